@@ -1,0 +1,260 @@
+// swift-tools-version: 6.2
+// One manifest: the targets, the arrows between them (docs/architecture.md) and the settings every target shares.
+import PackageDescription
+
+/// Builds only the named targets, what they need, and their tests: `GATEWAY_ONLY=HTTP2,APNs swift test`.
+/// Sanitizer runs use it, so that they do not compile the web framework. Unset: everything.
+let only = Context.environment["GATEWAY_ONLY"].map { Set($0.split(separator: ",").map(String.init)) }
+
+/// Adds the benchmark executables, which are no part of a normal build.
+let withBenchmarks = Context.environment["GATEWAY_BENCHMARKS"] != nil
+
+let settings: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .strictMemorySafety(),
+    .treatAllWarnings(as: .error),
+]
+
+// MARK: Packages
+
+enum External: String, CaseIterable {
+    case argumentParser, asyncHTTPClient, certificates, configuration, crypto, httpTypes, hummingbird, log, metrics
+    case mustache, nio, nioHTTP2, nioSSL, serviceLifecycle, subprocess, tracing, yams
+
+    var package: Package.Dependency {
+        switch self {
+        case .argumentParser: .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")
+        case .asyncHTTPClient: .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0")
+        case .certificates: .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1")
+        case .configuration:
+            .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: ["YAML"])
+        case .crypto: .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2")
+        case .httpTypes: .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0")
+        case .hummingbird: .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1")
+        case .log: .package(url: "https://github.com/apple/swift-log", from: "1.16.2")
+        case .metrics: .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0")
+        case .mustache: .package(url: "https://github.com/hummingbird-project/swift-mustache", from: "2.1.1")
+        case .nio: .package(url: "https://github.com/apple/swift-nio", from: "2.101.2")
+        case .nioHTTP2: .package(url: "https://github.com/apple/swift-nio-http2", from: "1.46.0")
+        case .nioSSL: .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6")
+        case .serviceLifecycle:
+            .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0")
+        case .subprocess: .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2")
+        case .tracing: .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3")
+        case .yams: .package(url: "https://github.com/jpsim/Yams", from: "6.2.2")
+        }
+    }
+
+    /// The repository's name, which is how a product names its package.
+    var identity: String {
+        switch self {
+        case .argumentParser: "swift-argument-parser"
+        case .asyncHTTPClient: "async-http-client"
+        case .certificates: "swift-certificates"
+        case .configuration: "swift-configuration"
+        case .crypto: "swift-crypto"
+        case .httpTypes: "swift-http-types"
+        case .hummingbird: "hummingbird"
+        case .log: "swift-log"
+        case .metrics: "swift-metrics"
+        case .mustache: "swift-mustache"
+        case .nio: "swift-nio"
+        case .nioHTTP2: "swift-nio-http2"
+        case .nioSSL: "swift-nio-ssl"
+        case .serviceLifecycle: "swift-service-lifecycle"
+        case .subprocess: "swift-subprocess"
+        case .tracing: "swift-distributed-tracing"
+        case .yams: "Yams"
+        }
+    }
+}
+
+/// One arrow: to a target of ours, or to a product of somebody else's package.
+enum Arrow {
+    case ours(String)
+    case product(String, External)
+
+    var dependency: Target.Dependency {
+        switch self {
+        case .ours(let name): .target(name: name)
+        case .product(let name, let package): .product(name: name, package: package.identity)
+        }
+    }
+}
+
+let httpTypes = Arrow.product("HTTPTypes", .httpTypes)
+let locks = Arrow.product("NIOConcurrencyHelpers", .nio)
+let crypto = Arrow.product("Crypto", .crypto)
+let certificates = Arrow.product("X509", .certificates)
+let log = Arrow.product("Logging", .log)
+let metrics = Arrow.product("Metrics", .metrics)
+let lifecycle = Arrow.product("ServiceLifecycle", .serviceLifecycle)
+let nioCore = Arrow.product("NIOCore", .nio)
+let nioPosix = Arrow.product("NIOPosix", .nio)
+let nioHTTP1 = Arrow.product("NIOHTTP1", .nio)
+let nioHTTP2 = Arrow.product("NIOHTTP2", .nioHTTP2)
+let nioSSL = Arrow.product("NIOSSL", .nioSSL)
+let httpClient = Arrow.product("AsyncHTTPClient", .asyncHTTPClient)
+let subprocess = Arrow.product("Subprocess", .subprocess)
+let argumentParser = Arrow.product("ArgumentParser", .argumentParser)
+
+// MARK: Targets
+
+struct Part {
+    enum Kind { case library, executable, test, system(pkgConfig: String?, apt: String) }
+    var name: String
+    var kind: Kind
+    var path: String?
+    var arrows: [Arrow] = []
+    var resources: [Resource] = []
+
+    static func library(_ name: String, path: String? = nil, _ arrows: [Arrow], resources: [Resource] = []) -> Part {
+        Part(name: name, kind: .library, path: path, arrows: arrows, resources: resources)
+    }
+    static func executable(_ name: String, path: String? = nil, _ arrows: [Arrow], resources: [Resource] = []) -> Part {
+        Part(name: name, kind: .executable, path: path, arrows: arrows, resources: resources)
+    }
+    static func tests(_ name: String, _ arrows: [Arrow], resources: [Resource] = []) -> Part {
+        Part(name: name, kind: .test, arrows: arrows, resources: resources)
+    }
+    static func system(_ name: String, pkgConfig: String?, apt: String) -> Part {
+        Part(name: name, kind: .system(pkgConfig: pkgConfig, apt: apt))
+    }
+
+    var ours: [String] { arrows.compactMap { if case .ours(let name) = $0 { name } else { nil } } }
+
+    var target: Target {
+        let dependencies = arrows.map(\.dependency)
+        switch kind {
+        case .library:
+            return .target(
+                name: name, dependencies: dependencies, path: path, resources: resources, swiftSettings: settings)
+        case .executable:
+            return .executableTarget(
+                name: name, dependencies: dependencies, path: path, resources: resources, swiftSettings: settings)
+        case .test:
+            return .testTarget(
+                name: name, dependencies: dependencies, path: path, resources: resources, swiftSettings: settings)
+        case .system(let pkgConfig, let apt):
+            return .systemLibrary(name: name, pkgConfig: pkgConfig, providers: [.apt([apt])])
+        }
+    }
+}
+
+var parts: [Part] = [
+    // System libraries, each imported by exactly one target.
+    .system("CNGHTTP2", pkgConfig: "libnghttp2", apt: "libnghttp2-dev"),
+    .system("COpenSSL", pkgConfig: "openssl", apt: "libssl-dev"),
+    .system("CPQ", pkgConfig: "libpq", apt: "libpq-dev"),
+    .system("CLinuxEvents", pkgConfig: nil, apt: "libc6-dev"),
+
+    // The inside: values and rules.
+    .library("Model", [httpTypes]),
+    .library("Routing", [.ours("Model")]),
+    .library("Commands", [.ours("Model"), locks]),
+    .library("DeliveryEngine", [.ours("Model"), .ours("Routing"), crypto, locks, log, metrics, lifecycle]),
+    .library(
+        "Webhooks", [.ours("Model"), crypto, httpClient, log, lifecycle, nioCore, nioPosix, nioHTTP1]),
+
+    // Vendors.
+    .library("RationalOwl", path: "Sources/Adapters/RationalOwl", [.ours("Model"), httpTypes]),
+
+    // Transports.
+    .library("HTTP2", [.ours("CNGHTTP2"), .ours("COpenSSL"), .ours("CLinuxEvents"), locks]),
+    .library("APNs", [.ours("HTTP2"), .ours("Model"), locks]),
+
+    // The store.
+    .library(
+        "Postgres",
+        [
+            .ours("CPQ"), .ours("CLinuxEvents"), .ours("Commands"), .ours("DeliveryEngine"), .ours("Webhooks"),
+            .ours("Model"), locks, log, subprocess,
+        ],
+        resources: [.copy("Migrations/SQL")]
+    ),
+
+    // The program.
+    .executable(
+        "Gateway",
+        [
+            .ours("APNs"), .ours("Commands"), .ours("DeliveryEngine"), .ours("HTTP2"), .ours("Model"),
+            .ours("Postgres"), .ours("RationalOwl"), .ours("Routing"), .ours("Webhooks"),
+            .product("Hummingbird", .hummingbird), .product("HummingbirdTLS", .hummingbird),
+            .product("HummingbirdCore", .hummingbird), .product("Configuration", .configuration),
+            .product("Yams", .yams), argumentParser, certificates, crypto, httpTypes, httpClient, lifecycle, locks, log,
+            metrics, nioCore, nioPosix, nioHTTP1, nioSSL, subprocess,
+        ]
+    ),
+
+    // A validating APNs server that imports nothing of ours, so that it can disagree with us.
+    .library(
+        "APNsSimulator",
+        [certificates, crypto, locks, log, nioCore, nioPosix, nioHTTP1, nioHTTP2, nioSSL,
+            .product("NIOHPACK", .nioHTTP2)]
+    ),
+    .executable("apns-simulator", [.ours("APNsSimulator"), argumentParser, log]),
+
+    // Tests.
+    .library("TestKit", [.ours("Model"), .ours("Commands"), .ours("DeliveryEngine"), .ours("Webhooks"), crypto, locks]),
+    .tests("ModelTests", [.ours("Model"), httpTypes]),
+    .tests("RoutingTests", [.ours("Routing"), .ours("Model")]),
+    .tests("CommandsTests", [.ours("Commands"), .ours("Model"), .ours("TestKit")]),
+    .tests("DeliveryEngineTests", [.ours("DeliveryEngine"), .ours("Model"), .ours("TestKit"), .ours("Routing")]),
+    .tests("WebhooksTests", [.ours("Webhooks"), .ours("Model"), .ours("TestKit"), nioCore, nioPosix, nioHTTP1, httpClient]),
+    .tests(
+        "RationalOwlTests", [.ours("RationalOwl"), .ours("Model"), .ours("TestKit"), httpTypes],
+        resources: [.copy("Fixtures")]),
+    .tests("HTTP2Tests", [.ours("HTTP2"), locks]),
+    .tests("APNsTests", [.ours("APNs"), .ours("HTTP2"), .ours("Model"), .ours("TestKit"), crypto, locks]),
+    .tests("APNsSimulatorTests", [
+        .ours("APNsSimulator"), crypto, certificates, nioCore, nioPosix, nioHTTP1, nioHTTP2, nioSSL,
+        .product("NIOHPACK", .nioHTTP2),
+    ]),
+    .tests("PostgresTests", [
+        .ours("Postgres"), .ours("Commands"), .ours("DeliveryEngine"), .ours("Webhooks"), .ours("Model"), .ours("TestKit"), log,
+    ]),
+    .tests("GatewayTests", [.ours("Gateway"), .ours("Model"), .ours("TestKit"), .ours("Commands"), httpTypes, log]),
+    .tests("IntegrationTests", [
+        .ours("APNs"), .ours("APNsSimulator"), .ours("Commands"), .ours("DeliveryEngine"), .ours("HTTP2"), .ours("Model"),
+        .ours("Postgres"), .ours("RationalOwl"), .ours("TestKit"), crypto, httpClient, locks, log, nioCore, subprocess,
+    ]),
+]
+
+if withBenchmarks {
+    parts.append(
+        .executable(
+            "apns-bench", path: "Benchmarks/Load",
+            [.ours("APNs"), .ours("HTTP2"), .ours("Model"), argumentParser, crypto, locks]))
+}
+
+// MARK: The package
+
+/// The named targets and all they reach, with every test target that reaches nothing else.
+func selected(_ parts: [Part], only: Set<String>?) -> [Part] {
+    guard let only else { return parts }
+    var reached = only
+    while true {
+        let next = reached.union(parts.filter { reached.contains($0.name) }.flatMap(\.ours))
+        if next == reached { break }
+        reached = next
+    }
+    return parts.filter { reached.contains($0.name) }
+}
+
+let chosen = selected(parts, only: only)
+
+let package = Package(
+    name: "push-gateway",
+    products: only == nil
+        ? [
+            .executable(name: "push-gateway", targets: ["Gateway"]),
+            .executable(name: "apns-simulator", targets: ["apns-simulator"]),
+        ] : [],
+    dependencies: External.allCases.filter { wanted in
+        chosen.flatMap(\.arrows).contains { if case .product(_, wanted) = $0 { true } else { false } }
+    }.map(\.package),
+    targets: chosen.map(\.target)
+)
