@@ -131,13 +131,28 @@ struct Part {
         switch kind {
         case .library:
             return .target(
-                name: name, dependencies: dependencies, path: path, resources: resources, swiftSettings: settings)
+                name: name,
+                dependencies: dependencies,
+                path: path,
+                resources: resources,
+                swiftSettings: settings
+            )
         case .executable:
             return .executableTarget(
-                name: name, dependencies: dependencies, path: path, resources: resources, swiftSettings: settings)
+                name: name,
+                dependencies: dependencies,
+                path: path,
+                resources: resources,
+                swiftSettings: settings
+            )
         case .test:
             return .testTarget(
-                name: name, dependencies: dependencies, path: path, resources: resources, swiftSettings: settings)
+                name: name,
+                dependencies: dependencies,
+                path: path,
+                resources: resources,
+                swiftSettings: settings
+            )
         case .system(let pkgConfig, let apt):
             return .systemLibrary(name: name, pkgConfig: pkgConfig, providers: [.apt([apt])])
         }
@@ -157,7 +172,9 @@ var parts: [Part] = [
     .library("Commands", [.ours("Model"), locks]),
     .library("DeliveryEngine", [.ours("Model"), .ours("Routing"), crypto, locks, log, metrics, lifecycle]),
     .library(
-        "Webhooks", [.ours("Model"), crypto, httpClient, log, lifecycle, nioCore, nioPosix, nioHTTP1]),
+        "Webhooks",
+        [.ours("Model"), crypto, httpClient, log, lifecycle, nioCore, nioPosix, nioHTTP1]
+    ),
 
     // Vendors.
     .library("RationalOwl", path: "Sources/Adapters/RationalOwl", [.ours("Model"), httpTypes]),
@@ -192,42 +209,67 @@ var parts: [Part] = [
     // A validating APNs server that imports nothing of ours, so that it can disagree with us.
     .library(
         "APNsSimulator",
-        [certificates, crypto, locks, log, nioCore, nioPosix, nioHTTP1, nioHTTP2, nioSSL,
-            .product("NIOHPACK", .nioHTTP2)]
+        [
+            certificates, crypto, locks, log, nioCore, nioPosix, nioHTTP1, nioHTTP2, nioSSL,
+            .product("NIOHPACK", .nioHTTP2),
+        ]
     ),
     .executable("apns-simulator", [.ours("APNsSimulator"), argumentParser, log]),
 
     // Tests.
-    .library("TestKit", [.ours("Model"), .ours("Commands"), .ours("DeliveryEngine"), .ours("Webhooks"), crypto, locks]),
+    .library(
+        "TestKit",
+        [.ours("Model"), .ours("Commands"), .ours("DeliveryEngine"), .ours("Webhooks"), crypto, locks]
+    ),
     .tests("ModelTests", [.ours("Model"), httpTypes]),
     .tests("RoutingTests", [.ours("Routing"), .ours("Model")]),
     .tests("CommandsTests", [.ours("Commands"), .ours("Model"), .ours("TestKit")]),
     .tests("DeliveryEngineTests", [.ours("DeliveryEngine"), .ours("Model"), .ours("TestKit"), .ours("Routing")]),
-    .tests("WebhooksTests", [.ours("Webhooks"), .ours("Model"), .ours("TestKit"), nioCore, nioPosix, nioHTTP1, httpClient]),
     .tests(
-        "RationalOwlTests", [.ours("RationalOwl"), .ours("Model"), .ours("TestKit"), httpTypes],
-        resources: [.copy("Fixtures")]),
+        "WebhooksTests",
+        [.ours("Webhooks"), .ours("Model"), .ours("TestKit"), nioCore, nioPosix, nioHTTP1, httpClient]
+    ),
+    .tests(
+        "RationalOwlTests",
+        [.ours("RationalOwl"), .ours("Model"), .ours("TestKit"), httpTypes],
+        resources: [.copy("Fixtures")]
+    ),
     .tests("HTTP2Tests", [.ours("HTTP2"), locks]),
     .tests("APNsTests", [.ours("APNs"), .ours("HTTP2"), .ours("Model"), .ours("TestKit"), crypto, locks]),
-    .tests("APNsSimulatorTests", [
-        .ours("APNsSimulator"), crypto, certificates, nioCore, nioPosix, nioHTTP1, nioHTTP2, nioSSL,
-        .product("NIOHPACK", .nioHTTP2),
-    ]),
-    .tests("PostgresTests", [
-        .ours("Postgres"), .ours("Commands"), .ours("DeliveryEngine"), .ours("Webhooks"), .ours("Model"), .ours("TestKit"), log,
-    ]),
+    .tests(
+        "APNsSimulatorTests",
+        [
+            .ours("APNsSimulator"), crypto, certificates, nioCore, nioPosix, nioHTTP1, nioHTTP2, nioSSL,
+            .product("NIOHPACK", .nioHTTP2),
+        ]
+    ),
+    .tests(
+        "PostgresTests",
+        [
+            .ours("Postgres"), .ours("Commands"), .ours("DeliveryEngine"), .ours("Webhooks"), .ours("Model"),
+            .ours("TestKit"), log,
+        ]
+    ),
     .tests("GatewayTests", [.ours("Gateway"), .ours("Model"), .ours("TestKit"), .ours("Commands"), httpTypes, log]),
-    .tests("IntegrationTests", [
-        .ours("APNs"), .ours("APNsSimulator"), .ours("Commands"), .ours("DeliveryEngine"), .ours("HTTP2"), .ours("Model"),
-        .ours("Postgres"), .ours("RationalOwl"), .ours("TestKit"), crypto, httpClient, locks, log, nioCore, subprocess,
-    ]),
+    .tests(
+        "IntegrationTests",
+        [
+            .ours("APNs"), .ours("APNsSimulator"), .ours("Commands"), .ours("DeliveryEngine"), .ours("HTTP2"),
+            .ours("Model"),
+            .ours("Postgres"), .ours("RationalOwl"), .ours("TestKit"), crypto, httpClient, locks, log, nioCore,
+            subprocess,
+        ]
+    ),
 ]
 
 if withBenchmarks {
     parts.append(
         .executable(
-            "apns-bench", path: "Benchmarks/Load",
-            [.ours("APNs"), .ours("HTTP2"), .ours("Model"), argumentParser, crypto, locks]))
+            "apns-bench",
+            path: "Benchmarks/Load",
+            [.ours("APNs"), .ours("HTTP2"), .ours("Model"), argumentParser, crypto, locks]
+        )
+    )
 }
 
 // MARK: The package

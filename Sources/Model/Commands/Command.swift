@@ -1,0 +1,68 @@
+/// What the gateway is asked to do, by capability. An adapter uses the capabilities its vendor has.
+package enum Command: Sendable, Hashable {
+    case registration(RegistrationCommand)
+    case receipt(ReceiptCommand)
+    case inbox(InboxCommand)
+    case submission(SubmissionCommand)
+    case media(MediaCommand)
+}
+
+/// What came of a command.
+package enum Reply: Sendable, Hashable {
+    case registration(RegistrationReply)
+    case receipt(ReceiptReply)
+    case inbox(InboxReply)
+    case submission(SubmissionReply)
+    case media(MediaReply)
+    case refused(Refusal)
+}
+
+/// Why a command was not carried out. Values, so that each vendor maps them to its codes once.
+package enum Refusal: Sendable, Hashable {
+    case unknownBinding
+    case unauthorized
+    case unknownDevice
+    case unknownMessage
+    case unknownMedia
+    /// The sender was never registered, or not enrolled as a message client.
+    case unknownSender
+    case unknownTemplate
+    /// No push credential is provisioned for the app.
+    case noCredential
+    /// A field's value cannot be accepted; the name is the command's own (`dueAt`, `callback`).
+    case invalid(String)
+    /// A count is over its limit.
+    case tooMany(String, limit: Int)
+    /// Slower, please.
+    case rateLimited(retryAfter: Duration?)
+    /// The same idempotency key came with another body.
+    case idempotencyMismatch
+    /// Nobody can do that here (no SMS provider).
+    case unsupported(String)
+    /// Our own trouble: database down, shedding. Answered so that the caller tries again.
+    case unavailable(retryAfter: Duration?)
+}
+
+/// In whose name a command is carried out: found by the binding or the API key, never by the command's own fields.
+package struct CallScope: Sendable, Hashable {
+    package var tenant: TenantID
+    package var app: AppID
+    package var vendor: Vendor
+    package var settings: BindingSettings
+    /// The client's address, for senders' records.
+    package var remoteAddress: String?
+
+    package init(
+        tenant: TenantID,
+        app: AppID,
+        vendor: Vendor,
+        settings: BindingSettings,
+        remoteAddress: String? = nil
+    ) {
+        self.tenant = tenant
+        self.app = app
+        self.vendor = vendor
+        self.settings = settings
+        self.remoteAddress = remoteAddress
+    }
+}

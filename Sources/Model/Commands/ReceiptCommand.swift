@@ -1,0 +1,32 @@
+/// What a device reports of a message it got.
+package enum ReceiptCommand: Sendable, Hashable {
+    /// `message` is the caller's text: an id that is none is an orphan, not an error.
+    case report(ReceiptKind, message: String, reporter: Reporter, at: Timestamp?)
+}
+
+/// What was reported. `read` implies `received`.
+package enum ReceiptKind: String, Sendable, Hashable {
+    case received, read
+}
+
+/// Who reports.
+package struct Reporter: Sendable, Hashable {
+    package var key: VendorDeviceKey?
+    /// A hint of older clients; never widens what the key may see.
+    package var phone: String?
+
+    package init(key: VendorDeviceKey?, phone: String? = nil) {
+        self.key = key
+        self.phone = phone
+    }
+}
+
+/// What came of a receipt.
+package enum ReceiptReply: Sendable, Hashable {
+    /// The delivery changed.
+    case recorded
+    /// It was known before: the first receipt won.
+    case repeated
+    /// No such message, device, or delivery to it. Counted, answered like a success.
+    case orphan
+}

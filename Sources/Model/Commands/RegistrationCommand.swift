@@ -1,0 +1,106 @@
+/// Devices, identities, senders, and the proof that a phone number is its user's.
+package enum RegistrationCommand: Sendable, Hashable {
+    case register(DeviceRegistration)
+    case updateToken(key: VendorDeviceKey, token: DeviceToken, environment: PushEnvironment?)
+    case unregister(IdentitySelector)
+    /// A back end makes itself known by name; the same name gives the same sender.
+    case registerSender(name: String)
+    /// A known back end asks to send messages. `address` is what it says of itself.
+    case enrolSender(SenderID, name: String?, address: String?)
+    /// Nil removes it.
+    case setCallback(SenderID, url: String?)
+    case requestVerification(phone: String, countryCode: String?)
+    case verify(phone: String, code: String, platform: Platform?)
+}
+
+/// Which identities a call means.
+package enum IdentitySelector: Sendable, Hashable {
+    case key(VendorDeviceKey)
+    /// Every identity of that phone in the app.
+    case phone(String)
+}
+
+/// One SDK's registration of one device. Nil fields are left as they are in the store.
+package struct DeviceRegistration: Sendable, Hashable {
+    /// Nil: the gateway gives one out (32 lower-case hex digits).
+    package var key: VendorDeviceKey?
+    package var platform: Platform
+    package var environment: PushEnvironment?
+    package var token: DeviceToken?
+    package var user: UserID?
+    package var name: String?
+    /// Digits, national form.
+    package var phone: String?
+    /// The phone as it came.
+    package var rawPhone: String?
+    /// Whether another identity of the same phone is thereby replaced.
+    package var replacesSamePhone: Bool
+    /// Further attributes (model, OS version): stored, shown, never interpreted.
+    package var attributes: JSONObject
+
+    package init(
+        key: VendorDeviceKey?,
+        platform: Platform,
+        environment: PushEnvironment? = nil,
+        token: DeviceToken? = nil,
+        user: UserID? = nil,
+        name: String? = nil,
+        phone: String? = nil,
+        rawPhone: String? = nil,
+        replacesSamePhone: Bool = false,
+        attributes: JSONObject = JSONObject()
+    ) {
+        self.key = key
+        self.platform = platform
+        self.environment = environment
+        self.token = token
+        self.user = user
+        self.name = name
+        self.phone = phone
+        self.rawPhone = rawPhone
+        self.replacesSamePhone = replacesSamePhone
+        self.attributes = attributes
+    }
+}
+
+/// What came of a registration command.
+package enum RegistrationReply: Sendable, Hashable {
+    case registered(Registered)
+    case tokenUpdated
+    /// How many identities left; 0 is no error.
+    case unregistered(Int)
+    case sender(SenderID)
+    /// `isNew` is false when it was enrolled before.
+    case enrolled(key: String, isNew: Bool)
+    case callbackSet
+    case verificationSent
+    case verified(Bool, platform: Platform?)
+}
+
+/// The state of an identity after its registration.
+package struct Registered: Sendable, Hashable {
+    package var identity: IdentityID
+    package var device: DeviceID
+    package var key: VendorDeviceKey
+    package var platform: Platform
+    /// Whether it was there and active before: vendors answer that differently.
+    package var wasActive: Bool
+    /// Identities of the same phone or token that it replaced.
+    package var replaced: [IdentityID]
+
+    package init(
+        identity: IdentityID,
+        device: DeviceID,
+        key: VendorDeviceKey,
+        platform: Platform,
+        wasActive: Bool,
+        replaced: [IdentityID] = []
+    ) {
+        self.identity = identity
+        self.device = device
+        self.key = key
+        self.platform = platform
+        self.wasActive = wasActive
+        self.replaced = replaced
+    }
+}

@@ -1,0 +1,146 @@
+/// What is to be shown. Typed, or raw bytes that a caller demands unchanged.
+package struct Content: Sendable, Hashable {
+    package var title: String?
+    package var subtitle: String?
+    package var body: String
+    package var badge: Int?
+    package var sound: String?
+    package var category: String?
+    package var threadID: String?
+    /// The caller's own keys, delivered beside the vendor's.
+    package var data: JSONObject
+    /// The image's id within this message, fetched by the app (`imgData`) or linked.
+    package var media: MediaReference?
+    package var isUrgent: Bool
+    /// A background push: nothing shown.
+    package var isSilent: Bool
+    /// A whole native payload that is sent unchanged; then nothing above is read.
+    package var raw: JSON?
+
+    package init(
+        title: String? = nil,
+        subtitle: String? = nil,
+        body: String = "",
+        badge: Int? = nil,
+        sound: String? = nil,
+        category: String? = nil,
+        threadID: String? = nil,
+        data: JSONObject = JSONObject(),
+        media: MediaReference? = nil,
+        isUrgent: Bool = false,
+        isSilent: Bool = false,
+        raw: JSON? = nil
+    ) {
+        self.title = title
+        self.subtitle = subtitle
+        self.body = body
+        self.badge = badge
+        self.sound = sound
+        self.category = category
+        self.threadID = threadID
+        self.data = data
+        self.media = media
+        self.isUrgent = isUrgent
+        self.isSilent = isSilent
+        self.raw = raw
+    }
+}
+
+/// A stored image: its unguessable id on the wire and the hash of its bytes.
+package struct MediaReference: Sendable, Hashable {
+    /// 32 lower-case hex digits; a capability.
+    package var id: String
+    /// SHA-256 of the bytes, lower-case hex: the key of the media table.
+    package var hash: String
+
+    package init(id: String, hash: String) {
+        self.id = id
+        self.hash = hash
+    }
+}
+
+/// One message as an adapter needs it to write a payload.
+package struct Notification: Sendable, Hashable {
+    package var message: MessageID
+    /// The dialect the message was submitted in.
+    package var origin: Vendor
+    package var content: Content
+    /// When it was due: the time shown on the device, the same in every retry.
+    package var sentAt: Timestamp
+    package var expiresAt: Timestamp?
+    package var collapseID: String?
+
+    package init(
+        message: MessageID,
+        origin: Vendor,
+        content: Content,
+        sentAt: Timestamp,
+        expiresAt: Timestamp? = nil,
+        collapseID: String? = nil
+    ) {
+        self.message = message
+        self.origin = origin
+        self.content = content
+        self.sentAt = sentAt
+        self.expiresAt = expiresAt
+        self.collapseID = collapseID
+    }
+}
+
+/// What is known of one target when its payload is written and sent.
+package struct TargetFacts: Sendable, Hashable {
+    package var target: TargetID
+    package var identity: IdentityID
+    package var device: DeviceID?
+    package var app: AppID
+    /// Whose SDK shows it: its adapter writes the payload.
+    package var vendor: Vendor
+    package var key: VendorDeviceKey
+    package var user: UserID?
+    package var name: String?
+    package var phone: String?
+    package var platform: Platform
+    package var environment: PushEnvironment
+    package var identityState: IdentityState
+    package var token: DeviceToken?
+    package var tokenState: TokenState
+    /// When this token was last registered: a 410 that is older does not condemn it.
+    package var tokenRegisteredAt: Timestamp?
+    package var acceptsPush: Bool
+
+    package init(
+        target: TargetID,
+        identity: IdentityID,
+        device: DeviceID?,
+        app: AppID,
+        vendor: Vendor,
+        key: VendorDeviceKey,
+        user: UserID? = nil,
+        name: String? = nil,
+        phone: String? = nil,
+        platform: Platform,
+        environment: PushEnvironment,
+        identityState: IdentityState = .active,
+        token: DeviceToken?,
+        tokenState: TokenState,
+        tokenRegisteredAt: Timestamp? = nil,
+        acceptsPush: Bool = true
+    ) {
+        self.target = target
+        self.identity = identity
+        self.device = device
+        self.app = app
+        self.vendor = vendor
+        self.key = key
+        self.user = user
+        self.name = name
+        self.phone = phone
+        self.platform = platform
+        self.environment = environment
+        self.identityState = identityState
+        self.token = token
+        self.tokenState = tokenState
+        self.tokenRegisteredAt = tokenRegisteredAt
+        self.acceptsPush = acceptsPush
+    }
+}

@@ -1,0 +1,44 @@
+/// Lower-case hexadecimal, for device tokens and identifiers.
+package enum HexCoding {
+    /// The value of one hex digit, either case.
+    package static func value(of byte: UInt8) -> UInt8? {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+        default: nil
+        }
+    }
+
+    /// The lower-case digit of the low four bits.
+    package static func digit(_ value: UInt8) -> UInt8 {
+        let low = value & 15
+        return low < 10 ? UInt8(ascii: "0") + low : UInt8(ascii: "a") + low - 10
+    }
+
+    /// The lower-case hex of `bytes`.
+    package static func encode(_ bytes: some Sequence<UInt8>) -> String {
+        var out: [UInt8] = []
+        for byte in bytes {
+            out.append(digit(byte >> 4))
+            out.append(digit(byte))
+        }
+        return String(decoding: out, as: UTF8.self)
+    }
+
+    /// The bytes that `text` spells, or nil when it is not an even run of hex digits.
+    package static func decode(_ text: String) -> [UInt8]? {
+        var out: [UInt8] = []
+        var high: UInt8?
+        for byte in text.utf8 {
+            guard let digit = value(of: byte) else { return nil }
+            if let first = high {
+                out.append(first << 4 | digit)
+                high = nil
+            } else {
+                high = digit
+            }
+        }
+        return high == nil ? out : nil
+    }
+}

@@ -1,0 +1,214 @@
+package import HTTPTypes
+
+/// The translator of one vendor's dialect: bytes to values and back.
+///
+/// What the implementer owes: purity. No I/O, no state, no clock, no randomness: the same bytes and settings give the same value on every machine,
+/// so that it can be tested with files of documented bytes, fuzzed, and can listen to traffic that only passes through. `decode` never traps,
+/// `encode` is total. What a reply needs from the store comes inside the `Reply`.
+package protocol VendorAdapter: Sendable {
+    var vendor: Vendor { get }
+
+    /// Every call it answers, in the order in which they are matched.
+    var routes: [VendorRoute] { get }
+
+    /// Whose call it is, and what proves it.
+    ///
+    /// - Throws: `AdapterError` when the request cannot be read; `refuse` then writes the answer.
+    func locate(_ request: VendorRequest) throws(AdapterError) -> (BindingKey, Proof)
+
+    /// What the call asks for.
+    ///
+    /// - Throws: `AdapterError` when a field is missing or wrong; `refuse` then writes the answer.
+    func decode(_ request: VendorRequest, settings: BindingSettings) throws(AdapterError) -> [Command]
+
+    /// The vendor's answer to `replies`, one per command of `decode`, or a single refusal for the whole call
+    /// (unknown binding, our own trouble).
+    func encode(_ replies: [Reply], for request: VendorRequest, settings: BindingSettings) -> VendorResponse
+
+    /// The vendor's answer to a request that never became a command. `settings` are the defaults when no binding was found.
+    func refuse(_ error: AdapterError, for request: VendorRequest, settings: BindingSettings) -> VendorResponse
+
+    /// What the vendor's SDK on the device expects to receive.
+    ///
+    /// - Throws: `AdapterError` with code `.tooLarge` when the content cannot be made to fit, `.invalid` when it cannot be shown.
+    func payload(for notification: Notification, to target: TargetFacts, settings: BindingSettings) throws(AdapterError)
+        -> PushPayload
+
+    /// The body of a tracking callback for `deliveries`, or nil where the vendor has none.
+    func trackingCallback(for deliveries: [DeliverySnapshot], settings: BindingSettings) -> VendorRequestBody?
+}
+
+extension VendorAdapter {
+    package func trackingCallback(for deliveries: [DeliverySnapshot], settings: BindingSettings) -> VendorRequestBody? {
+        nil
+    }
+}
+
+/// The body of a call that we make to somebody's back end.
+package struct VendorRequestBody: Sendable, Hashable {
+    package var contentType: String
+    package var bytes: [UInt8]
+
+    package init(contentType: String, bytes: [UInt8]) {
+        self.contentType = contentType
+        self.bytes = bytes
+    }
+}
+
+/// One call of a vendor's catalogue.
+package struct VendorRoute: Sendable, Hashable {
+    package enum Path: Sendable, Hashable {
+        /// This path; a trailing slash is ignored on both sides.
+        case exact(String)
+        /// Every path below this one: where a vendor's shape is owed to unknown paths too.
+        case prefix(String)
+    }
+
+    /// The name in metrics, logs and the compatibility matrix: `installApp`.
+    package var name: String
+    /// Nil: any method reaches the adapter, which then answers wrong ones itself.
+    package var method: HTTPRequest.Method?
+    package var path: Path
+    /// Bytes. A longer body is answered by `refuse(.tooLarge)` without being read to its end.
+    package var bodyLimitBytes: Int
+
+    package init(name: String, method: HTTPRequest.Method? = nil, path: Path, bodyLimitBytes: Int) {
+        self.name = name
+        self.method = method
+        self.path = path
+        self.bodyLimitBytes = bodyLimitBytes
+    }
+}
+
+/// An inbound call, read whole and bounded.
+package struct VendorRequest: Sendable {
+    /// The matched route's name.
+    package var route: String
+    package var method: HTTPRequest.Method
+    /// Without the query, without the mount's prefix.
+    package var path: String
+    /// Undecoded, without the question mark.
+    package var query: String?
+    package var headers: HTTPFields
+    package var body: [UInt8]
+    /// The client's address as far as it can be trusted.
+    package var remoteAddress: String?
+
+    package init(
+        route: String,
+        method: HTTPRequest.Method = .post,
+        path: String,
+        query: String? = nil,
+        headers: HTTPFields = HTTPFields(),
+        body: [UInt8] = [],
+        remoteAddress: String? = nil
+    ) {
+        self.route = route
+        self.method = method
+        self.path = path
+        self.query = query
+        self.headers = headers
+        self.body = body
+        self.remoteAddress = remoteAddress
+    }
+}
+
+/// The answer to an inbound call.
+package struct VendorResponse: Sendable, Hashable {
+    package var status: Int
+    package var headers: HTTPFields
+    package var body: [UInt8]
+
+    package init(status: Int, headers: HTTPFields = HTTPFields(), body: [UInt8] = []) {
+        self.status = status
+        self.headers = headers
+        self.body = body
+    }
+}
+
+/// How a vendor call finds its tenant.
+package struct BindingKey: Sendable, Hashable {
+    package var vendor: Vendor
+    /// Which of the vendor's keys it is: a vendor may have several that lead to one binding (`account`, `service`).
+    package var kind: String
+    package var value: String
+    /// The host the call was addressed to, lower-case, without port. A binding without host answers on any.
+    package var host: String?
+
+    package init(vendor: Vendor, kind: String, value: String, host: String? = nil) {
+        self.vendor = vendor
+        self.kind = kind
+        self.value = value
+        self.host = host
+    }
+}
+
+/// What a caller shows to be believed. A value: one authenticator in `Gateway`, with keys and a clock, judges it.
+package enum Proof: Sendable, Hashable {
+    /// The vendor has none: ids in the body are capabilities.
+    case none
+    case bearer(String)
+    case basic(user: String, password: String)
+    case authorizationKey(String)
+    case sharedAccessSignature(String)
+    case jwt(String)
+}
+
+/// A binding's settings: that adapter's documented ones, as provisioned, and whose binding it is.
+package struct BindingSettings: Sendable, Hashable {
+    /// Nil when no binding was found.
+    package var tenant: TenantID?
+    package var app: AppID?
+    package var values: JSONObject
+
+    package init(tenant: TenantID? = nil, app: AppID? = nil, values: JSONObject = JSONObject()) {
+        self.tenant = tenant
+        self.app = app
+        self.values = values
+    }
+
+    /// What holds before a binding is known.
+    package static let unbound = BindingSettings()
+
+    /// The value at a dotted path: `compat.profile`, nested or spelled as one key.
+    package subscript(path: String) -> JSON? {
+        if let flat = values[path] { return flat }
+        var value: JSON = .object(values)
+        for part in path.split(separator: ".") {
+            guard let next = value[String(part)] else { return nil }
+            value = next
+        }
+        return value
+    }
+}
+
+/// Why a request never became a command.
+package struct AdapterError: Error, Sendable, Hashable, CustomStringConvertible {
+    package enum Code: Sendable, Hashable {
+        /// The body cannot be parsed at all.
+        case unreadable
+        /// A field that is needed is absent or empty.
+        case missing
+        /// A field has a value outside its range.
+        case invalid
+        /// Body or payload over its limit.
+        case tooLarge
+        case methodNotAllowed
+        case notFound
+        case tooManyRequests
+        case unauthorized
+        /// The body did not arrive in time.
+        case timedOut
+    }
+
+    package var code: Code
+    /// The vendor's own name of the field, where one is at fault.
+    package var field: String?
+
+    package init(_ code: Code, field: String? = nil) {
+        self.code = code
+        self.field = field
+    }
+
+    package var description: String { field.map { "\(code): \($0)" } ?? "\(code)" }
+}
