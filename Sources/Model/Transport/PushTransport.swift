@@ -91,7 +91,11 @@ package protocol PushTransport: Sendable {
 
     /// Sends `batch` through one credential of one tenant.
     ///
-    /// - Parameter deadline: how long one push may wait for its answer, from now.
+    /// - Parameters:
+    ///   - batch: pushes with distinct slots, each within the transport's size limit.
+    ///   - credential: whose connections and keys are used.
+    ///   - deadline: how long one push may wait for its answer, from now.
+    /// - Returns: completions in batches; it ends after the last one.
     func send(_ batch: [Push], through credential: CredentialKey, deadline: Duration) -> AsyncStream<[PushCompletion]>
 }
 

@@ -1,0 +1,311 @@
+package import Model
+
+/// What `Commands` needs of a store.
+///
+/// What the implementer owes: `run` is one transaction of one tenant, in order, all or nothing, in one round trip; the answer comes after the commit
+/// is on disk; a statement reads what the statements before it wrote; rows of another tenant do not exist for it.
+package protocol CommandStore: Sendable {
+    /// Runs `statements` and gives one answer for each.
+    ///
+    /// - Throws: `StoreError`; then nothing of it happened, except with code `.timedOut`.
+    func run(_ statements: [StoreStatement], in tenant: TenantID) async throws(StoreError) -> [StoreAnswer]
+}
+
+/// Whose rows of an app a statement is about: the app and the dialect.
+package struct AppScope: Sendable, Hashable {
+    package var app: AppID
+    package var vendor: Vendor
+
+    package init(app: AppID, vendor: Vendor) {
+        self.app = app
+        self.vendor = vendor
+    }
+}
+
+/// One statement. Values only: the store decides how it is spelled.
+package enum StoreStatement: Sendable, Hashable {
+    // Registration
+    /// Inserts or updates an identity and its device. The newest registration owns its token within (app, vendor, platform, environment): an older identity on it
+    /// becomes `replaced`, and so does one of the same phone when asked. `identity` and `device` are used when there is none yet. → `.registered`
+    case register(
+        AppScope,
+        key: VendorDeviceKey,
+        DeviceRegistration,
+        identity: IdentityID,
+        device: DeviceID,
+        at: Timestamp
+    )
+    /// → `.count`, 0 when there is no such identity
+    case updateToken(AppScope, key: VendorDeviceKey, DeviceToken, PushEnvironment?, at: Timestamp)
+    /// Active identities become `unregistered`; tokens that no other identity uses are dropped. → `.count`
+    case unregister(AppScope, IdentitySelector, at: Timestamp)
+    /// → `.identity`
+    case identity(AppScope, key: VendorDeviceKey)
+    /// The sender of that name, or a new one called `id`. → `.sender`
+    case registerSender(AppScope, name: String, id: SenderID)
+    /// → `.sender`, nil when unknown
+    case sender(AppScope, SenderID)
+    /// Gives the sender `key` unless it has one. → `.sender` (nil when unknown) with `isNew`
+    case enrolSender(AppScope, SenderID, key: String, name: String?, address: String?)
+    /// → `.count`
+    case setCallback(AppScope, SenderID, url: String?)
+    /// Stores the code's hash unless the limits are reached. → `.permitted`
+    case putVerification(AppScope, phone: String, codeHash: String, limits: VerificationLimits, at: Timestamp)
+    /// Counts the try; a match uses the code up. → `.permitted`
+    case checkVerification(AppScope, phone: String, codeHash: String, limits: VerificationLimits, at: Timestamp)
+
+    // Receipts and inbox
+    /// First writer wins; writes the event. → `.receipt`
+    case receipt(AppScope, MessageID, Reporter, ReceiptKind, at: Timestamp)
+    /// The delivery to the reporter's identity, or to the phone registered for it. → `.delivery`
+    case delivery(AppScope, MessageID, Reporter)
+    /// Notes contact with the device. → `.count`
+    case touch(AppScope, key: VendorDeviceKey, at: Timestamp)
+    /// Sent deliveries of that identity without receipt since `since`, newest first. → `.inbox`
+    case undelivered(AppScope, key: VendorDeviceKey, since: Timestamp, limit: Int)
+
+    // Submission
+    /// → `.app`
+    case app(AppScope)
+    /// The active identity behind each address (a phone: its newest; a user: each is not supported here). → `.resolved`, parallel
+    case resolve(AppScope, [Address])
+    /// Message, slices, suppressed deliveries, counters, events, idempotency, in that order. → `.accepted`
+    case accept(NewMessage)
+    /// Cancels what is not sent. → `.count`
+    case cancel(AppScope, MessageID, at: Timestamp)
+
+    // Media
+    /// → `.count`
+    case putMedia(hash: String, contentType: String, bytes: [UInt8], at: Timestamp)
+    /// The bytes of `media` when it belongs to that message of that app. → `.media`
+    case media(AppScope, MessageID, media: String)
+}
+
+/// What a statement answered.
+package enum StoreAnswer: Sendable, Hashable {
+    case registered(Registered)
+    case count(Int)
+    case identity(IdentityFacts?)
+    case sender(SenderFacts?)
+    case permitted(Bool, platform: Platform?)
+    case receipt(ReceiptReply)
+    case delivery(DeliverySnapshot?, platform: Platform?)
+    case inbox([InboxEntry])
+    case app(AppFacts?)
+    case resolved([ResolvedTarget?])
+    case accepted(Acceptance)
+    case media(bytes: [UInt8], contentType: String)
+    case noMedia
+}
+
+/// What is known of one identity.
+package struct IdentityFacts: Sendable, Hashable {
+    package var identity: IdentityID
+    package var device: DeviceID?
+    package var state: IdentityState
+    package var platform: Platform
+    package var phone: String?
+
+    package init(
+        identity: IdentityID,
+        device: DeviceID?,
+        state: IdentityState,
+        platform: Platform,
+        phone: String? = nil
+    ) {
+        self.identity = identity
+        self.device = device
+        self.state = state
+        self.platform = platform
+        self.phone = phone
+    }
+}
+
+/// A back end that sends.
+package struct SenderFacts: Sendable, Hashable {
+    package var id: SenderID
+    /// Nil until it is enrolled.
+    package var enrolmentKey: String?
+    /// Whether the statement enrolled it.
+    package var isNew: Bool
+    package var callbackURL: String?
+
+    package init(id: SenderID, enrolmentKey: String? = nil, isNew: Bool = false, callbackURL: String? = nil) {
+        self.id = id
+        self.enrolmentKey = enrolmentKey
+        self.isNew = isNew
+        self.callbackURL = callbackURL
+    }
+}
+
+/// What a submission must know of its app.
+package struct AppFacts: Sendable, Hashable {
+    /// Whether any push credential is provisioned for any platform.
+    package var hasCredential: Bool
+    /// Active identities in the caller's dialect, maintained.
+    package var identityCount: Int
+
+    package init(hasCredential: Bool, identityCount: Int) {
+        self.hasCredential = hasCredential
+        self.identityCount = identityCount
+    }
+}
+
+/// Who answers to an address.
+package struct ResolvedTarget: Sendable, Hashable {
+    package var identity: IdentityID
+    package var device: DeviceID?
+    /// Whether the device has a token that may be used now.
+    package var isReachable: Bool
+
+    package init(identity: IdentityID, device: DeviceID?, isReachable: Bool) {
+        self.identity = identity
+        self.device = device
+        self.isReachable = isReachable
+    }
+}
+
+/// How often a phone may be verified.
+package struct VerificationLimits: Sendable, Hashable {
+    package var validFor: Duration
+    package var maximumTries: Int
+    package var resendAfter: Duration
+    package var perHour: Int
+
+    package init(
+        validFor: Duration = .seconds(180),
+        maximumTries: Int = 5,
+        resendAfter: Duration = .seconds(30),
+        perHour: Int = 5
+    ) {
+        self.validFor = validFor
+        self.maximumTries = maximumTries
+        self.resendAfter = resendAfter
+        self.perHour = perHour
+    }
+}
+
+/// A message to be stored with all that its acceptance promises.
+package struct NewMessage: Sendable, Hashable {
+    package var id: MessageID
+    package var scope: AppScope
+    package var sender: SenderID?
+    package var content: Content
+    package var collapseID: String?
+    package var lane: Lane
+    package var acceptedAt: Timestamp
+    package var dueAt: Timestamp
+    package var expiresAt: Timestamp
+    package var fallback: JSON?
+    /// Nil: not known yet, the audience is expanded later.
+    package var recipients: Int?
+    package var slices: [NewSlice]
+    /// Targets that are settled at once: their delivery rows are written in the same transaction.
+    package var suppressed: [SuppressedTarget]
+    package var idempotency: IdempotencyKey?
+    /// Set when this node hands the slices over in memory: they are inserted as already leased by it.
+    package var claim: Claim?
+
+    /// Who holds the new slices, and for how long.
+    package struct Claim: Sendable, Hashable {
+        package var node: NodeID
+        package var lease: Duration
+
+        package init(node: NodeID, lease: Duration) {
+            self.node = node
+            self.lease = lease
+        }
+    }
+
+    package init(
+        id: MessageID,
+        scope: AppScope,
+        sender: SenderID?,
+        content: Content,
+        collapseID: String?,
+        lane: Lane,
+        acceptedAt: Timestamp,
+        dueAt: Timestamp,
+        expiresAt: Timestamp,
+        fallback: JSON?,
+        recipients: Int?,
+        slices: [NewSlice],
+        suppressed: [SuppressedTarget],
+        idempotency: IdempotencyKey?,
+        claim: Claim?
+    ) {
+        self.id = id
+        self.scope = scope
+        self.sender = sender
+        self.content = content
+        self.collapseID = collapseID
+        self.lane = lane
+        self.acceptedAt = acceptedAt
+        self.dueAt = dueAt
+        self.expiresAt = expiresAt
+        self.fallback = fallback
+        self.recipients = recipients
+        self.slices = slices
+        self.suppressed = suppressed
+        self.idempotency = idempotency
+        self.claim = claim
+    }
+}
+
+/// A slice to be stored.
+package struct NewSlice: Sendable, Hashable {
+    package var number: Int32
+    package var work: SliceLease.Work
+    package var targets: [TargetID]
+    package var addresses: [Address?]
+
+    package init(number: Int32, work: SliceLease.Work, targets: [TargetID] = [], addresses: [Address?] = []) {
+        self.number = number
+        self.work = work
+        self.targets = targets
+        self.addresses = addresses
+    }
+}
+
+/// A target that gets no push: its row says why.
+package struct SuppressedTarget: Sendable, Hashable {
+    package var target: TargetID
+    package var identity: IdentityID?
+    package var device: DeviceID?
+    package var address: Address?
+    package var reason: SuppressionReason
+
+    package init(
+        target: TargetID,
+        identity: IdentityID?,
+        device: DeviceID?,
+        address: Address?,
+        reason: SuppressionReason
+    ) {
+        self.target = target
+        self.identity = identity
+        self.device = device
+        self.address = address
+        self.reason = reason
+    }
+}
+
+/// A caller's repeat key and what it must come with again.
+package struct IdempotencyKey: Sendable, Hashable {
+    package var key: String
+    package var bodyHash: String
+
+    package init(key: String, bodyHash: String) {
+        self.key = key
+        self.bodyHash = bodyHash
+    }
+}
+
+/// What came of an acceptance.
+package enum Acceptance: Sendable, Hashable {
+    case inserted
+    /// The same key came before with the same body: its first answer.
+    case repeated(MessageID, recipients: Int?)
+    /// The same key came before with another body.
+    case mismatch
+}

@@ -1,0 +1,78 @@
+/// Which slice: a bounded run of one message's targets.
+package struct SliceKey: Sendable, Hashable {
+    package var tenant: TenantID
+    package var message: MessageID
+    package var number: Int32
+
+    package init(tenant: TenantID, message: MessageID, number: Int32) {
+        self.tenant = tenant
+        self.message = message
+        self.number = number
+    }
+}
+
+/// A slice that this node may send, until the lease ends or somebody takes it over.
+///
+/// Made by a claim, or at acceptance by the node that hands it over in memory. Whoever finishes it must still hold `epoch`.
+package struct SliceLease: Sendable, Hashable {
+    package enum Work: Sendable, Hashable {
+        /// Deliver to `targets`, except those whose bit is set in `done`.
+        case deliver
+        /// Expand the message's audience, from after this identity (nil: from the start), into further slices.
+        case expand(after: IdentityID?)
+    }
+
+    package var key: SliceKey
+    /// Grows by one with every claim. An outcome written under an older one is refused by the store.
+    package var epoch: Int64
+    package var lane: Lane
+    /// The message's due day, so that every look-up of its deliveries prunes partitions.
+    package var dueDay: Int32
+    package var work: Work
+    /// At most `SliceLease.targetLimit`.
+    package var targets: [TargetID]
+    /// How the caller named each target; parallel to `targets`, or empty when nobody did.
+    package var addresses: [Address?]
+    /// One bit per target, least significant first: set when its delivery row is written.
+    package var done: [UInt8]
+    /// How often this slice was put back for another try.
+    package var attempts: Int16
+
+    /// 500 targets: a slice is one batch to the transport, and what a crash may repeat is bounded by it.
+    package static let targetLimit = 500
+
+    package init(
+        key: SliceKey,
+        epoch: Int64,
+        lane: Lane,
+        dueDay: Int32,
+        work: Work,
+        targets: [TargetID] = [],
+        addresses: [Address?] = [],
+        done: [UInt8] = [],
+        attempts: Int16 = 0
+    ) {
+        self.key = key
+        self.epoch = epoch
+        self.lane = lane
+        self.dueDay = dueDay
+        self.work = work
+        self.targets = targets
+        self.addresses = addresses
+        self.done = done
+        self.attempts = attempts
+    }
+
+    /// Whether the delivery of the target at `index` is written already.
+    package func isDone(_ index: Int) -> Bool {
+        guard index >= 0, index / 8 < done.count else { return false }
+        return done[index / 8] & (1 << UInt8(index % 8)) != 0
+    }
+
+    /// Sets the bit of the target at `index`.
+    package mutating func markDone(_ index: Int) {
+        guard index >= 0, index < targets.count else { return }
+        while done.count <= index / 8 { done.append(0) }
+        done[index / 8] |= 1 << UInt8(index % 8)
+    }
+}
