@@ -1,0 +1,372 @@
+internal import CLinuxEvents
+internal import NIOConcurrencyHelpers
+
+/// Carries a connection out on its loop: socket, TLS engine and session, moved by what the machine decides.
+///
+/// Made by `Connection.open`; the loop holds it from then to the last report.
+// @unchecked: its state is plain. Protected by: every call but `init` and `refused` comes on the loop's thread; `init` is before the
+// first post, and `refused` instead of any. Who may call: the loop, and `Connection.open`.
+@safe
+final class ConnectionDriver: LoopMember, @unchecked Sendable {
+    let connection: Connection
+    private var machine: ConnectionMachine
+    private var addresses: [SocketAddress] = []
+    private var socket: Socket?
+    private var token: UInt64 = 0
+    private var isWaitingToWrite = false
+    private var tls: TLSEngine?
+    private var session: Session?
+    private var dispatched: HeaderBlock?
+    /// Joined frames on their way to TLS, and records on their way to the socket.
+    private var plain = RawBytes()
+    private var cipher = RawBytes()
+    /// The mailbox's other half.
+    private var inbox = RequestBatch()
+    private var report = ConnectionReport()
+
+    init(_ connection: Connection) {
+        self.connection = connection
+        machine = ConnectionMachine(timeouts: connection.configuration.timeouts, now: .now)
+    }
+
+    /// The loop has ended before it could take the connection.
+    func refused() {
+        _ = machine.failed(nil)
+        finish(HTTP2Error(.closed, isUnsent: true, underlying: "the event loop has ended"), nil)
+        publish()
+    }
+
+    // MARK: LoopMember
+
+    var nextDeadline: ContinuousClock.Instant? {
+        guard let ofMachine = machine.nextDeadline else { return nil }
+        return session?.nextDeadline.map { min($0, ofMachine) } ?? ofMachine
+    }
+
+    func woken(_ core: LoopCore) {
+        let mail = connection.mailbox.withLockedValue { $0.take(&inbox) }
+        dispatched = mail.dispatched
+        if mail.wishes.contains(.open) { perform(machine.openRequested(now: core.now), core) }
+        if let addresses = mail.addresses { resolved(addresses, core) }
+        enqueueInbox()
+        if !mail.canceled.isEmpty { session?.cancel(mail.canceled) }
+        if mail.wishes.contains(.ping) { perform(machine.pingRequested(now: core.now), core) }
+        if mail.wishes.contains(.close) { perform(machine.drainRequested(now: core.now), core) }
+        if mail.wishes.contains(.abort) { perform(machine.failed(HTTP2Error(.closed)), core) }
+        service(core)
+    }
+
+    func socketReady(_ mask: UInt32, _ core: LoopCore) {
+        if case .connecting = machine.state {
+            connectDecided(core)
+        } else if mask & ~EPOLLOUT.rawValue != 0 {
+            guarded(core) { () throws(HTTP2Error) in try readSocket(core) }
+        }
+        service(core)
+    }
+
+    func deadlineReached(_ core: LoopCore) {
+        session?.expire(at: core.now)
+        perform(machine.timePassed(now: core.now), core)
+        service(core)
+    }
+
+    func loopEnds(_ core: LoopCore) {
+        enqueueInbox()
+        perform(machine.failed(HTTP2Error(.closed, underlying: "the event loop ends")), core)
+        service(core)
+    }
+
+    // MARK: What the machine decides
+
+    private func perform(_ action: ConnectionMachine.Action, _ core: LoopCore) {
+        switch action {
+        case .none: break
+        case .resolve: resolve()
+        case .connect(let index): connect(to: index, core)
+        case .startTLS: startTLS(core)
+        case .announceOpen: startSession(core)
+        case .startDrain: session?.goAway()
+        case .ping: session?.ping()
+        case .announcePing(let duration): report.changes.append(.pingAnswered(duration))
+        case .close(let error): finish(error, core)
+        }
+    }
+
+    /// Runs a step; its failure ends the connection.
+    private func guarded(_ core: LoopCore, _ step: () throws(HTTP2Error) -> Void) {
+        do {
+            try step()
+        } catch {
+            perform(machine.failed(error), core)
+        }
+    }
+
+    // MARK: Dialling
+
+    private func resolve() {
+        let (connection, driver) = (self.connection, self)
+        let configuration = connection.configuration
+        Resolver.resolve(host: configuration.host, port: configuration.port) { result in
+            connection.mailbox.withLockedValue { $0.addresses = result }
+            _ = connection.loop.wake(driver)
+        }
+    }
+
+    private func resolved(_ result: Result<[SocketAddress], HTTP2Error>, _ core: LoopCore) {
+        switch result {
+        case .success(let found):
+            addresses = found
+            perform(machine.resolved(addressCount: found.count, now: core.now), core)
+        case .failure(let error):
+            perform(machine.failed(error), core)
+        }
+    }
+
+    private func connect(to index: Int, _ core: LoopCore) {
+        dropSocket(core)
+        do {
+            let socket = try Socket(connectingTo: addresses[index], timeouts: connection.configuration.timeouts)
+            token = try core.watch(socket.descriptor, self, mask: EPOLLIN.rawValue | EPOLLOUT.rawValue)
+            isWaitingToWrite = true
+            self.socket = socket
+        } catch {
+            perform(machine.connectFailed(error, now: core.now), core)
+        }
+    }
+
+    private func connectDecided(_ core: LoopCore) {
+        guard let socket else { return }
+        if let error = socket.connectError {
+            perform(machine.connectFailed(error, now: core.now), core)
+        } else {
+            perform(machine.connected(now: core.now), core)
+        }
+    }
+
+    private func startTLS(_ core: LoopCore) {
+        let configuration = connection.configuration
+        guarded(core) { () throws(HTTP2Error) in
+            let engine = try TLSEngine(
+                context: configuration.tls,
+                serverName: configuration.serverName ?? configuration.host
+            )
+            tls = engine
+            _ = try engine.handshake()
+        }
+    }
+
+    private func startSession(_ core: LoopCore) {
+        let configuration = connection.configuration
+        guarded(core) { () throws(HTTP2Error) in
+            session = try Session(
+                limits: configuration.limits,
+                initialStreamLimit: configuration.initialStreamLimit,
+                collectedFields: configuration.collectedFields
+            )
+            report.changes.append(.opened)
+        }
+    }
+
+    // MARK: Reading
+
+    private func readSocket(_ core: LoopCore) throws(HTTP2Error) {
+        for _ in 0..<HTTP2Limits.maxReadsPerTurn {
+            guard let socket, let tls else { return }
+            switch unsafe try socket.receive(into: core.cipherScratch) {
+            case .wouldBlock: return
+            case .ended: throw HTTP2Error(.connectionLost, underlying: "the peer closed the connection")
+            case .bytes(let count):
+                machine.bytesReceived(now: core.now)
+                try unsafe tls.received(UnsafeBufferPointer(rebasing: core.cipherScratch[..<count]))
+                try decrypt(tls, core)
+                if unsafe count < core.cipherScratch.count { return }
+            }
+        }
+    }
+
+    private func decrypt(_ tls: TLSEngine, _ core: LoopCore) throws(HTTP2Error) {
+        if case .handshaking = machine.state {
+            guard try tls.handshake() else { return }
+            perform(machine.handshakeDone(now: core.now), core)
+        }
+        while !machine.isClosed {
+            switch unsafe try tls.read(into: core.plainScratch) {
+            case .wantsMore: return
+            case .ended: throw HTTP2Error(.connectionLost, underlying: "the peer closed the TLS session")
+            case .bytes(let count):
+                guard let session else { return }
+                try unsafe session.receive(UnsafeBufferPointer(rebasing: core.plainScratch[..<count]))
+            }
+        }
+    }
+
+    // MARK: After each call
+
+    /// Writes what there is, tells the machine what the session saw, and reports.
+    private func service(_ core: LoopCore) {
+        guarded(core) { () throws(HTTP2Error) in try flush(core) }
+        takeEvents(core)
+        if let session, !machine.isClosed {
+            perform(machine.streamsCounted(session.openCount, now: core.now), core)
+            if session.isFinished { perform(machine.failed(HTTP2Error(.protocolError)), core) }
+        }
+        publish()
+    }
+
+    private func flush(_ core: LoopCore) throws(HTTP2Error) {
+        guard let tls, let socket, !machine.isClosed else { return }
+        repeat {
+            if let session, cipher.unreadCount < connection.configuration.limits.maxPendingOutputBytes {
+                try session.write(into: &plain, dispatched: dispatched)
+                try unsafe tls.write(plain.unread)
+            }
+            guard tls.takeOutput(into: &cipher) else { throw HTTP2Error(.outOfMemory) }
+            let isMoreLikely = plain.unreadCount >= HTTP2Limits.writeChunkBytes
+            plain.removeAll()
+            // Records are joined too, up to a few per call.
+            if isMoreLikely, cipher.unreadCount < HTTP2Limits.readChunkBytes { continue }
+            try send(socket)
+            if cipher.isEmpty == false || !isMoreLikely { break }
+        } while true
+        try watchForRoom(socket, core)
+    }
+
+    private func send(_ socket: Socket) throws(HTTP2Error) {
+        while !cipher.isEmpty {
+            guard case .bytes(let count) = try unsafe socket.send(cipher.unread) else { return }
+            cipher.consume(count)
+        }
+    }
+
+    private func watchForRoom(_ socket: Socket, _ core: LoopCore) throws(HTTP2Error) {
+        if case .connecting = machine.state { return }
+        guard isWaitingToWrite == cipher.isEmpty else { return }
+        isWaitingToWrite.toggle()
+        let mask = EPOLLIN.rawValue | (isWaitingToWrite ? EPOLLOUT.rawValue : 0)
+        try core.change(socket.descriptor, token: token, mask: mask)
+    }
+
+    private func takeEvents(_ core: LoopCore) {
+        guard let session, !session.events.isEmpty else { return }
+        let events = session.events
+        session.events.removeAll(keepingCapacity: true)
+        for event in events {
+            switch event {
+            case .streamLimit(let limit):
+                report.changes.append(.streamLimit(limit))
+            case .goAway(let goAway):
+                report.changes.append(.goAway(goAway))
+                perform(machine.drainRequested(now: core.now), core)
+            case .exhausted:
+                report.changes.append(.exhausted)
+                perform(machine.drainRequested(now: core.now), core)
+            case .pingAnswered:
+                perform(machine.pingAnswered(now: core.now), core)
+            }
+        }
+    }
+
+    // MARK: The end
+
+    /// Completes everything, says goodbye if the peer may still hear it, and lets go.
+    private func finish(_ error: HTTP2Error?, _ core: LoopCore?) {
+        let reason = error ?? HTTP2Error(.notSent)
+        if let session {
+            session.goAway()
+            session.fail(reason)
+        }
+        if error == nil || error?.code == .closed { sayGoodbye() }
+        report.changes.append(.closed(error))
+        if let core {
+            dropSocket(core)
+            core.leave(self)
+        }
+        tls = nil
+    }
+
+    private func sayGoodbye() {
+        guard let tls, let socket, let session else { return }
+        do {
+            try session.write(into: &plain, dispatched: nil)
+            try unsafe tls.write(plain.unread)
+            tls.shutdown()
+            if tls.takeOutput(into: &cipher) { try send(socket) }
+        } catch {
+            // The connection is ending anyway, and everything on it has completed.
+        }
+    }
+
+    private func dropSocket(_ core: LoopCore) {
+        if socket != nil { core.forget(token) }
+        socket = nil
+    }
+
+    private func enqueueInbox() {
+        guard !inbox.isEmpty else { return }
+        if let session { return session.enqueue(&inbox) }
+        refuseInbox()
+    }
+
+    private func refuseInbox() {
+        for entry in inbox.remaining {
+            let error = HTTP2Error(.notSent, isUnsent: true)
+            report.completions.append(Completion(slot: entry.slot, result: .failure(error)))
+        }
+        inbox.removeAll()
+    }
+
+    // MARK: Reporting
+
+    /// Updates the snapshot and calls the observer if there is something to tell.
+    private func publish() {
+        if let session, !session.completions.isEmpty {
+            if report.completions.isEmpty {
+                swap(&report.completions, &session.completions)
+            } else {
+                report.completions += session.completions
+                session.completions.removeAll(keepingCapacity: true)
+            }
+        }
+        let (isDue, hasWaiters) = connection.mailbox.withLockedValue { updateLoad(&$0) }
+        if machine.isClosed { refuseInbox() }
+        if hasWaiters { answerWaiters() }
+        guard isDue || !report.completions.isEmpty || !report.changes.isEmpty else { return }
+        connection.observer.connection(connection, reported: report)
+        report.completions.removeAll(keepingCapacity: true)
+        report.changes.removeAll(keepingCapacity: true)
+    }
+
+    /// True, first, if a starved producer can go on; second, if the one-at-a-time door is in use.
+    private func updateLoad(_ box: inout ConnectionMailbox) -> (Bool, Bool) {
+        box.load.phase = machine.phase
+        let waiting = box.inbox.count
+        if let session {
+            box.load.credits = machine.isOpen ? max(0, session.credits - waiting) : 0
+            box.load.streamLimit = session.streamLimit
+            box.load.sendWindowBytes = session.sendWindowBytes
+            box.load.startedCount = session.startedCount
+            box.load.inFlightCount = session.openCount + session.queuedCount + waiting
+        }
+        if machine.isClosed {
+            // The last look: what was submitted meanwhile is refused, and nothing more comes in.
+            swap(&box.inbox, &inbox)
+            box.load.credits = 0
+            box.load.inFlightCount = 0
+            box.driver = nil
+        }
+        report.credits = box.load.credits
+        defer { if report.credits > 0 { box.isStarved = false } }
+        return (box.isStarved && report.credits > 0, !box.waiters.isEmpty)
+    }
+
+    private func answerWaiters() {
+        let own = report.completions.filter { $0.slot >= ConnectionMailbox.firstWaiter }
+        guard !own.isEmpty else { return }
+        report.completions.removeAll { $0.slot >= ConnectionMailbox.firstWaiter }
+        let waiters = connection.mailbox.withLockedValue { box in
+            own.map { box.waiters.removeValue(forKey: $0.slot) }
+        }
+        for (completion, waiter) in zip(own, waiters) { waiter?.resume(returning: completion.result) }
+    }
+}

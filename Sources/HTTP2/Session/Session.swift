@@ -1,0 +1,283 @@
+internal import CNGHTTP2
+internal import Glibc
+
+/// One client's HTTP/2 session: bytes in, bytes out, no socket, no clock, no thread.
+///
+/// Made and ended by its `Connection`, and called on that connection's loop only. Requests wait in the session's own queue, never
+/// in nghttp2's: their fields would be frozen there, an old authorization with them. A stream is started only when
+/// `min(peer's limit, own cap)` allows; every request gets exactly one completion.
+///
+/// How to drive it: `enqueue`, `receive`, `expire`, `cancel` in any order; then `write` until it gives nothing; then take
+/// `completions` and `events`.
+@safe
+package final class Session {
+    let limits: HTTP2Limits
+    private let initialStreamLimit: Int
+    private let collected: [FieldName]
+    /// Freed in `deinit`; every callback nghttp2 makes happens inside a call on this session.
+    let handle: OpaquePointer
+
+    /// `capacity` slots, of which the first `slotCount` were made.
+    let slots: UnsafeMutablePointer<Slot>
+    let capacity: Int
+    var slotCount = 0
+    var freeSlots: [Int] = []
+    var queue: [Int] = []
+    var queueStart = 0
+    /// The array that one submit call reads; nghttp2 copies the descriptors, not what they point to.
+    let scratch: UnsafeMutablePointer<nghttp2_nv>
+    /// Names with `Indexing.nameOnce` that this connection has placed in the peer's table.
+    var placedNames: [FieldName] = []
+    /// The slot whose header block is being read.
+    private var headersSlot: Int?
+
+    var hasSettings = false
+    var reportedLimit: Int
+    /// Set by a GOAWAY of either side, the end of stream numbers or a fatal error. Nothing starts after it.
+    var isRefusing: HTTP2Error?
+    /// No request's deadline is earlier. It may be stale on the early side; `expire` then finds nothing and mends it.
+    var nextDeadline: ContinuousClock.Instant?
+
+    /// Streams that exist, those whose caller was told already included.
+    package internal(set) var openCount = 0
+    /// Streams started over the session's life.
+    package internal(set) var startedCount: UInt32 = 0
+    /// Requests that ended since the owner last emptied it.
+    package var completions: [Completion] = []
+    /// What else happened since the owner last emptied it.
+    package var events: [SessionEvent] = []
+
+    /// Starts a session: the preface and our SETTINGS are the first bytes `write` gives.
+    ///
+    /// - Parameters:
+    ///   - limits: the bounds.
+    ///   - initialStreamLimit: how many streams may be open before the peer's SETTINGS are here.
+    ///   - collectedFields: the response fields to keep.
+    /// - Throws: `outOfMemory`.
+    package init(
+        limits: HTTP2Limits = HTTP2Limits(),
+        initialStreamLimit: Int = 1,
+        collectedFields: [FieldName] = []
+    ) throws(HTTP2Error) {
+        self.limits = limits
+        self.initialStreamLimit = initialStreamLimit
+        collected = collectedFields
+        capacity = limits.maxConcurrentStreams + limits.maxQueuedRequests
+        reportedLimit = min(initialStreamLimit, limits.maxConcurrentStreams)
+        guard let handle = unsafe makeHandle(initialStreamLimit: initialStreamLimit) else {
+            throw HTTP2Error(.outOfMemory, isUnsent: true)
+        }
+        unsafe self.handle = handle
+        unsafe slots = .allocate(capacity: max(1, capacity))
+        unsafe scratch = .allocate(
+            capacity: 1 + 2 * HTTP2Limits.maxFieldsPerBlock + HTTP2Limits.maxFieldsPerRequest
+        )
+        unsafe nghttp2_session_set_user_data(handle, Unmanaged.passUnretained(self).toOpaque())
+        try unsafe check(submitPreface(handle, limits))
+    }
+
+    deinit {
+        unsafe nghttp2_session_del(handle)
+        unsafe slots.deinitialize(count: slotCount)
+        unsafe slots.deallocate()
+        unsafe scratch.deallocate()
+    }
+
+    // MARK: What the owner asks
+
+    /// How many streams may be open at once, now.
+    package var streamLimit: Int {
+        guard hasSettings else { return min(initialStreamLimit, limits.maxConcurrentStreams) }
+        let peer = unsafe nghttp2_session_get_remote_settings(handle, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS)
+        return min(Int(peer), limits.maxConcurrentStreams)
+    }
+
+    /// Requests that wait for the gate.
+    package var queuedCount: Int { queue.count - queueStart }
+
+    /// How many more requests `enqueue` takes: the free streams and a short queue behind them.
+    ///
+    /// The queue is never longer than the stream limit, so that a limit of 1 lets one request wait, not hundreds.
+    package var credits: Int {
+        guard isRefusing == nil else { return 0 }
+        let limit = streamLimit
+        let room = limit + min(limits.maxQueuedRequests, limit) - openCount - queuedCount
+        return max(0, min(room, capacity - openCount - queuedCount))
+    }
+
+    /// What the peer's connection window still lets us send, in bytes of body.
+    package var sendWindowBytes: Int { Int(unsafe nghttp2_session_get_remote_window_size(handle)) }
+
+    /// Whether neither side has anything left to say, so that the socket can be closed.
+    package var isFinished: Bool {
+        unsafe nghttp2_session_want_read(handle) == 0 && nghttp2_session_want_write(handle) == 0
+    }
+
+    /// Whether `write` has something to give.
+    package var wantsWrite: Bool {
+        if queuedCount > 0, openCount < streamLimit { return true }
+        return unsafe nghttp2_session_want_write(handle) != 0
+    }
+
+    // MARK: What the owner does
+
+    /// Takes the whole batch. What is beyond the credits, too large or malformed completes at once as unsent.
+    package func enqueue(_ batch: inout RequestBatch) {
+        for entry in batch.remaining { enqueue(entry, of: batch) }
+        batch.removeAll()
+    }
+
+    /// Gives the session what the peer sent.
+    ///
+    /// - Throws: `protocolError`, `outOfMemory`: the session is dead; call `fail`.
+    package func receive(_ bytes: UnsafeBufferPointer<UInt8>) throws(HTTP2Error) {
+        guard let base = bytes.baseAddress, !bytes.isEmpty else { return }
+        let used = unsafe nghttp2_session_mem_recv(handle, base, bytes.count)
+        if used < 0 { try check(Int32(clamping: used)) }
+    }
+
+    /// Starts what the gate lets through and appends up to about one TLS record of output.
+    ///
+    /// - Parameters:
+    ///   - output: gets the bytes.
+    ///   - dispatched: fields to add to each request that is started now.
+    /// - Throws: `protocolError`, `outOfMemory`: the session is dead; call `fail`.
+    func write(into output: inout RawBytes, dispatched: HeaderBlock?) throws(HTTP2Error) {
+        startQueued(dispatched)
+        while output.unreadCount < HTTP2Limits.writeChunkBytes {
+            var chunk: UnsafePointer<UInt8>?
+            let count = unsafe nghttp2_session_mem_send(handle, &chunk)
+            if count < 0 { try check(Int32(clamping: count)) }
+            // The bytes die on the next call, so they are copied here.
+            guard count > 0, let chunk = unsafe chunk else { return }
+            guard unsafe output.append(chunk, count: count) else { throw HTTP2Error(.outOfMemory) }
+        }
+    }
+
+    /// Ends requests the caller gave up: queued ones as unsent, open ones with RST_STREAM unless their answer is here.
+    package func cancel(_ ids: [UInt64]) {
+        let wanted = Set(ids)
+        end(HTTP2Error(.canceled)) { !$0.isCompleted && wanted.contains($0.id) }
+    }
+
+    /// Ends requests whose deadline has passed, as `cancel` does.
+    package func expire(at now: ContinuousClock.Instant) {
+        guard let next = nextDeadline, next <= now else { return }
+        end(HTTP2Error(.deadlineExceeded)) { $0.deadline <= now }
+        nextDeadline = nil
+        for index in 0..<slotCount where unsafe slots[index].state != .free && !slots[index].isReset {
+            unsafe noteDeadline(slots[index].deadline)
+        }
+    }
+
+    /// Completes everything: the connection is gone. Open requests get the error, queued ones get it as unsent.
+    package func fail(_ error: HTTP2Error) {
+        isRefusing = isRefusing ?? error
+        failQueued(error)
+        for index in 0..<slotCount where unsafe slots[index].state == .open { complete(index, .failure(error)) }
+    }
+
+    /// Tells the peer that no more requests come, and takes none. Open streams go on.
+    package func goAway() {
+        refuse(HTTP2Error(.notSent, isUnsent: true))
+        _ = unsafe nghttp2_submit_goaway(
+            handle,
+            UInt8(NGHTTP2_FLAG_NONE.rawValue),
+            0,
+            NGHTTP2_NO_ERROR.rawValue,
+            nil,
+            0
+        )
+    }
+
+    /// Asks the peer for a sign of life; `SessionEvent.pingAnswered` follows.
+    package func ping() {
+        _ = unsafe nghttp2_submit_ping(handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), nil)
+    }
+
+    /// `receive` for bytes in an array.
+    ///
+    /// - Throws: as the other one.
+    package func receive(_ bytes: [UInt8]) throws(HTTP2Error) {
+        try unsafe bytes.withUnsafeBufferPointer { (buffer) throws(HTTP2Error) in try unsafe receive(buffer) }
+    }
+
+    /// All there is to send, as an array.
+    ///
+    /// - Parameter dispatched: fields to add to each request that is started now.
+    /// - Throws: as `write`.
+    package func output(dispatched: HeaderBlock? = nil) throws(HTTP2Error) -> [UInt8] {
+        var output = RawBytes()
+        var all: [UInt8] = []
+        repeat {
+            output.removeAll()
+            try write(into: &output, dispatched: dispatched)
+            all += output.copy()
+        } while !output.isEmpty
+        return all
+    }
+
+    // MARK: What nghttp2 tells
+
+    func headersBegan(_ streamID: Int32) { headersSlot = slot(of: streamID) }
+
+    func fieldReceived(_ name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>) {
+        guard let index = headersSlot, let bytes = value.baseAddress, let first = unsafe name.first else { return }
+        if first == UInt8(ascii: ":") {
+            // `:status` is the only pseudo field of a response (RFC 9113 §8.3.2); nghttp2 has checked its three digits.
+            unsafe slots[index].resetResponse()
+            unsafe slots[index].status = unsafe value.reduce(0) { $0 * 10 + Int($1) - 48 }
+            return
+        }
+        guard let base = name.baseAddress else { return }
+        for field in collected where unsafe field.matches(base, count: name.count) {
+            unsafe slots[index].keep(field, value: bytes, count: value.count, limit: limits.maxResponseFieldBytes)
+        }
+    }
+
+    func bodyReceived(_ streamID: Int32, _ bytes: UnsafePointer<UInt8>, count: Int) {
+        guard let index = slot(of: streamID) else { return }
+        unsafe slots[index].keepBody(bytes, count: count, limit: limits.maxResponseBodyBytes)
+    }
+
+    func frameReceived(_ frame: UnsafePointer<nghttp2_frame>) {
+        let header = unsafe frame.pointee.hd
+        switch UInt32(header.type) {
+        case NGHTTP2_HEADERS.rawValue, NGHTTP2_DATA.rawValue:
+            if header.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0 { responseEnded(header.stream_id) }
+        case NGHTTP2_SETTINGS.rawValue:
+            if header.flags & UInt8(NGHTTP2_FLAG_ACK.rawValue) == 0 { settingsReceived() }
+        case NGHTTP2_PING.rawValue:
+            if header.flags & UInt8(NGHTTP2_FLAG_ACK.rawValue) != 0 { events.append(.pingAnswered) }
+        case NGHTTP2_GOAWAY.rawValue:
+            unsafe goAwayReceived(frame.pointee.goaway)
+        default:
+            break
+        }
+    }
+
+    func streamClosed(_ streamID: Int32, code: UInt32) {
+        guard let index = slot(of: streamID) else { return }
+        closeSlot(index, code: code)
+    }
+
+    func readBody(
+        slot index: Int,
+        into target: UnsafeMutablePointer<UInt8>,
+        count: Int,
+        flags: UnsafeMutablePointer<UInt32>
+    ) -> Int {
+        guard index < slotCount, unsafe slots[index].state == .open else {
+            return Int(NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue)
+        }
+        let offset = unsafe slots[index].bodyStart + slots[index].bodySent
+        let rest = unsafe slots[index].request.count - offset
+        let length = min(count, rest)
+        if length > 0, let source = unsafe slots[index].request.pointer(at: offset) {
+            unsafe memcpy(target, source, length)
+        }
+        unsafe slots[index].bodySent += length
+        if length == rest { unsafe flags.pointee |= NGHTTP2_DATA_FLAG_EOF.rawValue }
+        return length
+    }
+}

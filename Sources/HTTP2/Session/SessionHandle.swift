@@ -1,0 +1,48 @@
+internal import CNGHTTP2
+
+/// A client session with our callbacks and options, or nil without memory. The caller frees it by `nghttp2_session_del`.
+func makeHandle(initialStreamLimit: Int) -> OpaquePointer? {
+    var callbacks: OpaquePointer?
+    var option: OpaquePointer?
+    // Both are only read while the session is made, and freed here.
+    defer {
+        unsafe nghttp2_session_callbacks_del(callbacks)
+        unsafe nghttp2_option_del(option)
+    }
+    guard unsafe nghttp2_session_callbacks_new(&callbacks) == 0, unsafe nghttp2_option_new(&option) == 0 else {
+        return nil
+    }
+    unsafe registerSessionCallbacks(callbacks)
+    // Before the peer's SETTINGS nghttp2 would assume 100.
+    unsafe nghttp2_option_set_peer_max_concurrent_streams(option, UInt32(clamping: initialStreamLimit))
+    unsafe nghttp2_option_set_max_reserved_remote_streams(option, 0)
+    var handle: OpaquePointer?
+    guard unsafe nghttp2_session_client_new2(&handle, callbacks, nil, option) == 0 else { return nil }
+    return unsafe handle
+}
+
+/// Queues our SETTINGS and the larger connection window. 0 or nghttp2's error.
+func submitPreface(_ handle: OpaquePointer, _ limits: HTTP2Limits) -> Int32 {
+    let flags = UInt8(NGHTTP2_FLAG_NONE.rawValue)
+    var settings = nghttp2_settings_entry(
+        settings_id: Int32(NGHTTP2_SETTINGS_ENABLE_PUSH.rawValue),
+        value: 0
+    )
+    let result = unsafe nghttp2_submit_settings(handle, flags, &settings, 1)
+    guard result == 0 else { return result }
+    return unsafe nghttp2_session_set_local_window_size(handle, flags, 0, limits.receiveWindowBytes)
+}
+
+/// nghttp2's words for an error code.
+func describeError(_ code: Int32) -> String {
+    unsafe nghttp2_strerror(code).map { unsafe String(cString: $0) } ?? "nghttp2 error \(code)"
+}
+
+/// Turns nghttp2's error code into ours.
+///
+/// - Throws: `protocolError` or `outOfMemory` for anything negative.
+func check(_ code: Int32) throws(HTTP2Error) {
+    guard code < 0 else { return }
+    let isMemory = code == NGHTTP2_ERR_NOMEM.rawValue
+    throw HTTP2Error(isMemory ? .outOfMemory : .protocolError, underlying: describeError(code))
+}

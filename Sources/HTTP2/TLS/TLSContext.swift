@@ -1,0 +1,160 @@
+internal import COpenSSL
+internal import Glibc
+
+/// Whose certificates a client believes.
+package enum TrustRoots: Sendable, Equatable {
+    /// The system's own store.
+    case system
+    /// These certificates and no others, in PEM.
+    case pem([UInt8])
+    /// The certificates of this PEM file and no others.
+    case file(String)
+}
+
+/// The certificate a client shows, for vendors that authenticate by certificate.
+package struct TLSIdentity: Sendable {
+    /// The certificate, then its issuers, in PEM.
+    package let certificateChainPEM: [UInt8]
+    /// The certificate's private key, unencrypted PEM.
+    package let privateKeyPEM: [UInt8]
+
+    /// Makes an identity; `TLSContext` checks it.
+    package init(certificateChainPEM: [UInt8], privateKeyPEM: [UInt8]) {
+        self.certificateChainPEM = certificateChainPEM
+        self.privateKeyPEM = privateKeyPEM
+    }
+}
+
+/// What TLS connections share: trust roots, identity, versions, ALPN. TLS 1.2 at least, and the peer is always verified.
+///
+/// One per (trust roots, identity), made by whoever configures a pool. Any thread may hold it.
+// @unchecked: holds a C handle. Protected by: nothing is changed after init, and OpenSSL counts references to an SSL_CTX
+// atomically. Who may call: any loop, by `makeHandle` alone.
+@safe
+package final class TLSContext: @unchecked Sendable {
+    /// Freed in `deinit`; each SSL made from it holds its own reference.
+    private let handle: OpaquePointer
+    /// Whether a peer that does not choose `h2` is refused.
+    let requiresALPN: Bool
+
+    /// Reads roots and identity.
+    ///
+    /// - Parameters:
+    ///   - trustRoots: whom to believe.
+    ///   - identity: what to show, if the peer asks.
+    ///   - requiresALPN: false goes on with a peer that ignores ALPN.
+    /// - Throws: `badCertificate` if roots, chain or key cannot be read or do not fit together; `outOfMemory`.
+    package init(
+        trustRoots: TrustRoots,
+        identity: TLSIdentity? = nil,
+        requiresALPN: Bool = true
+    ) throws(HTTP2Error) {
+        clearOpenSSLErrors()
+        guard let handle = unsafe SSL_CTX_new(TLS_client_method()) else {
+            throw HTTP2Error(.outOfMemory, underlying: drainOpenSSLErrors())
+        }
+        unsafe self.handle = handle
+        self.requiresALPN = requiresALPN
+        try unsafe configure(handle)
+        try load(trustRoots)
+        if let identity { try load(identity) }
+    }
+
+    deinit { unsafe SSL_CTX_free(handle) }
+
+    /// A new client SSL, owned by the caller; nil without memory.
+    func makeHandle() -> OpaquePointer? { unsafe SSL_new(handle) }
+
+    // MARK: Private
+
+    private func load(_ roots: TrustRoots) throws(HTTP2Error) {
+        let isLoaded =
+            switch roots {
+            case .system: unsafe SSL_CTX_set_default_verify_paths(handle) == 1
+            case .file(let path): unsafe SSL_CTX_load_verify_file(handle, path) == 1
+            case .pem(let bytes): load(roots: bytes)
+            }
+        guard isLoaded else { throw HTTP2Error(.badCertificate, underlying: drainOpenSSLErrors() ?? "no trust roots") }
+    }
+
+    private func load(roots bytes: [UInt8]) -> Bool {
+        var count = 0
+        let store = unsafe SSL_CTX_get_cert_store(handle)
+        unsafe forEachCertificate(in: bytes) { certificate in
+            // The store takes a reference of its own.
+            if unsafe X509_STORE_add_cert(store, certificate) == 1 { count += 1 }
+        }
+        return count > 0
+    }
+
+    private func load(_ identity: TLSIdentity) throws(HTTP2Error) {
+        var index = 0
+        var isGood = true
+        unsafe forEachCertificate(in: identity.certificateChainPEM) { certificate in
+            // Both take a reference of their own.
+            let result =
+                unsafe index == 0
+                ? Int(SSL_CTX_use_certificate(handle, certificate))
+                : gateway_SSL_CTX_add1_chain_cert(handle, certificate)
+            isGood = isGood && result == 1
+            index += 1
+        }
+        guard isGood, index > 0 else {
+            throw HTTP2Error(.badCertificate, underlying: drainOpenSSLErrors() ?? "no certificate in the chain")
+        }
+        guard let key = unsafe readPrivateKey(identity.privateKeyPEM) else {
+            throw HTTP2Error(.badKey, underlying: drainOpenSSLErrors())
+        }
+        defer { unsafe EVP_PKEY_free(key) }
+        guard unsafe SSL_CTX_use_PrivateKey(handle, key) == 1, unsafe SSL_CTX_check_private_key(handle) == 1 else {
+            throw HTTP2Error(.badCertificate, underlying: drainOpenSSLErrors())
+        }
+    }
+}
+
+/// Versions, verification, ALPN and buffer handling.
+///
+/// - Throws: `tlsFailed` if this OpenSSL refuses one of them.
+private func configure(_ context: OpaquePointer) throws(HTTP2Error) {
+    unsafe SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nil)
+    // Buffers go back while a connection idles; a write may be retried from another address.
+    let mode = SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER
+    _ = unsafe gateway_SSL_CTX_set_mode(context, Int(mode))
+    unsafe gateway_SSL_CTX_set_read_ahead(context, 1)
+    // RFC 9113 §9.2.1: no renegotiation, no compression.
+    _ = unsafe SSL_CTX_set_options(context, gateway_http2_options())
+    // SSL_CTX_set_alpn_protos returns 0 on success, unlike its neighbours.
+    let alpn: [UInt8] = [2, UInt8(ascii: "h"), UInt8(ascii: "2")]
+    guard unsafe gateway_SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION) == 1,
+        unsafe SSL_CTX_set_alpn_protos(context, alpn, UInt32(alpn.count)) == 0
+    else { throw HTTP2Error(.tlsFailed, underlying: drainOpenSSLErrors()) }
+}
+
+/// Calls the closure with each certificate of a PEM text; the reference it is lent is freed afterwards.
+private func forEachCertificate(in pem: [UInt8], _ body: (OpaquePointer) -> Void) {
+    clearOpenSSLErrors()
+    guard let bio = unsafe BIO_new_mem_buf(pem, Int32(clamping: pem.count)) else { return }
+    defer { unsafe BIO_free_all(bio) }
+    while let certificate = unsafe PEM_read_bio_X509(bio, nil, refusePassword, nil) {
+        unsafe body(certificate)
+        unsafe X509_free(certificate)
+    }
+    // The end of the text is reported as an error.
+    clearOpenSSLErrors()
+}
+
+/// Reads an unencrypted private key in PEM, PKCS#8 or SEC 1; the caller frees it.
+func readPrivateKey(_ pem: [UInt8]) -> OpaquePointer? {
+    clearOpenSSLErrors()
+    guard let bio = unsafe BIO_new_mem_buf(pem, Int32(clamping: pem.count)) else { return nil }
+    defer { unsafe BIO_free_all(bio) }
+    return unsafe PEM_read_bio_PrivateKey(bio, nil, refusePassword, nil)
+}
+
+/// Answers a request for a password with "none": OpenSSL would otherwise ask on the terminal.
+private func refusePassword(
+    _: UnsafeMutablePointer<CChar>?,
+    _: Int32,
+    _: Int32,
+    _: UnsafeMutableRawPointer?
+) -> Int32 { -1 }

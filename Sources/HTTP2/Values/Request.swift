@@ -1,0 +1,90 @@
+/// One request as a value, for the one-at-a-time door `Connection.send`. High rates use a `RequestBatch`.
+package struct Request: Sendable {
+    /// The shared fields.
+    package var head: HeaderBlock
+    /// The `:path`, percent-encoded by the caller where that is needed.
+    package var path: String
+    /// Fields that only this request has.
+    package var fields: [(FieldName, String)]
+    /// The payload; empty for none.
+    package var body: [UInt8]
+    /// How long to wait for the whole answer.
+    package var timeout: Duration
+
+    /// Makes a request.
+    package init(
+        head: HeaderBlock,
+        path: String,
+        fields: [(FieldName, String)] = [],
+        body: [UInt8] = [],
+        timeout: Duration = .seconds(20)
+    ) {
+        self.head = head
+        self.path = path
+        self.fields = fields
+        self.body = body
+        self.timeout = timeout
+    }
+}
+
+/// What the peer answered.
+package struct Response: Sendable {
+    struct Field: Sendable {
+        let name: FieldName
+        let range: Range<Int>
+    }
+
+    /// The status code, 200...999.
+    package let status: Int
+    /// Whether the body was longer than `HTTP2Limits.maxResponseBodyBytes` and was cut there.
+    package let isBodyTruncated: Bool
+    /// Kept field values and the body, joined: one allocation per response that has any of them, none otherwise.
+    private let bytes: [UInt8]
+    private let fields: [Field]
+    private let bodyStart: Int
+
+    init(status: Int, bytes: [UInt8] = [], fields: [Field] = [], bodyStart: Int = 0, isBodyTruncated: Bool = false) {
+        self.status = status
+        self.bytes = bytes
+        self.fields = fields
+        self.bodyStart = bodyStart
+        self.isBodyTruncated = isBodyTruncated
+    }
+
+    /// The body, empty if there is none.
+    package var body: ArraySlice<UInt8> { bytes[bodyStart...] }
+
+    /// The first value of a field, if the connection was told to keep it (`ConnectionConfiguration.collectedFields`).
+    package func value(_ name: FieldName) -> String? {
+        fields.first { $0.name == name }.map { String(decoding: bytes[$0.range], as: UTF8.self) }
+    }
+}
+
+/// How one request ended. Each submitted request gets exactly one.
+package struct Completion: Sendable {
+    /// The caller's id.
+    package let slot: UInt64
+    /// The peer's answer, or why there is none.
+    package let result: Result<Response, HTTP2Error>
+
+    init(slot: UInt64, result: Result<Response, HTTP2Error>) {
+        self.slot = slot
+        self.result = result
+    }
+}
+
+/// A peer's announcement that it takes no more requests on a connection.
+package struct GoAway: Sendable, Equatable {
+    /// The highest stream it has processed or may process.
+    package let lastStreamID: Int32
+    /// The HTTP/2 error code (RFC 9113 §7).
+    package let code: UInt32
+    /// What it said besides, cut at `HTTP2Limits.maxGoAwayDebugBytes`. Apple sends `{"reason":"…"}`.
+    package let debugData: [UInt8]
+
+    init(lastStreamID: Int32, code: UInt32, debugData: [UInt8]) {
+        self.lastStreamID = lastStreamID
+        self.code = code
+        self.debugData = debugData
+    }
+}

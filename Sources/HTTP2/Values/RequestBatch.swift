@@ -1,0 +1,167 @@
+/// Requests on their way to a connection: one buffer of bytes and a list of what lies where.
+///
+/// The **producer** encodes each request's path, fields and payload straight into the batch, on its own thread; the connection's
+/// loop copies them once, into the slot's memory. A batch keeps its memory over `removeAll` and over
+/// `Connection.submit`, so a producer makes one and fills it again and again.
+package struct RequestBatch: Sendable {
+    struct FieldEntry: Sendable {
+        let name: FieldName
+        let count: Int
+    }
+
+    struct Entry: Sendable {
+        let slot: UInt64
+        let head: HeaderBlock
+        let deadline: ContinuousClock.Instant
+        /// Where the request's bytes start: path, field values, body, one behind the other.
+        var start: Int
+        var pathCount = 0
+        var bodyCount = 0
+        var firstField: Int
+        var fieldCount = 0
+        var byteCount = 0
+    }
+
+    private(set) var bytes: [UInt8] = []
+    private(set) var fields: [FieldEntry] = []
+    private(set) var entries: [Entry] = []
+    /// The first entry that was not taken yet.
+    private var first = 0
+
+    /// An empty batch.
+    package init() {}
+
+    /// How many requests are in it.
+    package var count: Int { entries.count - first }
+    /// Whether there is none.
+    package var isEmpty: Bool { first == entries.count }
+
+    /// The caller's id of a request that is in the batch; index 0 is the front.
+    package func slot(at index: Int) -> UInt64 { entries[first + index].slot }
+
+    /// Adds a request at the end.
+    ///
+    /// - Parameters:
+    ///   - slot: the caller's own id, below 2^63 and unique among its requests in flight on one connection; the completion
+    ///     carries it.
+    ///   - head: the shared fields.
+    ///   - deadline: when the request fails if there is no answer.
+    ///   - write: encodes path, fields and body, in this order.
+    package mutating func append(
+        slot: UInt64,
+        head: HeaderBlock,
+        deadline: ContinuousClock.Instant,
+        _ write: (inout RequestWriter) -> Void
+    ) {
+        var entry = Entry(
+            slot: slot,
+            head: head,
+            deadline: deadline,
+            start: bytes.count,
+            firstField: fields.count
+        )
+        var writer = RequestWriter(bytes: [], fields: [])
+        // Swapped in and out, not copied: the writer owns the buffers while it writes.
+        swap(&writer.bytes, &bytes)
+        swap(&writer.fields, &fields)
+        write(&writer)
+        swap(&writer.bytes, &bytes)
+        swap(&writer.fields, &fields)
+        entry.pathCount = writer.pathCount
+        entry.bodyCount = writer.bodyCount
+        entry.fieldCount = fields.count - entry.firstField
+        entry.byteCount = bytes.count - entry.start
+        entries.append(entry)
+    }
+
+    /// Forgets all requests and keeps the memory.
+    package mutating func removeAll() {
+        bytes.removeAll(keepingCapacity: true)
+        fields.removeAll(keepingCapacity: true)
+        entries.removeAll(keepingCapacity: true)
+        first = 0
+    }
+
+    /// Moves up to `limit` requests from the front of `other` to the end of this batch and says how many.
+    mutating func take(_ limit: Int, from other: inout RequestBatch) -> Int {
+        let taken = min(limit, other.count)
+        guard taken > 0 else { return 0 }
+        if isEmpty, taken == other.count, other.first == 0 {
+            removeAll()
+            swap(&self, &other)
+            return taken
+        }
+        for index in other.first..<other.first + taken { copy(other.entries[index], from: other) }
+        other.first += taken
+        if other.isEmpty { other.removeAll() }
+        return taken
+    }
+
+    /// The requests that were not taken, in order.
+    var remaining: ArraySlice<Entry> { entries[first...] }
+
+    private mutating func copy(_ entry: Entry, from other: RequestBatch) {
+        var moved = entry
+        moved.start = bytes.count
+        moved.firstField = fields.count
+        bytes.append(contentsOf: other.bytes[entry.start..<entry.start + entry.byteCount])
+        fields.append(contentsOf: other.fields[entry.firstField..<entry.firstField + entry.fieldCount])
+        entries.append(moved)
+    }
+}
+
+/// Encodes one request into a batch. Call `path` (in pieces, if that is handy), then `field`s, then `body` (in pieces too).
+package struct RequestWriter {
+    fileprivate var bytes: [UInt8]
+    fileprivate var fields: [RequestBatch.FieldEntry]
+    fileprivate var pathCount = 0
+    fileprivate var bodyCount = 0
+
+    fileprivate init(bytes: [UInt8], fields: [RequestBatch.FieldEntry]) {
+        self.bytes = bytes
+        self.fields = fields
+    }
+
+    /// Adds a piece of the path.
+    package mutating func path(_ text: String) { pathCount += append(text) }
+    /// Adds a piece of the path.
+    package mutating func path(_ piece: [UInt8]) { pathCount += append(piece) }
+    /// Adds a piece of the path.
+    package mutating func path(_ piece: Span<UInt8>) { pathCount += append(piece) }
+
+    /// Adds a field whose value only this request has.
+    package mutating func field(_ name: FieldName, _ value: String) {
+        fields.append(.init(name: name, count: append(value)))
+    }
+    /// Adds a field whose value only this request has.
+    package mutating func field(_ name: FieldName, _ value: [UInt8]) {
+        fields.append(.init(name: name, count: append(value)))
+    }
+    /// Adds a field whose value only this request has.
+    package mutating func field(_ name: FieldName, _ value: Span<UInt8>) {
+        fields.append(.init(name: name, count: append(value)))
+    }
+
+    /// Adds a piece of the body.
+    package mutating func body(_ text: String) { bodyCount += append(text) }
+    /// Adds a piece of the body.
+    package mutating func body(_ piece: [UInt8]) { bodyCount += append(piece) }
+    /// Adds a piece of the body.
+    package mutating func body(_ piece: Span<UInt8>) { bodyCount += append(piece) }
+
+    private mutating func append(_ text: String) -> Int {
+        let before = bytes.count
+        bytes.append(contentsOf: text.utf8)
+        return bytes.count - before
+    }
+
+    private mutating func append(_ piece: [UInt8]) -> Int {
+        bytes.append(contentsOf: piece)
+        return piece.count
+    }
+
+    private mutating func append(_ piece: Span<UInt8>) -> Int {
+        unsafe piece.withUnsafeBufferPointer { unsafe bytes.append(contentsOf: $0) }
+        return piece.count
+    }
+}
