@@ -70,6 +70,8 @@ package protocol DeliveryStore: Sendable {
 
 /// All that is needed to send one slice.
 package struct SliceWork: Sendable {
+    /// The message's app: whose counters its outcomes belong to.
+    package var app: AppID
     package var notification: Notification
     package var state: MessageState
     package var lane: Lane
@@ -84,6 +86,7 @@ package struct SliceWork: Sendable {
     package var duplicates: Set<Int>
 
     package init(
+        app: AppID,
         notification: Notification,
         state: MessageState,
         lane: Lane,
@@ -93,6 +96,7 @@ package struct SliceWork: Sendable {
         settings: [Vendor: BindingSettings],
         duplicates: Set<Int> = []
     ) {
+        self.app = app
         self.notification = notification
         self.state = state
         self.lane = lane
@@ -181,7 +185,7 @@ package struct SliceProgress: Sendable {
         case goOn
         /// Every target is done.
         case finished
-        /// Targets are left; look again after this long. `attempts` counts up.
+        /// Targets are left; look again after this long. `attempts` counts up when `countsAttempt`.
         case again(after: Duration)
     }
 
@@ -189,21 +193,27 @@ package struct SliceProgress: Sendable {
     package var lease: SliceLease
     package var app: AppID
     package var vendor: Vendor
+    /// Nothing twice: an index appears in one flush only, unless a flush is repeated because it is not known whether it was written.
     package var results: [DeliveryResult]
     package var disposition: Disposition
+    /// Whether `again` uses up one of the slice's attempts. False while nobody processed anything: a stopped credential must not
+    /// make deliveries give up before their expiry.
+    package var countsAttempt: Bool
 
     package init(
         lease: SliceLease,
         app: AppID,
         vendor: Vendor,
         results: [DeliveryResult],
-        disposition: Disposition
+        disposition: Disposition,
+        countsAttempt: Bool = true
     ) {
         self.lease = lease
         self.app = app
         self.vendor = vendor
         self.results = results
         self.disposition = disposition
+        self.countsAttempt = countsAttempt
     }
 }
 
