@@ -21,12 +21,13 @@ let settings: [SwiftSetting] = [
 // MARK: Packages
 
 enum External: String, CaseIterable {
-    case argumentParser, asyncHTTPClient, certificates, configuration, crypto, httpTypes, hummingbird, log, metrics
+    case argumentParser, asn1, asyncHTTPClient, certificates, configuration, crypto, httpTypes, hummingbird, log, metrics
     case mustache, nio, nioHTTP2, nioSSL, serviceLifecycle, subprocess, tracing, yams
 
     var package: Package.Dependency {
         switch self {
         case .argumentParser: .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")
+        case .asn1: .package(url: "https://github.com/apple/swift-asn1", from: "1.7.0")
         case .asyncHTTPClient: .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0")
         case .certificates: .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1")
         case .configuration:
@@ -52,6 +53,7 @@ enum External: String, CaseIterable {
     var identity: String {
         switch self {
         case .argumentParser: "swift-argument-parser"
+        case .asn1: "swift-asn1"
         case .asyncHTTPClient: "async-http-client"
         case .certificates: "swift-certificates"
         case .configuration: "swift-configuration"
@@ -211,7 +213,7 @@ var parts: [Part] = [
         "APNsSimulator",
         [
             certificates, crypto, locks, log, nioCore, nioPosix, nioHTTP1, nioHTTP2, nioSSL,
-            .product("NIOHPACK", .nioHTTP2),
+            .product("NIOHPACK", .nioHTTP2), .product("SwiftASN1", .asn1),
         ]
     ),
     .executable("apns-simulator", [.ours("APNsSimulator"), argumentParser, log]),
@@ -234,14 +236,15 @@ var parts: [Part] = [
         [.ours("RationalOwl"), .ours("Model"), .ours("TestKit"), httpTypes],
         resources: [.copy("Fixtures")]
     ),
-    .tests("HTTP2Tests", [.ours("HTTP2"), locks]),
+    .tests("HTTP2Tests", [.ours("HTTP2"), .ours("CNGHTTP2"), locks]),
     .tests("APNsTests", [.ours("APNs"), .ours("HTTP2"), .ours("Model"), .ours("TestKit"), crypto, locks]),
     .tests(
         "APNsSimulatorTests",
         [
             .ours("APNsSimulator"), crypto, certificates, nioCore, nioPosix, nioHTTP1, nioHTTP2, nioSSL,
             .product("NIOHPACK", .nioHTTP2),
-        ]
+        ],
+        resources: [.copy("Clients")]
     ),
     .tests(
         "PostgresTests",

@@ -95,6 +95,7 @@ package final class Connection: Sendable {
     ///
     /// - Parameter request: what to send.
     /// - Throws: `noCapacity` at once if there is no credit; else why there is no answer.
+    /// - Returns: the peer's answer, whatever its status.
     package func send(_ request: Request) async throws(HTTP2Error) -> Response {
         let slot = mailbox.withLockedValue { box in
             defer { box.nextWaiter += 1 }

@@ -36,7 +36,7 @@ package final class Session {
     /// Set by a GOAWAY of either side, the end of stream numbers or a fatal error. Nothing starts after it.
     var isRefusing: HTTP2Error?
     /// No request's deadline is earlier. It may be stale on the early side; `expire` then finds nothing and mends it.
-    var nextDeadline: ContinuousClock.Instant?
+    package internal(set) var nextDeadline: ContinuousClock.Instant?
 
     /// Streams that exist, those whose caller was told already included.
     package internal(set) var openCount = 0
@@ -206,6 +206,7 @@ package final class Session {
     ///
     /// - Parameter dispatched: fields to add to each request that is started now.
     /// - Throws: as `write`.
+    /// - Returns: what the peer is to get, in order.
     package func output(dispatched: HeaderBlock? = nil) throws(HTTP2Error) -> [UInt8] {
         var output = RawBytes()
         var all: [UInt8] = []

@@ -82,7 +82,8 @@ package struct GoAway: Sendable, Equatable {
     /// What it said besides, cut at `HTTP2Limits.maxGoAwayDebugBytes`. Apple sends `{"reason":"…"}`.
     package let debugData: [UInt8]
 
-    init(lastStreamID: Int32, code: UInt32, debugData: [UInt8]) {
+    /// Makes one.
+    package init(lastStreamID: Int32, code: UInt32, debugData: [UInt8]) {
         self.lastStreamID = lastStreamID
         self.code = code
         self.debugData = debugData
