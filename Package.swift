@@ -233,7 +233,7 @@ var parts: [Part] = [
     ),
     .tests(
         "RationalOwlTests",
-        [.ours("RationalOwl"), .ours("Model"), .ours("TestKit"), httpTypes],
+        [.ours("RationalOwl"), .ours("Model"), httpTypes],
         resources: [.copy("Fixtures")]
     ),
     .tests("HTTP2Tests", [.ours("HTTP2"), .ours("CNGHTTP2"), locks]),

@@ -1,0 +1,147 @@
+import Foundation
+
+/// What the control port answers. No socket: method, target and body in, status and JSON out.
+struct ControlRoutes: Sendable {
+    /// One response.
+    struct Answer: Sendable {
+        var status: Int
+        var contentType = "application/json"
+        var body: Data
+
+        /// A success.
+        static func success(_ json: [String: Any]) -> Answer {
+            Answer(status: 200, body: encode(json))
+        }
+
+        /// A failure with a sentence for a person.
+        static func failure(_ status: Int, _ sentence: String) -> Answer {
+            Answer(status: status, body: encode(["error": sentence]))
+        }
+
+        private static func encode(_ json: [String: Any]) -> Data {
+            // Only what this file puts together gets here; anything else would be our own bug, shown as an empty object.
+            let options: JSONSerialization.WritingOptions = [.sortedKeys, .withoutEscapingSlashes]
+            return (try? JSONSerialization.data(withJSONObject: json, options: options)) ?? Data("{}".utf8)
+        }
+    }
+
+    let state: SimulatorState
+    let caPEM: String
+
+    private static let prefix = "/_simulator/"
+    private static let usualLimit = 100
+
+    /// Answers one request.
+    func answer(method: String, target: String, body: Data) -> Answer {
+        let parts = URLComponents(string: target)
+        guard let path = parts?.path, path.hasPrefix(Self.prefix) else { return .failure(404, "no such path") }
+        let name = String(path.dropFirst(Self.prefix.count))
+        switch (method, name) {
+        case ("GET", "stats"): return .success(stats)
+        case ("GET", "requests"): return requests(parts?.queryItems ?? [])
+        case ("GET", "duplicates"): return .success(duplicates)
+        case ("GET", "ca"): return Answer(status: 200, contentType: "application/x-pem-file", body: Data(caPEM.utf8))
+        case ("POST", "script"): return script(body)
+        case ("DELETE", "script"):
+            state.clearScript()
+            return .success(["scripted": 0])
+        case ("POST", "reset"):
+            state.reset()
+            return .success(["scripted": 0])
+        case (_, "stats"), (_, "requests"), (_, "duplicates"), (_, "ca"), (_, "script"), (_, "reset"):
+            return .failure(405, "\(method) is not for \(path)")
+        default: return .failure(404, "no such path")
+        }
+    }
+
+    private var stats: [String: Any] {
+        let stats = state.withLedger(\.stats)
+        return [
+            "mode": state.configuration.mode.rawValue,
+            "accepted": stats.accepted,
+            "rejected": stats.rejected,
+            "rejectedTotal": stats.rejectedTotal,
+            "unanswered": stats.unanswered,
+            "connections": stats.connections,
+            "connectionsTotal": stats.connectionsTotal,
+            "streams": stats.streams,
+            "streamsMax": stats.streamsMax,
+            "distinctTokens": stats.distinctTokens,
+            "distinctPairs": stats.distinctPairs,
+            "repeats": stats.repeats,
+            "untracked": stats.untracked,
+            "overflowed": stats.untracked > 0,
+            "findings": stats.findings,
+            "scripted": state.scriptedCount,
+        ]
+    }
+
+    private var duplicates: [String: Any] {
+        let report = state.withLedger(\.duplicates)
+        return [
+            "pairs": report.pairs,
+            "repeats": report.repeats,
+            "untracked": report.untracked,
+            "overflowed": report.untracked > 0,
+            "duplicates": report.first.map {
+                ["token": $0.token, "apnsId": $0.apnsID, "count": $0.count] as [String: Any]
+            },
+        ]
+    }
+
+    private func requests(_ query: [URLQueryItem]) -> Answer {
+        var limit = Self.usualLimit
+        if let text = query.first(where: { $0.name == "limit" })?.value {
+            guard let number = Int(text), number >= 0 else { return .failure(400, "limit is a number from 0 up") }
+            limit = number
+        }
+        let token = query.first { $0.name == "token" }?.value
+        let found = state.withLedger { $0.requests(token: token, limit: limit) }
+        return .success(["requests": found.map(Self.json)])
+    }
+
+    private static func json(_ request: RecordedRequest) -> [String: Any] {
+        let payload = try? JSONSerialization.jsonObject(with: Data(request.payload), options: .fragmentsAllowed)
+        var json: [String: Any] = [
+            "token": request.token,
+            "status": request.status,
+            "reason": request.reason ?? NSNull(),
+            "headers": Dictionary(request.headers.map { ($0.name, $0.value) }) { first, _ in first },
+            "payload": payload ?? NSNull(),
+            "rule": ["row": request.row, "evidence": request.evidence.rawValue] as [String: Any],
+            "findings": request.findings,
+            "receivedAt": request.receivedAt,
+        ]
+        if payload == nil { json["payloadText"] = String(decoding: request.payload, as: UTF8.self) }
+        return json
+    }
+
+    private func script(_ body: Data) -> Answer {
+        let answers: [ScriptedAnswer]
+        do {
+            answers = try JSONDecoder().decode([ScriptedAnswer].self, from: body)
+        } catch {
+            return .failure(400, Self.sentence(of: error))
+        }
+        do {
+            try state.addScript(answers)
+            return .success(["scripted": state.scriptedCount])
+        } catch {
+            return .failure(409, error.description)
+        }
+    }
+
+    /// What is wrong with a script and where, in one line.
+    private static func sentence(of error: any Error) -> String {
+        guard let error = error as? DecodingError else { return "not JSON" }
+        let context =
+            switch error {
+            case .keyNotFound(_, let context), .typeMismatch(_, let context), .valueNotFound(_, let context),
+                .dataCorrupted(let context):
+                context
+            @unknown default: DecodingError.Context(codingPath: [], debugDescription: "not a script")
+            }
+        let path = context.codingPath.map { $0.intValue.map { "[\($0)]" } ?? $0.stringValue }.joined(separator: ".")
+        return path.isEmpty ? context.debugDescription : "\(path): \(context.debugDescription)"
+    }
+}

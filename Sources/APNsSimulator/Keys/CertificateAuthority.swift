@@ -1,0 +1,139 @@
+import Crypto
+import Foundation
+import SwiftASN1
+import X509
+
+/// A certificate authority of our own, so that a client's verification can stay switched on against the simulator.
+///
+/// Made anew in memory, or kept in a file so that clients which trust it still do after a restart.
+package struct CertificateAuthority: Sendable {
+    /// The CA's certificate in PEM: what a client takes as its trust root.
+    package let certificatePEM: String
+
+    private let certificate: Certificate
+    private let key: P256.Signing.PrivateKey
+
+    /// How long certificates are valid: ten years for the CA, one for the server, which is made at every start.
+    private static let year: TimeInterval = 365 * 86_400
+
+    /// Makes a new CA.
+    ///
+    /// - Throws: `SimulatorError` when a certificate cannot be made.
+    package init() throws(SimulatorError) {
+        do {
+            let key = P256.Signing.PrivateKey()
+            let publicKey = Certificate.PublicKey(key.publicKey)
+            let name = try DistinguishedName {
+                OrganizationName("APNs simulator")
+                CommonName(
+                    "APNs simulator CA \(key.publicKey.x963Representation.suffix(4).map { String($0, radix: 16) }.joined())"
+                )
+            }
+            let certificate = try Certificate(
+                version: .v3,
+                serialNumber: .init(),
+                publicKey: publicKey,
+                notValidBefore: Date() - 86_400,
+                notValidAfter: Date() + 10 * Self.year,
+                issuer: name,
+                subject: name,
+                signatureAlgorithm: .ecdsaWithSHA256,
+                extensions: Certificate.Extensions {
+                    Critical(BasicConstraints.isCertificateAuthority(maxPathLength: 0))
+                    Critical(KeyUsage(keyCertSign: true, cRLSign: true))
+                    SubjectKeyIdentifier(hash: publicKey)
+                },
+                issuerPrivateKey: .init(key)
+            )
+            try self.init(certificate: certificate, key: key)
+        } catch {
+            throw SimulatorError(.certificateAuthority, "Cannot make a CA: \(error)")
+        }
+    }
+
+    /// Reads the CA that an earlier run kept in `path`, or makes one and keeps it there (mode 0600: it holds the private key).
+    ///
+    /// - Throws: `SimulatorError` when the file is not such a file or cannot be written.
+    package init(keptIn path: String) throws(SimulatorError) {
+        guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
+            try self.init()
+            try keep(in: path)
+            return
+        }
+        do {
+            let documents = try PEMDocument.parseMultiple(pemString: text)
+            guard let keyPEM = documents.first(where: { $0.discriminator.hasSuffix("PRIVATE KEY") }),
+                let certificatePEM = documents.first(where: { $0.discriminator == "CERTIFICATE" })
+            else { throw SimulatorError(.certificateAuthority, "it holds no private key and certificate") }
+            try self.init(
+                certificate: Certificate(pemDocument: certificatePEM),
+                key: P256.Signing.PrivateKey(pemRepresentation: keyPEM.pemString)
+            )
+        } catch {
+            throw SimulatorError(.certificateAuthority, "Cannot use the CA kept in \(path): \(error)")
+        }
+    }
+
+    private init(certificate: Certificate, key: P256.Signing.PrivateKey) throws {
+        self.certificate = certificate
+        self.key = key
+        certificatePEM = try certificate.serializeAsPEM().pemString + "\n"
+    }
+
+    /// A server certificate for `localhost`, the loopback addresses and `extraHost`, with its private key, both in PEM.
+    func makeServerIdentity(extraHost: String) throws -> (certificatePEM: String, keyPEM: String) {
+        let serverKey = P256.Signing.PrivateKey()
+        let publicKey = Certificate.PublicKey(serverKey.publicKey)
+        let certificate = try Certificate(
+            version: .v3,
+            serialNumber: .init(),
+            publicKey: publicKey,
+            notValidBefore: Date() - 86_400,
+            notValidAfter: Date() + Self.year,
+            issuer: self.certificate.subject,
+            subject: DistinguishedName { CommonName("localhost") },
+            signatureAlgorithm: .ecdsaWithSHA256,
+            extensions: Certificate.Extensions {
+                Critical(BasicConstraints.notCertificateAuthority)
+                Critical(KeyUsage(digitalSignature: true))
+                try ExtendedKeyUsage([.serverAuth])
+                SubjectAlternativeNames(Self.serverNames(extraHost: extraHost))
+                AuthorityKeyIdentifier(
+                    keyIdentifier: SubjectKeyIdentifier(hash: Certificate.PublicKey(key.publicKey)).keyIdentifier
+                )
+                SubjectKeyIdentifier(hash: publicKey)
+            },
+            issuerPrivateKey: .init(key)
+        )
+        return (try certificate.serializeAsPEM().pemString, serverKey.pemRepresentation)
+    }
+
+    private static func serverNames(extraHost: String) -> [GeneralName] {
+        var loopback6 = [UInt8](repeating: 0, count: 16)
+        loopback6[15] = 1
+        var names: [GeneralName] = [
+            .dnsName("localhost"),
+            .ipAddress(ASN1OctetString(contentBytes: [127, 0, 0, 1])),
+            .ipAddress(ASN1OctetString(contentBytes: loopback6[...])),
+        ]
+        let octets = extraHost.split(separator: ".").compactMap { UInt8($0) }
+        if octets.count == 4 {
+            names.append(.ipAddress(ASN1OctetString(contentBytes: octets[...])))
+        } else if !extraHost.contains(":") {
+            names.append(.dnsName(extraHost))
+        }
+        return names
+    }
+
+    private func keep(in path: String) throws(SimulatorError) {
+        let text = key.pemRepresentation + "\n" + certificatePEM
+        let isWritten = FileManager.default.createFile(
+            atPath: path,
+            contents: Data(text.utf8),
+            attributes: [.posixPermissions: 0o600]
+        )
+        guard isWritten else {
+            throw SimulatorError(.certificateAuthority, "Cannot write the CA's key to \(path).")
+        }
+    }
+}

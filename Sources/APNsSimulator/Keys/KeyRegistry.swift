@@ -1,0 +1,143 @@
+import Crypto
+import Foundation
+
+/// One provider key as Apple would know it: the public half, its team, and what it may push to.
+package struct ProviderKey: Sendable {
+    /// 10 characters; the `iss` claim of tokens that the key signs.
+    package let teamID: String
+
+    /// 10 characters; the `kid` of tokens that the key signs.
+    package let keyID: String
+
+    /// Bundle identifiers that a topic-specific key may push to; nil for a team-scoped key, which may push to all of its team's.
+    package let topics: Set<String>?
+
+    /// The only environment the key is valid in; nil for both (keys made before Apple bound them).
+    package let environment: APNsEnvironment?
+
+    /// Whether the key was withdrawn.
+    package let isRevoked: Bool
+
+    /// Checks the signatures.
+    let publicKey: P256.Signing.PublicKey
+
+    /// A key from its PEM (`BEGIN PUBLIC KEY`, P-256).
+    ///
+    /// - Throws: `SimulatorError` when the PEM is not a P-256 public key.
+    package init(
+        teamID: String,
+        keyID: String,
+        publicKeyPEM: String,
+        topics: Set<String>? = nil,
+        environment: APNsEnvironment? = nil,
+        isRevoked: Bool = false
+    ) throws(SimulatorError) {
+        do {
+            publicKey = try P256.Signing.PublicKey(pemRepresentation: publicKeyPEM)
+        } catch {
+            throw SimulatorError(.keys, "The public key of \(keyID) is not a P-256 public key in PEM.")
+        }
+        self.teamID = teamID
+        self.keyID = keyID
+        self.topics = topics
+        self.environment = environment
+        self.isRevoked = isRevoked
+    }
+}
+
+/// The provider keys that a simulator knows, or its decision to know none and believe every token.
+package struct KeyRegistry: Sendable {
+    /// Believes every well-formed token, whoever signed it: the default, for trying things out.
+    package static let acceptingAnyKey = KeyRegistry(entries: [:], acceptsAnyKey: true)
+
+    /// Whether signatures are not checked at all.
+    package let acceptsAnyKey: Bool
+
+    private let entries: [String: ProviderKey]
+
+    private init(entries: [String: ProviderKey], acceptsAnyKey: Bool) {
+        self.entries = entries
+        self.acceptsAnyKey = acceptsAnyKey
+    }
+
+    /// A registry of exactly these keys.
+    ///
+    /// - Throws: `SimulatorError` when two of them share a key id, which Apple never issues.
+    package init(_ keys: [ProviderKey]) throws(SimulatorError) {
+        var entries: [String: ProviderKey] = [:]
+        for key in keys where entries.updateValue(key, forKey: key.keyID) != nil {
+            throw SimulatorError(.keys, "The key id \(key.keyID) is listed twice.")
+        }
+        self.init(entries: entries, acceptsAnyKey: false)
+    }
+
+    /// The registry that a keys file describes: a JSON array of `{teamId, keyId, publicKeyFile, topics?, environment?, revoked?}`.
+    ///
+    /// `publicKeyFile` is relative to the keys file.
+    /// - Throws: `SimulatorError` for an unreadable file, an unknown field or an unusable key.
+    package init(contentsOfFile path: String) throws(SimulatorError) {
+        let file = URL(fileURLWithPath: path)
+        let entries: [KeyFileEntry]
+        do {
+            entries = try JSONDecoder().decode([KeyFileEntry].self, from: Data(contentsOf: file))
+        } catch {
+            throw SimulatorError(.keys, "Cannot read the keys file \(path): \(error)")
+        }
+        var keys: [ProviderKey] = []
+        for entry in entries {
+            keys.append(try entry.key(besides: file))
+        }
+        try self.init(keys)
+    }
+
+    /// The key with this id, if it is known.
+    package func key(_ keyID: String) -> ProviderKey? {
+        entries[keyID]
+    }
+}
+
+/// One element of the keys file.
+private struct KeyFileEntry: Decodable {
+    var teamId: String
+    var keyId: String
+    var publicKeyFile: String
+    var topics: [String]?
+    var environment: String?
+    var revoked: Bool?
+
+    private enum CodingKeys: String, CodingKey, CaseIterable {
+        case teamId, keyId, publicKeyFile, topics, environment, revoked
+    }
+
+    init(from decoder: any Decoder) throws {
+        try refuseUnknownFields(in: decoder, known: CodingKeys.allCases.map(\.rawValue))
+        let fields = try decoder.container(keyedBy: CodingKeys.self)
+        teamId = try fields.decode(String.self, forKey: .teamId)
+        keyId = try fields.decode(String.self, forKey: .keyId)
+        publicKeyFile = try fields.decode(String.self, forKey: .publicKeyFile)
+        topics = try fields.decodeIfPresent([String].self, forKey: .topics)
+        environment = try fields.decodeIfPresent(String.self, forKey: .environment)
+        revoked = try fields.decodeIfPresent(Bool.self, forKey: .revoked)
+    }
+
+    func key(besides file: URL) throws(SimulatorError) -> ProviderKey {
+        let scope = try environment.map { (name) throws(SimulatorError) in
+            guard let scope = APNsEnvironment(rawValue: name) else {
+                throw SimulatorError(.keys, "The environment of key \(keyId) is neither production nor sandbox.")
+            }
+            return scope
+        }
+        let keyFile = URL(fileURLWithPath: publicKeyFile, relativeTo: file.deletingLastPathComponent())
+        guard let pem = try? String(contentsOf: keyFile, encoding: .utf8) else {
+            throw SimulatorError(.keys, "Cannot read the public key file \(keyFile.path) of key \(keyId).")
+        }
+        return try ProviderKey(
+            teamID: teamId,
+            keyID: keyId,
+            publicKeyPEM: pem,
+            topics: topics.map(Set.init),
+            environment: scope,
+            isRevoked: revoked ?? false
+        )
+    }
+}

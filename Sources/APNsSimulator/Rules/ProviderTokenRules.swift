@@ -1,0 +1,99 @@
+/// Rows 9 to 14: who is pushing.
+///
+/// They stand before the rows about the device, so that an unauthenticated caller learns nothing about device tokens.
+enum ProviderTokenRules {
+    static let all = [
+        Rule(9, .documented, presence),
+        Rule(10, .documented, identity),
+        Rule(11, .documented, keyFitsConnection),
+        Rule(12, .deduced) {
+            ($0.candidate?.key ?? $0.connection.key)?.isRevoked == true ? Refusal(.forbidden) : nil
+        },
+        Rule(13, .documented, age),
+        Rule(14, .documented, updates),
+    ]
+
+    /// A token is too old after an hour and may be replaced after 20 minutes.
+    ///
+    /// Source: Apple, "Establishing a token-based connection to APNs" (read 2026-11).
+    static let longestAge = 3600
+    static let shortestUpdateInterval = 1200
+
+    /// How far ahead `iat` may be. Assumed: Apple documents nothing; five minutes is what clocks differ by.
+    static let longestLead = 300
+
+    private static func presence(_ examination: inout Examination) -> Refusal? {
+        bearer(examination.request.authorization) == nil ? Refusal(.missingProviderToken) : nil
+    }
+
+    /// The token of a `bearer` value; the scheme's case does not matter to the real service (a2 sends it capitalised).
+    private static func bearer(_ authorization: String?) -> Substring? {
+        guard let authorization, let space = authorization.firstIndex(of: " "),
+            authorization[..<space].lowercased() == "bearer"
+        else { return nil }
+        let token = authorization[space...].drop { $0 == " " }
+        return token.isEmpty ? nil : token
+    }
+
+    /// Row 10. The token that was verified last is remembered whole, so that one signature is checked once per connection.
+    private static func identity(_ examination: inout Examination) -> Refusal? {
+        guard examination.request.authorization != examination.connection.authorization else { return nil }
+        guard let text = bearer(examination.request.authorization), let token = ProviderToken(text) else {
+            return Refusal(.invalidProviderToken)
+        }
+        var key: ProviderKey?
+        if !examination.settings.keys.acceptsAnyKey {
+            guard let known = examination.settings.keys.key(token.keyID), known.teamID == token.teamID,
+                token.isSigned(by: known)
+            else { return Refusal(.invalidProviderToken) }
+            key = known
+        }
+        if let team = examination.connection.teamID, team != token.teamID { return Refusal(.invalidProviderToken) }
+        examination.candidate = Examination.Candidate(token: token, key: key)
+        return nil
+    }
+
+    private static func keyFitsConnection(_ examination: inout Examination) -> Refusal? {
+        guard let key = examination.candidate?.key else { return nil }
+        if let environment = key.environment, environment != examination.settings.environment {
+            return Refusal(.badEnvironmentKeyIDInToken)
+        }
+        if let isTeamScoped = examination.connection.isTeamScoped, isTeamScoped != (key.topics == nil) {
+            return Refusal(.unrelatedKeyIDInToken)
+        }
+        return nil
+    }
+
+    private static func age(_ examination: inout Examination) -> Refusal? {
+        guard !examination.connection.isWedged else { return Refusal(.expiredProviderToken) }
+        guard let token = examination.candidate?.token ?? examination.connection.token else {
+            return Refusal(.invalidProviderToken)
+        }
+        if examination.now - token.issuedAt > longestAge {
+            examination.connection.isWedged = examination.settings.wedgesOnExpiredToken
+            return Refusal(.expiredProviderToken)
+        }
+        return token.issuedAt - examination.now > longestLead ? Refusal(.invalidProviderToken) : nil
+    }
+
+    /// Row 14, and the place where a new token becomes the connection's.
+    ///
+    /// The first token of a connection counts from its `iat`: a client that connects with a token of 45 minutes may renew at 50.
+    private static func updates(_ examination: inout Examination) -> Refusal? {
+        guard let candidate = examination.candidate else { return nil }
+        let isFirst = examination.connection.token == nil
+        if !isFirst, let changed = examination.connection.tokenChangedAt,
+            examination.now - changed < shortestUpdateInterval
+        {
+            return Refusal(.tooManyProviderTokenUpdates)
+        }
+        examination.connection.authorization = examination.request.authorization
+        examination.connection.token = candidate.token
+        examination.connection.key = candidate.key
+        examination.connection.teamID = candidate.token.teamID
+        examination.connection.isTeamScoped = candidate.key.map { $0.topics == nil }
+        examination.connection.tokenChangedAt = isFirst ? candidate.token.issuedAt : examination.now
+        examination.connection.hasShownValidToken = true
+        return nil
+    }
+}

@@ -1,0 +1,67 @@
+/// One request as it came over the wire, reduced to what the rules look at.
+package struct PushRequest: Sendable, Equatable {
+    /// `:method`.
+    package var method = "POST"
+
+    /// `:path`.
+    package var path = ""
+
+    /// The value of `authorization`, as sent.
+    package var authorization: String?
+
+    package var topic: String?
+    package var pushType: String?
+    package var apnsID: String?
+    package var expiration: String?
+    package var priority: String?
+    package var collapseID: String?
+
+    /// The first header name that came twice.
+    package var repeatedHeader: String?
+
+    /// The body; bytes above `RuleBook.longestPayloadBytes` are counted in `bodyBytes` but need not be here.
+    package var body: [UInt8] = []
+
+    /// How many body bytes came.
+    package var bodyBytes = 0
+
+    private var otherNames: [String] = []
+
+    /// A request with this body; headers are taken in one by one.
+    package init(body: [UInt8] = [], bodyBytes: Int = 0) {
+        self.body = body
+        self.bodyBytes = bodyBytes
+    }
+
+    /// Takes in one header field.
+    ///
+    /// `set-cookie`-like repetition has no meaning here: any name that comes twice is remembered (rule 5).
+    package mutating func receive(name: String, value: String) {
+        switch name {
+        case ":method": method = value
+        case ":path": path = value
+        case ":scheme", ":authority": break
+        case "authorization": set(\.authorization, name, value)
+        case "apns-topic": set(\.topic, name, value)
+        case "apns-push-type": set(\.pushType, name, value)
+        case "apns-id": set(\.apnsID, name, value)
+        case "apns-expiration": set(\.expiration, name, value)
+        case "apns-priority": set(\.priority, name, value)
+        case "apns-collapse-id": set(\.collapseID, name, value)
+        default:
+            if otherNames.contains(name) {
+                repeatedHeader = repeatedHeader ?? name
+            } else {
+                otherNames.append(name)
+            }
+        }
+    }
+
+    private mutating func set(_ field: WritableKeyPath<PushRequest, String?>, _ name: String, _ value: String) {
+        if self[keyPath: field] == nil {
+            self[keyPath: field] = value
+        } else {
+            repeatedHeader = repeatedHeader ?? name
+        }
+    }
+}

@@ -1,0 +1,26 @@
+/// Apple's push types: the topic suffix and the largest payload of each.
+///
+/// Source: Apple, "Sending notification requests to APNs" (read 2026-11), APNs notes §6.
+package enum PushType: String, Sendable, CaseIterable {
+    case alert, background, voip, complication, fileprovider, mdm, location, liveactivity, pushtotalk, widgets, controls
+
+    /// What the topic ends with after the bundle identifier; empty when it is the bundle identifier itself.
+    package var topicSuffix: String {
+        switch self {
+        case .alert, .background, .mdm: ""
+        case .voip: ".voip"
+        case .complication: ".complication"
+        case .fileprovider: ".pushkit.fileprovider"
+        case .location: ".location-query"
+        case .liveactivity: ".push-type.liveactivity"
+        case .pushtotalk: ".voip-ptt"
+        case .widgets: ".push-type.widgets"
+        case .controls: ".push-type.controls"
+        }
+    }
+
+    /// The largest payload in bytes.
+    package var longestPayloadBytes: Int {
+        self == .voip ? 5120 : 4096
+    }
+}

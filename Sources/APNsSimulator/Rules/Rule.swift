@@ -1,0 +1,104 @@
+/// How well a rule is known to be Apple's.
+package enum Evidence: String, Sendable {
+    /// Stated in Apple's documentation.
+    case documented = "D"
+    /// Seen by other providers on the real service.
+    case observed = "O"
+    /// Our own deduction.
+    case deduced = "X"
+}
+
+/// A "no" to one request.
+package struct Refusal: Sendable, Equatable {
+    package var status: Int
+    package var reason: String
+    /// Milliseconds since 1970; only with 410.
+    package var timestamp: Int?
+    /// Seconds for a `retry-after` header.
+    package var retryAfter: Int?
+
+    /// Apple's answer for a reason.
+    package init(_ reason: Reason, timestamp: Int? = nil) {
+        status = reason.status
+        self.reason = reason.rawValue
+        self.timestamp = timestamp
+    }
+
+    /// An answer that somebody scripted, whether or not Apple would give it.
+    package init(status: Int, reason: String, timestamp: Int?, retryAfter: Int?) {
+        self.status = status
+        self.reason = reason
+        self.timestamp = timestamp
+        self.retryAfter = retryAfter
+    }
+}
+
+/// One row of the rule table.
+struct Rule: Sendable {
+    /// Its number in the table of the project's APNs notes §16.2.
+    var row: Int
+
+    /// How well it is known to be Apple's.
+    var evidence: Evidence
+
+    /// Looks at the request and refuses it or lets it pass to the next rule.
+    var check: @Sendable (inout Examination) -> Refusal?
+
+    init(_ row: Int, _ evidence: Evidence, _ check: @escaping @Sendable (inout Examination) -> Refusal?) {
+        self.row = row
+        self.evidence = evidence
+        self.check = check
+    }
+}
+
+/// One request on its way through the rules, with what earlier rules found out for later ones.
+struct Examination {
+    /// A provider token that was verified, with the key that signed it unless any key is accepted.
+    struct Candidate {
+        var token: ProviderToken
+        var key: ProviderKey?
+    }
+
+    let request: PushRequest
+    let settings: RuleBook.Settings
+    let devices: DeviceFacts
+    let now: Int
+
+    var connection: ConnectionState
+
+    /// A token that is new on this connection, until rule 14 makes it the connection's.
+    var candidate: Candidate?
+
+    /// The path's last part (rule 7).
+    var deviceToken = ""
+
+    /// The id the answer carries: the request's, or one made here (rule 8).
+    var apnsID: String?
+
+    /// The header's push type when it is one of Apple's.
+    var pushType: PushType?
+
+    /// What was scripted for this device token (rule 22).
+    var scripted: ScriptedAnswer?
+
+    /// What a device would not show although Apple accepts it (rule 27).
+    var findings: [String] = []
+}
+
+/// What the rules ask about a device token: the simulator's stand-in for Apple's registry.
+package struct DeviceFacts: Sendable {
+    /// The scripted answer that is due for a token; asking uses one of its `times` up.
+    package var scriptedAnswer: @Sendable (_ token: String) -> ScriptedAnswer?
+
+    /// Counts a push and says whether it is one too many for the token (rule 28).
+    package var isOverRate: @Sendable (_ token: String, _ now: Int) -> Bool
+
+    /// Facts from these two functions.
+    package init(
+        scriptedAnswer: @escaping @Sendable (_ token: String) -> ScriptedAnswer? = { _ in nil },
+        isOverRate: @escaping @Sendable (_ token: String, _ now: Int) -> Bool = { _, _ in false }
+    ) {
+        self.scriptedAnswer = scriptedAnswer
+        self.isOverRate = isOverRate
+    }
+}
