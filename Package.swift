@@ -21,7 +21,8 @@ let settings: [SwiftSetting] = [
 // MARK: Packages
 
 enum External: String, CaseIterable {
-    case argumentParser, asn1, asyncHTTPClient, certificates, configuration, crypto, httpTypes, hummingbird, log, metrics
+    case argumentParser, asn1, asyncHTTPClient, certificates, configuration, crypto, httpTypes, hummingbird, log,
+        metrics
     case mustache, nio, nioHTTP2, nioSSL, serviceLifecycle, subprocess, tracing, yams
 
     var package: Package.Dependency {
@@ -172,7 +173,7 @@ var parts: [Part] = [
     .library("Model", [httpTypes]),
     .library("Routing", [.ours("Model")]),
     .library("Commands", [.ours("Model"), locks]),
-    .library("DeliveryEngine", [.ours("Model"), .ours("Routing"), crypto, locks, log, metrics, lifecycle]),
+    .library("DeliveryEngine", [.ours("Model"), .ours("Routing"), locks, log, metrics, lifecycle]),
     .library(
         "Webhooks",
         [.ours("Model"), crypto, httpClient, log, lifecycle, nioCore, nioPosix, nioHTTP1]
@@ -189,7 +190,7 @@ var parts: [Part] = [
     .library(
         "Postgres",
         [
-            .ours("CPQ"), .ours("CLinuxEvents"), .ours("Commands"), .ours("DeliveryEngine"), .ours("Webhooks"),
+            .ours("CPQ"), .ours("CLinuxEvents"), .ours("Commands"), .ours("DeliveryEngine"),
             .ours("Model"), locks, log, subprocess,
         ],
         resources: [.copy("Migrations/SQL")]
@@ -221,7 +222,7 @@ var parts: [Part] = [
     // Tests.
     .library(
         "TestKit",
-        [.ours("Model"), .ours("Commands"), .ours("DeliveryEngine"), .ours("Webhooks"), crypto, locks]
+        [.ours("Model"), .ours("Commands"), .ours("DeliveryEngine"), crypto, locks]
     ),
     .tests("ModelTests", [.ours("Model"), httpTypes]),
     .tests("RoutingTests", [.ours("Routing"), .ours("Model")]),
@@ -241,7 +242,8 @@ var parts: [Part] = [
     .tests(
         "APNsSimulatorTests",
         [
-            .ours("APNsSimulator"), crypto, certificates, nioCore, nioPosix, nioHTTP1, nioHTTP2, nioSSL,
+            .ours("APNsSimulator"), .ours("apns-simulator"), crypto, certificates, nioCore, nioPosix, nioHTTP1,
+            nioHTTP2, nioSSL,
             .product("NIOHPACK", .nioHTTP2),
         ],
         resources: [.copy("Clients")]
@@ -249,7 +251,7 @@ var parts: [Part] = [
     .tests(
         "PostgresTests",
         [
-            .ours("Postgres"), .ours("Commands"), .ours("DeliveryEngine"), .ours("Webhooks"), .ours("Model"),
+            .ours("Postgres"), .ours("Commands"), .ours("DeliveryEngine"), .ours("Model"),
             .ours("TestKit"), log,
         ]
     ),

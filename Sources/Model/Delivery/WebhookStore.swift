@@ -1,5 +1,3 @@
-package import Model
-
 /// What the dispatcher of outgoing calls needs of a store.
 ///
 /// What the implementer owes: a subscription's events come in the order of the tenant's event offsets and none is skipped; `cursor` moves only by
