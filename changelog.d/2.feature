@@ -1,0 +1,1 @@
+The gateway serves RationalOwl UMS apps and back ends end to end: registration, sending, receipts, history, images and tracking callbacks.
