@@ -1,0 +1,70 @@
+import DeliveryEngine
+import Model
+
+extension MemoryTables {
+    mutating func record(_ progress: SliceProgress, by node: NodeID, now: Timestamp) -> RecordResult {
+        let lease = progress.lease
+        guard holds(lease, node) else { return .fenced }
+        var count = 0
+        for result in progress.results where insert(lease.key, result) { count += 1 }
+        slices[lease.key]?.lease.done = lease.done
+        switch progress.disposition {
+        case .goOn: break
+        case .finished: finish(lease.key)
+        case .again(let after):
+            slices[lease.key]?.owner = nil
+            slices[lease.key]?.nextAt = now + after
+            guard progress.countsAttempt else { break }
+            slices[lease.key]?.lease.attempts = lease.attempts.addingReportingOverflow(1).partialValue
+        }
+        return .recorded(count)
+    }
+
+    /// Writes one outcome unless it is there; an early receipt keeps its state and gets the rest.
+    private mutating func insert(_ key: SliceKey, _ result: DeliveryResult) -> Bool {
+        let delivery = DeliveryKey(message: key.message, target: result.target)
+        if var row = deliveries[Scoped(key.tenant, delivery)] {
+            guard row.awaitsOutcome else { return false }
+            row.awaitsOutcome = false
+            row.result = result
+            put(key.tenant, delivery, row)
+            return true
+        }
+        put(key.tenant, delivery, DeliveryRow(result: result, state: result.state))
+        return true
+    }
+
+    mutating func condemn(_ verdicts: [TokenVerdict], _ tenant: TenantID) {
+        for verdict in verdicts {
+            switch verdict {
+            case .dead(let id, let token, let since):
+                guard let device = devices[Scoped(tenant, id)], device.token == token else { continue }
+                if let since, let registered = device.tokenRegisteredAt, registered > since { continue }
+                devices[Scoped(tenant, id)]?.tokenState = .invalid
+            case .doubtful(let id, let token, _):
+                guard devices[Scoped(tenant, id)]?.token == token else { continue }
+                devices[Scoped(tenant, id)]?.tokenState = .quarantined
+            }
+        }
+    }
+
+    func funnel(_ index: Scoped<MessageID>) -> Funnel? {
+        guard let message = messages[index] else { return nil }
+        var funnel = Funnel(recipients: message.recipients)
+        for target in targetsByMessage[index] ?? [] {
+            let row = deliveries[Scoped(index.tenant, DeliveryKey(message: index.value, target: target))]
+            guard let row else { continue }
+            switch row.result.state {
+            case .queued: break
+            case .sent, .received, .read: funnel.sent += 1
+            case .failed: funnel.failed += 1
+            case .suppressed: funnel.suppressed += 1
+            case .expired: funnel.expired += 1
+            case .canceled: funnel.canceled += 1
+            }
+            if row.receivedAt != nil { funnel.received += 1 }
+            if row.readAt != nil { funnel.read += 1 }
+        }
+        return funnel
+    }
+}

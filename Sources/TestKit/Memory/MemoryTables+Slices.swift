@@ -1,0 +1,165 @@
+import Commands
+import DeliveryEngine
+import FoundationEssentials
+import Model
+
+extension MemoryTables {
+    func dueTenants(in lane: Lane, limit: Int, now: Timestamp) -> [TenantID] {
+        let due = slices.values.filter { !$0.isFinished && $0.lease.lane == lane && $0.nextAt <= now }
+        return Array(Set(due.map(\.lease.key.tenant)).sorted().prefix(max(0, limit)))
+    }
+
+    mutating func claim(
+        _ tenant: TenantID,
+        _ lane: Lane,
+        limit: Int,
+        by node: NodeID,
+        until deadline: Timestamp,
+        now: Timestamp
+    ) -> [SliceLease] {
+        let due = slices.values.filter { row in
+            row.lease.key.tenant == tenant && row.lease.lane == lane && !row.isFinished && row.nextAt <= now
+        }
+        let keys = due.sorted { ($0.nextAt, $0.lease.key.number) < ($1.nextAt, $1.lease.key.number) }
+            .prefix(max(0, limit)).map(\.lease.key)
+        return keys.compactMap { key in
+            guard var row = slices[key] else { return nil }
+            row.lease.epoch += 1
+            row.owner = node
+            row.nextAt = deadline
+            slices[key] = row
+            begin(Scoped(tenant, key.message), row.lease.work)
+            return row.lease
+        }
+    }
+
+    private mutating func begin(_ message: Scoped<MessageID>, _ work: SliceLease.Work) {
+        guard messages[message]?.state == .scheduled else { return }
+        messages[message]?.state = work == .deliver ? .sending : .expanding
+    }
+
+    /// Whether `node` still holds the slice under the lease's epoch.
+    func holds(_ lease: SliceLease, _ node: NodeID) -> Bool {
+        guard let row = slices[lease.key] else { return false }
+        return !row.isFinished && row.owner == node && row.lease.epoch == lease.epoch
+    }
+
+    mutating func renew(_ leases: [SliceLease], by node: NodeID, until deadline: Timestamp) -> Set<SliceKey> {
+        let ours = leases.filter { holds($0, node) }.map(\.key)
+        for key in ours { slices[key]?.nextAt = deadline }
+        return Set(ours)
+    }
+
+    mutating func release(_ leases: [SliceLease], by node: NodeID, now: Timestamp) {
+        for lease in leases where holds(lease, node) {
+            slices[lease.key]?.owner = nil
+            slices[lease.key]?.nextAt = now
+        }
+    }
+
+    func load(_ lease: SliceLease) -> SliceWork? {
+        let tenant = lease.key.tenant
+        guard let row = messages[Scoped(tenant, lease.key.message)],
+            let app = apps[Scoped(tenant, row.message.scope.app)]
+        else { return nil }
+        let open = lease.targets.indices.filter { !lease.isDone($0) }
+        let known = open.compactMap { index in facts(tenant, lease.targets[index]).map { (index, $0) } }
+        return SliceWork(
+            app: row.message.scope.app,
+            notification: notification(row.message),
+            state: row.state,
+            lane: row.message.lane,
+            fallback: row.message.fallback,
+            targets: Dictionary(known) { first, _ in first },
+            routes: app.routes,
+            settings: app.settings,
+            duplicates: duplicates(tenant, lease, known)
+        )
+    }
+
+    private func facts(_ tenant: TenantID, _ target: TargetID) -> TargetFacts? {
+        guard let identity = identities[Scoped(tenant, IdentityID(target.rawValue))],
+            let device = devices[Scoped(tenant, identity.device)]
+        else { return nil }
+        return TargetFacts(
+            target: target,
+            identity: identity.id,
+            device: device.id,
+            app: identity.scope.app,
+            vendor: identity.scope.vendor,
+            key: identity.key,
+            user: identity.user,
+            name: identity.name,
+            phone: identity.phone,
+            platform: device.platform,
+            environment: device.environment,
+            identityState: identity.state,
+            token: device.token,
+            tokenState: device.tokenState,
+            tokenRegisteredAt: device.tokenRegisteredAt
+        )
+    }
+
+    private func duplicates(_ tenant: TenantID, _ lease: SliceLease, _ facts: [(Int, TargetFacts)]) -> Set<Int> {
+        let own = Set(lease.targets)
+        let others = (targetsByMessage[Scoped(tenant, lease.key.message)] ?? []).filter { !own.contains($0) }
+        let rung = Set(
+            others.compactMap { target -> DeviceID? in
+                let row = deliveries[Scoped(tenant, DeliveryKey(message: lease.key.message, target: target))]
+                guard let row, row.result.state == .sent else { return nil }
+                return row.result.device
+            }
+        )
+        return Set(facts.filter { $0.1.device.map(rung.contains) == true }.map(\.0))
+    }
+
+    mutating func expand(
+        _ lease: SliceLease,
+        by node: NodeID,
+        pageSize: Int,
+        now: Timestamp
+    ) -> ExpansionResult {
+        let index = Scoped(lease.key.tenant, lease.key.message)
+        guard holds(lease, node), let row = messages[index], row.state != .canceled,
+            case .expand(let after) = slices[lease.key]?.lease.work
+        else { return .fenced }
+        let rest = activeIdentities(lease.key.tenant, row.message.scope).filter { id in
+            after.map { id > $0 } ?? true
+        }
+        let page = Array(rest.prefix(max(1, pageSize)))
+        guard let last = page.last else { return finishExpansion(lease, index) }
+        for start in stride(from: 0, to: page.count, by: SliceLease.targetLimit) {
+            let part = page[start..<min(start + SliceLease.targetLimit, page.count)]
+            let number = (slicesByMessage[index] ?? []).max().map { $0 + 1 } ?? 1
+            var message = row.message
+            message.claim = nil
+            let slice = NewSlice(number: number, work: .deliver, targets: part.map { TargetID($0) })
+            insert(lease.key.tenant, slice, of: message, now: now)
+        }
+        slices[lease.key]?.lease.work = .expand(after: last)
+        return .page(page.count, after: last)
+    }
+
+    private mutating func finishExpansion(_ lease: SliceLease, _ index: Scoped<MessageID>) -> ExpansionResult {
+        let numbers = slicesByMessage[index] ?? []
+        let recipients = numbers.reduce(0) { count, number in
+            let key = SliceKey(tenant: index.tenant, message: index.value, number: number)
+            return count + (slices[key]?.lease.targets.count ?? 0)
+        }
+        messages[index]?.recipients = recipients
+        messages[index]?.state = .sending
+        finish(lease.key)
+        return .finished(recipients: recipients)
+    }
+
+    /// Marks a slice finished, and its message done when it was the last.
+    mutating func finish(_ key: SliceKey) {
+        slices[key]?.isFinished = true
+        slices[key]?.owner = nil
+        let index = Scoped(key.tenant, key.message)
+        let isOpen = (slicesByMessage[index] ?? []).contains { number in
+            slices[SliceKey(tenant: key.tenant, message: key.message, number: number)]?.isFinished == false
+        }
+        if !isOpen, messages[index]?.state == .sending { messages[index]?.state = .done }
+    }
+}

@@ -1,0 +1,132 @@
+package import Model
+import NIOConcurrencyHelpers
+
+/// A transport without a network: answers by script, records what it was asked, and can hold its answers back.
+///
+/// Every push completes exactly once, as `PushTransport` demands: a held one on `release`. Without a script every push is accepted.
+package final class ScriptedTransport: PushTransport {
+    /// One push that was asked for.
+    package struct Sent: Sendable {
+        package var push: Push
+        package var credential: CredentialKey
+    }
+
+    private struct Held {
+        var completions: [PushCompletion]
+        var stream: AsyncStream<[PushCompletion]>.Continuation
+    }
+
+    private struct Waiter {
+        var count: Int
+        var continuation: CheckedContinuation<Void, Never>
+    }
+
+    private struct State {
+        var scripts: [DeviceToken: [Outcome]] = [:]
+        var fallback: (@Sendable (Push) -> Outcome)?
+        var sent: [Sent] = []
+        var isHolding = false
+        var held: [Held] = []
+        var waiters: [Waiter] = []
+        var inFlight = 0
+        var maximumInFlight = 0
+    }
+
+    package let name: String
+    /// How many completions come together.
+    private let batchSize: Int
+    private let state = NIOLockedValueBox(State())
+
+    package init(name: String = "scripted", batchSize: Int = 64) {
+        self.name = name
+        self.batchSize = max(1, batchSize)
+    }
+
+    /// The outcomes of the next pushes to `token`, one each; the last one stays.
+    package func script(_ token: DeviceToken, _ outcomes: [Outcome]) {
+        state.withLockedValue { $0.scripts[token] = outcomes }
+    }
+
+    /// What a push without script gets.
+    package func otherwise(_ outcome: @escaping @Sendable (Push) -> Outcome) {
+        state.withLockedValue { $0.fallback = outcome }
+    }
+
+    /// From now on outcomes wait for `release`.
+    package func hold() { state.withLockedValue { $0.isHolding = true } }
+
+    /// Gives out what was held and stops holding.
+    package func release() {
+        let held = state.withLockedValue { state in
+            state.isHolding = false
+            state.inFlight -= state.held.reduce(0) { $0 + $1.completions.count }
+            defer { state.held = [] }
+            return state.held
+        }
+        for one in held { answer(one) }
+    }
+
+    /// Everything asked so far, in order.
+    package var sent: [Sent] { state.withLockedValue { $0.sent } }
+
+    /// The pushes to `token`, in order.
+    package func pushes(to token: DeviceToken) -> [Push] { sent.map(\.push).filter { $0.token == token } }
+
+    /// The most pushes that ever waited for their outcome at once.
+    package var maximumInFlight: Int { state.withLockedValue { $0.maximumInFlight } }
+
+    /// Returns once at least `count` pushes were asked for.
+    package func sends(atLeast count: Int) async {
+        await withCheckedContinuation { continuation in
+            let isReached = state.withLockedValue { state in
+                if state.sent.count >= count { return true }
+                state.waiters.append(Waiter(count: count, continuation: continuation))
+                return false
+            }
+            if isReached { continuation.resume() }
+        }
+    }
+
+    package func send(
+        _ batch: [Push],
+        through credential: CredentialKey,
+        deadline: Duration
+    ) -> AsyncStream<[PushCompletion]> {
+        let (stream, continuation) = AsyncStream.makeStream(of: [PushCompletion].self)
+        let (held, waiters) = state.withLockedValue { state -> (Held?, [Waiter]) in
+            let completions = batch.map { PushCompletion(slot: $0.slot, outcome: Self.outcome(of: $0, &state)) }
+            state.sent.append(contentsOf: batch.map { Sent(push: $0, credential: credential) })
+            state.maximumInFlight = max(state.maximumInFlight, state.inFlight + batch.count)
+            let reached = state.waiters.filter { $0.count <= state.sent.count }
+            state.waiters.removeAll { $0.count <= state.sent.count }
+            let held = Held(completions: completions, stream: continuation)
+            guard state.isHolding else { return (held, reached) }
+            state.inFlight += batch.count
+            state.held.append(held)
+            return (nil, reached)
+        }
+        if let held { answer(held) }
+        for waiter in waiters { waiter.continuation.resume() }
+        return stream
+    }
+
+    private static func outcome(of push: Push, _ state: inout State) -> Outcome {
+        guard var script = state.scripts[push.token], let first = script.first else {
+            return state.fallback?(push) ?? .accepted(TransportMessageID(push.id.lowercased))
+        }
+        if script.count > 1 {
+            script.removeFirst()
+            state.scripts[push.token] = script
+        }
+        return first
+    }
+
+    private func answer(_ held: Held) {
+        var rest = held.completions[...]
+        while !rest.isEmpty {
+            held.stream.yield(Array(rest.prefix(batchSize)))
+            rest = rest.dropFirst(batchSize)
+        }
+        held.stream.finish()
+    }
+}

@@ -1,0 +1,46 @@
+import Crypto
+package import FoundationEssentials
+package import Model
+import NIOConcurrencyHelpers
+
+/// Identifiers that repeat from run to run: the same seed gives the same sequence. Hashes are the real ones.
+package final class TestIdentifiers: IdentifierSource {
+    private let generator: NIOLockedValueBox<SplitMix>
+
+    package init(seed: UInt64 = 1) { generator = NIOLockedValueBox(SplitMix(state: seed)) }
+
+    package func uuid(at time: Timestamp) -> UUID {
+        generator.withLockedValue { UUID.v7(at: time, using: &$0) }
+    }
+
+    package func randomHex(byteCount: Int) -> String {
+        let bytes = generator.withLockedValue { generator in
+            (0..<max(0, byteCount)).map { _ in UInt8(truncatingIfNeeded: generator.next() >> 32) }
+        }
+        return HexCoding.encode(bytes)
+    }
+
+    package func uuid(named name: [UInt8], in space: UUID) -> UUID {
+        var bytes = Array(Insecure.SHA1.hash(data: space.bytes + name).prefix(16))
+        bytes[6] = bytes[6] & 0x0F | 0x50
+        bytes[8] = bytes[8] & 0x3F | 0x80
+        return UUID(bytes: bytes) ?? space
+    }
+
+    package func sha256(_ bytes: [UInt8]) -> String { HexCoding.encode(SHA256.hash(data: bytes)) }
+}
+
+/// SplitMix64 (Steele, Lea, Flood 2014): small, good enough to tell identifiers apart.
+package struct SplitMix: RandomNumberGenerator, Sendable {
+    package var state: UInt64
+
+    package init(state: UInt64) { self.state = state }
+
+    package mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var z = state
+        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+        return z ^ (z >> 31)
+    }
+}

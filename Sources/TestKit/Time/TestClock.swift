@@ -1,0 +1,120 @@
+package import Model
+import NIOConcurrencyHelpers
+
+/// A hand-moved wall clock, and a `Clock` that sleeps on it: nothing in a test waits for real time.
+///
+/// Made by a test; shared by everything that asks for the time. Moving it wakes whoever sleeps on `timer`.
+package final class TestClock: WallClock {
+    private struct Sleeper {
+        var deadline: Timestamp
+        var continuation: CheckedContinuation<Void, any Error>
+    }
+
+    private struct Waiter {
+        var count: Int
+        var continuation: CheckedContinuation<Void, Never>
+    }
+
+    private struct State {
+        var now: Timestamp
+        var nextID = 0
+        var sleepers: [Int: Sleeper] = [:]
+        var canceled: Set<Int> = []
+        var waiters: [Waiter] = []
+    }
+
+    private let state: NIOLockedValueBox<State>
+
+    /// A clock that stands at `start`; by default 2025-12-01 00:00 UTC.
+    package init(_ start: Timestamp = Timestamp(seconds: 1_764_547_200)) {
+        state = NIOLockedValueBox(State(now: start))
+    }
+
+    package func now() -> Timestamp { state.withLockedValue { $0.now } }
+
+    /// The same time as a `Clock`: what a service sleeps on.
+    package var timer: TestTimer { TestTimer(clock: self) }
+
+    /// Moves the time forward and wakes the sleepers whose deadline is reached, earliest first.
+    package func advance(by duration: Duration) {
+        let due = state.withLockedValue { state in
+            state.now = state.now + duration
+            let ids = state.sleepers.filter { $0.value.deadline <= state.now }
+                .sorted { $0.value.deadline < $1.value.deadline }.map(\.key)
+            return ids.compactMap { state.sleepers.removeValue(forKey: $0) }
+        }
+        for sleeper in due { sleeper.continuation.resume() }
+    }
+
+    /// Returns once at least `count` tasks sleep on `timer`: then it is safe to move the time.
+    package func sleepers(atLeast count: Int) async {
+        await withCheckedContinuation { continuation in
+            let isReached = state.withLockedValue { state in
+                if state.sleepers.count >= count { return true }
+                state.waiters.append(Waiter(count: count, continuation: continuation))
+                return false
+            }
+            if isReached { continuation.resume() }
+        }
+    }
+
+    fileprivate func sleep(until deadline: Timestamp) async throws {
+        let id = state.withLockedValue { state in
+            state.nextID += 1
+            return state.nextID
+        }
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                enter(id, Sleeper(deadline: deadline, continuation: continuation))
+            }
+        } onCancel: {
+            cancel(id)
+        }
+    }
+
+    private func enter(_ id: Int, _ sleeper: Sleeper) {
+        let (result, waiters) = state.withLockedValue { state -> (Result<Void, any Error>?, [Waiter]) in
+            if state.canceled.remove(id) != nil { return (.failure(CancellationError()), []) }
+            if sleeper.deadline <= state.now { return (.success(()), []) }
+            state.sleepers[id] = sleeper
+            let reached = state.waiters.filter { $0.count <= state.sleepers.count }
+            state.waiters.removeAll { $0.count <= state.sleepers.count }
+            return (nil, reached)
+        }
+        if let result { sleeper.continuation.resume(with: result) }
+        for waiter in waiters { waiter.continuation.resume() }
+    }
+
+    private func cancel(_ id: Int) {
+        let sleeper = state.withLockedValue { state in
+            // Not asleep yet: leave a note, so that it does not fall asleep afterwards.
+            guard let sleeper = state.sleepers.removeValue(forKey: id) else {
+                state.canceled.insert(id)
+                return Sleeper?.none
+            }
+            return sleeper
+        }
+        sleeper?.continuation.resume(throwing: CancellationError())
+    }
+}
+
+/// The `Clock` of a `TestClock`.
+package struct TestTimer: Clock {
+    /// A moment of it.
+    package struct Instant: InstantProtocol {
+        package var timestamp: Timestamp
+
+        package func advanced(by duration: Duration) -> Instant { Instant(timestamp: timestamp + duration) }
+        package func duration(to other: Instant) -> Duration { other.timestamp - timestamp }
+        package static func < (left: Instant, right: Instant) -> Bool { left.timestamp < right.timestamp }
+    }
+
+    fileprivate let clock: TestClock
+
+    package var now: Instant { Instant(timestamp: clock.now()) }
+    package var minimumResolution: Duration { .milliseconds(1) }
+
+    package func sleep(until deadline: Instant, tolerance: Duration?) async throws {
+        try await clock.sleep(until: deadline.timestamp)
+    }
+}
