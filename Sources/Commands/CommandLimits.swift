@@ -1,0 +1,37 @@
+/// The bounds of what a caller may put into the store. Each names the harm above it.
+package enum CommandLimits {
+    /// 100 commands in one call: they share one transaction, which must stay short.
+    package static let commandsPerCall = 100
+    /// 128 bytes for keys and addresses: they are index columns, and a long one bloats every index page.
+    package static let keyBytes = 128
+    /// 256 bytes for names and users: shown in lists, never a place to store things.
+    package static let nameBytes = 256
+    /// 8 KiB of attributes per identity: read with every registration.
+    package static let attributeBytes = 8 * 1024
+    /// 64 KiB of content per message: it is loaded with each of its slices.
+    package static let contentBytes = 64 * 1024
+    /// 16 KiB of fallback wishes per message: loaded with each of its slices too.
+    package static let fallbackBytes = 16 * 1024
+    /// 2 MiB per image: it is stored, sent again at every view, and held in memory while it is.
+    package static let imageBytes = 2 * 1024 * 1024
+    /// 2048 bytes of callback address: the shortest limit of the proxies that calls pass through.
+    package static let urlBytes = 2048
+    /// 64 bytes of collapse id: APNs refuses more (Apple, "Sending notification requests to APNs").
+    package static let collapseBytes = 64
+    /// 100 entries of undelivered messages: the answer to an app that is being opened must stay small.
+    package static let undeliveredCount = 100
+    /// Three days of undelivered messages (protocols/rationalowl.md §15, `retention.undeliveredDays`).
+    package static let undeliveredAge: Duration = .seconds(3 * 86_400)
+    /// A year ahead: a message due later would need partitions that nobody has made.
+    package static let scheduleAhead: Duration = .seconds(365 * 86_400)
+    /// One minute at least: a shorter life could end between the commit and the first try.
+    package static let minimumTimeToLive: Duration = .seconds(60)
+    /// 28 days at most: the longest that a push service stores (FCM), and the age that partitions are kept for at least.
+    package static let maximumTimeToLive: Duration = .seconds(28 * 86_400)
+    /// Seven days: a device's own time of a receipt is believed this far back, then its clock is taken for wrong.
+    package static let receiptAge: Duration = .seconds(7 * 86_400)
+    /// 16 bytes of verification code: vendors use four to six digits.
+    package static let codeBytes = 16
+    /// Two more tries when another transaction won: a third conflict in a row means contention that more tries would feed.
+    package static let conflictRetries = 2
+}

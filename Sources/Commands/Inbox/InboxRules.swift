@@ -1,0 +1,43 @@
+import Model
+
+/// What devices ask about their messages.
+enum InboxRules {
+    static func plan(_ command: InboxCommand, _ context: RuleContext) -> Plan {
+        switch command {
+        case .deliveryInfo(let text, let reporter): deliveryInfo(text, reporter, context)
+        case .appState(let key, let isActive): appState(key, isActive: isActive, context)
+        }
+    }
+
+    private static func deliveryInfo(_ text: String, _ reporter: Reporter, _ context: RuleContext) -> Plan {
+        guard let message = MessageID(text: text), let key = reporter.key, Storable.isKey(key.rawValue) else {
+            return .refused(.unknownMessage)
+        }
+        // The phone of the call is only a hint: what may be seen follows from the key alone.
+        let reporter = Reporter(key: key, phone: nil)
+        return Plan(.delivery(context.scope, message, reporter)) { answer in
+            guard case .delivery(let snapshot, let platform) = answer else { return nil }
+            guard let snapshot else { return .refused(.unknownMessage) }
+            return .inbox(.deliveryInfo(snapshot, platform: platform))
+        }
+    }
+
+    private static func appState(_ key: VendorDeviceKey, isActive: Bool, _ context: RuleContext) -> Plan {
+        guard Storable.isKey(key.rawValue) else { return .refused(.unknownDevice) }
+        var statements: [StoreStatement] = [.touch(context.scope, key: key, at: context.now)]
+        if isActive {
+            let since = Timestamp(
+                milliseconds: context.now.milliseconds - CommandLimits.undeliveredAge.milliseconds
+            )
+            statements.append(
+                .undelivered(context.scope, key: key, since: since, limit: CommandLimits.undeliveredCount)
+            )
+        }
+        return Plan(statements) { answers in
+            guard case .count(let count)? = answers.first else { return .refused(.unavailable(retryAfter: nil)) }
+            guard count > 0 else { return .refused(.unknownDevice) }
+            if case .inbox(let entries)? = answers.last { return .inbox(.undelivered(entries)) }
+            return .inbox(.undelivered([]))
+        }
+    }
+}

@@ -1,0 +1,30 @@
+import Model
+
+/// Images that belong to messages.
+enum MediaRules {
+    static func plan(_ command: MediaCommand, _ context: RuleContext) -> Plan {
+        switch command {
+        case .fetch(let text, let media):
+            guard let message = MessageID(text: text), Storable.isKey(media) else { return .refused(.unknownMedia) }
+            return Plan(.media(context.scope, message, media: media)) { answer in
+                switch answer {
+                case .media(let bytes, let contentType): .media(.bytes(bytes, contentType: contentType))
+                case .noMedia: .refused(.unknownMedia)
+                default: nil
+                }
+            }
+        case .store(let bytes, let hash): return store(bytes, hash: hash.lowercased(), context)
+        }
+    }
+
+    private static func store(_ bytes: [UInt8], hash: String, _ context: RuleContext) -> Plan {
+        guard bytes.count <= CommandLimits.imageBytes else {
+            return .refused(.tooMany("bytes", limit: CommandLimits.imageBytes))
+        }
+        guard let kind = ImageKind(sniffing: bytes) else { return .refused(.invalid("image")) }
+        guard context.identifiers.sha256(bytes) == hash else { return .refused(.invalid("hash")) }
+        return Plan(.putMedia(hash: hash, contentType: kind.rawValue, bytes: bytes, at: context.now)) { _ in
+            .media(.stored(hash: hash))
+        }
+    }
+}

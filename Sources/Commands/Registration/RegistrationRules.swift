@@ -1,0 +1,114 @@
+import Model
+
+/// Devices, identities and senders.
+enum RegistrationRules {
+    static func plan(_ command: RegistrationCommand, _ context: RuleContext) -> Plan {
+        switch command {
+        case .register(let registration): register(registration, context)
+        case .updateToken(let key, let token, let environment): updateToken(key, token, environment, context)
+        case .unregister(let selector): unregister(selector, context)
+        case .registerSender(let name): registerSender(name, context)
+        case .enrolSender(let id, let name, let address): enrolSender(id, name, address, context)
+        case .setCallback(let id, let url): setCallback(id, url, context)
+        case .requestVerification(let phone, _): VerificationRules.request(phone, context)
+        case .verify(let phone, let code, let platform):
+            VerificationRules.check(phone, code: code, platform: platform, context)
+        }
+    }
+
+    private static func register(_ registration: DeviceRegistration, _ context: RuleContext) -> Plan {
+        if let field = fault(in: registration) { return .refused(.invalid(field)) }
+        let ids = context.identifiers
+        let statement = StoreStatement.register(
+            context.scope,
+            key: registration.key ?? VendorDeviceKey(ids.randomHex(byteCount: 16)),
+            registration,
+            identity: IdentityID(rawValue: ids.uuid(at: context.now)),
+            device: DeviceID(rawValue: ids.uuid(at: context.now)),
+            at: context.now
+        )
+        return Plan(statement) { answer in
+            if case .registered(let registered) = answer { .registration(.registered(registered)) } else { nil }
+        }
+    }
+
+    /// The first field that cannot be stored.
+    private static func fault(in registration: DeviceRegistration) -> String? {
+        if let key = registration.key, !Storable.isKey(key.rawValue) { return "key" }
+        if !Storable.fits(registration.user?.rawValue, CommandLimits.nameBytes) { return "user" }
+        if !Storable.fits(registration.name, CommandLimits.nameBytes) { return "name" }
+        if !Storable.fits(registration.phone, CommandLimits.keyBytes) { return "phone" }
+        if !Storable.fits(registration.rawPhone, CommandLimits.keyBytes) { return "phone" }
+        if !Storable.fits(.object(registration.attributes), CommandLimits.attributeBytes) { return "attributes" }
+        return nil
+    }
+
+    private static func updateToken(
+        _ key: VendorDeviceKey,
+        _ token: DeviceToken,
+        _ environment: PushEnvironment?,
+        _ context: RuleContext
+    ) -> Plan {
+        guard Storable.isKey(key.rawValue) else { return .refused(.unknownDevice) }
+        return Plan(.updateToken(context.scope, key: key, token, environment, at: context.now)) { answer in
+            guard case .count(let count) = answer else { return nil }
+            return count > 0 ? .registration(.tokenUpdated) : .refused(.unknownDevice)
+        }
+    }
+
+    private static func unregister(_ selector: IdentitySelector, _ context: RuleContext) -> Plan {
+        let text =
+            switch selector {
+            case .key(let key): key.rawValue
+            case .phone(let phone): phone
+            }
+        // What cannot be stored is not there: leaving is idempotent.
+        guard Storable.isKey(text) else { return .settled(.registration(.unregistered(0))) }
+        return Plan(.unregister(context.scope, selector, at: context.now)) { answer in
+            if case .count(let count) = answer { .registration(.unregistered(count)) } else { nil }
+        }
+    }
+
+    private static func registerSender(_ name: String, _ context: RuleContext) -> Plan {
+        guard !name.isEmpty, Storable.fits(name, CommandLimits.nameBytes) else { return .refused(.invalid("name")) }
+        return Plan(.registerSender(context.scope, name: name, id: newSender(context))) { answer in
+            guard case .sender(let sender?) = answer else { return nil }
+            return .registration(.sender(sender.id))
+        }
+    }
+
+    /// `SVR` and a random UUID: the form that RationalOwl's clients have seen (protocols/rationalowl.md §8.1); to others it is opaque.
+    private static func newSender(_ context: RuleContext) -> SenderID {
+        let hex = Array(context.identifiers.randomHex(byteCount: 16))
+        let parts = [0..<8, 8..<12, 12..<16, 16..<20, 20..<32].map { range in
+            String(hex.enumerated().filter { range.contains($0.offset) }.map(\.element))
+        }
+        return SenderID("SVR" + parts.joined(separator: "-"))
+    }
+
+    private static func enrolSender(
+        _ id: SenderID,
+        _ name: String?,
+        _ address: String?,
+        _ context: RuleContext
+    ) -> Plan {
+        guard Storable.isKey(id.rawValue) else { return .refused(.unknownSender) }
+        guard Storable.fits(name, CommandLimits.nameBytes) else { return .refused(.invalid("name")) }
+        guard Storable.fits(address, CommandLimits.nameBytes) else { return .refused(.invalid("address")) }
+        let key = context.identifiers.randomHex(byteCount: 16)
+        return Plan(.enrolSender(context.scope, id, key: key, name: name, address: address)) { answer in
+            guard case .sender(let sender) = answer else { return nil }
+            guard let sender, let key = sender.enrolmentKey else { return .refused(.unknownSender) }
+            return .registration(.enrolled(key: key, isNew: sender.isNew))
+        }
+    }
+
+    private static func setCallback(_ id: SenderID, _ url: String?, _ context: RuleContext) -> Plan {
+        guard Storable.isKey(id.rawValue) else { return .refused(.unknownSender) }
+        if let url, !CallbackURL.isAcceptable(url) { return .refused(.invalid("url")) }
+        return Plan(.setCallback(context.scope, id, url: url)) { answer in
+            guard case .count(let count) = answer else { return nil }
+            return count > 0 ? .registration(.callbackSet) : .refused(.unknownSender)
+        }
+    }
+}

@@ -1,0 +1,112 @@
+import Model
+
+/// What may be sent at all: everything that can be judged before the store is asked.
+enum SubmissionRules {
+    /// The submission commands that need one step.
+    static func plan(_ command: SubmissionCommand, _ context: RuleContext) -> Plan {
+        switch command {
+        case .cancel(let text):
+            guard let message = MessageID(text: text) else { return .refused(.unknownMessage) }
+            return Plan(.cancel(context.scope, message, at: context.now)) { answer in
+                if case .count(let count) = answer { .submission(.canceled(count > 0)) } else { nil }
+            }
+        case .submit: return .refused(.unsupported("submit"))
+        }
+    }
+
+    /// The plan of an acceptable submission.
+    static func check(_ submission: Submission, _ context: RuleContext) -> Result<SubmissionPlan, Refused> {
+        if let refusal = refusal(of: submission, context) { return .failure(Refused(refusal)) }
+        var content = submission.content
+        var image: SubmissionPlan.Image?
+        if let inline = submission.image {
+            guard inline.bytes.count <= CommandLimits.imageBytes, let kind = ImageKind(sniffing: inline.bytes) else {
+                return .failure(Refused(.invalid("image")))
+            }
+            let hash = context.identifiers.sha256(inline.bytes)
+            image = SubmissionPlan.Image(hash: hash, contentType: kind.rawValue, bytes: inline.bytes)
+            content.media = MediaReference(id: context.identifiers.randomHex(byteCount: 16), hash: hash)
+        } else if let media = content.media, media.id.isEmpty {
+            // Stored before, named by its hash: the wire still gets an id of its own, because a hash can be guessed from the image.
+            content.media = MediaReference(id: context.identifiers.randomHex(byteCount: 16), hash: media.hash)
+        }
+        return .success(
+            SubmissionPlan(
+                submission: submission,
+                content: content,
+                image: image,
+                id: MessageID(rawValue: context.identifiers.uuid(at: context.now)),
+                dueAt: submission.dueAt ?? context.now,
+                timeToLive: timeToLive(of: submission, context),
+                context: context
+            )
+        )
+    }
+
+    private static func refusal(of submission: Submission, _ context: RuleContext) -> Refusal? {
+        if submission.template != nil { return .unknownTemplate }
+        if let sender = submission.sender, !Storable.isKey(sender.rawValue) { return .unknownSender }
+        if isEmpty(submission.content) { return .invalid("body") }
+        if !fits(submission.content) { return .invalid("content") }
+        if !Storable.fits(submission.fallback, CommandLimits.fallbackBytes) { return .invalid("fallback") }
+        if !Storable.fits(submission.collapseID, CommandLimits.collapseBytes) { return .invalid("collapseID") }
+        if let key = submission.idempotencyKey, !Storable.isKey(key) { return .invalid("idempotencyKey") }
+        if !Storable.fits(submission.bodyHash, CommandLimits.keyBytes) { return .invalid("bodyHash") }
+        if let dueAt = submission.dueAt, dueAt < context.now || dueAt > context.now + CommandLimits.scheduleAhead {
+            return .invalid("dueAt")
+        }
+        if let life = submission.timeToLive, life < .zero || life > CommandLimits.maximumTimeToLive {
+            return .invalid("timeToLive")
+        }
+        return refusal(of: submission.audience)
+    }
+
+    private static func refusal(of audience: Audience) -> Refusal? {
+        guard case .listed(let list) = audience else { return nil }
+        if list.isEmpty { return .invalid("audience") }
+        if list.count > Audience.listedLimit { return .tooMany("audience", limit: Audience.listedLimit) }
+        let areStorable = list.allSatisfy { isStorable($0.address) }
+        return areStorable ? nil : .invalid("audience")
+    }
+
+    private static func isStorable(_ address: Address) -> Bool {
+        switch address {
+        case .phone(let phone): Storable.isKey(phone)
+        case .deviceKey(let key): Storable.isKey(key.rawValue)
+        case .user(let user): Storable.isKey(user.rawValue)
+        case .device: true
+        }
+    }
+
+    /// Nothing to show and nothing to do in the background.
+    private static func isEmpty(_ content: Content) -> Bool {
+        content.body.isEmpty && (content.title ?? "").isEmpty && !content.isSilent && content.raw == nil
+    }
+
+    private static func fits(_ content: Content) -> Bool {
+        let texts = [
+            content.title, content.subtitle, content.body, content.sound, content.category, content.threadID,
+            content.media?.id, content.media?.hash,
+        ]
+        let limit = CommandLimits.contentBytes
+        return texts.allSatisfy { Storable.fits($0, limit) }
+            && texts.reduce(0) { $0 + ($1?.utf8.count ?? 0) } <= limit
+            && Storable.fits(.object(content.data), limit) && Storable.fits(content.raw, limit)
+    }
+
+    /// The caller's, else the binding's `push.ttlHours`, else the policy's.
+    private static func timeToLive(of submission: Submission, _ context: RuleContext) -> Duration {
+        var life = context.policy.defaultTimeToLive
+        if let hours = context.call.settings["push.ttlHours"]?.lenientInt, (1...672).contains(hours) {
+            life = .seconds(hours * 3600)
+        }
+        return max(submission.timeToLive ?? life, CommandLimits.minimumTimeToLive)
+    }
+}
+
+/// A refusal on its way out of a rule.
+struct Refused: Error {
+    var refusal: Refusal
+
+    init(_ refusal: Refusal) { self.refusal = refusal }
+}
