@@ -1,0 +1,118 @@
+import Logging
+import Model
+import NIOConcurrencyHelpers
+
+/// What slices ask of their engine.
+extension DeliveryEngine {
+    var isDraining: Bool { state.withLockedValue { $0.isDraining } }
+
+    /// What a new machine is made with.
+    func machineSettings() -> DeliveryMachine.Settings {
+        DeliveryMachine.Settings(
+            policy: policy,
+            payloads: payloads,
+            identifiers: identifiers,
+            transports: transports.mapValues(\.name),
+            jitter: random()
+        )
+    }
+
+    // MARK: Credentials and tokens
+
+    func enter(_ key: CredentialKey, isHolder: Bool) -> Permit {
+        let now = clock.now()
+        return state.withLockedValue { $0.gate.enter(key, isHolder: isHolder, now: now) }
+    }
+
+    func leave(_ key: CredentialKey) { state.withLockedValue { $0.gate.leave(key) } }
+
+    func observed(_ key: CredentialKey, _ sign: CredentialSign) -> CredentialBreaker.Change? {
+        let now = clock.now()
+        return state.withLockedValue { $0.gate.observed(key, sign, now: now) }
+    }
+
+    /// Tells the store, for `doctor` and `/readyz`.
+    func note(_ key: CredentialKey, _ change: CredentialBreaker.Change) async {
+        let refusal: Rejection? = if case .stopped(let rejection) = change { rejection } else { nil }
+        logger.note(
+            refusal == nil ? "A credential works again" : "A credential was refused and stops",
+            [.tenant: "\(key.tenant)", .credential: "\(key.credential)", .reason: refusal?.reason ?? ""]
+        )
+        do { try await store.noteCredential(key, refusal: refusal) } catch { storeFailed("noteCredential", error) }
+    }
+
+    /// The verdicts that may be applied: none while an app's tokens fail in numbers.
+    func judge(_ verdicts: [TokenVerdict], among answered: Int, tenant: TenantID, app: AppID) -> [TokenVerdict] {
+        state.withLockedValue { $0.tokens.judge(verdicts, among: answered, of: .init(tenant: tenant, app: app)) }
+    }
+
+    /// Applies them. A failure is no loss: the next push finds the same.
+    func condemn(_ verdicts: [TokenVerdict], tenant: TenantID) async {
+        do { try await store.condemn(verdicts, tenant: tenant) } catch { storeFailed("condemn", error) }
+    }
+
+    // MARK: Leases
+
+    /// Gives leases back at once. A failure is no loss: they lapse.
+    func giveBack(_ leases: [SliceLease]) async {
+        guard !leases.isEmpty else { return }
+        do { try await store.release(leases, by: node) } catch { storeFailed("release", error) }
+    }
+
+    // MARK: Counting
+
+    func storeFailed(_ call: String, _ error: StoreError) {
+        state.withLockedValue { $0.totals.storeFailures += 1 }
+        metrics.add(1, to: .storeFailures, ("call", call))
+        logger.note("A call to the store failed", [.call: call, .error: "\(error)"])
+    }
+
+    func count(_ batch: [PushCompletion], over transport: String) {
+        var counts: [String: Int] = [:]
+        for completion in batch { counts[completion.outcome.label, default: 0] += 1 }
+        for (outcome, count) in counts {
+            metrics.add(count, to: .pushes, ("transport", transport), ("outcome", outcome))
+        }
+        state.withLockedValue { state in
+            for completion in batch { state.totals.add(completion.outcome) }
+        }
+    }
+
+    func count(_ progress: SliceProgress, _ result: RecordResult) {
+        switch result {
+        case .fenced:
+            metrics.add(1, to: .fenced)
+            state.withLockedValue { $0.totals.fenced += 1 }
+            logger.note(
+                "A slice went to another node",
+                [.tenant: "\(progress.lease.key.tenant)", .slice: "\(progress.lease.key.number)"]
+            )
+        case .recorded(let new):
+            for result in progress.results {
+                metrics.add(
+                    1,
+                    to: .deliveries,
+                    ("vendor", progress.vendor.rawValue),
+                    ("state", result.state.rawValue),
+                    ("reason", EngineMetrics.label(of: result.reason))
+                )
+            }
+            state.withLockedValue { state in
+                state.totals.recorded += new
+                for result in progress.results { state.totals.settled[result.state, default: 0] += 1 }
+            }
+        }
+    }
+}
+
+extension EngineStatistics.Totals {
+    mutating func add(_ outcome: Outcome) {
+        switch outcome {
+        case .accepted: accepted += 1
+        case .rejected: rejected += 1
+        case .deferred: deferred += 1
+        case .unsent: unsent += 1
+        case .indeterminate: indeterminate += 1
+        }
+    }
+}

@@ -1,0 +1,293 @@
+package import Logging
+package import Model
+import NIOConcurrencyHelpers
+import ServiceLifecycle
+
+/// Audience → slices → lease → send → outcome.
+///
+/// One per process, a `Service`: it begins with `run()`, and a graceful shutdown drains it (I10): no new claims, pushes on their way end, outcomes are
+/// written, and every lease is given back before the deadline. Cancellation leaves at once; leases then lapse.
+///
+/// How it is built: `DeliveryMachine` decides for one slice, `SliceRunner` performs it in a task of its own, `EngineState` behind the lock decides
+/// what the node takes on. The database is asked by one loop (`DeliveryEngine+Discovery.swift`); everything else is told.
+package final class DeliveryEngine: Service {
+    let store: any DeliveryStore
+    let transports: [Platform: any PushTransport]
+    let policy: EnginePolicy
+    let node: NodeID
+    /// The database's clock, corrected by this engine's heartbeats.
+    package let clock: DatabaseClock
+    /// What it sleeps on.
+    let timer: any Clock<Duration>
+    let metrics = EngineMetrics()
+    let logger: Logger
+    let state: NIOLockedValueBox<EngineState>
+    let payloads: PayloadWriter
+    let identifiers: any IdentifierSource
+    let random: @Sendable () -> Double
+    private let signals: AsyncStream<Void>
+    private let signal: AsyncStream<Void>.Continuation
+
+    /// - Parameters:
+    ///   - store: where slices come from and outcomes go.
+    ///   - transports: how each platform is reached.
+    ///   - adapters: who writes each dialect's payload.
+    ///   - identifiers: makes the `apns-id`.
+    ///   - policy: limits and waits.
+    ///   - node: this process, new at every start.
+    ///   - clock: shared with everything that needs the database's time.
+    ///   - timer: what it sleeps on.
+    ///   - random: 0..<1, for jitter.
+    ///   - logger: gets debug lines only.
+    package init(
+        store: any DeliveryStore,
+        transports: [Platform: any PushTransport],
+        adapters: [Vendor: any VendorAdapter],
+        identifiers: any IdentifierSource,
+        policy: EnginePolicy = EnginePolicy(),
+        node: NodeID,
+        clock: DatabaseClock = DatabaseClock(),
+        timer: any Clock<Duration> = ContinuousClock(),
+        random: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) },
+        logger: Logger = Logger(label: "delivery")
+    ) {
+        self.store = store
+        self.transports = transports
+        self.policy = policy
+        self.node = node
+        self.clock = clock
+        self.timer = timer
+        self.random = random
+        self.logger = logger
+        self.identifiers = identifiers
+        payloads = PayloadWriter(adapters: adapters)
+        state = NIOLockedValueBox(EngineState(policy: policy))
+        // One signal says all that many would: look again.
+        (signals, signal) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    }
+
+    // MARK: Doors
+
+    /// Hands over leases that this node made at acceptance. What there is no room for is given back to the store, for any node to claim.
+    ///
+    /// - Returns: how many were taken.
+    @discardableResult
+    package func offer(_ leases: [SliceLease]) -> Int {
+        let taken = state.withLockedValue { $0.offer(leases) }
+        wake()
+        return taken
+    }
+
+    /// There may be work: a notification came, a slot is free.
+    package func wake() { signal.yield() }
+
+    /// Begins the orderly end of `run()`. What a graceful shutdown does.
+    package func drain() {
+        state.withLockedValue { $0.drain() }
+        wake()
+    }
+
+    /// The credential was provisioned anew: what the peer refused before says nothing of it.
+    package func forgive(_ key: CredentialKey) { state.withLockedValue { $0.gate.forgive(key) } }
+
+    /// What it is doing.
+    package var statistics: EngineStatistics {
+        state.withLockedValue { state in
+            EngineStatistics(
+                running: state.running.count,
+                offered: state.offered.count,
+                isDraining: state.isDraining,
+                refusedCredentials: state.gate.refused,
+                doubtfulApps: state.tokens.stopped,
+                totals: state.totals
+            )
+        }
+    }
+
+    // MARK: Service
+
+    /// Works until the graceful shutdown is over, or it is canceled.
+    package func run() async throws {
+        await withGracefulShutdownHandler {
+            await serve()
+        } onGracefulShutdown: {
+            self.drain()
+        }
+    }
+
+    private func serve() async {
+        guard await readClock() else { return }
+        await withDiscardingTaskGroup { group in
+            group.addTask { await self.every(self.policy.heartbeatInterval) { await self.beat() } }
+            group.addTask { await self.every(self.policy.lease / 3) { await self.renew() } }
+            group.addTask { await self.every(self.policy.flushInterval / 2) { self.tick() } }
+            group.addTask { await self.every(self.policy.pollInterval) { self.wake() } }
+            wake()
+            await discover(in: &group)
+            await finishSlices()
+            group.cancelAll()
+        }
+        // Canceled: the row stays until the other nodes take the silence for an end.
+        guard !Task.isCancelled else { return }
+        do { try await store.leave(node) } catch { storeFailed("leave", error) }
+    }
+
+    private func every(_ interval: Duration, _ body: () async -> Void) async {
+        while !Task.isCancelled {
+            do { try await timer.sleep(for: interval) } catch { return }
+            await body()
+        }
+    }
+
+    /// Nothing may be judged by a clock that is not the database's. False: stopped before it answered.
+    private func readClock() async -> Bool {
+        var failures = 0
+        while !Task.isCancelled && !isDraining {
+            if await beat() { return true }
+            failures += 1
+            try? await timer.sleep(for: min(policy.storeBackoff.delay(after: failures), policy.pollInterval * 5))
+        }
+        return false
+    }
+
+    @discardableResult
+    private func beat() async -> Bool {
+        let asked = clock.uptime
+        do {
+            let time = try await store.heartbeat(node)
+            clock.adjust(databaseTime: time, roundTrip: clock.uptime - asked)
+            return true
+        } catch {
+            storeFailed("heartbeat", error)
+            return false
+        }
+    }
+
+    @discardableResult
+    private func renew() async -> Bool {
+        let leases = state.withLockedValue { $0.leases }
+        guard !leases.isEmpty else { return true }
+        do {
+            let kept = try await store.renew(leases, by: node, lease: policy.lease)
+            state.withLockedValue { $0.renewed(leases, kept: kept) }
+            return true
+        } catch {
+            storeFailed("renew", error)
+            return false
+        }
+    }
+
+    private func tick() {
+        let count = state.withLockedValue { state in
+            state.tell(.ticked)
+            return state.running.count
+        }
+        metrics.setRunning(count)
+    }
+
+    // MARK: Discovery
+
+    /// Looks for work whenever it is woken, until the drain begins.
+    private func discover(in group: inout DiscardingTaskGroup) async {
+        var failures = 0
+        var notBefore = Duration.zero
+        for await _ in signals {
+            if isDraining { return }
+            guard clock.uptime >= notBefore else { continue }
+            // After an outage our leases may have lapsed: win them back before anybody, ourselves included, claims them.
+            let isWell = failures == 0 ? true : await renew()
+            if isWell, await look(in: &group) {
+                failures = 0
+            } else if !Task.isCancelled {
+                failures += 1
+                notBefore = clock.uptime + policy.storeBackoff.delay(after: failures, jitter: random())
+            }
+        }
+    }
+
+    /// Takes on what there is, lane by lane, until nothing is left or there is no room. False: the store is in trouble.
+    private func look(in group: inout DiscardingTaskGroup) async -> Bool {
+        do {
+            await giveBack(state.withLockedValue { $0.takeRefused() })
+            var isMore = true
+            while isMore && !isDraining && !Task.isCancelled {
+                isMore = false
+                for lane in Lane.allCases {
+                    startOffered(in: lane, &group)
+                    if try await claim(in: lane, &group) { isMore = true }
+                }
+            }
+            return true
+        } catch {
+            storeFailed("claim", error)
+            return false
+        }
+    }
+
+    private func startOffered(in lane: Lane, _ group: inout DiscardingTaskGroup) {
+        while let lease = state.withLockedValue({ $0.nextOffered(in: lane) }) { start(lease, &group) }
+    }
+
+    /// Visits each tenant with due work once. True: there may be more at once.
+    private func claim(in lane: Lane, _ group: inout DiscardingTaskGroup) async throws(StoreError) -> Bool {
+        guard state.withLockedValue({ $0.shares.free(in: lane) }) > 0 else { return false }
+        let due = try await store.dueTenants(in: lane, limit: policy.discoveryLimit)
+        var isMore = false
+        for tenant in state.withLockedValue({ $0.turns.order(due, in: lane) }) {
+            let quota = state.withLockedValue { state in
+                state.isDraining ? 0 : min(state.shares.quota(of: tenant, in: lane), policy.claimLimit)
+            }
+            guard quota > 0 else { continue }
+            let leases = try await store.claim(
+                tenant: tenant,
+                lane: lane,
+                limit: quota,
+                by: node,
+                lease: policy.lease
+            )
+            state.withLockedValue { $0.turns.served(tenant, in: lane) }
+            for lease in leases { start(lease, &group) }
+            if leases.count >= quota { isMore = true }
+        }
+        return isMore
+    }
+
+    private func start(_ lease: SliceLease, _ group: inout DiscardingTaskGroup) {
+        guard state.withLockedValue({ $0.admit(lease) }) else { return }
+        group.addTask { await self.work(on: lease) }
+    }
+
+    private func work(on first: SliceLease) async {
+        var next: SliceLease? = first
+        while let lease = next, !Task.isCancelled {
+            let epoch: Int64
+            switch lease.work {
+            case .expand: epoch = await ExpansionRunner(lease: lease, engine: self).run()
+            case .deliver:
+                let runner = SliceRunner(lease, engine: self)
+                state.withLockedValue { $0.listen(lease.key, runner.inbox) }
+                epoch = await runner.run()
+            }
+            next = state.withLockedValue { $0.ended(lease.key, epoch: epoch) }
+        }
+        wake()
+    }
+
+    // MARK: Drain
+
+    /// Waits until every slice is written and given back, or for as long as it may.
+    private func finishSlices() async {
+        let begun = clock.uptime
+        var isPatient = true
+        for await _ in signals {
+            await giveBack(state.withLockedValue { $0.takeRefused() })
+            if state.withLockedValue({ $0.running.isEmpty }) { return }
+            let waited = clock.uptime - begun
+            if isPatient && waited >= policy.drainDeadline {
+                isPatient = false
+                state.withLockedValue { $0.tell(.waitEnded) }
+            }
+            if waited >= policy.drainDeadline + policy.drainGrace { return }
+        }
+    }
+}

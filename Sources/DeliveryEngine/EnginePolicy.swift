@@ -1,0 +1,105 @@
+/// The engine's limits. Each names the harm of another value; all are settings.
+package struct EnginePolicy: Sendable {
+    // MARK: Leases
+
+    /// 30 s. Shorter, and a pause of PostgreSQL hands running slices to other nodes, which repeats pushes; longer, and a crashed node's slices lie idle.
+    package var lease: Duration = .seconds(30)
+    /// 200 ms between looks for due work. Shorter costs the database queries for nothing; longer is the delay of a retry or a recovery.
+    package var pollInterval: Duration = .milliseconds(200)
+    /// 5 s between heartbeats. A node that is silent for several is taken for dead, and between two our idea of the database's clock drifts.
+    package var heartbeatInterval: Duration = .seconds(5)
+
+    // MARK: Shares
+
+    /// 64 slices at work on a node. Each holds up to 500 payloads (2 MB at APNs' limit): more is memory, not speed.
+    package var slicesPerNode = 64
+    /// 8 of them are kept for urgent and transactional work. Without them a campaign's last slice would delay a one-time code.
+    package var slicesReserved = 8
+    /// 16 for one tenant. More, and a tenant whose vendor hangs takes the node.
+    package var slicesPerTenant = 16
+    /// 8 for one credential. More only queue up in its connections, and keep the tenant's other credentials waiting.
+    package var slicesPerCredential = 8
+    /// 1 s until a slice looks again whether its credential has room. Shorter turns a full credential into load on the database.
+    package var fullRetry: Duration = .seconds(1)
+    /// 4 slices per visit at a tenant, so that tenants come in turn.
+    package var claimLimit = 4
+    /// 200 tenants per look at a lane: one page of the discovery statement.
+    package var discoveryLimit = 200
+    /// 256 handed-over leases wait in memory at most (one holds up to 500 target ids). Above it they are given back, for any node to claim.
+    package var offerLimit = 256
+    /// 500 targets per page of an audience: one slice, one short transaction.
+    package var expansionPageSize = 500
+
+    // MARK: Progress
+
+    /// 250 ms between flushes of a slice: what a crash can repeat (design §5.4).
+    package var flushInterval: Duration = .milliseconds(250)
+    /// 250 results at once at most before a flush: what a crash can repeat at high speed.
+    package var flushCount = 250
+    /// How long to wait before a refused or failed store call is tried again.
+    package var storeBackoff = Backoff(first: .milliseconds(100), cap: .seconds(5))
+
+    // MARK: Ends
+
+    /// 20 s from the request to stop until slices that still wait for answers are given up. It must end before the process manager loses patience.
+    package var drainDeadline: Duration = .seconds(20)
+    /// 3 s more to write down what was given up. Less leaves slices owned until their lease ends.
+    package var drainGrace: Duration = .seconds(3)
+    /// 20 s for the answer to one push (apns.md §13.6). Shorter makes slow answers look like none, which repeats pushes.
+    package var pushDeadline: Duration = .seconds(20)
+
+    /// What is sent again, and when.
+    package var retry = RetryPolicy()
+
+    package init() {}
+
+    /// Scales every wait before a retry; tests against a simulator make it small.
+    package var retryScale: Double {
+        get { retry.scale }
+        set { retry.scale = newValue }
+    }
+}
+
+/// What becomes of a push that left us and got no answer: Apple does not remove doubles by `apns-id`, only a collapse id hides a repeat (apns.md §13.4).
+package enum RetryUnknown: String, Sendable, Hashable, CaseIterable {
+    /// Counted as sent, marked uncertain.
+    case never
+    /// Sent again when it carries a collapse id, else as `never`.
+    case withCollapse
+    /// Sent again: the device may ring twice.
+    case always
+}
+
+/// When a push that was not settled is tried again.
+package struct RetryPolicy: Sendable {
+    /// What becomes of a push without answer.
+    package var unknown: RetryUnknown = .withCollapse
+    /// 3 resends at once of a push that was not processed. More turn a peer that refuses everything into a tight loop.
+    package var immediateResends: Int16 = 3
+    /// 2 s after these, while nothing was processed. No attempt is counted, so that an outage of the peer costs no delivery.
+    package var unsent: Duration = .seconds(2)
+    /// 5xx: Apple asks for at least 15 minutes (apns.md §9.2).
+    package var service = Backoff(first: .seconds(15 * 60), cap: .seconds(60 * 60))
+    /// 429: too many pushes to one device.
+    package var tooMany = Backoff(first: .seconds(30), cap: .seconds(15 * 60))
+    /// 24 h: a peer that names a longer wait is not believed, it would outlive most messages.
+    package var longestAsked: Duration = .seconds(24 * 60 * 60)
+    /// 32 tries that the peer saw. More, and a push that always meets a fault inside the service is tried for ever.
+    package var maximumAttempts: Int16 = 32
+    /// 5 s while this node does not know the credential: provisioning reaches every node within a second.
+    package var unknownCredential: Duration = .seconds(5)
+    /// 60 s while the app has no credential for the device's environment: an operator has to act.
+    package var noRoute: Duration = .seconds(60)
+    /// 30 s while the message is paused.
+    package var paused: Duration = .seconds(30)
+    /// 28 days for a message without expiry. Without an end a dead credential would keep its slices for ever.
+    package var longestLife: Duration = .seconds(28 * 24 * 60 * 60)
+    /// A credential that the peer refused (apns.md §13.6).
+    package var refusedCredential = Backoff(first: .seconds(60), cap: .seconds(15 * 60))
+    /// A credential whose peer cannot be reached.
+    package var unreachableCredential = Backoff(first: .seconds(1), cap: .seconds(60))
+    /// 1, smaller in tests. Scales every wait here.
+    package var scale: Double = 1
+
+    package init() {}
+}

@@ -1,0 +1,105 @@
+import Model
+
+/// What follows from an outcome (design §5.6).
+///
+/// | outcome | the target | beyond it |
+/// |---|---|---|
+/// | accepted | sent | |
+/// | rejected: content | failed, the peer's reason | |
+/// | rejected: token dead | failed | invalid, unless registered again since |
+/// | rejected: token doubtful | failed | quarantined |
+/// | rejected: credential | asks the gate again, which puts it back | the credential stops on this node |
+/// | rejected: service, deferred | put back for as long as asked, or the backoff; failed `gaveUp` in the end | one attempt |
+/// | unsent | ready again at once, a few times, then put back | none of it counts as an attempt |
+/// | indeterminate | by `retryUnknown`: like unsent, or sent without certainty | one attempt |
+extension DeliveryMachine {
+    /// What the outcomes say of credentials and tokens.
+    func judgements(of batch: [PushCompletion]) -> [Action] {
+        guard !batch.isEmpty else { return [] }
+        var actions: [Action] = []
+        for index in queues.indices {
+            let own = batch.filter { targets[$0.slot].queue == index }
+            if let sign = CredentialSign(of: own) { actions.append(.judge(queues[index].key, sign)) }
+        }
+        let answered = batch.count { completion in
+            switch completion.outcome {
+            case .accepted, .rejected, .deferred: true
+            case .unsent, .indeterminate: false
+            }
+        }
+        if answered > 0 { actions.append(.condemn(batch.compactMap(verdict), among: answered)) }
+        return actions
+    }
+
+    private func verdict(on completion: PushCompletion) -> TokenVerdict? {
+        guard case .rejected(let rejection) = completion.outcome,
+            let facts = work?.targets[completion.slot], let device = facts.device, let token = facts.token
+        else { return nil }
+        switch rejection.scope {
+        case .tokenDead(let since): return .dead(device, token, since: since)
+        case .tokenDoubtful: return .doubtful(device, token, reason: rejection.reason)
+        case .content, .credential, .service: return nil
+        }
+    }
+
+    /// Moves one target on. It was on its way.
+    mutating func apply(_ completion: PushCompletion, now: Timestamp) {
+        let slot = completion.slot
+        queues[targets[slot].queue].onItsWay -= 1
+        switch completion.outcome {
+        case .accepted: settle(slot, as: .sent, now: now)
+        case .rejected(let rejection):
+            switch rejection.scope {
+            case .content, .tokenDead, .tokenDoubtful: settle(slot, as: .failed, reason: rejection.reason, now: now)
+            // The gate heard of it before: it says for how long.
+            case .credential:
+                resend(slot, orAfter: policy.retry.refusedCredential.first * policy.retry.scale, isPeers: false)
+            case .service: deferTarget(slot, rejection, asked: nil, now: now)
+            }
+        case .deferred(let rejection, let asked): deferTarget(slot, rejection, asked: asked, now: now)
+        case .unsent(let error): unsent(slot, error)
+        case .indeterminate: indeterminate(slot, now: now)
+        }
+    }
+
+    private mutating func deferTarget(_ slot: Int, _ rejection: Rejection, asked: Duration?, now: Timestamp) {
+        // A stale provider token: the transport renews it, nothing is wrong with the push.
+        if rejection.scope == .credential { return resend(slot, orAfter: asked ?? policy.retry.unsent, isPeers: false) }
+        guard !isLastAttempt else { return settle(slot, as: .failed, reason: FailureReason.gaveUp.rawValue, now: now) }
+        let own = rejection.status == 429 ? policy.retry.tooMany : policy.retry.service
+        let wait = asked.map { min($0, policy.retry.longestAsked) } ?? own.delay(after: attempt) * policy.retry.scale
+        putBack(slot, for: wait, isPeers: true)
+    }
+
+    private mutating func unsent(_ slot: Int, _ error: TransportError) {
+        switch error.code {
+        case .noCredential: putBack(slot, for: policy.retry.unknownCredential * policy.retry.scale, isPeers: false)
+        case .overloaded: putBack(slot, for: policy.fullRetry, isPeers: false)
+        default: resend(slot, orAfter: policy.retry.unsent * policy.retry.scale, isPeers: false)
+        }
+    }
+
+    private mutating func indeterminate(_ slot: Int, now: Timestamp) {
+        let isRepeatable =
+            switch policy.retry.unknown {
+            case .never: false
+            case .withCollapse: targets[slot].push?.payload.collapseID != nil
+            case .always: true
+            }
+        guard isRepeatable, !isLastAttempt else { return settle(slot, as: .sent, isCertain: false, now: now) }
+        resend(slot, orAfter: policy.retry.unsent * policy.retry.scale, isPeers: true)
+    }
+
+    /// Ready again at once, or put back when that was tried often enough.
+    private mutating func resend(_ slot: Int, orAfter duration: Duration, isPeers: Bool) {
+        guard !isDraining else { return putBack(slot, for: .zero, isPeers: false) }
+        guard targets[slot].resends < policy.retry.immediateResends else {
+            return putBack(slot, for: duration, isPeers: isPeers)
+        }
+        targets[slot].resends += 1
+        targets[slot].state = .ready
+        queues[targets[slot].queue].ready.append(slot)
+    }
+
+    private var isLastAttempt: Bool { attempt >= Int(policy.retry.maximumAttempts) }
+}

@@ -1,0 +1,143 @@
+import Model
+import Routing
+
+/// Who is pushed, and who has an outcome without being asked.
+extension DeliveryMachine {
+    /// Looks at every target that is not done: settles it, puts it back, or writes its payload.
+    mutating func prepare(_ work: SliceWork, now: Timestamp) {
+        // The first target with a token rings the device, the others of this message are its duplicates (design §5.8).
+        var rung: Set<DeviceAddress> = []
+        for slot in targets.indices {
+            guard case .ready = targets[slot].state else { continue }
+            switch plan(slot, of: work, rung: rung, now: now) {
+            case .settle(let state, let reason): settle(slot, as: state, reason: reason, now: now)
+            case .putBack(let duration): putBack(slot, for: duration, isPeers: false)
+            case .push(let push, let platform, let key):
+                rung.insert(DeviceAddress(platform: platform, token: push.token))
+                targets[slot].push = push
+                targets[slot].queue = enqueue(slot, platform: platform, key: key)
+            }
+        }
+    }
+
+    private struct DeviceAddress: Hashable {
+        var platform: Platform
+        var token: DeviceToken
+    }
+
+    private enum Plan {
+        case settle(DeliveryState, reason: String?)
+        case putBack(Duration)
+        case push(Push, over: Platform, through: CredentialKey)
+    }
+
+    /// The rules, in the order in which they win.
+    private func plan(_ slot: Int, of work: SliceWork, rung: Set<DeviceAddress>, now: Timestamp) -> Plan {
+        if work.state == .canceled { return .settle(.canceled, reason: nil) }
+        if work.state == .expired || now >= end(of: work) { return .settle(.expired, reason: nil) }
+        if work.state == .paused { return .putBack(policy.retry.paused * policy.retry.scale) }
+        guard let facts = work.targets[slot], facts.identityState == .active, facts.tokenState == .active,
+            let token = facts.token
+        else { return .settle(.suppressed, reason: SuppressionReason.noDevice.rawValue) }
+        guard facts.acceptsPush else { return .settle(.suppressed, reason: SuppressionReason.preference.rawValue) }
+        let address = DeviceAddress(platform: facts.platform, token: token)
+        guard !work.duplicates.contains(slot), !rung.contains(address) else {
+            return .settle(.suppressed, reason: SuppressionReason.duplicate.rawValue)
+        }
+        guard settings.transports[facts.platform] != nil else {
+            return .settle(.failed, reason: FailureReason.noTransport.rawValue)
+        }
+        return push(slot, to: facts, token: token, of: work)
+    }
+
+    private func push(_ slot: Int, to facts: TargetFacts, token: DeviceToken, of work: SliceWork) -> Plan {
+        let way = work.routes[facts.platform]
+        let route = Router().route(to: facts, topic: way?.topic ?? "", credentials: way?.credentials ?? [:])
+        guard case .direct(let credential) = route else {
+            return .putBack(policy.retry.noRoute * policy.retry.scale)
+        }
+        do {
+            let payload = try settings.payloads.payload(
+                for: work.notification,
+                to: facts,
+                settings: work.settings[facts.vendor] ?? .unbound
+            )
+            let push = Push(
+                slot: slot,
+                token: token,
+                environment: facts.environment,
+                topic: way?.topic ?? "",
+                id: settings.identifiers.transportID(message: lease.key.message, target: lease.targets[slot]),
+                payload: payload,
+                expiresAt: work.notification.expiresAt
+            )
+            let key = CredentialKey(tenant: lease.key.tenant, credential: credential)
+            return .push(push, over: facts.platform, through: key)
+        } catch {
+            return .settle(.failed, reason: error.rawValue)
+        }
+    }
+
+    private mutating func enqueue(_ slot: Int, platform: Platform, key: CredentialKey) -> Int {
+        let known = queues.firstIndex { $0.key == key }
+        let index = known ?? queues.count
+        if known == nil { queues.append(Queue(key: key, platform: platform)) }
+        queues[index].ready.append(slot)
+        return index
+    }
+
+    /// Which attempt this lease is, from one.
+    var attempt: Int { Int(lease.attempts) + 1 }
+
+    /// When the message may not be delivered any more.
+    func end(of work: SliceWork) -> Timestamp {
+        work.notification.expiresAt ?? work.notification.sentAt + policy.retry.longestLife
+    }
+
+    /// Gives a target its outcome. The payload is let go: what waits for a flush must be small.
+    mutating func settle(
+        _ slot: Int,
+        as state: DeliveryState,
+        reason: String? = nil,
+        isCertain: Bool = true,
+        now: Timestamp
+    ) {
+        let facts = work?.targets[slot]
+        let push = targets[slot].push
+        pending.append(
+            DeliveryResult(
+                index: slot,
+                target: lease.targets[slot],
+                identity: facts?.identity,
+                device: facts?.device,
+                user: facts?.user,
+                address: lease.addresses.indices.contains(slot) ? lease.addresses[slot] : nil,
+                state: state,
+                reason: reason,
+                transport: push == nil ? nil : facts.flatMap { settings.transports[$0.platform] },
+                transportID: push?.id,
+                isCertain: isCertain,
+                attempts: push == nil ? lease.attempts : Int16(clamping: attempt + Int(targets[slot].resends)),
+                at: now,
+                payloadBytes: Int32(clamping: push?.payload.bytes.count ?? 0),
+                reduced: push.flatMap { $0.payload.reduced.isEmpty ? nil : $0.payload.reduced.joined(separator: ",") }
+            )
+        )
+        targets[slot].state = .settled
+        targets[slot].push = nil
+    }
+
+    /// What becomes of the slice when nothing is on its way any more.
+    func disposition(_ now: Timestamp) -> (SliceProgress.Disposition, counts: Bool) {
+        let waits = targets.compactMap { target in
+            if case .putBack(let wait) = target.state { wait } else { nil }
+        }
+        guard let shortest = waits.map(\.duration).min() else { return (.finished, true) }
+        // A slice has one due time. Who was asked by the peer to wait must not come back sooner, so the longest of those decides; else the shortest.
+        let asked = waits.filter(\.isPeers).map(\.duration).max()
+        let isImmediate = isDraining || shortest == .zero && asked == nil
+        let wait = isImmediate ? (asked ?? .zero) : (asked ?? shortest).lengthened(by: settings.jitter)
+        let left = work.map { end(of: $0) - now } ?? .zero
+        return (.again(after: max(.zero, min(wait, left))), asked != nil)
+    }
+}

@@ -1,0 +1,355 @@
+package import Model
+import Routing
+
+/// The life of one leased slice: from the claim to the flush that gives it back.
+///
+/// A pure value. It is told what happened, in the past tense, and says what is to be done; it never waits, logs, sleeps or reads a clock. One
+/// `SliceRunner` owns it, performs its actions in order and feeds the results back, so it needs no lock.
+///
+/// What it promises:
+/// - a target is pushed only while it has no outcome, always with the same `apns-id`, and gets exactly one outcome (I2);
+/// - an outcome is flushed within `flushInterval`, one flush at a time, and kept until the store has it;
+/// - nothing is flushed or sent once the lease is lost; a lease that this node wins back is gone on with;
+/// - it ends: every event leads to a push on its way, a flush on its way, a tick to wait for, or `.finish`.
+///
+/// Which outcome leads to what stands in `DeliveryMachine+Outcomes.swift`, who is not pushed at all in `DeliveryMachine+Targets.swift`.
+package struct DeliveryMachine: Sendable {
+    /// What the machine is made with.
+    package struct Settings: Sendable {
+        package var policy: EnginePolicy
+        package var payloads: PayloadWriter
+        package var identifiers: any IdentifierSource
+        /// The name of each platform's transport.
+        package var transports: [Platform: String]
+        /// 0..<1, drawn once per slice: slices that began together do not come back together.
+        package var jitter: Double
+
+        package init(
+            policy: EnginePolicy,
+            payloads: PayloadWriter,
+            identifiers: any IdentifierSource,
+            transports: [Platform: String],
+            jitter: Double
+        ) {
+            self.policy = policy
+            self.payloads = payloads
+            self.identifiers = identifiers
+            self.transports = transports
+            self.jitter = jitter
+        }
+    }
+
+    /// What its runner must do, in order.
+    package enum Action: Sendable {
+        /// Read the work. Answer: `loaded` or `loadFailed`.
+        case load
+        /// Ask the gate. Answer at once: `permitted`.
+        case ask(CredentialKey)
+        /// Send, and hand back completions as they come. Answer: `completed`, then `sendEnded`.
+        case send([Push], over: Platform, through: CredentialKey)
+        /// Tell the gate what outcomes say of a credential: this is what stops one that is refused.
+        case judge(CredentialKey, CredentialSign)
+        /// Verdicts on tokens, found among so many answers.
+        case condemn([TokenVerdict], among: Int)
+        /// Write. Never two at once. Answer: `recorded` or `recordFailed`.
+        case record(SliceProgress)
+        /// Give the lease back as it is.
+        case release
+        /// The end; nothing follows.
+        case finish
+    }
+
+    enum Phase: Sendable {
+        /// The work is being read. Goes to: sending, ended.
+        case loading
+        /// Pushes or flushes are on their way. Goes to: closing, ended.
+        case sending
+        /// The last flush is on its way. Goes to: ended.
+        case closing
+        /// Written, given back, or lost.
+        case ended
+    }
+
+    /// Where one target is within this lease.
+    enum TargetState: Sendable {
+        /// Has its payload, waits for a permit. Goes to: onItsWay, putBack.
+        case ready
+        /// With the transport. Goes to: ready, putBack, settled.
+        case onItsWay
+        /// Not now; another lease goes on with it.
+        case putBack(Wait)
+        /// Has its outcome, now or from an earlier lease.
+        case settled
+    }
+
+    /// How long a target must wait.
+    struct Wait: Sendable, Hashable {
+        var duration: Duration
+        /// The peer saw the push and asked for the wait, or may have seen it: it counts as an attempt, and is not cut short by a neighbour.
+        var isPeers: Bool
+    }
+
+    struct Target: Sendable {
+        var state: TargetState
+        var push: Push?
+        /// Index into `queues`.
+        var queue = 0
+        /// Resends within this lease.
+        var resends: Int16 = 0
+    }
+
+    /// The pushes of this slice that go through one credential.
+    struct Queue: Sendable {
+        let key: CredentialKey
+        let platform: Platform
+        var ready: [Int] = []
+        var onItsWay = 0
+        /// One push is asking for all: the others wait for its outcome.
+        var isProbing = false
+    }
+
+    /// A flush that the store has not answered yet.
+    private struct Flight: Sendable {
+        var epoch: Int64
+        var results: [DeliveryResult]
+        var isLast: Bool
+    }
+
+    /// The lease as this machine last held it.
+    package private(set) var lease: SliceLease
+    let settings: Settings
+    var work: SliceWork?
+    var targets: [Target]
+    var queues: [Queue] = []
+    /// Outcomes that no flush has taken yet.
+    var pending: [DeliveryResult] = []
+    var isDraining = false
+    private(set) var phase: Phase = .loading
+    private var flight: Flight?
+    /// A newer lease on the same slice, won back by this node; used as soon as the store refuses the old one.
+    private var successor: SliceLease?
+    private var flushedAt: Timestamp?
+    private var failures = 0
+    /// No try at the store before.
+    private var retryAt: Timestamp?
+
+    /// A machine for `lease`, whose work is `.deliver`.
+    package init(_ lease: SliceLease, settings: Settings) {
+        self.lease = lease
+        self.settings = settings
+        targets = lease.targets.indices.map { Target(state: lease.isDone($0) ? .settled : .ready) }
+    }
+
+    var policy: EnginePolicy { settings.policy }
+
+    // MARK: Entry points, in the order of a slice's life
+
+    /// The first event.
+    package func started() -> [Action] { [.load] }
+
+    /// The work could not be read.
+    package mutating func loadFailed(now: Timestamp) -> [Action] {
+        guard phase == .loading else { return [] }
+        backOff(now)
+        return []
+    }
+
+    /// The work was read; nil: the message is gone.
+    package mutating func loaded(_ work: SliceWork?, now: Timestamp) -> [Action] {
+        guard phase == .loading else { return [] }
+        self.work = work
+        phase = .sending
+        flushedAt = now
+        failures = 0
+        retryAt = nil
+        if let work { prepare(work, now: now) }
+        if isDraining { putBackReady() }
+        return queues.filter { !$0.ready.isEmpty }.map { .ask($0.key) } + proceed(now)
+    }
+
+    /// The gate answered.
+    package mutating func permitted(_ key: CredentialKey, _ permit: Permit, now: Timestamp) -> [Action] {
+        guard phase == .sending, let index = queues.firstIndex(where: { $0.key == key }) else { return [] }
+        switch permit {
+        case .go: return send(queues[index].ready.count, from: index)
+        case .probe:
+            queues[index].isProbing = true
+            return send(1, from: index)
+        case .stopped(let wait), .full(let wait):
+            putBackReady(of: index, for: wait)
+            return proceed(now)
+        }
+    }
+
+    /// Some pushes came to an end.
+    package mutating func completed(_ batch: [PushCompletion], now: Timestamp) -> [Action] {
+        guard phase == .sending else { return [] }
+        let known = batch.filter { isOnItsWay($0.slot) }
+        var actions = judgements(of: known)
+        for completion in known where isOnItsWay(completion.slot) { apply(completion, now: now) }
+        for index in queues.indices where queues[index].onItsWay == 0 { queues[index].isProbing = false }
+        actions += queues.filter { !$0.ready.isEmpty && !$0.isProbing }.map { .ask($0.key) }
+        return actions + proceed(now)
+    }
+
+    /// The transport is done with these; one it never answered would keep the slice for ever.
+    package mutating func sendEnded(_ slots: [Int], now: Timestamp) -> [Action] {
+        let lost = TransportError(.reset, "the transport ended without an answer")
+        return completed(unanswered(slots, lost), now: now)
+    }
+
+    /// Time passed.
+    package mutating func ticked(now: Timestamp) -> [Action] {
+        guard let at = retryAt else { return proceed(now) }
+        // A wait longer than any backoff is a clock that was set back.
+        if now < at && at - now <= policy.storeBackoff.cap * 2 { return [] }
+        retryAt = nil
+        return phase == .loading ? [.load] : proceed(now)
+    }
+
+    /// The store answered the flush.
+    package mutating func recorded(_ result: RecordResult, now: Timestamp) -> [Action] {
+        guard let landed = flight, phase != .ended else { return [] }
+        flight = nil
+        switch result {
+        case .recorded:
+            failures = 0
+            flushedAt = now
+            return landed.isLast ? end() : proceed(now)
+        case .fenced:
+            guard let next = successor, next.epoch > landed.epoch else { return end() }
+            adopt(next)
+            takeBack(landed)
+            return proceed(now)
+        }
+    }
+
+    /// The store did not answer, or with an error. Whether the flush was written is not known; repeating it does no harm.
+    package mutating func recordFailed(now: Timestamp) -> [Action] {
+        guard let lost = flight, phase != .ended else { return [] }
+        flight = nil
+        takeBack(lost)
+        backOff(now)
+        return []
+    }
+
+    /// The lease had lapsed, and this same node claimed the slice again.
+    package mutating func reclaimed(_ lease: SliceLease) {
+        if lease.epoch > (successor?.epoch ?? self.lease.epoch) { successor = lease }
+    }
+
+    /// Somebody else holds the slice; `epoch` is the one that was refused.
+    package mutating func fenced(epoch: Int64) -> [Action] {
+        guard phase != .ended, epoch >= (successor?.epoch ?? lease.epoch) else { return [] }
+        return end()
+    }
+
+    /// The node stops: nothing new is sent, what is on its way may end.
+    package mutating func drainRequested(now: Timestamp) -> [Action] {
+        guard !isDraining, phase != .ended else { return [] }
+        isDraining = true
+        if phase == .loading {
+            phase = .ended
+            return [.release, .finish]
+        }
+        putBackReady()
+        return proceed(now)
+    }
+
+    /// The node cannot wait for answers any longer.
+    package mutating func waitEnded(now: Timestamp) -> [Action] {
+        let gone = TransportError(.canceled, "the node stopped before the answer came")
+        return drainRequested(now: now) + completed(unanswered(Array(targets.indices), gone), now: now)
+    }
+
+    // MARK: Sending
+
+    private mutating func send(_ count: Int, from index: Int) -> [Action] {
+        let slots = queues[index].ready.prefix(count)
+        guard !slots.isEmpty else { return [] }
+        queues[index].ready.removeFirst(slots.count)
+        queues[index].onItsWay += slots.count
+        for slot in slots { targets[slot].state = .onItsWay }
+        let pushes = slots.compactMap { targets[$0].push }
+        return [.send(pushes, over: queues[index].platform, through: queues[index].key)]
+    }
+
+    private func isOnItsWay(_ slot: Int) -> Bool {
+        guard targets.indices.contains(slot), case .onItsWay = targets[slot].state else { return false }
+        return true
+    }
+
+    private func unanswered(_ slots: [Int], _ error: TransportError) -> [PushCompletion] {
+        slots.filter(isOnItsWay).map { PushCompletion(slot: $0, outcome: .indeterminate(error)) }
+    }
+
+    private mutating func putBackReady() {
+        for index in queues.indices { putBackReady(of: index, for: .zero) }
+    }
+
+    private mutating func putBackReady(of index: Int, for duration: Duration) {
+        for slot in queues[index].ready { putBack(slot, for: duration, isPeers: false) }
+        queues[index].ready = []
+    }
+
+    mutating func putBack(_ slot: Int, for duration: Duration, isPeers: Bool) {
+        targets[slot].state = .putBack(Wait(duration: duration, isPeers: isPeers))
+    }
+
+    // MARK: Flushing
+
+    /// What every event ends with: the last flush when nothing is left to wait for, another one when it is due.
+    private mutating func proceed(_ now: Timestamp) -> [Action] {
+        guard phase == .sending || phase == .closing, flight == nil, retryAt == nil else { return [] }
+        if queues.allSatisfy({ $0.onItsWay == 0 && $0.ready.isEmpty }) {
+            phase = .closing
+            return [flush(disposition(now), isLast: true)]
+        }
+        // A tick comes every half interval, so half of it must have passed for a flush to be never later than a whole one.
+        let isDue = flushedAt.map { now < $0 || now - $0 >= policy.flushInterval / 2 } ?? true
+        guard !pending.isEmpty, isDue || pending.count >= policy.flushCount else { return [] }
+        return [flush((.goOn, true), isLast: false)]
+    }
+
+    /// All of `pending`, never a part: the targets that a push makes duplicates are written no later than that push.
+    private mutating func flush(_ end: (SliceProgress.Disposition, counts: Bool), isLast: Bool) -> Action {
+        for result in pending { lease.markDone(result.index) }
+        let progress = SliceProgress(
+            lease: lease,
+            app: work?.app ?? "",
+            vendor: work?.notification.origin ?? .native,
+            results: pending,
+            disposition: end.0,
+            countsAttempt: end.counts
+        )
+        flight = Flight(epoch: lease.epoch, results: pending, isLast: isLast)
+        pending = []
+        return .record(progress)
+    }
+
+    private mutating func takeBack(_ flight: Flight) {
+        pending = flight.results + pending
+        if phase == .closing { phase = .sending }
+    }
+
+    private mutating func backOff(_ now: Timestamp) {
+        failures += 1
+        retryAt = now + policy.storeBackoff.delay(after: failures, jitter: settings.jitter)
+    }
+
+    /// Goes on under the newer lease. What another node settled in between is not pushed again.
+    private mutating func adopt(_ next: SliceLease) {
+        for index in targets.indices where next.isDone(index) && !lease.isDone(index) {
+            if case .putBack = targets[index].state { targets[index].state = .settled }
+            lease.markDone(index)
+        }
+        lease.epoch = next.epoch
+        lease.attempts = max(lease.attempts, next.attempts)
+        successor = nil
+    }
+
+    private mutating func end() -> [Action] {
+        phase = .ended
+        return [.finish]
+    }
+}

@@ -1,0 +1,73 @@
+import Metrics
+import Model
+import NIOConcurrencyHelpers
+
+/// The engine's metrics: names and labels in one place, each label from a closed set.
+final class EngineMetrics: Sendable {
+    enum Name: String {
+        /// Outcomes written. Labels: vendor, state, reason.
+        case deliveries = "delivery_deliveries_total"
+        /// Pushes that ended. Labels: transport, outcome.
+        case pushes = "delivery_pushes_total"
+        /// Store calls that failed. Label: call.
+        case storeFailures = "delivery_store_failures_total"
+        /// Slices lost to another node.
+        case fenced = "delivery_slices_fenced_total"
+        /// Slices at work.
+        case running = "delivery_slices_running"
+    }
+
+    private struct Series: Hashable {
+        var name: Name
+        var labels: [String]
+    }
+
+    private let counters = NIOLockedValueBox<[Series: Counter]>([:])
+    private let running = Gauge(label: Name.running.rawValue)
+
+    func add(_ count: Int, to name: Name, _ labels: (String, String)...) {
+        let series = Series(name: name, labels: labels.map(\.1))
+        let counter = counters.withLockedValue { counters in
+            if let known = counters[series] { return known }
+            let counter = Counter(label: name.rawValue, dimensions: labels)
+            counters[series] = counter
+            return counter
+        }
+        counter.increment(by: Int64(count))
+    }
+
+    func setRunning(_ count: Int) { running.record(count) }
+
+    /// A reason as a label: a peer's word that we do not know must not make a new series.
+    static func label(of reason: String?) -> String {
+        guard let reason else { return "none" }
+        return knownReasons.contains(reason) ? reason : "other"
+    }
+
+    /// Ours, and Apple's (apns.md §9).
+    private static let knownReasons: Set<String> = Set(
+        SuppressionReason.allLabels + PayloadProblem.allCases.map(\.rawValue) + FailureReason.allCases.map(\.rawValue)
+            + [
+                "BadCollapseId", "BadDeviceToken", "BadExpirationDate", "BadMessageId", "BadPriority", "BadTopic",
+                "DeviceTokenNotForTopic", "DuplicateHeaders", "InvalidPushType", "MissingDeviceToken", "PayloadEmpty",
+                "BadPath", "MethodNotAllowed", "ExpiredToken", "Unregistered", "PayloadTooLarge",
+            ]
+    )
+}
+
+extension SuppressionReason {
+    static let allLabels = [noDevice, duplicate, preference].map(\.rawValue)
+}
+
+extension Outcome {
+    /// The case's name, as a label.
+    var label: String {
+        switch self {
+        case .accepted: "accepted"
+        case .rejected: "rejected"
+        case .deferred: "deferred"
+        case .unsent: "unsent"
+        case .indeterminate: "indeterminate"
+        }
+    }
+}

@@ -1,0 +1,116 @@
+import Model
+
+/// What the engine knows of itself, behind its lock: decided inside, acted on outside.
+struct EngineState: Sendable {
+    struct Running: Sendable {
+        /// With the newest epoch this node holds on the slice.
+        var lease: SliceLease
+        /// Nil: an expansion, which asks the store instead of being told.
+        var inbox: AsyncStream<SliceEvent>.Continuation?
+    }
+
+    private(set) var running: [SliceKey: Running] = [:]
+    private(set) var shares: SliceShares
+    private(set) var offered: OfferedSlices
+    /// Offered, but there was no room: to be given back. At most `offerLimit`; beyond that their leases lapse.
+    private var refused: [SliceLease] = []
+    private(set) var isDraining = false
+    var turns = TenantTurns()
+    var gate: CredentialGate
+    var tokens = TokenQuality()
+    var totals = EngineStatistics.Totals()
+    private let policy: EnginePolicy
+
+    init(policy: EnginePolicy) {
+        self.policy = policy
+        shares = SliceShares(policy: policy)
+        offered = OfferedSlices(limit: policy.offerLimit)
+        gate = CredentialGate(policy: policy)
+    }
+
+    // MARK: Leases in
+
+    /// A lease was claimed or its turn has come. True: it needs a task of its own; false: the one at work was told of the newer epoch.
+    mutating func admit(_ lease: SliceLease) -> Bool {
+        guard var known = running[lease.key] else {
+            running[lease.key] = Running(lease: lease)
+            shares.take(lease.key.tenant, lease.lane)
+            return true
+        }
+        if lease.epoch > known.lease.epoch {
+            known.lease = lease
+            running[lease.key] = known
+            known.inbox?.yield(.reclaimed(lease))
+        }
+        return false
+    }
+
+    /// Takes in what there is room for and says how many.
+    mutating func offer(_ leases: [SliceLease]) -> Int {
+        var taken = 0
+        for lease in leases {
+            if !isDraining && offered.offer(lease) {
+                taken += 1
+            } else if refused.count < policy.offerLimit {
+                refused.append(lease)
+            }
+        }
+        totals.offersRefused += leases.count - taken
+        return taken
+    }
+
+    mutating func nextOffered(in lane: Lane) -> SliceLease? {
+        let shares = shares
+        return offered.next(in: lane) { shares.quota(of: $0, in: lane) > 0 }
+    }
+
+    mutating func takeRefused() -> [SliceLease] {
+        defer { refused = [] }
+        return refused + (isDraining ? offered.takeAll() : [])
+    }
+
+    // MARK: A slice's task
+
+    /// Where the slice's task is told things.
+    mutating func listen(_ key: SliceKey, _ inbox: AsyncStream<SliceEvent>.Continuation) {
+        running[key]?.inbox = inbox
+        if isDraining { inbox.yield(.drainRequested) }
+    }
+
+    /// The slice's task is done with the lease it had at `epoch`. Returns a newer lease on the same slice: the task goes on with it.
+    mutating func ended(_ key: SliceKey, epoch: Int64) -> SliceLease? {
+        guard let known = running[key] else { return nil }
+        if known.lease.epoch > epoch {
+            running[key]?.inbox = nil
+            return known.lease
+        }
+        running[key] = nil
+        shares.giveBack(key.tenant, known.lease.lane)
+        return nil
+    }
+
+    // MARK: Leases out
+
+    /// Everything whose lease must be renewed.
+    var leases: [SliceLease] { running.values.map(\.lease) + offered.leases }
+
+    /// The store says which of `asked` are still ours; the others are told to stop.
+    mutating func renewed(_ asked: [SliceLease], kept: Set<SliceKey>) {
+        let lost = asked.filter { !kept.contains($0.key) }
+        guard !lost.isEmpty else { return }
+        offered.remove(Set(lost.map(\.key)))
+        for lease in lost { running[lease.key]?.inbox?.yield(.fenced(epoch: lease.epoch)) }
+    }
+
+    // MARK: The end
+
+    mutating func drain() {
+        guard !isDraining else { return }
+        isDraining = true
+        tell(.drainRequested)
+    }
+
+    func tell(_ event: SliceEvent) {
+        for slice in running.values { slice.inbox?.yield(event) }
+    }
+}

@@ -1,0 +1,36 @@
+import Model
+
+/// Turns an audience into slices, page by page: memory stays flat whatever its size, and a crash repeats at most one page, under a newer epoch.
+struct ExpansionRunner: Sendable {
+    let lease: SliceLease
+    let engine: DeliveryEngine
+
+    /// Runs to the end, and returns the epoch it ended with.
+    func run() async -> Int64 {
+        var lease = lease
+        var failures = 0
+        while !Task.isCancelled {
+            if engine.isDraining {
+                await engine.giveBack([lease])
+                break
+            }
+            do {
+                switch try await engine.store.expand(lease, by: engine.node, pageSize: engine.policy.expansionPageSize)
+                {
+                case .page(_, let after):
+                    lease.work = .expand(after: after)
+                    failures = 0
+                    engine.wake()
+                case .finished, .fenced:
+                    engine.wake()
+                    return lease.epoch
+                }
+            } catch {
+                engine.storeFailed("expand", error)
+                failures += 1
+                try? await engine.timer.sleep(for: engine.policy.storeBackoff.delay(after: failures))
+            }
+        }
+        return lease.epoch
+    }
+}

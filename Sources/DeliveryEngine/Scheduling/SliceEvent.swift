@@ -1,0 +1,37 @@
+import Model
+
+/// What a slice's task is told: by its own sends and flushes, and by the engine.
+enum SliceEvent: Sendable {
+    case loaded(SliceWork?)
+    case loadFailed
+    case completed([PushCompletion])
+    case sendEnded([Int])
+    case recorded(RecordResult)
+    case recordFailed
+    case ticked
+    case reclaimed(SliceLease)
+    case fenced(epoch: Int64)
+    case drainRequested
+    case waitEnded
+}
+
+extension DeliveryMachine {
+    /// Hands the event to the machine.
+    mutating func handle(_ event: SliceEvent, now: Timestamp) -> [Action] {
+        switch event {
+        case .loaded(let work): return loaded(work, now: now)
+        case .loadFailed: return loadFailed(now: now)
+        case .completed(let batch): return completed(batch, now: now)
+        case .sendEnded(let slots): return sendEnded(slots, now: now)
+        case .recorded(let result): return recorded(result, now: now)
+        case .recordFailed: return recordFailed(now: now)
+        case .ticked: return ticked(now: now)
+        case .reclaimed(let lease):
+            reclaimed(lease)
+            return []
+        case .fenced(let epoch): return fenced(epoch: epoch)
+        case .drainRequested: return drainRequested(now: now)
+        case .waitEnded: return waitEnded(now: now)
+        }
+    }
+}
