@@ -1,0 +1,188 @@
+package import Logging
+
+/// One session with the server, as an actor on a thread of its own.
+///
+/// Made by `PostgresPool`, or by hand for migrations and tests. Ends when nobody holds it. Calls run one after the
+/// other; while C blocks, only this actor's thread does.
+package actor PostgresConnection {
+    /// What a run came to, for the pool.
+    struct Performance: Sendable {
+        var results: [Result<[ResultSet], PostgresError>] = []
+
+        /// Whether the session may serve another call.
+        var isReusable = true
+
+        /// The session had ended before this call: nothing was sent, so another session may be asked instead.
+        var wasStale = false
+    }
+
+    private nonisolated let executor: ThreadExecutor
+    private nonisolated let interrupt: Interrupt
+    private nonisolated let configuration: PostgresConfiguration
+    private nonisolated let logger: Logger
+    private var session: Session?
+
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
+
+    private init(_ configuration: PostgresConfiguration, logger: Logger) throws(PostgresError) {
+        self.configuration = configuration
+        self.logger = logger
+        interrupt = try Interrupt()
+        executor = try ThreadExecutor.start()
+    }
+
+    deinit { executor.stop() }
+
+    /// Opens a session within `configuration.connectTimeout`, or until `deadline` if that is earlier.
+    ///
+    /// - Throws: `cannotConnect`, `authenticationFailed`, `shuttingDown`, `overloaded`, `timeout`, `cancelled`.
+    package static func connect(
+        _ configuration: PostgresConfiguration,
+        logger: Logger,
+        deadline: ContinuousClock.Instant? = nil
+    ) async throws(PostgresError) -> PostgresConnection {
+        let connection = try PostgresConnection(configuration, logger: logger)
+        let own = ContinuousClock.now + configuration.connectTimeout
+        let patience = deadline.map { min($0, own) } ?? own
+        try await connection.cancellable { connection, ticket in await connection.open(until: patience, ticket) }.get()
+        return connection
+    }
+
+    /// Runs one transaction.
+    ///
+    /// - Throws: any code of the server's or ours; see `PostgresError.Code`.
+    package nonisolated func run(_ transaction: Transaction, timeout: Duration? = nil) async throws(PostgresError)
+        -> [ResultSet]
+    {
+        let results = try await run(pipeline: [transaction], timeout: timeout)
+        guard let result = results.first else { throw PostgresError(.other) }
+        return try result.get()
+    }
+
+    /// Runs independent transactions in one round trip where they allow it.
+    ///
+    /// - Throws: only when nothing could be asked; each transaction's own failure is in its result.
+    package nonisolated func run(pipeline: [Transaction], timeout: Duration? = nil) async throws(PostgresError)
+        -> [Result<[ResultSet], PostgresError>]
+    {
+        let performance = await perform(pipeline, until: deadline(timeout))
+        if performance.wasStale { throw PostgresError(.connectionLost) }
+        return performance.results
+    }
+
+    /// Runs many statements without parameters, by the simple protocol. Not for anything that holds a caller's text.
+    ///
+    /// - Throws: the first failure. A transaction left open is rolled back.
+    package nonisolated func script(_ sql: String, timeout: Duration? = nil) async throws(PostgresError) {
+        let end = deadline(timeout)
+        try await cancellable { connection, ticket in await connection.script(sql, Patience.Terms(end, ticket)) }.get()
+    }
+
+    /// Copies rows in. Row-level security must not apply to the role.
+    ///
+    /// - Throws: the server's refusal; then no row was kept.
+    package nonisolated func copy(_ copy: Copy, timeout: Duration? = nil) async throws(PostgresError) -> Int {
+        try await perform(copy, until: deadline(timeout)).0.get()
+    }
+
+    /// Ends the session after what runs. Every later call throws `closed`.
+    package func close() { session = nil }
+
+    // MARK: For the pool
+
+    nonisolated func perform(_ transactions: [Transaction], until deadline: ContinuousClock.Instant) async
+        -> Performance
+    {
+        await cancellable { connection, ticket in
+            await connection.perform(transactions, Patience.Terms(deadline, ticket))
+        }
+    }
+
+    nonisolated func perform(_ copy: Copy, until deadline: ContinuousClock.Instant) async
+        -> (Result<Int, PostgresError>, isReusable: Bool)
+    {
+        await cancellable { connection, ticket in await connection.copy(copy, Patience.Terms(deadline, ticket)) }
+    }
+
+    // MARK: On the thread
+
+    private func open(until deadline: ContinuousClock.Instant, _ ticket: UInt64) -> Result<Void, PostgresError> {
+        do throws(PostgresError) {
+            let patience = Patience(until: deadline, ticket: ticket)
+            session = try Session(configuration, interrupt: interrupt, patience: patience, logger: logger)
+            return .success(())
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func perform(_ transactions: [Transaction], _ terms: Patience.Terms) -> Performance {
+        func all(_ error: PostgresError) -> [Result<[ResultSet], PostgresError>] {
+            transactions.map { _ in .failure(error) }
+        }
+        guard let session else { return Performance(results: all(PostgresError(.closed)), isReusable: false) }
+        if let error = notBegun(terms) { return Performance(results: all(error), isReusable: true) }
+        if session.isStale() {
+            return Performance(results: all(PostgresError(.connectionLost)), isReusable: false, wasStale: true)
+        }
+        let results = session.run(transactions, Patience(until: terms.deadline, ticket: terms.ticket))
+        return Performance(results: results, isReusable: session.isUsable)
+    }
+
+    private func script(_ sql: String, _ terms: Patience.Terms) -> Result<Void, PostgresError> {
+        guard let session, session.isUsable else { return .failure(PostgresError(.closed)) }
+        do throws(PostgresError) {
+            return .success(try session.script(sql, Patience(until: terms.deadline, ticket: terms.ticket)))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func copy(_ copy: Copy, _ terms: Patience.Terms) -> (Result<Int, PostgresError>, isReusable: Bool) {
+        guard let session, !session.isStale() else { return (.failure(PostgresError(.connectionLost)), false) }
+        if let error = notBegun(terms) { return (.failure(error), true) }
+        do throws(PostgresError) {
+            let count = try session.copy(copy, Patience(until: terms.deadline, ticket: terms.ticket))
+            return (.success(count), session.isUsable)
+        } catch {
+            return (.failure(error), session.isUsable)
+        }
+    }
+
+    /// A call that was given up before its turn costs nothing but this look.
+    private func notBegun(_ terms: Patience.Terms) -> PostgresError? {
+        if interrupt.isCancelled(terms.ticket) { return PostgresError(.cancelled) }
+        return ContinuousClock.now >= terms.deadline ? PostgresError(.timeout) : nil
+    }
+
+    // MARK: Helpers
+
+    private nonisolated func deadline(_ timeout: Duration?) -> ContinuousClock.Instant {
+        .now + (timeout ?? configuration.batchTimeout)
+    }
+
+    /// Runs `body` with a ticket that the task's cancellation revokes.
+    private nonisolated func cancellable<Value: Sendable>(
+        _ body: @Sendable (PostgresConnection, UInt64) async -> Value
+    ) async -> Value {
+        let ticket = interrupt.nextTicket()
+        return await withTaskCancellationHandler {
+            await body(self, ticket)
+        } onCancel: {
+            interrupt.cancel(ticket)
+        }
+    }
+}
+
+extension Patience {
+    /// What a `Patience` is made from, for crossing threads.
+    struct Terms: Sendable {
+        var deadline: ContinuousClock.Instant
+        var ticket: UInt64
+
+        init(_ deadline: ContinuousClock.Instant, _ ticket: UInt64) {
+            self.deadline = deadline
+            self.ticket = ticket
+        }
+    }
+}

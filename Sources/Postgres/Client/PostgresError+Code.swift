@@ -1,0 +1,146 @@
+extension PostgresError {
+    /// What went wrong, in the caller's terms.
+    package struct Code: Sendable, Hashable, CustomStringConvertible {
+        private enum Name: String {
+            case connectionLost, cannotConnect, authenticationFailed, timeout, cancelled, overloaded, closed
+            case uniqueViolation, foreignKeyViolation, checkViolation, notNullViolation
+            case serializationFailure, deadlock, lockTimeout
+            case undefinedTable, undefinedColumn, undefinedFunction, syntaxError, insufficientPrivilege, invalidData
+            case stalePlan, diskFull, readOnly, shuttingDown, shardMoved, raised, server
+            case unexpectedNull, typeMismatch, noSuchColumn, unexpectedRowCount, abandoned, invalidParameter, other
+        }
+
+        private var name: Name
+
+        private init(_ name: Name) { self.name = name }
+
+        package var description: String { name.rawValue }
+
+        /// The session ended while it was in use.
+        package static let connectionLost = Code(.connectionLost)
+        /// No session could be opened.
+        package static let cannotConnect = Code(.cannotConnect)
+        /// The server knows neither the role nor the database, or refuses the proof.
+        package static let authenticationFailed = Code(.authenticationFailed)
+        /// Our deadline, or the server's `statement_timeout`, passed.
+        package static let timeout = Code(.timeout)
+        /// The caller's task was cancelled.
+        package static let cancelled = Code(.cancelled)
+        /// Too many wait for a connection already, or waited too long.
+        package static let overloaded = Code(.overloaded)
+        /// The pool or the connection was closed by us.
+        package static let closed = Code(.closed)
+        /// 23505, and 23P01 (exclusion).
+        package static let uniqueViolation = Code(.uniqueViolation)
+        /// 23503.
+        package static let foreignKeyViolation = Code(.foreignKeyViolation)
+        /// 23514; a row for which no partition exists arrives so too.
+        package static let checkViolation = Code(.checkViolation)
+        /// 23502.
+        package static let notNullViolation = Code(.notNullViolation)
+        /// 40001.
+        package static let serializationFailure = Code(.serializationFailure)
+        /// 40P01.
+        package static let deadlock = Code(.deadlock)
+        /// 55P03: `lock_timeout` passed, or NOWAIT.
+        package static let lockTimeout = Code(.lockTimeout)
+        /// 42P01.
+        package static let undefinedTable = Code(.undefinedTable)
+        /// 42703.
+        package static let undefinedColumn = Code(.undefinedColumn)
+        /// 42883.
+        package static let undefinedFunction = Code(.undefinedFunction)
+        /// 42601.
+        package static let syntaxError = Code(.syntaxError)
+        /// 42501: no grant, or row-level security refused the row.
+        package static let insufficientPrivilege = Code(.insufficientPrivilege)
+        /// Class 22: a value the server cannot take.
+        package static let invalidData = Code(.invalidData)
+        /// A prepared statement the server no longer honours; prepared anew and repeated once, so rarely seen.
+        package static let stalePlan = Code(.stalePlan)
+        /// 53100.
+        package static let diskFull = Code(.diskFull)
+        /// 25006: a standby, or `default_transaction_read_only`.
+        package static let readOnly = Code(.readOnly)
+        /// 57P01, 57P02, 57P03: the server goes down or comes up.
+        package static let shuttingDown = Code(.shuttingDown)
+        /// Citus finished moving or splitting the shard meanwhile (citus-notes, rule 25).
+        package static let shardMoved = Code(.shardMoved)
+        /// P0001 or a code of our own: RAISE in PL/pgSQL.
+        package static let raised = Code(.raised)
+        /// Any other SQLSTATE.
+        package static let server = Code(.server)
+        /// A NULL where the caller asked for a value.
+        package static let unexpectedNull = Code(.unexpectedNull)
+        /// A column of another type than the caller asked for.
+        package static let typeMismatch = Code(.typeMismatch)
+        /// The result has no such column.
+        package static let noSuchColumn = Code(.noSuchColumn)
+        /// `only()` met none or several rows.
+        package static let unexpectedRowCount = Code(.unexpectedRowCount)
+        /// The caller's `then` decided to roll back.
+        package static let abandoned = Code(.abandoned)
+        /// A parameter PostgreSQL cannot hold (a NUL in text), or too many of them.
+        package static let invalidParameter = Code(.invalidParameter)
+        /// libpq refused a call, or answered out of order.
+        package static let other = Code(.other)
+
+        /// Whether the same call may succeed later.
+        var isRetriable: Bool {
+            switch name {
+            case .connectionLost, .cannotConnect, .timeout, .overloaded, .serializationFailure, .deadlock, .lockTimeout,
+                .stalePlan, .diskFull, .readOnly, .shuttingDown, .shardMoved:
+                true
+            case .authenticationFailed, .cancelled, .closed, .uniqueViolation, .foreignKeyViolation, .checkViolation,
+                .notNullViolation, .undefinedTable, .undefinedColumn, .undefinedFunction, .syntaxError,
+                .insufficientPrivilege, .invalidData, .raised, .server, .unexpectedNull, .typeMismatch, .noSuchColumn,
+                .unexpectedRowCount, .abandoned, .invalidParameter, .other:
+                false
+            }
+        }
+    }
+}
+
+extension PostgresError.Code {
+    /// The code for an SQLSTATE (PostgreSQL 15 manual, appendix A, "PostgreSQL Error Codes").
+    static func of(sqlState: String) -> PostgresError.Code {
+        if let exact = exactCodes[sqlState] { return exact }
+        switch sqlState.prefix(2) {
+        case "08": return .connectionLost
+        case "22": return .invalidData
+        case "28": return .authenticationFailed
+        case "40": return .serializationFailure
+        case "53": return .overloaded
+        case "P0": return .raised
+        // Our own RAISE … USING ERRCODE: PostgreSQL leaves class names that begin with a letter but P, F, H, X to users.
+        case "GW": return .raised
+        default: return .server
+        }
+    }
+
+    private static let exactCodes: [String: PostgresError.Code] = [
+        "23502": .notNullViolation,
+        "23503": .foreignKeyViolation,
+        "23505": .uniqueViolation,
+        "23514": .checkViolation,
+        "23P01": .uniqueViolation,
+        "25006": .readOnly,
+        "26000": .stalePlan,
+        "3D000": .authenticationFailed,
+        "40001": .serializationFailure,
+        "40P01": .deadlock,
+        "42501": .insufficientPrivilege,
+        "42601": .syntaxError,
+        "42703": .undefinedColumn,
+        "42883": .undefinedFunction,
+        "42P01": .undefinedTable,
+        "53100": .diskFull,
+        "53300": .overloaded,
+        "55P03": .lockTimeout,
+        "57014": .timeout,
+        "57P01": .shuttingDown,
+        "57P02": .shuttingDown,
+        "57P03": .shuttingDown,
+        "57P05": .shuttingDown,
+    ]
+}

@@ -1,0 +1,250 @@
+package import Logging
+import NIOConcurrencyHelpers
+
+/// Sessions of one role on one database, lent to one call at a time.
+///
+/// Calls are batches, not closures: a session is never held while its caller does something else. It comes back without
+/// a transaction and without a tenant, or it is closed. Any task may call; `close` ends it.
+package final class PostgresPool: Sendable {
+    /// A session in the hands of one call.
+    private struct Lease {
+        var slot: PoolMachine.Slot
+        var connection: PostgresConnection
+    }
+
+    private struct State {
+        var machine: PoolMachine
+        var connections: [PoolMachine.Slot: PostgresConnection] = [:]
+        var continuations: [PoolMachine.Waiter: CheckedContinuation<PoolMachine.Grant, Never>] = [:]
+        var closers: [CheckedContinuation<Void, Never>] = []
+    }
+
+    /// Wakes the housekeeper, which holds this and not the pool.
+    private let bell = Bell()
+    private let state: NIOLockedValueBox<State>
+    private let configuration: PostgresConfiguration
+    private let limits: PoolLimits
+    private let logger: Logger
+
+    /// Opens nothing yet: the first call does.
+    package init(_ configuration: PostgresConfiguration, limits: PoolLimits = PoolLimits(), logger: Logger) {
+        self.configuration = configuration
+        self.limits = limits
+        self.logger = logger
+        state = NIOLockedValueBox(State(machine: PoolMachine(limits: limits)))
+        let bell = bell
+        let isKept = NativeThread.start { [weak self] in
+            // Waiters' deadlines and idle sessions; the thread ends with the pool.
+            while bell.wait() { bell.next(self?.tick()) }
+        }
+        if !isKept { logger.debug("No thread for the pool's housekeeping") }
+    }
+
+    deinit { bell.stop() }
+
+    /// Runs statements as one transaction of `tenant` (nil: of none).
+    ///
+    /// - Throws: any `PostgresError`; nothing happened unless `isIndeterminate`.
+    package func run(_ statements: [Statement], tenant: String?, timeout: Duration? = nil) async throws(PostgresError)
+        -> [ResultSet]
+    {
+        try await run(Transaction(tenant: tenant, statements), timeout: timeout)
+    }
+
+    /// Runs one statement as one transaction of `tenant` (nil: of none).
+    ///
+    /// - Throws: any `PostgresError`; nothing happened unless `isIndeterminate`.
+    package func run(_ statement: Statement, tenant: String?, timeout: Duration? = nil) async throws(PostgresError)
+        -> ResultSet
+    {
+        let results = try await run(Transaction(tenant: tenant, [statement]), timeout: timeout)
+        guard let result = results.first else { throw PostgresError(.other, reason: "no result") }
+        return result
+    }
+
+    /// Runs one transaction; the results of all its steps, in order.
+    ///
+    /// - Throws: any `PostgresError`; nothing happened unless `isIndeterminate`.
+    package func run(_ transaction: Transaction, timeout: Duration? = nil) async throws(PostgresError) -> [ResultSet] {
+        let deadline = ContinuousClock.now + (timeout ?? configuration.batchTimeout)
+        var repeats = 0
+        while true {
+            let results = try await perform([transaction], until: deadline)
+            guard let result = results.first else { throw PostgresError(.other, reason: "no result") }
+            guard case .failure(let error) = result, error.wasRolledBackForOthers, repeats < limits.repeatCount else {
+                return try result.get()
+            }
+            repeats += 1
+            try await pause(before: repeats)
+        }
+    }
+
+    /// Runs independent transactions, each with its own tenant, commit and outcome; one round trip if none has steps.
+    ///
+    /// - Throws: only when nothing could be asked.
+    package func run(pipeline: [Transaction], timeout: Duration? = nil) async throws(PostgresError)
+        -> [Result<[ResultSet], PostgresError>]
+    {
+        guard !pipeline.isEmpty else { return [] }
+        return try await perform(pipeline, until: .now + (timeout ?? configuration.batchTimeout))
+    }
+
+    /// Copies rows in, all or none. Only for roles that bypass row-level security.
+    ///
+    /// - Returns: how many rows the server took.
+    /// - Throws: any `PostgresError`; nothing happened unless `isIndeterminate`.
+    package func copy(_ copy: Copy, timeout: Duration? = nil) async throws(PostgresError) -> Int {
+        let deadline = ContinuousClock.now + (timeout ?? configuration.batchTimeout)
+        let lease = try await acquire(until: deadline)
+        let (result, isReusable) = await lease.connection.perform(copy, until: deadline)
+        release(lease, isReusable: isReusable)
+        return try result.get()
+    }
+
+    /// Turns away new calls and waits until those under way have ended; each has its deadline.
+    package func close() async {
+        let action = state.withLockedValue { $0.machine.closed() }
+        perform(action)
+        await withCheckedContinuation { continuation in
+            let isDrained = state.withLockedValue { state in
+                if !state.machine.isDrained { state.closers.append(continuation) }
+                return state.machine.isDrained
+            }
+            if isDrained { continuation.resume() }
+        }
+    }
+
+    /// What the pool is doing now and has done.
+    package var statistics: PoolStatistics { state.withLockedValue { $0.machine.currentStatistics } }
+
+    // MARK: One call
+
+    private func perform(_ transactions: [Transaction], until deadline: ContinuousClock.Instant)
+        async throws(PostgresError) -> [Result<[ResultSet], PostgresError>]
+    {
+        while true {
+            let lease = try await acquire(until: deadline)
+            let performance = await lease.connection.perform(transactions, until: deadline)
+            release(lease, isReusable: performance.isReusable)
+            // The server had closed an idle session; nothing was sent. Each round closes one, so this ends.
+            if performance.wasStale, ContinuousClock.now < deadline { continue }
+            return performance.results
+        }
+    }
+
+    private func pause(before repeats: Int) async throws(PostgresError) {
+        do {
+            try await Task.sleep(for: .milliseconds(Int.random(in: 1...(10 << repeats))))
+        } catch {
+            throw PostgresError(.cancelled)
+        }
+    }
+
+    private func acquire(until deadline: ContinuousClock.Instant) async throws(PostgresError) -> Lease {
+        let patience = min(deadline, .now + limits.waitTimeout)
+        while true {
+            switch await grant(until: patience) {
+            case .lease(let slot):
+                if let lease = lease(slot) { return lease }
+            case .open(let slot):
+                do throws(PostgresError) {
+                    return try await open(slot, until: deadline)
+                } catch {
+                    // A server that restarts is worth waiting for; one that does not know us is not.
+                    guard error.isRetriable, ContinuousClock.now < patience else { throw error }
+                }
+            case .fail(let error): throw error
+            }
+        }
+    }
+
+    private func lease(_ slot: PoolMachine.Slot) -> Lease? {
+        let connection = state.withLockedValue { $0.connections[slot] }
+        if let connection { return Lease(slot: slot, connection: connection) }
+        perform(state.withLockedValue { $0.machine.released(slot, isReusable: false, now: .now) })
+        return nil
+    }
+
+    private func open(_ slot: PoolMachine.Slot, until deadline: ContinuousClock.Instant)
+        async throws(PostgresError) -> Lease
+    {
+        var random = SystemRandomNumberGenerator()
+        do throws(PostgresError) {
+            let connection = try await PostgresConnection.connect(configuration, logger: logger, deadline: deadline)
+            let action = state.withLockedValue { state in
+                state.connections[slot] = connection
+                return state.machine.opened(slot, now: .now, random: &random)
+            }
+            perform(action)
+            return Lease(slot: slot, connection: connection)
+        } catch {
+            logger.debug("No session with the database", metadata: ["error": .string("\(error)")])
+            perform(state.withLockedValue { $0.machine.openFailed(slot, error, now: .now, random: &random) })
+            bell.ring()
+            throw error
+        }
+    }
+
+    private func release(_ lease: Lease, isReusable: Bool) {
+        perform(state.withLockedValue { $0.machine.released(lease.slot, isReusable: isReusable, now: .now) })
+    }
+
+    // MARK: Waiting
+
+    private func grant(until patience: ContinuousClock.Instant) async -> PoolMachine.Grant {
+        if let grant = state.withLockedValue({ $0.machine.acquired(now: .now) }) { return grant }
+        let waiter = state.withLockedValue { $0.machine.makeWaiter() }
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let action = state.withLockedValue { state in
+                    state.continuations[waiter] = continuation
+                    return state.machine.waited(waiter, until: patience, now: .now)
+                }
+                perform(action)
+                bell.ring()
+                // Cancelled before it had a place in the queue: nobody else will tell it.
+                if Task.isCancelled { giveUp(waiter) }
+            }
+        } onCancel: {
+            giveUp(waiter)
+        }
+    }
+
+    private func giveUp(_ waiter: PoolMachine.Waiter) {
+        let continuation = state.withLockedValue { state in
+            state.machine.waiterCancelled(waiter) ? state.continuations.removeValue(forKey: waiter) : nil
+        }
+        continuation?.resume(returning: .fail(PostgresError(.cancelled)))
+    }
+
+    // MARK: Housekeeping
+
+    /// When to be called again; nil when nobody waits.
+    private func tick() -> ContinuousClock.Instant? {
+        let (action, next) = state.withLockedValue { state in
+            (state.machine.ticked(now: .now), state.machine.nextTick)
+        }
+        perform(action)
+        return next
+    }
+
+    /// Does outside the lock what the machine decided inside it.
+    private func perform(_ action: PoolMachine.Action) {
+        let (answers, closers) = state.withLockedValue { state in
+            for slot in action.closing { state.connections[slot] = nil }
+            let answers = action.grants.compactMap { waiter, grant in
+                state.continuations.removeValue(forKey: waiter).map { ($0, grant) }
+            }
+            let closers = state.machine.isDrained ? state.closers : []
+            if state.machine.isDrained { state.closers = [] }
+            return (answers, closers)
+        }
+        for (continuation, grant) in answers { continuation.resume(returning: grant) }
+        for closer in closers { closer.resume() }
+    }
+}
+
+extension PostgresError {
+    /// The server undid the transaction so that another could go on: repeating it is what it asks for.
+    fileprivate var wasRolledBackForOthers: Bool { code == .serializationFailure || code == .deadlock }
+}

@@ -1,0 +1,134 @@
+/// One thing to send in a pipeline.
+enum Command {
+    /// BEGIN, SET LOCAL, COMMIT, ROLLBACK, DEALLOCATE: no parameters, no rows.
+    case control(String)
+    case prepare(name: String, key: PreparedStatements.Key)
+    case execute(name: String, key: PreparedStatements.Key, EncodedParameters)
+}
+
+/// Commands that end with a synchronisation point: when one fails, the server skips the others up to that point.
+struct Segment {
+    var commands: [Command]
+}
+
+/// How one segment ended.
+struct SegmentOutcome {
+    /// The results of its `execute` commands, in order, up to the first failure.
+    var results: [ResultSet] = []
+
+    /// The tag of the last `control` command that ran: COMMIT answers `ROLLBACK` in a failed transaction.
+    var lastControlTag = ""
+
+    /// The first failure.
+    var error: PostgresError?
+
+    /// The statement that failed, where one did.
+    var failedKey: PreparedStatements.Key?
+
+    /// Whether the server has confirmed the end of the segment.
+    var isComplete = false
+}
+
+extension Session {
+    /// Sends all segments at once and reads their outcomes: one round trip.
+    ///
+    /// A lost connection does not throw: what was confirmed before counts, and every later outcome carries the error.
+    func exchange(_ segments: [Segment], _ patience: Patience) -> [SegmentOutcome] {
+        var outcomes = [SegmentOutcome](repeating: SegmentOutcome(), count: segments.count)
+        do throws(PostgresError) {
+            for segment in segments { try send(segment) }
+            try flush(patience)
+            for index in segments.indices { try read(segments[index], into: &outcomes[index], patience) }
+        } catch {
+            isUsable = false
+            for index in outcomes.indices where !outcomes[index].isComplete && outcomes[index].error == nil {
+                outcomes[index].error = error
+            }
+        }
+        return outcomes.map { explained($0, patience) }
+    }
+
+    /// A cancellation that we asked for comes back as 57014: say why we asked.
+    private func explained(_ outcome: SegmentOutcome, _ patience: Patience) -> SegmentOutcome {
+        guard let code = patience.interruption, let error = outcome.error,
+            error.sqlState == "57014" || error.code == .connectionLost
+        else { return outcome }
+        var explained = outcome
+        explained.error?.code = code
+        return explained
+    }
+
+    private func send(_ segment: Segment) throws(PostgresError) {
+        for command in segment.commands {
+            let isSent =
+                switch command {
+                case .control(let sql): connection.sendControl(sql)
+                case .prepare(let name, let key): connection.sendPrepare(name: name, sql: key.sql, types: key.types)
+                case .execute(let name, _, let parameters): connection.sendPrepared(name: name, parameters: parameters)
+                }
+            guard isSent else { throw lost() }
+        }
+        guard connection.pipelineSync() else { throw lost() }
+    }
+
+    private func read(_ segment: Segment, into outcome: inout SegmentOutcome, _ patience: Patience)
+        throws(PostgresError)
+    {
+        for command in segment.commands { try read(command, into: &outcome, patience) }
+        // An implicit transaction commits here, so a failure may still come, in front of the sync.
+        var emptyCount = 0
+        while true {
+            guard let result = try nextResult(patience) else {
+                emptyCount += 1
+                if connection.isBad || emptyCount > 4 { throw lost() }
+                continue
+            }
+            switch result.kind {
+            case .sync:
+                outcome.isComplete = true
+                return
+            case .failed: try note(result, nil, into: &outcome)
+            case .rows, .done, .copyIn, .aborted: break
+            }
+        }
+    }
+
+    /// Reads all results of one command. Those after a failure come as `aborted`.
+    private func read(_ command: Command, into outcome: inout SegmentOutcome, _ patience: Patience)
+        throws(PostgresError)
+    {
+        while let result = try nextResult(patience) {
+            switch result.kind {
+            case .rows, .done: succeed(command, result, into: &outcome)
+            case .aborted: break
+            case .failed: try note(result, command, into: &outcome)
+            // COPY inside a pipeline, or a sync too early: libpq and we disagree about the conversation.
+            case .copyIn, .sync: throw lost()
+            }
+        }
+    }
+
+    private func succeed(_ command: Command, _ result: PGResult, into outcome: inout SegmentOutcome) {
+        switch command {
+        case .control: outcome.lastControlTag = result.copyOut().commandTag
+        case .prepare(_, let key): prepared.confirm(key)
+        case .execute: outcome.results.append(result.copyOut())
+        }
+    }
+
+    /// Keeps the first failure of a segment.
+    ///
+    /// - Throws: `connectionLost` when the failure is libpq's own word for that.
+    private func note(_ result: PGResult, _ command: Command?, into outcome: inout SegmentOutcome)
+        throws(PostgresError)
+    {
+        let error = result.error
+        if error.sqlState == nil && connection.isBad { throw lost() }
+        guard outcome.error == nil else { return }
+        outcome.error = error
+        switch command {
+        case .execute(_, let key, _), .prepare(_, let key): outcome.failedKey = key
+        case .control, nil: break
+        }
+    }
+}

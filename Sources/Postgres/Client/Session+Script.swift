@@ -1,0 +1,120 @@
+extension Session {
+    /// Runs many statements by the simple protocol, text in, nothing out. Stops at the first failure.
+    ///
+    /// - Throws: that failure; `other` when the script left a transaction open, which is then rolled back.
+    func script(_ sql: String, _ patience: Patience) throws(PostgresError) {
+        try leavePipeline()
+        guard connection.sendScript(sql) else { throw lost() }
+        let failure = try drain(patience)
+        if !connection.isIdle {
+            guard connection.sendScript("ROLLBACK") else { throw lost() }
+            _ = try drain(patience)
+            if failure == nil { throw PostgresError(.other, reason: "script left a transaction open") }
+        }
+        if let failure { throw failure }
+        try reenterPipeline()
+    }
+
+    /// `COPY … FROM STDIN` of `copy`'s rows, a transaction of its own.
+    ///
+    /// - Returns: how many rows the server took.
+    /// - Throws: the server's refusal; `invalidParameter` for a row that cannot be written, and nothing is kept.
+    func copy(_ copy: Copy, _ patience: Patience) throws(PostgresError) -> Int {
+        var columns: [String] = []
+        for column in copy.columns { columns.append(try SQLText.identifier(column)) }
+        let sql = "COPY \(copy.table) (\(columns.joined(separator: ", "))) FROM STDIN (FORMAT binary)"
+        try leavePipeline()
+        guard connection.sendScript(sql) else { throw lost() }
+        try flush(patience)
+        guard let opening = try nextResult(patience) else { throw lost() }
+        guard opening.kind == .copyIn else {
+            let error = opening.error
+            _ = try drain(patience)
+            try reenterPipeline()
+            throw error
+        }
+        let invalid = try sendRows(copy, patience)
+        try put(patience) { connection.putCopyEnd(failing: invalid == nil ? nil : "invalid row") }
+        var count = 0
+        let failure = try drain(patience) { count = $0.copyOut().affectedRows }
+        try reenterPipeline()
+        if let error = invalid ?? failure { throw error }
+        return count
+    }
+
+    /// Sends the rows in blocks.
+    ///
+    /// - Returns: why a row could not be written; the rows before it are sent and must be abandoned.
+    private func sendRows(_ copy: Copy, _ patience: Patience) throws(PostgresError) -> PostgresError? {
+        // 64 KiB: enough for one write, small beside the rows that the caller holds anyway.
+        let blockBytes = 65_536
+        // The signature, flags and extension length of the binary format (PostgreSQL manual, COPY, "Binary Format").
+        var block: [UInt8] = Array("PGCOPY\n".utf8) + [0xFF, 0x0D, 0x0A, 0, 0, 0, 0, 0, 0, 0, 0, 0]
+        for row in copy.rows {
+            do throws(PostgresError) {
+                guard row.count == copy.columns.count else {
+                    throw PostgresError(.invalidParameter, reason: "row has \(row.count) values")
+                }
+                Wire.append(Int16(truncatingIfNeeded: row.count), to: &block)
+                for value in row { try Self.appendField(value, to: &block) }
+            } catch {
+                return error
+            }
+            if block.count >= blockBytes {
+                try put(patience) { connection.putCopyData(block) }
+                block.removeAll(keepingCapacity: true)
+            }
+        }
+        Wire.append(Int16(-1), to: &block)
+        try put(patience) { connection.putCopyData(block) }
+        return nil
+    }
+
+    private static func appendField(_ value: PostgresValue, to block: inout [UInt8]) throws(PostgresError) {
+        let header = block.count
+        Wire.append(Int32(-1), to: &block)
+        if try value.append(to: &block) { Wire.patchLength(at: header, in: &block) }
+    }
+
+    private func put(_ patience: Patience, _ call: () -> Int32) throws(PostgresError) {
+        while true {
+            switch call() {
+            case 1: return try flush(patience)
+            case 0: try flush(patience)
+            default: throw lost()
+            }
+        }
+    }
+
+    /// Reads all results of a command.
+    ///
+    /// - Returns: the first failure.
+    private func drain(_ patience: Patience, _ body: (PGResult) -> Void = { _ in }) throws(PostgresError)
+        -> PostgresError?
+    {
+        var failure: PostgresError?
+        try flush(patience)
+        while let result = try nextResult(patience) {
+            switch result.kind {
+            case .failed:
+                let error = result.error
+                if error.sqlState == nil && connection.isBad { throw lost() }
+                if failure == nil { failure = error }
+            case .rows, .done: body(result)
+            // COPY FROM STDIN inside a script: there is nothing to send.
+            case .copyIn: try put(patience) { connection.putCopyEnd(failing: "no data") }
+            case .sync, .aborted: break
+            }
+        }
+        if let code = patience.interruption, failure?.sqlState == "57014" { failure?.code = code }
+        return failure
+    }
+
+    private func leavePipeline() throws(PostgresError) {
+        if connection.isInPipeline, !connection.exitPipeline() { throw lost() }
+    }
+
+    private func reenterPipeline() throws(PostgresError) {
+        if !connection.isInPipeline, !connection.enterPipeline() { throw lost() }
+    }
+}

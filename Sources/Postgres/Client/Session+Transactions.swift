@@ -1,0 +1,206 @@
+/// Bounds of what one call may put on one session.
+enum SessionLimits {
+    /// 256 transactions per round trip. Their answers wait in libpq's memory until the last is read.
+    static let pipelineDepth = 256
+
+    /// 16 steps per transaction. Each is a round trip with locks held; a rule that needs more belongs into SQL.
+    static let stepCount = 16
+}
+
+/// A transaction turned into what to send.
+private struct Plan {
+    /// What goes ahead, each in a segment of its own, so that a refused statement stops only its users.
+    var prepares: [Segment] = []
+    var body = Segment(commands: [])
+}
+
+extension Session {
+    /// Runs independent transactions in order, in as few round trips as they allow. The session is clean afterwards:
+    /// no transaction, no tenant; or it is not usable.
+    func run(_ transactions: [Transaction], _ patience: Patience) -> [Result<[ResultSet], PostgresError>] {
+        var results: [Result<[ResultSet], PostgresError>] = []
+        var plain: [Transaction] = []
+        func runPlain() {
+            if !plain.isEmpty { results += runPipeline(plain, patience, mayRepeat: true) }
+            plain = []
+        }
+        for transaction in transactions {
+            if transaction.then != nil {
+                runPlain()
+                results.append(runSteps(transaction, patience, mayRepeat: true))
+            } else {
+                plain.append(transaction)
+                if plain.count >= SessionLimits.pipelineDepth { runPlain() }
+            }
+        }
+        runPlain()
+        rollBackIfNeeded(patience)
+        return results
+    }
+
+    // MARK: Transactions without steps: all at once
+
+    private func runPipeline(_ transactions: [Transaction], _ patience: Patience, mayRepeat: Bool)
+        -> [Result<[ResultSet], PostgresError>]
+    {
+        var prepares = takeDeallocations()
+        var segments: [Segment] = []
+        var answers: [Result<ClosedRange<Int>, PostgresError>] = []
+        for transaction in transactions {
+            var plan = Plan()
+            do throws(PostgresError) {
+                try begin(transaction, &plan)
+                try add(transaction.statements, &plan)
+                let first = segments.count
+                segments.append(plan.body)
+                if transaction.isExplicit { segments.append(Segment(commands: [.control("COMMIT")])) }
+                answers.append(.success(first...segments.count - 1))
+            } catch {
+                answers.append(.failure(error))
+            }
+            prepares += plan.prepares
+        }
+        let outcomes = exchange(prepares + segments, patience)
+        let refusals = settle(prepares, outcomes)
+        let main = outcomes.dropFirst(prepares.count)
+        var results = answers.map { answer in
+            answer.flatMap { range in
+                Self.result(of: main[(main.startIndex + range.lowerBound)...(main.startIndex + range.upperBound)])
+            }
+        }
+        for index in results.indices {
+            guard case .success(let range) = answers[index], case .failure(let error) = results[index],
+                error.code == .stalePlan
+            else { continue }
+            let key = main[main.startIndex + range.lowerBound].failedKey
+            results[index] = afterStalePlan(key, error, refusals, mayRepeat) {
+                runPipeline([transactions[index]], patience, mayRepeat: false)[0]
+            }
+        }
+        return results
+    }
+
+    /// The answer of one transaction: its body's segment and, where there is one, COMMIT's.
+    private static func result(of outcomes: ArraySlice<SegmentOutcome>) -> Result<[ResultSet], PostgresError> {
+        guard let body = outcomes.first, let last = outcomes.last else { return .success([]) }
+        let isExplicit = outcomes.count == 2
+        if var error = body.error {
+            // COMMIT had left together with the body: silence says nothing about it. An implicit transaction may even
+            // have committed when the server announces its own end.
+            error.isIndeterminate =
+                error.sqlState == nil || (!isExplicit && error.code == .shuttingDown && body.results.count > 0)
+            return .failure(error)
+        }
+        if isExplicit, let failure = commitFailure(last) { return .failure(failure) }
+        return .success(body.results)
+    }
+
+    /// Why a COMMIT did not commit.
+    private static func commitFailure(_ outcome: SegmentOutcome) -> PostgresError? {
+        if outcome.lastControlTag == "COMMIT" { return nil }
+        guard var error = outcome.error else { return PostgresError(.other, reason: "rolled back at commit") }
+        error.isIndeterminate = error.sqlState == nil || error.code == .shuttingDown
+        return error
+    }
+
+    // MARK: Transactions with steps: one round trip each
+
+    private func runSteps(_ transaction: Transaction, _ patience: Patience, mayRepeat: Bool)
+        -> Result<[ResultSet], PostgresError>
+    {
+        var plan = Plan()
+        var results: [ResultSet] = []
+        var step = Step(transaction.statements, then: transaction.then)
+        do throws(PostgresError) {
+            try begin(transaction, &plan)
+            for _ in 0..<SessionLimits.stepCount {
+                try add(step.statements, &plan)
+                let isLast = step.then == nil
+                let prepares = takeDeallocations() + plan.prepares
+                let commit = isLast ? [Segment(commands: [.control("COMMIT")])] : []
+                let outcomes = exchange(prepares + [plan.body] + commit, patience)
+                let refusals = settle(prepares, outcomes)
+                let body = outcomes[prepares.count]
+                if var error = body.error {
+                    error.isIndeterminate = isLast && error.sqlState == nil
+                    rollBackIfNeeded(patience)
+                    guard error.code == .stalePlan else { return .failure(error) }
+                    return afterStalePlan(body.failedKey, error, refusals, mayRepeat) {
+                        runSteps(transaction, patience, mayRepeat: false)
+                    }
+                }
+                results += body.results
+                guard let then = step.then else {
+                    if let last = outcomes.last, let error = Self.commitFailure(last) { return .failure(error) }
+                    return .success(results)
+                }
+                step = try then(body.results)
+                plan = Plan()
+            }
+            throw PostgresError(.invalidParameter, reason: "too many steps")
+        } catch {
+            rollBackIfNeeded(patience)
+            return .failure(error)
+        }
+    }
+
+    // MARK: Parts
+
+    private func begin(_ transaction: Transaction, _ plan: inout Plan) throws(PostgresError) {
+        guard transaction.isExplicit else { return }
+        plan.body.commands.append(.control("BEGIN"))
+        guard let tenant = transaction.tenant else { return }
+        // A literal, not set_config(): Citus hands only SET LOCAL on to its workers (citus-notes, rule 23).
+        plan.body.commands.append(.control("SET LOCAL gateway.tenant = \(try SQLText.literal(tenant))"))
+    }
+
+    private func add(_ statements: [Statement], _ plan: inout Plan) throws(PostgresError) {
+        for statement in statements {
+            let parameters = try EncodedParameters(statement.parameters)
+            let key = PreparedStatements.Key(sql: statement.sql, types: parameters.types)
+            let (name, isNew) = prepared.name(for: key)
+            if isNew { plan.prepares.append(Segment(commands: [.prepare(name: name, key: key)])) }
+            plan.body.commands.append(.execute(name: name, key: key, parameters))
+        }
+    }
+
+    private func takeDeallocations() -> [Segment] {
+        prepared.trim()
+        return prepared.takeAbandonedNames().map { Segment(commands: [.control("DEALLOCATE \($0)")]) }
+    }
+
+    /// Forgets the statements that the server refused to prepare, and gives the reasons.
+    private func settle(_ prepares: [Segment], _ outcomes: [SegmentOutcome]) -> [PreparedStatements.Key: PostgresError]
+    {
+        var refusals: [PreparedStatements.Key: PostgresError] = [:]
+        for outcome in outcomes.prefix(prepares.count) {
+            guard let key = outcome.failedKey, let error = outcome.error else { continue }
+            refusals[key] = error
+            prepared.forget(key)
+        }
+        return refusals
+    }
+
+    /// A statement that the server does not know (it refused to prepare it), or no longer honours (the schema changed).
+    ///
+    /// The second is repeated once: the failed transaction left nothing behind.
+    private func afterStalePlan(
+        _ key: PreparedStatements.Key?,
+        _ error: PostgresError,
+        _ refusals: [PreparedStatements.Key: PostgresError],
+        _ mayRepeat: Bool,
+        repeating run: () -> Result<[ResultSet], PostgresError>
+    ) -> Result<[ResultSet], PostgresError> {
+        guard let key else { return .failure(error) }
+        if let refusal = refusals[key] { return .failure(refusal) }
+        prepared.forget(key)
+        return mayRepeat && isUsable ? run() : .failure(error)
+    }
+
+    /// Ends a transaction that is still open, or the session with it.
+    private func rollBackIfNeeded(_ patience: Patience) {
+        guard isUsable, !connection.isIdle else { return }
+        _ = exchange([Segment(commands: [.control("ROLLBACK")])], patience)
+        if !connection.isIdle { isUsable = false }
+    }
+}

@@ -1,0 +1,185 @@
+import CLinuxEvents
+import Glibc
+import Logging
+
+/// One open session with the server: sends, waits, reads, and knows whether it may be used again.
+///
+/// Made and used on one thread; made by `PostgresConnection` and `PostgresListener`. Other threads reach it through
+/// its `Interrupt` only.
+final class Session {
+    let connection: PGConnection
+    let interrupt: Interrupt
+    var prepared = PreparedStatements()
+
+    /// False once the state of the session is unknown or the server is gone. Goes to: nothing; open another session.
+    var isUsable = true
+
+    private let cancelHandle: CancelHandle?
+
+    /// Opens a session.
+    ///
+    /// - Throws: `cannotConnect`, `authenticationFailed`, `shuttingDown`, `overloaded`, `timeout`, `cancelled`.
+    init(_ configuration: PostgresConfiguration, interrupt: Interrupt, patience: Patience, logger: Logger)
+        throws(PostgresError)
+    {
+        self.interrupt = interrupt
+        connection = try PGConnection(parameters: try Self.parameters(of: configuration), logger: logger)
+        try Self.open(connection, interrupt, patience)
+        cancelHandle = connection.makeCancelHandle()
+        guard connection.enterPipeline() else { throw PostgresError(.other, reason: "no pipeline mode") }
+    }
+
+    private static func parameters(of configuration: PostgresConfiguration) throws(PostgresError)
+        -> [(keyword: String, value: String)]
+    {
+        var parameters = try PGConnection.parse(configuration.connectionString)
+        func setDefault(_ keyword: String, _ value: String) {
+            if !parameters.contains(where: { $0.keyword == keyword }) { parameters.append((keyword, value)) }
+        }
+        setDefault("application_name", configuration.applicationName)
+        // An idle session behind a firewall must not vanish unnoticed: probe after 30 s, give up 30 s later.
+        setDefault("keepalives_idle", "30")
+        setDefault("keepalives_interval", "10")
+        setDefault("keepalives_count", "3")
+        setDefault("tcp_user_timeout", String(configuration.tcpUserTimeout.milliseconds))
+        let callers = parameters.first { $0.keyword == "options" }?.value
+        parameters.removeAll { $0.keyword == "options" || $0.keyword == "client_encoding" }
+        parameters.append(("options", [configuration.options, callers].compactMap { $0 }.joined(separator: " ")))
+        parameters.append(("client_encoding", "UTF8"))
+        return parameters
+    }
+
+    private static func open(_ connection: PGConnection, _ interrupt: Interrupt, _ patience: Patience)
+        throws(PostgresError)
+    {
+        // Connecting begins as if the last poll had asked to write (libpq manual §34.1, PQconnectPoll).
+        var progress = PGConnection.Progress.wantsWrite
+        if connection.isBad { progress = .failed }
+        while true {
+            switch progress {
+            case .open: return
+            case .failed: throw connectError(connection.errorMessage)
+            case .wantsRead: try waitToOpen(connection, POLLIN, interrupt, patience)
+            case .wantsWrite: try waitToOpen(connection, POLLOUT, interrupt, patience)
+            }
+            progress = connection.pollConnect()
+        }
+    }
+
+    private static func waitToOpen(
+        _ connection: PGConnection,
+        _ events: Int32,
+        _ interrupt: Interrupt,
+        _ patience: Patience
+    ) throws(PostgresError) {
+        while true {
+            switch patience.verdict(now: .now, isCancelled: interrupt.isCancelled(patience.ticket)) {
+            case .interrupt, .giveUp: throw PostgresError(patience.interruption ?? .timeout, reason: "connecting")
+            case .wait(let milliseconds):
+                if Poller.wait(connection.socket, for: events, orFor: interrupt, milliseconds: milliseconds) { return }
+            }
+        }
+    }
+
+    /// Reads the SQLSTATE out of `… FATAL:  28P01`; without one the server was not reached.
+    static func connectError(_ message: String) -> PostgresError {
+        let trimmed = message.split(whereSeparator: \.isWhitespace).last.map(String.init) ?? ""
+        let isState =
+            trimmed.utf8.count == 5 && trimmed.utf8.allSatisfy { (48...57).contains($0) || (65...90).contains($0) }
+        guard isState else { return PostgresError(.cannotConnect, detail: message) }
+        let code = PostgresError.Code.of(sqlState: trimmed)
+        switch code {
+        case .authenticationFailed, .shuttingDown, .overloaded:
+            return PostgresError(code, sqlState: trimmed, detail: message)
+        default:
+            return PostgresError(.cannotConnect, sqlState: trimmed, detail: message)
+        }
+    }
+
+    /// Whether the server has hung up, or says something, while the session lay idle.
+    func isStale() -> Bool {
+        guard isUsable else { return true }
+        if Poller.wait(connection.socket, for: POLLIN, orFor: nil, milliseconds: 0) {
+            // A parameter's change or a notice is harmless; the end of the stream makes the status bad.
+            if !connection.consumeInput() || connection.isBad { isUsable = false }
+        }
+        return !isUsable
+    }
+
+    // MARK: Waiting
+
+    /// Waits until the socket can do one of `events`, sending what is left to send meanwhile.
+    ///
+    /// When patience ends the server is asked, from another thread, to cancel; then a short grace period runs.
+    /// - Throws: `connectionLost` or, after the grace period, why patience ended. The session is then unusable.
+    func wait(for events: Int32, _ patience: Patience) throws(PostgresError) {
+        while true {
+            switch patience.verdict(now: .now, isCancelled: interrupt.isCancelled(patience.ticket)) {
+            case .interrupt: askToCancel()
+            case .giveUp:
+                isUsable = false
+                throw PostgresError(patience.interruption ?? .timeout)
+            case .wait(let milliseconds):
+                if Poller.wait(connection.socket, for: events, orFor: interrupt, milliseconds: milliseconds) { return }
+            }
+        }
+    }
+
+    /// A late cancellation could hit the next statement, so the session is not used again afterwards.
+    private func askToCancel() {
+        isUsable = false
+        guard let cancelHandle else { return }
+        // Without a thread the grace period ends the session just as well.
+        _ = NativeThread.start { cancelHandle.cancel() }
+    }
+
+    /// Sends what libpq holds, reading meanwhile so that neither side waits for the other.
+    func flush(_ patience: Patience) throws(PostgresError) {
+        while true {
+            switch connection.flush() {
+            case 0: return
+            case 1:
+                try wait(for: POLLIN | POLLOUT, patience)
+                try consume()
+            default: throw lost()
+            }
+        }
+    }
+
+    /// The next result of the running command; nil at its end.
+    func nextResult(_ patience: Patience) throws(PostgresError) -> PGResult? {
+        while connection.isBusy {
+            try flush(patience)
+            guard connection.isBusy else { break }
+            try wait(for: POLLIN, patience)
+            try consume()
+        }
+        return connection.nextResult()
+    }
+
+    func consume() throws(PostgresError) {
+        guard connection.consumeInput() else { throw lost() }
+    }
+
+    /// Marks the session as gone and says so.
+    func lost() -> PostgresError {
+        isUsable = false
+        return PostgresError(.connectionLost, detail: connection.errorMessage)
+    }
+}
+
+/// `poll` on a socket and on an interrupt at once.
+enum Poller {
+    /// True when the socket has one of `events` or failed; false after the time, a signal or an interrupt.
+    static func wait(_ socket: Int32, for events: Int32, orFor interrupt: Interrupt?, milliseconds: Int32) -> Bool {
+        guard socket >= 0 else { return true }  // The next call to libpq tells what happened.
+        var descriptors = [
+            pollfd(fd: socket, events: Int16(events), revents: 0),
+            pollfd(fd: interrupt?.descriptor ?? -1, events: Int16(POLLIN), revents: 0),
+        ]
+        let ready = unsafe poll(&descriptors, nfds_t(descriptors.count), milliseconds)
+        guard ready > 0 else { return false }
+        if descriptors[1].revents != 0 { interrupt?.clear() }
+        return descriptors[0].revents != 0
+    }
+}

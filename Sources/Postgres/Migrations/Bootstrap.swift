@@ -1,0 +1,58 @@
+/// The three roles of the data (design §6).
+package enum GatewayRole: String, Sendable, CaseIterable {
+    /// Owns the schema. No running process logs in as it; migrations take its place.
+    case owner = "gateway_owner"
+    /// What a call runs as: row-level security applies.
+    case call = "gateway_call"
+    /// What the delivery engine and the scheduler run as: row-level security does not apply.
+    case engine = "gateway_engine"
+}
+
+/// What must exist before the first migration. Idempotent, and safe when two nodes do it at once.
+package enum Bootstrap {
+    /// Creates the roles and the schema.
+    ///
+    /// - Throws: `insufficientPrivilege` unless the session may create roles, BYPASSRLS included (a superuser).
+    package static func prepare(_ admin: PostgresConnection) async throws(PostgresError) {
+        for role in GatewayRole.allCases { try await admin.script(creation(of: role)) }
+        try await admin.script(schema)
+    }
+
+    private static func creation(of role: GatewayRole) -> String {
+        let attributes =
+            switch role {
+            case .owner: "NOLOGIN NOSUPERUSER NOBYPASSRLS"
+            case .call: "LOGIN NOSUPERUSER NOBYPASSRLS"
+            case .engine: "LOGIN NOSUPERUSER BYPASSRLS"
+            }
+        // Another node may create the role between the look and the deed: both errors mean that it is there.
+        return """
+            DO $$ BEGIN
+                IF NOT EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname = '\(role.rawValue)') THEN
+                    CREATE ROLE \(role.rawValue) \(attributes);
+                END IF;
+            EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL;
+            END $$;
+            """
+    }
+
+    /// CREATE on the database stays with the admin: the owner makes tables, not schemas.
+    private static let schema = """
+        DO $$ BEGIN
+            IF NOT EXISTS (SELECT FROM pg_catalog.pg_namespace WHERE nspname = 'gateway') THEN
+                CREATE SCHEMA gateway AUTHORIZATION gateway_owner;
+            END IF;
+        EXCEPTION WHEN duplicate_schema OR unique_violation THEN NULL;
+        END $$;
+        GRANT USAGE ON SCHEMA gateway TO gateway_call, gateway_engine;
+        """
+}
+
+extension PostgresConfiguration {
+    /// The same database as another role, for an administrator whose login may take it (SET ROLE at connection).
+    package func asRole(_ role: GatewayRole) -> PostgresConfiguration {
+        var configuration = self
+        configuration.settings["role"] = role.rawValue
+        return configuration
+    }
+}
