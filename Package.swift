@@ -238,7 +238,7 @@ var parts: [Part] = [
         resources: [.copy("Fixtures")]
     ),
     .tests("HTTP2Tests", [.ours("HTTP2"), .ours("CNGHTTP2"), locks]),
-    .tests("APNsTests", [.ours("APNs"), .ours("HTTP2"), .ours("Model"), .ours("TestKit"), crypto, locks]),
+    .tests("APNsTests", [.ours("APNs"), .ours("APNsSimulator"), .ours("HTTP2"), .ours("Model"), crypto, locks]),
     .tests(
         "APNsSimulatorTests",
         [
@@ -259,10 +259,8 @@ var parts: [Part] = [
     .tests(
         "IntegrationTests",
         [
-            .ours("APNs"), .ours("APNsSimulator"), .ours("Commands"), .ours("DeliveryEngine"), .ours("HTTP2"),
-            .ours("Model"),
-            .ours("Postgres"), .ours("RationalOwl"), .ours("TestKit"), crypto, httpClient, locks, log, nioCore,
-            subprocess,
+            .ours("Gateway"), .ours("apns-simulator"), .ours("Commands"), .ours("DeliveryEngine"), .ours("Model"),
+            .ours("Postgres"), .ours("RationalOwl"), crypto, httpClient, httpTypes, locks, log, nioCore, nioPosix,
         ]
     ),
 ]

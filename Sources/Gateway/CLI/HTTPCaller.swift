@@ -1,0 +1,47 @@
+import AsyncHTTPClient
+import Model
+import NIOCore
+import NIOSSL
+
+/// A small HTTP client for commands: JSON in, JSON out, bounded.
+struct HTTPCaller: Sendable {
+    struct Answer: Sendable {
+        var status: Int
+        var bytes: [UInt8]
+        var json: JSON? { try? JSONParser.parse(bytes) }
+        var text: String { String(decoding: bytes, as: UTF8.self) }
+    }
+
+    let base: String
+    private let client: HTTPClient
+
+    /// - Parameters:
+    ///   - base: scheme, host and port.
+    ///   - trustRootsFile: PEM of the only authority to trust, for a listener with a certificate of its own making.
+    init(base: String, trustRootsFile: String? = nil) {
+        self.base = base
+        var configuration = HTTPClient.Configuration(timeout: .init(connect: .seconds(5), read: .seconds(30)))
+        if let trustRootsFile {
+            var tls = TLSConfiguration.makeClientConfiguration()
+            tls.trustRoots = .file(trustRootsFile)
+            configuration.tlsConfiguration = tls
+        }
+        client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+    }
+
+    /// - Throws: the client's error when there is no answer.
+    func call(_ method: String, _ path: String, _ body: JSON? = nil, bearer: String? = nil) async throws -> Answer {
+        var request = HTTPClientRequest(url: base + path)
+        request.method = .RAW(value: method)
+        if let bearer { request.headers.add(name: "authorization", value: "Bearer \(bearer)") }
+        if let body {
+            request.headers.add(name: "content-type", value: "application/json; charset=utf-8")
+            request.body = .bytes(ByteBuffer(bytes: JSONWriter.bytes(body)))
+        }
+        let response = try await client.execute(request, timeout: .seconds(30))
+        let buffer = try await response.body.collect(upTo: 16 << 20)
+        return Answer(status: Int(response.status.code), bytes: Array(buffer.readableBytesView))
+    }
+
+    func close() async { try? await client.shutdown() }
+}

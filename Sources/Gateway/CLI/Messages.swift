@@ -1,0 +1,128 @@
+import ArgumentParser
+import Foundation
+import Model
+import Postgres
+
+/// Sends through a running gateway's native API.
+struct Send: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Send a message through a running gateway.",
+        discussion: "Uses POST /v1/messages, with the API key from the environment variable PUSH_GATEWAY_KEY."
+    )
+
+    @Option(help: "The gateway's URL.") var url = "http://127.0.0.1:8080"
+    @Option(help: "The app.") var app: String
+    @Option(help: "A phone number; may repeat.") var phone: [String] = []
+    @Option(help: "A user id; may repeat.") var user: [String] = []
+    @Option(help: "A device id; may repeat.") var device: [String] = []
+    @Flag(help: "Every device of the app.") var everyone = false
+    @Option(help: "The title.") var title: String?
+    @Option(help: "The text.") var body: String
+    @Flag(help: "Show what each dialect would send; send nothing.") var dryRun = false
+
+    func validate() throws {
+        guard everyone || !(phone + user + device).isEmpty else {
+            throw ValidationError("say to whom: --phone, --user, --device or --everyone")
+        }
+    }
+
+    func run() async throws {
+        guard let key = ProcessInfo.processInfo.environment["PUSH_GATEWAY_KEY"] else {
+            throw CommandFailure("send: set PUSH_GATEWAY_KEY to an API key (push-gateway key create)", isUsage: true)
+        }
+        var to = JSONObject()
+        if everyone { to["everyone"] = true }
+        for (name, values) in [("phones", phone), ("users", user), ("devices", device)] where !values.isEmpty {
+            to[name] = .array(values.map { .string($0) })
+        }
+        var message = JSONObject([("app", .string(app)), ("to", .object(to)), ("body", .string(body))])
+        message["title"] = title.map { .string($0) }
+        let client = HTTPCaller(base: url)
+        let answer = try await client.call(
+            "POST",
+            "/v1/messages\(dryRun ? "?preview=true" : "")",
+            .object(message),
+            bearer: key
+        )
+        await client.close()
+        Console.print(answer.json ?? .string(answer.text))
+        guard (200..<300).contains(answer.status) else {
+            throw CommandFailure("send: the gateway answered \(answer.status)")
+        }
+    }
+}
+
+/// `message show`.
+struct ShowMessage: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "message",
+        abstract: "Look at messages.",
+        subcommands: [Show.self]
+    )
+
+    struct Show: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Show a message, its funnel and its deliveries.")
+        @Argument(help: "The message's id, or the vendor's own number.") var id: String
+        @Option(help: "The tenant.") var tenant: String
+        @Option(help: "Only deliveries to this device.") var device: String?
+        @Option(help: "How many deliveries to show.") var limit = 20
+        @Flag(help: "Print JSON.") var json = false
+        @OptionGroup var common: CommonOptions
+
+        func run() async throws {
+            let wanted = try device.map { text in
+                guard let id = DeviceID(text: text) else { throw ValidationError("'\(text)' is no device id") }
+                return id
+            }
+            let (facts, deliveries) = try await common.withDatabase { _, database in
+                let queries = PostgresQueryStore(call: database.call)
+                guard let facts = try await queries.message(id, in: TenantID(tenant)) else {
+                    throw CommandFailure("message show: tenant '\(tenant)' has no message '\(id)'")
+                }
+                let page = try await queries.deliveries(
+                    of: facts.id,
+                    in: TenantID(tenant),
+                    limit: wanted == nil ? max(1, limit) : 1000
+                )
+                return (facts, page.filter { wanted == nil || $0.device == wanted })
+            }
+            if json {
+                Console.print([
+                    "message": NativeShapes.message(facts), "deliveries": .array(deliveries.map(NativeShapes.delivery)),
+                ])
+                return
+            }
+            Console.print(
+                "message \(facts.id)  app \(facts.scope.app)  by \(facts.scope.vendor)  \(facts.state.rawValue)"
+            )
+            Console.print(FunnelTable.text([(facts.id.description, facts.funnel)]))
+            let rows = deliveries.map { delivery -> [String] in
+                let snapshot = delivery.snapshot
+                return [
+                    snapshot.target.description, snapshot.address?.canonical ?? "", snapshot.state.rawValue,
+                    snapshot.reason ?? "",
+                    delivery.transportID?.lowercased ?? "", "\(delivery.attempts)", "\(delivery.payloadBytes)",
+                ]
+            }
+            Console.print(
+                Console.table(["target", "address", "state", "reason", "transport id", "tries", "bytes"], rows)
+            )
+        }
+    }
+}
+
+/// The funnel as people read it.
+enum FunnelTable {
+    static func text(_ rows: [(String, Funnel)]) -> String {
+        Console.table(
+            ["message", "recipients", "sent", "received", "read", "failed", "suppressed", "expired"],
+            rows.map { name, funnel in
+                [
+                    name, funnel.recipients.map { "\($0)" } ?? "?", "\(funnel.sent)", "\(funnel.received)",
+                    "\(funnel.read)",
+                    "\(funnel.failed)", "\(funnel.suppressed)", "\(funnel.expired)",
+                ]
+            }
+        )
+    }
+}

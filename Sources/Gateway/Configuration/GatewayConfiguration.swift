@@ -1,0 +1,133 @@
+import Configuration
+import Foundation
+import Logging
+import SystemPackage
+
+/// What a gateway process is told: flags win over the environment, the environment over the YAML file; one name each
+/// (`--database-url` = `DATABASE_URL` = `database.url`).
+struct GatewayConfiguration: Sendable {
+    /// Where everything of this node lives: embedded cluster, master key, lock.
+    var dataDirectory: String
+    /// Nil: the gateway starts and owns a private PostgreSQL.
+    var databaseURL: String?
+    /// For the roles of design §6 on a database of the operator's own; default: `databaseURL` with `user=` replaced.
+    var callDatabaseURL: String?
+    var engineDatabaseURL: String?
+    var masterKeyFile: String
+    var listen: [ListenAddress]
+    var tlsListen: [ListenAddress]
+    var tlsCertificateFile: String?
+    var tlsKeyFile: String?
+    var adminListen: [ListenAddress]
+    var addressFile: String?
+    var logLevel: Logger.Level
+    /// Webhook targets that may be private: CIDR ranges.
+    var webhookAllowedNetworks: [String]
+    /// Scales the waits of the retry table; below 1 only against a simulator.
+    var retryScale: Double
+    /// Seconds a node may hold a slice without a sign of life; what a crash delays a message by.
+    var leaseSeconds: Int
+    /// Seconds a drain may take after SIGTERM.
+    var drainSeconds: Int
+    /// Connections to PostgreSQL per role.
+    var databaseConnections: Int
+
+    /// The plain-text port when nothing else is said.
+    static let defaultListen = ListenAddress(host: "127.0.0.1", port: 8080)
+    static let defaultAdminListen = ListenAddress(host: "127.0.0.1", port: 8081)
+
+    /// The state directory of the user; for root `/var/lib/push-gateway`, because the cluster runs under another uid, which cannot enter root's home.
+    static func defaultDataDirectory(environment: [String: String], isRoot: Bool) -> String {
+        if isRoot { return "/var/lib/push-gateway" }
+        if let state = environment["XDG_STATE_HOME"], state.hasPrefix("/") { return state + "/push-gateway" }
+        return (environment["HOME"] ?? NSHomeDirectory()) + "/.local/state/push-gateway"
+    }
+
+    /// Reads all three sources.
+    ///
+    /// - Parameters:
+    ///   - flags: dotted names to their values, as given on the command line.
+    ///   - configFile: the YAML file, if one was named.
+    /// - Throws: `ConfigurationProblem` that names the setting, or the file reader's error.
+    static func load(flags: [String: String], configFile: String?) async throws -> GatewayConfiguration {
+        let values = Dictionary(
+            flags.map {
+                (
+                    AbsoluteConfigKey($0.key.split(separator: ".").map(String.init)),
+                    ConfigValue(.string($0.value), isSecret: false)
+                )
+            },
+            uniquingKeysWith: { $1 }
+        )
+        var providers: [any ConfigProvider] = [InMemoryProvider(values: values), EnvironmentVariablesProvider()]
+        if let configFile {
+            providers.append(try await FileProvider<YAMLSnapshot>(filePath: FilePath(configFile)))
+        }
+        return try GatewayConfiguration(ConfigReader(providers: providers))
+    }
+
+    /// - Throws: `ConfigurationProblem` that names the setting.
+    init(_ reader: ConfigReader) throws(ConfigurationProblem) {
+        func list(_ key: ConfigKey) -> [String] {
+            (reader.string(forKey: key) ?? "").split(separator: ",").map {
+                $0.trimmingCharacters(in: .whitespaces)
+            }.filter { !$0.isEmpty }
+        }
+        func addresses(_ key: ConfigKey, _ name: String, default fallback: [ListenAddress]) throws(ConfigurationProblem)
+            -> [ListenAddress]
+        {
+            let texts = list(key)
+            if texts.isEmpty { return fallback }
+            var out: [ListenAddress] = []
+            for text in texts {
+                guard let address = ListenAddress(text) else {
+                    throw ConfigurationProblem(setting: name, problem: "'\(text)' is not host:port")
+                }
+                out.append(address)
+            }
+            return out
+        }
+        let environment = ProcessInfo.processInfo.environment
+        dataDirectory = reader.string(
+            forKey: "data.dir",
+            default: Self.defaultDataDirectory(environment: environment, isRoot: getuid() == 0)
+        )
+        databaseURL = reader.string(forKey: "database.url", isSecret: true)
+        callDatabaseURL = reader.string(forKey: "database.call.url", isSecret: true)
+        engineDatabaseURL = reader.string(forKey: "database.engine.url", isSecret: true)
+        masterKeyFile = reader.string(forKey: "master.key.file", default: dataDirectory + "/master.key")
+        tlsListen = try addresses("tls.listen", "tls-listen", default: [])
+        listen = try addresses("listen", "listen", default: [Self.defaultListen])
+        adminListen = try addresses("admin.listen", "admin-listen", default: [Self.defaultAdminListen])
+        tlsCertificateFile = reader.string(forKey: "tls.cert")
+        tlsKeyFile = reader.string(forKey: "tls.key")
+        addressFile = reader.string(forKey: "address.file")
+        let level = reader.string(forKey: "log.level", default: "info")
+        guard let known = Logger.Level(rawValue: level) else {
+            throw ConfigurationProblem(
+                setting: "log-level",
+                problem: "'\(level)' is none of trace, debug, info, notice, warning, error, critical"
+            )
+        }
+        logLevel = known
+        webhookAllowedNetworks = list("webhook.allow")
+        let scale = reader.string(forKey: "retry.scale", default: "1")
+        guard let value = Double(scale), value > 0, value <= 10 else {
+            throw ConfigurationProblem(setting: "retry-scale", problem: "'\(scale)' is not a number in 0…10")
+        }
+        retryScale = value
+        leaseSeconds = min(600, max(2, reader.int(forKey: "lease.seconds", default: 30)))
+        drainSeconds = reader.int(forKey: "drain.seconds", default: 25)
+        databaseConnections = min(64, max(1, reader.int(forKey: "database.connections", default: 6)))
+        guard tlsListen.isEmpty || (tlsCertificateFile != nil && tlsKeyFile != nil) else {
+            throw ConfigurationProblem(setting: "tls-listen", problem: "needs --tls-cert and --tls-key")
+        }
+    }
+}
+
+/// A setting that cannot be used, in words that say which.
+struct ConfigurationProblem: Error, CustomStringConvertible {
+    var setting: String
+    var problem: String
+    var description: String { "--\(setting): \(problem)" }
+}

@@ -1,0 +1,84 @@
+import Crypto
+import Foundation
+import Model
+import SwiftASN1
+import X509
+
+/// What a demo needs that a company would have: an APNs key, and a certificate for the TLS listener. Made anew, never kept.
+struct DemoMaterial {
+    static let teamID = "DEMOTEAM01"
+    static let keyID = "DEMOKEY001"
+    static let topic = "com.example.shop"
+
+    let directory: String
+
+    /// Writes key, public key, simulator keys file and TLS certificate into `directory`.
+    ///
+    /// - Throws: when a file cannot be written.
+    func write() throws {
+        let key = P256.Signing.PrivateKey()
+        try put("AuthKey_\(Self.keyID).p8", key.pemRepresentation)
+        try put("apns-public.pem", key.publicKey.pemRepresentation)
+        let keys: JSON = [
+            [
+                "teamId": .string(Self.teamID), "keyId": .string(Self.keyID), "publicKeyFile": "apns-public.pem",
+                "topics": [.string(Self.topic)],
+            ]
+        ]
+        try put("simulator-keys.json", JSONWriter.text(keys))
+        try writeCertificate()
+    }
+
+    func path(_ name: String) -> String { "\(directory)/\(name)" }
+
+    private func put(_ name: String, _ text: String) throws {
+        try Data(text.utf8).write(to: URL(fileURLWithPath: path(name)), options: .atomic)
+    }
+
+    private func writeCertificate() throws {
+        let key = P256.Signing.PrivateKey()
+        let name = try DistinguishedName { CommonName("localhost") }
+        let now = Date()
+        let certificate = try Certificate(
+            version: .v3,
+            serialNumber: Certificate.SerialNumber(),
+            publicKey: Certificate.PublicKey(key.publicKey),
+            notValidBefore: now.addingTimeInterval(-60),
+            notValidAfter: now.addingTimeInterval(86_400 * 30),
+            issuer: name,
+            subject: name,
+            signatureAlgorithm: .ecdsaWithSHA256,
+            extensions: try Certificate.Extensions {
+                Critical(BasicConstraints.isCertificateAuthority(maxPathLength: nil))
+                SubjectAlternativeNames([
+                    .dnsName("localhost"), .ipAddress(ASN1OctetString(contentBytes: [127, 0, 0, 1])),
+                ])
+            },
+            issuerPrivateKey: Certificate.PrivateKey(key)
+        )
+        try put("gateway-cert.pem", try certificate.serializeAsPEM().pemString)
+        try put("gateway-key.pem", key.pemRepresentation)
+    }
+
+    /// The provisioning file of the demo's tenant.
+    func writeTenants(account: String, service: String, apnsAddress: String) throws {
+        try put(
+            "tenants.yaml",
+            """
+            tenants:
+              - id: acme
+                apiKeys:
+                  - { name: backend, secretEnv: DEMO_API_KEY, scopes: [send, devices, read] }
+                credentials:
+                  - { id: apple, kind: apns-token, teamId: \(Self.teamID), keyId: \(Self.keyID), privateKeyFile: AuthKey_\(Self.keyID).p8,
+                      endpoint: "https://\(apnsAddress)", trustRootsFile: simulator-ca.pem }
+                apps:
+                  - id: shop
+                    platforms:
+                      ios: { topic: \(Self.topic), production: apple }
+                    bindings:
+                      rationalowl: { accountId: \(account), serviceId: \(service) }
+            """
+        )
+    }
+}

@@ -1,0 +1,146 @@
+import Commands
+import HTTPTypes
+import Hummingbird
+import Model
+import Postgres
+
+/// `/v1/devices` and `/v1/users`.
+extension NativeAPI {
+    func register(_ call: Call) async throws(Problem) -> Response {
+        try call.require("devices")
+        var (fields, _) = try await fields(call)
+        let app = AppID(try fields.requiredText("app", limit: 64))
+        let platformName = try fields.requiredText("platform", limit: 16)
+        guard let platform = Platform(rawValue: platformName) else {
+            throw .invalid("platform", "must be ios or android")
+        }
+        var environment: PushEnvironment?
+        if let text = try fields.text("environment", limit: 16) {
+            guard let known = PushEnvironment(rawValue: text) else {
+                throw .invalid("environment", "must be production or sandbox")
+            }
+            environment = known
+        }
+        var token: DeviceToken?
+        if let text = try fields.text("token") {
+            token = platform == .ios ? DeviceToken(apns: text) : DeviceToken(fcm: text)
+            if token == nil { throw .invalid("token", "is no device token of that platform") }
+        }
+        let phone = try fields.text("phone", limit: 32)
+        let registration = DeviceRegistration(
+            key: try fields.text("key", limit: 128).map { VendorDeviceKey($0) },
+            platform: platform,
+            environment: environment,
+            token: token,
+            user: try fields.text("user", limit: 256).map { UserID($0) },
+            name: try fields.text("name", limit: 256),
+            phone: phone.map { $0.filter(\.isNumber) },
+            rawPhone: phone,
+            attributes: try fields.object("attributes") ?? JSONObject()
+        )
+        try fields.finish()
+        guard
+            case .registration(.registered(let done)) = try await perform(
+                .registration(.register(registration)),
+                call,
+                app: app
+            )
+        else { throw .unavailable(5) }
+        return .json(
+            [
+                "id": .string(done.device.description), "key": .string(done.key.rawValue),
+                "wasActive": .bool(done.wasActive),
+                "replaced": .array(done.replaced.map { .string($0.description) }),
+            ],
+            status: done.wasActive ? .ok : .created
+        )
+    }
+
+    func listDevices(_ call: Call) async throws(Problem) -> Response {
+        try call.require("read")
+        var after: DeviceID?
+        if let text = call.query("after") {
+            guard let id = DeviceID(text: text) else { throw .invalid("after", "is no device id") }
+            after = id
+        }
+        let limit = try call.limit()
+        let app = call.query("app").map { AppID($0) }
+        let page = try await asked { () async throws(StoreError) in
+            try await devices.devices(in: call.tenant, app: app, after: after, limit: limit)
+        }
+        return .json([
+            "devices": .array(page.map(NativeShapes.device)),
+            "next": page.count == limit ? page.last.map { .string($0.id.description) } ?? .null : .null,
+        ])
+    }
+
+    private func deviceID(_ call: Call) throws(Problem) -> DeviceID {
+        guard let id = DeviceID(text: call.segments[1]) else { throw .notFound("no such device") }
+        return id
+    }
+
+    func device(_ call: Call) async throws(Problem) -> Response {
+        try call.require("read")
+        let id = try deviceID(call)
+        let facts = try await asked { () async throws(StoreError) in try await devices.device(id, in: call.tenant) }
+        guard let facts else { throw .notFound("no such device") }
+        return .json(NativeShapes.device(facts))
+    }
+
+    func patchDevice(_ call: Call) async throws(Problem) -> Response {
+        try call.require("devices")
+        let id = try deviceID(call)
+        var (fields, _) = try await fields(call)
+        let patch = DevicePatch(
+            acceptsPush: try fields.flag("acceptsPush"),
+            user: try fields.text("user", limit: 256).map { UserID($0) },
+            name: try fields.text("name", limit: 256),
+            phone: try fields.text("phone", limit: 32)
+        )
+        try fields.finish()
+        let facts = try await asked { () async throws(StoreError) in try await devices.patch(id, patch, in: call.tenant)
+        }
+        guard let facts else { throw .notFound("no such device") }
+        return .json(NativeShapes.device(facts))
+    }
+
+    func eraseDevice(_ call: Call) async throws(Problem) -> Response {
+        try call.require("devices")
+        let id = try deviceID(call)
+        let actor = "key:\(call.grant.name)"
+        let didErase = try await asked { () async throws(StoreError) in
+            try await devices.erase(id, in: call.tenant, by: actor)
+        }
+        guard didErase else { throw .notFound("no such device") }
+        return Response(status: .noContent)
+    }
+
+    func eraseUser(_ call: Call) async throws(Problem) -> Response {
+        try call.require("devices")
+        let actor = "key:\(call.grant.name)"
+        let user = UserID(call.segments[1])
+        let count = try await asked { () async throws(StoreError) in
+            try await devices.eraseUser(user, in: call.tenant, by: actor)
+        }
+        return .json(["erased": .int(count)])
+    }
+
+    func inbox(_ call: Call) async throws(Problem) -> Response {
+        try call.require("read")
+        let id = try deviceID(call)
+        var before: MessageID?
+        if let text = call.query("before") {
+            guard let message = MessageID(text: text) else { throw .invalid("before", "is no message id") }
+            before = message
+        }
+        let limit = try call.limit()
+        let items = try await asked { () async throws(StoreError) in
+            try await devices.inbox(of: id, in: call.tenant, before: before, limit: limit)
+        }
+        return .json([
+            "messages": .array(items.map(NativeShapes.inboxItem)),
+            "next": items.count == limit
+                ? items.last.map { .string($0.entry.notification.message.description) } ?? .null : .null,
+        ])
+    }
+}

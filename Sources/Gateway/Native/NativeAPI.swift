@@ -1,0 +1,169 @@
+import Commands
+import Foundation
+import HTTPTypes
+import Hummingbird
+import Logging
+import Metrics
+import Model
+import Postgres
+
+/// The native HTTP API under `/v1`: JSON, bearer keys, problem details for errors.
+struct NativeAPI: Sendable {
+    /// 10 MiB: the largest image a message may carry.
+    static let bodyLimitBytes = 10 << 20
+    /// 1,000 rows: a page is one statement and one answer.
+    static let pageLimit = 1000
+
+    let directory: any CallDirectory
+    let handler: CommandHandler
+    let handOver: @Sendable ([SliceLease]) -> Void
+    let queries: PostgresQueryStore
+    let devices: PostgresDeviceStore
+    let identifiers: any IdentifierSource
+    let previews: PayloadPreview
+    let logger: Logger
+
+    /// One call with its caller known.
+    struct Call: Sendable {
+        var request: Request
+        var grant: APIKeyGrant
+        var remoteAddress: String?
+        /// Path segments after `/v1`.
+        var segments: [String]
+
+        var tenant: TenantID { grant.tenant }
+
+        /// - Throws: `Problem` when the key lacks the scope.
+        func require(_ scope: String) throws(Problem) {
+            guard grant.scopes.contains(scope) || grant.scopes.contains("admin") else { throw .forbidden(scope) }
+        }
+
+        /// A query parameter, decoded.
+        func query(_ name: String) -> String? {
+            request.uri.queryParameters[name[...]].map { String($0).removingPercentEncoding ?? String($0) }
+        }
+
+        /// `limit` of the query, 1…1000, default 100.
+        ///
+        /// - Throws: `Problem` for anything else.
+        func limit() throws(Problem) -> Int {
+            guard let text = query("limit") else { return 100 }
+            guard let limit = Int(text), (1...NativeAPI.pageLimit).contains(limit) else {
+                throw .invalid("limit", "must be 1 to \(NativeAPI.pageLimit)")
+            }
+            return limit
+        }
+    }
+
+    func respond(to request: Request, remoteAddress: String?) async -> Response {
+        let response: Response
+        do {
+            if request.uri.path == "/openapi.json" {
+                response = .json(OpenAPIDocument.json)
+            } else {
+                response = try await route(authenticated(request, remoteAddress))
+            }
+        } catch {
+            response = error.response
+            logger.info(
+                "native call refused",
+                metadata: [
+                    LogKey.status: "\(error.status)", LogKey.reason: "\(error.code)",
+                    LogKey.peer: "\(remoteAddress ?? "?")",
+                    LogKey.route: "\(request.method) \(request.uri.path.prefix(64))",
+                ]
+            )
+        }
+        Counter(label: "native_calls_total", dimensions: [("status", "\(response.status.code)")]).increment()
+        return response
+    }
+
+    private func authenticated(_ request: Request, _ remoteAddress: String?) async throws(Problem) -> Call {
+        guard let header = request.headers[.authorization], header.lowercased().hasPrefix("bearer ") else {
+            throw .unauthorized
+        }
+        let secret = header.dropFirst(7).trimmingCharacters(in: .whitespaces)
+        let grant: APIKeyGrant?
+        do { grant = try await directory.apiKey(secret) } catch { throw .unavailable(5) }
+        guard let grant else { throw .unauthorized }
+        let segments = request.uri.path.split(separator: "/").dropFirst().map {
+            $0.removingPercentEncoding ?? String($0)
+        }
+        return Call(request: request, grant: grant, remoteAddress: remoteAddress, segments: segments)
+    }
+
+    private func route(_ call: Call) async throws(Problem) -> Response {
+        let method = call.request.method
+        switch (call.segments.first, call.segments.count) {
+        case ("messages", 1) where method == .post: return try await submit(call)
+        case ("messages", 2) where method == .get: return try await message(call)
+        case ("messages", 2) where method == .delete: return try await cancel(call)
+        case ("messages", 3...4) where method == .get && call.segments[2] == "deliveries":
+            return try await deliveries(call)
+        case ("devices", 1) where method == .post: return try await register(call)
+        case ("devices", 1) where method == .get: return try await listDevices(call)
+        case ("devices", 2) where method == .get: return try await device(call)
+        case ("devices", 2) where method == .patch: return try await patchDevice(call)
+        case ("devices", 2) where method == .delete: return try await eraseDevice(call)
+        case ("devices", 3) where method == .get && call.segments[2] == "inbox": return try await inbox(call)
+        case ("users", 2) where method == .delete: return try await eraseUser(call)
+        case ("receipts", 1) where method == .post: return try await receipt(call)
+        case ("media", 2) where method == .put: return try await putMedia(call)
+        case ("analytics", 2) where method == .get && call.segments[1] == "funnel": return try await funnel(call)
+        case ("events", 1) where method == .get: return try await events(call)
+        case ("messages", _), ("devices", _), ("users", _), ("receipts", _), ("media", _), ("analytics", _),
+            ("events", _):
+            throw .methodNotAllowed("\(method) \(call.request.uri.path.prefix(64))")
+        default: throw .notFound("no such path; /openapi.json lists all")
+        }
+    }
+
+    // MARK: Shared by the handlers
+
+    /// The body as JSON fields.
+    ///
+    /// - Throws: `Problem`.
+    func fields(_ call: Call) async throws(Problem) -> (fields: RequestFields, bytes: [UInt8]) {
+        let bytes = try await body(call)
+        do { return (try RequestFields(JSONParser.parse(bytes)), bytes) } catch let error as JSONError {
+            throw .badRequest(error.description)
+        } catch let problem as Problem { throw problem } catch { throw .badRequest("the body cannot be read") }
+    }
+
+    /// The body's bytes.
+    ///
+    /// - Throws: `Problem`.
+    func body(_ call: Call) async throws(Problem) -> [UInt8] {
+        do { return try await BodyReader.read(call.request, limitBytes: Self.bodyLimitBytes) } catch .tooLarge {
+            throw .tooLarge
+        } catch { throw .tooSlow }
+    }
+
+    /// Carries out one command and gives its reply.
+    ///
+    /// - Throws: `Problem` for a refusal.
+    func perform(_ command: Command, _ call: Call, app: AppID) async throws(Problem) -> Reply {
+        let scope = CallScope(
+            tenant: call.tenant,
+            app: app,
+            vendor: .native,
+            settings: BindingSettings(tenant: call.tenant, app: app),
+            remoteAddress: call.remoteAddress
+        )
+        let result = await handler.perform([command], in: scope)
+        if !result.handover.isEmpty { handOver(result.handover) }
+        guard let reply = result.replies.first else { throw .unavailable(5) }
+        if case .refused(let refusal) = reply { throw Problem(refusal, app: app) }
+        return reply
+    }
+
+    /// Runs a query; a store that is down is a 503.
+    ///
+    /// - Throws: `Problem`.
+    func asked<Value: Sendable>(_ query: () async throws(StoreError) -> Value) async throws(Problem) -> Value {
+        do { return try await query() } catch {
+            logger.warning("the store refused", metadata: [LogKey.error: "\(error)"])
+            throw .unavailable(5)
+        }
+    }
+}

@@ -1,0 +1,84 @@
+import Model
+import Postgres
+
+/// How the native API spells what the store knows. Times are milliseconds since 1970; unknown ones are null; tokens are masked.
+enum NativeShapes {
+    static func message(_ facts: MessageFacts) -> JSON {
+        [
+            "id": .string(facts.id.description), "app": .string(facts.scope.app.rawValue),
+            "vendor": .string(facts.scope.vendor.rawValue), "state": .string(facts.state.rawValue),
+            "title": text(facts.content.title), "body": .string(facts.content.body),
+            "acceptedAt": time(facts.acceptedAt),
+            "dueAt": time(facts.dueAt), "expiresAt": time(facts.expiresAt), "recipients": count(facts.recipients),
+            "funnel": funnel(facts.funnel),
+        ]
+    }
+
+    static func funnel(_ funnel: Funnel) -> JSON {
+        [
+            "recipients": count(funnel.recipients), "sent": .int(funnel.sent), "received": .int(funnel.received),
+            "read": .int(funnel.read), "failed": .int(funnel.failed), "suppressed": .int(funnel.suppressed),
+            "expired": .int(funnel.expired), "canceled": .int(funnel.canceled),
+        ]
+    }
+
+    static func delivery(_ facts: DeliveryFacts) -> JSON {
+        let snapshot = facts.snapshot
+        return [
+            "target": .string(snapshot.target.description), "device": text(facts.device?.description),
+            "address": text(snapshot.address?.canonical), "state": .string(snapshot.state.rawValue),
+            "reason": text(snapshot.reason), "sentAt": time(snapshot.sentAt), "receivedAt": time(snapshot.receivedAt),
+            "readAt": time(snapshot.readAt), "transport": text(facts.transport),
+            "transportId": text(facts.transportID?.lowercased), "certain": .bool(facts.isCertain),
+            "attempts": .int(facts.attempts), "payloadBytes": .int(facts.payloadBytes), "reduced": text(facts.reduced),
+        ]
+    }
+
+    static func device(_ facts: DeviceFacts) -> JSON {
+        let identities = facts.identities.map { identity -> JSON in
+            [
+                "id": .string(identity.id.description), "vendor": .string(identity.vendor.rawValue),
+                "key": .string(identity.key.rawValue), "state": .string(identity.state.rawValue),
+                "user": text(identity.user?.rawValue), "name": text(identity.name), "phone": text(identity.phone),
+                "acceptsPush": .bool(identity.acceptsPush), "attributes": .object(identity.attributes),
+                "registeredAt": time(identity.registeredAt),
+            ]
+        }
+        return [
+            "id": .string(facts.id.description), "app": .string(facts.app.rawValue),
+            "platform": .string(facts.platform.rawValue), "environment": .string(facts.environment.rawValue),
+            "token": text(facts.token?.masked), "tokenState": .string(facts.tokenState.rawValue),
+            "createdAt": time(facts.createdAt), "seenAt": time(facts.seenAt), "identities": .array(identities),
+        ]
+    }
+
+    static func inboxItem(_ item: InboxItem) -> JSON {
+        let notification = item.entry.notification
+        return [
+            "message": .string(notification.message.description), "app": .string(item.app.rawValue),
+            "title": text(notification.content.title), "body": .string(notification.content.body),
+            "sentAt": time(notification.sentAt), "state": .string(item.delivery.state.rawValue),
+            "receivedAt": time(item.delivery.receivedAt), "readAt": time(item.delivery.readAt),
+        ]
+    }
+
+    static func day(_ day: FunnelDay) -> JSON {
+        [
+            "app": .string(day.app.rawValue), "vendor": .string(day.vendor.rawValue), "day": time(day.day),
+            "funnel": funnel(day.funnel),
+        ]
+    }
+
+    static func event(_ event: EventFacts) -> JSON {
+        [
+            "offset": .int(event.position), "at": time(event.at), "kind": .string(event.kind),
+            "app": .string(event.app.rawValue), "vendor": .string(event.vendor.rawValue),
+            "message": .string(event.message.description), "target": .string(event.target.description),
+            "data": event.data ?? .null,
+        ]
+    }
+
+    private static func text(_ text: String?) -> JSON { text.map { .string($0) } ?? .null }
+    private static func time(_ time: Timestamp?) -> JSON { time.map { .int($0.milliseconds) } ?? .null }
+    private static func count(_ count: Int?) -> JSON { count.map { .int($0) } ?? .null }
+}

@@ -1,0 +1,95 @@
+import Model
+
+/// The native API's description, served at `/openapi.json`. One row per operation, so that a new route is one line here.
+enum OpenAPIDocument {
+    private struct Operation {
+        var path: String
+        var method: String
+        var summary: String
+        var success: String
+    }
+
+    private static let operations = [
+        Operation(
+            path: "/v1/messages",
+            method: "post",
+            summary: "Send a message; ?preview=true shows the payload per dialect",
+            success: "202"
+        ),
+        Operation(path: "/v1/messages/{id}", method: "get", summary: "A message's state and funnel", success: "200"),
+        Operation(path: "/v1/messages/{id}", method: "delete", summary: "Cancel what is not sent yet", success: "200"),
+        Operation(
+            path: "/v1/messages/{id}/deliveries",
+            method: "get",
+            summary: "Deliveries, by keyset pages",
+            success: "200"
+        ),
+        Operation(
+            path: "/v1/messages/{id}/deliveries/{target}",
+            method: "get",
+            summary: "One delivery, explained",
+            success: "200"
+        ),
+        Operation(path: "/v1/devices", method: "post", summary: "Register or update a device", success: "201"),
+        Operation(path: "/v1/devices", method: "get", summary: "Devices, by keyset pages", success: "200"),
+        Operation(path: "/v1/devices/{id}", method: "get", summary: "One device with its identities", success: "200"),
+        Operation(
+            path: "/v1/devices/{id}",
+            method: "patch",
+            summary: "Change preference, user, name or phone",
+            success: "200"
+        ),
+        Operation(
+            path: "/v1/devices/{id}",
+            method: "delete",
+            summary: "Erase a device, with an audit row",
+            success: "204"
+        ),
+        Operation(
+            path: "/v1/devices/{id}/inbox",
+            method: "get",
+            summary: "A device's messages, newest first",
+            success: "200"
+        ),
+        Operation(path: "/v1/users/{id}", method: "delete", summary: "Erase a user everywhere", success: "200"),
+        Operation(path: "/v1/receipts", method: "post", summary: "Report received or read", success: "200"),
+        Operation(path: "/v1/media/{hash}", method: "put", summary: "Store an image under its SHA-256", success: "201"),
+        Operation(path: "/v1/analytics/funnel", method: "get", summary: "The funnel per app and day", success: "200"),
+        Operation(path: "/v1/events", method: "get", summary: "Events as NDJSON after an offset", success: "200"),
+    ]
+
+    static let json: JSON = {
+        var paths = JSONObject()
+        for operation in operations {
+            var entry = paths[operation.path]?.object ?? JSONObject()
+            entry[operation.method] = [
+                "summary": .string(operation.summary), "security": [["bearer": []]],
+                "parameters": .array(parameters(operation.path)),
+                "responses": .object(
+                    JSONObject([
+                        (operation.success, ["description": "Done"]),
+                        (
+                            "default",
+                            ["description": "Problem details (RFC 9457)", "content": ["application/problem+json": [:]]]
+                        ),
+                    ])
+                ),
+            ]
+            paths[operation.path] = .object(entry)
+        }
+        return [
+            "openapi": "3.1.0", "info": ["title": "push-gateway", "version": .string(GatewayVersion.text)],
+            "paths": .object(paths),
+            "components": ["securitySchemes": ["bearer": ["type": "http", "scheme": "bearer"]]],
+        ]
+    }()
+
+    private static func parameters(_ path: String) -> [JSON] {
+        path.split(separator: "/").filter { $0.hasPrefix("{") }.map {
+            [
+                "name": .string(String($0.dropFirst().dropLast())), "in": "path", "required": true,
+                "schema": ["type": "string"],
+            ]
+        }
+    }
+}

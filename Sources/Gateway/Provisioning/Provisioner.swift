@@ -1,0 +1,91 @@
+import Crypto
+import DeliveryEngine
+import Foundation
+import Logging
+import Model
+import Postgres
+
+/// Applies a provisioning file: reads, checks, seals, and stores it all or nothing.
+struct Provisioner: Sendable {
+    let store: PostgresProvisioningStore
+    let directory: PostgresDirectory
+    let masterKey: MasterKey
+
+    /// - Throws: `ProvisioningProblem` for the file, `ProvisioningError` for what is stored, `MasterKeyError`.
+    func apply(fileAt path: String, allowsInlineSecrets: Bool) async throws -> ProvisioningSummary {
+        guard let data = FileManager.default.contents(atPath: path) else {
+            throw ProvisioningProblem(path: "", problem: "cannot read \(path)")
+        }
+        let directory = (path as NSString).deletingLastPathComponent
+        let reader = ProvisioningReader(
+            directory: directory.isEmpty ? "." : directory,
+            environment: ProcessInfo.processInfo.environment,
+            allowsInlineSecrets: allowsInlineSecrets
+        )
+        let file = try reader.read(String(decoding: data, as: UTF8.self))
+        try await checkMasterKey()
+        var tenants: [ProvisionedTenant] = []
+        for tenant in file.tenants { tenants.append(try provisioned(tenant)) }
+        return try await store.apply(tenants)
+    }
+
+    /// Binds this database to our master key, or refuses when it is bound to another.
+    ///
+    /// - Throws: `MasterKeyError.mismatch`, `StoreError`.
+    func checkMasterKey() async throws {
+        let ours = MasterKeyCheck(keyID: masterKey.id, checkValue: masterKey.checkValue)
+        let standing = try await directory.adoptMasterKey(ours)
+        guard standing.keyID == ours.keyID, standing.checkValue == ours.checkValue else {
+            throw MasterKeyError.mismatch(stored: standing.keyID, ours: ours.keyID)
+        }
+    }
+
+    private func provisioned(_ tenant: ProvisioningFile.Tenant) throws -> ProvisionedTenant {
+        ProvisionedTenant(
+            id: tenant.id,
+            apiKeys: tenant.apiKeys.map {
+                ProvisionedKey(name: $0.name, hash: APIKeys.hash($0.secret), scopes: $0.scopes, expiresAt: $0.expiresAt)
+            },
+            credentials: try tenant.credentials.map { try provisioned($0, tenant: tenant.id) },
+            apps: tenant.apps.map { app in
+                ProvisionedApp(
+                    id: app.id,
+                    platforms: app.platforms.mapValues { PlatformRoute(topic: $0.topic, credentials: $0.credentials) },
+                    defaultTimeToLive: nil,
+                    bindings: app.bindings.flatMap(Self.bindings)
+                )
+            }
+        )
+    }
+
+    private func provisioned(_ credential: ProvisioningFile.Credential, tenant: TenantID) throws
+        -> ProvisionedCredential
+    {
+        let key = CredentialKey(tenant: tenant, credential: credential.id)
+        try CredentialCheck.require(credential)
+        return ProvisionedCredential(
+            id: credential.id,
+            kind: "apns-token",
+            teamID: credential.teamID,
+            keyID: credential.keyID,
+            endpoint: credential.endpoint,
+            trustRoots: credential.trustRoots.map { String(decoding: $0, as: UTF8.self) },
+            sealed: try masterKey.seal(credential.privateKey, context: SealContext.credential(key)),
+            fingerprint: Array(SHA256.hash(data: credential.privateKey))
+        )
+    }
+
+    private static func bindings(_ binding: ProvisioningFile.Binding) -> [ProvisionedBinding] {
+        binding.keys.map { kind, value in
+            var settings = binding.settings
+            // The account names the server's own id in RationalOwl's answers; the adapter cannot look it up.
+            if settings["accountId"] == nil, let account = binding.keys.first(where: { $0.kind == "account" }) {
+                settings["accountId"] = .string(account.value)
+            }
+            return ProvisionedBinding(
+                key: BindingKey(vendor: binding.vendor, kind: kind, value: value, host: binding.host),
+                settings: settings
+            )
+        }
+    }
+}

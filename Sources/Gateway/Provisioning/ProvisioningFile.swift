@@ -1,0 +1,266 @@
+import Foundation
+import Model
+
+/// What a provisioning file says, checked, with its secrets read but not yet sealed.
+struct ProvisioningFile: Sendable {
+    struct Tenant: Sendable {
+        var id: TenantID
+        var apiKeys: [APIKey]
+        var credentials: [Credential]
+        var apps: [App]
+    }
+    struct APIKey: Sendable {
+        var name: String
+        var secret: String
+        var scopes: [String]
+        var expiresAt: Timestamp?
+    }
+    struct Credential: Sendable {
+        var id: CredentialID
+        var teamID: String
+        var keyID: String
+        /// PEM of the .p8 file.
+        var privateKey: [UInt8]
+        /// Only to reach a simulator or proxy.
+        var endpoint: String?
+        var trustRoots: [UInt8]?
+    }
+    struct App: Sendable {
+        var id: AppID
+        var platforms: [Platform: PlatformSettings]
+        var bindings: [Binding]
+    }
+    struct PlatformSettings: Sendable {
+        var topic: String
+        var credentials: [PushEnvironment: CredentialID]
+    }
+    struct Binding: Sendable {
+        var vendor: Vendor
+        /// (kind, value) pairs that lead here.
+        var keys: [(kind: String, value: String)]
+        var host: String?
+        var settings: JSONObject
+    }
+
+    /// The scopes an API key may have.
+    static let scopes: Set<String> = ["send", "devices", "read", "admin"]
+
+    var tenants: [Tenant]
+}
+
+/// Turns a file's text into a `ProvisioningFile`, or says exactly what is wrong and where.
+struct ProvisioningReader {
+    /// Where relative paths start: the file's own directory.
+    var directory: String
+    var environment: [String: String]
+    /// Whether a secret may stand in the file itself.
+    var allowsInlineSecrets: Bool
+
+    /// - Throws: `ProvisioningProblem`.
+    func read(_ text: String) throws(ProvisioningProblem) -> ProvisioningFile {
+        var root = try StrictFields(YAMLTree.parse(text), path: "")
+        var tenants: [ProvisioningFile.Tenant] = []
+        for (path, value) in try root.list("tenants") { tenants.append(try tenant(value, path)) }
+        try root.finish()
+        try unique(tenants.map(\.id.rawValue), "tenants", "id")
+        return ProvisioningFile(tenants: tenants)
+    }
+
+    private func tenant(_ json: JSON, _ path: String) throws(ProvisioningProblem) -> ProvisioningFile.Tenant {
+        var fields = try StrictFields(json, path: path)
+        let id = TenantID(try fields.name("id"))
+        var keys: [ProvisioningFile.APIKey] = []
+        for (path, value) in try fields.list("apiKeys") { keys.append(try apiKey(value, path)) }
+        var credentials: [ProvisioningFile.Credential] = []
+        for (path, value) in try fields.list("credentials") { credentials.append(try credential(value, path)) }
+        var apps: [ProvisioningFile.App] = []
+        let known = Set(credentials.map(\.id))
+        for (path, value) in try fields.list("apps") { apps.append(try app(value, path, credentials: known)) }
+        try fields.finish()
+        try unique(keys.map(\.name), "\(path).apiKeys", "name")
+        try unique(credentials.map(\.id.rawValue), "\(path).credentials", "id")
+        try unique(apps.map(\.id.rawValue), "\(path).apps", "id")
+        return ProvisioningFile.Tenant(id: id, apiKeys: keys, credentials: credentials, apps: apps)
+    }
+
+    private func apiKey(_ json: JSON, _ path: String) throws(ProvisioningProblem) -> ProvisioningFile.APIKey {
+        var fields = try StrictFields(json, path: path)
+        let name = try fields.name("name")
+        let secret = try secret(&fields, "secret", path)
+        guard secret.utf8.count >= 16 else {
+            throw ProvisioningProblem(path: path, problem: "the secret must have at least 16 characters")
+        }
+        var scopes: [String] = []
+        for (path, value) in try fields.list("scopes") {
+            guard let scope = value.string, ProvisioningFile.scopes.contains(scope) else {
+                throw ProvisioningProblem(
+                    path: path,
+                    problem: "must be one of \(ProvisioningFile.scopes.sorted().joined(separator: ", "))"
+                )
+            }
+            scopes.append(scope)
+        }
+        var expiresAt: Timestamp?
+        if let text = try fields.optionalText("expiresAt") {
+            guard let date = try? Date(text, strategy: .iso8601) else {
+                throw ProvisioningProblem(
+                    path: "\(path).expiresAt",
+                    problem: "must be a time like 2027-01-01T00:00:00Z"
+                )
+            }
+            expiresAt = Timestamp(milliseconds: Int64(clamping: Int(date.timeIntervalSince1970 * 1000)))
+        }
+        try fields.finish()
+        return .init(name: name, secret: secret, scopes: scopes, expiresAt: expiresAt)
+    }
+
+    private func credential(_ json: JSON, _ path: String) throws(ProvisioningProblem) -> ProvisioningFile.Credential {
+        var fields = try StrictFields(json, path: path)
+        let id = CredentialID(try fields.name("id"))
+        let kind = try fields.text("kind")
+        guard kind == "apns-token" else {
+            throw ProvisioningProblem(path: "\(path).kind", problem: "'\(kind)' is not supported; use apns-token")
+        }
+        let team = try fields.name("teamId")
+        let keyID = try fields.name("keyId")
+        guard let key = try file(&fields, "privateKeyFile", path) else {
+            throw ProvisioningProblem(path: "\(path).privateKeyFile", problem: "is missing")
+        }
+        let endpoint = try fields.optionalText("endpoint")
+        if let endpoint, !endpoint.hasPrefix("https://") {
+            throw ProvisioningProblem(path: "\(path).endpoint", problem: "must start with https://")
+        }
+        let roots = try file(&fields, "trustRootsFile", path)
+        try fields.finish()
+        return .init(id: id, teamID: team, keyID: keyID, privateKey: key, endpoint: endpoint, trustRoots: roots)
+    }
+
+    private func app(
+        _ json: JSON,
+        _ path: String,
+        credentials: Set<CredentialID>
+    ) throws(ProvisioningProblem) -> ProvisioningFile.App {
+        var fields = try StrictFields(json, path: path)
+        let id = AppID(try fields.name("id"))
+        var platforms: [Platform: ProvisioningFile.PlatformSettings] = [:]
+        for (key, path, value) in try fields.pairs("platforms") {
+            guard let platform = Platform(rawValue: key) else {
+                throw ProvisioningProblem(path: path, problem: "is no known platform; use ios or android")
+            }
+            platforms[platform] = try platformSettings(value, path, credentials: credentials)
+        }
+        var bindings: [ProvisioningFile.Binding] = []
+        for (key, path, value) in try fields.pairs("bindings") { bindings.append(try binding(key, value, path)) }
+        guard try fields.list("routes").isEmpty else {
+            throw ProvisioningProblem(
+                path: "\(path).routes",
+                problem: "routes other than the default are not supported yet"
+            )
+        }
+        try fields.finish()
+        return .init(id: id, platforms: platforms, bindings: bindings)
+    }
+
+    private func platformSettings(
+        _ json: JSON,
+        _ path: String,
+        credentials: Set<CredentialID>
+    ) throws(ProvisioningProblem) -> ProvisioningFile.PlatformSettings {
+        var fields = try StrictFields(json, path: path)
+        let topic = try fields.text("topic")
+        var map: [PushEnvironment: CredentialID] = [:]
+        for environment in PushEnvironment.allCases {
+            guard let name = try fields.optionalText(environment.rawValue) else { continue }
+            guard credentials.contains(CredentialID(name)) else {
+                throw ProvisioningProblem(
+                    path: "\(path).\(environment.rawValue)",
+                    problem: "there is no credential '\(name)'"
+                )
+            }
+            map[environment] = CredentialID(name)
+        }
+        // One key may serve both of Apple's worlds: the other environment uses the same unless it names its own.
+        for environment in PushEnvironment.allCases where map[environment] == nil {
+            map[environment] = map[environment.other]
+        }
+        try fields.finish()
+        return .init(topic: topic, credentials: map)
+    }
+
+    private func binding(_ vendor: String, _ json: JSON, _ path: String) throws(ProvisioningProblem)
+        -> ProvisioningFile.Binding
+    {
+        var fields = try StrictFields(json, path: path)
+        var keys: [(kind: String, value: String)] = []
+        switch Vendor(vendor) {
+        case .rationalOwl:
+            keys.append(("account", try fields.text("accountId")))
+            if let service = try fields.optionalText("serviceId") { keys.append(("service", service)) }
+        default:
+            throw ProvisioningProblem(
+                path: path,
+                problem: "the vendor '\(vendor)' is not supported yet; use rationalowl"
+            )
+        }
+        let host = try fields.optionalText("host")?.lowercased()
+        var settings = JSONObject()
+        if let value = fields.value("settings") {
+            guard let object = value.object else {
+                throw ProvisioningProblem(path: "\(path).settings", problem: "must be a mapping")
+            }
+            settings = object
+        }
+        try fields.finish()
+        return .init(vendor: Vendor(vendor), keys: keys, host: host, settings: settings)
+    }
+
+    /// A secret from `<name>Env`, `<name>File`, or inline when that is allowed.
+    private func secret(_ fields: inout StrictFields, _ name: String, _ path: String) throws(ProvisioningProblem)
+        -> String
+    {
+        if let variable = try fields.optionalText(name + "Env") {
+            guard let value = environment[variable], !value.isEmpty else {
+                throw ProvisioningProblem(
+                    path: "\(path).\(name)Env",
+                    problem: "the environment has no variable \(variable)"
+                )
+            }
+            return value
+        }
+        if let bytes = try file(&fields, name + "File", path) {
+            return String(decoding: bytes, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+        }
+        if let inline = try fields.optionalText(name) {
+            guard allowsInlineSecrets else {
+                throw ProvisioningProblem(
+                    path: "\(path).\(name)",
+                    problem:
+                        "a secret may not stand in the file: use \(name)Env or \(name)File, or --allow-inline-secrets"
+                )
+            }
+            return inline
+        }
+        throw ProvisioningProblem(path: path, problem: "needs \(name)Env or \(name)File")
+    }
+
+    private func file(_ fields: inout StrictFields, _ key: String, _ path: String) throws(ProvisioningProblem)
+        -> [UInt8]?
+    {
+        guard let name = try fields.optionalText(key) else { return nil }
+        let full = name.hasPrefix("/") ? name : "\(directory)/\(name)"
+        guard let data = FileManager.default.contents(atPath: full) else {
+            throw ProvisioningProblem(path: "\(path).\(key)", problem: "cannot read \(full)")
+        }
+        guard data.count <= 1 << 20 else {
+            throw ProvisioningProblem(path: "\(path).\(key)", problem: "is larger than 1 MiB")
+        }
+        return Array(data)
+    }
+
+    private func unique(_ names: [String], _ path: String, _ key: String) throws(ProvisioningProblem) {
+        var seen: Set<String> = []
+        for name in names where !seen.insert(name).inserted {
+            throw ProvisioningProblem(path: path, problem: "\(key) '\(name)' appears twice")
+        }
+    }
+}

@@ -1,0 +1,92 @@
+import Model
+
+/// Reads one mapping of a provisioning file and remembers which keys were asked for: whatever is left over is a mistake.
+struct StrictFields {
+    let path: String
+    private let object: JSONObject
+    private var read: Set<String> = []
+
+    /// - Throws: `ProvisioningProblem` unless `json` is a mapping.
+    init(_ json: JSON?, path: String) throws(ProvisioningProblem) {
+        guard let object = json?.object else { throw ProvisioningProblem(path: path, problem: "must be a mapping") }
+        self.object = object
+        self.path = path
+    }
+
+    private func at(_ key: String) -> String { path.isEmpty ? key : "\(path).\(key)" }
+
+    /// The raw value, or nil when it is absent or null.
+    mutating func value(_ key: String) -> JSON? {
+        read.insert(key)
+        guard let value = object[key], value != .null else { return nil }
+        return value
+    }
+
+    /// - Throws: `ProvisioningProblem` when it is there and no text.
+    mutating func optionalText(_ key: String) throws(ProvisioningProblem) -> String? {
+        guard let value = value(key) else { return nil }
+        guard let text = value.lenientString else { throw ProvisioningProblem(path: at(key), problem: "must be text") }
+        guard text.utf8.count <= 1024, !text.utf8.contains(where: { $0 < 0x20 }) else {
+            throw ProvisioningProblem(path: at(key), problem: "is too long or holds control characters")
+        }
+        return text
+    }
+
+    /// - Throws: `ProvisioningProblem` when it is absent, empty or no text.
+    mutating func text(_ key: String) throws(ProvisioningProblem) -> String {
+        guard let text = try optionalText(key), !text.isEmpty else {
+            throw ProvisioningProblem(path: at(key), problem: "is missing")
+        }
+        return text
+    }
+
+    /// A name that goes into keys and URLs: letters, digits, `.`, `_`, `-`.
+    ///
+    /// - Throws: `ProvisioningProblem`.
+    mutating func name(_ key: String) throws(ProvisioningProblem) -> String {
+        let text = try text(key)
+        guard text.utf8.count <= 64,
+            text.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || "._-".contains($0)) })
+        else {
+            throw ProvisioningProblem(
+                path: at(key),
+                problem: "'\(text)' may hold letters, digits, '.', '_' and '-' only, at most 64"
+            )
+        }
+        return text
+    }
+
+    /// - Throws: `ProvisioningProblem` when it is there and no true or false.
+    mutating func flag(_ key: String) throws(ProvisioningProblem) -> Bool? {
+        guard let value = value(key) else { return nil }
+        guard let flag = value.bool else { throw ProvisioningProblem(path: at(key), problem: "must be true or false") }
+        return flag
+    }
+
+    /// The elements with their paths; empty when absent.
+    ///
+    /// - Throws: `ProvisioningProblem` when it is there and no list.
+    mutating func list(_ key: String) throws(ProvisioningProblem) -> [(path: String, value: JSON)] {
+        guard let value = value(key) else { return [] }
+        guard let array = value.array else { throw ProvisioningProblem(path: at(key), problem: "must be a list") }
+        return array.enumerated().map { ("\(at(key))[\($0.offset)]", $0.element) }
+    }
+
+    /// The pairs with their paths; empty when absent.
+    ///
+    /// - Throws: `ProvisioningProblem` when it is there and no mapping.
+    mutating func pairs(_ key: String) throws(ProvisioningProblem) -> [(key: String, path: String, value: JSON)] {
+        guard let value = value(key) else { return [] }
+        guard let object = value.object else { throw ProvisioningProblem(path: at(key), problem: "must be a mapping") }
+        return object.pairs.map { ($0.key, "\(at(key)).\($0.key)", $0.value) }
+    }
+
+    /// Refuses keys that nobody asked for.
+    ///
+    /// - Throws: `ProvisioningProblem` that names the first one.
+    func finish() throws(ProvisioningProblem) {
+        if let unknown = object.keys.first(where: { !read.contains($0) }) {
+            throw ProvisioningProblem(path: at(unknown), problem: "is no known key")
+        }
+    }
+}

@@ -1,0 +1,71 @@
+import Foundation
+import Model
+import Yams
+
+/// Reads YAML into `JSON` without losing spelling: an id of digits only stays the text it was.
+enum YAMLTree {
+    /// 4 MiB: a provisioning file of ten thousand apps. More is a mistake or an attack on the parser.
+    static let sizeLimitBytes = 4 << 20
+
+    /// - Throws: `ProvisioningProblem` with the line of the fault.
+    static func parse(_ text: String) throws(ProvisioningProblem) -> JSON {
+        guard text.utf8.count <= sizeLimitBytes else {
+            throw ProvisioningProblem(path: "", problem: "the file is larger than \(sizeLimitBytes) bytes")
+        }
+        do {
+            guard let node = try Yams.compose(yaml: text) else { return .object(JSONObject()) }
+            return try convert(node, depth: 0)
+        } catch let problem as ProvisioningProblem {
+            throw problem
+        } catch let error as YamlError {
+            throw ProvisioningProblem(path: "", problem: "not YAML: \(error)")
+        } catch {
+            throw ProvisioningProblem(path: "", problem: "not YAML")
+        }
+    }
+
+    private static func convert(_ node: Node, depth: Int) throws(ProvisioningProblem) -> JSON {
+        guard depth < 32 else { throw ProvisioningProblem(path: "", problem: "nested deeper than 32") }
+        switch node {
+        case .scalar(let scalar): return value(of: scalar, node)
+        case .sequence(let sequence):
+            var out: [JSON] = []
+            for element in sequence { out.append(try convert(element, depth: depth + 1)) }
+            return .array(out)
+        case .mapping(let mapping):
+            var out = JSONObject()
+            for (key, value) in mapping {
+                guard case .scalar(let name) = key else {
+                    throw ProvisioningProblem(path: "", problem: "a key must be plain text")
+                }
+                guard out[name.string] == nil else {
+                    throw ProvisioningProblem(path: name.string, problem: "appears twice\(line(of: key))")
+                }
+                out[name.string] = try convert(value, depth: depth + 1)
+            }
+            return .object(out)
+        case .alias:
+            throw ProvisioningProblem(path: "", problem: "aliases are not supported")
+        }
+    }
+
+    private static func value(of scalar: Node.Scalar, _ node: Node) -> JSON {
+        // Quoted text is text, whatever it looks like.
+        guard scalar.style == .plain || scalar.style == .any else { return .string(scalar.string) }
+        if let bool = node.bool { return .bool(bool) }
+        if node.null != nil { return .null }
+        let text = scalar.string
+        // Only what is a JSON number in its own spelling: `0123…` and `1_000` are text.
+        if case .number(let spelled)? = try? JSONParser.parse(text) { return .number(spelled) }
+        return .string(text)
+    }
+
+    private static func line(of node: Node) -> String { node.mark.map { " (line \($0.line))" } ?? "" }
+}
+
+/// What is wrong with a provisioning file, and where: `tenants[0].apps[1].platforms.ios.topic`.
+struct ProvisioningProblem: Error, CustomStringConvertible, Hashable {
+    var path: String
+    var problem: String
+    var description: String { path.isEmpty ? problem : "\(path): \(problem)" }
+}

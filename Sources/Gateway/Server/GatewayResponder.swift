@@ -1,0 +1,60 @@
+import HTTPTypes
+import Hummingbird
+import Logging
+import Model
+import NIOCore
+
+/// The front door: native API, then vendors, then 404 as problem details.
+struct GatewayResponder: HTTPResponder {
+    typealias Context = CallContext
+
+    let mounts: VendorMounts
+    let vendors: VendorEndpoint
+    let native: NativeAPI
+
+    func respond(to request: Request, context: CallContext) async throws -> Response {
+        let path = request.uri.path
+        if path == "/v1" || path.hasPrefix("/v1/") || path == "/openapi.json" {
+            return await native.respond(to: request, remoteAddress: context.remoteAddress)
+        }
+        if let match = mounts.match(path: path, method: request.method) {
+            let answer = await vendors.respond(to: request, match: match, remoteAddress: context.remoteAddress)
+            return Response(answer)
+        }
+        return Problem.notFound("no such path").response
+    }
+}
+
+/// What a call knows of its connection.
+struct CallContext: RequestContext {
+    var coreContext: CoreRequestContextStorage
+    /// The peer's address without port.
+    let remoteAddress: String?
+
+    init(source: ApplicationRequestContextSource) {
+        coreContext = CoreRequestContextStorage(source: source)
+        remoteAddress = source.channel.remoteAddress?.ipAddress
+    }
+}
+
+extension Response {
+    /// A vendor's answer as the web framework's.
+    init(_ answer: VendorResponse) {
+        self.init(
+            status: HTTPResponse.Status(code: answer.status),
+            headers: answer.headers,
+            body: ResponseBody(byteBuffer: ByteBuffer(bytes: answer.body))
+        )
+    }
+
+    /// A JSON answer.
+    static func json(_ value: JSON, status: HTTPResponse.Status = .ok, headers: HTTPFields = HTTPFields()) -> Response {
+        var headers = headers
+        headers[.contentType] = headers[.contentType] ?? "application/json; charset=utf-8"
+        return Response(
+            status: status,
+            headers: headers,
+            body: ResponseBody(byteBuffer: ByteBuffer(bytes: JSONWriter.bytes(value)))
+        )
+    }
+}

@@ -1,0 +1,144 @@
+import Commands
+import DeliveryEngine
+import HTTPTypes
+import HummingbirdCore
+import Logging
+import Metrics
+import Model
+
+/// Carries one vendor call through: read, locate, prove, decode, command, encode. Knows no vendor.
+struct VendorEndpoint: Sendable {
+    let directory: any CallDirectory
+    let handler: CommandHandler
+    let handOver: @Sendable ([SliceLease]) -> Void
+    let limiter: RateLimiter
+    let identifiers: any IdentifierSource
+    let logger: Logger
+
+    /// The answer to `request`, always in the vendor's own shape.
+    func respond(to request: Request, match: VendorMounts.Match, remoteAddress: String?) async -> VendorResponse {
+        let started = ContinuousClock.now
+        var call = VendorRequest(
+            route: match.route.name,
+            method: request.method,
+            path: request.uri.path,
+            query: request.uri.query,
+            headers: Self.headersWithHost(request),
+            remoteAddress: remoteAddress
+        )
+        let response = await answer(&call, request, match)
+        let labels = [
+            ("vendor", match.adapter.vendor.rawValue), ("route", match.route.name), ("status", "\(response.status)"),
+        ]
+        Counter(label: "vendor_calls_total", dimensions: labels).increment()
+        let elapsed = ContinuousClock.now - started
+        logger.debug(
+            "vendor call",
+            metadata: [
+                LogKey.vendor: "\(match.adapter.vendor)", LogKey.route: "\(match.route.name)",
+                LogKey.status: "\(response.status)", LogKey.milliseconds: "\(elapsed.milliseconds)",
+            ]
+        )
+        return response
+    }
+
+    /// HTTP/1.1's Host becomes `:authority` in HTTPTypes; adapters look for the field.
+    private static func headersWithHost(_ request: Request) -> HTTPFields {
+        var headers = request.headers
+        if let host = HTTPField.Name("host"), headers[host] == nil, let authority = request.head.authority {
+            headers[host] = authority
+        }
+        return headers
+    }
+
+    private func answer(_ call: inout VendorRequest, _ request: Request, _ match: VendorMounts.Match) async
+        -> VendorResponse
+    {
+        let adapter = match.adapter
+        guard match.methodFits else {
+            return adapter.refuse(AdapterError(.methodNotAllowed), for: call, settings: .unbound)
+        }
+        guard limiter.admits(call.remoteAddress) else {
+            return adapter.refuse(AdapterError(.tooManyRequests), for: call, settings: .unbound)
+        }
+        do {
+            call.body = try await BodyReader.read(request, limitBytes: match.route.bodyLimitBytes)
+        } catch .tooLarge {
+            return adapter.refuse(AdapterError(.tooLarge), for: call, settings: .unbound)
+        } catch {
+            return adapter.refuse(AdapterError(.timedOut), for: call, settings: .unbound)
+        }
+        return await carryOut(call, adapter)
+    }
+
+    /// Everything after the body is read: pure but for the store. Fuzzed as it is.
+    func carryOut(_ call: VendorRequest, _ adapter: any VendorAdapter) async -> VendorResponse {
+        var settings = BindingSettings.unbound
+        do {
+            let (key, _) = try adapter.locate(call)
+            let binding: BoundCall?
+            do {
+                binding = try await directory.binding(key)
+            } catch {
+                note(call, adapter, "\(error)")
+                return adapter.encode([.refused(.unavailable(retryAfter: .seconds(5)))], for: call, settings: settings)
+            }
+            guard let binding else { return adapter.encode([.refused(.unknownBinding)], for: call, settings: settings) }
+            settings = binding.settings
+            let commands = try adapter.decode(call, settings: settings).map { withBodyHash($0, call.body) }
+            let scope = CallScope(
+                tenant: binding.tenant,
+                app: binding.app,
+                vendor: adapter.vendor,
+                settings: settings,
+                remoteAddress: call.remoteAddress
+            )
+            let result = await handler.perform(commands, in: scope)
+            if !result.handover.isEmpty { handOver(result.handover) }
+            return adapter.encode(result.replies, for: call, settings: settings)
+        } catch {
+            note(call, adapter, "\(error)")
+            return adapter.refuse(error, for: call, settings: settings)
+        }
+    }
+
+    private func withBodyHash(_ command: Command, _ body: [UInt8]) -> Command {
+        guard case .submission(.submit(var submission)) = command, submission.idempotencyKey != nil else {
+            return command
+        }
+        submission.bodyHash = identifiers.sha256(body)
+        return .submission(.submit(submission))
+    }
+
+    private func note(_ call: VendorRequest, _ adapter: any VendorAdapter, _ reason: String) {
+        logger.info(
+            "vendor call refused",
+            metadata: [
+                LogKey.vendor: "\(adapter.vendor)", LogKey.route: "\(call.route)", LogKey.reason: "\(reason)",
+                LogKey.peer: "\(call.remoteAddress ?? "?")",
+            ]
+        )
+    }
+}
+
+/// Whose call a binding's key is.
+struct BoundCall: Sendable, Hashable {
+    var tenant: TenantID
+    var app: AppID
+    var settings: BindingSettings
+}
+
+/// Looks up bindings and API keys. Filled by PostgreSQL's resolvers behind a short-lived cache.
+protocol CallDirectory: Sendable {
+    /// - Throws: `StoreError` when it cannot be known now.
+    func binding(_ key: BindingKey) async throws(StoreError) -> BoundCall?
+    /// - Throws: `StoreError` when it cannot be known now.
+    func apiKey(_ secret: String) async throws(StoreError) -> APIKeyGrant?
+}
+
+/// What an API key permits.
+struct APIKeyGrant: Sendable, Hashable {
+    var tenant: TenantID
+    var name: String
+    var scopes: Set<String>
+}

@@ -1,0 +1,58 @@
+import HTTPTypes
+import Model
+
+/// Which adapter answers a path: exact paths first, then the longest prefix.
+struct VendorMounts: Sendable {
+    struct Match: Sendable {
+        var adapter: any VendorAdapter
+        var route: VendorRoute
+        /// False: the path is the route's, the method is not.
+        var methodFits: Bool
+    }
+
+    private struct Entry {
+        var adapter: any VendorAdapter
+        var route: VendorRoute
+    }
+
+    private var exact: [String: [Entry]] = [:]
+    private var prefixes: [(path: String, entry: Entry)] = []
+
+    init(_ adapters: [any VendorAdapter]) {
+        for adapter in adapters {
+            for route in adapter.routes {
+                let entry = Entry(adapter: adapter, route: route)
+                switch route.path {
+                case .exact(let path): exact[Self.canonical(path), default: []].append(entry)
+                case .prefix(let path): prefixes.append((Self.canonical(path), entry))
+                }
+            }
+        }
+        prefixes.sort { $0.path.utf8.count > $1.path.utf8.count }
+    }
+
+    /// First segments that vendors own: no hub may be named like one.
+    var reservedSegments: Set<String> {
+        Set((Array(exact.keys) + prefixes.map(\.path)).compactMap { $0.split(separator: "/").first.map(String.init) })
+    }
+
+    func match(path: String, method: HTTPRequest.Method) -> Match? {
+        let path = Self.canonical(path)
+        if let entries = exact[path] {
+            if let fitting = entries.first(where: { $0.route.method == nil || $0.route.method == method }) {
+                return Match(adapter: fitting.adapter, route: fitting.route, methodFits: true)
+            }
+            if let other = entries.first { return Match(adapter: other.adapter, route: other.route, methodFits: false) }
+        }
+        guard let (_, entry) = prefixes.first(where: { path == $0.path || path.hasPrefix($0.path + "/") }) else {
+            return nil
+        }
+        return Match(adapter: entry.adapter, route: entry.route, methodFits: true)
+    }
+
+    private static func canonical(_ path: String) -> String {
+        var path = path
+        while path.hasSuffix("/"), path.utf8.count > 1 { path.removeLast() }
+        return path
+    }
+}

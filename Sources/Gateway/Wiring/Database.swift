@@ -1,0 +1,120 @@
+import Foundation
+import Logging
+import Model
+import Postgres
+
+/// The database a command works on: the operator's own, or the embedded cluster, which is started when nobody runs it.
+struct Database: Sendable {
+    let call: PostgresPool
+    let engine: PostgresPool
+    let adminConnectionString: String
+    let engineConfiguration: PostgresConfiguration
+    /// Set when this process started the cluster and must stop it.
+    private let cluster: EmbeddedCluster?
+    let isEmbedded: Bool
+
+    /// Opens pools on a database whose schema is as new as this program, migrating an embedded one.
+    ///
+    /// - Parameters:
+    ///   - configuration: where the database is.
+    ///   - migrates: whether an external database is migrated too; only `database migrate` does that.
+    ///   - logger: for notices of the server.
+    ///   - progress: told each step in a sentence.
+    /// - Throws: what the cluster, the connection or a migration says.
+    static func open(
+        _ configuration: GatewayConfiguration,
+        migrates: Bool = false,
+        logger: Logger,
+        progress: @escaping @Sendable (String) -> Void
+    ) async throws -> Database {
+        guard let url = configuration.databaseURL else {
+            return try await openEmbedded(configuration, logger, progress)
+        }
+        let database = Database(
+            admin: url,
+            call: configuration.callDatabaseURL ?? role(.call, of: url),
+            engine: configuration.engineDatabaseURL ?? role(.engine, of: url),
+            cluster: nil,
+            isEmbedded: false,
+            configuration: configuration,
+            logger: logger
+        )
+        if migrates { try await database.migrate(logger, progress) }
+        return database
+    }
+
+    private static func openEmbedded(
+        _ configuration: GatewayConfiguration,
+        _ logger: Logger,
+        _ progress: @escaping @Sendable (String) -> Void
+    ) async throws -> Database {
+        let directory = configuration.dataDirectory + "/postgres"
+        let cluster = try await EmbeddedCluster.startOrAttach(directory: directory, logger: logger, progress: progress)
+        let database = Database(
+            admin: cluster.adminConnectionString,
+            call: cluster.connectionString(role: .call),
+            engine: cluster.connectionString(role: .engine),
+            cluster: cluster,
+            isEmbedded: true,
+            configuration: configuration,
+            logger: logger
+        )
+        do {
+            try await database.migrate(logger, progress)
+        } catch {
+            try? await cluster.stop()
+            throw error
+        }
+        return database
+    }
+
+    private init(
+        admin: String,
+        call: String,
+        engine: String,
+        cluster: EmbeddedCluster?,
+        isEmbedded: Bool,
+        configuration: GatewayConfiguration,
+        logger: Logger
+    ) {
+        var limits = PoolLimits()
+        limits.maximumConnections = configuration.databaseConnections
+        adminConnectionString = admin
+        engineConfiguration = PostgresConfiguration(engine)
+        self.call = PostgresPool(PostgresConfiguration(call), limits: limits, logger: logger)
+        self.engine = PostgresPool(engineConfiguration, limits: limits, logger: logger)
+        self.cluster = cluster
+        self.isEmbedded = isEmbedded
+    }
+
+    /// The connection string of one of our roles on the same server: libpq takes the last `user` it is told.
+    private static func role(_ role: GatewayRole, of url: String) -> String {
+        if url.hasPrefix("postgres://") || url.hasPrefix("postgresql://") {
+            return url + (url.contains("?") ? "&" : "?") + "user=\(role.rawValue)"
+        }
+        return url + " user=\(role.rawValue)"
+    }
+
+    /// Makes the roles and brings the schema up to date.
+    ///
+    /// - Throws: `PostgresError`, `MigrationError`.
+    func migrate(_ logger: Logger, _ progress: @escaping @Sendable (String) -> Void) async throws {
+        let admin = try await PostgresConnection.connect(PostgresConfiguration(adminConnectionString), logger: logger)
+        do {
+            try await Bootstrap.prepare(admin)
+            let applied = try await Migrator.bundled().migrate(admin, progress: progress)
+            if !applied.isEmpty { progress("applied \(applied.count) migration(s)") }
+        } catch {
+            await admin.close()
+            throw error
+        }
+        await admin.close()
+    }
+
+    /// Closes the pools, and stops the cluster when this process started it.
+    func close() async {
+        await call.close()
+        await engine.close()
+        try? await cluster?.stop()
+    }
+}

@@ -1,0 +1,85 @@
+import APNs
+import Model
+import Postgres
+
+/// The checks behind `/readyz` and `doctor`.
+struct Diagnosis: Sendable {
+    let database: Database
+    let masterKey: MasterKey
+
+    /// What I1 rests on; anything else loses accepted messages in a power failure.
+    private static let durable = ["fsync": "on", "full_page_writes": "on"]
+
+    func readiness() async -> Readiness {
+        var checks: [Readiness.Check] = []
+        do {
+            let store = PostgresStatusStore(engine: database.engine)
+            let settings = try await store.settings()
+            checks.append(
+                .init(
+                    name: "database",
+                    isFine: true,
+                    isVital: true,
+                    detail: database.isEmbedded
+                        ? "embedded PostgreSQL \(settings["server_version"] ?? "?"): for trying out and for small installations"
+                        : "PostgreSQL \(settings["server_version"] ?? "?")"
+                )
+            )
+            checks += Self.durability(settings)
+            checks += Self.state(try await store.status())
+            checks += await credentials()
+        } catch {
+            checks.append(.init(name: "database", isFine: false, isVital: true, detail: "\(error)"))
+        }
+        return Readiness(checks: checks)
+    }
+
+    private static func durability(_ settings: [String: String]) -> [Readiness.Check] {
+        var wrong = durable.filter { settings[$0.key] != $0.value }.map { "\($0.key) is \(settings[$0.key] ?? "?")" }
+        if settings["synchronous_commit"] == "off" { wrong.append("synchronous_commit is off") }
+        return [
+            .init(
+                name: "durability",
+                isFine: wrong.isEmpty,
+                isVital: false,
+                detail: wrong.isEmpty
+                    ? "fsync, full_page_writes and synchronous_commit are on" : wrong.sorted().joined(separator: ", ")
+            )
+        ]
+    }
+
+    private static func state(_ status: StoreStatus) -> [Readiness.Check] {
+        let stopped = status.stoppedCredentials.map { "\($0.key.tenant)/\($0.key.credential): \($0.reason)" }
+        return [
+            .init(
+                name: "credentials accepted",
+                isFine: stopped.isEmpty,
+                isVital: false,
+                detail: stopped.isEmpty ? "no credential is refused by its service" : stopped.joined(separator: "; ")
+            ),
+            .init(
+                name: "partitions",
+                isFine: status.defaultPartitionRows == 0,
+                isVital: false,
+                detail: status.defaultPartitionRows == 0
+                    ? "every delivery has its week"
+                    : "\(status.defaultPartitionRows) deliveries lie outside the prepared weeks"
+            ),
+        ]
+    }
+
+    private func credentials() async -> [Readiness.Check] {
+        let directory = PostgresDirectory(call: database.call, engine: database.engine)
+        guard let stored = try? await directory.credentials() else { return [] }
+        return stored.map { credential in
+            let name = "credential \(credential.key.tenant)/\(credential.key.credential)"
+            do {
+                let secret = try masterKey.open(credential.sealed, context: SealContext.credential(credential.key))
+                try CredentialCheck.require(pem: secret)
+                return .init(name: name, isFine: true, isVital: false, detail: "the key opens and is P-256")
+            } catch {
+                return .init(name: name, isFine: false, isVital: false, detail: "\(error)")
+            }
+        }
+    }
+}

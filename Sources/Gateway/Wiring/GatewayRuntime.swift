@@ -1,0 +1,215 @@
+import APNs
+import AsyncHTTPClient
+import Commands
+import DeliveryEngine
+import Foundation
+import Logging
+import Model
+import Postgres
+import RationalOwl
+import ServiceLifecycle
+import Webhooks
+
+/// Puts the parts of one node together and runs them until it is told to stop.
+struct GatewayRuntime {
+    let configuration: GatewayConfiguration
+    let registry: PrometheusRegistry
+
+    /// Every dialect this gateway speaks. A new vendor is one line here.
+    static let adapters: [any VendorAdapter] = [RationalOwlAdapter(), NativeAdapter()]
+
+    /// - Throws: what stops it from starting; returns after an orderly end.
+    func run() async throws {
+        let logger = Logger(label: "push-gateway")
+        try prepareDataDirectory()
+        let database = try await Database.open(configuration, logger: logger) { logger.notice("\($0)") }
+        do {
+            try await serve(database, logger)
+        } catch {
+            await database.close()
+            throw error
+        }
+        await database.close()
+        logger.notice("stopped")
+    }
+
+    private func prepareDataDirectory() throws {
+        let attributes: [FileAttributeKey: Any] = [.posixPermissions: 0o755]
+        try FileManager.default.createDirectory(
+            atPath: configuration.dataDirectory,
+            withIntermediateDirectories: true,
+            attributes: attributes
+        )
+    }
+
+    private func serve(_ database: Database, _ logger: Logger) async throws {
+        let identifiers = SystemIdentifiers()
+        let node = NodeID("node-\(identifiers.randomHex(byteCount: 8))")
+        let masterKey = try MasterKey.load(path: configuration.masterKeyFile, createIfMissing: database.isEmbedded)
+        let directory = PostgresDirectory(call: database.call, engine: database.engine)
+        try await Provisioner(
+            store: PostgresProvisioningStore(engine: database.engine),
+            directory: directory,
+            masterKey: masterKey
+        ).checkMasterKey()
+
+        let clock = DatabaseClock()
+        let adapters = Dictionary(Self.adapters.map { ($0.vendor, $0) }, uniquingKeysWith: { first, _ in first })
+        let transport = try APNsTransport(tokens: SelfSignedTokens(clock: clock))
+        var policy = EnginePolicy()
+        policy.retryScale = configuration.retryScale
+        policy.lease = .seconds(configuration.leaseSeconds)
+        policy.drainDeadline = .seconds(configuration.drainSeconds)
+        let engine = DeliveryEngine(
+            store: PostgresDeliveryStore(engine: database.engine, node: node),
+            transports: [.ios: transport],
+            adapters: adapters,
+            identifiers: identifiers,
+            policy: policy,
+            node: node,
+            clock: clock,
+            logger: logger
+        )
+        try await startClock(engine, database, node)
+
+        let cache = CachedDirectory(store: directory, clock: clock)
+        let follower = ProvisioningService(
+            directory: directory,
+            cache: cache,
+            transport: transport,
+            engine: engine,
+            masterKey: masterKey,
+            listener: PostgresListener(
+                database.engineConfiguration,
+                channels: [PostgresChannel.provisioning],
+                logger: logger
+            ),
+            logger: logger
+        )
+        await follower.follow()
+
+        let handler = CommandHandler(
+            store: PostgresCommandStore(call: database.call, node: node),
+            clock: clock,
+            identifiers: identifiers,
+            policy: CommandPolicy(lease: .seconds(configuration.leaseSeconds)),
+            node: node
+        )
+        let handOver: @Sendable ([SliceLease]) -> Void = { engine.offer($0) }
+        let responder = GatewayResponder(
+            mounts: VendorMounts(Self.adapters),
+            vendors: VendorEndpoint(
+                directory: cache,
+                handler: handler,
+                handOver: handOver,
+                limiter: RateLimiter(perSecond: 0, burst: 0),
+                identifiers: identifiers,
+                logger: logger
+            ),
+            native: NativeAPI(
+                directory: cache,
+                handler: handler,
+                handOver: handOver,
+                queries: PostgresQueryStore(call: database.call),
+                devices: PostgresDeviceStore(call: database.call),
+                identifiers: identifiers,
+                previews: PayloadPreview(
+                    directory: directory,
+                    adapters: adapters,
+                    clock: clock,
+                    identifiers: identifiers
+                ),
+                logger: logger
+            )
+        )
+        let diagnosis = Diagnosis(database: database, masterKey: masterKey)
+        let metrics = GatewayMetrics(
+            engine: engine,
+            transport: transport,
+            call: database.call,
+            enginePool: database.engine
+        )
+        let admin = AdminResponder(
+            readiness: { await diagnosis.readiness() },
+            registry: registry,
+            refresh: { metrics.refresh() }
+        )
+        let addresses = BoundAddresses(
+            expected: configuration.listen.count + configuration.tlsListen.count + configuration.adminListen.count
+        )
+
+        var services: [any Service] = [
+            TransportService(transport: transport, drain: .seconds(configuration.drainSeconds)),
+            engine,
+            try webhooks(database, node, adapters, logger),
+            MaintenanceService(maintenance: PostgresMaintenance(engine: database.engine), logger: logger),
+            follower,
+        ]
+        services += try listeners(responder, admin, addresses, logger)
+        services.append(AddressFileService(addresses: addresses, path: configuration.addressFile, logger: logger))
+        try await runGroup(services, logger)
+    }
+
+    /// The database's clock must be known before the first id is made.
+    private func startClock(_ engine: DeliveryEngine, _ database: Database, _ node: NodeID) async throws {
+        let asked = ContinuousClock.now
+        let now = try await PostgresDeliveryStore(engine: database.engine, node: node).heartbeat(node)
+        engine.clock.adjust(databaseTime: now, askedFor: ContinuousClock.now - asked)
+    }
+
+    private func webhooks(
+        _ database: Database,
+        _ node: NodeID,
+        _ adapters: [Vendor: any VendorAdapter],
+        _ logger: Logger
+    ) throws -> any Service {
+        WebhookDispatcher(
+            store: PostgresWebhookStore(engine: database.engine),
+            node: node,
+            guardian: try AddressGuard(allowing: configuration.webhookAllowedNetworks),
+            encode: { vendor, deliveries, settings in
+                adapters[vendor]?.trackingCallback(for: deliveries, settings: settings)
+            },
+            logger: logger
+        )
+    }
+
+    private func listeners(
+        _ responder: GatewayResponder,
+        _ admin: AdminResponder,
+        _ addresses: BoundAddresses,
+        _ logger: Logger
+    ) throws -> [any Service] {
+        var services = try configuration.adminListen.map {
+            try Listener.service(.admin, on: $0, responder: admin, tls: nil, addresses: addresses, logger: logger)
+        }
+        services += try configuration.listen.map {
+            try Listener.service(.http, on: $0, responder: responder, tls: nil, addresses: addresses, logger: logger)
+        }
+        guard let certificate = configuration.tlsCertificateFile, let key = configuration.tlsKeyFile else {
+            return services
+        }
+        let tls = try Listener.tlsConfiguration(certificateFile: certificate, keyFile: key)
+        services += try configuration.tlsListen.map {
+            try Listener.service(.https, on: $0, responder: responder, tls: tls, addresses: addresses, logger: logger)
+        }
+        return services
+    }
+
+    private func runGroup(_ services: [any Service], _ logger: Logger) async throws {
+        var group = ServiceGroupConfiguration(
+            services: services.map {
+                .init(
+                    service: $0,
+                    successTerminationBehavior: .ignore,
+                    failureTerminationBehavior: .gracefullyShutdownGroup
+                )
+            },
+            gracefulShutdownSignals: [.sigterm, .sigint],
+            logger: logger
+        )
+        group.maximumGracefulShutdownDuration = .seconds(configuration.drainSeconds + 5)
+        SecondSignal.leaveAtOnce(logger)
+        try await ServiceGroup(configuration: group).run()
+    }
+}

@@ -1,0 +1,141 @@
+import APNs
+import DeliveryEngine
+import Foundation
+import Logging
+import Model
+import Postgres
+import ServiceLifecycle
+
+/// Opens the provisioned credentials and follows their changes: a rotated key drains its old connections, a removed one closes them.
+///
+/// It hears of changes by notification, and looks anyway every second, because a notification may be lost.
+final class ProvisioningService: Service {
+    /// One second: design §7 promises that a running gateway follows within it.
+    static let period = Duration.seconds(1)
+
+    private let directory: PostgresDirectory
+    private let cache: CachedDirectory
+    private let transport: APNsTransport
+    private let engine: DeliveryEngine
+    private let masterKey: MasterKey
+    private let listener: PostgresListener
+    private let logger: Logger
+    private let opened: OpenCredentials
+
+    init(
+        directory: PostgresDirectory,
+        cache: CachedDirectory,
+        transport: APNsTransport,
+        engine: DeliveryEngine,
+        masterKey: MasterKey,
+        listener: PostgresListener,
+        logger: Logger
+    ) {
+        self.directory = directory
+        self.cache = cache
+        self.transport = transport
+        self.engine = engine
+        self.masterKey = masterKey
+        self.listener = listener
+        self.logger = logger
+        opened = OpenCredentials()
+    }
+
+    func run() async throws {
+        await withDiscardingTaskGroup { group in
+            group.addTask { await self.listen() }
+            group.addTask { await self.poll() }
+            do { try await gracefulShutdown() } catch {}
+            group.cancelAll()
+        }
+    }
+
+    private func listen() async {
+        for await event in listener.events() {
+            switch event {
+            case .mayHaveMissed: await changed()
+            case .notification(let channel, _) where channel == PostgresChannel.provisioning: await changed()
+            case .notification: engine.wake()
+            }
+        }
+    }
+
+    private func poll() async {
+        while !Task.isCancelled {
+            await follow()
+            try? await cache.flushUses()
+            try? await Task.sleep(for: Self.period)
+        }
+    }
+
+    private func changed() async {
+        cache.forget()
+        await follow()
+    }
+
+    /// Brings the open credentials in line with the stored ones.
+    func follow() async {
+        let stored: [StoredCredential]
+        do { stored = try await directory.credentials() } catch {
+            logger.debug("cannot read credentials", metadata: [LogKey.error: "\(error)"])
+            return
+        }
+        let changes = await opened.changes(to: stored)
+        for credential in changes.opened { open(credential) }
+        for key in changes.removed {
+            transport.remove(key)
+            logger.notice(
+                "credential removed",
+                metadata: [LogKey.tenant: "\(key.tenant)", LogKey.credential: "\(key.credential)"]
+            )
+        }
+    }
+
+    private func open(_ stored: StoredCredential) {
+        let metadata: Logger.Metadata = [
+            LogKey.tenant: "\(stored.key.tenant)", LogKey.credential: "\(stored.key.credential)",
+        ]
+        do {
+            let secret = try masterKey.open(stored.sealed, context: SealContext.credential(stored.key))
+            try transport.open(
+                stored.key,
+                APNsCredential(
+                    teamID: stored.teamID ?? "",
+                    keyID: stored.keyID ?? "",
+                    privateKeyPEM: secret,
+                    endpoint: try stored.endpoint.map { try APNsEndpoint(url: $0) },
+                    trustRootsPEM: stored.trustRoots.map { Array($0.utf8) }
+                )
+            )
+            engine.forget(stored.key)
+            logger.notice("credential opened", metadata: metadata)
+        } catch {
+            logger.error("credential cannot be opened", metadata: metadata.merging([LogKey.error: "\(error)"]) { $1 })
+        }
+    }
+}
+
+/// Which credentials are open, in which version.
+actor OpenCredentials {
+    private var versions: [CredentialKey: Int64] = [:]
+
+    struct Changes: Sendable {
+        var opened: [StoredCredential]
+        var removed: [CredentialKey]
+    }
+
+    /// What must be opened anew and what removed, and remembers it as done.
+    func changes(to stored: [StoredCredential]) -> Changes {
+        let fresh = stored.filter { versions[$0.key] != $0.version }
+        let keys = Set(stored.map(\.key))
+        let removed = versions.keys.filter { !keys.contains($0) }
+        for credential in fresh { versions[credential.key] = credential.version }
+        for key in removed { versions[key] = nil }
+        return Changes(opened: fresh, removed: removed)
+    }
+}
+
+/// The places secrets are sealed for.
+enum SealContext {
+    static func credential(_ key: CredentialKey) -> String { "credential/\(key.tenant)/\(key.credential)" }
+}

@@ -1,0 +1,86 @@
+import Foundation
+import Model
+import Testing
+
+@testable import Gateway
+
+/// I5 over real HTTP.
+@Suite(.serialized, .timeLimit(.minutes(5)))
+struct AbuseTests {
+    static let perRequest = 200
+
+    // Whatever the body: the vendor's statuses, never a 5xx, and the gateway still serves afterwards. Huge and slow bodies are bounded.
+    @Test func abusedGatewayAnswersAndLives() async throws {
+        let world = try World()
+        do {
+            try await world.startSimulator()
+            try await world.startGateway()
+            try #require(try await world.apply().status == 0)
+            try await mutated(world)
+            try await huge(world)
+            try await slow(world)
+            let health = try await HTTPCaller(base: "http://" + world.adminAddress).closing {
+                try await $0.call("GET", "/readyz")
+            }
+            #expect(health.status == 200, "\(health.text)")
+        } catch {
+            Issue.record(error)
+        }
+        await world.close()
+    }
+
+    private func mutated(_ world: World) async throws {
+        let seed = UInt64.random(in: 1...UInt64.max)
+        print("HTTP mutation seed: \(seed)")
+        let requests = RationalOwlRequests(
+            account: world.account,
+            service: world.service,
+            device: String(repeating: "d1", count: 16),
+            sender: "SVR1",
+            message: "3f0c2c1e-0a55-4f6e-9a3c-5d2b9a1e7c11",
+            image: String(repeating: "0", count: 32)
+        )
+        let base = world.http.base
+        for (index, request) in requests.all.enumerated() {
+            var mutator = Mutator(
+                known: [world.account, world.service],
+                random: SeededGenerator(seed: seed &+ UInt64(index))
+            )
+            for number in 0..<Self.perRequest {
+                let body = mutator.body(from: request.body, isTypeCorrect: number.isMultiple(of: 2))
+                let answer = try await RawHTTP.post(base + request.path, body: body)
+                #expect(
+                    answer.status < 500,
+                    "seed \(seed): \(request.path) \(answer.status) for \(String(decoding: body.prefix(200), as: UTF8.self))"
+                )
+            }
+        }
+    }
+
+    // The contract's limit for /pushApp is 64 KiB, for /msgClient 10 MiB; above it 413 in the vendor's shape.
+    private func huge(_ world: World) async throws {
+        let body = [UInt8](repeating: UInt8(ascii: "a"), count: 10 << 20)
+        let small = try await RawHTTP.post(world.http.base + "/pushApp/installApp", body: body)
+        #expect(small.status == 413)
+        #expect(small.json?["rc"]?.int == -1)
+        let large = try await RawHTTP.post(world.http.base + "/msgClient/sendMsg", body: body + body)
+        #expect(large.status == 413)
+    }
+
+    // A body that drips is cut off after the time limit; the connection does not stay.
+    private func slow(_ world: World) async throws {
+        let url = try #require(URL(string: world.http.base))
+        let started = ContinuousClock.now
+        let answer = try await SlowClient.drip(
+            host: "127.0.0.1",
+            port: try #require(url.port),
+            path: "/pushApp/installApp",
+            statedBytes: 1000,
+            every: .milliseconds(500),
+            limit: .seconds(25)
+        )
+        let took = ContinuousClock.now - started
+        #expect(took < .seconds(24), "cut off after \(took)")
+        #expect(answer.isEmpty || answer.hasPrefix("HTTP/1.1 4"), "\(answer.prefix(80))")
+    }
+}

@@ -1,0 +1,158 @@
+import Foundation
+import Model
+import Testing
+
+@testable import Gateway
+
+/// I1 and I2 with real processes and SIGKILL.
+@Suite(.serialized, .timeLimit(.minutes(10)))
+struct CrashTests {
+    static let audience = 20_000
+    static let kills = 10
+
+    // I1, I2: kill −9 at any moment loses no accepted message; each target has one counted outcome; repeats carry the same apns-id.
+    @Test func killedGatewayLosesAndDoublesNothing() async throws {
+        let world = try World(
+            simulatorArguments: ["--mode", "script", "--latency-ms", "150", "--max-streams", "500"],
+            serveArguments: ["--lease-seconds", "2"]
+        )
+        do {
+            try await world.startSimulator()
+            try await world.startGateway()
+            let applied = try await world.apply()
+            try #require(applied.status == 0, "\(applied.log)")
+            _ = try await world.register(Self.audience)
+            var resumed = 0
+            for round in 1...Self.kills {
+                let before = try await world.pairs()
+                let id = try await world.sendToEveryone("round \(round)")
+                let fraction = try await killInMidSend(
+                    world,
+                    before: before.distinct,
+                    at: Double(round) / Double(Self.kills + 1)
+                )
+                try await world.startGateway()
+                let funnel = try await world.funnel(of: id)
+                #expect(funnel["recipients"]?.int == Int64(Self.audience))
+                #expect(funnel["sent"]?.int == Int64(Self.audience), "round \(round): \(JSONWriter.text(funnel))")
+                let after = try await world.pairs()
+                #expect(
+                    after.distinct - before.distinct == Self.audience,
+                    "each target was accepted, under one apns-id"
+                )
+                let repeats = after.repeats - before.repeats
+                if fraction < 1 { resumed += 1 }
+                print("kill \(round): at \(Int(fraction * 100)) % of the outcomes, \(repeats) repeats")
+            }
+            #expect(resumed > 0, "no kill caused a resumed slice")
+        } catch {
+            Issue.record(error)
+        }
+        await world.close()
+    }
+
+    /// Kills the gateway when about `share` of the outcomes are at the simulator; returns the share seen.
+    private func killInMidSend(_ world: World, before: Int, at share: Double) async throws -> Double {
+        let wanted = before + Int(Double(Self.audience) * min(0.9, max(0.06, share)))
+        for _ in 0..<6000 {
+            let seen = try await world.pairs().distinct
+            if seen >= wanted {
+                try await world.killGateway()
+                let now = try await world.pairs().distinct
+                return Double(now - before) / Double(Self.audience)
+            }
+            try await Task.sleep(for: .milliseconds(5))
+        }
+        throw DemoFailure("the sending never reached \(share)")
+    }
+
+    // I1: PostgreSQL killed in mid-send: the gateway goes on when it is back, nothing lost, nothing counted twice.
+    @Test func killedPostgreSQLLosesAndDoublesNothing() async throws {
+        let world = try World(
+            simulatorArguments: ["--mode", "script", "--latency-ms", "20"],
+            serveArguments: ["--lease-seconds", "4"]
+        )
+        do {
+            try await world.startSimulator()
+            try await world.startGateway()
+            try #require(try await world.apply().status == 0)
+            _ = try await world.register(4000)
+            let id = try await world.sendToEveryone("while the database dies")
+            for _ in 0..<2000 where try await world.pairs().distinct < 400 {
+                try await Task.sleep(for: .milliseconds(5))
+            }
+            // A worker killed by SIGKILL makes the postmaster restart all of them, as a crash does.
+            try killOneBackend(of: try world.postgresPID())
+            let funnel = try await world.funnel(of: id)
+            #expect(funnel["sent"]?.int == 4000, "\(JSONWriter.text(funnel))")
+            #expect(try await world.pairs().distinct == 4000)
+        } catch {
+            Issue.record(error)
+        }
+        await world.close()
+    }
+
+    private func killOneBackend(of postmaster: Int32) throws {
+        let text = try String(contentsOfFile: "/proc/\(postmaster)/task/\(postmaster)/children", encoding: .utf8)
+        let children = text.split(separator: " ").compactMap { Int32($0) }
+        let backend = children.first { child in
+            let name = (try? String(contentsOfFile: "/proc/\(child)/cmdline", encoding: .utf8)) ?? ""
+            return name.contains("gateway_engine")
+        }
+        kill(try #require(backend, "no backend of the engine"), SIGKILL)
+    }
+
+    // The push service dies and comes back: what was unsent is resent, what is unknown follows the message's policy, and all of it ends.
+    @Test func killedSimulatorDelaysButEndsEveryDelivery() async throws {
+        let world = try World(
+            simulatorArguments: ["--mode", "script", "--latency-ms", "20"],
+            serveArguments: ["--lease-seconds", "4", "--retry-scale", "0.05"]
+        )
+        do {
+            try await world.startSimulator()
+            try await world.startGateway()
+            try #require(try await world.apply().status == 0)
+            _ = try await world.register(4000)
+            let id = try await world.sendToEveryone("while the push service dies")
+            for _ in 0..<2000 where try await world.pairs().distinct < 400 {
+                try await Task.sleep(for: .milliseconds(5))
+            }
+            try await world.killSimulator()
+            try await Task.sleep(for: .milliseconds(300))
+            try await world.startSimulator()
+            let funnel = try await world.funnel(of: id)
+            #expect(funnel["sent"]?.int == 4000, "\(JSONWriter.text(funnel))")
+        } catch {
+            Issue.record(error)
+        }
+        await world.close()
+    }
+
+    // I10: SIGTERM in mid-send: exit 0, nothing repeated by the successor.
+    @Test func drainedGatewayLeavesNothingForItsSuccessorToRepeat() async throws {
+        let world = try World(simulatorArguments: ["--mode", "script", "--latency-ms", "50"])
+        do {
+            try await world.startSimulator()
+            try await world.startGateway()
+            try #require(try await world.apply().status == 0)
+            _ = try await world.register(4000)
+            let id = try await world.sendToEveryone("while it is told to stop")
+            for _ in 0..<2000 where try await world.pairs().distinct < 300 {
+                try await Task.sleep(for: .milliseconds(5))
+            }
+            let status = await world.gateway?.stop()
+            #expect(status == 0)
+            let between = try await world.pairs().distinct
+            try await world.startGateway()
+            let funnel = try await world.funnel(of: id, within: .seconds(25))
+            #expect(funnel["sent"]?.int == 4000, "\(JSONWriter.text(funnel))")
+            let after = try await world.pairs()
+            #expect(after.distinct == 4000)
+            #expect(after.repeats == 0)
+            print("drain: \(between) of 4000 were out when it stopped")
+        } catch {
+            Issue.record(error)
+        }
+        await world.close()
+    }
+}

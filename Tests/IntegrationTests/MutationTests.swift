@@ -1,0 +1,66 @@
+import Commands
+import DeliveryEngine
+import Foundation
+import HTTPTypes
+import Logging
+import Model
+import NIOConcurrencyHelpers
+import Postgres
+import RationalOwl
+import Testing
+
+@testable import Gateway
+
+/// I5 and I6: nothing that a caller sends gives a 5xx, a trap, another shape, or a change in another tenant.
+@Suite(.serialized, .timeLimit(.minutes(15)))
+struct MutationTests {
+    static let perRequest = 10_000
+
+    // In process through decode and Commands, on a real PostgreSQL.
+    @Test func mutatedCallsKeepTheVendorsShapeAndTheOtherTenant() async throws {
+        let stage = try await MutationStage.open()
+        do {
+            let seed = UInt64.random(in: 1...UInt64.max)
+            print("mutation seed: \(seed)")
+            let before = try await stage.checksum(of: MutationStage.other)
+            let counts = Counts()
+            for (index, request) in stage.requests.all.enumerated() {
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    for lane in 0..<16 {
+                        group.addTask {
+                            try await stage.mutate(
+                                request,
+                                count: Self.perRequest / 16,
+                                seed: seed &+ UInt64(index * 100 + lane),
+                                counts: counts
+                            )
+                        }
+                    }
+                    try await group.waitForAll()
+                }
+            }
+            let (total, reached, wrong) = counts.all
+            print("mutations: \(total), reached Commands: \(reached) (\(100 * reached / max(1, total)) %)")
+            #expect(wrong.isEmpty, "seed \(seed): \(wrong.prefix(5))")
+            #expect(reached * 100 >= total * 30)
+            #expect(try await stage.checksum(of: MutationStage.other) == before)
+        } catch {
+            Issue.record(error)
+        }
+        await stage.close()
+    }
+}
+
+/// What the mutations came to.
+final class Counts: Sendable {
+    private let box = NIOLockedValueBox((total: 0, reached: 0, wrong: [String]()))
+    var all: (Int, Int, [String]) { box.withLockedValue { ($0.total, $0.reached, $0.wrong) } }
+
+    func note(reached: Bool, wrong: String?) {
+        box.withLockedValue {
+            $0.total += 1
+            if reached { $0.reached += 1 }
+            if let wrong, $0.wrong.count < 100 { $0.wrong.append(wrong) }
+        }
+    }
+}

@@ -1,0 +1,253 @@
+import Commands
+import DeliveryEngine
+import Foundation
+import HTTPTypes
+import Logging
+import Model
+import NIOConcurrencyHelpers
+import Postgres
+import RationalOwl
+import Testing
+
+@testable import Gateway
+
+/// Two tenants on a private PostgreSQL, without processes: the vendor endpoint is called as it is.
+struct MutationStage: Sendable {
+    static let own = TenantID("own")
+    static let other = TenantID("other")
+
+    let directory: String
+    let database: Database
+    let endpoint: VendorEndpoint
+    let adapter = RationalOwlAdapter()
+    let requests: RationalOwlRequests
+    let known: [String]
+
+    static func open() async throws -> MutationStage {
+        let identifiers = SystemIdentifiers()
+        let directory = "/tmp/pgw-mutate-" + identifiers.randomHex(byteCount: 4)
+        try FileManager.default.createDirectory(
+            atPath: directory,
+            withIntermediateDirectories: true,
+            attributes: [.posixPermissions: 0o755]
+        )
+        let reader = try await GatewayConfiguration.load(
+            flags: ["data.dir": directory, "database.connections": "8"],
+            configFile: nil
+        )
+        let logger = Logger(label: "mutation") { _ in SwiftLogNoOpLogHandler() }
+        let database = try await Database.open(reader, logger: logger) { _ in }
+        let clock = DatabaseClock()
+        clock.adjust(databaseTime: Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000)), askedFor: .zero)
+        let node = NodeID("mutation")
+        let reached = ReachedStore(PostgresCommandStore(call: database.call, node: node))
+        let handler = CommandHandler(
+            store: reached,
+            clock: clock,
+            identifiers: identifiers,
+            policy: CommandPolicy(handsOver: false),
+            node: node
+        )
+        let store = PostgresDirectory(call: database.call, engine: database.engine)
+        let endpoint = VendorEndpoint(
+            directory: CachedDirectory(store: store, clock: clock),
+            handler: handler,
+            handOver: { _ in },
+            limiter: RateLimiter(perSecond: 0, burst: 0),
+            identifiers: identifiers,
+            logger: logger
+        )
+        try await provision(database)
+        let ownRequests = try await populate(
+            endpoint,
+            "a1b2c3d4-1111-4222-8333-444455556666",
+            "0123456789abcdef0123456789abcdef"
+        )
+        let otherRequests = try await populate(
+            endpoint,
+            "b1b2c3d4-1111-4222-8333-444455556666",
+            "b123456789abcdef0123456789abcdef"
+        )
+        let known = [
+            otherRequests.device, otherRequests.sender, otherRequests.message, otherRequests.image, ownRequests.device,
+            ownRequests.message, ownRequests.sender,
+        ]
+        return MutationStage(
+            directory: directory,
+            database: database,
+            endpoint: endpoint,
+            requests: ownRequests,
+            known: known
+        )
+    }
+
+    private static func provision(_ database: Database) async throws {
+        let route = PlatformRoute(topic: "com.example.shop", credentials: [.production: "apple", .sandbox: "apple"])
+        func tenant(_ id: TenantID, _ account: String, _ service: String) -> ProvisionedTenant {
+            ProvisionedTenant(
+                id: id,
+                apiKeys: [],
+                credentials: [
+                    ProvisionedCredential(
+                        id: "apple",
+                        kind: "apns-token",
+                        teamID: "TEAM000001",
+                        keyID: "KEY0000001",
+                        endpoint: nil,
+                        trustRoots: nil,
+                        sealed: [1],
+                        fingerprint: [1]
+                    )
+                ],
+                apps: [
+                    ProvisionedApp(
+                        id: "shop",
+                        platforms: [.ios: route],
+                        defaultTimeToLive: nil,
+                        bindings: [("account", account), ("service", service)].map {
+                            ProvisionedBinding(
+                                key: BindingKey(vendor: .rationalOwl, kind: $0.0, value: $0.1),
+                                settings: JSONObject()
+                            )
+                        }
+                    )
+                ]
+            )
+        }
+        _ = try await PostgresProvisioningStore(engine: database.engine).apply([
+            tenant(own, "a1b2c3d4-1111-4222-8333-444455556666", "0123456789abcdef0123456789abcdef"),
+            tenant(other, "b1b2c3d4-1111-4222-8333-444455556666", "b123456789abcdef0123456789abcdef"),
+        ])
+    }
+
+    /// A device, a sender and a reserved message with an image in one tenant, by the vendor's own calls.
+    private static func populate(_ endpoint: VendorEndpoint, _ account: String, _ service: String) async throws
+        -> RationalOwlRequests
+    {
+        func call(_ path: String, _ route: String, _ body: JSON) async throws -> JSON {
+            let request = VendorRequest(route: route, path: path, body: JSONWriter.bytes(body))
+            let response = await endpoint.carryOut(request, RationalOwlAdapter())
+            return try JSONParser.parse(response.body)
+        }
+        let routes = Dictionary(
+            RationalOwlAdapter().routes.compactMap { route -> (String, String)? in
+                guard case .exact(let path) = route.path else { return nil }
+                return (path, route.name)
+            },
+            uniquingKeysWith: { first, _ in first }
+        )
+        let prefix = account.prefix(1)
+        let device = String(repeating: "\(prefix)1", count: 16)
+        var requests = RationalOwlRequests(
+            account: account,
+            service: service,
+            device: device,
+            sender: "",
+            message: "",
+            image: String(repeating: "0", count: 32)
+        )
+        _ = try await call(
+            "/pushApp/installApp",
+            try #require(routes["/pushApp/installApp"]),
+            [
+                "cId": 303, "aId": .string(account), "dt": 2, "dRId": .string(device),
+                "pn": .string(prefix == "a" ? "01022221111" : "01033334444"),
+                "tk": .string(String(repeating: "\(prefix)b", count: 32)), "env": "prod",
+            ]
+        )
+        let server = try await call(
+            "/server/register",
+            routes["/server/register"] ?? "server/register",
+            [
+                "serviceId": .string(service), "registerName": "shop backend 1", "privateNetwork": 1,
+            ]
+        )
+        requests.sender = try #require(server["serverRegId"]?.string)
+        _ = try await call(
+            "/msgClient/register",
+            try #require(routes["/msgClient/register"]),
+            [
+                "cId": 1, "r": 1, "t": 12, "sId": .string(service), "rId": .string(requests.sender),
+                "aId": .string(account), "ip": "203.0.113.10", "mcn": "x",
+            ]
+        )
+        let sent = try await call(
+            "/msgClient/msgClientSendMsgByDeviceId",
+            try #require(routes["/msgClient/msgClientSendMsgByDeviceId"]),
+            [
+                "rId": .string(requests.sender), "aId": .string(account), "ip": "203.0.113.10",
+                "msg": ["title": "t", "body": "b"],
+                "dest": ["t": 2, "tg": [["dId": .string(device)]]],
+            ]
+        )
+        requests.message = try #require(sent["mId"]?.string, "\(JSONWriter.text(sent))")
+        return requests
+    }
+
+    /// Mutates one documented request and checks every answer.
+    func mutate(_ request: (path: String, route: String, body: JSON), count: Int, seed: UInt64, counts: Counts)
+        async throws
+    {
+        var mutator = Mutator(known: known, random: SeededGenerator(seed: seed))
+        let route = adapter.routes.first {
+            if case .exact(let path) = $0.path { path == request.path || path + "/" == request.path } else { false }
+        }
+        let name = try #require(route?.name, "no route for \(request.path)")
+        for index in 0..<count {
+            let body = mutator.body(from: request.body, isTypeCorrect: index.isMultiple(of: 2))
+            let flag = NIOLockedValueBox(false)
+            let response = await ReachedStore.$flag.withValue(flag) {
+                await endpoint.carryOut(VendorRequest(route: name, path: request.path, body: body), adapter)
+            }
+            counts.note(reached: flag.withLockedValue { $0 }, wrong: Self.fault(response, request.path, body))
+        }
+    }
+
+    private static func fault(_ response: VendorResponse, _ path: String, _ body: [UInt8]) -> String? {
+        let text = String(decoding: response.body, as: UTF8.self)
+        let what =
+            "\(path) \(response.status) \(text.prefix(200)) for \(String(decoding: body.prefix(300), as: UTF8.self))"
+        guard response.status < 500 else { return what }
+        guard [200, 400, 404, 405, 413, 429].contains(response.status) else { return what }
+        if path == "/pushApp/notiRead" { return text == "ok" || text == "error" ? nil : what }
+        guard let json = try? JSONParser.parse(response.body), let object = json.object else { return what }
+        return object.pairs.contains { $0.value == .null } ? what : nil
+    }
+
+    /// One checksum over every row of a tenant.
+    func checksum(of tenant: TenantID) async throws -> String {
+        let tables = ["device", "identity", "message", "slice", "delivery", "event", "app", "sender"]
+        var out = ""
+        for table in tables {
+            let result = try await database.engine.run(
+                Statement(
+                    "SELECT coalesce(md5(string_agg(t::text, '|' ORDER BY t::text)), '') AS sum FROM gateway.\(table) t WHERE tenant_id = $1",
+                    [.text(tenant.rawValue)]
+                ),
+                tenant: nil
+            )
+            out += try result.only().text("sum")
+        }
+        return out
+    }
+
+    func close() async {
+        await database.close()
+        try? FileManager.default.removeItem(atPath: directory)
+    }
+}
+
+/// Notes in the calling task whether Commands asked the store.
+struct ReachedStore: CommandStore {
+    /// Set by whoever wants to know; one per call.
+    @TaskLocal static var flag: NIOLockedValueBox<Bool>?
+
+    private let base: any CommandStore
+
+    init(_ base: any CommandStore) { self.base = base }
+
+    func run(_ statements: [StoreStatement], in tenant: TenantID) async throws(StoreError) -> [StoreAnswer] {
+        Self.flag?.withLockedValue { $0 = true }
+        return try await base.run(statements, in: tenant)
+    }
+}

@@ -1,0 +1,78 @@
+import AsyncHTTPClient
+import Model
+import NIOCore
+import NIOPosix
+
+@testable import Gateway
+
+extension HTTPCaller {
+    /// Runs `body` and closes the client.
+    func closing<Value: Sendable>(_ body: (HTTPCaller) async throws -> Value) async throws -> Value {
+        do {
+            let value = try await body(self)
+            await close()
+            return value
+        } catch {
+            await close()
+            throw error
+        }
+    }
+}
+
+/// Posts bytes that are no JSON on purpose.
+enum RawHTTP {
+    static func post(_ url: String, body: [UInt8]) async throws -> HTTPCaller.Answer {
+        var request = HTTPClientRequest(url: url)
+        request.method = .POST
+        request.headers.add(name: "content-type", value: "application/json")
+        request.body = .bytes(ByteBuffer(bytes: body))
+        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(30))
+        let buffer = try await response.body.collect(upTo: 1 << 20)
+        return HTTPCaller.Answer(status: Int(response.status.code), bytes: Array(buffer.readableBytesView))
+    }
+}
+
+/// A client that sends its body a byte at a time.
+enum SlowClient {
+    /// What the server said before it closed, or an empty string; returns at the latest after `limit`.
+    static func drip(
+        host: String,
+        port: Int,
+        path: String,
+        statedBytes: Int,
+        every pause: Duration,
+        limit: Duration
+    ) async throws -> String {
+        let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .connect(host: host, port: port) { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: channel)
+                }
+            }
+        return try await channel.executeThenClose { inbound, outbound in
+            let head =
+                "POST \(path) HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: \(statedBytes)\r\n\r\n"
+            try await outbound.write(ByteBuffer(string: head))
+            return await withTaskGroup(of: String?.self) { group in
+                group.addTask {
+                    var text = ""
+                    do {
+                        for try await buffer in inbound { text += String(buffer: buffer) }
+                    } catch {}
+                    return text
+                }
+                group.addTask {
+                    let end = ContinuousClock.now + limit
+                    while ContinuousClock.now < end {
+                        do { try await outbound.write(ByteBuffer(string: "a")) } catch { return nil }
+                        try? await Task.sleep(for: pause)
+                    }
+                    return nil
+                }
+                defer { group.cancelAll() }
+                for await result in group { if let result { return result } }
+                return ""
+            }
+        }
+    }
+}

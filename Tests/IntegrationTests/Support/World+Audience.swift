@@ -1,0 +1,70 @@
+import Foundation
+import Model
+import Testing
+
+@testable import Gateway
+
+/// Many devices and big messages.
+extension World {
+    /// Registers `count` iPhones by the native API, 64 calls at a time; returns their tokens.
+    func register(_ count: Int) async throws -> [String] {
+        let tokens = (0..<count).map { index in
+            String(format: "%08x", index) + SystemIdentifiers().randomHex(byteCount: 28)
+        }
+        let http = http
+        let apiKey = apiKey
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for lane in 0..<64 {
+                group.addTask {
+                    for index in stride(from: lane, to: count, by: 64) {
+                        let answer = try await http.call(
+                            "POST",
+                            "/v1/devices",
+                            [
+                                "app": "shop", "platform": "ios", "environment": "production",
+                                "token": .string(tokens[index]),
+                                "key": .string("device-\(index)"), "user": .string("user-\(index)"),
+                            ],
+                            bearer: apiKey
+                        )
+                        try #require(answer.status == 201, "\(answer.text)")
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        return tokens
+    }
+
+    /// Sends to everyone of the app and gives the message's id. Only a 2xx counts as accepted.
+    func sendToEveryone(_ body: String) async throws -> String {
+        let answer = try await native(
+            "POST",
+            "/v1/messages",
+            ["app": "shop", "to": ["everyone": true], "body": .string(body)]
+        )
+        try #require(answer.status == 202, "\(answer.text)")
+        return try #require(answer.json?["id"]?.string)
+    }
+
+    /// The funnel once the message is done; the gateway may be restarted meanwhile by the caller.
+    func funnel(of id: String, within limit: Duration = .seconds(120)) async throws -> JSON {
+        let end = ContinuousClock.now + limit
+        var last = ""
+        while ContinuousClock.now < end {
+            if let answer = try? await native("GET", "/v1/messages/\(id)") {
+                last = answer.text
+                if answer.json?["state"]?.string == "done" { return answer.json?["funnel"] ?? .null }
+            }
+            try await Task.sleep(for: .milliseconds(50))
+        }
+        Issue.record("message \(id) was not done in time: \(last)")
+        return .null
+    }
+
+    /// Distinct (token, apns-id) pairs accepted and repeats among them.
+    func pairs() async throws -> (distinct: Int, repeats: Int) {
+        let stats = try await stats()
+        return (Int(stats["distinctPairs"]?.int ?? -1), Int(stats["repeats"]?.int ?? -1))
+    }
+}

@@ -1,0 +1,156 @@
+import Foundation
+import Model
+import Testing
+
+@testable import Gateway
+
+/// One simulator and one gateway as real processes in a directory of their own, which outlives kills of either.
+final class World {
+    let directory: String
+    let material: DemoMaterial
+    let account: String
+    let service: String
+    let apiKey: String
+    private(set) var simulator: DemoProcess?
+    private(set) var gateway: DemoProcess?
+    private(set) var http: HTTPCaller
+    private(set) var https: HTTPCaller
+    private(set) var control: HTTPCaller
+    private(set) var adminAddress = ""
+    private var simulatorPorts: (apns: Int, control: Int) = (0, 0)
+    private let serveArguments: [String]
+    private let simulatorArguments: [String]
+
+    /// The directory of the programs under test: where the test bundle is.
+    static let programs: String = {
+        let own = URL(fileURLWithPath: CommandLine.arguments.first ?? "").resolvingSymlinksInPath()
+        return own.deletingLastPathComponent().path
+    }()
+
+    /// - Parameters:
+    ///   - simulatorArguments: beyond ports, keys and files.
+    ///   - serveArguments: beyond directories and listeners.
+    init(simulatorArguments: [String] = ["--mode", "script"], serveArguments: [String] = []) throws {
+        let identifiers = SystemIdentifiers()
+        directory = "/tmp/pgw-test-" + identifiers.randomHex(byteCount: 5)
+        try FileManager.default.createDirectory(
+            atPath: directory,
+            withIntermediateDirectories: true,
+            attributes: [.posixPermissions: 0o755]
+        )
+        material = DemoMaterial(directory: directory)
+        try material.write()
+        account = identifiers.uuid(at: Timestamp(milliseconds: 1_700_000_000_000)).lowercased
+        service = identifiers.randomHex(byteCount: 16)
+        apiKey = APIKeys.make(identifiers)
+        self.serveArguments = serveArguments
+        self.simulatorArguments = simulatorArguments
+        http = HTTPCaller(base: "")
+        https = HTTPCaller(base: "")
+        control = HTTPCaller(base: "")
+    }
+
+    /// Starts the simulator; after a kill on the same ports and with the same authority.
+    func startSimulator() async throws {
+        try? FileManager.default.removeItem(atPath: material.path("simulator.json"))
+        let process = try DemoProcess(
+            "apns-simulator",
+            program: Self.programs + "/apns-simulator",
+            arguments: [
+                "--port", "\(simulatorPorts.apns)", "--control-port", "\(simulatorPorts.control)", "--ca-out",
+                material.path("simulator-ca.pem"), "--ca-key", material.path("simulator-ca.key"), "--keys",
+                material.path("simulator-keys.json"), "--address-file", material.path("simulator.json"),
+            ] + simulatorArguments,
+            logFile: material.path("simulator-\(UInt32.random(in: 0...9999)).log")
+        )
+        simulator = process
+        let addresses = try await readAddressFile(material.path("simulator.json"), of: process)
+        let apns = try #require(addresses["apns"]?.string.flatMap { ListenAddress($0) })
+        let control = try #require(addresses["control"]?.string.flatMap { ListenAddress($0) })
+        simulatorPorts = (apns.port, control.port)
+        await self.control.close()
+        self.control = HTTPCaller(base: "http://\(control)")
+    }
+
+    /// Starts the gateway on the same data directory.
+    func startGateway() async throws {
+        try? FileManager.default.removeItem(atPath: material.path("gateway.json"))
+        let process = try DemoProcess(
+            "push-gateway serve",
+            program: Self.programs + "/push-gateway",
+            arguments: [
+                "serve", "--data-dir", material.path("data"), "--listen", "127.0.0.1:0", "--tls-listen", "127.0.0.1:0",
+                "--tls-cert",
+                material.path("gateway-cert.pem"), "--tls-key", material.path("gateway-key.pem"), "--admin-listen",
+                "127.0.0.1:0",
+                "--address-file", material.path("gateway.json"),
+            ] + serveArguments,
+            logFile: material.path("gateway-\(UInt32.random(in: 0...9999)).log")
+        )
+        gateway = process
+        let addresses = try await readAddressFile(material.path("gateway.json"), of: process)
+        await http.close()
+        await https.close()
+        http = HTTPCaller(base: "http://" + (try #require(addresses["http"]?.string)))
+        https = HTTPCaller(
+            base: "https://" + (try #require(addresses["https"]?.string)),
+            trustRootsFile: material.path("gateway-cert.pem")
+        )
+        adminAddress = try #require(addresses["admin"]?.string)
+    }
+
+    /// Provisions the demo's tenant.
+    func apply(_ file: String = "tenants.yaml", environment: [String: String] = [:]) async throws -> (
+        status: Int32?, log: String
+    ) {
+        if !FileManager.default.fileExists(atPath: material.path("tenants.yaml")) {
+            try material.writeTenants(
+                account: account,
+                service: service,
+                apnsAddress: "127.0.0.1:\(simulatorPorts.apns)"
+            )
+        }
+        let log = material.path("apply.log")
+        let process = try DemoProcess(
+            "apply",
+            program: Self.programs + "/push-gateway",
+            arguments: ["apply", "--data-dir", material.path("data"), "--file", material.path(file)],
+            logFile: log,
+            environment: ["DEMO_API_KEY": apiKey].merging(environment) { $1 }
+        )
+        while process.isRunning { try await Task.sleep(for: .milliseconds(20)) }
+        let status = await process.stop()
+        return (status, String(decoding: FileManager.default.contents(atPath: log) ?? Data(), as: UTF8.self))
+    }
+
+    func killGateway() async throws { try await kill(gateway) }
+    func killSimulator() async throws { try await kill(simulator) }
+
+    private func kill(_ process: DemoProcess?) async throws {
+        guard let process else { return }
+        process.kill()
+        while process.isRunning { try await Task.sleep(for: .milliseconds(5)) }
+    }
+
+    /// The embedded PostgreSQL's process id.
+    func postgresPID() throws -> Int32 {
+        let text = try String(contentsOfFile: material.path("data/postgres/data/postmaster.pid"), encoding: .utf8)
+        return try #require(text.split(separator: "\n").first.flatMap { Int32($0) })
+    }
+
+    func stats() async throws -> JSON { try #require(try await control.call("GET", "/_simulator/stats").json) }
+
+    func native(_ method: String, _ path: String, _ body: JSON? = nil) async throws -> HTTPCaller.Answer {
+        try await http.call(method, path, body, bearer: apiKey)
+    }
+
+    /// Ends both in order, also the cluster, and removes the directory.
+    func close() async {
+        for caller in [http, https, control] { await caller.close() }
+        _ = await gateway?.stop()
+        _ = await simulator?.stop()
+        // After a kill the cluster lives on without a gateway; a short command adopts and stops it.
+        if let pid = try? postgresPID(), Glibc.kill(pid, 0) == 0 { Glibc.kill(pid, SIGINT) }
+        try? FileManager.default.removeItem(atPath: directory)
+    }
+}
