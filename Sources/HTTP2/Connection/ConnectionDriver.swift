@@ -273,8 +273,8 @@ final class ConnectionDriver: LoopMember, @unchecked Sendable {
     private func finish(_ error: HTTP2Error?, _ core: LoopCore?) {
         let reason = error ?? HTTP2Error(.notSent)
         if let session {
-            session.goAway()
             session.fail(reason)
+            session.goAway()
         }
         if error == nil || error?.code == .closed { sayGoodbye() }
         report.changes.append(.closed(error))

@@ -1,0 +1,96 @@
+import HTTP2
+import NIOConcurrencyHelpers
+
+/// A connection on a loop of its own, with an observer that hands every report to the test.
+final class Harness: ConnectionObserver {
+    private struct State {
+        var outcomes: [UInt64: [String]] = [:]
+        var changes: [ConnectionChange] = []
+        var reportCount = 0
+        var waiting:
+            [(isTrue: @Sendable (borrowing Harness.Seen) -> Bool, continuation: CheckedContinuation<Void, Never>)] = []
+    }
+
+    /// What was reported so far.
+    struct Seen {
+        /// Outcomes in words, by slot; more than one is a bug.
+        var outcomes: [UInt64: [String]]
+        var changes: [ConnectionChange]
+        var reportCount: Int
+        var isClosed: Bool {
+            changes.contains { if case .closed = $0 { true } else { false } }
+        }
+        var closeCount: Int {
+            changes.count { if case .closed = $0 { true } else { false } }
+        }
+        var closeError: HTTP2Error? {
+            for case .closed(let error) in changes { return error }
+            return nil
+        }
+    }
+
+    private let state = NIOLockedValueBox(State())
+    let loop: EventLoop
+    let head: HeaderBlock
+
+    init() throws {
+        loop = try EventLoop(name: "test")
+        head = try HeaderBlock(method: "POST", authority: "localhost")
+    }
+
+    deinit { loop.shutdown() }
+
+    /// Makes and opens the connection, and returns when it is open or closed.
+    func open(_ configuration: ConnectionConfiguration) async -> Connection {
+        let connection = Connection(configuration, loop: loop, observer: self)
+        connection.open()
+        await wait { $0.changes.contains(.opened) || $0.isClosed }
+        return connection
+    }
+
+    func batch(_ slots: some Sequence<UInt64>, path: String = "/ok", timeout: Duration = .seconds(20)) -> RequestBatch {
+        var batch = RequestBatch()
+        for slot in slots {
+            batch.append(slot: slot, head: head, deadline: .now + timeout) { writer in
+                writer.path(path)
+                writer.body("{\"slot\":\(slot)}")
+            }
+        }
+        return batch
+    }
+
+    var seen: Seen { state.withLockedValue { Harness.seen($0) } }
+
+    /// Returns once the condition holds of what was reported.
+    func wait(until isTrue: @escaping @Sendable (borrowing Seen) -> Bool) async {
+        await withCheckedContinuation { continuation in
+            let isNow = state.withLockedValue { state in
+                if isTrue(Harness.seen(state)) { return true }
+                state.waiting.append((isTrue, continuation))
+                return false
+            }
+            if isNow { continuation.resume() }
+        }
+    }
+
+    func connection(_ connection: Connection, reported report: borrowing ConnectionReport) {
+        let completions = report.completions
+        let changes = report.changes
+        let ready = state.withLockedValue { state in
+            state.reportCount += 1
+            state.changes += changes
+            for completion in completions {
+                state.outcomes[completion.slot, default: []].append(describe(completion.result))
+            }
+            let seen = Harness.seen(state)
+            let ready = state.waiting.filter { $0.isTrue(seen) }.map(\.continuation)
+            state.waiting.removeAll { $0.isTrue(seen) }
+            return ready
+        }
+        for continuation in ready { continuation.resume() }
+    }
+
+    private static func seen(_ state: State) -> Seen {
+        Seen(outcomes: state.outcomes, changes: state.changes, reportCount: state.reportCount)
+    }
+}

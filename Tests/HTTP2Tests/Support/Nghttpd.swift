@@ -1,0 +1,84 @@
+import Foundation
+import Glibc
+
+/// Debian's `nghttpd` as a child process: an HTTP/2 server over real TLS that shares no code with our connection but nghttp2.
+final class Nghttpd: @unchecked Sendable {
+    // @unchecked: Process is not Sendable. Protected by: nothing changes it after init but the signals, which the kernel orders.
+    // Who may call: the test that made it.
+    private let process = Process()
+    private let root: TemporaryDirectory
+    let port: Int
+
+    struct DidNotStart: Error {}
+
+    /// Starts it and returns once it listens.
+    init(_ certificates: Certificates, arguments: [String] = ["-m", "100"]) throws {
+        root = try TemporaryDirectory()
+        try root.write("ok", [])
+        port = try Listener().port
+        process.executableURL = URL(fileURLWithPath: "/usr/sbin/nghttpd")
+        process.arguments =
+            ["-a", "127.0.0.1", "-d", root.path] + arguments
+            + [String(port), certificates.keyFile, certificates.certificateFile]
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        // It says nothing when it listens, so it is asked, for two seconds at most.
+        for _ in 0..<400 where !isListening(on: port) { usleep(5_000) }
+        guard isListening(on: port) else { throw DidNotStart() }
+    }
+
+    deinit { kill() }
+
+    /// Stops it in its tracks: the socket stays open and nothing is answered.
+    func freeze() { _ = Glibc.kill(process.processIdentifier, SIGSTOP) }
+
+    func thaw() { _ = Glibc.kill(process.processIdentifier, SIGCONT) }
+
+    func kill() {
+        guard process.isRunning else { return }
+        _ = Glibc.kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
+    }
+}
+
+/// Calls the body with the address of a loopback port, as the socket calls take it.
+private func withLoopback(_ port: Int, _ body: (UnsafeMutablePointer<sockaddr>, inout socklen_t) -> Int32) -> (
+    Int32, Int
+) {
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    address.sin_port = UInt16(clamping: port).bigEndian
+    var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let result = unsafe withUnsafeMutablePointer(to: &address) { pointer in
+        unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe body($0, &size) }
+    }
+    return (result, Int(UInt16(bigEndian: address.sin_port)))
+}
+
+private func isListening(on port: Int) -> Bool {
+    let probe = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    defer { close(probe) }
+    return unsafe withLoopback(port) { unsafe connect(probe, $0, $1) }.0 == 0
+}
+
+/// A TCP socket on loopback that listens and never answers: the kernel completes the TCP handshake and that is all.
+struct Listener: ~Copyable {
+    struct Failed: Error {}
+    private let descriptor: Int32
+    let port: Int
+
+    init() throws {
+        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        let socket = descriptor
+        let (result, port) = unsafe withLoopback(0) { name, size in
+            let isBound = unsafe bind(socket, name, size) == 0 && listen(socket, 8) == 0
+            return unsafe isBound ? getsockname(socket, name, &size) : -1
+        }
+        guard result == 0 else { throw Failed() }
+        self.port = port
+    }
+
+    deinit { close(descriptor) }
+}
