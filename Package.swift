@@ -176,7 +176,7 @@ var parts: [Part] = [
     .library("DeliveryEngine", [.ours("Model"), .ours("Routing"), locks, log, metrics, lifecycle]),
     .library(
         "Webhooks",
-        [.ours("Model"), crypto, httpClient, log, lifecycle, nioCore, nioPosix, nioHTTP1]
+        [.ours("Model"), crypto, httpClient, lifecycle, locks, log, nioCore, nioPosix, nioHTTP1]
     ),
 
     // Vendors.
@@ -222,15 +222,24 @@ var parts: [Part] = [
     // Tests.
     .library(
         "TestKit",
-        [.ours("Model"), .ours("Commands"), .ours("DeliveryEngine"), crypto, locks]
+        [.ours("Model"), .ours("Commands"), .ours("DeliveryEngine"), locks]
     ),
     .tests("ModelTests", [.ours("Model"), httpTypes]),
     .tests("RoutingTests", [.ours("Routing"), .ours("Model")]),
-    .tests("CommandsTests", [.ours("Commands"), .ours("Model"), .ours("TestKit")]),
-    .tests("DeliveryEngineTests", [.ours("DeliveryEngine"), .ours("Model"), .ours("TestKit"), .ours("Routing")]),
+    .tests("CommandsTests", [.ours("Commands"), .ours("DeliveryEngine"), .ours("Model"), .ours("TestKit")]),
+    .tests(
+        "DeliveryEngineTests",
+        [
+            .ours("Commands"), .ours("DeliveryEngine"), .ours("Model"), .ours("TestKit"), .ours("Routing"), lifecycle,
+            locks, log,
+        ]
+    ),
     .tests(
         "WebhooksTests",
-        [.ours("Webhooks"), .ours("Model"), .ours("TestKit"), nioCore, nioPosix, nioHTTP1, httpClient]
+        [
+            .ours("Webhooks"), .ours("Commands"), .ours("DeliveryEngine"), .ours("Model"), .ours("TestKit"), lifecycle,
+            locks, log, nioCore, nioPosix, nioHTTP1, httpClient,
+        ]
     ),
     .tests(
         "RationalOwlTests",

@@ -1,9 +1,11 @@
-import Crypto
 package import FoundationEssentials
 package import Model
 import NIOConcurrencyHelpers
 
-/// Identifiers that repeat from run to run: the same seed gives the same sequence. Hashes are the real ones.
+/// Identifiers that repeat from run to run: the same seed gives the same sequence.
+///
+/// Hashes are of the right shape and tell inputs apart, but are not the real ones: the tests that use them must not have to build a
+/// cryptography library, twice more under the sanitizers.
 package final class TestIdentifiers: IdentifierSource {
     private let generator: NIOLockedValueBox<SplitMix>
 
@@ -21,13 +23,23 @@ package final class TestIdentifiers: IdentifierSource {
     }
 
     package func uuid(named name: [UInt8], in space: UUID) -> UUID {
-        var bytes = Array(Insecure.SHA1.hash(data: space.bytes + name).prefix(16))
+        var bytes = Array(Self.digest(space.bytes + name).prefix(16))
         bytes[6] = bytes[6] & 0x0F | 0x50
         bytes[8] = bytes[8] & 0x3F | 0x80
         return UUID(bytes: bytes) ?? space
     }
 
-    package func sha256(_ bytes: [UInt8]) -> String { HexCoding.encode(SHA256.hash(data: bytes)) }
+    package func sha256(_ bytes: [UInt8]) -> String { HexCoding.encode(Self.digest(bytes)) }
+
+    /// 32 bytes of `bytes`: FNV-1a as the seed of a SplitMix64.
+    private static func digest(_ bytes: [UInt8]) -> [UInt8] {
+        let seed = bytes.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3 }
+        var generator = SplitMix(state: seed)
+        return (0..<4).flatMap { _ in
+            let word = generator.next()
+            return (0..<8).map { UInt8(truncatingIfNeeded: word >> (8 * UInt64($0))) }
+        }
+    }
 }
 
 /// SplitMix64 (Steele, Lea, Flood 2014): small, good enough to tell identifiers apart.
