@@ -1,0 +1,100 @@
+import Commands
+import DeliveryEngine
+import Model
+
+// What rules do before they look: short words over the command store.
+extension ContractWorld {
+    /// Sixty-four fresh hex digits.
+    func newToken() -> DeviceToken { DeviceToken(stored: identifiers.randomHex(byteCount: 32)) }
+
+    func newKey() -> VendorDeviceKey { VendorDeviceKey(identifiers.randomHex(byteCount: 16)) }
+
+    /// One statement in `tenant` (by default the first).
+    func run(_ statement: StoreStatement, in tenant: TenantID? = nil) async throws -> StoreAnswer? {
+        try await commands.run([statement], in: tenant ?? self.tenant).first
+    }
+
+    /// Registers and gives what the store made of it.
+    func register(
+        _ key: VendorDeviceKey,
+        token: DeviceToken? = nil,
+        phone: String? = nil,
+        replacesSamePhone: Bool = false,
+        in tenant: TenantID? = nil
+    ) async throws -> Registered? {
+        let registration = DeviceRegistration(
+            key: key,
+            platform: .ios,
+            environment: .production,
+            token: token,
+            phone: phone,
+            rawPhone: phone,
+            replacesSamePhone: replacesSamePhone
+        )
+        let statement = StoreStatement.register(
+            scope,
+            key: key,
+            registration,
+            identity: IdentityID(rawValue: identifiers.uuid(at: now())),
+            device: DeviceID(rawValue: identifiers.uuid(at: now())),
+            at: now()
+        )
+        guard case .registered(let registered)? = try await run(statement, in: tenant) else { return nil }
+        return registered
+    }
+
+    func facts(_ key: VendorDeviceKey, in tenant: TenantID? = nil) async throws -> IdentityFacts? {
+        guard case .identity(let facts)? = try await run(.identity(scope, key: key), in: tenant) else { return nil }
+        return facts
+    }
+
+    func resolve(_ address: Address, in tenant: TenantID? = nil) async throws -> ResolvedTarget? {
+        guard case .resolved(let list)? = try await run(.resolve(scope, [address]), in: tenant) else { return nil }
+        return list.first ?? nil
+    }
+
+    /// A message to `identities` in one slice, due now unless told otherwise.
+    func message(
+        to identities: [IdentityID],
+        claim: NewMessage.Claim? = nil,
+        dueIn delay: Duration = .zero,
+        key: IdempotencyKey? = nil,
+        work: SliceLease.Work = .deliver
+    ) -> NewMessage {
+        let now = now()
+        let slice = NewSlice(
+            number: 0,
+            work: work,
+            targets: identities.map { TargetID($0) },
+            addresses: identities.map { _ in nil }
+        )
+        return NewMessage(
+            id: MessageID(rawValue: identifiers.uuid(at: now)),
+            scope: scope,
+            sender: nil,
+            content: Content(title: "t", body: "b"),
+            collapseID: nil,
+            lane: .bulk,
+            acceptedAt: now,
+            dueAt: now + delay,
+            expiresAt: now + .seconds(3600),
+            fallback: nil,
+            recipients: work == .deliver ? identities.count : nil,
+            slices: [slice],
+            suppressed: [],
+            idempotency: key,
+            claim: claim
+        )
+    }
+
+    func accept(_ message: NewMessage) async throws -> Acceptance? {
+        guard case .accepted(let acceptance)? = try await run(.accept(message)) else { return nil }
+        return acceptance
+    }
+
+    /// The slice leases of `message` that a claim finds now; what belongs to other messages stays leased.
+    func claim(_ message: MessageID, by node: NodeID, lease: Duration = .seconds(30)) async throws -> [SliceLease] {
+        let leases = try await deliveries.claim(tenant: tenant, lane: .bulk, limit: 100, by: node, lease: lease)
+        return leases.filter { $0.key.message == message }
+    }
+}

@@ -1,0 +1,30 @@
+/// A run of addresses with a common prefix, as CIDR text names it: `10.0.0.0/8`, `fd00::/8`.
+package struct AddressRange: Sendable, Hashable, CustomStringConvertible {
+    package let address: IPAddress
+    /// 0...32 or 0...128.
+    package let prefixLength: Int
+
+    /// The range that `text` spells; without a length, the one address. Nil for anything else.
+    package init?(_ text: String) {
+        let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let first = parts.first, let address = IPAddress(first) else { return nil }
+        let bits = address.bytes.count * 8
+        let length = parts.count == 2 ? Int(parts[1]) : bits
+        guard let length, (0...bits).contains(length) else { return nil }
+        self.address = address
+        self.prefixLength = length
+    }
+
+    /// Whether `other` is of the same family and has the prefix.
+    package func contains(_ other: IPAddress) -> Bool {
+        guard other.bytes.count == address.bytes.count else { return false }
+        let whole = prefixLength / 8
+        guard other.bytes.prefix(whole) == address.bytes.prefix(whole) else { return false }
+        let rest = prefixLength % 8
+        guard rest > 0 else { return true }
+        let mask = UInt8(truncatingIfNeeded: 0xFF00 >> rest)
+        return other.bytes[whole] & mask == address.bytes[whole] & mask
+    }
+
+    package var description: String { "\(address)/\(prefixLength)" }
+}

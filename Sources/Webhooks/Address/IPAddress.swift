@@ -1,0 +1,65 @@
+/// An IPv4 or IPv6 address as bytes, read strictly: the guard must never understand a text differently from whoever connects.
+package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
+    /// 4 or 16 bytes, network order.
+    package let bytes: [UInt8]
+
+    /// The address that `text` spells: four decimal numbers without leading zeros, or RFC 4291 text without a zone. Nil for anything else.
+    package init?(_ text: some StringProtocol) {
+        guard let bytes = text.contains(":") ? Self.v6(text) : Self.v4(text) else { return nil }
+        self.bytes = bytes
+    }
+
+    package var isV4: Bool { bytes.count == 4 }
+
+    package var description: String {
+        if isV4 { return bytes.map(String.init).joined(separator: ".") }
+        let groups = stride(from: 0, to: 16, by: 2).map { UInt16(bytes[$0]) << 8 | UInt16(bytes[$0 + 1]) }
+        return groups.map { String($0, radix: 16) }.joined(separator: ":")
+    }
+
+    private static func v4(_ text: some StringProtocol) -> [UInt8]? {
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 4 else { return nil }
+        let bytes = parts.compactMap { part -> UInt8? in
+            guard !part.isEmpty, part.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }), part == "0" || part.first != "0"
+            else { return nil }
+            return UInt8(part)
+        }
+        return bytes.count == 4 ? bytes : nil
+    }
+
+    private static func v6(_ text: some StringProtocol) -> [UInt8]? {
+        let halves = text.split(separator: "::", maxSplits: 2, omittingEmptySubsequences: false)
+        switch halves.count {
+        case 1:
+            guard let bytes = groups(halves[0]), bytes.count == 16 else { return nil }
+            return bytes
+        case 2:
+            // `::` stands for at least one group of zeros.
+            guard let head = groups(halves[0]), let tail = groups(halves[1]), head.count + tail.count <= 14 else {
+                return nil
+            }
+            return head + Array(repeating: 0, count: 16 - head.count - tail.count) + tail
+        default: return nil
+        }
+    }
+
+    /// The bytes of colon-separated groups, the last of which may be IPv4 text. An empty text has none.
+    private static func groups(_ text: some StringProtocol) -> [UInt8]? {
+        if text.isEmpty { return [] }
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+        var bytes: [UInt8] = []
+        for (index, part) in parts.enumerated() {
+            if index == parts.count - 1, part.contains(".") {
+                guard let tail = v4(part) else { return nil }
+                bytes += tail
+            } else {
+                guard (1...4).contains(part.utf8.count), part.allSatisfy(\.isHexDigit), part.allSatisfy(\.isASCII),
+                    let group = UInt16(part, radix: 16)
+                else { return nil }
+                bytes += [UInt8(group >> 8), UInt8(group & 0xFF)]
+            }
+        }
+        return bytes.count <= 16 ? bytes : nil
+    }
+}

@@ -1,0 +1,256 @@
+import Commands
+import DeliveryEngine
+import Model
+import TestKit
+import Testing
+
+@Suite struct SubmissionTests {
+    private let png: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 13]
+
+    // Design §2: an address without a device is a target too, `suppressed(noDevice)`.
+    @Test func aPhoneWithoutTheAppIsATargetWithoutADevice() async throws {
+        let desk = Desk()
+        let result = await desk.submit(.text(to: "01099999999"))
+        let message = try #require(desk.message(result))
+        #expect(message.slices.isEmpty)
+        #expect(message.recipients == 1)
+        #expect(message.suppressed.map(\.reason) == [.noDevice])
+        #expect(message.suppressed.map(\.identity) == [nil])
+        let target = desk.identifiers.target(for: .phone("01099999999"), in: message.id)
+        #expect(message.suppressed.map(\.target) == [target])
+        #expect(result.handover.isEmpty)
+        #expect(desk.database.message(Desk.tenant, message.id)?.state == .done)
+    }
+
+    // Design §5.8: one message rings a device once.
+    @Test func targetsThatShareADeviceRingItOnce() async throws {
+        let desk = Desk()
+        let registered = try #require(await desk.device("k1", phone: "01011111111"))
+        let byPhoneAndKey: [Addressee] = [Addressee(.phone("01011111111")), Addressee(.deviceKey("k1"))]
+        let result = await desk.submit(
+            Submission(content: Content(body: "b"), audience: .listed(byPhoneAndKey))
+        )
+        let message = try #require(desk.message(result))
+        #expect(message.slices.flatMap(\.targets) == [TargetID(registered.identity)])
+        #expect(message.suppressed.map(\.reason) == [.duplicate])
+        #expect(message.suppressed.map(\.address) == [.deviceKey("k1")])
+        #expect(message.recipients == 2)
+    }
+
+    @Test func twoIdentitiesOnOneDeviceAreOnePush() async throws {
+        let desk = Desk()
+        let first = try #require(await desk.device("k1", digit: "a"))
+        // The same token in another dialect: a second SDK in the same app.
+        var braze = desk.call
+        braze.vendor = .braze
+        let token = DeviceToken(stored: String(repeating: "a", count: 64))
+        let second = DeviceRegistration(key: "k2", platform: .ios, token: token)
+        _ = await desk.handler.perform([.registration(.register(second))], in: braze)
+        var native = desk.call
+        native.vendor = .native
+        let submission = Submission(
+            content: Content(body: "b"),
+            audience: .listed([Addressee(.deviceKey("k1")), Addressee(.deviceKey("k2"))])
+        )
+        let result = await desk.handler.perform([.submission(.submit(submission))], in: native)
+        let message = try #require(desk.message(result))
+        #expect(message.slices.flatMap(\.targets) == [TargetID(first.identity)])
+        #expect(message.suppressed.map(\.reason) == [.duplicate])
+        #expect(message.suppressed.map(\.device) == [first.device])
+    }
+
+    @Test func theSameAddressTwiceIsOneTarget() async throws {
+        let desk = Desk()
+        await desk.device("k1", phone: "01011111111")
+        let message = try #require(desk.message(await desk.submit(.text(to: "01011111111", "01011111111"))))
+        #expect(message.recipients == 1)
+        #expect(message.slices.flatMap(\.targets).count == 1)
+        #expect(message.suppressed.isEmpty)
+    }
+
+    @Test func slicesHoldAtMostFiveHundredTargetsWithTheirAddresses() async throws {
+        let desk = Desk()
+        var list: [Addressee] = []
+        for index in 0..<501 {
+            let key = VendorDeviceKey("k\(index)")
+            let token = DeviceToken(stored: String(index, radix: 16))
+            _ = await desk.registration(.register(DeviceRegistration(key: key, platform: .ios, token: token)))
+            list.append(Addressee(.deviceKey(key)))
+        }
+        let result = await desk.submit(Submission(content: Content(body: "b"), audience: .listed(list)))
+        let message = try #require(desk.message(result))
+        #expect(message.slices.map(\.targets.count) == [500, 1])
+        #expect(message.slices.map(\.number) == [0, 1])
+        #expect(message.slices.flatMap(\.addresses) == list.map(\.address))
+        #expect(result.handover.map(\.targets) == message.slices.map(\.targets))
+    }
+
+    // Design §5.3: what a node accepts for sending now it inserts as already leased by itself.
+    @Test func whatIsDueNowIsHandedOverAsTheStoreLeasedIt() async throws {
+        let desk = Desk()
+        await desk.device("k1", phone: "01011111111")
+        let result = await desk.submit(.text(to: "01011111111"))
+        let id = try #require(desk.messageID(result))
+        #expect(result.handover == desk.database.slices(Desk.tenant, id).map(\.lease))
+        #expect(desk.database.slices(Desk.tenant, id).map(\.owner) == ["node"])
+    }
+
+    @Test func whatIsDueLaterIsNotClaimed() async throws {
+        let desk = Desk()
+        await desk.device("k1", phone: "01011111111")
+        var submission = Submission.text(to: "01011111111")
+        submission.dueAt = desk.clock.now() + .seconds(60)
+        let result = await desk.submit(submission)
+        let message = try #require(desk.message(result))
+        #expect(message.claim == nil)
+        #expect(result.handover.isEmpty)
+        #expect(desk.database.message(Desk.tenant, message.id)?.state == .scheduled)
+        #expect(message.expiresAt == message.dueAt + .seconds(72 * 3600))
+    }
+
+    @Test(arguments: [true, false])
+    func aNodeThatDrainsOrHasNoEngineClaimsNothing(_ hasNode: Bool) async throws {
+        let desk = Desk(policy: CommandPolicy(handsOver: { false }), node: hasNode ? "node" : nil)
+        await desk.device("k1", phone: "01011111111")
+        let result = await desk.submit(.text(to: "01011111111"))
+        #expect(result.handover.isEmpty)
+        #expect(desk.message(result)?.claim == nil)
+    }
+
+    @Test func everyoneIsOneSliceToBeExpandedAndNoCount() async throws {
+        let desk = Desk()
+        let result = await desk.submit(Submission(content: Content(body: "b"), audience: .everyone))
+        let message = try #require(desk.message(result))
+        #expect(message.slices == [NewSlice(number: 0, work: .expand(after: nil))])
+        #expect(result.replies == [.submission(.accepted(message.id, recipients: nil))])
+        #expect(result.handover.map(\.work) == [.expand(after: nil)])
+    }
+
+    @Test func aVendorThatMustNameACountGetsTheMaintainedOne() async throws {
+        let desk = Desk(policy: CommandPolicy(countedVendors: [.rationalOwl]))
+        await desk.device("k1")
+        let result = await desk.submit(Submission(content: Content(body: "b"), audience: .everyone))
+        guard case .submission(.accepted(_, let recipients))? = result.replies.first else {
+            Issue.record("\(result.replies)")
+            return
+        }
+        #expect(recipients == 1)
+    }
+
+    @Test func onlyAnEnrolledSenderMaySend() async {
+        let desk = Desk()
+        var submission = Submission.text(to: "01011111111")
+        submission.sender = "SVRnobody"
+        #expect(await desk.submit(submission).replies == [.refused(.unknownSender)])
+        guard case .registration(.sender(let id))? = await desk.registration(.registerSender(name: "n")) else {
+            Issue.record("no sender")
+            return
+        }
+        submission.sender = id
+        #expect(await desk.submit(submission).replies == [.refused(.unknownSender)])
+        _ = await desk.registration(.enrolSender(id, name: nil, address: nil))
+        #expect(desk.messageID(await desk.submit(submission)) != nil)
+    }
+
+    // protocols/rationalowl.md §8.3: -231 only without credential and without fallback.
+    @Test func withoutCredentialOnlyAFallbackIsAccepted() async throws {
+        let desk = Desk(hasCredential: false)
+        var submission = Submission.text(to: "01011111111")
+        #expect(await desk.submit(submission).replies == [.refused(.noCredential)])
+        submission.fallback = ["s": 2, "t": 12]
+        #expect(desk.message(await desk.submit(submission))?.fallback == ["s": 2, "t": 12])
+    }
+
+    @Test func anUnknownAppIsRefused() async {
+        let desk = Desk()
+        var call = desk.call
+        call.app = "other"
+        let result = await desk.handler.perform([.submission(.submit(.text(to: "0101")))], in: call)
+        #expect(result.replies == [.refused(.unknownBinding)])
+    }
+
+    @Test func whatCannotBeSentIsRefusedByField() async {
+        let desk = Desk()
+        func reply(_ change: (inout Submission) -> Void) async -> Reply? {
+            var submission = Submission.text(to: "01011111111")
+            change(&submission)
+            return await desk.submit(submission).replies.first
+        }
+        let now = desk.clock.now()
+        #expect(await reply { $0.content.body = "" } == .refused(.invalid("body")))
+        #expect(await reply { $0.content.body = "a\u{0}" } == .refused(.invalid("content")))
+        #expect(await reply { $0.template = TemplateReference(id: "x") } == .refused(.unknownTemplate))
+        #expect(await reply { $0.dueAt = Timestamp(milliseconds: now.milliseconds - 1) } == .refused(.invalid("dueAt")))
+        #expect(await reply { $0.dueAt = now + .seconds(366 * 86_400) } == .refused(.invalid("dueAt")))
+        #expect(await reply { $0.timeToLive = .seconds(-1) } == .refused(.invalid("timeToLive")))
+        #expect(await reply { $0.audience = .listed([]) } == .refused(.invalid("audience")))
+        #expect(await reply { $0.image = InlineImage(name: nil, bytes: [1, 2, 3]) } == .refused(.invalid("image")))
+        #expect(await reply { $0.idempotencyKey = "" } == .refused(.invalid("idempotencyKey")))
+        #expect(await reply { $0.fallback = .string("\u{0}") } == .refused(.invalid("fallback")))
+        let many = (0...2000).map { Addressee(.phone(String($0))) }
+        #expect(await reply { $0.audience = .listed(many) } == .refused(.tooMany("audience", limit: 2000)))
+    }
+
+    // protocols/rationalowl.md §5.7: an image is fetched by an id that cannot be guessed.
+    @Test func anImageIsStoredByItsHashAndFetchedByItsID() async throws {
+        let desk = Desk()
+        var submission = Submission.text(to: "01011111111")
+        submission.image = InlineImage(name: "a.png", bytes: png)
+        let message = try #require(desk.message(await desk.submit(submission)))
+        let media = try #require(message.content.media)
+        #expect(media.id.count == 32)
+        #expect(media.hash == desk.identifiers.sha256(png))
+        let fetched = await desk.reply(.media(.fetch(message: message.id.description, media: media.id)))
+        #expect(fetched == .media(.bytes(png, contentType: "image/png")))
+        let other = await desk.reply(.media(.fetch(message: message.id.description, media: media.hash)))
+        #expect(other == .refused(.unknownMedia))
+        #expect(await desk.reply(.media(.fetch(message: "x", media: media.id))) == .refused(.unknownMedia))
+    }
+
+    @Test(
+        arguments: [
+            ([0xFF, 0xD8, 0xFF, 0xE0], "image/jpeg"), (Array("GIF89a".utf8), "image/gif"),
+            (Array("RIFF....WEBP".utf8), "image/webp"),
+        ] as [([UInt8], String)]
+    )
+    func storedMediaIsKnownByItsFirstBytes(_ bytes: [UInt8], _ type: String) async throws {
+        let desk = Desk()
+        let hash = desk.identifiers.sha256(bytes)
+        #expect(await desk.reply(.media(.store(bytes: bytes, hash: hash))) == .media(.stored(hash: hash)))
+        #expect(await desk.reply(.media(.store(bytes: bytes, hash: "00"))) == .refused(.invalid("hash")))
+        var submission = Submission.text(to: "01011111111")
+        submission.content.media = MediaReference(id: "", hash: hash)
+        let message = try #require(desk.message(await desk.submit(submission)))
+        let id = try #require(message.content.media?.id)
+        let fetched = await desk.reply(.media(.fetch(message: message.id.description, media: id)))
+        #expect(fetched == .media(.bytes(bytes, contentType: type)))
+    }
+
+    // Design §5.1: a repeat gets the first answer, and nothing is sent twice.
+    @Test func aRepeatedCallGetsTheFirstAnswerAndNoHandover() async throws {
+        let desk = Desk()
+        await desk.device("k1", phone: "01011111111")
+        var submission = Submission.text(to: "01011111111")
+        submission.idempotencyKey = "once"
+        submission.bodyHash = "h"
+        let first = await desk.submit(submission)
+        let again = await desk.submit(submission)
+        #expect(again.replies == first.replies)
+        #expect(first.handover.count == 1)
+        #expect(again.handover.isEmpty)
+        submission.bodyHash = "other"
+        #expect(await desk.submit(submission).replies == [.refused(.idempotencyMismatch)])
+    }
+
+    @Test func cancelingStopsWhatIsNotSentOnce() async throws {
+        let desk = Desk()
+        await desk.device("k1", phone: "01011111111")
+        var submission = Submission.text(to: "01011111111")
+        submission.dueAt = desk.clock.now() + .seconds(60)
+        let id = try #require(desk.messageID(await desk.submit(submission)))
+        let cancel = Command.submission(.cancel(message: id.description))
+        #expect(await desk.reply(cancel) == .submission(.canceled(true)))
+        #expect(await desk.reply(cancel) == .submission(.canceled(false)))
+        #expect(await desk.reply(.submission(.cancel(message: "no"))) == .refused(.unknownMessage))
+    }
+}
