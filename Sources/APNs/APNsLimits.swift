@@ -1,0 +1,50 @@
+/// Every bound of the APNs transport, each with the harm it avoids.
+package struct APNsLimits: Sendable, Equatable {
+    /// 10,000 pushes may wait per (host, team, key) beyond what is in flight. An endpoint that is down would otherwise hold the payloads
+    /// of a whole campaign (4 KiB each); above it pushes come back at once as `unsent(overloaded)`, so that the caller slows down.
+    package var maxQueuedPushes = 10_000
+
+    /// 4,096 pushes in flight per (host, team, key), the draining connections included. Each keeps its payload and its batch in memory.
+    package var maxPushesInFlight = 4_096
+
+    /// 3 times a push that was surely not processed is sent again on another connection; then it is the caller's. More would turn a peer
+    /// that refuses everything into a busy loop.
+    package var maxResends: UInt8 = 3
+
+    /// 16 pushes of one batch leave before the next batch has its turn: long enough to share a header block, short enough that a
+    /// campaign does not keep an urgent push waiting.
+    package var fairQuantum = 16
+
+    /// 512 header blocks are kept per (host, team, key). Topics come from tenants; above it the cache starts anew, which costs CPU only.
+    package var maxHeaderBlocks = 512
+
+    /// 10,000 credentials are open at once; each can hold a connection and a TLS context.
+    package var maxCredentials = 10_000
+
+    /// 64 different reasons are counted by name, the rest as `other`: reasons come from a peer and become metric labels.
+    package var maxCountedReasons = 64
+
+    /// 2 answers 500 in a row retire a connection: others saw it stay bad after one (apns.md §14).
+    package var maxServerErrorsInARow = 2
+
+    /// How long a failed look-up of a provider token waits before the next, while the old one still works.
+    package var tokenRetry = Duration.seconds(5)
+
+    /// The wait before a new connection after failures: full jitter below 1 s doubling to 60 s (apns.md §13.6).
+    package var backoff = ReconnectBackoff()
+
+    package init() {}
+
+    /// 4096 bytes of payload; larger ones are refused by APNs with 413 (Apple, "Generating a remote notification").
+    package static let maxPayloadBytes = 4_096
+    /// 5120 bytes, for `voip` only (same source).
+    package static let maxVoIPPayloadBytes = 5_120
+    /// 64 bytes of collapse id (Apple, "Sending notification requests to APNs").
+    package static let maxCollapseIDBytes = 64
+    /// 256 bytes of topic with its suffix. Bundle ids end at 155 characters; an endless one would not fit a header block.
+    package static let maxTopicBytes = 256
+    /// 64 bytes of a peer's reason or of an unknown push type are kept: both become labels.
+    package static let maxReasonBytes = 64
+    /// 1 hour at most is believed of a `retry-after`: a peer's typing error must not park a delivery for days.
+    package static let maxRetryAfter = Duration.seconds(3_600)
+}

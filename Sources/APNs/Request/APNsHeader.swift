@@ -1,0 +1,22 @@
+package import HTTP2
+
+/// The fields of an APNs request and answer, each spelt once.
+///
+/// Source: Apple, "Sending notification requests to APNs"; what HPACK may remember of each: apns.md §7 and the engineering notes.
+package enum APNsHeader {
+    package static let topic = FieldName("apns-topic")
+    package static let pushType = FieldName("apns-push-type")
+    package static let priority = FieldName("apns-priority")
+    package static let id = FieldName("apns-id", indexing: .nameOnce)
+    package static let expiration = FieldName("apns-expiration", indexing: .nameOnce)
+    package static let collapseID = FieldName("apns-collapse-id", indexing: .nameOnce)
+    package static let authorization = FieldName("authorization", indexing: .never)
+
+    /// Only Apple's development environment answers with one: the key to its delivery log.
+    package static let uniqueID = FieldName("apns-unique-id")
+    /// Not documented for APNs; believed if it comes.
+    package static let retryAfter = FieldName("retry-after")
+
+    /// What is kept of an answer.
+    static let collected = [id, uniqueID, retryAfter]
+}

@@ -1,0 +1,78 @@
+internal import Model
+
+/// What the transport has done and holds, as plain numbers for the gateway to export. Counters only grow.
+package struct APNsMetrics: Sendable, Equatable {
+    /// Pushes on their way, now.
+    package var inFlightCount = 0
+    /// Pushes that wait for a stream, now.
+    package var queuedCount = 0
+    /// Connections that take pushes, now.
+    package var openConnectionCount = 0
+    /// Connections that finish what they have, now.
+    package var drainingConnectionCount = 0
+
+    /// Pushes that APNs took.
+    package var acceptedCount = 0
+    /// Pushes that APNs (or `PushGuard` before it) refused for good, by reason; beyond `APNsLimits.maxCountedReasons` under `other`.
+    package var rejectedCounts: [String: Int] = [:]
+    /// Pushes that are to be sent later, by reason, bounded in the same way.
+    package var deferredCounts: [String: Int] = [:]
+    /// Pushes given back as surely not processed.
+    package var unsentCount = 0
+    /// Pushes given back without an answer.
+    package var indeterminateCount = 0
+    /// Pushes sent again on another connection: unsent ones, and those after a refused provider token.
+    package var resentCount = 0
+    /// Connections dialled.
+    package var connectCount = 0
+    /// Connections dialled after the first of their pool.
+    package var reconnectCount = 0
+    /// Connections that could not be made.
+    package var connectFailureCount = 0
+    /// Provider tokens taken into use.
+    package var tokenCount = 0
+
+    package init() {}
+
+    /// The sum over pools.
+    package static func += (left: inout APNsMetrics, right: APNsMetrics) {
+        left.inFlightCount += right.inFlightCount
+        left.queuedCount += right.queuedCount
+        left.openConnectionCount += right.openConnectionCount
+        left.drainingConnectionCount += right.drainingConnectionCount
+        left.acceptedCount += right.acceptedCount
+        left.rejectedCounts.merge(right.rejectedCounts, uniquingKeysWith: +)
+        left.deferredCounts.merge(right.deferredCounts, uniquingKeysWith: +)
+        left.unsentCount += right.unsentCount
+        left.indeterminateCount += right.indeterminateCount
+        left.resentCount += right.resentCount
+        left.connectCount += right.connectCount
+        left.reconnectCount += right.reconnectCount
+        left.connectFailureCount += right.connectFailureCount
+        left.tokenCount += right.tokenCount
+    }
+
+    /// Counts one outcome.
+    mutating func count(_ outcome: Outcome, reasonLimit: Int) {
+        switch outcome {
+        case .accepted: acceptedCount += 1
+        case .rejected(let rejection): Self.count(rejection.reason, in: &rejectedCounts, limit: reasonLimit)
+        case .deferred(let rejection, _): Self.count(rejection.reason, in: &deferredCounts, limit: reasonLimit)
+        case .unsent: unsentCount += 1
+        case .indeterminate: indeterminateCount += 1
+        }
+    }
+
+    private static func count(_ reason: String, in counts: inout [String: Int], limit: Int) {
+        let isKnown = counts[reason] != nil || counts.count < limit
+        counts[isKnown ? reason : "other", default: 0] += 1
+    }
+}
+
+/// What one credential's way to Apple looks like now, for `readyz` and `doctor`.
+package struct APNsStatus: Sendable, Equatable {
+    /// Whether a connection is open, or none is needed.
+    package var isReachable: Bool
+    /// Why the last try to connect failed; nil after the next success. Safe to show.
+    package var lastError: String?
+}
