@@ -1,0 +1,47 @@
+import Glibc
+
+/// The operating-system account that a cluster runs under: ours, or another when we are root, which PostgreSQL refuses.
+struct ClusterAccount: Sendable, Equatable {
+    var name: String
+    var userID: uid_t
+    var groupID: gid_t
+
+    /// Whether processes must change to it.
+    var differsFromOurs: Bool { userID != geteuid() }
+
+    /// `postgres` if the machine has it, else `nobody`, when we are root; otherwise ourselves.
+    ///
+    /// - Throws: `noAccess` when the account has no name: PostgreSQL's peer authentication goes by names.
+    static func choose() throws(EmbeddedClusterError) -> ClusterAccount {
+        if geteuid() != 0 { return try current() }
+        for name in ["postgres", "nobody"] {
+            if let account = named(name) { return account }
+        }
+        throw EmbeddedClusterError(
+            .noAccess,
+            "PostgreSQL does not run as root, and there is neither an account postgres nor nobody"
+        )
+    }
+
+    /// The account we run as.
+    ///
+    /// - Throws: `noAccess` when it has no name.
+    static func current() throws(EmbeddedClusterError) -> ClusterAccount {
+        guard let account = unsafe account(getpwuid(geteuid())) else {
+            throw EmbeddedClusterError(.noAccess, "user \(geteuid()) has no name; PostgreSQL needs one (/etc/passwd)")
+        }
+        return account
+    }
+
+    private static func named(_ name: String) -> ClusterAccount? { unsafe account(getpwnam(name)) }
+
+    /// Copies what the C library lends until its next call.
+    private static func account(_ entry: UnsafeMutablePointer<passwd>?) -> ClusterAccount? {
+        guard let entry = unsafe entry, let name = unsafe entry.pointee.pw_name else { return nil }
+        return ClusterAccount(
+            name: unsafe String(cString: name),
+            userID: unsafe entry.pointee.pw_uid,
+            groupID: unsafe entry.pointee.pw_gid
+        )
+    }
+}

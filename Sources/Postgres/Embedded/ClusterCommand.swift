@@ -1,0 +1,60 @@
+import Glibc
+import Subprocess
+
+/// Runs PostgreSQL's programs as the cluster's account.
+struct ClusterCommand {
+    /// What a program said, at most this much: initdb's and pg_ctl's complaints are a few lines.
+    private static let outputBytes = 64 << 10
+
+    var binaries: PostgresBinaries
+    var account: ClusterAccount
+
+    /// Where the program runs; the account must be able to enter it.
+    var directory: String
+
+    /// How a program ended.
+    struct Ending {
+        var isSuccess: Bool
+        var output: String
+    }
+
+    /// Runs to the end.
+    ///
+    /// - Throws: `failed` when the program could not be started.
+    func run(_ program: String, _ arguments: [String]) async throws(EmbeddedClusterError) -> Ending {
+        try await Self.run("\(binaries.directory)/\(program)", arguments, as: account, in: directory)
+    }
+
+    /// Runs a program by path.
+    ///
+    /// - Throws: `failed` when the program could not be started.
+    static func run(_ path: String, _ arguments: [String], as account: ClusterAccount?, in directory: String)
+        async throws(EmbeddedClusterError) -> Ending
+    {
+        var options = PlatformOptions()
+        // A session of its own, so that ^C at our terminal does not reach PostgreSQL before we have drained.
+        options.createSession = true
+        if let account, account.differsFromOurs {
+            options.userID = account.userID
+            options.groupID = account.groupID
+            options.supplementaryGroups = [account.groupID]
+        }
+        // The shell sets mask and directory, then is the program. Nothing of our environment goes along: PGDATA and
+        // PGOPTIONS would mislead the server, and secrets are none of its business.
+        let script = "umask 077 && cd \"$1\" && shift && exec \"$@\""
+        do {
+            let result = try await Subprocess.run(
+                .name("sh"),
+                arguments: Arguments(["-c", script, "sh", directory, path] + arguments),
+                environment: .custom(["PATH": "/usr/local/bin:/usr/bin:/bin", "LC_ALL": "C.UTF-8", "TZ": "UTC"]),
+                platformOptions: options,
+                output: .string(limit: outputBytes),
+                error: .string(limit: outputBytes)
+            )
+            let output = [result.standardOutput, result.standardError].compactMap { $0 }.joined()
+            return Ending(isSuccess: result.terminationStatus.isSuccess, output: output)
+        } catch {
+            throw EmbeddedClusterError(.failed, "\(path) could not be started: \(error)")
+        }
+    }
+}

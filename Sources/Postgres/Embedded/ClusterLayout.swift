@@ -1,0 +1,63 @@
+import FoundationEssentials
+
+/// Where everything of a cluster lies.
+///
+/// ```
+/// <directory>/              ours; 0711, so that the account can pass
+///   push-gateway-cluster    marker: this directory is ours to manage
+///   gateway.lock            held by the gateway that has the cluster
+///   settings/               ours: postgresql.conf, pg_hba.conf, pg_ident.conf, written at each start
+///   data/                   the account's: what initdb made
+///   log/postgres.log        the account's
+///   run/                    the account's, 0700: the socket
+/// ```
+struct ClusterLayout: Sendable, Equatable {
+    /// A socket's path must fit `sockaddr_un.sun_path` with its NUL (108 bytes on Linux).
+    static let socketPathBytes = 107
+
+    /// The part of the name that PostgreSQL adds; the number is a name only, nothing listens on a port.
+    static let port = 5432
+
+    var directory: String
+
+    /// Where a socket directory goes when the cluster's own path is too long for one.
+    var shortDirectory: String
+
+    init(directory: String, userID: UInt32, runtimeDirectory: String?) {
+        var path = directory
+        while path.count > 1, path.hasSuffix("/") { path.removeLast() }
+        self.directory = path
+        let base = runtimeDirectory ?? "/tmp"
+        shortDirectory = "\(base)/push-gateway-\(userID)-\(Self.fingerprint(of: path))"
+    }
+
+    var marker: String { "\(directory)/push-gateway-cluster" }
+    var lock: String { "\(directory)/gateway.lock" }
+    var settings: String { "\(directory)/settings" }
+    var configuration: String { "\(settings)/postgresql.conf" }
+    var hostAuthentication: String { "\(settings)/pg_hba.conf" }
+    var userMap: String { "\(settings)/pg_ident.conf" }
+    var data: String { "\(directory)/data" }
+
+    /// initdb works here and the result is renamed to `data`: a half-made cluster never has that name.
+    var unfinishedData: String { "\(directory)/data.new" }
+    var logDirectory: String { "\(directory)/log" }
+    var log: String { "\(logDirectory)/postgres.log" }
+    var versionFile: String { "\(data)/PG_VERSION" }
+    var postmasterFile: String { "\(data)/postmaster.pid" }
+
+    /// The directory of the socket.
+    var socketDirectory: String {
+        let usual = "\(directory)/run"
+        return Self.socketPath(in: usual).utf8.count <= Self.socketPathBytes ? usual : shortDirectory
+    }
+
+    static func socketPath(in directory: String) -> String { "\(directory)/.s.PGSQL.\(port)" }
+
+    /// FNV-1a, 64 bits: only to tell directories apart.
+    private static func fingerprint(of text: String) -> String {
+        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+        for byte in text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }
+        return String(hash, radix: 16)
+    }
+}

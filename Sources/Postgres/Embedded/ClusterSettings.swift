@@ -1,0 +1,72 @@
+import FoundationEssentials
+
+/// The server's own files, written at each start: they belong to the program, not to the data.
+struct ClusterSettings {
+    /// The superuser, for bootstrap, migrations and nothing else.
+    static let superuser = "gateway_admin"
+
+    var layout: ClusterLayout
+    var maximumConnections: Int
+
+    /// Whom the socket serves: the system user that runs the gateway.
+    var operatingSystemUser: String
+
+    /// `postgresql.conf`: initdb's own first (locale, memory), then what we promise.
+    var configuration: String {
+        """
+        # Written by push-gateway at each start.
+        include '\(quoted(layout.data))/postgresql.conf'
+        data_directory = '\(quoted(layout.data))'
+        hba_file = '\(quoted(layout.hostAuthentication))'
+        ident_file = '\(quoted(layout.userMap))'
+        cluster_name = 'push-gateway'
+
+        # A socket that one system user can reach, and never a port.
+        listen_addresses = ''
+        unix_socket_directories = '\(quoted(layout.socketDirectory))'
+        unix_socket_permissions = 0777
+        port = \(ClusterLayout.port)
+        max_connections = \(maximumConnections)
+
+        # A 2xx means: on disk.
+        fsync = on
+        full_page_writes = on
+        synchronous_commit = on
+
+        # No statement and no row in the log: both may hold secrets.
+        logging_collector = off
+        log_destination = 'stderr'
+        log_min_messages = warning
+        log_min_error_statement = panic
+        log_error_verbosity = terse
+        log_timezone = 'UTC'
+        timezone = 'UTC'
+
+        # Statements here are short; compiling one costs more than running it.
+        jit = off
+
+        """
+    }
+
+    /// `pg_hba.conf`.
+    ///
+    /// Peer, not trust: the account `nobody` may run other things than this cluster, and they could reach its socket.
+    var hostAuthentication: String { "local all all peer map=gateway\n" }
+
+    /// `pg_ident.conf`: which roles the gateway's system user may be.
+    var userMap: String {
+        let roles = [Self.superuser, GatewayRole.call.rawValue, GatewayRole.engine.rawValue]
+        return roles.map { "gateway \"\(operatingSystemUser)\" \($0)\n" }.joined()
+    }
+
+    /// Writes the three files where the cluster's account can read them.
+    ///
+    /// - Throws: `failed`.
+    func write() throws(EmbeddedClusterError) {
+        try ClusterFiles.write(configuration, to: layout.configuration)
+        try ClusterFiles.write(hostAuthentication, to: layout.hostAuthentication)
+        try ClusterFiles.write(userMap, to: layout.userMap)
+    }
+
+    private func quoted(_ path: String) -> String { path.replacing("'", with: "''") }
+}

@@ -1,0 +1,128 @@
+import FoundationEssentials
+import Glibc
+import Logging
+
+/// Brings a cluster's server up: makes the data, takes over a server that runs, or starts one.
+struct ClusterStarter {
+    let layout: ClusterLayout
+    let account: ClusterAccount
+    let options: EmbeddedClusterOptions
+    let logger: Logger
+    let progress: @Sendable (String) -> Void
+
+    /// - Throws: `EmbeddedClusterError`.
+    func start() async throws(EmbeddedClusterError) -> (Postmaster, wasAdopted: Bool) {
+        let version = try existingVersion()
+        let binaries = try await PostgresBinaries.find(version: version)
+        let settings = ClusterSettings(
+            layout: layout,
+            maximumConnections: options.maximumConnections,
+            operatingSystemUser: try ClusterAccount.current().name
+        )
+        let areSettingsCurrent = ClusterFiles.read(layout.configuration) == settings.configuration
+        try ClusterFiles.makeDirectory(layout.settings, mode: 0o755, owner: nil)
+        try ClusterFiles.makeDirectory(layout.logDirectory, mode: 0o700, owner: account)
+        try ClusterFiles.makeDirectory(layout.socketDirectory, mode: 0o700, owner: account)
+        try settings.write()
+        if let running = Postmaster.running(in: layout.data) {
+            if areSettingsCurrent, await answers(within: .seconds(5)) {
+                progress("took over the running PostgreSQL (process \(running.processID))")
+                return (running, true)
+            }
+            progress("stopping a PostgreSQL that does not answer (process \(running.processID))")
+            try await running.stop(within: options.stopTimeout)
+        }
+        let command = ClusterCommand(binaries: binaries, account: account, directory: layout.logDirectory)
+        if version == nil { try await makeData(command) }
+        return (try await startServer(command), false)
+    }
+
+    /// The major version that made the data; nil when there is none.
+    private func existingVersion() throws(EmbeddedClusterError) -> Int? {
+        guard FileManager.default.fileExists(atPath: layout.data) else { return nil }
+        let text = ClusterFiles.read(layout.versionFile) ?? ""
+        guard let version = Int(text.prefix { $0.isASCII && $0.isNumber }) else {
+            throw EmbeddedClusterError(
+                .foreignDirectory,
+                "\(layout.data) has no readable PG_VERSION: it is not a cluster, or a damaged one"
+            )
+        }
+        return version
+    }
+
+    private func makeData(_ command: ClusterCommand) async throws(EmbeddedClusterError) {
+        progress("making a private PostgreSQL \(command.binaries.version) cluster in \(layout.directory)")
+        // A start that was cut short left it; nothing in it was ever served.
+        try? FileManager.default.removeItem(atPath: layout.unfinishedData)
+        try ClusterFiles.makeDirectory(layout.unfinishedData, mode: 0o700, owner: account)
+        let ending = try await command.run(
+            "initdb",
+            [
+                "-D", layout.unfinishedData, "-U", ClusterSettings.superuser, "--locale=C.UTF-8", "-E", "UTF8",
+                "--auth=peer", "--data-checksums", "--no-instructions",
+            ]
+        )
+        guard ending.isSuccess else { throw EmbeddedClusterError(.failed, "initdb failed: \(tail(ending.output))") }
+        guard unsafe rename(layout.unfinishedData, layout.data) == 0 else {
+            throw EmbeddedClusterError(.failed, "\(layout.data) cannot be named: \(ClusterFiles.reason())")
+        }
+    }
+
+    /// pg_ctl puts the server into a session of its own, with init for a parent: it neither hears our terminal nor ends
+    /// with us, and an adopted server is no different from a started one.
+    private func startServer(_ command: ClusterCommand) async throws(EmbeddedClusterError) -> Postmaster {
+        rotateLog()
+        progress("starting PostgreSQL \(command.binaries.version)")
+        let file = layout.configuration.replacing("'", with: "'\\''")
+        let ending = try await command.run(
+            "pg_ctl",
+            [
+                "start", "-D", layout.data, "-l", layout.log, "-w", "-t",
+                String(options.startTimeout.components.seconds),
+                "-s", "-o", "-c config_file='\(file)'",
+            ]
+        )
+        guard ending.isSuccess, let postmaster = Postmaster.running(in: layout.data) else {
+            let log = ClusterFiles.read(layout.log) ?? ""
+            throw EmbeddedClusterError(.failed, "PostgreSQL did not start: \(tail(ending.output + log))")
+        }
+        guard await answers(within: options.startTimeout) else {
+            throw EmbeddedClusterError(.failed, "PostgreSQL started, but does not let us in; see \(layout.log)")
+        }
+        return postmaster
+    }
+
+    /// Whether the superuser gets a session, asked until it is so.
+    private func answers(within patience: Duration) async -> Bool {
+        let deadline = ContinuousClock.now + patience
+        let host = layout.socketDirectory.replacing("\\", with: "\\\\").replacing("'", with: "\\'")
+        let configuration = PostgresConfiguration(
+            "host='\(host)' port=\(ClusterLayout.port) user=\(ClusterSettings.superuser) dbname=postgres"
+        )
+        while true {
+            do throws(PostgresError) {
+                let connection = try await PostgresConnection.connect(
+                    configuration,
+                    logger: logger,
+                    deadline: deadline
+                )
+                _ = try await connection.run(Transaction(tenant: nil, [Statement("SELECT 1")]), timeout: patience)
+                return true
+            } catch {
+                guard error.isRetriable, ContinuousClock.now < deadline else { return false }
+            }
+            do { try await Task.sleep(for: .milliseconds(20)) } catch { return false }
+        }
+    }
+
+    private func rotateLog() {
+        var status = stat()
+        guard unsafe stat(layout.log, &status) == 0, status.st_size > options.logBytes else { return }
+        _ = unsafe rename(layout.log, layout.log + ".1")
+    }
+
+    /// The last lines, which say what went wrong.
+    private func tail(_ text: String) -> String {
+        text.split(separator: "\n").suffix(8).joined(separator: "\n")
+    }
+}
