@@ -267,5 +267,12 @@ BEGIN
     RETURN v_dropped;
 END $$;
 
+-- Rows that no week waited for: more than 0 is an alarm. Nobody but the owner may look into a partition.
+CREATE FUNCTION gateway.default_partition_rows() RETURNS bigint
+LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    RETURN (SELECT count(*) FROM gateway.delivery_default);
+END $$;
+
 -- From two weeks back, for deliveries of messages that were due a while ago.
 SELECT gateway.make_delivery_partitions(floor(extract(epoch FROM now()) / 86400)::integer - 14, 8);

@@ -281,3 +281,42 @@ BEGIN
         WHERE tenant_id = p_tenant AND app_id = p_app AND vendor = p_vendor AND phone = p_phone;
     RETURN v_matches;
 END $$;
+
+-- Erases devices, their identities and who they were in deliveries; returns how many devices there were. Writes the audit row.
+CREATE FUNCTION gateway.erase_devices(p_tenant text, p_devices uuid[], p_actor text, p_subject text)
+RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+    v_count bigint;
+    g record;
+BEGIN
+    FOR g IN
+        SELECT app_id, vendor, array_agg(key) AS keys FROM gateway.identity
+        WHERE tenant_id = p_tenant AND device_id = ANY (p_devices) AND state = 'active'
+        GROUP BY app_id, vendor ORDER BY app_id, vendor
+    LOOP
+        PERFORM gateway.count_identities(p_tenant, g.app_id, g.vendor, g.keys, -1);
+    END LOOP;
+    UPDATE gateway.delivery SET identity_id = NULL, device_id = NULL, user_id = NULL, address = NULL
+        WHERE tenant_id = p_tenant AND device_id = ANY (p_devices);
+    DELETE FROM gateway.identity WHERE tenant_id = p_tenant AND device_id = ANY (p_devices);
+    DELETE FROM gateway.device WHERE tenant_id = p_tenant AND device_id = ANY (p_devices);
+    GET DIAGNOSTICS v_count = ROW_COUNT;
+    IF v_count > 0 THEN
+        INSERT INTO gateway.audit (tenant_id, actor, action, subject) VALUES (p_tenant, p_actor, 'erase', p_subject);
+    END IF;
+    RETURN v_count;
+END $$;
+
+-- Erases every device of a user; returns how many identities there were.
+CREATE FUNCTION gateway.erase_user(p_tenant text, p_user text, p_actor text) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+    v_devices uuid[];
+    v_count bigint;
+BEGIN
+    SELECT array_agg(DISTINCT device_id), count(*) INTO v_devices, v_count FROM gateway.identity
+        WHERE tenant_id = p_tenant AND user_id = p_user;
+    IF v_count > 0 THEN
+        PERFORM gateway.erase_devices(p_tenant, array_remove(v_devices, NULL), p_actor, 'user ' || p_user);
+    END IF;
+    RETURN v_count;
+END $$;

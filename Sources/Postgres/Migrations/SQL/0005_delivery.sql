@@ -153,7 +153,8 @@ DECLARE
     v_target uuid;
     v_is_read boolean := p_kind = 'read';
     v_first boolean;
-    v_corrected bigint := 0;
+    v_failed integer := 0;
+    v_expired integer := 0;
 BEGIN
     SELECT * INTO i FROM gateway.identity
         WHERE tenant_id = p_tenant AND app_id = p_app AND vendor = p_vendor AND key = p_key;
@@ -188,11 +189,12 @@ BEGIN
         IF v_target IS NULL THEN RETURN 'orphan'; END IF;
     END IF;
 
-    SELECT state, received_at, read_at, is_certain INTO d FROM gateway.delivery
+    SELECT state, received_at, read_at, transport INTO d FROM gateway.delivery
         WHERE tenant_id = p_tenant AND due_day = m.due_day AND message_id = p_message AND target_id = v_target FOR UPDATE;
-    IF d.state = 'failed' AND NOT d.is_certain THEN
-        -- We did not know whether it arrived; now we do.
-        v_corrected := 1;
+    IF d.state IN ('failed', 'expired') AND d.transport IS NOT NULL THEN
+        -- An attempt without an answer had arrived after all: the device is the better witness.
+        v_failed := (d.state = 'failed')::integer;
+        v_expired := (d.state = 'expired')::integer;
     ELSIF d.state NOT IN ('sent', 'received', 'read') THEN
         RETURN 'orphan';
     END IF;
@@ -202,10 +204,52 @@ BEGIN
             read_at = CASE WHEN v_is_read THEN p_at END
         WHERE tenant_id = p_tenant AND due_day = m.due_day AND message_id = p_message AND target_id = v_target;
     PERFORM gateway.add_counts(
-        p_tenant, p_app, m.vendor, m.due_at, p_node, 0, v_corrected, v_first::integer, v_is_read::integer, -v_corrected, 0, 0, 0);
+        p_tenant, p_app, m.vendor, m.due_at, p_node, 0, v_failed + v_expired, v_first::integer, v_is_read::integer,
+        -v_failed, 0, -v_expired, 0);
     PERFORM gateway.append_events(
         p_tenant, p_app, m.vendor, m.sender_id, p_message, m.due_day, ARRAY[p_kind], ARRAY[v_target]);
     RETURN 'recorded';
+END $$;
+
+-- The delivery that a reporter may see, also one that is still queued; `is_reserved` while its message waits for its time.
+CREATE FUNCTION gateway.reported_delivery(p_tenant text, p_app text, p_vendor text, p_message uuid, p_key text)
+RETURNS TABLE (
+    message_id uuid, target_id uuid, identity_id uuid, address text, state text, reason text, sent_at timestamptz,
+    received_at timestamptz, read_at timestamptz, is_reserved boolean, fallback json, platform text)
+LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+    i gateway.identity;
+    m gateway.message;
+    v_platform text;
+    v_target uuid;
+BEGIN
+    SELECT * INTO i FROM gateway.identity x
+        WHERE x.tenant_id = p_tenant AND x.app_id = p_app AND x.vendor = p_vendor AND x.key = p_key;
+    IF NOT FOUND THEN RETURN; END IF;
+    SELECT x.platform INTO v_platform FROM gateway.device x WHERE x.tenant_id = p_tenant AND x.device_id = i.device_id;
+    SELECT * INTO m FROM gateway.message x WHERE x.tenant_id = p_tenant AND x.message_id = p_message AND x.app_id = p_app;
+    IF m.message_id IS NOT NULL THEN
+        v_target := gateway.reported_target(p_tenant, p_message, m.due_day, m.recipients, i.identity_id, i.phone);
+        IF v_target IS NOT NULL THEN
+            RETURN QUERY SELECT d.message_id, d.target_id, d.identity_id, d.address, d.state, d.reason, d.sent_at,
+                    d.received_at, d.read_at, m.state = 'scheduled', m.fallback, v_platform
+                FROM gateway.delivery d
+                WHERE d.tenant_id = p_tenant AND d.due_day = m.due_day AND d.message_id = p_message AND d.target_id = v_target;
+            RETURN;
+        END IF;
+        RETURN QUERY SELECT p_message, u.target, CASE WHEN u.target = i.identity_id THEN u.target END, nullif(u.address, ''),
+                'queued', NULL::text, NULL::timestamptz, NULL::timestamptz, NULL::timestamptz, m.state = 'scheduled',
+                m.fallback, v_platform
+            FROM gateway.slice s CROSS JOIN LATERAL unnest(s.targets, s.addresses) AS u(target, address)
+            WHERE s.tenant_id = p_tenant AND s.message_id = p_message AND s.state <> 'done'
+                AND (u.target = i.identity_id OR u.address = 'phone:' || i.phone)
+            ORDER BY u.target = i.identity_id DESC LIMIT 1;
+        IF FOUND THEN RETURN; END IF;
+    END IF;
+    -- Nothing to show, but the platform shapes the answer.
+    RETURN QUERY SELECT NULL::uuid, NULL::uuid, NULL::uuid, NULL::text, NULL::text, NULL::text, NULL::timestamptz,
+        NULL::timestamptz, NULL::timestamptz, false, NULL::json, v_platform;
 END $$;
 
 -- A flush of one slice. Returns how many deliveries were new, or -1 when somebody else holds the slice: nothing was written then.

@@ -42,5 +42,5 @@ GRANT EXECUTE ON FUNCTION
     gateway.replace_identities, gateway.place_token, gateway.register_identity, gateway.update_token,
     gateway.unregister_identities, gateway.set_callback, gateway.put_verification, gateway.check_verification,
     gateway.add_counts, gateway.append_events, gateway.accept_message, gateway.cancel_message, gateway.reported_target,
-    gateway.record_receipt
+    gateway.record_receipt, gateway.reported_delivery, gateway.erase_devices, gateway.erase_user
     TO gateway_call;

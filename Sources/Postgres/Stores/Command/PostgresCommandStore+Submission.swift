@@ -1,0 +1,91 @@
+import Commands
+import DeliveryEngine
+import Model
+
+// Submissions.
+extension PostgresCommandStore {
+    func app(_ tenant: TenantID, _ scope: AppScope) -> StoreQuestion {
+        StoreQuestion(
+            SubmissionSQL.app(.id(tenant), .id(scope.app), .id(scope.vendor))
+        ) { (result) throws(PostgresError) in
+            guard let row = result.first else { return .app(nil) }
+            let routes = PlatformRouteCoding.decode(try row.object("platforms"))
+            return .app(
+                AppFacts(
+                    hasCredential: routes.values.contains { !$0.credentials.isEmpty },
+                    identityCount: try row.int("identities")
+                )
+            )
+        }
+    }
+
+    func resolve(_ tenant: TenantID, _ scope: AppScope, _ addresses: [Address]) -> StoreQuestion {
+        let lists = AddressLists(addresses)
+        let statement = SubmissionSQL.resolve.with(
+            [.id(tenant), .id(scope.app), .id(scope.vendor)] + lists.parameters
+        )
+        return StoreQuestion(statement) { (result) throws(PostgresError) in
+            var resolved = [ResolvedTarget?](repeating: nil, count: addresses.count)
+            for row in result {
+                let place = try row.int("place")
+                guard resolved.indices.contains(place) else { continue }
+                resolved[place] = ResolvedTarget(
+                    identity: try row.id("identity_id"),
+                    device: try row.optionalID("device_id"),
+                    isReachable: try row.bool("is_reachable")
+                )
+            }
+            return .resolved(resolved)
+        }
+    }
+
+    func accept(_ tenant: TenantID, _ message: NewMessage) -> StoreQuestion {
+        StoreQuestion(
+            SubmissionSQL.accept.with(AcceptanceParameters.of(message, tenant: tenant, node: node))
+        ) { (result) throws(PostgresError) in
+            let row = try result.only()
+            switch try row.text("outcome") {
+            case "inserted": return .accepted(.inserted)
+            case "repeated":
+                return .accepted(.repeated(try row.id("message_id"), recipients: try row.optionalInt("recipients")))
+            default: return .accepted(.mismatch)
+            }
+        }
+    }
+
+    func cancel(_ tenant: TenantID, _ scope: AppScope, _ message: MessageID) -> StoreQuestion {
+        .counting(SubmissionSQL.cancel(.id(tenant), .id(scope.app), .id(scope.vendor), .id(message)))
+    }
+}
+
+/// Addresses by kind, each with its place in the caller's list.
+private struct AddressLists {
+    private var phones: ([Int], [String]) = ([], [])
+    private var keys: ([Int], [String]) = ([], [])
+    private var users: ([Int], [String]) = ([], [])
+    private var devices: ([Int], [DeviceID]) = ([], [])
+
+    init(_ addresses: [Address]) {
+        for (place, address) in addresses.enumerated() {
+            switch address {
+            case .phone(let phone): Self.add(place, phone, &phones)
+            case .deviceKey(let key): Self.add(place, key.rawValue, &keys)
+            case .user(let user): Self.add(place, user.rawValue, &users)
+            case .device(let device): Self.add(place, device, &devices)
+            }
+        }
+    }
+
+    private static func add<Value>(_ place: Int, _ value: Value, _ list: inout ([Int], [Value])) {
+        list.0.append(place)
+        list.1.append(value)
+    }
+
+    /// In the order of `SubmissionSQL.resolve`.
+    var parameters: [PostgresValue] {
+        [
+            .ints(phones.0), .strings(phones.1), .ints(keys.0), .strings(keys.1), .ints(users.0), .strings(users.1),
+            .ints(devices.0), .ids(devices.1),
+        ]
+    }
+}

@@ -1,0 +1,22 @@
+import Commands
+
+/// One of `Commands`' statements as SQL, and how its result reads.
+struct StoreQuestion: Sendable {
+    var statement: Statement
+    var read: @Sendable (ResultSet) throws(PostgresError) -> StoreAnswer
+
+    init(_ statement: Statement, _ read: @escaping @Sendable (ResultSet) throws(PostgresError) -> StoreAnswer) {
+        self.statement = statement
+        self.read = read
+    }
+
+    /// A statement that answers with the number in its column `count`.
+    static func counting(_ statement: Statement) -> StoreQuestion {
+        StoreQuestion(statement) { (result) throws(PostgresError) in .count(try result.only().int("count")) }
+    }
+
+    /// A statement that answers with how many rows it changed.
+    static func changing(_ statement: Statement) -> StoreQuestion {
+        StoreQuestion(statement) { .count($0.affectedRows) }
+    }
+}

@@ -1,0 +1,96 @@
+package import DeliveryEngine
+package import Model
+
+extension PostgresDeliveryStore {
+    package func record(_ progress: SliceProgress, by node: NodeID) async throws(StoreError) -> RecordResult {
+        try await asStore { () throws(PostgresError) in
+            let statement = DeliverySQL.record.with(Self.parameters(of: progress, node))
+            let count = try await engine.run(statement, tenant: nil).only().int("count")
+            return count < 0 ? .fenced : .recorded(count)
+        }
+    }
+
+    /// In the order of `gateway.record_slice`.
+    private static func parameters(of progress: SliceProgress, _ node: NodeID) -> [PostgresValue] {
+        let lease = progress.lease
+        return [
+            .id(lease.key.tenant), .id(lease.key.message), .int32(lease.key.number), .int64(lease.epoch), .id(node),
+            .bytes(lease.done), .text(disposition(progress)), .interval(delay(progress)),
+            .bool(progress.countsAttempt),
+        ] + columns(of: progress.results)
+    }
+
+    private static func disposition(_ progress: SliceProgress) -> String {
+        switch progress.disposition {
+        case .goOn: "go"
+        case .finished: "finished"
+        case .again: "again"
+        }
+    }
+
+    private static func delay(_ progress: SliceProgress) -> Duration? {
+        switch progress.disposition {
+        case .goOn, .finished: nil
+        case .again(let delay): delay
+        }
+    }
+
+    private static func columns(of results: [DeliveryResult]) -> [PostgresValue] {
+        [
+            .ids(results.map(\.target)),
+            .ids(results.map(\.identity)),
+            .ids(results.map(\.device)),
+            .strings(results.map { $0.user?.rawValue }),
+            .strings(results.map { $0.address?.canonical }),
+            .texts(results.map(\.state.rawValue)),
+            .strings(results.map(\.reason)),
+            .strings(results.map(\.transport)),
+            .uuids(results.map(\.transportID)),
+            .bools(results.map(\.isCertain)),
+            .int16s(results.map(\.attempts)),
+            .times(results.map(\.at)),
+            .int32s(results.map(\.payloadBytes)),
+            .strings(results.map(\.reduced)),
+        ]
+    }
+
+    package func condemn(_ verdicts: [TokenVerdict], tenant: TenantID) async throws(StoreError) {
+        guard !verdicts.isEmpty else { return }
+        let rows = verdicts.map(Verdict.init)
+        try await asStore { () throws(PostgresError) in
+            let statement = DeliverySQL.condemn(
+                .id(tenant),
+                .ids(rows.map(\.device)),
+                .strings(rows.map(\.token.text)),
+                .texts(rows.map(\.state.rawValue)),
+                .strings(rows.map(\.reason)),
+                .times(rows.map(\.since))
+            )
+            _ = try await engine.run(statement, tenant: nil)
+        }
+    }
+
+    /// A verdict as columns.
+    private struct Verdict {
+        var device: DeviceID
+        var token: DeviceToken
+        var state: TokenState
+        var reason: String?
+        var since: Timestamp?
+
+        init(_ verdict: TokenVerdict) {
+            switch verdict {
+            case .dead(let device, let token, let since):
+                self.device = device
+                self.token = token
+                self.state = .invalid
+                self.since = since
+            case .doubtful(let device, let token, let reason):
+                self.device = device
+                self.token = token
+                self.state = .quarantined
+                self.reason = reason
+            }
+        }
+    }
+}

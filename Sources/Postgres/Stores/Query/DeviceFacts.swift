@@ -1,0 +1,66 @@
+package import Model
+
+/// One device with the identities on it.
+package struct DeviceFacts: Sendable, Hashable {
+    package var id: DeviceID
+    package var app: AppID
+    package var platform: Platform
+    package var environment: PushEnvironment
+    package var token: DeviceToken?
+    package var tokenState: TokenState
+    package var tokenRegisteredAt: Timestamp?
+    package var createdAt: Timestamp
+    package var seenAt: Timestamp?
+    package var identities: [IdentityEntry]
+}
+
+/// What one vendor calls a device.
+package struct IdentityEntry: Sendable, Hashable {
+    package var id: IdentityID
+    package var vendor: Vendor
+    package var key: VendorDeviceKey
+    package var state: IdentityState
+    package var user: UserID?
+    package var name: String?
+    package var phone: String?
+    package var acceptsPush: Bool
+    package var attributes: JSONObject
+    package var registeredAt: Timestamp
+}
+
+/// A change to all active identities of a device; nil stays as it is.
+package struct DevicePatch: Sendable, Hashable {
+    package var acceptsPush: Bool?
+    package var user: UserID?
+    package var name: String?
+    package var phone: String?
+
+    package init(acceptsPush: Bool? = nil, user: UserID? = nil, name: String? = nil, phone: String? = nil) {
+        self.acceptsPush = acceptsPush
+        self.user = user
+        self.name = name
+        self.phone = phone
+    }
+}
+
+/// One message of a device's history with its delivery.
+package struct InboxItem: Sendable, Hashable {
+    package var entry: InboxEntry
+    package var delivery: DeliverySnapshot
+    package var app: AppID
+}
+
+/// Who did what to whom: for the auditor.
+package struct AuditRecord: Sendable, Hashable {
+    package var actor: String
+    package var action: String
+    package var subject: String
+    package var data: JSON?
+
+    package init(actor: String, action: String, subject: String, data: JSON? = nil) {
+        self.actor = actor
+        self.action = action
+        self.subject = subject
+        self.data = data
+    }
+}

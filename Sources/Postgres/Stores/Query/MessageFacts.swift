@@ -1,0 +1,61 @@
+package import Commands
+package import FoundationEssentials
+package import Model
+
+/// One message as the native API and the CLI show it.
+package struct MessageFacts: Sendable, Hashable {
+    package var id: MessageID
+    package var scope: AppScope
+    package var sender: SenderID?
+    package var state: MessageState
+    package var lane: Lane
+    package var content: Content
+    package var fallback: JSON?
+    package var collapseID: String?
+    package var acceptedAt: Timestamp
+    package var dueAt: Timestamp
+    package var expiresAt: Timestamp
+    package var dueDay: Int32
+    /// Nil while its audience is being expanded.
+    package var recipients: Int?
+    package var funnel: Funnel
+}
+
+/// One delivery with how it was sent.
+package struct DeliveryFacts: Sendable, Hashable {
+    package var snapshot: DeliverySnapshot
+    package var device: DeviceID?
+    package var user: UserID?
+    /// `apns`; nil when no transport was asked.
+    package var transport: String?
+    package var transportID: UUID?
+    package var isCertain: Bool
+    package var attempts: Int
+    package var payloadBytes: Int
+    /// What was cut to fit, comma-separated.
+    package var reduced: String?
+}
+
+/// One day of one app in one dialect, by the day its messages were due.
+package struct FunnelDay: Sendable, Hashable {
+    package var app: AppID
+    package var vendor: Vendor
+    /// UTC midnight.
+    package var day: Timestamp
+    package var funnel: Funnel
+}
+
+/// One entry of a tenant's event log.
+package struct EventFacts: Sendable, Hashable {
+    /// Grows without gaps; a reader goes on after the last one it saw.
+    package var position: Int64
+    package var at: Timestamp
+    /// The delivery's new state.
+    package var kind: String
+    package var app: AppID
+    package var vendor: Vendor
+    package var sender: SenderID?
+    package var message: MessageID
+    package var target: TargetID
+    package var data: JSON?
+}

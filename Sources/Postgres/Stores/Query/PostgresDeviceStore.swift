@@ -1,0 +1,170 @@
+package import Model
+
+/// Devices as the native API shows, changes and erases them, under row-level security. They are created by registering.
+package struct PostgresDeviceStore: Sendable {
+    private let call: PostgresPool
+
+    /// - Parameter call: the pool of `gateway_call`.
+    package init(call: PostgresPool) { self.call = call }
+
+    /// A page of devices in the order of their ids; `app` nil: of every app.
+    ///
+    /// - Throws: `StoreError`.
+    package func devices(
+        in tenant: TenantID,
+        app: AppID?,
+        after: DeviceID?,
+        limit: Int
+    ) async throws(StoreError) -> [DeviceFacts] {
+        try await asStore { () throws(PostgresError) in
+            let statement = DeviceSQL.list(.id(tenant), .id(app), .id(after), .int(max(0, limit)))
+            let devices = try await call.run(statement, tenant: tenant.rawValue).rows(Self.device)
+            return try await withIdentities(devices, in: tenant)
+        }
+    }
+
+    /// One device.
+    ///
+    /// - Throws: `StoreError`.
+    package func device(_ id: DeviceID, in tenant: TenantID) async throws(StoreError) -> DeviceFacts? {
+        try await asStore { () throws(PostgresError) in
+            let devices = try await call.run(DeviceSQL.one(.id(tenant), .id(id)), tenant: tenant.rawValue)
+                .rows(Self.device)
+            return try await withIdentities(devices, in: tenant).first
+        }
+    }
+
+    private func withIdentities(
+        _ devices: [DeviceFacts],
+        in tenant: TenantID
+    ) async throws(PostgresError) -> [DeviceFacts] {
+        guard !devices.isEmpty else { return [] }
+        let statement = DeviceSQL.identities(.id(tenant), .ids(devices.map(\.id)))
+        var byDevice: [DeviceID: [IdentityEntry]] = [:]
+        for row in try await call.run(statement, tenant: tenant.rawValue) {
+            byDevice[try row.id("device_id"), default: []].append(try Self.identity(row))
+        }
+        return devices.map { device in
+            var device = device
+            device.identities = byDevice[device.id] ?? []
+            return device
+        }
+    }
+
+    private static func device(_ row: Row) throws(PostgresError) -> DeviceFacts {
+        DeviceFacts(
+            id: try row.id("device_id"),
+            app: try row.id("app_id"),
+            platform: try row.word("platform"),
+            environment: try row.word("environment"),
+            token: try row.optionalText("token").map { DeviceToken(stored: $0) },
+            tokenState: try row.word("token_state"),
+            tokenRegisteredAt: try row.optionalTime("token_registered_at"),
+            createdAt: try row.time("created_at"),
+            seenAt: try row.optionalTime("seen_at"),
+            identities: []
+        )
+    }
+
+    private static func identity(_ row: Row) throws(PostgresError) -> IdentityEntry {
+        IdentityEntry(
+            id: try row.id("identity_id"),
+            vendor: try row.id("vendor"),
+            key: try row.id("key"),
+            state: try row.word("state"),
+            user: try row.optionalID("user_id"),
+            name: try row.optionalText("name"),
+            phone: try row.optionalText("phone"),
+            acceptsPush: try row.bool("accepts_push"),
+            attributes: try row.object("attributes"),
+            registeredAt: try row.time("registered_at")
+        )
+    }
+
+    /// Changes a device's active identities; nil when there is no such device.
+    ///
+    /// - Throws: `StoreError`.
+    package func patch(
+        _ id: DeviceID,
+        _ change: DevicePatch,
+        in tenant: TenantID
+    ) async throws(StoreError) -> DeviceFacts? {
+        let statement = DeviceSQL.patch(
+            .id(tenant),
+            .id(id),
+            .bool(change.acceptsPush),
+            .id(change.user),
+            .string(change.name),
+            .string(change.phone)
+        )
+        try await asStore { () throws(PostgresError) in
+            _ = try await call.run(statement, tenant: tenant.rawValue)
+        }
+        return try await device(id, in: tenant)
+    }
+
+    /// Erases a device: the row, its identities and who they were in its deliveries. Writes the audit row. False: there is none.
+    ///
+    /// - Throws: `StoreError`.
+    package func erase(_ id: DeviceID, in tenant: TenantID, by actor: String) async throws(StoreError) -> Bool {
+        let statement = DeviceSQL.erase(.id(tenant), .ids([id]), .string(actor), .string("device \(id)"))
+        return try await asStore { () throws(PostgresError) in
+            try await call.run(statement, tenant: tenant.rawValue).only().int("count") > 0
+        }
+    }
+
+    /// Erases every device of a user; gives how many identities went.
+    ///
+    /// - Throws: `StoreError`.
+    package func eraseUser(_ id: UserID, in tenant: TenantID, by actor: String) async throws(StoreError) -> Int {
+        let statement = DeviceSQL.devicesOfUser(.id(tenant), .id(id), .string(actor))
+        return try await asStore { () throws(PostgresError) in
+            try await call.run(statement, tenant: tenant.rawValue).only().int("count")
+        }
+    }
+
+    /// A device's history, newest first, older than `before`.
+    ///
+    /// - Throws: `StoreError`.
+    package func inbox(
+        of device: DeviceID,
+        in tenant: TenantID,
+        before: MessageID?,
+        limit: Int
+    ) async throws(StoreError) -> [InboxItem] {
+        try await asStore { () throws(PostgresError) in
+            let statement = DeviceSQL.inbox(.id(tenant), .id(device), .id(before), .int(max(0, limit)))
+            return try await call.run(statement, tenant: tenant.rawValue).rows(Self.item)
+        }
+    }
+
+    private static func item(_ row: Row) throws(PostgresError) -> InboxItem {
+        let snapshot = try SnapshotRow.read(row)
+        return InboxItem(
+            entry: InboxEntry(
+                notification: try NotificationRow.read(row),
+                sender: try row.optionalID("sender_id"),
+                receivedAt: snapshot.receivedAt,
+                readAt: snapshot.readAt
+            ),
+            delivery: snapshot,
+            app: try row.id("app_id")
+        )
+    }
+
+    /// Writes one line of the audit.
+    ///
+    /// - Throws: `StoreError`.
+    package func audit(_ record: AuditRecord, in tenant: TenantID) async throws(StoreError) {
+        let statement = DeviceSQL.audit(
+            .id(tenant),
+            .string(record.actor),
+            .string(record.action),
+            .string(record.subject),
+            .document(record.data)
+        )
+        try await asStore { () throws(PostgresError) in
+            _ = try await call.run(statement, tenant: tenant.rawValue)
+        }
+    }
+}

@@ -1,0 +1,116 @@
+/// The queue, outcomes, tokens and nodes: what the delivery engine asks. The claim is as measured in the distribution notes.
+enum DeliverySQL {
+    /// Who has due work: a hint, all tenants, no locks.
+    static let due = StoreSQL.global(
+        """
+        SELECT l.tenant_id, x.next_at FROM gateway.lane l
+        CROSS JOIN LATERAL (
+            SELECT s.next_at FROM gateway.slice s
+            WHERE s.tenant_id = l.tenant_id AND s.lane = l.lane AND s.state IN ('ready', 'leased') AND s.next_at <= now()
+            ORDER BY s.next_at LIMIT 1) x
+        WHERE l.lane = $1 AND NOT l.is_paused ORDER BY x.next_at LIMIT $2
+        """
+    )
+
+    static let claim = StoreSQL.tenant(
+        """
+        WITH c AS (
+            SELECT message_id, no FROM gateway.slice
+            WHERE tenant_id = $1 AND lane = $2 AND state IN ('ready', 'leased') AND next_at <= now()
+            ORDER BY next_at LIMIT $3 FOR UPDATE SKIP LOCKED)
+        UPDATE gateway.slice s SET state = 'leased', owner = $4, epoch = s.epoch + 1, next_at = now() + $5::interval
+        FROM c WHERE s.tenant_id = $1 AND s.message_id = c.message_id AND s.no = c.no
+        RETURNING s.message_id, s.no, s.epoch, s.lane, s.due_day, s.kind, s.after, s.targets, s.addresses, s.done, s.attempts
+        """
+    )
+
+    static let renew = StoreSQL.tenant(
+        """
+        UPDATE gateway.slice s SET next_at = now() + $6::interval
+        FROM unnest($2::uuid[], $3::integer[], $4::bigint[]) AS k(message_id, no, epoch)
+        WHERE s.tenant_id = $1 AND s.message_id = k.message_id AND s.no = k.no AND s.epoch = k.epoch
+            AND s.owner = $5 AND s.state = 'leased'
+        RETURNING s.message_id, s.no
+        """
+    )
+
+    /// The epoch grows: an outcome of the lease that was given back is refused.
+    static let release = StoreSQL.tenant(
+        """
+        UPDATE gateway.slice s SET state = 'ready', owner = NULL, epoch = s.epoch + 1, next_at = now()
+        FROM unnest($2::uuid[], $3::integer[], $4::bigint[]) AS k(message_id, no, epoch)
+        WHERE s.tenant_id = $1 AND s.message_id = k.message_id AND s.no = k.no AND s.epoch = k.epoch
+            AND s.owner = $5 AND s.state = 'leased'
+        """
+    )
+
+    static let message = StoreSQL.tenant(
+        """
+        SELECT \(StoreSQL.messageColumns), m.state, m.lane, m.fallback, a.platforms::text AS platforms
+        FROM gateway.message m JOIN gateway.app a ON a.tenant_id = $1 AND a.app_id = m.app_id
+        WHERE m.tenant_id = $1 AND m.message_id = $2
+        """
+    )
+
+    static let settings = StoreSQL.tenant(
+        """
+        SELECT b.vendor, b.app_id, b.settings FROM gateway.message m
+        JOIN gateway.binding b ON b.tenant_id = $1 AND b.app_id = m.app_id
+        WHERE m.tenant_id = $1 AND m.message_id = $2
+        """
+    )
+
+    static let targets = StoreSQL.tenant(
+        """
+        SELECT t.place, i.identity_id, i.app_id, i.vendor, i.key, i.user_id, i.name, i.phone, i.state, i.accepts_push,
+            d.device_id, coalesce(d.platform, 'ios') AS platform, coalesce(d.environment, 'production') AS environment,
+            d.token, coalesce(d.token_state, 'none') AS token_state, d.token_registered_at
+        FROM unnest($2::bigint[], $3::uuid[]) AS t(place, target)
+        JOIN gateway.identity i ON i.tenant_id = $1 AND i.identity_id = t.target
+        LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+        """
+    )
+
+    /// Places of targets whose device another target of the message rang already. `$4` the message, `$5` its due day.
+    static let duplicates = StoreSQL.tenant(
+        """
+        SELECT DISTINCT t.place FROM unnest($2::bigint[], $3::uuid[]) AS t(place, target)
+        JOIN gateway.identity i ON i.tenant_id = $1 AND i.identity_id = t.target
+        JOIN gateway.delivery d ON d.tenant_id = $1 AND d.device_id = i.device_id AND d.message_id = $4
+            AND d.due_day = $5 AND d.target_id <> t.target AND d.state IN ('sent', 'received', 'read')
+        """
+    )
+
+    static let record = StoreSQL.function("record_slice", 23, columns: "record_slice AS count")
+    static let expand = StoreSQL.function("expand_slice", 7)
+    static let condemn = StoreSQL.function("condemn_tokens", 6, columns: "condemn_tokens AS count")
+
+    static let refuseCredential = StoreSQL.tenant(
+        """
+        UPDATE gateway.credential SET refusal = $3, refused_at = least(refused_at, now())
+        WHERE tenant_id = $1 AND credential_id = $2 AND refusal IS DISTINCT FROM $3
+        """
+    )
+
+    static let clearCredential = StoreSQL.tenant(
+        """
+        UPDATE gateway.credential SET refusal = NULL, refused_at = NULL
+        WHERE tenant_id = $1 AND credential_id = $2 AND refusal IS NOT NULL
+        """
+    )
+
+    static let heartbeat = StoreSQL.global(
+        """
+        INSERT INTO gateway.node AS n (node_id, seen_at) VALUES ($1, now())
+        ON CONFLICT (node_id) DO UPDATE SET seen_at = excluded.seen_at
+        RETURNING n.seen_at
+        """
+    )
+
+    static let leave = StoreSQL.global("DELETE FROM gateway.node WHERE node_id = $1")
+
+    static let all = [
+        due, claim, renew, release, message, settings, targets, duplicates, record, expand, condemn, refuseCredential,
+        clearCredential, heartbeat, leave,
+    ]
+}

@@ -1,0 +1,56 @@
+/// Devices as the native API shows, changes and erases them.
+enum DeviceSQL {
+    private static let columns = """
+        d.device_id, d.app_id, d.platform, d.environment, d.token, d.token_state, d.token_registered_at, d.created_at, d.seen_at
+        """
+
+    static let list = StoreSQL.tenant(
+        """
+        SELECT \(columns) FROM gateway.device d
+        WHERE d.tenant_id = $1 AND ($2::text IS NULL OR d.app_id = $2) AND ($3::uuid IS NULL OR d.device_id > $3)
+        ORDER BY d.device_id LIMIT $4
+        """
+    )
+
+    static let one = StoreSQL.tenant(
+        "SELECT \(columns) FROM gateway.device d WHERE d.tenant_id = $1 AND d.device_id = $2"
+    )
+
+    static let identities = StoreSQL.tenant(
+        """
+        SELECT device_id, identity_id, vendor, key, state, user_id, name, phone, accepts_push, attributes, registered_at
+        FROM gateway.identity WHERE tenant_id = $1 AND device_id = ANY ($2) ORDER BY device_id, vendor, identity_id
+        """
+    )
+
+    static let patch = StoreSQL.tenant(
+        """
+        UPDATE gateway.identity SET accepts_push = coalesce($3, accepts_push), user_id = coalesce($4, user_id),
+            name = coalesce($5, name), phone = coalesce($6, phone)
+        WHERE tenant_id = $1 AND device_id = $2 AND state = 'active'
+        """
+    )
+
+    static let erase = StoreSQL.function("erase_devices", 4, columns: "erase_devices AS count")
+
+    static let devicesOfUser = StoreSQL.function("erase_user", 3, columns: "erase_user AS count")
+
+    /// `$4` null: from the newest.
+    static let inbox = StoreSQL.tenant(
+        """
+        SELECT \(StoreSQL.snapshotColumns), m.app_id, m.vendor, m.content, m.due_at, m.expires_at, m.collapse_id, m.sender_id
+        FROM gateway.delivery d
+        JOIN gateway.message m ON m.tenant_id = $1 AND m.message_id = d.message_id
+        WHERE d.tenant_id = $1 AND d.device_id = $2 AND ($3::uuid IS NULL OR d.message_id < $3)
+        ORDER BY d.message_id DESC LIMIT $4
+        """
+    )
+
+    static let audit = StoreSQL.tenant(
+        """
+        INSERT INTO gateway.audit (tenant_id, actor, action, subject, data) VALUES ($1, $2, $3, $4, $5)
+        """
+    )
+
+    static let all = [list, one, identities, patch, erase, devicesOfUser, inbox, audit]
+}

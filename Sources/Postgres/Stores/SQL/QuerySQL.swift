@@ -1,0 +1,92 @@
+/// Messages, deliveries, analytics and events, as the native API shows them.
+enum QuerySQL {
+    private static let messageColumns = """
+        \(StoreSQL.messageColumns), m.sender_id, m.state, m.lane, m.fallback, m.accepted_at, m.due_day, m.recipients
+        """
+
+    static let messageByID = StoreSQL.tenant(
+        "SELECT \(messageColumns) FROM gateway.message m WHERE m.tenant_id = $1 AND m.message_id = $2"
+    )
+
+    /// By the vendor's own number; the newest, should two apps use one number.
+    static let messageByReference = StoreSQL.tenant(
+        """
+        SELECT \(messageColumns) FROM gateway.message_ref r
+        JOIN gateway.message m ON m.tenant_id = $1 AND m.message_id = r.message_id
+        WHERE r.tenant_id = $1 AND r.ref = $2 ORDER BY m.message_id DESC LIMIT 1
+        """
+    )
+
+    /// One message's stages, from its rows: exact, and one partition only.
+    static let funnel = StoreSQL.tenant(
+        """
+        SELECT count(*) FILTER (WHERE state IN ('sent', 'received', 'read')) AS sent, count(received_at) AS received,
+            count(read_at) AS read, count(*) FILTER (WHERE state = 'failed') AS failed,
+            count(*) FILTER (WHERE state = 'suppressed') AS suppressed,
+            count(*) FILTER (WHERE state = 'expired') AS expired, count(*) FILTER (WHERE state = 'canceled') AS canceled
+        FROM gateway.delivery WHERE tenant_id = $1 AND due_day = $2 AND message_id = $3
+        """
+    )
+
+    private static let deliveryColumns = """
+        \(StoreSQL.snapshotColumns), d.device_id, d.user_id, d.transport, d.transport_id, d.is_certain, d.attempts, \
+        d.payload_bytes, d.reduced
+        """
+
+    static let deliveries = StoreSQL.tenant(
+        """
+        SELECT \(deliveryColumns) FROM gateway.message m
+        JOIN gateway.delivery d ON d.tenant_id = $1 AND d.due_day = m.due_day AND d.message_id = m.message_id
+        WHERE m.tenant_id = $1 AND m.message_id = $2 AND ($3::text IS NULL OR d.state = $3)
+            AND ($4::uuid IS NULL OR d.target_id > $4)
+        ORDER BY d.target_id LIMIT $5
+        """
+    )
+
+    static let delivery = StoreSQL.tenant(
+        """
+        SELECT \(deliveryColumns) FROM gateway.message m
+        JOIN gateway.delivery d ON d.tenant_id = $1 AND d.due_day = m.due_day AND d.message_id = m.message_id
+        WHERE m.tenant_id = $1 AND m.message_id = $2 AND d.target_id = $3
+        """
+    )
+
+    /// A target without a row yet: what the queue says of it.
+    static let queued = StoreSQL.tenant(
+        """
+        SELECT m.message_id, u.target AS target_id, i.identity_id, nullif(u.address, '') AS address, 'queued' AS state,
+            NULL::text AS reason, NULL::timestamptz AS sent_at, NULL::timestamptz AS received_at,
+            NULL::timestamptz AS read_at, m.state = 'scheduled' AS is_reserved, m.fallback, i.device_id, i.user_id,
+            NULL::text AS transport, NULL::uuid AS transport_id, true AS is_certain, s.attempts, 0 AS payload_bytes,
+            NULL::text AS reduced
+        FROM gateway.message m
+        JOIN gateway.slice s ON s.tenant_id = $1 AND s.message_id = m.message_id AND s.state <> 'done'
+        CROSS JOIN LATERAL unnest(s.targets, s.addresses) AS u(target, address)
+        LEFT JOIN gateway.identity i ON i.tenant_id = $1 AND i.identity_id = u.target
+        WHERE m.tenant_id = $1 AND m.message_id = $2 AND u.target = $3 LIMIT 1
+        """
+    )
+
+    /// `$2` null: every app. Hours since 1970, the second excluded.
+    static let analytics = StoreSQL.tenant(
+        """
+        SELECT app_id, vendor, hour / 24 AS day, sum(recipients)::bigint AS recipients, sum(sent)::bigint AS sent,
+            sum(received)::bigint AS received, sum(read)::bigint AS read, sum(failed)::bigint AS failed,
+            sum(suppressed)::bigint AS suppressed, sum(expired)::bigint AS expired, sum(canceled)::bigint AS canceled
+        FROM gateway.counter_hour
+        WHERE tenant_id = $1 AND ($2::text IS NULL OR app_id = $2) AND hour >= $3 AND hour < $4
+        GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
+        """
+    )
+
+    static let events = StoreSQL.tenant(
+        """
+        SELECT position, at, kind, app_id, vendor, sender_id, message_id, target_id, data FROM gateway.event
+        WHERE tenant_id = $1 AND position > $2 ORDER BY position LIMIT $3
+        """
+    )
+
+    static let all = [
+        messageByID, messageByReference, funnel, deliveries, delivery, queued, analytics, events,
+    ]
+}

@@ -1,0 +1,62 @@
+import Model
+
+/// A message's content as the JSON of its row. Only what is set is written.
+enum ContentCoding {
+    private enum Key {
+        static let title = "title"
+        static let subtitle = "subtitle"
+        static let body = "body"
+        static let badge = "badge"
+        static let sound = "sound"
+        static let category = "category"
+        static let thread = "thread"
+        static let data = "data"
+        static let mediaID = "mediaId"
+        static let mediaHash = "mediaHash"
+        static let isUrgent = "urgent"
+        static let isSilent = "silent"
+        static let raw = "raw"
+    }
+
+    /// The JSON of `content`.
+    static func encode(_ content: Content) -> JSON {
+        var object = JSONObject()
+        object[Key.title] = content.title.map(JSON.string)
+        object[Key.subtitle] = content.subtitle.map(JSON.string)
+        object[Key.body] = .string(content.body)
+        object[Key.badge] = content.badge.map { JSON.int($0) }
+        object[Key.sound] = content.sound.map(JSON.string)
+        object[Key.category] = content.category.map(JSON.string)
+        object[Key.thread] = content.threadID.map(JSON.string)
+        if !content.data.isEmpty { object[Key.data] = .object(content.data) }
+        object[Key.mediaID] = content.media.map { .string($0.id) }
+        object[Key.mediaHash] = content.media.map { .string($0.hash) }
+        if content.isUrgent { object[Key.isUrgent] = true }
+        if content.isSilent { object[Key.isSilent] = true }
+        object[Key.raw] = content.raw
+        return .object(object)
+    }
+
+    /// The content that `object` holds; what it lacks is as `Content` has it by default.
+    static func decode(_ object: JSONObject) -> Content {
+        Content(
+            title: object[Key.title]?.string,
+            subtitle: object[Key.subtitle]?.string,
+            body: object[Key.body]?.string ?? "",
+            badge: object[Key.badge]?.int.map { Int($0) },
+            sound: object[Key.sound]?.string,
+            category: object[Key.category]?.string,
+            threadID: object[Key.thread]?.string,
+            data: object[Key.data]?.object ?? JSONObject(),
+            media: media(object),
+            isUrgent: object[Key.isUrgent]?.bool ?? false,
+            isSilent: object[Key.isSilent]?.bool ?? false,
+            raw: object[Key.raw]
+        )
+    }
+
+    private static func media(_ object: JSONObject) -> MediaReference? {
+        guard let id = object[Key.mediaID]?.string, let hash = object[Key.mediaHash]?.string else { return nil }
+        return MediaReference(id: id, hash: hash)
+    }
+}

@@ -1,0 +1,47 @@
+import FoundationEssentials
+import Model
+
+// Our values as parameters. Nothing a caller sends may make the server refuse the statement: U+0000 is no text there, and its clock ends.
+extension PostgresValue {
+    /// Text with U+0000 replaced: PostgreSQL has no such text.
+    static func string(_ value: String?) -> PostgresValue { .text(value.map(cleaned)) }
+
+    /// Texts, each as `string(_:)`.
+    static func strings(_ values: [String?]) -> PostgresValue { .texts(values.map { $0.map(cleaned) }) }
+
+    /// An identifier's text.
+    static func id(_ value: (some TextIdentifier)?) -> PostgresValue { .string(value?.rawValue) }
+
+    /// An identifier's UUID.
+    static func id(_ value: (some UUIDIdentifier)?) -> PostgresValue { .uuid(value?.rawValue) }
+
+    /// Identifiers' UUIDs.
+    static func ids<ID: UUIDIdentifier>(_ values: [ID?]) -> PostgresValue { .uuids(values.map { $0?.rawValue }) }
+
+    /// A moment, `timestamptz`.
+    static func time(_ value: Timestamp?) -> PostgresValue { .milliseconds(value.map(bounded)) }
+
+    /// Moments, `timestamptz[]`.
+    static func times(_ values: [Timestamp?]) -> PostgresValue { .milliseconds(values.map { $0.map(bounded) }) }
+
+    /// A length of time, `interval`.
+    static func interval(_ value: Duration?) -> PostgresValue {
+        .untyped(value.map { "\(min(max($0.milliseconds, 0), longest)) milliseconds" })
+    }
+
+    /// JSON as its text, for columns of type `json`: key order and number spelling stay.
+    static func document(_ value: JSON?) -> PostgresValue { .untyped(value.map(JSONWriter.text)) }
+
+    private static func cleaned(_ text: String) -> String {
+        guard text.utf8.contains(0) else { return text }
+        return String(String.UnicodeScalarView(text.unicodeScalars.map { $0.value == 0 ? "\u{FFFD}" : $0 }))
+    }
+
+    private static func bounded(_ time: Timestamp) -> Int64 { min(max(time.milliseconds, 0), latest) }
+
+    /// The year 9999. Beyond the server's range an insert would fail, and arithmetic on it before that.
+    private static let latest: Int64 = 253_370_764_800_000
+
+    /// 100 years, for the same reason.
+    private static let longest: Int64 = 3_155_760_000_000
+}

@@ -1,0 +1,34 @@
+import Model
+
+/// Rows of the queue.
+enum SliceRow {
+    /// The column `kind`.
+    static func kind(of work: SliceLease.Work) -> String {
+        switch work {
+        case .deliver: "deliver"
+        case .expand: "expand"
+        }
+    }
+
+    /// A claimed slice of `tenant`.
+    static func read(_ row: Row, tenant: TenantID) throws(PostgresError) -> SliceLease {
+        let work: SliceLease.Work =
+            try row.text("kind") == "expand" ? .expand(after: try row.optionalID("after")) : .deliver
+        return SliceLease(
+            key: SliceKey(
+                tenant: tenant,
+                message: try row.id("message_id"),
+                number: Int32(clamping: try row.int("no"))
+            ),
+            epoch: try row.int64("epoch"),
+            lane: try row.lane("lane"),
+            dueDay: Int32(clamping: try row.int("due_day")),
+            work: work,
+            targets: try row.uuids("targets").map { TargetID($0) },
+            // '' stands for nobody's name: arrays are read without NULLs.
+            addresses: try row.texts("addresses").map { Address(canonical: $0) },
+            done: try row.bytes("done"),
+            attempts: Int16(clamping: try row.int("attempts"))
+        )
+    }
+}

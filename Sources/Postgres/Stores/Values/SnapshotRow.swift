@@ -1,0 +1,36 @@
+import Model
+
+/// Rows that show one delivery, with the columns of `StoreSQL.snapshotColumns` or of `gateway.reported_delivery`.
+enum SnapshotRow {
+    /// The delivery.
+    static func read(_ row: Row) throws(PostgresError) -> DeliverySnapshot {
+        DeliverySnapshot(
+            message: try row.id("message_id"),
+            target: try row.id("target_id"),
+            identity: try row.optionalID("identity_id"),
+            address: try row.address("address"),
+            state: try row.word("state"),
+            reason: try row.optionalText("reason"),
+            sentAt: try row.optionalTime("sent_at"),
+            receivedAt: try row.optionalTime("received_at"),
+            readAt: try row.optionalTime("read_at"),
+            isReserved: try row.bool("is_reserved"),
+            fallback: try row.optionalDocument("fallback")
+        )
+    }
+}
+
+/// Rows that show one message, with the columns of `StoreSQL.messageColumns`.
+enum NotificationRow {
+    /// The message as adapters need it.
+    static func read(_ row: Row) throws(PostgresError) -> Notification {
+        Notification(
+            message: try row.id("message_id"),
+            origin: try row.id("vendor"),
+            content: ContentCoding.decode(try row.object("content")),
+            sentAt: try row.time("due_at"),
+            expiresAt: try row.time("expires_at"),
+            collapseID: try row.optionalText("collapse_id")
+        )
+    }
+}
