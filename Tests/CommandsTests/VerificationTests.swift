@@ -1,4 +1,5 @@
 import Model
+import TestKit
 import Testing
 
 // protocols/rationalowl.md §5.3: without an SMS provider only an app's fixed test codes work.
