@@ -1,7 +1,8 @@
 /// What the dispatcher of outgoing calls needs of a store.
 ///
 /// What the implementer owes: a subscription's events come in the order of the tenant's event offsets and none is skipped; `cursor` moves only by
-/// `advance`; a lease keeps two nodes from calling for one subscription at a time, and an expired one is anyone's.
+/// `advance`; a lease keeps two nodes from calling for one subscription at a time, and an expired one is anyone's. `advance` and `postpone` end the
+/// lease: whatever waits behind is claimed again. A subscription that is new starts at the tenant's current offset; a changed URL keeps its cursor.
 package protocol WebhookStore: Sendable {
     /// Subscriptions with events after their cursor whose next try is due, now leased to `node`.
     ///
