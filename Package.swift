@@ -269,7 +269,8 @@ var parts: [Part] = [
         "IntegrationTests",
         [
             .ours("Gateway"), .ours("apns-simulator"), .ours("Commands"), .ours("DeliveryEngine"), .ours("Model"),
-            .ours("Postgres"), .ours("RationalOwl"), crypto, httpClient, httpTypes, locks, log, nioCore, nioPosix,
+            .ours("Postgres"), .ours("RationalOwl"), .product("Hummingbird", .hummingbird), lifecycle, crypto,
+            httpClient, httpTypes, locks, log, nioCore, nioPosix,
         ]
     ),
 ]
@@ -279,7 +280,7 @@ if withBenchmarks {
         .executable(
             "apns-bench",
             path: "Benchmarks/Load",
-            [.ours("APNs"), .ours("HTTP2"), .ours("Model"), argumentParser, crypto, locks]
+            [.ours("HTTP2"), locks]
         )
     )
 }

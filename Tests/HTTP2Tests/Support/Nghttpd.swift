@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import NIOConcurrencyHelpers
 
 /// Debian's `nghttpd` as a child process: an HTTP/2 server over real TLS that shares no code with our connection but nghttp2.
 final class Nghttpd: @unchecked Sendable {
@@ -7,6 +8,7 @@ final class Nghttpd: @unchecked Sendable {
     // Who may call: the test that made it.
     private let process = Process()
     private let root: TemporaryDirectory
+    private let isKilled = NIOLockedValueBox(false)
     let port: Int
 
     struct DidNotStart: Error {}
@@ -36,7 +38,13 @@ final class Nghttpd: @unchecked Sendable {
     func thaw() { _ = Glibc.kill(process.processIdentifier, SIGCONT) }
 
     func kill() {
-        guard process.isRunning else { return }
+        // Not asked whether it runs: Foundation takes a stopped child for one that has ended.
+        guard
+            !isKilled.withLockedValue({ wasKilled in
+                defer { wasKilled = true }
+                return wasKilled
+            })
+        else { return }
         _ = Glibc.kill(process.processIdentifier, SIGKILL)
         process.waitUntilExit()
     }
