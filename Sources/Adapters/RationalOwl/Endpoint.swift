@@ -1,0 +1,95 @@
+package import Model
+
+/// One call of the catalogue, whatever path it came by. The raw value is the route's name in metrics and logs.
+///
+/// Source: contract §5 (device), §7.4 (shim), §8 (sender).
+package enum Endpoint: String, Sendable, CaseIterable {
+    case reqAuthNumber, verifyAuthNumber, installApp, unregUser, notiRead, msgInfo, imgData
+    case deviceRegister, deviceToken, deviceUnregister, deviceState, notiDelivered, notiOpened
+    case serverRegister
+    case clientRegister, sendByPhoneNumber, sendByDeviceID, setCallbackURL
+
+    /// Every exact path with its call. Senders' paths have aliases: an older name, and the abbreviations of the callback chapter (contract §8.3).
+    package static var routes: [VendorRoute] {
+        allCases.flatMap { endpoint in
+            endpoint.paths.map { path in
+                VendorRoute(
+                    name: endpoint.rawValue,
+                    path: .exact("\(endpoint.surface.prefix)/\(path)"),
+                    bodyLimitBytes: endpoint.surface.bodyLimitBytes
+                )
+            }
+        }
+    }
+
+    package var surface: Surface {
+        switch self {
+        case .reqAuthNumber, .verifyAuthNumber, .installApp, .unregUser, .notiRead, .msgInfo, .imgData: .pushApp
+        case .deviceRegister, .deviceToken, .deviceUnregister, .deviceState, .notiDelivered, .notiOpened: .shim
+        case .serverRegister: .server
+        case .clientRegister, .sendByPhoneNumber, .sendByDeviceID, .setCallbackURL: .messageClient
+        }
+    }
+
+    /// Below the surface's prefix.
+    var paths: [String] {
+        switch self {
+        case .reqAuthNumber, .verifyAuthNumber, .installApp, .unregUser, .notiRead, .msgInfo, .imgData: [rawValue]
+        case .deviceRegister: ["device/register"]
+        case .deviceToken: ["device/token"]
+        case .deviceUnregister: ["device/unregister"]
+        case .deviceState: ["device/state"]
+        case .notiDelivered: ["noti/delivered"]
+        case .notiOpened: ["noti/opened"]
+        case .serverRegister, .clientRegister: ["register"]
+        case .sendByPhoneNumber: ["msgClientSendMsgByPhoneNum", "sendMsg", "sendMsgByPhoneNum"]
+        case .sendByDeviceID: ["msgClientSendMsgByDeviceId", "sendMsgByDeviceId"]
+        case .setCallbackURL: ["setCallbackUrl"]
+        }
+    }
+
+    /// The kind of the binding's key, and the field that holds it.
+    var bindingField: (kind: String, field: String) {
+        switch surface {
+        case .pushApp, .messageClient: ("account", "aId")
+        case .shim: ("service", "sId")
+        case .server: ("service", "serviceId")
+        }
+    }
+}
+
+/// One of the vendor's interfaces: what its paths, limits and errors have in common.
+package enum Surface: String, Sendable, CaseIterable {
+    case pushApp, messageClient, server
+    case shim = "ro"
+
+    /// Where unknown paths fall: they are owed the vendor's shape too.
+    package static var routes: [VendorRoute] {
+        allCases.map {
+            VendorRoute(name: $0.routeName, path: .prefix($0.prefix), bodyLimitBytes: RationalOwlLimits.deviceBodyBytes)
+        }
+    }
+
+    init?(route: String) {
+        guard let surface = Self.allCases.first(where: { $0.routeName == route }) else { return nil }
+        self = surface
+    }
+
+    var routeName: String { "\(rawValue).unknown" }
+
+    package var prefix: String {
+        switch self {
+        case .pushApp: "/pushApp"
+        case .messageClient: "/msgClient"
+        case .server: "/server"
+        case .shim: "/ro/v1"
+        }
+    }
+
+    var bodyLimitBytes: Int {
+        switch self {
+        case .messageClient: RationalOwlLimits.senderBodyBytes
+        case .pushApp, .server, .shim: RationalOwlLimits.deviceBodyBytes
+        }
+    }
+}

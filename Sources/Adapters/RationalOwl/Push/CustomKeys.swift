@@ -1,0 +1,42 @@
+import Model
+
+/// The keys that a RationalOwl app reads beside `aps`, contract §6.1. Every value is a string: the apps cast to it, and one of them by force.
+struct CustomKeys {
+    let object: JSONObject
+
+    /// The keys of `notification`, with `title` and `body` instead of the content's own, where they had to be cut.
+    init(_ notification: Notification, title: String, body: String? = nil) {
+        let content = notification.content
+        var object = JSONObject([
+            ("mId", .string(notification.message.description)),
+            ("type", content.isUrgent ? "2" : "1"),
+        ])
+        if !content.isSilent {
+            object["title"] = .string(title)
+            object["body"] = .string(body ?? content.body)
+        }
+        object["st"] = .string(String(notification.sentAt.milliseconds))
+        if content.isSilent { object["silent"] = "1" }
+        if let image = content.media { object["ii"] = .string(image.id) }
+        for (key, value) in content.data.pairs where !Self.reserved.contains(key) {
+            object[key] = Self.text(value).map { .string($0) }
+        }
+        self.object = object
+    }
+
+    /// What the vendor's server and the demo extension write themselves, so that no caller may. `silent` and `SystemPush` work by mere presence.
+    private static let reserved: Set<String> = [
+        "aps", "mId", "type", "title", "body", "st", "ii", "notiTitle", "notiBody", "silent", "SystemPush",
+        "received-at",
+        "show-notification",
+    ]
+
+    private static func text(_ value: JSON) -> String? {
+        switch value {
+        case .null: nil
+        case .string(let text), .number(let text): text
+        case .bool(let flag): flag ? "true" : "false"
+        case .array, .object: JSONWriter.text(value)
+        }
+    }
+}

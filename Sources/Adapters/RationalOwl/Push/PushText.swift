@@ -1,0 +1,87 @@
+/// The two texts of a push, each of which goes out three times, and how they shrink. A pure value.
+///
+/// The extension of the app replaces `alert` by `title` and `body`, and `notiTitle`, `notiBody` are read by one generation's extension only, so that
+/// their cutting loses nothing where the extension runs (contract §6.2).
+struct PushText: Equatable {
+    /// What may be cut, in this order (contract, Decisions).
+    enum Cut: String, CaseIterable {
+        case alertBody, notiBody, titleCopies
+    }
+
+    var alertTitle: String
+    var alertBody: String
+    var title: String
+    var body: String
+    var notiTitle: String
+    var notiBody: String
+    /// What was cut, by its key on the wire.
+    private(set) var reduced: [String] = []
+
+    /// A title over its limit is cut at once, whatever the size of the rest.
+    init(title: String, body: String) {
+        let short = Self.head(of: title, characters: RationalOwlLimits.titleCharacters)
+        self.title = short.count < title.count ? short + "…" : title
+        self.body = body
+        alertTitle = self.title
+        notiTitle = self.title
+        // Without a body in the alert the extension is not called (contract §6.2).
+        alertBody = body.isEmpty ? self.title : body
+        notiBody = body
+        if self.title != title { reduced.append("title") }
+    }
+
+    /// Makes one cut, and says whether it changed anything.
+    mutating func apply(_ cut: Cut) -> Bool {
+        let before = self
+        switch cut {
+        case .alertBody: shorten(\.alertBody, "alert.body", to: RationalOwlLimits.previewCharacters)
+        case .notiBody: shorten(\.notiBody, "notiBody", to: RationalOwlLimits.previewCharacters)
+        case .titleCopies:
+            shorten(\.alertTitle, "alert.title", to: RationalOwlLimits.titlePreviewCharacters)
+            shorten(\.notiTitle, "notiTitle", to: RationalOwlLimits.titlePreviewCharacters)
+        }
+        return self != before
+    }
+
+    /// Takes at least `excess` encoded bytes off the body, the only cut that loses text on the device; false when the body is too short for that.
+    mutating func cutBody(byEncodedBytes excess: Int) -> Bool {
+        let room = Self.encodedBytes(body) - excess - "…".utf8.count
+        guard room > 0 else { return false }
+        var used = 0
+        let kept = body.prefix { character in
+            used += Self.encodedBytes(String(character))
+            return used <= room
+        }
+        body = kept + "…"
+        reduced.append("body")
+        return true
+    }
+
+    private mutating func shorten(_ text: WritableKeyPath<PushText, String>, _ name: String, to characters: Int) {
+        let head = Self.head(of: self[keyPath: text], characters: characters)
+        guard head != self[keyPath: text] else { return }
+        self[keyPath: text] = head
+        reduced.append(name)
+    }
+
+    /// The first characters, in bytes no more than four for each of them.
+    private static func head(of text: String, characters: Int) -> String {
+        var bytes = 0
+        let head = text.prefix(characters).prefix { character in
+            bytes += character.utf8.count
+            return bytes <= characters * RationalOwlLimits.bytesPerCharacter
+        }
+        return String(head)
+    }
+
+    /// The size inside a JSON string, without the quotes.
+    private static func encodedBytes(_ text: String) -> Int {
+        text.utf8.reduce(into: 0) { size, byte in
+            switch byte {
+            case UInt8(ascii: "\""), UInt8(ascii: "\\"), 0x0A, 0x0D, 0x09: size += 2
+            case 0..<0x20: size += 6
+            default: size += 1  // any other byte is written as it is
+            }
+        }
+    }
+}

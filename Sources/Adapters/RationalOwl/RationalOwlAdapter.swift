@@ -1,0 +1,105 @@
+import HTTPTypes
+package import Model
+
+/// The translator of RationalUMS and of the part of RationalOwl that its senders need.
+///
+/// It answers the device calls (`/pushApp`, port 36001), the sender calls (`/msgClient`), the sender registry (`/server/register`) and the shim that
+/// stands where the vendor's closed device channel stood (`/ro/v1`, ours). Source: the vendor's iOS document and public repositories, gathered in
+/// the contract `protocols/rationalowl.md`; what no source says is marked `Assumed:` where it is decided.
+package struct RationalOwlAdapter: VendorAdapter {
+    package init() {}
+
+    package var vendor: Vendor { .rationalOwl }
+
+    /// Exact paths first. Every method reaches the adapter, because wrong methods and unknown paths are owed the vendor's shape too.
+    package var routes: [VendorRoute] { Endpoint.routes + Surface.routes }
+
+    package func locate(_ request: VendorRequest) throws(AdapterError) -> (BindingKey, Proof) {
+        let endpoint = try endpoint(of: request)
+        let fields = try Fields(request)
+        let (kind, field) = endpoint.bindingField
+        let value = try fields.required(field)
+        let key = BindingKey(vendor: vendor, kind: kind, value: value, host: Self.host(of: request))
+        // Assumed: no proof. No public source shows a key, signature or header; the ids are the capabilities (contract §3, "auth").
+        return (key, .none)
+    }
+
+    package func decode(_ request: VendorRequest, settings: BindingSettings) throws(AdapterError) -> [Command] {
+        let call = RationalOwlRequest(
+            endpoint: try endpoint(of: request),
+            fields: try Fields(request),
+            settings: RationalOwlSettings(settings),
+            userAgent: request.headers[.userAgent],
+            idempotencyKey: request.header("Idempotency-Key")
+        )
+        return [try call.command()]
+    }
+
+    package func encode(
+        _ replies: [Reply],
+        for request: VendorRequest,
+        settings: BindingSettings
+    ) -> VendorResponse {
+        guard let response = response(to: request, settings: settings) else {
+            return refuse(AdapterError(.notFound), for: request, settings: settings)
+        }
+        return response.answer(replies.first ?? .refused(.unavailable(retryAfter: nil)))
+    }
+
+    package func refuse(
+        _ error: AdapterError,
+        for request: VendorRequest,
+        settings: BindingSettings
+    ) -> VendorResponse {
+        guard let response = response(to: request, settings: settings) else {
+            return .failure(RationalOwlError(error, at: nil), on: Surface(route: request.route) ?? .pushApp)
+        }
+        return response.refuse(error)
+    }
+
+    package func payload(
+        for notification: Notification,
+        to target: TargetFacts,
+        settings: BindingSettings
+    ) throws(AdapterError) -> PushPayload {
+        try RationalOwlPayload(notification, platform: target.platform, settings: PayloadSettings(settings))
+            .encoded()
+    }
+
+    package func trackingCallback(for deliveries: [DeliverySnapshot], settings: BindingSettings) -> VendorRequestBody? {
+        RationalOwlCallback(deliveries).body
+    }
+
+    private func endpoint(of request: VendorRequest) throws(AdapterError) -> Endpoint {
+        guard let endpoint = Endpoint(rawValue: request.route) else { throw AdapterError(.notFound) }
+        guard request.method == .post else { throw AdapterError(.methodNotAllowed) }
+        return endpoint
+    }
+
+    /// Nil for a path that is no call of the catalogue.
+    private func response(to request: VendorRequest, settings: BindingSettings) -> RationalOwlResponse? {
+        guard let endpoint = Endpoint(rawValue: request.route) else { return nil }
+        return RationalOwlResponse(
+            endpoint: endpoint,
+            fields: (try? Fields(request)) ?? Fields(),
+            settings: RationalOwlSettings(settings),
+            userAgent: request.headers[.userAgent],
+            host: request.header("Host")
+        )
+    }
+
+    /// The host the call was addressed to, as a binding spells it: lower-case, without port.
+    private static func host(of request: VendorRequest) -> String? {
+        guard let host = request.header("Host"), !host.isEmpty else { return nil }
+        // An IPv6 literal keeps its brackets: its colons are no port.
+        let name = host.hasPrefix("[") ? host.prefix { $0 != "]" } + "]" : host.prefix { $0 != ":" }
+        return name.lowercased()
+    }
+}
+
+extension VendorRequest {
+    /// A header by name. HTTPTypes has no constant for `Host`, because it keeps that as the authority; the mount gives it back as the field it was.
+    fileprivate func header(_ name: String) -> String? {
+        HTTPField.Name(name).flatMap { headers[$0] }
+    }
+}

@@ -1,0 +1,124 @@
+import HTTPTypes
+package import Model
+
+/// One "no" in this dialect: a result code, the sentence an app may show, and the status it travels under.
+///
+/// The vendor publishes no error body; codes are its own (contract §4.2), sentences are ours and Korean, because apps show `cmt` as it is.
+/// Application errors travel under 200: one generation of Android apps drops the body of anything else (contract §2).
+package struct RationalOwlError: Error, Sendable, Hashable {
+    package var code: ResultCode
+    /// For `cmt`.
+    package var comment: String
+    /// For `error`, the core's convention.
+    package var detail: String
+    package var status: Int
+    package var retryAfter: Duration?
+
+    init(
+        _ code: ResultCode,
+        _ comment: String,
+        _ detail: String,
+        status: Int = 200,
+        retryAfter: Duration? = nil
+    ) {
+        self.code = code
+        self.comment = comment
+        self.detail = detail
+        self.status = status
+        self.retryAfter = retryAfter
+    }
+
+    /// Why a request never became a command. `endpoint` is nil for an unknown path.
+    package init(_ error: AdapterError, at endpoint: Endpoint?) {
+        switch error.code {
+        case .unreadable: self.init(.unknown, "요청 형식이 올바르지 않습니다.", "unreadable request", status: 400)
+        case .missing where endpoint == .unregUser: self = .missing(error.field ?? "")
+        case .missing, .invalid: self = .field(error.field ?? "", at: endpoint)
+        case .tooLarge:
+            if let field = error.field {
+                self = .tooMany(field)
+            } else {
+                self.init(.unknown, "요청이 너무 큽니다.", "request too large", status: 413)
+            }
+        case .methodNotAllowed: self.init(.unknown, "허용되지 않는 메소드입니다.", "method not allowed", status: 405)
+        case .notFound: self.init(.unknown, "존재하지 않는 경로입니다.", "no such path", status: 404)
+        case .tooManyRequests: self = .tooFast(after: nil)
+        case .unauthorized: self.init(.accountMismatch, "계정 정보가 일치하지 않습니다.", "account mismatch")
+        case .timedOut: self.init(.unknown, "요청 시간이 초과되었습니다.", "request timed out", status: 408)
+        }
+    }
+
+    /// Why a command was not carried out.
+    package init(_ refusal: Refusal, at endpoint: Endpoint) {
+        switch refusal {
+        case .unknownBinding: self = Self.unknownBinding(at: endpoint)
+        case .unauthorized: self.init(.accountMismatch, "계정 정보가 일치하지 않습니다.", "account mismatch")
+        case .unknownDevice: self.init(.unknown, "등록되지 않은 단말입니다.", "device is not registered")
+        case .unknownMessage: self.init(.unknown, "메시지를 찾을 수 없습니다.", "message not found")
+        case .unknownMedia: self.init(.unknown, "이미지를 찾을 수 없습니다.", "image not found")
+        case .unknownSender:
+            self.init(.clientNotRegistered, "메시지 발신 클라이언트가 등록되지 않았습니다.", "message client not registered")
+        case .unknownTemplate: self.init(.templateNotRegistered, "등록되지 않은 템플릿입니다.", "template does not exist")
+        case .noCredential: self.init(.certificateMissing, "푸시 인증서가 등록되지 않았습니다.", "push certificate missing")
+        case .invalid(let name): self = .field(Self.wireName(name), at: endpoint)
+        case .tooMany(let name, limit: _): self = .tooMany(Self.wireName(name))
+        case .rateLimited(let after): self = .tooFast(after: after)
+        case .idempotencyMismatch:
+            self.init(.unknown, "같은 Idempotency-Key로 다른 요청이 접수되었습니다.", "idempotency key was used for another request")
+        case .unsupported: self.init(.unknown, "지원하지 않는 기능입니다.", "not supported")
+        case .unavailable(let after):
+            // 200 with -1, so that an app tries again instead of treating the server as gone (contract, Decisions).
+            self.init(.unknown, "일시적인 오류입니다. 잠시 후 다시 시도해 주세요.", "temporarily unavailable", retryAfter: after)
+        }
+    }
+
+    static let verificationNotSent = RationalOwlError(.unknown, "인증번호를 발송하지 못했습니다.", "verification not sent")
+    static let wrongVerificationCode = RationalOwlError(.unknown, "인증번호가 일치하지 않습니다.", "wrong verification code")
+
+    private static func unknownBinding(at endpoint: Endpoint) -> RationalOwlError {
+        switch endpoint.surface {
+        case .pushApp, .messageClient:
+            RationalOwlError(.accountNotRegistered, "등록되지 않은 계정입니다.", "account is not registered")
+        case .server, .shim:
+            RationalOwlError(.accountNotRegistered, "등록되지 않은 서비스입니다.", "service id is not registered")
+        }
+    }
+
+    private static func missing(_ field: String) -> RationalOwlError {
+        RationalOwlError(.unknown, "필수 항목이 없습니다: \(field)", "missing: \(field)")
+    }
+
+    private static func field(_ field: String, at endpoint: Endpoint?) -> RationalOwlError {
+        // The contract's own body for a bad callback URL is the field's bare name (§8.5).
+        if endpoint == .setCallbackURL, field == "url" {
+            return RationalOwlError(.unknown, field, "missing or invalid: url")
+        }
+        return RationalOwlError(.unknown, "필수 항목이 없거나 잘못되었습니다: \(field)", "missing or invalid: \(field)")
+    }
+
+    private static func tooMany(_ field: String) -> RationalOwlError {
+        RationalOwlError(.unknown, "허용 범위를 초과했습니다: \(field)", "over the limit: \(field)")
+    }
+
+    private static func tooFast(after: Duration?) -> RationalOwlError {
+        RationalOwlError(.unknown, "요청이 너무 많습니다. 잠시 후 다시 시도해 주세요.", "too many requests", status: 429, retryAfter: after)
+    }
+
+    /// The vendor's name of a command's field.
+    private static func wireName(_ name: String) -> String {
+        switch name {
+        case "dueAt": "rv.st"
+        case "callback": "url"
+        case "audience": "dest.tg"
+        case "image": "img.imgD"
+        case "body": "msg.body"
+        case "title": "msg.title"
+        case "sender", "name": "rId"
+        case "phone": "pn"
+        case "key": "dRId"
+        case "token": "tk"
+        case "idempotencyKey": "Idempotency-Key"
+        default: name  // a name of a field that has no other spelling here
+        }
+    }
+}

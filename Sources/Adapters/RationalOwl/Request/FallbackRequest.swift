@@ -1,0 +1,56 @@
+import Model
+
+/// The object `a` of a send call: what to try when the push does not arrive.
+///
+/// Checked here, carried with the message as JSON, acted on by the fallback engine when it comes (contract, Decisions).
+struct FallbackRequest {
+    /// The checked fields under the vendor's own keys: `s`, `t`, `sp`, `atId`, `kcId`, `atm`.
+    let json: JSON
+
+    /// Nil when there is no object, or it says "off" (`s` 1).
+    ///
+    /// - Throws: `AdapterError` naming the field at fault.
+    init?(_ fields: Fields?, settings: RationalOwlSettings) throws(AdapterError) {
+        guard let fields else { return nil }
+        switch try fields.integer("s") {
+        case 1: return nil
+        case 2: break
+        case nil: throw fields.missing("s")
+        case .some: throw fields.invalid("s")
+        }
+        var object = JSONObject([("s", 2)])
+        switch try fields.integer("t") {
+        case 11: try Self.addAlimtalk(fields, settings: settings, to: &object)
+        case 12:
+            object["t"] = 12
+            object["sp"] = .string(try Self.sendingNumber(fields, settings: settings))
+        case nil: throw fields.missing("t")
+        case .some: throw fields.invalid("t")
+        }
+        json = .object(object)
+    }
+
+    /// `atm` 2: when the Alimtalk fails too, a text. Only then is a sending number needed.
+    private static func addAlimtalk(
+        _ fields: Fields,
+        settings: RationalOwlSettings,
+        to object: inout JSONObject
+    ) throws(AdapterError) {
+        let thenText = try fields.integer("atm") ?? 1
+        guard (1...2).contains(thenText) else { throw fields.invalid("atm") }
+        object["t"] = 11
+        if thenText == 2 || fields.value("sp") != nil {
+            object["sp"] = .string(try sendingNumber(fields, settings: settings))
+        }
+        // Assumed: an Alimtalk needs both. The vendor's documents list them for it without saying "required".
+        object["atId"] = .string(try fields.required("atId"))
+        object["kcId"] = .string(try fields.required("kcId"))
+        object["atm"] = .int(thenText)
+    }
+
+    private static func sendingNumber(_ fields: Fields, settings: RationalOwlSettings) throws(AdapterError) -> String {
+        guard let number = try fields.phone("sp") else { throw fields.missing("sp") }
+        guard settings.sendingNumbers?.contains(number.digits) ?? true else { throw fields.invalid("sp") }
+        return number.digits
+    }
+}

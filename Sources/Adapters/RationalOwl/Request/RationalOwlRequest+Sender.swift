@@ -1,0 +1,38 @@
+import Model
+
+/// The calls of a back end that makes itself known and asks for callbacks, contract §8.2 and §8.5.
+extension RationalOwlRequest {
+    /// `msgClient/register`. The constants `cId`, `r` and `t` are not looked at: no answer depends on them.
+    func enrolment() throws(AdapterError) -> RegistrationCommand {
+        .enrolSender(
+            try sender(),
+            name: try fields.text("mcn", limit: RationalOwlLimits.nameBytes),
+            address: try fields.text("ip")
+        )
+    }
+
+    /// `setCallbackUrl`. An empty URL removes the callback; an absent one is a mistake.
+    func callback() throws(AdapterError) -> RegistrationCommand {
+        let sender = try sender()
+        guard fields.has("url") else { throw fields.missing("url") }
+        guard let url = try fields.text("url", limit: RationalOwlLimits.urlBytes) else {
+            return .setCallback(sender, url: nil)
+        }
+        guard Self.isWebAddress(url) else { throw fields.invalid("url") }
+        return .setCallback(sender, url: url)
+    }
+
+    /// `rId`: what `/server/register` gave out.
+    func sender() throws(AdapterError) -> SenderID {
+        SenderID(try fields.required("rId"))
+    }
+
+    /// Only the spelling; which addresses may be called is judged when one is connected to.
+    private static func isWebAddress(_ url: String) -> Bool {
+        guard url.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else { return false }
+        let lower = url.lowercased()
+        guard let scheme = ["https://", "http://"].first(where: lower.hasPrefix) else { return false }
+        guard let first = lower.dropFirst(scheme.count).first else { return false }
+        return !"/?#:@".contains(first)
+    }
+}

@@ -1,0 +1,55 @@
+import Model
+
+/// The calls that stand where the vendor's closed device channel stood. They are ours, contract §7.4.
+extension RationalOwlRequest {
+    /// `device/register`. No key: the gateway gives one out, or the one it gave this token before.
+    func shimRegistration() throws(AdapterError) -> DeviceRegistration {
+        let platform = try platform()
+        return DeviceRegistration(
+            key: nil,
+            platform: platform,
+            environment: try environment(),
+            token: try token(for: platform),
+            name: try fields.text("name", limit: RationalOwlLimits.nameBytes),
+            attributes: try attributes()
+        )
+    }
+
+    func shimToken() throws(AdapterError) -> RegistrationCommand {
+        let key = try deviceKey()
+        // The platform is not sent again, and the two kinds of token cannot be mistaken: an FCM token is never plain hex.
+        let text = try fields.required("tk", limit: 4096)
+        guard let token = DeviceToken(apns: text) ?? DeviceToken(fcm: text) else { throw fields.invalid("tk") }
+        return .updateToken(key: key, token: token, environment: try environment())
+    }
+
+    func shimState() throws(AdapterError) -> InboxCommand {
+        let key = try deviceKey()
+        switch try fields.required("state") {
+        case "active": return .appState(key: key, isActive: true)
+        case "background": return .appState(key: key, isActive: false)
+        default: throw fields.invalid("state")  // any other text of a client
+        }
+    }
+
+    /// `noti/delivered` and `noti/opened`. A time is taken as reported; the store settles what it makes of a wrong clock.
+    func shimReceipt(_ kind: ReceiptKind) throws(AdapterError) -> ReceiptCommand {
+        let reporter = Reporter(key: try deviceKey())
+        let time = try fields.integer("t")
+        if let time, time < 0 { throw fields.invalid("t") }
+        return .report(
+            kind,
+            message: try fields.required("mId"),
+            reporter: reporter,
+            at: time.map { Timestamp(milliseconds: $0) }
+        )
+    }
+
+    private func attributes() throws(AdapterError) -> JSONObject {
+        var attributes = JSONObject()
+        for key in ["bundleId", "model", "osVer"] {
+            attributes[key] = try fields.text(key).map { .string($0) }
+        }
+        return attributes
+    }
+}

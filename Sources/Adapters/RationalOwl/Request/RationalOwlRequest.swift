@@ -1,0 +1,149 @@
+import Model
+
+/// One call of a device or a sender, on its way to the command it stands for.
+///
+/// What is required is what contract §5 and §8 require; the vendor's own validation is unpublished. A field at fault is named in the error in the
+/// vendor's spelling, so that a developer finds it in the answer's `cmt`.
+struct RationalOwlRequest {
+    let endpoint: Endpoint
+    let fields: Fields
+    let settings: RationalOwlSettings
+    /// The only hint at the platform when a body has no `dt`.
+    let userAgent: String?
+    /// Ours; the vendor has no way to repeat a send safely.
+    let idempotencyKey: String?
+
+    /// What the call asks for.
+    ///
+    /// - Throws: `AdapterError` naming the field that is missing, wrong or over its limit.
+    func command() throws(AdapterError) -> Command {
+        switch endpoint {
+        case .reqAuthNumber: .registration(try verificationRequest())
+        case .verifyAuthNumber: .registration(try verification())
+        case .installApp: .registration(.register(try installation()))
+        case .unregUser: .registration(.unregister(try leaver()))
+        case .notiRead: .receipt(readReceipt())
+        case .msgInfo: .inbox(try deliveryInfo())
+        case .imgData: .media(.fetch(message: try fields.required("mId"), media: try fields.required("iId")))
+        case .deviceRegister: .registration(.register(try shimRegistration()))
+        case .deviceToken: .registration(try shimToken())
+        case .deviceUnregister: .registration(.unregister(.key(try deviceKey())))
+        case .deviceState: .inbox(try shimState())
+        case .notiDelivered: .receipt(try shimReceipt(.received))
+        case .notiOpened: .receipt(try shimReceipt(.read))
+        case .serverRegister:
+            .registration(
+                .registerSender(name: try fields.required("registerName", limit: RationalOwlLimits.nameBytes))
+            )
+        case .clientRegister: .registration(try enrolment())
+        case .sendByPhoneNumber: .submission(.submit(try submission(to: .phones)))
+        case .sendByDeviceID: .submission(.submit(try submission(to: .devices)))
+        case .setCallbackURL: .registration(try callback())
+        }
+    }
+}
+
+// MARK: Device calls, contract §5
+
+extension RationalOwlRequest {
+    /// `installApp`. Every call updates what it carries, also when the device is known (contract §5.1, "Upsert").
+    private func installation() throws(AdapterError) -> DeviceRegistration {
+        try checkServiceID()
+        let platform = try platform()
+        let phone = try fields.phone("pn")
+        return DeviceRegistration(
+            key: try deviceKey(),
+            platform: platform,
+            environment: try environment(),
+            token: try token(for: platform),
+            user: try fields.text("auId").map { UserID($0) },
+            name: try fields.text("n", limit: RationalOwlLimits.nameBytes),
+            phone: phone?.digits,
+            rawPhone: phone?.raw,
+            // RationalUMS knows users by phone: a new device on a known phone takes the old one's place.
+            replacesSamePhone: phone != nil
+        )
+    }
+
+    /// `sId` is listed by the vendor document and was never sent by a sample: wrong is only refused where the operator wants it so.
+    private func checkServiceID() throws(AdapterError) {
+        guard settings.isServiceIDStrict, let expected = settings.serviceID else { return }
+        guard let given = try fields.text("sId"), given != expected else { return }
+        throw AdapterError(.unauthorized, field: "sId")
+    }
+
+    /// `unregUser`: the device where it is named, else every device of the phone (apps before March 2025 name no device).
+    private func leaver() throws(AdapterError) -> IdentitySelector {
+        if let key = try fields.text("dRId") { return .key(VendorDeviceKey(key)) }
+        guard let phone = try fields.phone("pn") else { throw fields.missing(fields.has("pn") ? "pn" : "dRId") }
+        return .phone(phone.digits)
+    }
+
+    private func verificationRequest() throws(AdapterError) -> RegistrationCommand {
+        guard let phone = try fields.phone("pn") else { throw fields.missing("pn") }
+        return .requestVerification(phone: phone.digits, countryCode: try fields.text("cc"))
+    }
+
+    private func verification() throws(AdapterError) -> RegistrationCommand {
+        guard let phone = try fields.phone("pn") else { throw fields.missing("pn") }
+        // The platform only shapes the answer, so that its absence is no fault.
+        let platform = fields.has("dt") ? try platform() : ClientHint.platform(userAgent: userAgent)
+        return .verify(phone: phone.digits, code: try fields.required("an"), platform: platform)
+    }
+
+    /// `notiRead` is never refused: whatever it names that nobody knows is an orphan, counted and answered like a success (contract §5.5).
+    private func readReceipt() -> ReceiptCommand {
+        .report(.read, message: (try? fields.text("mId")).flatMap(\.self) ?? "", reporter: reporter(), at: nil)
+    }
+
+    private func deliveryInfo() throws(AdapterError) -> InboxCommand {
+        let message = try fields.required("mId")
+        _ = try deviceKey()
+        return .deliveryInfo(message: message, reporter: reporter())
+    }
+
+    /// The device, with its phone as a hint. A hint that cannot be read is no hint.
+    private func reporter() -> Reporter {
+        let key = (try? fields.text("dRId")).flatMap(\.self)
+        let phone = (try? fields.phone("pn")).flatMap(\.self)
+        return Reporter(key: key.map { VendorDeviceKey($0) }, phone: phone?.digits)
+    }
+}
+
+// MARK: Fields that several calls share
+
+extension RationalOwlRequest {
+    func deviceKey() throws(AdapterError) -> VendorDeviceKey {
+        VendorDeviceKey(try fields.required("dRId"))
+    }
+
+    /// `dt`: 1 Android, 2 iOS. Without it the client's own name decides.
+    func platform() throws(AdapterError) -> Platform {
+        switch try fields.integer("dt") {
+        case 1: return .android
+        case 2: return .ios
+        case .some: throw fields.invalid("dt")
+        case nil:
+            guard let platform = ClientHint.platform(userAgent: userAgent) else { throw fields.missing("dt") }
+            return platform
+        }
+    }
+
+    /// `tk`, ours: the push token, which the vendor's REST never carries (contract §7.4).
+    func token(for platform: Platform) throws(AdapterError) -> DeviceToken? {
+        guard let text = try fields.text("tk", limit: 4096) else { return nil }
+        let token = platform == .ios ? DeviceToken(apns: text) : DeviceToken(fcm: text)
+        guard let token else { throw fields.invalid("tk") }
+        return token
+    }
+
+    /// `env`, ours: `dev` or `prod`.
+    func environment() throws(AdapterError) -> PushEnvironment? {
+        switch try fields.text("env") {
+        case nil: return nil
+        case "dev", "sandbox": return .sandbox
+        case "prod", "production": return .production
+        case .some: throw fields.invalid("env")
+        }
+    }
+}

@@ -1,0 +1,44 @@
+import Model
+
+/// The answers to back ends, contract §8 and §11.1.
+extension RationalOwlResponse {
+    func server(_ reply: Reply) -> VendorResponse {
+        guard endpoint == .serverRegister, case .registration(.sender(let sender)) = reply else { return mismatch() }
+        return .json(
+            .pairs(["serverRegId": .string(sender.rawValue), "channelServer": .string(channelServer)])
+        )
+    }
+
+    func messageClient(_ reply: Reply) -> VendorResponse {
+        switch (endpoint, reply) {
+        case (.clientRegister, .registration(.enrolled(let key, let isNew))): enrolled(key: key, isNew: isNew)
+        case (.sendByPhoneNumber, .submission(.accepted(let message, _))),
+            (.sendByDeviceID, .submission(.accepted(let message, _))):
+            // The documented success is this one key.
+            .json(.pairs(["mId": .string(message.description)]))
+        case (.setCallbackURL, .registration(.callbackSet)): .json(.pairs(["rc": 1]))
+        default: mismatch()  // a reply to another call's command
+        }
+    }
+
+    /// Assumed: the vendor publishes no error of a send. Both its conventions at once: UMS's `rc` and `cmt`, the core's `error` (contract §8.3).
+    func messageClientError(_ error: RationalOwlError) -> JSON {
+        var body = JSONObject([("rc", .int(error.code.rawValue)), ("cmt", .string(error.comment))])
+        if endpoint == .sendByPhoneNumber || endpoint == .sendByDeviceID { body["error"] = .string(error.detail) }
+        return .object(body)
+    }
+
+    private func enrolled(key: String, isNew: Bool) -> VendorResponse {
+        let verdict: Verdict =
+            isNew ? .success : Verdict(code: .clientAlreadyRegistered, comment: "이미 등록된 발신 클라이언트입니다.")
+        return .json(
+            .pairs(["rc": .int(verdict.code.rawValue), "srId": .string(key), "cmt": .string(verdict.comment)])
+        )
+    }
+
+    /// Where a sender goes on calling: the private address when it asked for that, and the host it called when none is provisioned.
+    private var channelServer: String {
+        let wantsPrivate = (try? fields.flag("privateNetwork")).flatMap(\.self) ?? false
+        return (wantsPrivate ? settings.privateChannelServer : nil) ?? settings.channelServer ?? host ?? ""
+    }
+}

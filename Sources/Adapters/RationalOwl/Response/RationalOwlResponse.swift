@@ -1,0 +1,84 @@
+import HTTPTypes
+import Model
+
+/// The answer to one call, in the shape that the client's generation can read.
+///
+/// The rules (contract §2.1): no `null`, no key beyond the documented ones, every documented key also in an error (Swift decoders need them to reach
+/// `rc`), and `rc` from the closed set.
+struct RationalOwlResponse {
+    let endpoint: Endpoint
+    /// Of the request, because answers repeat its ids; empty where it could not be read.
+    let fields: Fields
+    let settings: RationalOwlSettings
+    let userAgent: String?
+    /// The host that was called, with its port.
+    let host: String?
+
+    /// The answer to what came of the command.
+    func answer(_ reply: Reply) -> VendorResponse {
+        switch (endpoint.surface, reply) {
+        case (.pushApp, _): pushApp(reply)
+        case (_, .refused(let refusal)): fail(RationalOwlError(refusal, at: endpoint))
+        case (.shim, _): shim(reply)
+        case (.server, _): server(reply)
+        case (.messageClient, _): messageClient(reply)
+        }
+    }
+
+    /// The answer to a request that never became a command.
+    func refuse(_ error: AdapterError) -> VendorResponse {
+        guard endpoint == .notiRead else { return fail(RationalOwlError(error, at: endpoint)) }
+        return switch error.code {
+        // Assumed: the vendor's answer to a body it cannot read (contract §5.5).
+        case .unreadable: .text("error", status: 400)
+        // A receipt that names nobody is an orphan: an error would only be sent again.
+        case .missing, .invalid, .unauthorized: .text("ok")
+        case .tooLarge, .methodNotAllowed, .notFound, .tooManyRequests, .timedOut:
+            .failure(RationalOwlError(error, at: endpoint), on: .pushApp)
+        }
+    }
+
+    /// An error in the shape of this call.
+    func fail(_ error: RationalOwlError) -> VendorResponse {
+        let body: JSON =
+            switch endpoint.surface {
+            case .pushApp: pushAppBody(Verdict(error))
+            case .messageClient: messageClientError(error)
+            case .shim: shimError(error)
+            case .server: .pairs(["error": .string(error.detail)])
+            }
+        return .json(body, status: error.status, headers: error.headers)
+    }
+
+    /// A reply that does not belong to this call: a mistake of ours, answered as our own trouble.
+    func mismatch() -> VendorResponse {
+        fail(RationalOwlError(.unavailable(retryAfter: nil), at: endpoint))
+    }
+
+    /// Whose decoder will read this (contract §2.1): the request's own word, what is stored of the device, else the client's name.
+    func platform(stored: Platform?) -> Platform? {
+        switch try? fields.integer("dt") {
+        case 1: .android
+        case 2: .ios
+        case .some, .none: stored ?? ClientHint.platform(userAgent: userAgent)
+        }
+    }
+}
+
+/// How a `/pushApp` call ended, as every one of its answers says it.
+struct Verdict {
+    let code: ResultCode
+    let comment: String
+
+    /// What the vendor document calls a success.
+    static let success = Verdict(code: .ok, comment: "정상처리")
+
+    init(code: ResultCode, comment: String) {
+        self.code = code
+        self.comment = comment
+    }
+
+    init(_ error: RationalOwlError) {
+        self.init(code: error.code, comment: error.comment)
+    }
+}

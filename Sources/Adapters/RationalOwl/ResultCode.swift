@@ -1,0 +1,20 @@
+/// Every result code that may leave `/pushApp`.
+///
+/// Closed: the apps of 2023 decode `rc` into exactly this set and fail on any other value. Source: the bridge class shipped with the vendor's
+/// samples (contract §4.2).
+package enum ResultCode: Int, Sendable, CaseIterable {
+    case ok = 1
+    case unknown = -1
+    /// A sender that is no message client of the account.
+    case clientNotRegistered = -101
+    /// The sender; documented for `installApp` too.
+    case clientAlreadyRegistered = -102
+    case accountNotRegistered = -201
+    case accountAlreadyRegistered = -202
+    case accountMismatch = -203
+    case certificateMissing = -231
+    case certificateAlreadyRegistered = -232
+    case messageSettingDuplicate = -241
+    case templateNotRegistered = -251
+    case userAlreadyRegistered = -301
+}

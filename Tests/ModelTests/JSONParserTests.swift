@@ -1,0 +1,87 @@
+import Model
+import Testing
+
+/// RFC 8259, and the bounds that the parser adds.
+struct JSONParserTests {
+    @Test func everyKindOfValueIsRead() throws {
+        let text = #" {"a":[1,-0.5,1e9,true,false,null],"b":"\u00e9\ud83d\ude00\n\"\/","c":{}} "#
+        let expected: JSON = [
+            "a": [1, .number("-0.5"), .number("1e9"), true, false, .null], "b": "é😀\n\"/", "c": [:],
+        ]
+        #expect(try JSONParser.parse(text) == expected)
+    }
+
+    @Test(arguments: [
+        "", " ", "{", "[1,]", "{\"a\"}", "{\"a\":1,}", "{a:1}", "01", "1.", "1e", "+1", ".5", "tru", "nul", "\"",
+        "\"\\x\"",
+        "\"\\u12\"", "\"\\ud800\"", "\"\\udc00\"", "\"\u{1}\"", "1 2", "[1", "// c\n1", "'a'", "NaN",
+    ])
+    func otherTextIsRefusedWithItsPlace(text: String) {
+        #expect(throws: JSONError.self) { try JSONParser.parse(text) }
+    }
+
+    @Test func bytesThatAreNotUTF8AreRefused() {
+        #expect(throws: JSONError.self) { try JSONParser.parse([0x22, 0xFF, 0x22]) }
+        #expect(throws: JSONError.self) { try JSONParser.parse([0x22, 0xC0, 0x80, 0x22]) }
+    }
+
+    /// 64 levels are read, one more is an attack on the stack.
+    @Test func depthIsBounded() throws {
+        func nested(_ depth: Int) -> String {
+            String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
+        }
+        _ = try JSONParser.parse(nested(JSONParser.maximumDepth))
+        #expect(throws: JSONError.self) { try JSONParser.parse(nested(JSONParser.maximumDepth + 1)) }
+        #expect(throws: JSONError.self) { try JSONParser.parse(String(repeating: "[", count: 1_000_000)) }
+    }
+
+    @Test func aByteOrderMarkIsSkipped() throws {
+        #expect(try JSONParser.parse([0xEF, 0xBB, 0xBF, 0x31]) == 1)
+    }
+
+    @Test func aRepeatedKeyKeepsItsPlaceAndItsLastValue() throws {
+        let object = try #require(try JSONParser.parse(#"{"a":1,"b":2,"a":3}"#).object)
+        #expect(object.keys == ["a", "b"])
+        #expect(object["a"] == 3)
+    }
+
+    /// No input traps: every prefix and many single-byte changes of a real body.
+    @Test func truncatedAndChangedBytesNeverTrap() {
+        let body = Array(#"{"aps":{"alert":{"title":"공지","body":"\u0041b"}},"n":[-1.5e3,true,null]}"#.utf8)
+        for end in body.indices { _ = try? JSONParser.parse(Array(body[..<end])) }
+        for index in body.indices {
+            for byte in UInt8.min...UInt8.max {
+                var changed = body
+                changed[index] = byte
+                _ = try? JSONParser.parse(changed)
+            }
+        }
+    }
+}
+
+/// What is written is read back, and takes no more bytes than it must.
+struct JSONWriterTests {
+    @Test func nothingIsEscapedThatNeedNotBe() {
+        #expect(
+            JSONWriter.text(["url": "https://a/é", "t": "a\"b\\c\n\r\t\u{1}"])
+                == #"{"url":"https://a/é","t":"a\"b\\c\n\r\t\u0001"}"#
+        )
+    }
+
+    @Test func keysKeepTheirOrderAndNumbersTheirSpelling() throws {
+        let text = #"{"z":1.50,"a":-0,"m":1E5,"list":[],"o":{}}"#
+        #expect(JSONWriter.text(try JSONParser.parse(text)) == text)
+    }
+
+    @Test func removingAKeyForgetsItsPlace() {
+        var object = JSONObject([("a", 1), ("b", 2)])
+        object["a"] = nil
+        object["a"] = 3
+        #expect(JSONWriter.text(.object(object)) == #"{"b":2,"a":3}"#)
+    }
+
+    @Test func objectsAreEqualInAnyOrder() {
+        #expect(JSON.pairs(["a": 1, "b": 2]) == .pairs(["b": 2, "a": 1]))
+        #expect(JSON.pairs(["a": 1]) != .pairs(["a": "1"]))
+    }
+}

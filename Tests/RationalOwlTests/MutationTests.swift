@@ -1,0 +1,99 @@
+import Foundation
+import HTTPTypes
+import Model
+import RationalOwl
+import Testing
+
+/// I5 and I11 for the adapter alone: 10,000 mutations of each documented request, half of them type-correct, give no trap, an allowed status and
+/// the call's own shape.
+///
+/// The seed is printed; `GATEWAY_FUZZ_SEED` repeats a run, `GATEWAY_FUZZ_COUNT` changes its length.
+struct MutationTests {
+    static let seed: UInt64 =
+        ProcessInfo.processInfo.environment["GATEWAY_FUZZ_SEED"].flatMap(UInt64.init)
+        ?? UInt64.random(in: 0...UInt64.max)
+    static let count = ProcessInfo.processInfo.environment["GATEWAY_FUZZ_COUNT"].flatMap(Int.init) ?? 10_000
+
+    @Test(arguments: DocumentedRequestTests.commands.keys.sorted())
+    func mutatedRequestsGetTheCallsOwnShape(fixture: String) throws {
+        let documented = try Mount.documented(fixture)
+        let object = try #require(try JSONParser.parse(documented.body).object)
+        let shape = Shape(endpoint: documented.route)
+        // Each request its own sequence, so that one can be repeated alone.
+        var mutator = Mutator(
+            seed: Self.seed ^ UInt64(truncatingIfNeeded: fixture.utf8.reduce(5381) { $0 &* 33 &+ Int($1) })
+        )
+        var reached = 0
+        for index in 0..<Self.count {
+            var request = documented
+            request.body = index.isMultiple(of: 2) ? mutator.typeCorrect(object) : mutator.raw(documented.body)
+            if index % 5 == 0 { request.headers[.userAgent] = "okhttp/4.9.1" }
+            if index % 7 == 0 { request.headers[.contentType] = "application/x-www-form-urlencoded" }
+            let (response, isCommand) = Self.call(request, &mutator.random)
+            if isCommand { reached += 1 }
+            if let fault = shape.fault(response) {
+                let body = String(decoding: request.body, as: UTF8.self)
+                Issue.record("seed \(Self.seed), \(fixture), mutation \(index): \(fault) in answer to \(body)")
+                return
+            }
+        }
+        print("mutations of \(fixture): seed \(Self.seed), \(reached) of \(Self.count) became commands")
+        #expect(reached * 10 >= Self.count * 3, "at least 30 % must reach the commands")
+    }
+
+    private static func call(_ request: VendorRequest, _ random: inout SeededGenerator) -> (VendorResponse, Bool) {
+        do throws(AdapterError) {
+            _ = try Mount.adapter.locate(request)
+            let commands = try Mount.adapter.decode(request, settings: .unbound)
+            let replies = commands.map { reply(to: $0, &random) }
+            return (Mount.adapter.encode(replies, for: request, settings: .unbound), true)
+        } catch {
+            return (Mount.adapter.refuse(error, for: request, settings: .unbound), false)
+        }
+    }
+
+    /// What `Commands` could answer: the command's own reply, or any refusal.
+    private static func reply(to command: Command, _ random: inout SeededGenerator) -> Reply {
+        if Int.random(in: 0..<3, using: &random) == 0, let refusal = refusals.randomElement(using: &random) {
+            return .refused(refusal)
+        }
+        switch command {
+        case .registration(let command): return .registration(registration(command, &random))
+        case .receipt: return .receipt([.recorded, .repeated, .orphan].randomElement(using: &random) ?? .orphan)
+        case .inbox(.deliveryInfo):
+            return DocumentedReplyTests.info(
+                Bool.random(using: &random) ? DocumentedReplyTests.alimtalkThenText : nil,
+                [.ios, .android, nil].randomElement(using: &random) ?? nil
+            )
+        case .inbox(.appState): return .inbox(.undelivered([]))
+        case .submission: return .submission(.accepted(MessageID(UUID()), recipients: nil))
+        case .media: return .media(.bytes([1, 2, 3], contentType: "image/png"))
+        }
+    }
+
+    private static func registration(
+        _ command: RegistrationCommand,
+        _ random: inout SeededGenerator
+    ) -> RegistrationReply {
+        switch command {
+        case .register:
+            var device = DocumentedReplyTests.device
+            device.wasActive = Bool.random(using: &random)
+            return .registered(device)
+        case .updateToken: return .tokenUpdated
+        case .unregister: return .unregistered(0)
+        case .registerSender: return .sender("SVR")
+        case .enrolSender: return .enrolled(key: "c0", isNew: Bool.random(using: &random))
+        case .setCallback: return .callbackSet
+        case .requestVerification: return .verificationSent
+        case .verify: return .verified(Bool.random(using: &random), platform: nil)
+        }
+    }
+
+    static let refusals: [Refusal] = [
+        .unknownBinding, .unauthorized, .unknownDevice, .unknownMessage, .unknownMedia, .unknownSender,
+        .unknownTemplate,
+        .noCredential, .invalid("dueAt"), .invalid("callback"), .tooMany("audience", limit: 1),
+        .rateLimited(retryAfter: .seconds(2)), .idempotencyMismatch, .unsupported("x"), .unavailable(retryAfter: nil),
+    ]
+}

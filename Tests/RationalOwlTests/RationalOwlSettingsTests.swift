@@ -1,0 +1,43 @@
+import Model
+import RationalOwl
+import Testing
+
+/// Settings of a binding, contract §15.
+struct RationalOwlSettingsTests {
+    @Test func defaultsAreTheContracts() {
+        let settings = RationalOwlSettings(.unbound)
+        #expect(settings.profile == .auto)
+        #expect(settings.msgInfoCommandID == nil)
+        #expect(settings.alreadyCode == .fixed(.clientAlreadyRegistered))
+        #expect(!settings.isServiceIDStrict)
+        #expect(settings.androidCommentKey == "cmt")
+        #expect(settings.timeToLive == .seconds(72 * 3600))
+        #expect(settings.timeZone == "Asia/Seoul")
+    }
+
+    /// A running gateway never fails over a value: it keeps the default.
+    @Test func nonsenseLeavesTheDefaults() {
+        let values = keyed([
+            "compat": ["profile": "latest", "msgInfoCid": 999], "installApp.alreadyCode": [1],
+            "timezone": "Mars/Base",
+            "push.ttlHours": 0, "verify.commentKeyAndroid": "comment", "usRid": "",
+        ])
+        #expect(RationalOwlSettings(BindingSettings(values: values)) == RationalOwlSettings(.unbound))
+        #expect(RationalOwlSettings.problems(in: values).count == 7)
+    }
+
+    /// Provisioning stops at what is unknown (design §7).
+    @Test func unknownKeysAreProblemsAndKnownOnesAreNot() {
+        let good = keyed([
+            "compat": ["profile": "doc2023", "msgInfoCid": "303"], "installApp.alreadyCode": "hello app",
+            "auth": ["codeLength": 6, "ttl": 180, "maxTries": 5], "fallback.sendingNumbers": ["02-1234-5678"],
+            "timezone": "Europe/Berlin", "push": ["ttlHours": 24, "timeSensitive": true],
+        ])
+        #expect(RationalOwlSettings.problems(in: good).isEmpty)
+        #expect(
+            RationalOwlSettings.problems(in: keyed(["compat.profil": "auto"])) == [
+                "compat.profil: unknown setting"
+            ]
+        )
+    }
+}
