@@ -83,12 +83,14 @@ package final class Simulator: Sendable {
         }
     }
 
-    /// Says GOAWAY on every connection, gives them half a second, and ends everything. May be called more than once.
+    /// Says GOAWAY on every connection, gives them half a second, and ends everything. A second call does nothing.
     package func stop() async {
-        let open = channels.withLockedValue { channels in
+        let open: Channels? = channels.withLockedValue { channels in
+            guard !channels.isStopping else { return nil }
             channels.isStopping = true
             return channels
         }
+        guard let open else { return }
         for listener in open.listeners { try? await listener.close() }
         for connection in open.connections.values {
             connection.pipeline.fireUserInboundEventTriggered(PushConnection.ShutDown())

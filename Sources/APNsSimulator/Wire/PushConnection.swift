@@ -252,6 +252,7 @@ final class PushConnection: ChannelInboundHandler {
         switch fault {
         case .silence: break
         case .reset(let code):
+            commit()
             write(.init(streamID: answer.streamID, payload: .rstStream(.init(networkCode: code))))
         case .goAway(let code, let reason, let isProcessed):
             let id = isProcessed ? answer.streamID : HTTP2StreamID(max(0, Int(answer.streamID) - 2))
@@ -332,14 +333,13 @@ final class PushConnection: ChannelInboundHandler {
         }
     }
 
-    /// Counts first, then answers: who has an answer finds it in the ledger.
+    /// Writes, counts, then flushes: nothing leaves before the flush, so who has an answer finds it in the ledger.
     private func send() {
-        commit()
-        guard let context, context.channel.isActive else { return }
         let answers = ready
         ready = []
         for answer in answers where streams[answer.streamID] != nil { write(answer) }
-        context.flush()
+        commit()
+        context?.flush()
     }
 
     private func commit() {

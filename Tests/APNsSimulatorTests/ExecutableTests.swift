@@ -1,0 +1,116 @@
+import APNsSimulator
+import Foundation
+import Testing
+
+/// The executable as a process: flags, files, exit status, signals.
+@Suite struct ExecutableTests {
+    private static let program =
+        Bundle.module.bundleURL.deletingLastPathComponent().appending(path: "apns-simulator").path
+
+    @Test func helpEndsWith0AndWrongUsageWith2AndFailureWith1() async throws {
+        let help = try await Tool.run(Self.program, ["--help"])
+        #expect(help.status == 0)
+        #expect(help.output.contains("--accept-any-key"))
+        for wrong in [["--bogus"], ["--port", "70000"], ["--mode", "lenient"], ["--keys", "a", "--accept-any-key"]] {
+            #expect(try await Tool.run(Self.program, wrong).status == 2, "\(wrong)")
+        }
+        #expect(try await Tool.run(Self.program, ["--keys", "/nonexistent"]).status == 1)
+    }
+
+    @Test(arguments: [SIGTERM, SIGINT])
+    func itTellsItsAddressesServesAndEndsWith0OnASignal(signal: Int32) async throws {
+        let folder = try Tool.temporaryFolder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let status = try await serve(folder) { addresses in
+            let control = try #require(URL(string: "http://\(addresses["control"] ?? "")/_simulator/stats"))
+            let stats = try await Tool.run("/usr/bin/curl", ["-sf", control.absoluteString])
+            #expect(stats.output.contains(#""mode":"validate""#))
+        } signal: {
+            signal
+        }
+        #expect(status == 0)
+    }
+
+    @Test func aKeptCAIsTheSameAfterARestart() async throws {
+        let folder = try Tool.temporaryFolder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        var certificates: [Data] = []
+        for _ in 0..<2 {
+            let status = try await serve(folder) { addresses in
+                let port = (addresses["apns"] ?? "").split(separator: ":").last ?? ""
+                let ca = folder.appending(path: "ca.pem")
+                certificates.append(try Data(contentsOf: ca))
+                let push = try await Tool.run(
+                    "/usr/bin/curl",
+                    ["-s", "--http2", "--cacert", ca.path, "-d", "{}", "https://localhost:\(port)/3/device/ab"]
+                )
+                #expect(push.output == #"{"reason":"MissingProviderToken"}"#)
+            } signal: {
+                SIGTERM
+            }
+            #expect(status == 0)
+        }
+        #expect(certificates.count == 2)
+        #expect(certificates.first == certificates.last)
+        let mode = try FileManager.default.attributesOfItem(atPath: folder.appending(path: "ca.key").path)
+        #expect(mode[.posixPermissions] as? Int == 0o600)
+    }
+
+    @Test func aKeysFileIsReadWithItsKeysBesideIt() async throws {
+        let folder = try Tool.temporaryFolder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let key = TestKey()
+        try Data(key.publicPEM.utf8).write(to: folder.appending(path: "pub.pem"))
+        let file = folder.appending(path: "keys.json")
+        let entry = #"{"teamId":"ABCDE12345","keyId":"KEY1234567","publicKeyFile":"pub.pem","topics":["com.example"]}"#
+        try Data("[\(entry)]".utf8).write(to: file)
+        let registry = try KeyRegistry(contentsOfFile: file.path)
+        #expect(registry.key("KEY1234567")?.topics == ["com.example"])
+        for wrong in [
+            "{}", "[\(entry),\(entry)]", #"[{"teamId":"A"}]"#, "[\(entry.replacing("topics", with: "topicz"))]",
+        ] {
+            try Data(wrong.utf8).write(to: file)
+            #expect(throws: SimulatorError.self) { try KeyRegistry(contentsOfFile: file.path) }
+        }
+    }
+
+    /// Starts the program in `folder`, waits for its address file, runs `body`, sends the signal and gives the exit status.
+    private func serve(
+        _ folder: URL,
+        _ body: ([String: String]) async throws -> Void,
+        signal: () -> Int32
+    ) async throws -> Int32 {
+        let addressFile = folder.appending(path: "address.json")
+        try? FileManager.default.removeItem(at: addressFile)
+        let arguments = [
+            "--address-file", addressFile.path, "--ca-out", folder.appending(path: "ca.pem").path,
+            "--ca-key", folder.appending(path: "ca.key").path,
+        ]
+        let process = try Tool.make(Self.program, arguments, [:], folder)
+        let (ends, ended) = AsyncStream.makeStream(of: Int32.self)
+        process.terminationHandler = { ended.yield($0.terminationStatus) }
+        try process.run()
+        do {
+            let addresses = try await read(addressFile, while: process)
+            try await body(addresses)
+        } catch {
+            process.terminate()
+            throw error
+        }
+        kill(process.processIdentifier, signal())
+        for await status in ends { return status }
+        return -1
+    }
+
+    /// Polls for the file, which appears whole or not at all; a program that ended instead fails the test.
+    private func read(_ file: URL, while process: Process) async throws -> [String: String] {
+        while process.isRunning {
+            if let data = try? Data(contentsOf: file) {
+                return try JSONDecoder().decode([String: String].self, from: data)
+            }
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        struct Ended: Error {}
+        throw Ended()
+    }
+}
