@@ -12,4 +12,9 @@ import Testing
     func theStoreInMemoryKeepsTheDeliveryStoresRules(_ rule: ContractRule) async throws {
         #expect(try await rule.violations(.inMemory()) == [])
     }
+
+    @Test(arguments: WebhookStoreContract.rules)
+    func theStoreInMemoryKeepsTheWebhookStoresRules(_ rule: ContractRule) async throws {
+        #expect(try await rule.violations(.inMemory()) == [])
+    }
 }

@@ -21,6 +21,7 @@ extension ContractWorld {
             app: "shop",
             commands: InMemoryCommandStore(database),
             deliveries: InMemoryDeliveryStore(database),
+            webhooks: InMemoryWebhookStore(database),
             identifiers: TestIdentifiers(),
             now: { clock.now() },
             pass: { clock.advance(by: $0) }

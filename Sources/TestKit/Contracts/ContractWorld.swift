@@ -12,6 +12,8 @@ package struct ContractWorld: Sendable {
     package var app: AppID
     package var commands: any CommandStore
     package var deliveries: any DeliveryStore
+    /// Only `WebhookStoreContract` needs it.
+    package var webhooks: (any WebhookStore)?
     package var identifiers: any IdentifierSource
     /// The database's time.
     package var now: @Sendable () -> Timestamp
@@ -24,6 +26,7 @@ package struct ContractWorld: Sendable {
         app: AppID,
         commands: any CommandStore,
         deliveries: any DeliveryStore,
+        webhooks: (any WebhookStore)? = nil,
         identifiers: any IdentifierSource,
         now: @escaping @Sendable () -> Timestamp,
         pass: @escaping @Sendable (Duration) async -> Void
@@ -33,6 +36,7 @@ package struct ContractWorld: Sendable {
         self.app = app
         self.commands = commands
         self.deliveries = deliveries
+        self.webhooks = webhooks
         self.identifiers = identifiers
         self.now = now
         self.pass = pass

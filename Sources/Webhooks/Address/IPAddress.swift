@@ -32,11 +32,13 @@ package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
         let halves = text.split(separator: "::", maxSplits: 2, omittingEmptySubsequences: false)
         switch halves.count {
         case 1:
-            guard let bytes = groups(halves[0]), bytes.count == 16 else { return nil }
+            guard let bytes = groups(halves[0], endsText: true), bytes.count == 16 else { return nil }
             return bytes
         case 2:
             // `::` stands for at least one group of zeros.
-            guard let head = groups(halves[0]), let tail = groups(halves[1]), head.count + tail.count <= 14 else {
+            guard let head = groups(halves[0], endsText: false), let tail = groups(halves[1], endsText: true),
+                head.count + tail.count <= 14
+            else {
                 return nil
             }
             return head + Array(repeating: 0, count: 16 - head.count - tail.count) + tail
@@ -44,13 +46,13 @@ package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The bytes of colon-separated groups, the last of which may be IPv4 text. An empty text has none.
-    private static func groups(_ text: some StringProtocol) -> [UInt8]? {
+    /// The bytes of colon-separated groups; where they end the address, the last may be IPv4 text. An empty text has none.
+    private static func groups(_ text: some StringProtocol, endsText: Bool) -> [UInt8]? {
         if text.isEmpty { return [] }
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
         var bytes: [UInt8] = []
         for (index, part) in parts.enumerated() {
-            if index == parts.count - 1, part.contains(".") {
+            if endsText, index == parts.count - 1, part.contains(".") {
                 guard let tail = v4(part) else { return nil }
                 bytes += tail
             } else {

@@ -1,0 +1,57 @@
+import Model
+import Testing
+import Webhooks
+
+// protocols/rationalowl.md §8.6: any 2xx is accepted; otherwise 5 s, 30 s, 2 min, 10 min, 1 h, 6 h, 24 h in all, then dropped.
+@Suite struct DispatchMachineTests {
+    private let machine = DispatchMachine(WebhookPolicy())
+    private let batch = WebhookBatch(deliveries: [], cursor: 7, hasMore: false)
+
+    private func lease(attempts: Int, failingFor: Duration) -> WebhookLease {
+        WebhookLease(
+            tenant: "t",
+            app: "a",
+            vendor: .rationalOwl,
+            sender: "s",
+            url: "https://a.example/",
+            secret: "00",
+            epoch: 1,
+            cursor: 0,
+            attempts: attempts,
+            failingFor: failingFor,
+            settings: .unbound
+        )
+    }
+
+    @Test func anAcceptedCallMovesOn() {
+        #expect(machine.callEnded(.accepted, lease(attempts: 3, failingFor: .seconds(60)), batch) == .advance(7))
+    }
+
+    @Test(arguments: [
+        (0, 0, 5), (1, 5, 30), (2, 35, 120), (3, 155, 600), (4, 755, 3600), (5, 4355, 21_600), (6, 25_955, 21_600),
+    ])
+    func failuresWaitLongerEachTime(_ attempts: Int, _ failing: Int, _ wait: Int) {
+        let action = machine.callEnded(
+            .refused(status: 500),
+            lease(attempts: attempts, failingFor: .seconds(failing)),
+            batch
+        )
+        #expect(action == .postpone(.seconds(wait), reason: "status 500"))
+    }
+
+    @Test func theLastTryIsAtTheEndOfTheDayAndThenItIsDropped() {
+        let late = machine.callEnded(.forbidden, lease(attempts: 8, failingFor: .seconds(86_000)), batch)
+        #expect(late == .postpone(.seconds(400), reason: "forbidden address"))
+        let over = machine.callEnded(.failed("timeout"), lease(attempts: 9, failingFor: .seconds(86_400)), batch)
+        #expect(over == .drop(7, reason: "timeout"))
+    }
+
+    // RFC 4231, test case 2.
+    @Test func theSignatureIsTheHMACOfTheBody() {
+        let body = Array("what do ya want for nothing?".utf8)
+        #expect(
+            Signature.of(body, secret: "4a656665")
+                == "sha256=5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"
+        )
+    }
+}

@@ -1,0 +1,146 @@
+import Model
+import NIOConcurrencyHelpers
+import NIOHTTP1
+import Testing
+import Webhooks
+
+/// A name server whose answers a test chooses: the first, then the next …; the last one stays.
+final class ScriptedResolver: HostResolver {
+    private let answers: NIOLockedValueBox<[String]>
+    private let asked = NIOLockedValueBox<[String]>([])
+
+    init(_ answers: String...) { self.answers = NIOLockedValueBox(answers) }
+
+    var questions: [String] { asked.withLockedValue { $0 } }
+
+    func address(of host: String) async -> IPAddress? {
+        asked.withLockedValue { $0.append(host) }
+        let answer = answers.withLockedValue { $0.count > 1 ? $0.removeFirst() : $0.first }
+        return answer.flatMap { IPAddress($0) }
+    }
+}
+
+@Suite struct HTTPWebhookCallerTests {
+    private func caller(
+        allowing range: String = "127.0.0.0/8",
+        resolver: any HostResolver = ScriptedResolver(),
+        timeout: Duration = .seconds(10)
+    ) -> HTTPWebhookCaller {
+        let guardian = AddressGuard(allowing: [AddressRange(range)].compactMap(\.self))
+        return HTTPWebhookCaller(timeout: timeout, addressGuard: guardian, resolver: resolver)
+    }
+
+    private func call(_ url: String) -> WebhookCall {
+        WebhookCall(
+            url: url,
+            contentType: "application/json; charset=utf-8",
+            body: Array(#"[{"mId":"1"}]"#.utf8),
+            signature: "sha256=00"
+        )
+    }
+
+    @Test func aCallArrivesWholeAndSigned() async throws {
+        let receiver = try await Receiver.start(answer: .status(204))
+        let outcome = await caller().post(call("http://127.0.0.1:\(receiver.port)/ums/callback?a=1"))
+        #expect(outcome == .accepted)
+        let request = try #require(receiver.requests.first)
+        #expect(request.uri == "/ums/callback?a=1")
+        #expect(request.headers["X-Gateway-Signature"] == ["sha256=00"])
+        #expect(request.headers["Content-Type"] == ["application/json; charset=utf-8"])
+        #expect(request.body == call("").body)
+        await receiver.stop()
+    }
+
+    @Test(arguments: [301, 302, 307, 308])
+    func aRedirectIsARefusalAndIsNotFollowed(_ status: Int) async throws {
+        let elsewhere = try await Receiver.start()
+        let location = "http://127.0.0.1:\(elsewhere.port)/"
+        let receiver = try await Receiver.start(answer: .status(status, headers: [("Location", location)]))
+        #expect(await caller().post(call("http://127.0.0.1:\(receiver.port)/")) == .refused(status: status))
+        #expect(elsewhere.connections == 0)
+        await receiver.stop()
+        await elsewhere.stop()
+    }
+
+    @Test func anErrorStatusIsARefusal() async throws {
+        let receiver = try await Receiver.start(answer: .status(503))
+        #expect(await caller().post(call("http://127.0.0.1:\(receiver.port)/")) == .refused(status: 503))
+        await receiver.stop()
+    }
+
+    @Test func aReceiverThatNeverAnswersCostsOneTimeout() async throws {
+        let receiver = try await Receiver.start(answer: .silence)
+        let outcome = await caller(timeout: .milliseconds(200)).post(call("http://127.0.0.1:\(receiver.port)/"))
+        #expect(outcome == .failed("timeout"))
+        #expect(receiver.requests.count == 1)
+        await receiver.stop()
+    }
+
+    // The status is all that is wanted: a body without end must not hold the call or fill the memory.
+    @Test(.timeLimit(.minutes(1))) func anEndlessAnswerIsCutOff() async throws {
+        let receiver = try await Receiver.start(answer: .endless)
+        #expect(await caller(timeout: .seconds(30)).post(call("http://127.0.0.1:\(receiver.port)/")) == .accepted)
+        await receiver.stop()
+    }
+
+    @Test func nobodyListeningIsAFailureAtOnce() async throws {
+        let receiver = try await Receiver.start()
+        let port = receiver.port
+        await receiver.stop()
+        #expect(await caller().post(call("http://127.0.0.1:\(port)/")) == .failed("no connection"))
+    }
+
+    @Test(arguments: ["127.0.0.1", "[::1]", "[::ffff:127.0.0.1]"])
+    func loopbackIsForbiddenUnlessAllowed(_ host: String) async throws {
+        let receiver = try await Receiver.start()
+        let outcome = await caller(allowing: "192.0.2.0/24").post(call("http://\(host):\(receiver.port)/"))
+        #expect(outcome == .forbidden)
+        #expect(receiver.connections == 0)
+        await receiver.stop()
+    }
+
+    // A name that leads inside is judged by the address, also in the forms that only a resolver understands.
+    @Test(arguments: ["localhost", "127.1", "0x7f000001", "2130706433"])
+    func aNameThatLeadsToLoopbackIsForbidden(_ host: String) async throws {
+        let receiver = try await Receiver.start()
+        let caller = caller(allowing: "192.0.2.0/24", resolver: SystemResolver(threadCount: 1))
+        let outcome = await caller.post(call("http://\(host):\(receiver.port)/"))
+        #expect(outcome == .forbidden)
+        #expect(receiver.connections == 0)
+        await receiver.stop()
+    }
+
+    // The client itself would find 127.0.0.1 under this name: it must go where the judged address points.
+    @Test func theConnectionGoesToTheAddressThatWasJudged() async throws {
+        let judged = try await Receiver.start("127.0.0.5")
+        let named = try await Receiver.start("127.0.0.1", port: judged.port)
+        let outcome = await caller(allowing: "127.0.0.5/32", resolver: ScriptedResolver("127.0.0.5"))
+            .post(call("http://localhost:\(judged.port)/"))
+        #expect(outcome == .accepted)
+        #expect(judged.requests.first?.headers["Host"] == ["localhost:\(judged.port)"])
+        #expect(named.connections == 0)
+        await judged.stop()
+        await named.stop()
+    }
+
+    // DNS rebinding: the name leads outside when it is first asked and inside the next time.
+    @Test func aNameThatAnswersDifferentlyTheSecondTimeCannotPass() async throws {
+        let outside = try await Receiver.start("127.0.0.5")
+        let inside = try await Receiver.start("127.0.0.1", port: outside.port)
+        let resolver = ScriptedResolver("127.0.0.5", "127.0.0.1")
+        let caller = caller(allowing: "127.0.0.5/32", resolver: resolver)
+        let url = "http://rebind.example:\(outside.port)/"
+        #expect(await caller.post(call(url)) == .accepted)
+        #expect(await caller.post(call(url)) == .forbidden)
+        #expect(resolver.questions == ["rebind.example", "rebind.example"])
+        #expect(outside.requests.count == 1)
+        #expect(inside.connections == 0)
+        await outside.stop()
+        await inside.stop()
+    }
+
+    @Test(arguments: ["", "x", "ftp://127.0.0.1/", "http://user@127.0.0.1/"])
+    func whatIsNoPlainURLIsForbidden(_ url: String) async {
+        #expect(await caller().post(call(url)) == .forbidden)
+    }
+}
