@@ -1,0 +1,179 @@
+import DeliveryEngine
+import FoundationEssentials
+import Model
+import Testing
+
+/// The breaker of one credential (design §5.6, apns.md §13.6).
+@Suite struct CredentialBreakerTests {
+    private let start = Timestamp(seconds: 1_764_547_200)
+    private let refusal = Rejection(scope: .credential, reason: "InvalidProviderToken", status: 403)
+
+    private func permit(_ breaker: inout CredentialBreaker, after seconds: Int) -> Permit {
+        breaker.permit(now: start + .seconds(seconds), probeLimit: .seconds(20))
+    }
+
+    @Test func workingCredentialMaySend() {
+        var breaker = CredentialBreaker(policy: RetryPolicy())
+        #expect(permit(&breaker, after: 0) == .go)
+        #expect(breaker.observed(.answered, now: start) == nil)
+        #expect(breaker.isIdle)
+    }
+
+    @Test func refusalStopsItForAMinute() {
+        var breaker = CredentialBreaker(policy: RetryPolicy())
+        #expect(breaker.observed(.refused(refusal), now: start) == .stopped(refusal))
+        #expect(permit(&breaker, after: 10) == .stopped(for: .seconds(50)))
+        #expect(breaker.refusal == refusal)
+    }
+
+    @Test func refusalsOfPushesAlreadyOnTheirWayDoNotMakeItLonger() {
+        var breaker = CredentialBreaker(policy: RetryPolicy())
+        _ = breaker.observed(.refused(refusal), now: start)
+        for _ in 0..<500 { #expect(breaker.observed(.refused(refusal), now: start + .seconds(1)) == nil) }
+        #expect(breaker.observed(.answered, now: start + .seconds(1)) == nil)
+        #expect(permit(&breaker, after: 59) == .stopped(for: .seconds(1)))
+    }
+
+    @Test func afterTheWaitOneSliceProbes() {
+        var breaker = CredentialBreaker(policy: RetryPolicy())
+        _ = breaker.observed(.refused(refusal), now: start)
+        #expect(permit(&breaker, after: 60) == .probe)
+        #expect(permit(&breaker, after: 60) == .stopped(for: .seconds(20)))
+    }
+
+    @Test func failedProbesDoubleTheWaitUpToAQuarterOfAnHour() {
+        var breaker = CredentialBreaker(policy: RetryPolicy())
+        var second = 0
+        for wait in [60, 120, 240, 480, 900, 900] {
+            _ = breaker.observed(.refused(refusal), now: start + .seconds(second))
+            #expect(permit(&breaker, after: second) == .stopped(for: .seconds(wait)))
+            second += wait
+            #expect(permit(&breaker, after: second) == .probe)
+        }
+    }
+
+    @Test func acceptedProbeOpensItAndTellsOnce() {
+        var breaker = CredentialBreaker(policy: RetryPolicy())
+        _ = breaker.observed(.refused(refusal), now: start)
+        _ = permit(&breaker, after: 60)
+        #expect(breaker.observed(.answered, now: start + .seconds(61)) == .recovered)
+        #expect(permit(&breaker, after: 61) == .go)
+        #expect(breaker.isIdle)
+    }
+
+    @Test func probeWithoutVerdictIsRepeatedAfterItsLimit() {
+        var breaker = CredentialBreaker(policy: RetryPolicy())
+        _ = breaker.observed(.refused(refusal), now: start)
+        #expect(permit(&breaker, after: 60) == .probe)
+        #expect(permit(&breaker, after: 80) == .probe)
+    }
+
+    @Test func unreachablePeerIsProbedSoonAndIsNoRefusal() {
+        var breaker = CredentialBreaker(policy: RetryPolicy())
+        #expect(breaker.observed(.unreachable, now: start) == nil)
+        #expect(permit(&breaker, after: 0) == .stopped(for: .seconds(1)))
+        #expect(breaker.refusal == nil)
+        #expect(breaker.observed(.answered, now: start) == nil)
+        #expect(permit(&breaker, after: 0) == .go)
+    }
+
+    @Test func newlyProvisionedCredentialMayTryAtOnceAndTellsItsRecovery() {
+        var breaker = CredentialBreaker(policy: RetryPolicy())
+        _ = breaker.observed(.refused(refusal), now: start)
+        breaker.forgive()
+        #expect(permit(&breaker, after: 0) == .go)
+        #expect(breaker.observed(.answered, now: start) == .recovered)
+    }
+
+    @Test func signOfABatchIsItsWorst() {
+        func sign(_ outcomes: Outcome...) -> CredentialSign? {
+            CredentialSign(of: outcomes.enumerated().map { PushCompletion(slot: $0.offset, outcome: $0.element) })
+        }
+        #expect(sign(.yes, .rejected(refusal), .yes) == .refused(refusal))
+        #expect(sign(.notSent(.noConnection), .busy()) == .answered)
+        #expect(sign(.notSent(.noConnection), .lost) == .unreachable)
+        #expect(sign(.lost, .notSent(.refused)) == nil)
+    }
+}
+
+/// The door to all credentials.
+@Suite struct CredentialGateTests {
+    private let now = Timestamp(seconds: 1_764_547_200)
+    private let key = CredentialKey(tenant: "acme", credential: "apple")
+    private let other = CredentialKey(tenant: "beta", credential: "apple")
+
+    // Design §5.7: in-flight cap per (tenant, credential).
+    @Test func credentialTakesSoManySlicesAndNotMore() {
+        var policy = EnginePolicy()
+        policy.slicesPerCredential = 2
+        var gate = CredentialGate(policy: policy)
+        #expect(gate.enter(key, isHolder: false, now: now) == .go)
+        #expect(gate.enter(key, isHolder: false, now: now) == .go)
+        #expect(gate.enter(key, isHolder: false, now: now) == .full(for: .seconds(1)))
+        #expect(gate.enter(key, isHolder: true, now: now) == .go)
+        #expect(gate.enter(other, isHolder: false, now: now) == .go)
+        gate.leave(key)
+        #expect(gate.enter(key, isHolder: false, now: now) == .go)
+    }
+
+    @Test func refusedCredentialOfOneTenantLeavesItsNamesakeAlone() {
+        var gate = CredentialGate(policy: EnginePolicy())
+        let refusal = Rejection(scope: .credential, reason: "BadCertificate", status: 403)
+        #expect(gate.observed(key, .refused(refusal), now: now) == .stopped(refusal))
+        #expect(gate.enter(key, isHolder: false, now: now) == .stopped(for: .seconds(60)))
+        #expect(gate.enter(other, isHolder: false, now: now) == .go)
+        #expect(gate.refused == [key: refusal])
+        gate.forgive(key)
+        #expect(gate.enter(key, isHolder: false, now: now) == .go)
+    }
+}
+
+/// The watch over an app's tokens (apns.md §13.6).
+@Suite struct TokenQualityTests {
+    private let app = TokenQuality.Key(tenant: "acme", app: "shop")
+
+    private func doubtful(_ count: Int) -> [TokenVerdict] {
+        (0..<count).map { .doubtful(DeviceID(.numbered($0)), DeviceToken(stored: "t\($0)"), reason: "BadDeviceToken") }
+    }
+
+    @Test func aFewDoubtfulTokensAreSetAside() {
+        var quality = TokenQuality()
+        #expect(quality.judge(doubtful(40), among: 200, of: app).count == 40)
+        #expect(quality.stopped.isEmpty)
+    }
+
+    @Test func moreThanAFifthStopsSettingAside() {
+        var quality = TokenQuality()
+        #expect(quality.judge(doubtful(41), among: 200, of: app).isEmpty)
+        #expect(quality.stopped == [app])
+    }
+
+    @Test func wrongKeyCostsAtMostAFifthOfTheWindow() {
+        var quality = TokenQuality()
+        let applied = (0..<50).map { _ in quality.judge(doubtful(10), among: 10, of: app).count }.reduce(0, +)
+        #expect(applied == 40)
+    }
+
+    @Test func goodAnswersLetItGoOn() {
+        var quality = TokenQuality()
+        _ = quality.judge(doubtful(100), among: 100, of: app)
+        _ = quality.judge([], among: 200, of: app)
+        #expect(quality.judge(doubtful(1), among: 1, of: app).count == 1)
+        #expect(quality.stopped.isEmpty)
+    }
+
+    @Test func deadTokensAreNoSignOfAWrongKey() {
+        var quality = TokenQuality()
+        let dead = (0..<200).map {
+            TokenVerdict.dead(DeviceID(.numbered($0)), DeviceToken(stored: "t\($0)"), since: nil)
+        }
+        #expect(quality.judge(dead, among: 200, of: app).count == 200)
+    }
+
+    @Test func oneAppDoesNotStopAnother() {
+        var quality = TokenQuality()
+        _ = quality.judge(doubtful(100), among: 100, of: app)
+        let other = TokenQuality.Key(tenant: "acme", app: "bank")
+        #expect(quality.judge(doubtful(5), among: 50, of: other).count == 5)
+    }
+}

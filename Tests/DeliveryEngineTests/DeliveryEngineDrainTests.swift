@@ -1,0 +1,101 @@
+import Commands
+import DeliveryEngine
+import Logging
+import Model
+import ServiceLifecycle
+import TestKit
+import Testing
+
+/// I10: the orderly end.
+@Suite(.timeLimit(.minutes(2))) struct DeliveryEngineDrainTests {
+    @Test func drainLetsPushesEndGivesBackTheRestAndTheSuccessorRepeatsNothing() async throws {
+        let world = EngineWorld()
+        let (message, _) = try await world.submit(to: world.register(400), sliceSize: 20)
+        var policy = EngineWorld.policy
+        policy.slicesPerNode = 12
+        policy.slicesReserved = 2
+        world.transport.hold()
+        try await world.running(world.engine("first", policy: policy)) {
+            await world.transport.sends(atLeast: 40)
+        } releasing: {
+            world.transport.release()
+        }
+        #expect(!world.isDone(message))
+        #expect(world.database.ownedSlices().isEmpty)
+        #expect(world.database.lastSeen("first") == nil)
+        let before = world.transport.sent.count
+        #expect(world.database.funnel("acme", message)?.sent == before)
+        try await world.running(world.engine("second")) {
+            try await world.eventually("the message is done") { world.isDone(message) }
+        }
+        #expect(world.pushes.count == 400 && world.pushes.values.allSatisfy { $0 == 1 })
+    }
+
+    @Test func drainEndsAtItsDeadlineWhenThePeerIsSilent() async throws {
+        let world = EngineWorld()
+        let (message, _) = try await world.submit(to: world.register(20), sliceSize: 20)
+        var policy = EngineWorld.policy
+        policy.drainDeadline = .milliseconds(100)
+        let transport = HangingTransport(inner: world.transport, tenant: "acme")
+        let engine = world.engine(policy: policy, transport: transport)
+        try await world.running(engine) {
+            try await world.eventually("the slice is at work") { engine.statistics.running == 1 }
+        }
+        // No collapse id: never pushed again, so counted as sent without certainty (apns.md Decisions).
+        #expect(world.database.ownedSlices().isEmpty)
+        #expect(world.database.deliveries("acme", message).allSatisfy { !$0.result.isCertain || $0.state != .sent })
+    }
+
+    @Test func handedOverSlicesAreRefusedAndGivenBackOnceItDrains() async throws {
+        let world = EngineWorld()
+        let identities = try await world.register(20)
+        let engine = world.engine("first")
+        let claim = NewMessage.Claim(node: "first", lease: .seconds(3600))
+        world.transport.hold()
+        let first = try await world.submit(to: identities, sliceSize: 20).0
+        var second: MessageID?
+        try await world.running(engine) {
+            await world.transport.sends(atLeast: 20)
+            engine.drain()
+            let (message, leases) = try await world.submit(to: identities, sliceSize: 20, claim: claim)
+            second = message
+            #expect(engine.offer(leases) == 0)
+            try await world.eventually("it is given back") {
+                world.database.slices("acme", message).allSatisfy { $0.owner == nil }
+            }
+            world.transport.release()
+        }
+        #expect(world.isDone(first))
+        #expect(second.map { world.isDone($0) } == false)
+    }
+
+    @Test func gracefulShutdownOfTheServiceGroupDrains() async throws {
+        let world = EngineWorld()
+        let (message, _) = try await world.submit(to: world.register(100), sliceSize: 10)
+        let group = ServiceGroup(services: [world.engine()], logger: Logger(label: "test"))
+        try await withThrowingTaskGroup(of: Void.self) { tasks in
+            tasks.addTask { try await group.run() }
+            try await world.eventually("the first pushes leave") { world.isAnySettled(message) }
+            await group.triggerGracefulShutdown()
+            try await tasks.waitForAll()
+        }
+        #expect(world.database.ownedSlices().isEmpty)
+        #expect(world.database.lastSeen("node-1") == nil)
+        #expect(world.database.funnel("acme", message)?.sent == world.transport.sent.count)
+    }
+
+    // A second SIGTERM leaves at once: leases lapse, nothing is awaited.
+    @Test func cancellationLeavesAtOnce() async throws {
+        let world = EngineWorld()
+        _ = try await world.submit(to: world.register(20), sliceSize: 20)
+        let transport = HangingTransport(inner: world.transport, tenant: "acme")
+        let engine = world.engine(transport: transport)
+        try await withThrowingTaskGroup(of: Void.self) { tasks in
+            tasks.addTask { try await engine.run() }
+            try await world.eventually("the slice is at work") { engine.statistics.running == 1 }
+            tasks.cancelAll()
+            try await tasks.waitForAll()
+        }
+        #expect(world.database.ownedSlices().count == 1)
+    }
+}

@@ -1,0 +1,188 @@
+import DeliveryEngine
+import Model
+import Testing
+
+/// Progress, outages, lost leases and the drain (design §5.3, §5.4; I2, I10).
+@Suite struct DeliveryMachineFlushTests {
+    // §5.4: at least every 250 ms.
+    @Test func outcomesAreFlushedWithinTheInterval() {
+        var bench = MachineBench(targets: 3)
+        bench.complete([0], .yes)
+        bench.pass(.milliseconds(100))
+        #expect(bench.records.isEmpty)
+        bench.pass(.milliseconds(150))
+        #expect(bench.records.map(\.disposition) == [.goOn])
+        #expect(bench.records.first?.lease.isDone(0) == true)
+        #expect(bench.records.first?.lease.isDone(1) == false)
+    }
+
+    @Test func manyOutcomesDoNotWaitForTheInterval() {
+        var bench = MachineBench(targets: 400)
+        bench.complete(Array(0..<250), .yes)
+        #expect(bench.records.map(\.results.count) == [250])
+    }
+
+    @Test func onlyOneFlushIsOnItsWay() {
+        var bench = MachineBench(targets: 3)
+        bench.complete([0], .yes)
+        bench.pass(.milliseconds(250))
+        bench.complete([1, 2], .yes)
+        bench.pass(.milliseconds(250))
+        #expect(bench.records.count == 1)
+        bench.recorded()
+        #expect(bench.records.count == 2)
+        #expect(bench.disposition == .finished)
+        bench.recorded()
+        #expect(bench.isFinished)
+        #expect(bench.records.flatMap(\.results).map(\.index) == [0, 1, 2])
+    }
+
+    // A PostgreSQL restart in mid-send loses nothing and repeats nothing while the process lives.
+    @Test func outcomesAreKeptWhileTheStoreIsAway() {
+        var bench = MachineBench(targets: 2)
+        bench.complete([0], .yes)
+        bench.pass(.milliseconds(250))
+        bench.perform(bench.machine.recordFailed(now: bench.now))
+        bench.complete([1], .yes)
+        #expect(bench.records.count == 1)
+        bench.pass(.milliseconds(50))
+        #expect(bench.records.count == 1)
+        bench.pass(.milliseconds(100))
+        #expect(bench.records.count == 2)
+        #expect(bench.records.last?.results.map(\.index) == [0, 1])
+        #expect(bench.disposition == .finished)
+        bench.recorded()
+        #expect(bench.isFinished)
+        #expect(bench.sent.count == 2)
+    }
+
+    @Test func waitForTheStoreDoubles() {
+        var bench = MachineBench()
+        bench.completeAll(.yes)
+        for wait in [100, 200, 400] {
+            bench.perform(bench.machine.recordFailed(now: bench.now))
+            let before = bench.records.count
+            bench.pass(.milliseconds(wait - 1))
+            #expect(bench.records.count == before)
+            bench.pass(.milliseconds(1))
+            #expect(bench.records.count == before + 1)
+        }
+    }
+
+    @Test func clockThatIsSetBackDoesNotStopTheFlush() {
+        var bench = MachineBench()
+        bench.completeAll(.yes)
+        bench.perform(bench.machine.recordFailed(now: bench.now))
+        bench.pass(.seconds(-3600))
+        #expect(bench.records.count == 2)
+    }
+
+    @Test func workIsReadAgainAfterAFailure() {
+        var bench = MachineBench(MachineBench.lease(1))
+        bench.perform(bench.machine.loadFailed(now: bench.now))
+        bench.pass(.milliseconds(50))
+        #expect(bench.loads == 1)
+        bench.pass(.milliseconds(50))
+        bench.pass(.milliseconds(50))
+        #expect(bench.loads == 2)
+        bench.load(MachineBench.work(MachineBench.lease(1)))
+        #expect(bench.sent.count == 1)
+    }
+
+    @Test func fencedFlushEndsTheSliceSilently() {
+        var bench = MachineBench(targets: 2)
+        bench.complete([0], .yes)
+        bench.pass(.milliseconds(250))
+        bench.perform(bench.machine.recorded(.fenced, now: bench.now))
+        #expect(bench.isFinished)
+        bench.completeAll(.yes)
+        bench.pass(.seconds(10))
+        #expect(bench.records.count == 1)
+    }
+
+    @Test func lostLeaseStopsEverything() {
+        var bench = MachineBench(targets: 2)
+        bench.perform(bench.machine.fenced(epoch: 1))
+        #expect(bench.isFinished)
+        bench.completeAll(.yes)
+        #expect(bench.records.isEmpty)
+    }
+
+    // The lease lapsed in an outage and this node's own claim won the slice back: what is in memory still counts.
+    @Test func leaseThatThisNodeWonBackGoesOnWithoutRepeating() {
+        var bench = MachineBench(targets: 2)
+        bench.complete([0], .yes)
+        bench.pass(.milliseconds(250))
+        bench.machine.reclaimed(MachineBench.lease(2, epoch: 2))
+        bench.perform(bench.machine.fenced(epoch: 1))
+        #expect(!bench.isFinished)
+        bench.perform(bench.machine.recorded(.fenced, now: bench.now))
+        #expect(bench.records.count == 2)
+        #expect(bench.records.last?.lease.epoch == 2)
+        #expect(bench.records.last?.results.map(\.index) == [0])
+        bench.recorded()
+        bench.complete([1], .yes)
+        #expect(bench.disposition == .finished)
+        #expect(bench.sent.count == 2)
+    }
+
+    @Test func targetsThatAnotherNodeSettledInBetweenAreLeftAlone() {
+        var bench = MachineBench(targets: 2)
+        bench.complete([1], .notSent(.noCredential))
+        bench.complete([0], .yes)
+        #expect(bench.disposition == .again(after: .seconds(5)))
+        bench.machine.reclaimed(MachineBench.lease(2, epoch: 3, done: [1]))
+        bench.perform(bench.machine.recorded(.fenced, now: bench.now))
+        #expect(bench.records.last?.lease.epoch == 3)
+        #expect(bench.disposition == .finished)
+    }
+
+    // MARK: Drain (I10)
+
+    @Test func drainBeforeTheWorkIsReadGivesTheLeaseBack() {
+        var bench = MachineBench(MachineBench.lease(2))
+        bench.perform(bench.machine.drainRequested(now: bench.now))
+        #expect(bench.isReleased && bench.isFinished)
+        bench.load(MachineBench.work(MachineBench.lease(2)))
+        #expect(bench.sent.isEmpty)
+    }
+
+    @Test func drainLetsPushesEndAndGivesTheRestBackAtOnce() {
+        var bench = MachineBench(targets: 4, permit: .probe)
+        bench.perform(bench.machine.drainRequested(now: bench.now))
+        #expect(bench.records.isEmpty)
+        bench.complete([0], .yes)
+        #expect(bench.batches == [1])
+        #expect(Set(bench.results.keys) == [0])
+        #expect(bench.disposition == .again(after: .zero))
+        #expect(bench.records.last?.countsAttempt == false)
+        bench.recorded()
+        #expect(bench.isFinished)
+    }
+
+    @Test func drainDoesNotResend() {
+        var bench = MachineBench(targets: 2)
+        bench.perform(bench.machine.drainRequested(now: bench.now))
+        bench.completeAll(.notSent(.refused))
+        #expect(bench.sent.count == 2)
+        #expect(bench.disposition == .again(after: .zero))
+    }
+
+    // Nothing may be repeated by the successor that no collapse id hides.
+    @Test func answersThatDoNotComeBeforeTheDeadlineCountAsSentWithoutCertainty() {
+        var bench = MachineBench(targets: 2)
+        bench.complete([0], .yes)
+        bench.perform(bench.machine.waitEnded(now: bench.now))
+        #expect(bench.results[0]?.isCertain == true)
+        #expect(bench.results[1]?.state == .sent)
+        #expect(bench.results[1]?.isCertain == false)
+        #expect(bench.disposition == .finished)
+    }
+
+    @Test func lateAnswerAfterTheDeadlineChangesNothing() {
+        var bench = MachineBench(targets: 1)
+        bench.perform(bench.machine.waitEnded(now: bench.now))
+        bench.complete([0], .rejected(.content, "BadTopic"))
+        #expect(bench.records.flatMap(\.results).count == 1)
+    }
+}

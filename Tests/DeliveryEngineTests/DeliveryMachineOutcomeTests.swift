@@ -1,0 +1,221 @@
+import DeliveryEngine
+import Model
+import Testing
+
+/// What follows from an outcome (design §5.6, apns.md §9).
+@Suite struct DeliveryMachineOutcomeTests {
+    @Test func acceptedIsSentWithTransportAndID() throws {
+        var bench = MachineBench()
+        bench.completeAll(.yes)
+        let result = try #require(bench.results[0])
+        #expect(result.state == .sent && result.isCertain)
+        #expect(result.transport == "apns")
+        #expect(result.transportID == bench.sent.first?.id)
+        #expect(result.attempts == 1)
+        #expect(result.payloadBytes == 5)
+        #expect(result.device == MachineBench.facts(0).device)
+        #expect(bench.signs == [.answered])
+    }
+
+    @Test func refusedContentFailsWithThePeersReason() {
+        var bench = MachineBench()
+        bench.completeAll(.rejected(.content, "PayloadTooLarge", 413))
+        #expect(bench.results[0]?.state == .failed)
+        #expect(bench.results[0]?.reason == "PayloadTooLarge")
+        #expect(bench.verdicts.isEmpty)
+        #expect(bench.signs == [.answered])
+    }
+
+    // apns.md §9.1: the store compares the time with the registration.
+    @Test func deadTokenFailsAndIsCondemnedSinceThePeersTime() throws {
+        let since = Timestamp(seconds: 1_700_000_000)
+        var bench = MachineBench()
+        bench.completeAll(.rejected(.tokenDead(since: since), "Unregistered", 410))
+        #expect(bench.results[0]?.reason == "Unregistered")
+        let facts = MachineBench.facts(0)
+        let device = try #require(facts.device)
+        let token = try #require(facts.token)
+        #expect(bench.verdicts == [.dead(device, token, since: since)])
+    }
+
+    @Test func doubtfulTokenFailsAndIsSetAside() throws {
+        var bench = MachineBench()
+        bench.completeAll(.rejected(.tokenDoubtful, "BadDeviceToken"))
+        #expect(bench.results[0]?.state == .failed)
+        let facts = MachineBench.facts(0)
+        let device = try #require(facts.device)
+        let token = try #require(facts.token)
+        #expect(bench.verdicts == [.doubtful(device, token, reason: "BadDeviceToken")])
+    }
+
+    @Test func refusedCredentialIsJudgedAndItsTargetsWaitForAsLongAsTheGateSays() {
+        var bench = MachineBench(targets: 3)
+        bench.permit = .stopped(for: .seconds(60))
+        let refusal = Rejection(scope: .credential, reason: "InvalidProviderToken", status: 403)
+        bench.completeAll(.rejected(refusal))
+        #expect(bench.signs == [.refused(refusal)])
+        #expect(bench.results.isEmpty)
+        #expect(bench.disposition == .again(after: .seconds(60)))
+        #expect(bench.records.last?.countsAttempt == false)
+    }
+
+    @Test func stoppedCredentialHoldsItsTargetsAndNotTheOthers() {
+        var bench = MachineBench(targets: 2, permit: .stopped(for: .seconds(60)))
+        #expect(bench.sent.isEmpty)
+        #expect(bench.disposition == .again(after: .seconds(60)))
+        bench.recorded()
+        #expect(bench.isFinished)
+    }
+
+    // One refused push instead of 500: apns.md §13.6.
+    @Test func probeSendsOnePushAndTheRestAfterItsAnswer() {
+        var bench = MachineBench(targets: 5, permit: .probe)
+        #expect(bench.batches == [1])
+        bench.permit = .go
+        bench.complete([0], .yes)
+        #expect(bench.batches == [1, 4])
+    }
+
+    @Test func failedProbeHoldsTheRest() {
+        var bench = MachineBench(targets: 5, permit: .probe)
+        bench.permit = .stopped(for: .seconds(120))
+        bench.complete([0], .rejected(.credential, "InvalidProviderToken", 403))
+        #expect(bench.batches == [1])
+        #expect(bench.disposition == .again(after: .seconds(120)))
+    }
+
+    // apns.md §9.2: at least 15 minutes after a 5xx, then further apart.
+    @Test(arguments: [(Int16(0), 15), (1, 30), (2, 60), (5, 60)])
+    func serviceTroubleWaitsTheQueuePolicy(attempts: Int16, minutes: Int) {
+        var bench = MachineBench(lease: MachineBench.lease(1, attempts: attempts))
+        bench.completeAll(.busy())
+        #expect(bench.disposition == .again(after: .seconds(minutes * 60)))
+        #expect(bench.records.last?.countsAttempt == true)
+    }
+
+    @Test func retryScaleShortensThePolicyForTests() {
+        var policy = EnginePolicy()
+        policy.retryScale = 0.001
+        var bench = MachineBench(policy: policy)
+        bench.completeAll(.busy())
+        #expect(bench.disposition == .again(after: .milliseconds(900)))
+    }
+
+    @Test func tooManyRequestsWaitsShorter() {
+        var bench = MachineBench()
+        bench.completeAll(.busy(429))
+        #expect(bench.disposition == .again(after: .seconds(30)))
+    }
+
+    @Test func peersOwnWaitIsKept() {
+        var bench = MachineBench()
+        bench.completeAll(.busy(503, after: .seconds(77)))
+        #expect(bench.disposition == .again(after: .seconds(77)))
+    }
+
+    @Test func peerThatNamesAYearIsNotBelieved() {
+        var bench = MachineBench { $0.notification.expiresAt = nil }
+        bench.completeAll(.busy(503, after: .seconds(365 * 86_400)))
+        #expect(bench.disposition == .again(after: .seconds(86_400)))
+    }
+
+    // A slice has one due time: who was told to wait must not come back sooner.
+    @Test func longestWaitThatThePeerAskedForDecides() {
+        var bench = MachineBench(targets: 3)
+        bench.complete([0], .busy(503, after: .seconds(20)))
+        bench.complete([1], .busy(503, after: .seconds(90)))
+        bench.complete([2], .notSent(.noCredential))
+        #expect(bench.disposition == .again(after: .seconds(90)))
+    }
+
+    @Test func lastAttemptGivesUp() {
+        var bench = MachineBench(lease: MachineBench.lease(1, attempts: 31))
+        bench.completeAll(.busy())
+        #expect(bench.results[0]?.state == .failed)
+        #expect(bench.results[0]?.reason == "gaveUp")
+        #expect(bench.disposition == .finished)
+    }
+
+    @Test func attemptCountFromAStrangeRowDoesNotTrap() {
+        var bench = MachineBench(lease: MachineBench.lease(1, attempts: .max))
+        bench.completeAll(.yes)
+        #expect(bench.results[0]?.attempts == .max)
+    }
+
+    @Test func unprocessedPushIsSentAgainAtOnceWithTheSameID() {
+        var bench = MachineBench()
+        bench.completeAll(.notSent(.refused))
+        #expect(bench.sent.count == 2)
+        #expect(Set(bench.sent.map(\.id)).count == 1)
+        bench.completeAll(.yes)
+        #expect(bench.results[0]?.state == .sent)
+        #expect(bench.results[0]?.attempts == 2)
+    }
+
+    @Test func peerThatRefusesEveryStreamIsNotAskedInATightLoop() {
+        var bench = MachineBench()
+        for _ in 0..<4 { bench.completeAll(.notSent(.refused)) }
+        #expect(bench.sent.count == 4)
+        #expect(bench.disposition == .again(after: .seconds(2)))
+        #expect(bench.records.last?.countsAttempt == false)
+    }
+
+    @Test func unreachablePeerStopsTheCredentialForAWhile() {
+        var bench = MachineBench(targets: 2)
+        bench.permit = .stopped(for: .seconds(1))
+        bench.completeAll(.notSent(.noConnection))
+        #expect(bench.signs == [.unreachable])
+        #expect(bench.disposition == .again(after: .seconds(1)))
+    }
+
+    @Test func unknownCredentialWaitsForProvisioning() {
+        var bench = MachineBench()
+        bench.completeAll(.notSent(.noCredential))
+        #expect(bench.sent.count == 1)
+        #expect(bench.disposition == .again(after: .seconds(5)))
+    }
+
+    // retryUnknown (apns.md Decisions): only a collapse id hides a repeat.
+    @Test(arguments: [
+        (RetryUnknown.never, nil, 1), (.never, "c", 1), (.withCollapse, nil, 1), (.withCollapse, "c", 2),
+        (.always, nil, 2),
+    ])
+    func lostAnswerFollowsThePolicy(unknown: RetryUnknown, collapse: String?, sends: Int) {
+        var policy = EnginePolicy()
+        policy.retry.unknown = unknown
+        var bench = MachineBench(policy: policy) { $0.notification.collapseID = collapse }
+        bench.completeAll(.lost)
+        #expect(bench.sent.count == sends)
+        #expect(Set(bench.sent.map(\.id)).count == 1)
+        if sends == 1 {
+            #expect(bench.results[0]?.state == .sent)
+            #expect(bench.results[0]?.isCertain == false)
+        }
+    }
+
+    @Test func answersThatAreAlwaysLostEndAsSentWithoutCertainty() {
+        var policy = EnginePolicy()
+        policy.retry.unknown = .always
+        var bench = MachineBench(lease: MachineBench.lease(1, attempts: 31), policy: policy)
+        bench.completeAll(.lost)
+        #expect(bench.results[0]?.state == .sent)
+        #expect(bench.results[0]?.isCertain == false)
+    }
+
+    @Test func transportThatForgetsAPushDoesNotKeepTheSlice() {
+        var bench = MachineBench(targets: 2)
+        bench.complete([0], .yes)
+        bench.perform(bench.machine.sendEnded([0, 1], now: bench.now))
+        #expect(bench.results[1]?.isCertain == false)
+        #expect(bench.disposition == .finished)
+    }
+
+    @Test func repeatedAndForeignCompletionsAreIgnored() {
+        var bench = MachineBench(targets: 2)
+        bench.complete([0, 0, 7, -1], .yes)
+        bench.complete([0], .rejected(.content, "BadTopic"))
+        bench.complete([1], .yes)
+        #expect(bench.records.flatMap(\.results).map(\.index).sorted() == [0, 1])
+        #expect(bench.results[0]?.state == .sent)
+    }
+}

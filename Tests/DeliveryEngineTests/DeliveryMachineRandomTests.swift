@@ -1,0 +1,200 @@
+import DeliveryEngine
+import Foundation
+import Model
+import TestKit
+import Testing
+
+/// I2 under random outcomes, crashes, lost answers of the store and stolen leases: each target has one counted outcome, and all come to an end.
+@Suite struct DeliveryMachineRandomTests {
+    /// One slice's row, as a store keeps it.
+    private struct Row {
+        var lease: SliceLease
+        var isFinished = false
+        var outcomes: [TargetID: DeliveryResult] = [:]
+
+        mutating func claim() -> SliceLease {
+            lease.epoch += 1
+            return lease
+        }
+
+        mutating func record(_ progress: SliceProgress) -> RecordResult {
+            guard progress.lease.epoch == lease.epoch, !isFinished else { return .fenced }
+            var count = 0
+            for result in progress.results where outcomes[result.target] == nil {
+                outcomes[result.target] = result
+                count += 1
+            }
+            lease.done = progress.lease.done
+            switch progress.disposition {
+            case .goOn: break
+            case .finished: isFinished = true
+            case .again:
+                // Given back: nobody holds this epoch any more.
+                lease.epoch += 1
+                if progress.countsAttempt { lease.attempts += 1 }
+            }
+            return .recorded(count)
+        }
+    }
+
+    /// What may go wrong, in percent of the steps at which it could.
+    private struct Faults {
+        var crash = 0
+        var lostFlush = 0
+        var theft = 0
+        var wonBack = 0
+        var unknown = 0
+    }
+
+    private struct World {
+        var random: SplitMix
+        var row: Row
+        var bench: MachineBench
+        var accepted: [TargetID: Int] = [:]
+        var ids: [TargetID: Set<String>] = [:]
+        var violations: [String] = []
+        var seenRecords = 0
+        var seenSends = 0
+
+        mutating func chance(_ percent: Int) -> Bool { Int(random.next() % 100) < percent }
+
+        mutating func outcome(_ faults: Faults) -> Outcome {
+            if chance(faults.unknown) { return .lost }
+            switch random.next() % 12 {
+            case 0: return .rejected(.content, "BadTopic")
+            case 1: return .rejected(.tokenDead(since: nil), "Unregistered", 410)
+            case 2: return .busy()
+            case 3: return .notSent(.refused)
+            case 4: return .notSent(.noCredential)
+            case 5: return .rejected(.credential, "InvalidProviderToken", 403)
+            default: return .yes
+            }
+        }
+    }
+
+    private func run(seed: UInt64, faults: Faults, unknown: RetryUnknown = .withCollapse) -> World {
+        var random = SplitMix(state: seed)
+        let count = 1 + Int(random.next() % 40)
+        let lease = MachineBench.lease(count, epoch: 0)
+        var world = World(random: random, row: Row(lease: lease), bench: MachineBench(targets: 1))
+        var policy = EnginePolicy()
+        policy.retry.unknown = unknown
+        policy.flushCount = 5
+        for _ in 0..<2000 where !world.row.isFinished {
+            let claimed = world.row.claim()
+            world.bench = MachineBench(lease: claimed, policy: policy) { work in
+                for index in stride(from: 3, to: count, by: 7) { work.targets[index]?.tokenState = .invalid }
+            }
+            world.seenRecords = 0
+            world.seenSends = 0
+            oneLife(&world, faults)
+        }
+        return world
+    }
+
+    /// Runs the machine until it ends, crashes, or loses its slice.
+    private func oneLife(_ world: inout World, _ faults: Faults) {
+        for _ in 0..<500 where !world.bench.isFinished {
+            noteSends(&world)
+            if world.chance(faults.crash) { return }
+            if world.chance(faults.theft) { world.row.lease.epoch += 2 }
+            if world.chance(faults.wonBack) { world.bench.machine.reclaimed(world.row.claim()) }
+            world.bench.permit = [.go, .go, .go, .probe, .stopped(for: .seconds(1))][Int(world.random.next() % 5)]
+            if world.bench.records.count > world.seenRecords, world.chance(60) {
+                flush(&world, faults)
+            } else if let push = world.bench.onTheirWay.randomElement(using: &world.random) {
+                answer(push, &world, faults)
+            } else {
+                world.bench.pass(.milliseconds(200))
+            }
+        }
+    }
+
+    private func noteSends(_ world: inout World) {
+        for push in world.bench.sent[world.seenSends...] {
+            let target = world.row.lease.targets[push.slot]
+            world.ids[target, default: []].insert(push.id.lowercased)
+            if world.row.outcomes[target] != nil && world.row.lease.isDone(push.slot) {
+                world.violations.append("target \(push.slot) was pushed though its outcome was written")
+            }
+        }
+        world.seenSends = world.bench.sent.count
+        let slots = world.bench.onTheirWay.map(\.slot)
+        if Set(slots).count != slots.count { world.violations.append("two pushes of one target on their way") }
+    }
+
+    private func answer(_ push: Push, _ world: inout World, _ faults: Faults) {
+        let outcome = world.outcome(faults)
+        if case .accepted = outcome { world.accepted[world.row.lease.targets[push.slot], default: 0] += 1 }
+        world.bench.complete([push.slot], outcome)
+    }
+
+    private func flush(_ world: inout World, _ faults: Faults) {
+        guard let progress = world.bench.records.last else { return }
+        world.seenRecords = world.bench.records.count
+        if Set(progress.results.map(\.index)).count != progress.results.count {
+            world.violations.append("a flush names a target twice")
+        }
+        let isLost = world.chance(faults.lostFlush)
+        let isWritten = !isLost || world.chance(50)
+        let result = isWritten ? world.row.record(progress) : .fenced
+        if world.chance(faults.crash) {
+            world.bench.isFinished = true
+        } else if isLost {
+            world.bench.perform(world.bench.machine.recordFailed(now: world.bench.now))
+        } else {
+            world.bench.perform(world.bench.machine.recorded(result, now: world.bench.now))
+        }
+    }
+
+    private func problems(_ world: World) -> [String] {
+        var problems = world.violations
+        if !world.row.isFinished { problems.append("the slice never ended") }
+        let missing = world.row.lease.targets.filter { world.row.outcomes[$0] == nil }
+        if !missing.isEmpty { problems.append("\(missing.count) targets have no outcome") }
+        let changing = world.ids.filter { $0.value.count > 1 }
+        if !changing.isEmpty { problems.append("\(changing.count) targets were pushed under several ids") }
+        return problems
+    }
+
+    private func seeds(_ count: Int) -> [UInt64] {
+        if let text = ProcessInfo.processInfo.environment["SEED"], let seed = UInt64(text) { return [seed] }
+        var random = SystemRandomNumberGenerator()
+        return (0..<count).map { _ in random.next() }
+    }
+
+    @Test func everyTargetEndsOnceWhateverCrashes() {
+        for seed in seeds(400) {
+            let faults = Faults(crash: 3, lostFlush: 20, theft: 1, wonBack: 2, unknown: 5)
+            let found = problems(run(seed: seed, faults: faults))
+            #expect(found.isEmpty, "SEED=\(seed): \(found)")
+        }
+    }
+
+    // I3: without faults nothing is pushed twice, however often the peer says "not now".
+    @Test func withoutFaultsEveryTargetIsAcceptedAtMostOnce() {
+        for seed in seeds(400) {
+            let world = run(seed: seed, faults: Faults())
+            let twice = world.accepted.filter { $0.value > 1 }.count
+            #expect(problems(world).isEmpty && twice == 0, "SEED=\(seed): \(problems(world)), \(twice) twice")
+        }
+    }
+
+    // While the process lives, an outage of the store repeats nothing.
+    @Test func lostFlushesAloneRepeatNothing() {
+        for seed in seeds(400) {
+            let world = run(seed: seed, faults: Faults(lostFlush: 50))
+            let twice = world.accepted.filter { $0.value > 1 }.count
+            #expect(problems(world).isEmpty && twice == 0, "SEED=\(seed): \(problems(world)), \(twice) twice")
+        }
+    }
+
+    // Won back by our own claim, the slice goes on with what is in memory.
+    @Test func leasesThatAreWonBackRepeatNothing() {
+        for seed in seeds(400) {
+            let world = run(seed: seed, faults: Faults(lostFlush: 20, wonBack: 5))
+            let twice = world.accepted.filter { $0.value > 1 }.count
+            #expect(problems(world).isEmpty && twice == 0, "SEED=\(seed): \(problems(world)), \(twice) twice")
+        }
+    }
+}

@@ -1,0 +1,182 @@
+import DeliveryEngine
+import FoundationEssentials
+import Model
+import Testing
+
+/// Who is pushed, and who gets an outcome without being asked (design §5.6, §5.8).
+@Suite struct DeliveryMachineTargetTests {
+    @Test func usableTokenIsPushedWithTheTopicExpiryAndItsOwnID() throws {
+        let bench = MachineBench(targets: 2)
+        let push = try #require(bench.sent.first)
+        #expect(bench.sent.map(\.slot) == [0, 1])
+        #expect(push.topic == "com.example.shop")
+        #expect(push.expiresAt == MachineBench.start + .seconds(86_400))
+        #expect(Set(bench.sent.map(\.id)).count == 2)
+        #expect(push.payload.bytes == Array("hello".utf8))
+    }
+
+    // I2: the same apns-id on every attempt, whichever node makes it.
+    @Test func anotherLeaseOnTheSameTargetUsesTheSameID() {
+        let first = MachineBench(targets: 3)
+        let second = MachineBench(targets: 3, lease: MachineBench.lease(3, epoch: 9, done: [0]))
+        #expect(second.sent.map(\.id) == Array(first.sent.map(\.id).dropFirst()))
+    }
+
+    @Test func doneTargetsAreNotTouched() {
+        var bench = MachineBench(targets: 3, lease: MachineBench.lease(3, done: [0, 2]))
+        bench.completeAll(.yes)
+        #expect(bench.sent.map(\.slot) == [1])
+        #expect(Set(bench.results.keys) == [1])
+        #expect(bench.disposition == .finished)
+    }
+
+    @Test(arguments: [
+        TokenState.none, .invalid, .quarantined,
+    ])
+    func tokenThatIsNotActiveIsNoDevice(state: TokenState) {
+        let bench = MachineBench { $0.targets[0]?.tokenState = state }
+        #expect(bench.sent.isEmpty)
+        #expect(bench.results[0]?.state == .suppressed)
+        #expect(bench.results[0]?.reason == "noDevice")
+        #expect(bench.disposition == .finished)
+    }
+
+    @Test(arguments: [IdentityState.replaced, .unregistered, .removed])
+    func identityThatIsNotActiveIsNoDevice(state: IdentityState) {
+        let bench = MachineBench { $0.targets[0]?.identityState = state }
+        #expect(bench.sent.isEmpty)
+        #expect(bench.results[0]?.reason == "noDevice")
+    }
+
+    @Test func goneIdentityIsNoDeviceAndKeepsTheCallersAddress() {
+        var lease = MachineBench.lease(1)
+        lease.addresses = [.phone("01012345678")]
+        let bench = MachineBench(lease: lease) { $0.targets = [:] }
+        #expect(bench.results[0]?.reason == "noDevice")
+        #expect(bench.results[0]?.address == .phone("01012345678"))
+        #expect(bench.records.first?.app == "shop")
+    }
+
+    @Test func switchedOffPushesAreAPreference() {
+        let bench = MachineBench { $0.targets[0]?.acceptsPush = false }
+        #expect(bench.sent.isEmpty)
+        #expect(bench.results[0]?.reason == "preference")
+    }
+
+    // Design §5.8: one message rings a device once.
+    @Test func targetsWithTheSameTokenArePushedOnce() {
+        var bench = MachineBench(targets: 3) { work in
+            work.targets[2]?.token = MachineBench.facts(0).token
+        }
+        bench.completeAll(.yes)
+        #expect(bench.sent.map(\.slot) == [0, 1])
+        #expect(bench.results[2]?.reason == "duplicate")
+    }
+
+    @Test func deviceThatAnotherSliceRangIsADuplicate() {
+        var bench = MachineBench(targets: 2) { $0.duplicates = [1] }
+        bench.completeAll(.yes)
+        #expect(bench.sent.map(\.slot) == [0])
+        #expect(bench.results[1]?.reason == "duplicate")
+    }
+
+    // A crash between the two would otherwise push the second one later.
+    @Test func duplicateIsWrittenNoLaterThanThePushItRepeats() throws {
+        var bench = MachineBench(targets: 3) { $0.targets[2]?.token = MachineBench.facts(0).token }
+        bench.complete([0], .yes)
+        bench.pass(.milliseconds(250))
+        let first = try #require(bench.records.first)
+        #expect(Set(first.results.map(\.index)) == [0, 2])
+    }
+
+    @Test func canceledMessageEndsEveryTargetAsCanceled() {
+        let bench = MachineBench(targets: 2) { $0.state = .canceled }
+        #expect(bench.sent.isEmpty)
+        #expect(bench.results.values.allSatisfy { $0.state == .canceled })
+        #expect(bench.disposition == .finished)
+    }
+
+    @Test func pastExpiryEndsAsExpired() {
+        let bench = MachineBench(targets: 2) { $0.notification.expiresAt = MachineBench.start }
+        #expect(bench.sent.isEmpty)
+        #expect(bench.results.values.allSatisfy { $0.state == .expired })
+    }
+
+    @Test func messageWithoutExpiryDoesNotLiveForEver() {
+        let bench = MachineBench { work in
+            work.notification.expiresAt = nil
+            work.notification.sentAt = MachineBench.start + .seconds(-29 * 86_400)
+        }
+        #expect(bench.results[0]?.state == .expired)
+    }
+
+    @Test func pausedMessageWaitsWithoutUsingUpAnAttempt() {
+        let bench = MachineBench(targets: 2) { $0.state = .paused }
+        #expect(bench.sent.isEmpty && bench.results.isEmpty)
+        #expect(bench.disposition == .again(after: .seconds(30)))
+        #expect(bench.records.last?.countsAttempt == false)
+    }
+
+    // Design §5.6: credential reasons leave deliveries queued until expiry.
+    @Test func missingCredentialWaitsInsteadOfFailing() {
+        let bench = MachineBench { $0.routes = [:] }
+        #expect(bench.results.isEmpty)
+        #expect(bench.disposition == .again(after: .seconds(60)))
+        #expect(bench.records.last?.countsAttempt == false)
+    }
+
+    @Test func waitNeverGoesBeyondTheExpiry() {
+        let bench = MachineBench { work in
+            work.routes = [:]
+            work.notification.expiresAt = MachineBench.start + .seconds(7)
+        }
+        #expect(bench.disposition == .again(after: .seconds(7)))
+    }
+
+    @Test func platformWithoutTransportFails() {
+        let bench = MachineBench { $0.targets[0]?.platform = .android }
+        #expect(bench.results[0]?.state == .failed)
+        #expect(bench.results[0]?.reason == "noTransport")
+    }
+
+    @Test(arguments: [(String(repeating: "x", count: 65), "payloadTooLarge"), ("", "payloadInvalid")])
+    func contentThatCannotBeWrittenFailsWithTheReason(body: String, reason: String) {
+        let bench = MachineBench { $0.notification.content.body = body }
+        #expect(bench.sent.isEmpty)
+        #expect(bench.results[0]?.state == .failed)
+        #expect(bench.results[0]?.reason == reason)
+    }
+
+    @Test func dialectThatNobodySpeaksFails() {
+        let bench = MachineBench { $0.targets[0]?.vendor = .braze }
+        #expect(bench.results[0]?.reason == "noAdapter")
+    }
+
+    // The other SDK on the device can still show it.
+    @Test func payloadThatCannotBeWrittenDoesNotMakeTheNextTargetADuplicate() {
+        let bench = MachineBench(targets: 2) { work in
+            work.targets[1]?.token = MachineBench.facts(0).token
+            work.targets[0]?.vendor = .braze
+        }
+        #expect(bench.sent.map(\.slot) == [1])
+    }
+
+    @Test func goneMessageEndsTheSliceWithoutOutcomes() {
+        var bench = MachineBench(MachineBench.lease(2))
+        bench.load(nil)
+        #expect(bench.disposition == .finished)
+        #expect(bench.results.isEmpty)
+        bench.recorded()
+        #expect(bench.isFinished)
+    }
+
+    @Test func eachCredentialGetsItsOwnSend() {
+        let bench = MachineBench(targets: 4) { work in
+            work.targets[1]?.environment = .sandbox
+            work.targets[3]?.environment = .sandbox
+            work.routes[.ios]?.credentials[.sandbox] = "apple-sandbox"
+        }
+        #expect(bench.batches == [2, 2])
+        #expect(bench.sent.map(\.slot) == [0, 2, 1, 3])
+    }
+}

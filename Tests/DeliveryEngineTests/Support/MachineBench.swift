@@ -1,0 +1,167 @@
+import DeliveryEngine
+import Model
+import TestKit
+
+/// Drives one machine without an engine: performs its actions, keeps what it asked for, and answers when the test says so.
+struct MachineBench {
+    static let start = Timestamp(seconds: 1_764_547_200)
+    static let credential = CredentialKey(tenant: "acme", credential: "apple")
+
+    var machine: DeliveryMachine
+    var now = MachineBench.start
+    /// What the gate says.
+    var permit = Permit.go
+    /// Pushes that were sent and not answered yet.
+    var onTheirWay: [Push] = []
+    var sent: [Push] = []
+    /// How many pushes each send had.
+    var batches: [Int] = []
+    var records: [SliceProgress] = []
+    var verdicts: [TokenVerdict] = []
+    var signs: [CredentialSign] = []
+    var loads = 0
+    var asks = 0
+    var isReleased = false
+    var isFinished = false
+
+    init(_ lease: SliceLease, policy: EnginePolicy = EnginePolicy(), transports: [Platform: String] = [.ios: "apns"]) {
+        let settings = DeliveryMachine.Settings(
+            policy: policy,
+            payloads: PayloadWriter(adapters: [.rationalOwl: PlainAdapter()]),
+            identifiers: TestIdentifiers(),
+            transports: transports,
+            jitter: 0
+        )
+        machine = DeliveryMachine(lease, settings: settings)
+        perform(machine.started())
+    }
+
+    /// A machine for `count` targets that has loaded its work.
+    init(
+        targets count: Int = 1,
+        lease: SliceLease? = nil,
+        policy: EnginePolicy = EnginePolicy(),
+        permit: Permit = .go,
+        _ change: (inout SliceWork) -> Void = { _ in }
+    ) {
+        let lease = lease ?? MachineBench.lease(count)
+        self.init(lease, policy: policy)
+        self.permit = permit
+        var work = MachineBench.work(lease)
+        change(&work)
+        load(work)
+    }
+
+    static func lease(_ count: Int, epoch: Int64 = 1, attempts: Int16 = 0, done: [Int] = []) -> SliceLease {
+        var lease = SliceLease(
+            key: SliceKey(tenant: "acme", message: MessageID(.numbered(1000)), number: 1),
+            epoch: epoch,
+            lane: .bulk,
+            dueDay: start.day,
+            work: .deliver,
+            targets: (0..<count).map { TargetID(.numbered($0)) },
+            attempts: attempts
+        )
+        for index in done { lease.markDone(index) }
+        return lease
+    }
+
+    static func facts(_ index: Int) -> TargetFacts {
+        TargetFacts(
+            target: TargetID(.numbered(index)),
+            identity: IdentityID(.numbered(index)),
+            device: DeviceID(.numbered(index)),
+            app: "shop",
+            vendor: .rationalOwl,
+            key: VendorDeviceKey("d\(index)"),
+            platform: .ios,
+            environment: .production,
+            token: DeviceToken(stored: "token-\(index)"),
+            tokenState: .active
+        )
+    }
+
+    static func work(_ lease: SliceLease) -> SliceWork {
+        let open = lease.targets.indices.filter { !lease.isDone($0) }
+        return SliceWork(
+            app: "shop",
+            notification: Notification(
+                message: lease.key.message,
+                origin: .rationalOwl,
+                content: Content(body: "hello"),
+                sentAt: start,
+                expiresAt: start + .seconds(86_400)
+            ),
+            state: .sending,
+            lane: lease.lane,
+            targets: Dictionary(uniqueKeysWithValues: open.map { ($0, facts($0)) }),
+            routes: [.ios: PlatformRoute(topic: "com.example.shop", credentials: [.production: "apple"])],
+            settings: [.rationalOwl: .unbound]
+        )
+    }
+
+    // MARK: What happens
+
+    mutating func load(_ work: SliceWork?) { perform(machine.loaded(work, now: now)) }
+
+    mutating func complete(_ slots: [Int], _ outcome: Outcome) {
+        onTheirWay.removeAll { slots.contains($0.slot) }
+        perform(machine.completed(slots.map { PushCompletion(slot: $0, outcome: outcome) }, now: now))
+    }
+
+    /// Answers everything that is on its way, once.
+    mutating func completeAll(_ outcome: Outcome) { complete(onTheirWay.map(\.slot), outcome) }
+
+    mutating func pass(_ duration: Duration) {
+        now = now + duration
+        perform(machine.ticked(now: now))
+    }
+
+    /// The store takes the flush that is on its way.
+    mutating func recorded() { perform(machine.recorded(.recorded(records.last?.results.count ?? 0), now: now)) }
+
+    mutating func perform(_ actions: [DeliveryMachine.Action]) {
+        var actions = actions[...]
+        while let action = actions.popFirst() {
+            switch action {
+            case .load: loads += 1
+            case .ask(let key):
+                asks += 1
+                actions += machine.permitted(key, permit, now: now)
+            case .send(let pushes, _, _):
+                sent += pushes
+                onTheirWay += pushes
+                batches.append(pushes.count)
+            case .judge(_, let sign): signs.append(sign)
+            case .condemn(let found, _): verdicts += found
+            case .record(let progress): records.append(progress)
+            case .release: isReleased = true
+            case .finish: isFinished = true
+            }
+        }
+    }
+
+    // MARK: What a test looks at
+
+    /// Every outcome that was flushed, by index.
+    var results: [Int: DeliveryResult] {
+        Dictionary(records.flatMap(\.results).map { ($0.index, $0) }) { _, last in last }
+    }
+
+    var disposition: SliceProgress.Disposition? { records.last?.disposition }
+}
+
+extension Outcome {
+    static let yes = Outcome.accepted(TransportMessageID("id"))
+    static let lost = Outcome.indeterminate(TransportError(.reset))
+
+    static func rejected(_ scope: Rejection.Scope, _ reason: String, _ status: Int = 400) -> Outcome {
+        .rejected(Rejection(scope: scope, reason: reason, status: status))
+    }
+
+    static func busy(_ status: Int = 503, after: Duration? = nil) -> Outcome {
+        .deferred(Rejection(scope: .service, reason: "ServiceUnavailable", status: status), after: after)
+    }
+
+    static func notSent(_ code: TransportError.Code) -> Outcome { .unsent(TransportError(code)) }
+}

@@ -1,0 +1,43 @@
+import FoundationEssentials
+import Model
+
+/// An adapter whose payload is the message's body; a body that is too long or empty is refused.
+struct PlainAdapter: VendorAdapter {
+    var vendor: Vendor = .rationalOwl
+    var limitBytes = 64
+
+    var routes: [VendorRoute] { [] }
+
+    func locate(_ request: VendorRequest) throws(AdapterError) -> (BindingKey, Proof) { throw AdapterError(.notFound) }
+
+    func decode(_ request: VendorRequest, settings: BindingSettings) throws(AdapterError) -> [Command] {
+        throw AdapterError(.notFound)
+    }
+
+    func encode(_ replies: [Reply], for request: VendorRequest, settings: BindingSettings) -> VendorResponse {
+        VendorResponse(status: 500)
+    }
+
+    func refuse(_ error: AdapterError, for request: VendorRequest, settings: BindingSettings) -> VendorResponse {
+        VendorResponse(status: 400)
+    }
+
+    func payload(
+        for notification: Notification,
+        to target: TargetFacts,
+        settings: BindingSettings
+    ) throws(AdapterError) -> PushPayload {
+        let bytes = Array(notification.content.body.utf8)
+        guard bytes.count <= limitBytes else { throw AdapterError(.tooLarge) }
+        guard !bytes.isEmpty else { throw AdapterError(.missing, field: "body") }
+        return PushPayload(bytes: bytes, collapseID: notification.collapseID)
+    }
+}
+
+extension UUID {
+    /// A UUID that is easy to read in a failure: `number` in its last bytes.
+    static func numbered(_ number: Int) -> UUID {
+        UUID(bytes: [UInt8](repeating: 0, count: 12) + [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: number >> $0) })
+            ?? UUID()
+    }
+}
