@@ -30,7 +30,8 @@ struct RationalOwlSettingsTests {
     @Test func unknownKeysAreProblemsAndKnownOnesAreNot() {
         let good = keyed([
             "compat": ["profile": "doc2023", "msgInfoCid": "303"], "installApp.alreadyCode": "hello app",
-            "auth": ["codeLength": 6, "ttl": 180, "maxTries": 5], "fallback.sendingNumbers": ["02-1234-5678"],
+            "auth": ["ttl": 180, "maxTries": 5, "testCodes": ["01022221111": "1111"]],
+            "fallback.sendingNumbers": ["02-1234-5678"],
             "timezone": "Europe/Berlin", "push": ["ttlHours": 24, "timeSensitive": true],
         ])
         #expect(RationalOwlSettings.problems(in: good).isEmpty)

@@ -14,8 +14,8 @@ package enum RationalOwlLimits {
     /// 128 bytes for any id (contract §1, "Id shapes"). Longer ones would be stored and echoed for whoever sends them.
     package static let identifierBytes = 128
 
-    /// 400 bytes for names of people and senders. Assumed: a name is shown in lists, so that a longer one is a mistake or an attack.
-    package static let nameBytes = 400
+    /// 256 bytes for names of people, senders and images. Assumed: a name is shown in lists, so that a longer one is a mistake or an attack.
+    package static let nameBytes = 256
 
     /// 2048 bytes for a callback URL, which every browser and proxy takes.
     package static let urlBytes = 2048
