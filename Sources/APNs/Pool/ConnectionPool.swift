@@ -161,8 +161,14 @@ final class ConnectionPool: Sendable {
             loop: surroundings.loop,
             observer: PoolObserver(pool: self, id: id)
         )
+        // Retired since it was decided: the order to close it found nothing to close.
+        let isWanted = state.withLockedValue { state in
+            guard state.machine.phase == .connecting(id) else { return false }
+            state.connections[id] = connection
+            return true
+        }
+        guard isWanted else { return perform { turn, machine in machine.closed(id, nil, now: .now, &turn) } }
         setToken(token, on: connection)
-        state.withLockedValue { $0.connections[id] = connection }
         connection.open()
     }
 

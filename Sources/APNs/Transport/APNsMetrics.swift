@@ -71,8 +71,13 @@ package struct APNsMetrics: Sendable, Equatable {
 
 /// What one credential's way to Apple looks like now, for `readyz` and `doctor`.
 package struct APNsStatus: Sendable, Equatable {
-    /// Whether a connection is open, or none is needed.
+    /// Whether the last connection could be made, or none was needed yet.
     package var isReachable: Bool
     /// Why the last try to connect failed; nil after the next success. Safe to show.
     package var lastError: String?
+
+    package init(isReachable: Bool, lastError: String? = nil) {
+        self.isReachable = isReachable
+        self.lastError = lastError
+    }
 }

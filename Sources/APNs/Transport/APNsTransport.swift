@@ -39,9 +39,16 @@ package final class APNsTransport: PushTransport {
         var leaving: [ObjectIdentifier: ConnectionPool] = [:]
         /// What pools that are gone have counted.
         var departed = APNsMetrics()
+        /// TLS settings by trust roots: reading the system's takes milliseconds and a megabyte, and most credentials share them.
+        var contexts: [[UInt8]?: TLSContext] = [:]
         var openedPoolCount = 0
         var isShutDown = false
+        /// Who waits until the last leaving pool has gone.
+        var whenEmpty: [AsyncStream<Void>.Continuation] = []
     }
+
+    /// 64 sets of trust roots are kept; all but a simulator's credentials use one. Above it the cache starts anew.
+    private static let keptContextCount = 64
 
     package let name = "apns"
     private let configuration: Configuration
@@ -51,9 +58,6 @@ package final class APNsTransport: PushTransport {
     /// Look-ups and timers: at most one of each per pool, so it needs no bound of its own.
     private let work: AsyncStream<PoolWork>
     private let workContinuation: AsyncStream<PoolWork>.Continuation
-    /// One element whenever the last leaving pool has gone.
-    private let emptied: AsyncStream<Void>
-    private let emptiedContinuation: AsyncStream<Void>.Continuation
 
     /// Starts the threads.
     ///
@@ -75,7 +79,6 @@ package final class APNsTransport: PushTransport {
             throw APNsError(.system, underlying: error.debugDescription)
         }
         (work, workContinuation) = AsyncStream.makeStream()
-        (emptied, emptiedContinuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
     // MARK: Credentials
@@ -93,7 +96,7 @@ package final class APNsTransport: PushTransport {
             keyID: credential.keyID,
             privateKeyPEM: credential.privateKeyPEM
         )
-        let tls = try credential.makeTLSContext()
+        let tls = try context(for: credential)
         let result = state.withLockedValue { state -> Result<[Departure], APNsError> in
             if state.isShutDown { return .failure(APNsError(.shutDown)) }
             let before = state.routes[key]
@@ -233,11 +236,14 @@ package final class APNsTransport: PushTransport {
     private var leavingPools: [ConnectionPool] { state.withLockedValue { Array($0.leaving.values) } }
 
     private func waitUntilEmpty(_ limit: Duration) async {
-        guard !leavingPools.isEmpty, limit > .zero else { return }
+        let (stream, continuation) = AsyncStream<Void>.makeStream()
+        let isEmpty = state.withLockedValue { state in
+            if !state.leaving.isEmpty { state.whenEmpty.append(continuation) }
+            return state.leaving.isEmpty
+        }
+        guard !isEmpty, limit > .zero else { return }
         await withTaskGroup(of: Void.self) { group in
-            group.addTask { [emptied, state] in
-                for await _ in emptied where state.withLockedValue({ $0.leaving.isEmpty }) { return }
-            }
+            group.addTask { for await _ in stream {} }
             // Cancelled when the other one is done.
             group.addTask { try? await Task.sleep(for: limit) }
             await group.next()
@@ -269,6 +275,16 @@ package final class APNsTransport: PushTransport {
         let pool: ConnectionPool
         let successor: ConnectionPool?
         let isSignerUnused: Bool
+    }
+
+    private func context(for credential: APNsCredential) throws(APNsError) -> TLSContext {
+        if let known = state.withLockedValue({ $0.contexts[credential.trustRootsPEM] }) { return known }
+        let context = try credential.makeTLSContext()
+        state.withLockedValue { state in
+            if state.contexts.count >= Self.keptContextCount { state.contexts.removeAll() }
+            state.contexts[credential.trustRootsPEM] = context
+        }
+        return context
     }
 
     /// The pool for one environment of a credential; inside the lock.
@@ -336,10 +352,12 @@ package final class APNsTransport: PushTransport {
     }
 
     private func ended(_ pool: ConnectionPool) {
-        let isEmpty = state.withLockedValue { state in
+        let waiting: [AsyncStream<Void>.Continuation] = state.withLockedValue { state in
             if state.leaving.removeValue(forKey: ObjectIdentifier(pool)) != nil { state.departed += pool.metrics }
-            return state.leaving.isEmpty
+            guard state.leaving.isEmpty else { return [] }
+            defer { state.whenEmpty = [] }
+            return state.whenEmpty
         }
-        if isEmpty { emptiedContinuation.yield() }
+        for continuation in waiting { continuation.finish() }
     }
 }

@@ -1,0 +1,124 @@
+import HTTP2
+import Model
+
+@testable import APNs
+
+/// A pool machine with a clock moved by hand, and what it has completed so far.
+struct PoolDriver {
+    var machine: PoolMachine
+    var now = ContinuousClock.now
+    /// Completions by slot; one slot twice is what must never be.
+    var completions: [PushCompletion] = []
+    var lastTurn = PoolTurn()
+    /// Tickets that the connections have and did not answer, by connection.
+    var inFlight: [ConnectionID: [PoolTurn.Ticket]] = [:]
+
+    init(limits: APNsLimits = APNsLimits(), jitter: Double = 0.5) {
+        machine = PoolMachine(limits: limits) { jitter }
+    }
+
+    /// A batch of `count` good pushes whose slots start at `first`.
+    func job(_ count: Int, first: Int = 0, deadline: Duration = .seconds(20)) -> SendJob {
+        let (_, continuation) = AsyncStream<[PushCompletion]>.makeStream()
+        return SendJob(
+            (first..<first + count).map { makePush($0) },
+            deadline: now + deadline,
+            continuation: continuation
+        )
+    }
+
+    @discardableResult
+    mutating func perform(_ event: (inout PoolMachine, inout PoolTurn) -> Void) -> PoolTurn {
+        var turn = PoolTurn()
+        event(&machine, &turn)
+        for batch in turn.finished { completions += batch.completions }
+        if let id = turn.connection { inFlight[id, default: []] += turn.tickets }
+        lastTurn = turn
+        return turn
+    }
+
+    @discardableResult
+    mutating func enqueue(_ job: SendJob) -> PoolTurn {
+        let run = FairQueue.Run(job, Array(job.pushes.indices))
+        let now = now
+        return perform { machine, turn in _ = machine.enqueued(run, now: now, &turn) }
+    }
+
+    mutating func obtain(_ token: ProviderToken, age: Duration = .zero) {
+        let now = now
+        perform { machine, turn in machine.tokenObtained(AgedProviderToken(token, age: age), now: now, &turn) }
+    }
+
+    /// Opens the connection that the machine dials, with this many credits.
+    mutating func open(_ id: ConnectionID, credits: Int) {
+        perform { machine, _ in machine.opened(id) }
+        credit(id, credits)
+    }
+
+    mutating func credit(_ id: ConnectionID, _ credits: Int) {
+        let now = now
+        perform { machine, turn in machine.credited(id, credits, now: now, &turn) }
+    }
+
+    /// A pool with an open connection 1.
+    mutating func start(credits: Int) {
+        enqueue(job(1, first: 9_999))
+        obtain(Self.token)
+        open(1, credits: 1)
+        answer(1, .accepted)
+        completions = []
+        credit(1, credits)
+    }
+
+    /// Answers everything in flight on a connection.
+    mutating func answer(_ id: ConnectionID, _ answer: APNsAnswer) { end(id, .answered(answer)) }
+
+    mutating func fail(_ id: ConnectionID, _ error: HTTP2Error) { end(id, .failed(error)) }
+
+    private mutating func end(_ id: ConnectionID, _ verdict: PoolMachine.Verdict) {
+        let now = now
+        let tickets = inFlight.removeValue(forKey: id) ?? []
+        perform { machine, turn in
+            for ticket in tickets { machine.completed(ticket.slot, verdict, now: now, &turn) }
+        }
+    }
+
+    mutating func close(_ id: ConnectionID, _ error: HTTP2Error? = nil) {
+        let now = now
+        perform { machine, turn in
+            machine.closed(id, error, now: now, &turn)
+            machine.credited(id, 0, now: now, &turn)
+        }
+    }
+
+    mutating func pass(_ duration: Duration) {
+        now += duration
+        let now = now
+        perform { machine, turn in machine.woke(now: now, &turn) }
+    }
+
+    static let token = ProviderToken(teamID: "T", keyID: "K", issuedAt: Timestamp(seconds: 1), text: "first")
+    static let nextToken = ProviderToken(teamID: "T", keyID: "K", issuedAt: Timestamp(seconds: 2), text: "second")
+}
+
+extension APNsAnswer {
+    static let accepted = APNsAnswer(.accepted(TransportMessageID("id")))
+}
+
+extension PoolTurn {
+    /// The connections it dials.
+    var dialled: [ConnectionID] {
+        actions.compactMap { if case .connect(let id, _) = $0 { id } else { nil } }
+    }
+    var closedConnections: [ConnectionID] {
+        actions.compactMap { if case .close(let id) = $0 { id } else { nil } }
+    }
+    /// Whether it asks for a token, and instead of which.
+    var tokenRequests: [ProviderToken?] {
+        actions.compactMap { if case .obtainToken(let stale) = $0 { .some(stale) } else { nil } }
+    }
+    var wakes: [ContinuousClock.Instant] {
+        actions.compactMap { if case .wake(let time) = $0 { time } else { nil } }
+    }
+    var hasEnded: Bool { actions.contains { if case .ended = $0 { true } else { false } } }
+}

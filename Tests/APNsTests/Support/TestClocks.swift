@@ -1,0 +1,30 @@
+import Foundation
+import Model
+import NIOConcurrencyHelpers
+
+/// A wall clock that is moved by hand.
+struct TestWallClock: WallClock {
+    private let time: NIOLockedValueBox<Timestamp>
+
+    init(_ time: Timestamp = .init(milliseconds: 1_790_000_000_000)) { self.time = NIOLockedValueBox(time) }
+
+    /// This machine's time, for peers that have a clock of their own.
+    static var system: TestWallClock {
+        TestWallClock(Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000)))
+    }
+
+    func now() -> Timestamp { time.withLockedValue { $0 } }
+    func advance(by duration: Duration) { time.withLockedValue { $0 = $0 + duration } }
+}
+
+/// A monotonic clock that is moved by hand.
+struct TestInstant: Sendable {
+    private let time = NIOLockedValueBox(ContinuousClock.now)
+
+    func now() -> ContinuousClock.Instant { time.withLockedValue { $0 } }
+    func advance(by duration: Duration) { time.withLockedValue { $0 += duration } }
+}
+
+extension Duration {
+    static func minutes(_ count: Int) -> Duration { .seconds(60 * count) }
+}
