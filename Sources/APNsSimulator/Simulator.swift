@@ -11,8 +11,13 @@ import NIOSSL
 package final class Simulator: Sendable {
     /// Where a running simulator listens.
     package struct Addresses: Sendable, Equatable {
+        /// Address that the APNs listener is bound to; the control listener's is 127.0.0.1.
         package var host: String
+
+        /// Port of the APNs listener.
         package var apnsPort: Int
+
+        /// Port of the control listener.
         package var controlPort: Int
 
         /// `host:port` of the APNs listener.

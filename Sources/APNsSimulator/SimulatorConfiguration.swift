@@ -13,7 +13,9 @@ package enum SimulatorMode: String, Sendable, CaseIterable {
 
 /// Which of Apple's two hosts the simulator plays.
 package enum APNsEnvironment: String, Sendable, CaseIterable {
+    /// `api.push.apple.com`.
     case production
+    /// `api.sandbox.push.apple.com`.
     case sandbox
 }
 

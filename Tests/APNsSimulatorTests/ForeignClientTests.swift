@@ -79,8 +79,9 @@ import Testing
     }
 
     @Test func aioapnsWithAnOldTokenIsAnExpiredProviderToken() async throws {
-        try await RunningSimulator.with { running in
-            let answers = try await aioapns(running, running.key, [push()], issuedAgo: 3700)
+        let inAnHour: @Sendable () -> Int = { Int(Date().timeIntervalSince1970) + 3700 }
+        try await RunningSimulator.with(change: { $0.now = inAnHour }) { running in
+            let answers = try await aioapns(running, running.key, [push()])
             #expect(answers.map(\.reason) == ["ExpiredProviderToken"])
         }
     }
@@ -113,7 +114,7 @@ import Testing
         #"{"token":"\#(token)","message":{"aps":{"alert":"\#(body)"}},"priority":10,"push_type":"alert"}"#
     }
 
-    private func aioapns(_ running: RunningSimulator, _ key: TestKey, _ pushes: [String], issuedAgo: Int = 0)
+    private func aioapns(_ running: RunningSimulator, _ key: TestKey, _ pushes: [String])
         async throws -> [Answer]
     {
         let script = try #require(Bundle.module.url(forResource: "Clients/aioapns_send", withExtension: "py"))
@@ -125,7 +126,7 @@ import Testing
                 script.path, "localhost", String(running.addresses.apnsPort), keyFile.path, key.keyID, key.teamID,
                 "com.example.shop",
             ],
-            environment: ["SSL_CERT_FILE": running.caFile, "AIOAPNS_ISSUED_AGO": String(issuedAgo)],
+            environment: ["SSL_CERT_FILE": running.caFile],
             input: pushes.joined(separator: "\n") + "\n"
         )
         #expect(result.status == 0, "\(result.errors)")

@@ -9,12 +9,16 @@ package struct SimulatorStats: Sendable, Equatable {
     /// Pushes that got a fault in place of an answer.
     package var unanswered = 0
 
-    /// Connections open now, and opened in all.
+    /// Connections open now.
     package var connections = 0
+
+    /// Connections opened in all.
     package var connectionsTotal = 0
 
-    /// Streams open now, and the most that were open at once on one connection.
+    /// Streams open now, over all connections.
     package var streams = 0
+
+    /// The most streams that were open at once on one connection.
     package var streamsMax = 0
 
     /// Device tokens that got at least one accepted push.
@@ -38,7 +42,10 @@ package struct SimulatorStats: Sendable, Equatable {
 
 /// A push that was accepted more than once.
 package struct DuplicateDelivery: Sendable, Equatable {
+    /// The device token, as it was sent when the repeat was found.
     package var token: String
+
+    /// The `apns-id`, as it was sent then.
     package var apnsID: String
 
     /// How often it was accepted, the first time included.

@@ -9,11 +9,22 @@ package struct PushRequest: Sendable, Equatable {
     /// The value of `authorization`, as sent.
     package var authorization: String?
 
+    /// `apns-topic`: the bundle identifier with the push type's suffix.
     package var topic: String?
+
+    /// `apns-push-type`, known or not.
     package var pushType: String?
+
+    /// `apns-id`, a UUID if the client does as it should.
     package var apnsID: String?
+
+    /// `apns-expiration`, seconds since 1970 in text.
     package var expiration: String?
+
+    /// `apns-priority`.
     package var priority: String?
+
+    /// `apns-collapse-id`.
     package var collapseID: String?
 
     /// The first header name that came twice.

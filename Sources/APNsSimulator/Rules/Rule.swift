@@ -10,8 +10,12 @@ package enum Evidence: String, Sendable {
 
 /// A "no" to one request.
 package struct Refusal: Sendable, Equatable {
+    /// HTTP status of the answer.
     package var status: Int
+
+    /// Apple's word for it, or a scripted one.
     package var reason: String
+
     /// Milliseconds since 1970; only with 410.
     package var timestamp: Int?
     /// Seconds for a `retry-after` header.

@@ -5,9 +5,16 @@
 package struct RuleBook: Sendable {
     /// What the rules depend on besides the request.
     package struct Settings: Sendable {
+        /// The provider keys that are known (rows 10 to 12, 17).
         package var keys: KeyRegistry
+
+        /// The host that is played (row 11).
         package var environment: APNsEnvironment
+
+        /// Whether a body that a device would drop is refused (row 27).
         package var refusesUndeliverablePayloads = false
+
+        /// Whether an expired token spoils its connection (row 13).
         package var wedgesOnExpiredToken = true
 
         /// Settings for one environment with these keys.
@@ -22,8 +29,10 @@ package struct RuleBook: Sendable {
         /// nil when the push is accepted.
         package var refusal: Refusal?
 
-        /// The row that decided, and how well it is known; row 29 when the push is accepted.
+        /// The row that decided; 29 when the push is accepted.
         package var row: Int
+
+        /// How well that row is known to be Apple's.
         package var evidence: Evidence
 
         /// The device token of the path, as sent; empty when the path has none.

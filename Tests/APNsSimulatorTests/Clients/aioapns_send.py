@@ -2,28 +2,22 @@
 
 usage: aioapns_send.py HOST PORT KEY.p8 KEY_ID TEAM_ID TOPIC, then one JSON object per line on standard input:
 {"token": "...", "message": {...}, "priority": 10, "push_type": "alert"}; one JSON object per answer on standard output.
-Trust comes from SSL_CERT_FILE. `AIOAPNS_ISSUED_AGO` (seconds) makes the provider token look older, by the clock it reads.
+Trust comes from SSL_CERT_FILE.
 """
 
 import asyncio
 import json
-import os
 import sys
-import time
 
 
 async def main() -> None:
     host, port, key, key_id, team_id, topic = sys.argv[1:7]
-    issued_ago = int(os.environ.get("AIOAPNS_ISSUED_AGO", "0"))
 
     from aioapns import APNs, NotificationRequest, PushType
     from aioapns.connection import APNsProductionClientProtocol, APNsTLSClientProtocol
 
     APNsProductionClientProtocol.APNS_SERVER = host
     APNsTLSClientProtocol.APNS_PORT = int(port)
-    if issued_ago:
-        real_time = time.time
-        time.time = lambda: real_time() - issued_ago
 
     client = APNs(key=key, key_id=key_id, team_id=team_id, topic=topic, max_connection_attempts=1)
     for line in sys.stdin:
