@@ -32,10 +32,10 @@ package final class DatabaseClock: WallClock {
     /// Time that is never set back, for deadlines of our own.
     package var uptime: Duration { monotonic() }
 
-    /// The database answered `databaseTime`, and the question took `roundTrip` until now: it read its clock half that ago.
-    package func adjust(databaseTime: Timestamp, roundTrip: Duration) {
+    /// The database answered `databaseTime`, and the question took `askedFor` until now: it read its clock half that ago.
+    package func adjust(databaseTime: Timestamp, askedFor: Duration) {
         let own = uptime.milliseconds
-        let then = (databaseTime + roundTrip / 2).milliseconds
+        let then = (databaseTime + askedFor / 2).milliseconds
         offset.withLockedValue { $0 = then.subtractingReportingOverflow(own).partialValue }
     }
 }

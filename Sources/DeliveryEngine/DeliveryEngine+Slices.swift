@@ -19,12 +19,16 @@ extension DeliveryEngine {
 
     // MARK: Credentials and tokens
 
-    func enter(_ key: CredentialKey, isHolder: Bool) -> Permit {
+    func enter(_ key: CredentialKey, lane: Lane, isHolder: Bool) -> Permit {
         let now = clock.now()
-        return state.withLockedValue { $0.gate.enter(key, isHolder: isHolder, now: now) }
+        return state.withLockedValue { $0.gate.enter(key, lane: lane, isHolder: isHolder, now: now) }
     }
 
-    func leave(_ key: CredentialKey) { state.withLockedValue { $0.gate.leave(key) } }
+    func leave(_ keys: Set<CredentialKey>, lane: Lane) {
+        state.withLockedValue { state in
+            for key in keys { state.gate.leave(key, lane: lane) }
+        }
+    }
 
     func observed(_ key: CredentialKey, _ sign: CredentialSign) -> CredentialBreaker.Change? {
         let now = clock.now()
@@ -88,14 +92,14 @@ extension DeliveryEngine {
                 [.tenant: "\(progress.lease.key.tenant)", .slice: "\(progress.lease.key.number)"]
             )
         case .recorded(let new):
+            // Counted here and added once: most of a flush says the same.
+            var counts: [[String]: Int] = [:]
             for result in progress.results {
-                metrics.add(
-                    1,
-                    to: .deliveries,
-                    ("vendor", progress.vendor.rawValue),
-                    ("state", result.state.rawValue),
-                    ("reason", EngineMetrics.label(of: result.reason))
-                )
+                counts[[result.state.rawValue, EngineMetrics.label(of: result.reason)], default: 0] += 1
+            }
+            for (labels, count) in counts {
+                let (state, reason) = (("state", labels[0]), ("reason", labels[1]))
+                metrics.add(count, to: .deliveries, ("vendor", progress.vendor.rawValue), state, reason)
             }
             state.withLockedValue { state in
                 state.totals.recorded += new

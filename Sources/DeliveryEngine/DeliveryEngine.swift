@@ -88,7 +88,7 @@ package final class DeliveryEngine: Service {
     }
 
     /// The credential was provisioned anew: what the peer refused before says nothing of it.
-    package func forgive(_ key: CredentialKey) { state.withLockedValue { $0.gate.forgive(key) } }
+    package func forget(_ key: CredentialKey) { state.withLockedValue { $0.gate.forgive(key) } }
 
     /// What it is doing.
     package var statistics: EngineStatistics {
@@ -134,7 +134,8 @@ package final class DeliveryEngine: Service {
 
     private func every(_ interval: Duration, _ body: () async -> Void) async {
         while !Task.isCancelled {
-            do { try await timer.sleep(for: interval) } catch { return }
+            // Never less than a millisecond: a setting of zero must not become a tight loop.
+            do { try await timer.sleep(for: max(interval, .milliseconds(1))) } catch { return }
             await body()
         }
     }
@@ -155,7 +156,7 @@ package final class DeliveryEngine: Service {
         let asked = clock.uptime
         do {
             let time = try await store.heartbeat(node)
-            clock.adjust(databaseTime: time, roundTrip: clock.uptime - asked)
+            clock.adjust(databaseTime: time, askedFor: clock.uptime - asked)
             return true
         } catch {
             storeFailed("heartbeat", error)

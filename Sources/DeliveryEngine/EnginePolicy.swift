@@ -15,11 +15,12 @@ package struct EnginePolicy: Sendable {
     package var slicesPerNode = 64
     /// 8 of them are kept for urgent and transactional work. Without them a campaign's last slice would delay a one-time code.
     package var slicesReserved = 8
-    /// 16 for one tenant. More, and a tenant whose vendor hangs takes the node.
-    package var slicesPerTenant = 16
-    /// 8 for one credential. More only queue up in its connections, and keep the tenant's other credentials waiting.
+    /// 12 for one tenant, urgent work apart. More, and a tenant whose vendor hangs takes the node.
+    package var slicesPerTenant = 12
+    /// 8 of them for one credential: 4,000 pushes under way. More only queue up in its connections, and the tenant's other credentials wait.
     package var slicesPerCredential = 8
-    /// 1 s until a slice looks again whether its credential has room. Shorter turns a full credential into load on the database.
+    /// 1 s that a slice with written payloads waits for room at its credential, and then stays away. Less turns a slow credential into load on
+    /// the database; more keeps the tenant's other credentials waiting.
     package var fullRetry: Duration = .seconds(1)
     /// 4 slices per visit at a tenant, so that tenants come in turn.
     package var claimLimit = 4

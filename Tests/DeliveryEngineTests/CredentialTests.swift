@@ -102,29 +102,39 @@ import Testing
     private let key = CredentialKey(tenant: "acme", credential: "apple")
     private let other = CredentialKey(tenant: "beta", credential: "apple")
 
+    private func enter(
+        _ gate: inout CredentialGate,
+        _ key: CredentialKey,
+        lane: Lane = .bulk,
+        isHolder: Bool = false
+    ) -> Permit {
+        gate.enter(key, lane: lane, isHolder: isHolder, now: now)
+    }
+
     // Design §5.7: in-flight cap per (tenant, credential).
     @Test func credentialTakesSoManySlicesAndNotMore() {
         var policy = EnginePolicy()
         policy.slicesPerCredential = 2
         var gate = CredentialGate(policy: policy)
-        #expect(gate.enter(key, isHolder: false, now: now) == .go)
-        #expect(gate.enter(key, isHolder: false, now: now) == .go)
-        #expect(gate.enter(key, isHolder: false, now: now) == .full(for: .seconds(1)))
-        #expect(gate.enter(key, isHolder: true, now: now) == .go)
-        #expect(gate.enter(other, isHolder: false, now: now) == .go)
-        gate.leave(key)
-        #expect(gate.enter(key, isHolder: false, now: now) == .go)
+        #expect(enter(&gate, key) == .go)
+        #expect(enter(&gate, key) == .go)
+        #expect(enter(&gate, key) == .full(for: .seconds(1)))
+        #expect(enter(&gate, key, isHolder: true) == .go)
+        #expect(enter(&gate, key, lane: .urgent) == .go)
+        #expect(enter(&gate, other) == .go)
+        gate.leave(key, lane: .bulk)
+        #expect(enter(&gate, key) == .go)
     }
 
     @Test func refusedCredentialOfOneTenantLeavesItsNamesakeAlone() {
         var gate = CredentialGate(policy: EnginePolicy())
         let refusal = Rejection(scope: .credential, reason: "BadCertificate", status: 403)
         #expect(gate.observed(key, .refused(refusal), now: now) == .stopped(refusal))
-        #expect(gate.enter(key, isHolder: false, now: now) == .stopped(for: .seconds(60)))
-        #expect(gate.enter(other, isHolder: false, now: now) == .go)
+        #expect(enter(&gate, key) == .stopped(for: .seconds(60)))
+        #expect(enter(&gate, other) == .go)
         #expect(gate.refused == [key: refusal])
         gate.forgive(key)
-        #expect(gate.enter(key, isHolder: false, now: now) == .go)
+        #expect(enter(&gate, key) == .go)
     }
 }
 

@@ -195,7 +195,7 @@ import Testing
         try await world.running(engine) {
             try await world.eventually("the refusal is noted") { world.database.refusal(key) == refusal }
             world.transport.otherwise { .accepted(TransportMessageID($0.id.lowercased)) }
-            engine.forgive(key)
+            engine.forget(key)
             try await world.eventually("the message is done") { world.isDone(message) }
             try await world.eventually("the recovery is noted") { world.database.refusal(key) == nil }
         }
@@ -259,7 +259,7 @@ import Testing
     @Test func urgentMessageDoesNotWaitForACampaignThatHangs() async throws {
         let world = EngineWorld()
         let identities = try await world.register(200)
-        let transport = HangingTransport(inner: world.transport, lane: "acme-1")
+        let transport = HangingTransport(inner: world.transport, prefix: "acme-1")
         var policy = EngineWorld.policy
         policy.slicesPerNode = 8
         policy.slicesReserved = 2

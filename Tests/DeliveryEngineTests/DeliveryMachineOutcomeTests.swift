@@ -76,6 +76,23 @@ import Testing
         #expect(bench.batches == [1, 4])
     }
 
+    // Written payloads wait for room; starting over would cost the database the same again.
+    @Test func fullCredentialIsAskedAgainForAWhileBeforeTheSliceGoesBack() {
+        var bench = MachineBench(targets: 2, permit: .full(for: .seconds(1)))
+        bench.pass(.milliseconds(900))
+        #expect(bench.asks == 2 && bench.records.isEmpty)
+        bench.pass(.milliseconds(100))
+        #expect(bench.disposition == .again(after: .seconds(1)))
+        #expect(bench.records.last?.countsAttempt == false)
+    }
+
+    @Test func roomAtTheCredentialIsTakenWhenItComes() {
+        var bench = MachineBench(targets: 2, permit: .full(for: .seconds(1)))
+        bench.permit = .go
+        bench.pass(.milliseconds(125))
+        #expect(bench.batches == [2])
+    }
+
     @Test func failedProbeHoldsTheRest() {
         var bench = MachineBench(targets: 5, permit: .probe)
         bench.permit = .stopped(for: .seconds(120))

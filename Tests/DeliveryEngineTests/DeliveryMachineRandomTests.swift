@@ -164,7 +164,7 @@ import Testing
     }
 
     @Test func everyTargetEndsOnceWhateverCrashes() {
-        for seed in seeds(400) {
+        for seed in seeds(150) {
             let faults = Faults(crash: 3, lostFlush: 20, theft: 1, wonBack: 2, unknown: 5)
             let found = problems(run(seed: seed, faults: faults))
             #expect(found.isEmpty, "SEED=\(seed): \(found)")
@@ -173,7 +173,7 @@ import Testing
 
     // I3: without faults nothing is pushed twice, however often the peer says "not now".
     @Test func withoutFaultsEveryTargetIsAcceptedAtMostOnce() {
-        for seed in seeds(400) {
+        for seed in seeds(150) {
             let world = run(seed: seed, faults: Faults())
             let twice = world.accepted.filter { $0.value > 1 }.count
             #expect(problems(world).isEmpty && twice == 0, "SEED=\(seed): \(problems(world)), \(twice) twice")
@@ -182,7 +182,7 @@ import Testing
 
     // While the process lives, an outage of the store repeats nothing.
     @Test func lostFlushesAloneRepeatNothing() {
-        for seed in seeds(400) {
+        for seed in seeds(150) {
             let world = run(seed: seed, faults: Faults(lostFlush: 50))
             let twice = world.accepted.filter { $0.value > 1 }.count
             #expect(problems(world).isEmpty && twice == 0, "SEED=\(seed): \(problems(world)), \(twice) twice")
@@ -191,7 +191,7 @@ import Testing
 
     // Won back by our own claim, the slice goes on with what is in memory.
     @Test func leasesThatAreWonBackRepeatNothing() {
-        for seed in seeds(400) {
+        for seed in seeds(150) {
             let world = run(seed: seed, faults: Faults(lostFlush: 20, wonBack: 5))
             let twice = world.accepted.filter { $0.value > 1 }.count
             #expect(problems(world).isEmpty && twice == 0, "SEED=\(seed): \(problems(world)), \(twice) twice")

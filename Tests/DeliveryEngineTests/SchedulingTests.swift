@@ -151,7 +151,7 @@ import Testing
         let box = ManualTime()
         let clock = DatabaseClock(monotonic: { box.now })
         box.advance(.seconds(10))
-        clock.adjust(databaseTime: Timestamp(seconds: 1000), roundTrip: .milliseconds(200))
+        clock.adjust(databaseTime: Timestamp(seconds: 1000), askedFor: .milliseconds(200))
         #expect(clock.now() == Timestamp(milliseconds: 1_000_100))
         box.advance(.seconds(5))
         #expect(clock.now() == Timestamp(milliseconds: 1_005_100))
@@ -159,9 +159,9 @@ import Testing
 
     @Test func answerOfANonsenseTimeDoesNotTrap() {
         let clock = DatabaseClock(monotonic: { .seconds(1) })
-        clock.adjust(databaseTime: Timestamp(milliseconds: .min), roundTrip: .zero)
+        clock.adjust(databaseTime: Timestamp(milliseconds: .min), askedFor: .zero)
         _ = clock.now()
-        clock.adjust(databaseTime: Timestamp(milliseconds: .max), roundTrip: .seconds(9))
+        clock.adjust(databaseTime: Timestamp(milliseconds: .max), askedFor: .seconds(9))
         _ = clock.now()
     }
 }

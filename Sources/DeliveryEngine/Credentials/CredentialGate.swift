@@ -7,6 +7,14 @@ package struct CredentialGate: Sendable {
     private struct Entry {
         var breaker: CredentialBreaker
         var slices = 0
+        /// Urgent work is counted apart: a campaign must not hold up a one-time code that goes the same way.
+        var pressing = 0
+
+        mutating func add(_ change: Int, _ lane: Lane) {
+            if lane.isPressing { pressing = max(0, pressing + change) } else { slices = max(0, slices + change) }
+        }
+
+        var isUnused: Bool { slices == 0 && pressing == 0 && breaker.isIdle }
     }
 
     private let policy: EnginePolicy
@@ -21,16 +29,18 @@ package struct CredentialGate: Sendable {
     ///
     /// - Parameters:
     ///   - key: the credential.
+    ///   - lane: of the slice.
     ///   - isHolder: the slice holds a place already and asks again, for resends.
     ///   - now: the database's time.
     /// - Returns: the breaker's word, or `.full`.
-    package mutating func enter(_ key: CredentialKey, isHolder: Bool, now: Timestamp) -> Permit {
+    package mutating func enter(_ key: CredentialKey, lane: Lane, isHolder: Bool, now: Timestamp) -> Permit {
         var entry = entries[key] ?? Entry(breaker: CredentialBreaker(policy: policy.retry))
-        if !isHolder && entry.slices >= policy.slicesPerCredential { return .full(for: policy.fullRetry) }
+        let count = lane.isPressing ? entry.pressing : entry.slices
+        if !isHolder && count >= policy.slicesPerCredential { return .full(for: policy.fullRetry) }
         let permit = entry.breaker.permit(now: now, probeLimit: policy.pushDeadline)
         switch permit {
         case .go, .probe:
-            if !isHolder { entry.slices += 1 }
+            if !isHolder { entry.add(1, lane) }
             entries[key] = entry
         case .stopped, .full: break
         }
@@ -38,10 +48,10 @@ package struct CredentialGate: Sendable {
     }
 
     /// A slice is done with `key`.
-    package mutating func leave(_ key: CredentialKey) {
+    package mutating func leave(_ key: CredentialKey, lane: Lane) {
         guard var entry = entries[key] else { return }
-        entry.slices = max(0, entry.slices - 1)
-        entries[key] = entry.slices == 0 && entry.breaker.isIdle ? nil : entry
+        entry.add(-1, lane)
+        entries[key] = entry.isUnused ? nil : entry
     }
 
     /// Learns from outcomes; says what must be noted for the operator.
@@ -52,7 +62,7 @@ package struct CredentialGate: Sendable {
     ) -> CredentialBreaker.Change? {
         var entry = entries[key] ?? Entry(breaker: CredentialBreaker(policy: policy.retry))
         let change = entry.breaker.observed(sign, now: now)
-        entries[key] = entry.slices == 0 && entry.breaker.isIdle ? nil : entry
+        entries[key] = entry.isUnused ? nil : entry
         return change
     }
 

@@ -106,6 +106,8 @@ package struct DeliveryMachine: Sendable {
         var onItsWay = 0
         /// One push is asking for all: the others wait for its outcome.
         var isProbing = false
+        /// Since when the credential has had no room for this slice.
+        var fullSince: Timestamp?
     }
 
     /// A flush that the store has not answered yet.
@@ -164,17 +166,23 @@ package struct DeliveryMachine: Sendable {
         retryAt = nil
         if let work { prepare(work, now: now) }
         if isDraining { putBackReady() }
-        return queues.filter { !$0.ready.isEmpty }.map { .ask($0.key) } + proceed(now)
+        return requests() + proceed(now)
     }
 
     /// The gate answered.
     package mutating func permitted(_ key: CredentialKey, _ permit: Permit, now: Timestamp) -> [Action] {
         guard phase == .sending, let index = queues.firstIndex(where: { $0.key == key }) else { return [] }
+        let fullSince = queues[index].fullSince ?? now
+        queues[index].fullSince = nil
         switch permit {
         case .go: return send(queues[index].ready.count, from: index)
         case .probe:
             queues[index].isProbing = true
             return send(1, from: index)
+        case .full(let wait) where now >= fullSince && now - fullSince < wait:
+            // The payloads are written: cheaper to ask again at the next tick than to start over.
+            queues[index].fullSince = fullSince
+            return []
         case .stopped(let wait), .full(let wait):
             putBackReady(of: index, for: wait)
             return proceed(now)
@@ -185,11 +193,10 @@ package struct DeliveryMachine: Sendable {
     package mutating func completed(_ batch: [PushCompletion], now: Timestamp) -> [Action] {
         guard phase == .sending else { return [] }
         let known = batch.filter { isOnItsWay($0.slot) }
-        var actions = judgements(of: known)
+        let actions = judgements(of: known)
         for completion in known where isOnItsWay(completion.slot) { apply(completion, now: now) }
         for index in queues.indices where queues[index].onItsWay == 0 { queues[index].isProbing = false }
-        actions += queues.filter { !$0.ready.isEmpty && !$0.isProbing }.map { .ask($0.key) }
-        return actions + proceed(now)
+        return actions + requests() + proceed(now)
     }
 
     /// The transport is done with these; one it never answered would keep the slice for ever.
@@ -200,11 +207,12 @@ package struct DeliveryMachine: Sendable {
 
     /// Time passed.
     package mutating func ticked(now: Timestamp) -> [Action] {
-        guard let at = retryAt else { return proceed(now) }
+        let asks = phase == .sending ? requests() : []
+        guard let at = retryAt else { return asks + proceed(now) }
         // A wait longer than any backoff is a clock that was set back.
-        if now < at && at - now <= policy.storeBackoff.cap * 2 { return [] }
+        if now < at && at - now <= policy.storeBackoff.cap * 2 { return asks }
         retryAt = nil
-        return phase == .loading ? [.load] : proceed(now)
+        return phase == .loading ? [.load] : asks + proceed(now)
     }
 
     /// The store answered the flush.
@@ -263,6 +271,11 @@ package struct DeliveryMachine: Sendable {
     }
 
     // MARK: Sending
+
+    /// What the gate must be asked for now.
+    private func requests() -> [Action] {
+        queues.filter { !$0.ready.isEmpty && !$0.isProbing }.map { .ask($0.key) }
+    }
 
     private mutating func send(_ count: Int, from index: Int) -> [Action] {
         let slots = queues[index].ready.prefix(count)

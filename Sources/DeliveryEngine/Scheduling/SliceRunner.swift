@@ -37,7 +37,7 @@ struct SliceRunner: Sendable {
             // Lost or given up with pushes under way: what the transport has not begun must not begin.
             if loop.openSends > 0 || !loop.isOver { group.cancelAll() }
         }
-        for key in loop.held { engine.leave(key) }
+        engine.leave(loop.held, lane: lease.lane)
         return loop.machine.lease.epoch
     }
 
@@ -51,7 +51,7 @@ struct SliceRunner: Sendable {
             switch action {
             case .load: group.addTask { await load() }
             case .ask(let key):
-                let permit = engine.enter(key, isHolder: loop.held.contains(key))
+                let permit = engine.enter(key, lane: lease.lane, isHolder: loop.held.contains(key))
                 if permit == .go || permit == .probe { loop.held.insert(key) }
                 actions += loop.machine.permitted(key, permit, now: engine.clock.now())
             case .send(let pushes, let platform, let key):
