@@ -91,6 +91,8 @@ package final class PostgresListener: Sendable {
                 mailbox.deliver(.notification(channel: channel, payload: payload))
             }
             mailbox.repeatIfDropped()
+            // Before each wait: a `stop` during the last call has used up its wake-up.
+            if session.interrupt.isStopped { throw PostgresError(.closed) }
             let hasInput = Poller.wait(
                 session.connection.socket,
                 for: POLLIN,
@@ -100,7 +102,7 @@ package final class PostgresListener: Sendable {
             if session.interrupt.isStopped { throw PostgresError(.closed) }
             if hasInput {
                 try session.consume()
-            } else {
+            } else if !session.interrupt.isStopped {
                 let patience = Patience(until: .now + .seconds(5), ticket: session.interrupt.nextTicket())
                 try session.script("SELECT 1", patience)
             }

@@ -5,14 +5,14 @@ extension Session {
     func script(_ sql: String, _ patience: Patience) throws(PostgresError) {
         try leavePipeline()
         guard connection.sendScript(sql) else { throw lost() }
-        let failure = try drain(patience)
+        var failure = try drain(patience)
         if !connection.isIdle {
             guard connection.sendScript("ROLLBACK") else { throw lost() }
             _ = try drain(patience)
-            if failure == nil { throw PostgresError(.other, reason: "script left a transaction open") }
+            failure = failure ?? PostgresError(.other, reason: "script left a transaction open")
         }
-        if let failure { throw failure }
         try reenterPipeline()
+        if let failure { throw failure }
     }
 
     /// `COPY … FROM STDIN` of `copy`'s rows, a transaction of its own.

@@ -16,6 +16,9 @@ final class Session {
 
     private let cancelHandle: CancelHandle?
 
+    /// Reads of what came while idle: each takes all that is there, so a second normally finds the end of the stream.
+    private static let idleReadCount = 8
+
     /// Opens a session.
     ///
     /// - Throws: `cannotConnect`, `authenticationFailed`, `shuttingDown`, `overloaded`, `timeout`, `cancelled`.
@@ -99,8 +102,9 @@ final class Session {
     /// Whether the server has hung up, or says something, while the session lay idle.
     func isStale() -> Bool {
         guard isUsable else { return true }
-        if Poller.wait(connection.socket, for: POLLIN, orFor: nil, milliseconds: 0) {
-            // A parameter's change or a notice is harmless; the end of the stream makes the status bad.
+        // A parameter's change or a notice is harmless; the end of the stream shows only after the last bytes are read.
+        for _ in 0..<Self.idleReadCount
+        where isUsable && Poller.wait(connection.socket, for: POLLIN, orFor: nil, milliseconds: 0) {
             if !connection.consumeInput() || connection.isBad { isUsable = false }
         }
         return !isUsable

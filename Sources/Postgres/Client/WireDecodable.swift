@@ -157,9 +157,10 @@ struct WireTimestamp: WireDecodable {
             guard let raw = WireReader.integer(bytes, as: Int64.self) else { return nil }
             microseconds = PostgresTime.toUnix(raw)
         case TypeID.date:
-            // Days fit in 32 bits; times the microseconds of a day they fit in 64 (the infinities included).
             guard let days = WireReader.integer(bytes, as: Int32.self) else { return nil }
-            microseconds = PostgresTime.toUnix(Int64(days) * 86_400_000_000)
+            // The infinities are the ends of Int32; they become those of Int64, as for timestamptz.
+            let (product, overflow) = Int64(days).multipliedReportingOverflow(by: 86_400_000_000)
+            microseconds = overflow ? (days < 0 ? .min : .max) : PostgresTime.toUnix(product)
         default:
             return nil
         }

@@ -4,6 +4,9 @@ import Logging
 
 /// Brings a cluster's server up: makes the data, takes over a server that runs, or starts one.
 struct ClusterStarter {
+    /// How long the remains of a killed server may stand in the way of the next.
+    private static let leftoverPatience: Duration = .seconds(20)
+
     let layout: ClusterLayout
     let account: ClusterAccount
     let options: EmbeddedClusterOptions
@@ -72,20 +75,39 @@ struct ClusterStarter {
     /// with us, and an adopted server is no different from a started one.
     private func startServer(_ command: ClusterCommand) async throws(EmbeddedClusterError) -> Postmaster {
         rotateLog()
+        let hadPredecessor = FileManager.default.fileExists(atPath: layout.postmasterFile)
         progress("starting PostgreSQL \(command.binaries.version)")
+        let deadline = ContinuousClock.now + Self.leftoverPatience
+        while true {
+            let ending = try await launch(command)
+            if ending.isSuccess, let postmaster = Postmaster.running(in: layout.data) {
+                return try await checked(postmaster)
+            }
+            // The processes of a killed server hold its memory until they notice; only then may another start.
+            guard hadPredecessor, ContinuousClock.now < deadline else {
+                let log = ClusterFiles.read(layout.log) ?? ""
+                throw EmbeddedClusterError(.failed, "PostgreSQL did not start: \(tail(log + ending.output))")
+            }
+            do {
+                try await Task.sleep(for: .milliseconds(200))
+            } catch {
+                throw EmbeddedClusterError(.failed, "the start was cancelled")
+            }
+        }
+    }
+
+    private func launch(_ command: ClusterCommand) async throws(EmbeddedClusterError) -> ClusterCommand.Ending {
         let file = layout.configuration.replacing("'", with: "'\\''")
-        let ending = try await command.run(
+        return try await command.run(
             "pg_ctl",
             [
                 "start", "-D", layout.data, "-l", layout.log, "-w", "-t",
-                String(options.startTimeout.components.seconds),
-                "-s", "-o", "-c config_file='\(file)'",
+                String(options.startTimeout.components.seconds), "-s", "-o", "-c config_file='\(file)'",
             ]
         )
-        guard ending.isSuccess, let postmaster = Postmaster.running(in: layout.data) else {
-            let log = ClusterFiles.read(layout.log) ?? ""
-            throw EmbeddedClusterError(.failed, "PostgreSQL did not start: \(tail(ending.output + log))")
-        }
+    }
+
+    private func checked(_ postmaster: Postmaster) async throws(EmbeddedClusterError) -> Postmaster {
         guard await answers(within: options.startTimeout) else {
             throw EmbeddedClusterError(.failed, "PostgreSQL started, but does not let us in; see \(layout.log)")
         }

@@ -14,8 +14,11 @@ package enum Bootstrap {
     ///
     /// - Throws: `insufficientPrivilege` unless the session may create roles, BYPASSRLS included (a superuser).
     package static func prepare(_ admin: PostgresConnection) async throws(PostgresError) {
-        for role in GatewayRole.allCases { try await admin.script(creation(of: role)) }
-        try await admin.script(schema)
+        let roles = GatewayRole.allCases.map(creation(of:)).joined(separator: "\n")
+        // The lock, because two GRANTs on one schema at once end in "tuple concurrently updated".
+        try await admin.script(
+            "BEGIN; SELECT pg_advisory_xact_lock(\(Migrator.lockKey + 1));\n\(roles)\n\(schema)\nCOMMIT;"
+        )
     }
 
     private static func creation(of role: GatewayRole) -> String {
@@ -25,7 +28,7 @@ package enum Bootstrap {
             case .call: "LOGIN NOSUPERUSER NOBYPASSRLS"
             case .engine: "LOGIN NOSUPERUSER BYPASSRLS"
             }
-        // Another node may create the role between the look and the deed: both errors mean that it is there.
+        // Roles are the whole server's, the lock is the database's: both errors mean that the role is there.
         return """
             DO $$ BEGIN
                 IF NOT EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname = '\(role.rawValue)') THEN
@@ -38,12 +41,7 @@ package enum Bootstrap {
 
     /// CREATE on the database stays with the admin: the owner makes tables, not schemas.
     private static let schema = """
-        DO $$ BEGIN
-            IF NOT EXISTS (SELECT FROM pg_catalog.pg_namespace WHERE nspname = 'gateway') THEN
-                CREATE SCHEMA gateway AUTHORIZATION gateway_owner;
-            END IF;
-        EXCEPTION WHEN duplicate_schema OR unique_violation THEN NULL;
-        END $$;
+        CREATE SCHEMA IF NOT EXISTS gateway AUTHORIZATION gateway_owner;
         GRANT USAGE ON SCHEMA gateway TO gateway_call, gateway_engine;
         """
 }

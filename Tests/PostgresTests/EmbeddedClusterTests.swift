@@ -1,0 +1,202 @@
+import Foundation
+import Testing
+
+@testable import Postgres
+
+/// The private cluster, with real servers. Serialized: each test starts servers of its own.
+@Suite(.serialized) struct EmbeddedClusterTests {
+    private func start(_ directory: String, _ options: EmbeddedClusterOptions = .init()) async throws -> EmbeddedCluster
+    {
+        try await EmbeddedCluster.start(directory: directory, options: options, logger: TestCluster.logger)
+    }
+
+    private func connect(_ cluster: EmbeddedCluster) async throws -> PostgresConnection {
+        try await PostgresConnection.connect(
+            PostgresConfiguration(cluster.superuserConnectionString),
+            logger: TestCluster.logger
+        )
+    }
+
+    private func code(_ body: () async throws -> some Any) async -> EmbeddedClusterError.Code? {
+        do { _ = try await body() } catch { return (error as? EmbeddedClusterError)?.code }
+        return nil
+    }
+
+    /// I1: a 2xx means on disk.
+    @Test func whatIsCommittedIsOnDiskAndNothingListensOnAPort() async throws {
+        let cluster = try await TestCluster.cluster()
+        let server = try await PostgresConnection.connect(
+            PostgresConfiguration(cluster.adminConnectionString(database: "postgres")),
+            logger: TestCluster.logger
+        )
+        for (name, value) in [
+            ("fsync", "on"), ("full_page_writes", "on"), ("synchronous_commit", "on"), ("listen_addresses", ""),
+            ("data_checksums", "on"), ("server_encoding", "UTF8"), ("log_min_error_statement", "panic"),
+        ] {
+            #expect(try await server.query("SELECT current_setting($1) AS v", [.text(name)]).only().text("v") == value)
+        }
+        var status = stat()
+        #expect(unsafe stat(cluster.socketDirectory, &status) == 0 && status.st_mode & 0o777 == 0o700)
+    }
+
+    @Test func dataSurvivesAStopAndAStart() async throws {
+        let directory = try await TestCluster.scratchPath("restart")
+        let first = try await start(directory)
+        try await connect(first).script("CREATE TABLE kept (n int); INSERT INTO kept VALUES (7)")
+        try await first.stop()
+        #expect(Postmaster.running(in: "\(directory)/data") == nil)
+        let second = try await start(directory)
+        #expect(try await connect(second).query("SELECT n FROM kept").only().int("n") == 7)
+        try await second.stop()
+    }
+
+    @Test func aSecondGatewayOnTheDirectoryIsRefused() async throws {
+        let directory = try await TestCluster.scratchPath("second")
+        let first = try await start(directory)
+        #expect(await code { try await start(directory) } == .inUse)
+        try await first.stop()
+        try await start(directory).stop()
+    }
+
+    /// A gateway that was killed leaves its server running and its lock free, which is what letting go of it does here.
+    @Test func theServerOfAKilledGatewayIsTakenOver() async throws {
+        let directory = try await TestCluster.scratchPath("orphan")
+        func startAndDie() async throws -> Int32 { try await start(directory).processID }
+        let orphan = try await startAndDie()
+        #expect(kill(orphan, 0) == 0)
+        let successor = try await start(directory)
+        #expect(successor.wasAdopted && successor.processID == orphan)
+        #expect(try await connect(successor).query("SELECT 1 AS n").only().int("n") == 1)
+        try await successor.stop()
+        #expect(Postmaster.running(in: "\(directory)/data") == nil)
+    }
+
+    @Test func anOrphanWithOtherSettingsIsStoppedAndStartedAnew() async throws {
+        let directory = try await TestCluster.scratchPath("changed")
+        func startAndDie() async throws -> Int32 { try await start(directory).processID }
+        let orphan = try await startAndDie()
+        var options = EmbeddedClusterOptions()
+        options.maximumConnections = 31
+        let successor = try await start(directory, options)
+        #expect(!successor.wasAdopted && successor.processID != orphan)
+        #expect(
+            try await connect(successor).query("SELECT current_setting('max_connections') AS v").only().text("v")
+                == "31"
+        )
+        try await successor.stop()
+    }
+
+    @Test func aServerKilledInMidQueryIsAnErrorAndAfterItsRecoveryTheNextCallWorks() async throws {
+        let directory = try await TestCluster.scratchPath("crash")
+        let cluster = try await start(directory)
+        var limits = PoolLimits()
+        limits.waitTimeout = .seconds(60)  // Recovery on a busy machine.
+        let pool = PostgresPool(
+            PostgresConfiguration(cluster.connectionString(role: .engine)),
+            limits: limits,
+            logger: TestCluster.logger
+        )
+        let admin = try await connect(cluster)
+        try await admin.script("CREATE TABLE gateway.log (n int); GRANT ALL ON gateway.log TO gateway_engine")
+        _ = try await pool.run(Statement("INSERT INTO gateway.log VALUES (1)"), tenant: nil)
+        let query = Task { try await pool.run(Statement("SELECT pg_sleep(30)"), tenant: nil) }
+        var victim: Int?
+        while victim == nil {
+            victim = try await admin.query(
+                "SELECT pid FROM pg_stat_activity WHERE query LIKE '%pg_sleep%' AND state = 'active' AND pid <> pg_backend_pid()"
+            ).first?.int("pid")
+        }
+        // One backend killed so makes the server throw out every session and recover.
+        kill(pid_t(victim ?? 0), SIGKILL)
+        await #expect { try await query.value } throws: { ($0 as? PostgresError)?.isRetriable == true }
+        #expect(
+            try await pool.run(Statement("SELECT n FROM gateway.log"), tenant: nil, timeout: .seconds(60)).only().int(
+                "n"
+            ) == 1
+        )
+
+        // The whole server killed: the pool says so, and a new gateway's start recovers it.
+        kill(cluster.processID, SIGKILL)
+        var failure: PostgresError?
+        while failure == nil {
+            do throws(PostgresError) {
+                _ = try await pool.run(Statement("SELECT 1"), tenant: nil, timeout: .milliseconds(500))
+            } catch {
+                failure = error
+            }
+        }
+        #expect(failure?.isRetriable == true)
+        try await cluster.stop()
+        let again = try await start(directory)
+        #expect(
+            try await pool.run(Statement("SELECT n FROM gateway.log"), tenant: nil, timeout: .seconds(60)).only().int(
+                "n"
+            ) == 1
+        )
+        try await again.stop()
+    }
+
+    @Test func aForeignDirectoryIsRefusedAndUntouched() async throws {
+        let directory = try await TestCluster.scratchPath("foreign")
+        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+        try Data("x".utf8).write(to: URL(filePath: "\(directory)/precious"))
+        #expect(await code { try await start(directory) } == .foreignDirectory)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: directory) == ["precious"])
+    }
+
+    @Test func aClusterOfAnotherVersionIsRefused() async throws {
+        let directory = try await TestCluster.scratchPath("version")
+        try await start(directory).stop()
+        try Data("9\n".utf8).write(to: URL(filePath: "\(directory)/data/PG_VERSION"))
+        #expect(await code { try await start(directory) } == .wrongVersion)
+    }
+
+    @Test func aStartCutShortDuringInitdbBeginsAnew() async throws {
+        let directory = try await TestCluster.scratchPath("half")
+        try FileManager.default.createDirectory(atPath: "\(directory)/data.new", withIntermediateDirectories: true)
+        try Data("1\n".utf8).write(to: URL(filePath: "\(directory)/push-gateway-cluster"))
+        try Data("half".utf8).write(to: URL(filePath: "\(directory)/data.new/PG_VERSION"))
+        try await start(directory).stop()
+    }
+
+    @Test func aPathTooLongForASocketGetsAShortOne() async throws {
+        let directory = try await TestCluster.scratchPath(String(repeating: "long'", count: 20))
+        let cluster = try await start(directory)
+        #expect(!cluster.socketDirectory.hasPrefix(directory))
+        #expect(ClusterLayout.socketPath(in: cluster.socketDirectory).utf8.count <= ClusterLayout.socketPathBytes)
+        #expect(try await connect(cluster).query("SELECT 1 AS n").only().int("n") == 1)
+        try await cluster.stop()
+        try? FileManager.default.removeItem(atPath: cluster.socketDirectory)
+    }
+
+    @Test(.enabled(if: geteuid() == 0)) func aPlaceTheAccountCannotReachIsRefusedWithItsName() async throws {
+        let closed = try await TestCluster.scratchPath("closed")
+        try FileManager.default.createDirectory(
+            atPath: closed,
+            withIntermediateDirectories: true,
+            attributes: [.posixPermissions: 0o700]
+        )
+        do {
+            _ = try await start("\(closed)/inner")
+            Issue.record("should be refused")
+        } catch let error as EmbeddedClusterError {
+            #expect(error.code == .noAccess && error.description.contains(closed))
+        }
+    }
+
+    @Test func versionsAreReadFromWhatTheProgramSays() {
+        #expect(PostgresBinaries.version(in: "postgres (PostgreSQL) 15.20 (Debian 15.20-0+deb12u1)") == 15)
+        #expect(PostgresBinaries.version(in: "postgres (PostgreSQL) 17devel") == 17)
+        #expect(PostgresBinaries.version(in: "bash: no") == nil)
+    }
+
+    @Test func aPostmasterFileOfAnotherProcessIsNotBelieved() async throws {
+        let directory = try await TestCluster.scratchPath("stale")
+        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+        try Data("\(getpid())\n\(directory)\n0\n5432\n/tmp\n".utf8).write(
+            to: URL(filePath: "\(directory)/postmaster.pid")
+        )
+        #expect(Postmaster.running(in: directory) == nil)
+        #expect(Postmaster.parse("") == nil && Postmaster.parse("-1\n") == nil && Postmaster.parse("x") == nil)
+    }
+}
