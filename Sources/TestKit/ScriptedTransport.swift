@@ -16,18 +16,12 @@ package final class ScriptedTransport: PushTransport {
         var stream: AsyncStream<[PushCompletion]>.Continuation
     }
 
-    private struct Waiter {
-        var count: Int
-        var continuation: CheckedContinuation<Void, Never>
-    }
-
     private struct State {
         var scripts: [DeviceToken: [Outcome]] = [:]
         var fallback: (@Sendable (Push) -> Outcome)?
         var sent: [Sent] = []
         var isHolding = false
         var held: [Held] = []
-        var waiters: [Waiter] = []
         var inFlight = 0
         var maximumInFlight = 0
     }
@@ -36,6 +30,7 @@ package final class ScriptedTransport: PushTransport {
     /// How many completions come together.
     private let batchSize: Int
     private let state = NIOLockedValueBox(State())
+    private let asked = Tally()
 
     package init(name: String = "scripted", batchSize: Int = 64) {
         self.name = name
@@ -76,16 +71,7 @@ package final class ScriptedTransport: PushTransport {
     package var maximumInFlight: Int { state.withLockedValue { $0.maximumInFlight } }
 
     /// Returns once at least `count` pushes were asked for.
-    package func sends(atLeast count: Int) async {
-        await withCheckedContinuation { continuation in
-            let isReached = state.withLockedValue { state in
-                if state.sent.count >= count { return true }
-                state.waiters.append(Waiter(count: count, continuation: continuation))
-                return false
-            }
-            if isReached { continuation.resume() }
-        }
-    }
+    package func sends(atLeast count: Int) async { await asked.reaches(count) }
 
     package func send(
         _ batch: [Push],
@@ -93,20 +79,18 @@ package final class ScriptedTransport: PushTransport {
         deadline: Duration
     ) -> AsyncStream<[PushCompletion]> {
         let (stream, continuation) = AsyncStream.makeStream(of: [PushCompletion].self)
-        let (held, waiters) = state.withLockedValue { state -> (Held?, [Waiter]) in
+        let held = state.withLockedValue { state -> Held? in
             let completions = batch.map { PushCompletion(slot: $0.slot, outcome: Self.outcome(of: $0, &state)) }
             state.sent.append(contentsOf: batch.map { Sent(push: $0, credential: credential) })
             state.maximumInFlight = max(state.maximumInFlight, state.inFlight + batch.count)
-            let reached = state.waiters.filter { $0.count <= state.sent.count }
-            state.waiters.removeAll { $0.count <= state.sent.count }
             let held = Held(completions: completions, stream: continuation)
-            guard state.isHolding else { return (held, reached) }
+            guard state.isHolding else { return held }
             state.inFlight += batch.count
             state.held.append(held)
-            return (nil, reached)
+            return nil
         }
         if let held { answer(held) }
-        for waiter in waiters { waiter.continuation.resume() }
+        asked.add(batch.count)
         return stream
     }
 

@@ -10,20 +10,15 @@ package final class TestClock: WallClock {
         var continuation: CheckedContinuation<Void, any Error>
     }
 
-    private struct Waiter {
-        var count: Int
-        var continuation: CheckedContinuation<Void, Never>
-    }
-
     private struct State {
         var now: Timestamp
         var nextID = 0
         var sleepers: [Int: Sleeper] = [:]
         var canceled: Set<Int> = []
-        var waiters: [Waiter] = []
     }
 
     private let state: NIOLockedValueBox<State>
+    private let asleep = Tally()
 
     /// A clock that stands at `start`; by default 2025-12-01 00:00 UTC.
     package init(_ start: Timestamp = Timestamp(seconds: 1_764_547_200)) {
@@ -43,20 +38,12 @@ package final class TestClock: WallClock {
                 .sorted { $0.value.deadline < $1.value.deadline }.map(\.key)
             return ids.compactMap { state.sleepers.removeValue(forKey: $0) }
         }
+        asleep.add(-due.count)
         for sleeper in due { sleeper.continuation.resume() }
     }
 
     /// Returns once at least `count` tasks sleep on `timer`: then it is safe to move the time.
-    package func sleepers(atLeast count: Int) async {
-        await withCheckedContinuation { continuation in
-            let isReached = state.withLockedValue { state in
-                if state.sleepers.count >= count { return true }
-                state.waiters.append(Waiter(count: count, continuation: continuation))
-                return false
-            }
-            if isReached { continuation.resume() }
-        }
-    }
+    package func sleepers(atLeast count: Int) async { await asleep.reaches(count) }
 
     fileprivate func sleep(until deadline: Timestamp) async throws {
         let id = state.withLockedValue { state in
@@ -73,16 +60,13 @@ package final class TestClock: WallClock {
     }
 
     private func enter(_ id: Int, _ sleeper: Sleeper) {
-        let (result, waiters) = state.withLockedValue { state -> (Result<Void, any Error>?, [Waiter]) in
-            if state.canceled.remove(id) != nil { return (.failure(CancellationError()), []) }
-            if sleeper.deadline <= state.now { return (.success(()), []) }
+        let result = state.withLockedValue { state -> Result<Void, any Error>? in
+            if state.canceled.remove(id) != nil { return .failure(CancellationError()) }
+            if sleeper.deadline <= state.now { return .success(()) }
             state.sleepers[id] = sleeper
-            let reached = state.waiters.filter { $0.count <= state.sleepers.count }
-            state.waiters.removeAll { $0.count <= state.sleepers.count }
-            return (nil, reached)
+            return nil
         }
-        if let result { sleeper.continuation.resume(with: result) }
-        for waiter in waiters { waiter.continuation.resume() }
+        if let result { sleeper.continuation.resume(with: result) } else { asleep.add(1) }
     }
 
     private func cancel(_ id: Int) {
@@ -94,7 +78,9 @@ package final class TestClock: WallClock {
             }
             return sleeper
         }
-        sleeper?.continuation.resume(throwing: CancellationError())
+        guard let sleeper else { return }
+        asleep.add(-1)
+        sleeper.continuation.resume(throwing: CancellationError())
     }
 }
 
