@@ -1,0 +1,262 @@
+import Commands
+import DeliveryEngine
+import Foundation
+import Model
+import Testing
+
+@testable import Postgres
+
+/// A migrated database with two tenants, `acme` and `other`, that both have an app `shop`, and every store on it.
+struct StoreFixture: Sendable {
+    let database: TestDatabase
+    let call: PostgresPool
+    let engine: PostgresPool
+    let node: NodeID = "node-1"
+    let acme: TenantID = "acme"
+    let other: TenantID = "other"
+    let scope = AppScope(app: "shop", vendor: .rationalOwl)
+
+    var commands: PostgresCommandStore { PostgresCommandStore(call: call, node: node) }
+    var delivery: PostgresDeliveryStore { PostgresDeliveryStore(engine: engine) }
+    var webhooks: PostgresWebhookStore { PostgresWebhookStore(engine: engine) }
+    var provisioning: PostgresProvisioningStore { PostgresProvisioningStore(engine: engine) }
+    var directory: PostgresDirectory { PostgresDirectory(call: call, engine: engine) }
+    var queries: PostgresQueryStore { PostgresQueryStore(call: call) }
+    var devices: PostgresDeviceStore { PostgresDeviceStore(call: call) }
+    var status: PostgresStatusStore { PostgresStatusStore(engine: engine) }
+
+    static func make() async throws -> StoreFixture {
+        let database = try await TestCluster.database()
+        let fixture = StoreFixture(
+            database: database,
+            call: database.pool(.call),
+            engine: database.pool(.engine)
+        )
+        _ = try await fixture.provisioning.apply([fixture.tenant("acme"), fixture.tenant("other")])
+        return fixture
+    }
+
+    /// A tenant with one app, one credential, one API key and one binding, all named after it.
+    func tenant(_ name: String) -> ProvisionedTenant {
+        let key = BindingKey(vendor: .rationalOwl, kind: "account", value: "account-of-\(name)")
+        return ProvisionedTenant(
+            id: TenantID(name),
+            apiKeys: [ProvisionedKey(name: "backend", hash: Array("hash-\(name)".utf8), scopes: ["send", "read"])],
+            credentials: [credential("apple")],
+            apps: [
+                ProvisionedApp(
+                    id: "shop",
+                    platforms: [.ios: PlatformRoute(topic: "com.example.shop", credentials: [.production: "apple"])],
+                    bindings: [ProvisionedBinding(key: key, settings: JSONObject([("compat", "legacy")]))]
+                )
+            ]
+        )
+    }
+
+    func credential(_ id: CredentialID, secret: UInt8 = 1) -> ProvisionedCredential {
+        ProvisionedCredential(
+            id: id,
+            kind: "apns-token",
+            teamID: "ABCDE12345",
+            keyID: "KEY1234567",
+            sealed: (0..<12).map { _ in UInt8.random(in: 0...255) },
+            fingerprint: [secret]
+        )
+    }
+
+    /// The database's clock.
+    func now() async throws -> Timestamp { try await delivery.heartbeat(node) }
+
+    // MARK: Commands
+
+    /// The answer to one statement.
+    func ask(_ statement: StoreStatement, in tenant: TenantID? = nil) async throws -> StoreAnswer {
+        try #require(try await commands.run([statement], in: tenant ?? acme).first)
+    }
+
+    /// The number a statement answers.
+    func count(_ statement: StoreStatement, in tenant: TenantID? = nil) async throws -> Int {
+        guard case .count(let count) = try await ask(statement, in: tenant) else { return -1 }
+        return count
+    }
+
+    @discardableResult
+    func register(
+        _ key: VendorDeviceKey,
+        token: String? = nil,
+        phone: String? = nil,
+        replaces: Bool = true,
+        vendor: Vendor = .rationalOwl,
+        environment: PushEnvironment? = nil,
+        in tenant: TenantID? = nil
+    ) async throws -> Registered {
+        let registration = DeviceRegistration(
+            key: key,
+            platform: .ios,
+            environment: environment,
+            token: token.flatMap { DeviceToken(apns: $0) },
+            phone: phone,
+            replacesSamePhone: replaces
+        )
+        let statement = StoreStatement.register(
+            AppScope(app: "shop", vendor: vendor),
+            key: key,
+            registration,
+            identity: IdentityID(UUID()),
+            device: DeviceID(UUID()),
+            at: try await now()
+        )
+        guard case .registered(let registered) = try await ask(statement, in: tenant) else {
+            throw StoreError(.failed, "not registered")
+        }
+        return registered
+    }
+
+    /// A message to `targets`, leased by this node.
+    func message(
+        to targets: [(TargetID, Address?)] = [],
+        slices: [NewSlice]? = nil,
+        dueIn delay: Duration = .zero,
+        leased: Bool = true,
+        recipients: Int? = nil,
+        suppressed: [SuppressedTarget] = [],
+        idempotency: IdempotencyKey? = nil,
+        sender: SenderID? = nil,
+        content: Content = Content(title: "t", body: "b"),
+        scope: AppScope? = nil
+    ) async throws -> NewMessage {
+        let now = try await now()
+        var random = SystemRandomNumberGenerator()
+        let whole = NewSlice(number: 0, work: .deliver, targets: targets.map(\.0), addresses: targets.map(\.1))
+        let slices = slices ?? (targets.isEmpty ? [] : [whole])
+        return NewMessage(
+            id: MessageID(UUID.v7(at: now, using: &random)),
+            scope: scope ?? self.scope,
+            sender: sender,
+            content: content,
+            collapseID: nil,
+            lane: .transactional,
+            acceptedAt: now,
+            dueAt: now + delay,
+            expiresAt: now + delay + .seconds(3600),
+            fallback: nil,
+            recipients: recipients ?? targets.count + suppressed.count,
+            slices: slices,
+            suppressed: suppressed,
+            idempotency: idempotency,
+            claim: leased ? NewMessage.Claim(node: node, lease: .seconds(30)) : nil
+        )
+    }
+
+    @discardableResult
+    func accept(_ message: NewMessage, in tenant: TenantID? = nil) async throws -> Acceptance {
+        guard case .accepted(let acceptance) = try await ask(.accept(message), in: tenant) else {
+            throw StoreError(.failed, "not accepted")
+        }
+        return acceptance
+    }
+
+    /// A message to registered identities, accepted and leased by this node, with its lease.
+    func sending(
+        to identities: [IdentityID],
+        addresses: [Address?] = [],
+        sender: SenderID? = nil
+    ) async throws -> (NewMessage, SliceLease) {
+        let targets = identities.enumerated().map { index, identity in
+            (TargetID(identity), index < addresses.count ? addresses[index] : nil)
+        }
+        let message = try await message(to: targets, sender: sender)
+        try await accept(message)
+        return (message, lease(of: message))
+    }
+
+    /// The lease that a message was inserted with.
+    func lease(of message: NewMessage, tenant: TenantID? = nil) -> SliceLease {
+        let slice = message.slices.first ?? NewSlice(number: 0, work: .deliver)
+        return SliceLease(
+            key: SliceKey(tenant: tenant ?? acme, message: message.id, number: slice.number),
+            epoch: 1,
+            lane: message.lane,
+            dueDay: message.dueAt.day,
+            work: slice.work,
+            targets: slice.targets,
+            addresses: slice.addresses
+        )
+    }
+
+    // MARK: Outcomes
+
+    /// Outcomes of the given targets of a lease, all of one state.
+    func progress(
+        _ lease: SliceLease,
+        _ indexes: [Int],
+        _ state: DeliveryState = .sent,
+        disposition: SliceProgress.Disposition = .finished,
+        transport: String? = "apns",
+        at: Timestamp? = nil
+    ) async throws -> SliceProgress {
+        var lease = lease
+        let time = if let at { at } else { try await now() }
+        let results = indexes.map { index in
+            DeliveryResult(
+                index: index,
+                target: lease.targets[index],
+                identity: IdentityID(lease.targets[index].rawValue),
+                address: index < lease.addresses.count ? lease.addresses[index] : nil,
+                state: state,
+                reason: state == .sent ? nil : "BadDeviceToken",
+                transport: transport,
+                transportID: UUID(),
+                attempts: 1,
+                at: time,
+                payloadBytes: 100
+            )
+        }
+        for index in indexes { lease.markDone(index) }
+        return SliceProgress(
+            lease: lease,
+            app: "shop",
+            vendor: .rationalOwl,
+            results: results,
+            disposition: disposition
+        )
+    }
+
+    func receipt(
+        _ message: MessageID,
+        _ key: VendorDeviceKey,
+        _ kind: ReceiptKind = .received,
+        in tenant: TenantID? = nil
+    ) async throws -> ReceiptReply {
+        let statement = StoreStatement.receipt(scope, message, Reporter(key: key), kind, at: try await now())
+        guard case .receipt(let reply) = try await ask(statement, in: tenant) else { return .orphan }
+        return reply
+    }
+
+    func facts(_ message: MessageID) async throws -> MessageFacts {
+        try #require(try await queries.message(message.description, in: acme))
+    }
+
+    /// The counters of all hours and nodes.
+    func counters() async throws -> Funnel {
+        let now = try await now()
+        let days = try await queries.funnel(
+            in: acme,
+            app: "shop",
+            from: now + .seconds(-86400),
+            to: now + .seconds(86400 * 40)
+        )
+        var sum = Funnel(recipients: 0)
+        for day in days {
+            sum.recipients = (sum.recipients ?? 0) + (day.funnel.recipients ?? 0)
+            sum.sent += day.funnel.sent
+            sum.received += day.funnel.received
+            sum.read += day.funnel.read
+            sum.failed += day.funnel.failed
+            sum.suppressed += day.funnel.suppressed
+            sum.expired += day.funnel.expired
+            sum.canceled += day.funnel.canceled
+        }
+        return sum
+    }
+}

@@ -1,0 +1,121 @@
+import Commands
+import DeliveryEngine
+import Foundation
+import Model
+import Testing
+
+@testable import Postgres
+
+/// I6: nobody reads or changes another tenant's row, and PostgreSQL refuses it by itself.
+@Suite struct StoreIsolationTests {
+    /// Rows in as many tables as a message touches.
+    private func filled() async throws -> (StoreFixture, NewMessage, Registered) {
+        let fixture = try await StoreFixture.make()
+        let device = try await fixture.register("key", token: "aabb", phone: "01011112222")
+        let (message, lease) = try await fixture.sending(to: [device.identity])
+        _ = try await fixture.delivery.record(try await fixture.progress(lease, [0]), by: fixture.node)
+        return (fixture, message, device)
+    }
+
+    private func tables(_ admin: PostgresConnection) async throws -> [String] {
+        try await admin.query(
+            """
+            SELECT relname::text AS name FROM pg_class
+            WHERE relnamespace = 'gateway'::regnamespace AND relkind IN ('r', 'p', 'v', 'm') ORDER BY 1
+            """
+        ).map { try $0.text("name") }
+    }
+
+    /// A fingerprint of all rows, as the superuser sees them.
+    private func checksum(_ admin: PostgresConnection, _ table: String, tenant: String) async throws -> String {
+        let sql = """
+            SELECT coalesce(md5(string_agg(t::text, '|' ORDER BY t::text)), '') AS sum FROM gateway.\(table) t
+            WHERE tenant_id = '\(tenant)'
+            """
+        return try await admin.query(sql).only().text("sum")
+    }
+
+    @Test func withoutATenantEveryTableReadsNothingAndTakesNothing() async throws {
+        let (fixture, _, _) = try await filled()
+        let admin = try await fixture.database.admin()
+        let names = try await tables(admin)
+        #expect(names.count > 30)
+        for name in names {
+            for verb in ["SELECT count(*) AS n FROM", "DELETE FROM", "TRUNCATE"] {
+                let statement = Statement("\(verb) gateway.\(name)")
+                do {
+                    let result = try await fixture.call.run(statement, tenant: nil)
+                    if verb.hasPrefix("SELECT") {
+                        #expect(try result.only().int("n") == 0, "\(name)")
+                    } else {
+                        #expect(result.affectedRows == 0, "\(name)")
+                        #expect(verb != "TRUNCATE", "\(name)")
+                    }
+                } catch {
+                    #expect(error.code == .insufficientPrivilege, "\(verb) \(name): \(error)")
+                }
+            }
+        }
+        // The control: with the tenant set, there is something to read.
+        let seen = try await fixture.call.run(Statement("SELECT count(*) AS n FROM gateway.delivery"), tenant: "acme")
+        #expect(try seen.only().int("n") == 1)
+        let rows = try await admin.query("SELECT count(*) AS n FROM gateway.tenant")
+        #expect(try rows.only().int("n") == 2)
+    }
+
+    @Test func aRowOfAnotherTenantIsRefusedByTheServer() async throws {
+        let fixture = try await StoreFixture.make()
+        for tenant in ["other", nil] {
+            let insert = Statement("INSERT INTO gateway.lane (tenant_id, lane) VALUES ('acme', 1)")
+            let error = await #expect(throws: PostgresError.self) {
+                try await fixture.call.run(insert, tenant: tenant)
+            }
+            #expect(error?.code == .insufficientPrivilege)
+        }
+    }
+
+    @Test func everyCommandOfAnotherTenantMeetsNothing() async throws {
+        let (fixture, message, device) = try await filled()
+        let admin = try await fixture.database.admin()
+        let names = ["device", "identity", "message", "slice", "delivery", "event", "sender", "counter_hour"]
+        var before: [String] = []
+        for name in names { before.append(try await checksum(admin, name, tenant: "acme")) }
+
+        let scope = fixture.scope
+        let now = try await fixture.now()
+        let other = fixture.other
+        #expect(try await fixture.ask(.identity(scope, key: "key"), in: other) == .identity(nil))
+        #expect(try await fixture.receipt(message.id, "key", .read, in: other) == .orphan)
+        #expect(
+            try await fixture.ask(.delivery(scope, message.id, Reporter(key: "key")), in: other)
+                == .delivery(nil, platform: nil)
+        )
+        #expect(try await fixture.count(.cancel(scope, message.id, at: now), in: other) == 0)
+        #expect(try await fixture.count(.touch(scope, key: "key", at: now), in: other) == 0)
+        #expect(try await fixture.count(.unregister(scope, .key("key"), at: now), in: other) == 0)
+        #expect(try await fixture.count(.unregister(scope, .phone("01011112222"), at: now), in: other) == 0)
+        #expect(try await fixture.ask(.media(scope, message.id, media: "m"), in: other) == .noMedia)
+        #expect(
+            try await fixture.ask(.resolve(scope, [.phone("01011112222"), .device(device.device)]), in: other)
+                == .resolved([nil, nil])
+        )
+        #expect(try await fixture.queries.message(message.id.description, in: other) == nil)
+        #expect(try await fixture.queries.deliveries(of: message.id, in: other, limit: 10).isEmpty)
+        #expect(try await fixture.devices.device(device.device, in: other) == nil)
+        #expect(try await fixture.devices.erase(device.device, in: other, by: "test") == false)
+        #expect(try await fixture.devices.inbox(of: device.device, in: other, before: nil, limit: 5).isEmpty)
+        #expect(try await fixture.queries.events(in: other, after: 0, limit: 10).isEmpty)
+
+        var after: [String] = []
+        for name in names { after.append(try await checksum(admin, name, tenant: "acme")) }
+        #expect(before == after)
+    }
+
+    @Test func theSameKeyAndTokenOfTwoTenantsAreTwoDevices() async throws {
+        let fixture = try await StoreFixture.make()
+        let first = try await fixture.register("key", token: "aabb")
+        let second = try await fixture.register("key", token: "aabb", in: fixture.other)
+        #expect(first.device != second.device)
+        #expect(!second.wasActive && second.replaced.isEmpty)
+    }
+}

@@ -1,0 +1,185 @@
+import Commands
+import DeliveryEngine
+import Foundation
+import Model
+import Testing
+
+@testable import Postgres
+
+/// Provisioning files, keys and what is found by them.
+@Suite struct StoreProvisioningTests {
+    private let key = BindingKey(vendor: .rationalOwl, kind: "account", value: "account-of-acme")
+
+    @Test func theSameFileAgainChangesNothing() async throws {
+        let fixture = try await StoreFixture.make()
+        let before = try await fixture.directory.credentials()
+        let summary = try await fixture.provisioning.apply([fixture.tenant("acme"), fixture.tenant("other")])
+        #expect(!summary.isChanged)
+        #expect(try await fixture.directory.credentials() == before)
+    }
+
+    @Test func anotherSecretIsAnotherVersionAndAnotherSealingIsNot() async throws {
+        let fixture = try await StoreFixture.make()
+        var tenant = fixture.tenant("acme")
+        tenant.credentials = [fixture.credential("apple")]
+        #expect(try await !fixture.provisioning.apply([tenant]).isChanged)
+        let rejection = Rejection(scope: .credential, reason: "InvalidProviderToken", status: 403)
+        let id = CredentialKey(tenant: "acme", credential: "apple")
+        try await fixture.delivery.noteCredential(id, refusal: rejection)
+        tenant.credentials = [fixture.credential("apple", secret: 2)]
+        #expect(try await fixture.provisioning.apply([tenant]).credentials == 1)
+        let stored = try #require(try await fixture.directory.credentials().first { $0.key == id })
+        #expect(stored.version == 2 && stored.refusal == nil && stored.sealed == tenant.credentials[0].sealed)
+    }
+
+    @Test func whatTheFileNoLongerListsGoesAwayAndHistoryStays() async throws {
+        let fixture = try await StoreFixture.make()
+        let device = try await fixture.register("k1", token: "aa01")
+        let summary = try await fixture.provisioning.apply([ProvisionedTenant(id: "acme")])
+        #expect(summary.removed == 4 && summary.apps == 0)
+        #expect(try await fixture.directory.binding(key) == nil)
+        #expect(try await fixture.directory.apiKey(hash: Array("hash-acme".utf8)) == nil)
+        #expect(try await fixture.directory.credentials().map(\.key.tenant) == ["other"])
+        #expect(try await fixture.ask(.app(fixture.scope)) == .app(nil))
+        #expect(try await fixture.devices.device(device.device, in: fixture.acme) != nil)
+        // Listed again, it is as before.
+        #expect(try await fixture.provisioning.apply([fixture.tenant("acme")]).apps == 1)
+        #expect(try await fixture.ask(.app(fixture.scope)) == .app(AppFacts(hasCredential: true, identityCount: 1)))
+    }
+
+    @Test func aBindingOfAnotherTenantIsRefusedAndNothingIsChanged() async throws {
+        let fixture = try await StoreFixture.make()
+        var thief = fixture.tenant("thief")
+        thief.apps[0].bindings = [ProvisionedBinding(key: key)]
+        var acme = fixture.tenant("acme")
+        acme.apiKeys = []
+        acme.apps[0].bindings.append(
+            ProvisionedBinding(key: BindingKey(vendor: .rationalOwl, kind: "account", value: "account-of-other"))
+        )
+        await #expect(throws: ProvisioningError.bindingTaken(key)) { try await fixture.provisioning.apply([thief]) }
+        await #expect(throws: ProvisioningError.self) { try await fixture.provisioning.apply([acme]) }
+        #expect(try await fixture.directory.binding(key)?.tenant == "acme")
+        #expect(try await fixture.directory.apiKey(hash: Array("hash-acme".utf8)) != nil)
+        let admin = try await fixture.database.admin()
+        let tenants = try await admin.query("SELECT count(*) AS n FROM gateway.tenant")
+        #expect(try tenants.only().int("n") == 2)
+    }
+
+    @Test func aBindingMovesWhenItsOwnerGivesItUpInTheSameFile() async throws {
+        let fixture = try await StoreFixture.make()
+        var acme = fixture.tenant("acme")
+        var other = fixture.tenant("other")
+        other.apps[0].bindings.append(ProvisionedBinding(key: key))
+        acme.apps[0].bindings = []
+        _ = try await fixture.provisioning.apply([other, acme])
+        #expect(try await fixture.directory.binding(key)?.tenant == "other")
+    }
+
+    @Test func aSecretOfAnotherKeyAndADoubleEntryAreRefused() async throws {
+        let fixture = try await StoreFixture.make()
+        var other = fixture.tenant("other")
+        other.apiKeys[0].hash = Array("hash-acme".utf8)
+        await #expect(throws: ProvisioningError.keyTaken("backend")) { try await fixture.provisioning.apply([other]) }
+        var double = fixture.tenant("acme")
+        double.apps[0].bindings += double.apps[0].bindings
+        await #expect(throws: ProvisioningError.self) { try await fixture.provisioning.apply([double]) }
+    }
+
+    @Test func aBindingOfTheHostWinsOverOneOfAnyHost() async throws {
+        let fixture = try await StoreFixture.make()
+        var other = fixture.tenant("other")
+        var hosted = key
+        hosted.host = "push.example.com"
+        other.apps[0].bindings = [ProvisionedBinding(key: hosted)]
+        _ = try await fixture.provisioning.apply([other])
+        #expect(try await fixture.directory.binding(hosted)?.tenant == "other")
+        hosted.host = "elsewhere.example.com"
+        let found = try #require(try await fixture.directory.binding(hosted))
+        #expect(found.tenant == "acme" && found.settings["compat"]?.string == "legacy")
+        #expect(try await fixture.directory.binding(BindingKey(vendor: .ipns, kind: "account", value: "x")) == nil)
+    }
+
+    @Test func keysAreFoundUntilTheyExpireOrAreRevoked() async throws {
+        let fixture = try await StoreFixture.make()
+        let store = PostgresKeyStore(engine: fixture.engine)
+        let now = try await fixture.now()
+        let made = ProvisionedKey(name: "cli", hash: [1, 2], scopes: ["read"], expiresAt: now + .seconds(60))
+        let id = try #require(try await store.create(made, in: fixture.acme))
+        #expect(try await store.create(made, in: fixture.acme) == nil)
+        #expect(try await store.create(made, in: "nobody") == nil)
+        let found = try #require(try await fixture.directory.apiKey(hash: [1, 2]))
+        #expect(found.id == id && found.tenant == fixture.acme && found.scopes == ["read"])
+        let old = ProvisionedKey(name: "old", hash: [3], scopes: [], expiresAt: now + .seconds(-60))
+        #expect(try await store.create(old, in: fixture.acme) != nil)
+        #expect(try await fixture.directory.apiKey(hash: [3]) == nil)
+
+        try await fixture.directory.touch([
+            KeyUse(tenant: fixture.acme, key: id, at: now),
+            KeyUse(tenant: fixture.acme, key: id, at: now + .seconds(5)),
+        ])
+        let listed = try await store.list(fixture.acme)
+        #expect(listed.map(\.name) == ["backend", "cli", "old"])
+        #expect(listed.first { $0.id == id }?.lastUsedAt == now + .seconds(5))
+        // A file that does not list it leaves it alone.
+        _ = try await fixture.provisioning.apply([fixture.tenant("acme")])
+        #expect(try await store.list(nil).count == 4)
+        #expect(try await store.revoke("cli", in: fixture.acme))
+        #expect(try await !store.revoke("cli", in: fixture.acme))
+        #expect(try await fixture.directory.apiKey(hash: [1, 2]) == nil)
+    }
+
+    @Test func listenersHearOfAChangeAndOfNoneWhenThereWasNone() async throws {
+        let fixture = try await StoreFixture.make()
+        let listener = PostgresListener(
+            fixture.database.configuration(.engine),
+            channels: [PostgresChannel.provisioning],
+            logger: TestCluster.logger
+        )
+        var events = listener.events().makeAsyncIterator()
+        #expect(await events.next() == .mayHaveMissed)
+        _ = try await fixture.provisioning.apply([fixture.tenant("acme")])
+        _ = try await fixture.provisioning.apply([fixture.tenant("third")])
+        _ = try await fixture.engine.run(Statement("SELECT pg_notify('gateway_provisioning', 'end')"), tenant: nil)
+        #expect(await events.next() == .notification(channel: PostgresChannel.provisioning, payload: ""))
+        #expect(await events.next() == .notification(channel: PostgresChannel.provisioning, payload: "end"))
+        listener.stop()
+    }
+
+    /// I8: once per (team, key) over the whole cluster.
+    @Test func ofTwoNodesThatRenewAProviderTokenOneWins() async throws {
+        let fixture = try await StoreFixture.make()
+        let key = ProviderTokenKey(teamID: "T", keyID: "K", fingerprint: [1])
+        #expect(try await fixture.directory.providerToken(key) == nil)
+        let now = try await fixture.now()
+        let tokens = try await withThrowingTaskGroup(of: StoredProviderToken.self) { group in
+            for node in 0..<6 {
+                group.addTask {
+                    try await fixture.directory.offerProviderToken(
+                        StoredProviderToken(sealed: [UInt8(node)], issuedAt: now),
+                        for: key,
+                        replacingOlderThan: now + .seconds(-1200)
+                    )
+                }
+            }
+            return try await group.reduce(into: Set()) { $0.insert($1) }
+        }
+        #expect(tokens.count == 1)
+        let renewed = StoredProviderToken(sealed: [9], issuedAt: now + .seconds(3000))
+        let winner = try await fixture.directory.offerProviderToken(
+            renewed,
+            for: key,
+            replacingOlderThan: now + .seconds(1800)
+        )
+        #expect(winner == renewed)
+        let foreign = ProviderTokenKey(teamID: "T", keyID: "K", fingerprint: [2])
+        #expect(try await fixture.directory.providerToken(foreign) == nil)
+    }
+
+    @Test func theFirstMasterKeyStands() async throws {
+        let fixture = try await StoreFixture.make()
+        #expect(try await fixture.directory.masterKey() == nil)
+        let first = MasterKeyCheck(keyID: "a", checkValue: [1])
+        #expect(try await fixture.directory.adoptMasterKey(first) == first)
+        #expect(try await fixture.directory.adoptMasterKey(MasterKeyCheck(keyID: "b", checkValue: [2])) == first)
+    }
+}

@@ -1,0 +1,208 @@
+import Commands
+import DeliveryEngine
+import Foundation
+import Model
+import Testing
+
+@testable import Postgres
+
+/// Who owns a token, a phone and a name.
+@Suite struct StoreRegistrationTests {
+    private func state(_ fixture: StoreFixture, _ key: VendorDeviceKey) async throws -> IdentityState? {
+        guard case .identity(let facts) = try await fixture.ask(.identity(fixture.scope, key: key)) else { return nil }
+        return facts?.state
+    }
+
+    private func active(_ fixture: StoreFixture) async throws -> Int {
+        guard case .app(let facts) = try await fixture.ask(.app(fixture.scope)) else { return -1 }
+        return facts?.identityCount ?? -1
+    }
+
+    @Test func aSecondRegistrationFindsTheFirst() async throws {
+        let fixture = try await StoreFixture.make()
+        let first = try await fixture.register("k1", token: "aa01", phone: "010")
+        let again = try await fixture.register("k1", token: "aa01", phone: "010")
+        #expect(!first.wasActive && again.wasActive)
+        #expect(first.identity == again.identity && first.device == again.device)
+        #expect(try await active(fixture) == 1)
+    }
+
+    @Test func fieldsThatAreNotGivenStay() async throws {
+        let fixture = try await StoreFixture.make()
+        try await fixture.register("k1", token: "aa01", phone: "010")
+        try await fixture.register("k1")
+        guard case .identity(let facts?) = try await fixture.ask(.identity(fixture.scope, key: "k1")) else {
+            Issue.record("gone")
+            return
+        }
+        #expect(facts.phone == "010")
+        let id = try #require(facts.device)
+        let device = try #require(try await fixture.devices.device(id, in: fixture.acme))
+        #expect(device.token?.text == "aa01" && device.tokenState == .active)
+    }
+
+    @Test func theNewestRegistrationOwnsTheToken() async throws {
+        let fixture = try await StoreFixture.make()
+        let old = try await fixture.register("k1", token: "aa01")
+        let new = try await fixture.register("k2", token: "aa01")
+        #expect(new.replaced == [old.identity] && new.device == old.device)
+        #expect(try await state(fixture, "k1") == .replaced)
+        #expect(try await active(fixture) == 1)
+    }
+
+    @Test func anotherDialectsIdentitySharesTheDevice() async throws {
+        let fixture = try await StoreFixture.make()
+        let first = try await fixture.register("k1", token: "aa01")
+        let second = try await fixture.register("b1", token: "aa01", vendor: .braze)
+        #expect(second.replaced.isEmpty && second.device == first.device)
+        #expect(try await state(fixture, "k1") == .active)
+        // One SDK's new token is the device's new token.
+        let now = try await fixture.now()
+        let token = try #require(DeviceToken(apns: "aa02"))
+        #expect(try await fixture.count(.updateToken(fixture.scope, key: "k1", token, nil, at: now)) == 1)
+        let device = try #require(try await fixture.devices.device(first.device, in: fixture.acme))
+        #expect(device.token?.text == "aa02" && device.identities.count == 2)
+    }
+
+    @Test func aReplacedIdentityThatComesBackDoesNotTakeItsSuccessorsDevice() async throws {
+        let fixture = try await StoreFixture.make()
+        try await fixture.register("k1", token: "aa01")
+        let new = try await fixture.register("k2", token: "aa01")
+        let back = try await fixture.register("k1")
+        #expect(back.device != new.device && !back.wasActive)
+        #expect(try await state(fixture, "k2") == .active)
+    }
+
+    @Test func theSamePhoneOnANewDeviceReplacesTheOldIdentity() async throws {
+        let fixture = try await StoreFixture.make()
+        let old = try await fixture.register("k1", token: "aa01", phone: "010")
+        let new = try await fixture.register("k2", token: "aa02", phone: "010")
+        #expect(new.replaced == [old.identity])
+        let both = try await fixture.register("k3", token: "aa03", phone: "010", replaces: false)
+        #expect(both.replaced.isEmpty)
+        guard case .resolved(let found) = try await fixture.ask(.resolve(fixture.scope, [.phone("010")])) else {
+            return
+        }
+        #expect(found.first??.identity == both.identity)
+    }
+
+    @Test func oneTokenInTwoEnvironmentsIsTwoDevices() async throws {
+        let fixture = try await StoreFixture.make()
+        let sandbox = try await fixture.register("k1", token: "aa01", environment: .sandbox)
+        let production = try await fixture.register("k2", token: "aa01", environment: .production)
+        #expect(sandbox.device != production.device && production.replaced.isEmpty)
+    }
+
+    @Test func anUnregisteredIdentityGivesUpItsTokenUnlessAnotherUsesIt() async throws {
+        let fixture = try await StoreFixture.make()
+        let now = try await fixture.now()
+        let first = try await fixture.register("k1", token: "aa01", phone: "010")
+        try await fixture.register("b1", token: "aa01", vendor: .braze)
+        #expect(try await fixture.count(.unregister(fixture.scope, .phone("010"), at: now)) == 1)
+        #expect(try await fixture.devices.device(first.device, in: fixture.acme)?.token != nil)
+        let braze = AppScope(app: "shop", vendor: .braze)
+        #expect(try await fixture.count(.unregister(braze, .key("b1"), at: now)) == 1)
+        let device = try #require(try await fixture.devices.device(first.device, in: fixture.acme))
+        #expect(device.token == nil && device.tokenState == TokenState.none)
+        #expect(try await fixture.count(.unregister(fixture.scope, .key("k1"), at: now)) == 0)
+        #expect(try await active(fixture) == 0)
+    }
+
+    @Test func registrationsOfOneTokenAtOnceLeaveOneActive() async throws {
+        let fixture = try await StoreFixture.make()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for index in 0..<12 {
+                group.addTask { try await fixture.register(VendorDeviceKey("k\(index)"), token: "aa01", phone: "010") }
+            }
+            try await group.waitForAll()
+        }
+        #expect(try await active(fixture) == 1)
+        let devices = try await fixture.devices.devices(in: fixture.acme, app: "shop", after: nil, limit: 50)
+        #expect(devices.filter { $0.token != nil }.count == 1)
+        #expect(devices.flatMap(\.identities).filter { $0.state == .active }.count == 1)
+    }
+
+    @Test func aNameGivesTheSameSenderAndAKeyIsGivenOnce() async throws {
+        let fixture = try await StoreFixture.make()
+        let scope = fixture.scope
+        guard case .sender(let first?) = try await fixture.ask(.registerSender(scope, name: "n", id: "S1")),
+            case .sender(let again?) = try await fixture.ask(.registerSender(scope, name: "n", id: "S2")),
+            case .sender(let enrolled?) = try await fixture.ask(
+                .enrolSender(scope, "S1", key: "K1", name: nil, address: "10.0.0.1")
+            ),
+            case .sender(let known?) = try await fixture.ask(
+                .enrolSender(scope, "S1", key: "K2", name: nil, address: nil)
+            )
+        else {
+            Issue.record("no sender")
+            return
+        }
+        #expect(first.id == "S1" && again.id == "S1")
+        #expect(enrolled.isNew && enrolled.enrolmentKey == "K1")
+        #expect(!known.isNew && known.enrolmentKey == "K1")
+        #expect(try await fixture.ask(.sender(scope, "S9")) == .sender(nil))
+        #expect(try await fixture.count(.setCallback(scope, "S1", url: "https://example.com")) == 1)
+        #expect(try await fixture.count(.setCallback(scope, "S9", url: nil)) == 0)
+    }
+
+    @Test func aCodeIsGoodOnceAndItsTriesAreCounted() async throws {
+        let fixture = try await StoreFixture.make()
+        let limits = VerificationLimits(maximumTries: 2)
+        let now = try await fixture.now()
+        func put(_ code: String, after delay: Int64 = 0) async throws -> StoreAnswer {
+            let at = now + .seconds(delay)
+            return try await fixture.ask(
+                .putVerification(fixture.scope, phone: "010", codeHash: code, limits: limits, at: at)
+            )
+        }
+        func check(_ code: String, after delay: Int64 = 0) async throws -> StoreAnswer {
+            let at = now + .seconds(delay)
+            return try await fixture.ask(
+                .checkVerification(fixture.scope, phone: "010", codeHash: code, limits: limits, at: at)
+            )
+        }
+        let yes = StoreAnswer.permitted(true, platform: nil)
+        let no = StoreAnswer.permitted(false, platform: nil)
+        #expect(try await put("a") == yes)
+        #expect(try await put("b", after: 10) == no)
+        #expect(try await check("x") == no)
+        #expect(try await check("a") == yes)
+        #expect(try await check("a") == no)
+        #expect(try await put("c", after: 40) == yes)
+        #expect(try await check("c", after: 400) == no)
+        for delay in [80, 120, 160] { #expect(try await put("d", after: Int64(delay)) == yes) }
+        #expect(try await put("e", after: 200) == no)
+        #expect(try await put("e", after: 3700) == yes)
+    }
+
+    /// I5: a caller's text never makes the statement fail.
+    @Test func textThatPostgresCannotHoldIsStoredAsItCanBe() async throws {
+        let fixture = try await StoreFixture.make()
+        let key = VendorDeviceKey("k\u{0}y")
+        let registration = DeviceRegistration(
+            key: key,
+            platform: .ios,
+            name: "a\u{0}b",
+            attributes: JSONObject([("n", .number("1e999999")), ("z", .string("\u{0}"))])
+        )
+        let statement = StoreStatement.register(
+            fixture.scope,
+            key: key,
+            registration,
+            identity: IdentityID(UUID()),
+            device: DeviceID(UUID()),
+            at: Timestamp(milliseconds: .max)
+        )
+        guard case .registered = try await fixture.ask(statement) else {
+            Issue.record("refused")
+            return
+        }
+        guard case .identity(let facts?) = try await fixture.ask(.identity(fixture.scope, key: key)) else {
+            Issue.record("not found")
+            return
+        }
+        let id = try #require(facts.device)
+        let device = try #require(try await fixture.devices.device(id, in: fixture.acme))
+        #expect(device.identities.first?.attributes["n"] == .number("1e999999"))
+    }
+}

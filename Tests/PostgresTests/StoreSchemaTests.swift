@@ -1,0 +1,151 @@
+import Foundation
+import Testing
+
+@testable import Postgres
+
+/// The schema and the statements against the rules that keep both distributable (design §6, I6).
+@Suite struct StoreSchemaTests {
+    /// Tables with a tenant's rows; reference tables are reached by other keys too.
+    private let tenantTables: Set<String> = [
+        "app", "credential", "api_key_use", "device", "identity", "identity_count", "sender", "verification", "message",
+        "message_ref", "media", "message_media", "lane", "slice", "delivery", "counter_hour", "event_head", "event",
+        "idempotency", "audit",
+    ]
+
+    /// How often each text names a tenant table, and how often it says `tenant_id`.
+    private func lint(_ sql: String) -> (tables: Int, tenants: Int) {
+        // Simple boundaries: by Unicode's rules `d.tenant_id` is one word.
+        let named = /gateway\.([a-z_]+)\b(?!\()/.wordBoundaryKind(.simple)
+        let tables = sql.matches(of: named).filter { tenantTables.contains(String($0.1)) }
+        return (tables.count, sql.matches(of: /\btenant_id\b/.wordBoundaryKind(.simple)).count)
+    }
+
+    @Test func everyStatementOfOneTenantNamesItForEachTable() {
+        for sql in StoreSQL.all {
+            guard case .tenant = sql.reach else { continue }
+            let (tables, tenants) = lint(sql.text)
+            #expect(tenants >= tables, "\(sql.text)")
+            #expect(sql.text.contains("$1"), "\(sql.text)")
+        }
+    }
+
+    @Test func theLintSeesAForgottenTenant() {
+        let (tables, tenants) = lint("SELECT 1 FROM gateway.device d JOIN gateway.identity i ON i.tenant_id = $1")
+        #expect(tables == 2 && tenants == 1)
+    }
+
+    @Test func everyFunctionNamesTheTenantForEachTable() async throws {
+        let admin = try await TestCluster.database().admin()
+        let functions = try await admin.query(
+            """
+            SELECT proname::text AS name, prosrc AS body FROM pg_proc
+            WHERE pronamespace = 'gateway'::regnamespace AND NOT prosecdef
+            """
+        )
+        #expect(functions.count > 15)
+        for function in functions {
+            let body = try function.text("body").replacing(/--[^\n]*/, with: "")
+            let (tables, tenants) = lint(body)
+            let rowTypes = body.matches(of: /^\s+[a-z_]+ gateway\.[a-z_]+;/.anchorsMatchLineEndings()).count
+            let name = try function.text("name")
+            #expect(tenants >= tables - rowTypes, "\(name)")
+        }
+    }
+
+    /// A statement that the server cannot prepare would be found in production only.
+    @Test func theServerUnderstandsEveryStatement() async throws {
+        let admin = try await TestCluster.database().admin()
+        for (index, sql) in StoreSQL.all.enumerated() {
+            await #expect(throws: Never.self, "\(sql.text)") {
+                try await admin.script("PREPARE s\(index) AS \(sql.text)")
+            }
+        }
+    }
+
+    @Test func oneRoleOwnsEverything() async throws {
+        let admin = try await TestCluster.database().admin()
+        let owners = try await admin.query(
+            """
+            SELECT relowner::regrole::text AS owner FROM pg_class WHERE relnamespace = 'gateway'::regnamespace
+            UNION SELECT proowner::regrole::text FROM pg_proc WHERE pronamespace = 'gateway'::regnamespace
+            """
+        )
+        #expect(try owners.only().text("owner") == "gateway_owner")
+    }
+
+    @Test func everyTableHasAKeyAndNoneATriggerOrAnIdentityColumn() async throws {
+        let admin = try await TestCluster.database().admin()
+        let faults = try await admin.query(
+            """
+            SELECT c.relname::text AS name FROM pg_class c
+            WHERE c.relnamespace = 'gateway'::regnamespace AND c.relkind IN ('r', 'p') AND c.relname <> 'schema_version'
+                AND (NOT EXISTS (SELECT FROM pg_index i WHERE i.indrelid = c.oid AND i.indisprimary)
+                    OR EXISTS (SELECT FROM pg_trigger t WHERE t.tgrelid = c.oid AND NOT t.tgisinternal)
+                    OR EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attidentity <> ''))
+            """
+        )
+        #expect(try faults.map { try $0.text("name") } == [])
+    }
+
+    @Test func everyUniqueKeyOfATenantTableBeginsWithTheTenant() async throws {
+        let admin = try await TestCluster.database().admin()
+        let keys = try await admin.query(
+            """
+            SELECT c.relname::text AS name FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid
+            JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = i.indkey[0]
+            WHERE c.relnamespace = 'gateway'::regnamespace AND i.indisunique AND a.attname <> 'tenant_id'
+            """
+        )
+        let names = Set(try keys.map { try $0.text("name") })
+        #expect(names.isDisjoint(with: tenantTables))
+    }
+
+    @Test func rowLevelSecurityIsEnabledOnEveryTenantTableAndForcedOnNone() async throws {
+        let admin = try await TestCluster.database().admin()
+        let rows = try await admin.query(
+            """
+            SELECT relname::text AS name, relrowsecurity AS enabled, relforcerowsecurity AS forced FROM pg_class
+            WHERE relnamespace = 'gateway'::regnamespace AND relkind IN ('r', 'p')
+            """
+        )
+        for row in rows {
+            if tenantTables.contains(try row.text("name")) { #expect(try row.bool("enabled")) }
+            #expect(try !row.bool("forced"))
+        }
+    }
+
+    @Test func noPartitionIsGrantedToAnybody() async throws {
+        let admin = try await TestCluster.database().admin()
+        let grants = try await admin.query(
+            """
+            SELECT c.relname::text AS name FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+            WHERE i.inhparent = 'gateway.delivery'::regclass AND (
+                has_table_privilege('gateway_call', c.oid, 'SELECT, INSERT, UPDATE, DELETE')
+                OR has_table_privilege('gateway_engine', c.oid, 'SELECT, INSERT, UPDATE, DELETE'))
+            """
+        )
+        #expect(grants.isEmpty)
+    }
+
+    @Test func onlyTheResolversAndPartitionKeepersRunWithTheOwnersRights() async throws {
+        let admin = try await TestCluster.database().admin()
+        let rows = try await admin.query(
+            """
+            SELECT proname::text AS name, proconfig AS settings, has_function_privilege('gateway_call', oid, 'EXECUTE') AS call
+            FROM pg_proc WHERE pronamespace = 'gateway'::regnamespace AND prosecdef ORDER BY 1
+            """
+        )
+        #expect(
+            try rows.map { try $0.text("name") } == [
+                "default_partition_rows", "drop_delivery_partitions", "make_delivery_partitions", "resolve_api_key",
+                "resolve_binding",
+            ]
+        )
+        for row in rows {
+            #expect(try row.texts("settings").contains("search_path=pg_catalog, pg_temp"))
+            let mayCall = try row.bool("call")
+            let isResolver = try row.text("name").hasPrefix("resolve")
+            #expect(mayCall == isResolver)
+        }
+    }
+}

@@ -1,0 +1,229 @@
+import Commands
+import DeliveryEngine
+import Foundation
+import Model
+import Testing
+
+@testable import Postgres
+
+/// Partitions, retention, what `doctor` reads, and devices as the native API shows them.
+@Suite struct StoreUpkeepTests {
+    private func plan(_ fixture: StoreFixture, _ sql: String) async throws -> String {
+        let admin = try await fixture.database.admin()
+        return try await admin.query("EXPLAIN (COSTS OFF) \(sql)").map { try $0.text(0) }.joined(separator: "\n")
+    }
+
+    @Test func aLookUpByDueDayReadsOnePartition() async throws {
+        let fixture = try await StoreFixture.make()
+        let day = try await fixture.now().day
+        let sql = """
+            SELECT * FROM gateway.delivery
+            WHERE tenant_id = 'acme' AND due_day = \(day) AND message_id = gen_random_uuid()
+            """
+        let text = try await plan(fixture, sql)
+        #expect(text.matches(of: /delivery_w[0-9]+/).allSatisfy { $0.0 == "delivery_w\(day / 7)" })
+        #expect(text.contains("delivery_w\(day / 7)") && !text.contains("delivery_default"))
+    }
+
+    /// Receipts must not touch an index: a million of them would bloat every one.
+    @Test func receiptsAreHeapOnlyUpdates() async throws {
+        let fixture = try await StoreFixture.make()
+        var identities: [IdentityID] = []
+        for index in 10..<60 {
+            identities.append(try await fixture.register(VendorDeviceKey("k\(index)"), token: "aa\(index)").identity)
+        }
+        let (message, lease) = try await fixture.sending(to: identities)
+        let progress = try await fixture.progress(lease, Array(identities.indices))
+        _ = try await fixture.delivery.record(progress, by: fixture.node)
+        for index in 10..<60 { _ = try await fixture.receipt(message.id, VendorDeviceKey("k\(index)"), .received) }
+        await fixture.call.close()
+        let admin = try await fixture.database.admin()
+        let sql = """
+            SELECT sum(pg_stat_get_tuples_updated(oid))::bigint AS updates,
+                sum(pg_stat_get_tuples_hot_updated(oid))::bigint AS hot
+            FROM pg_class WHERE relname ~ '^delivery_w' AND relkind = 'r'
+            """
+        var row = try await admin.query(sql).only()
+        // Statistics arrive after the session that made them has ended.
+        let deadline = ContinuousClock.now + .seconds(20)
+        while try row.int("updates") < 50, ContinuousClock.now < deadline {
+            try await Task.sleep(for: .milliseconds(50))
+            _ = try await admin.query("SELECT pg_stat_clear_snapshot()")
+            row = try await admin.query(sql).only()
+        }
+        #expect(try row.int("updates") == 50)
+        #expect(try row.int("hot") >= 45)
+    }
+
+    @Test func partitionsAreMadeAheadOnceAndOldOnesDropped() async throws {
+        let fixture = try await StoreFixture.make()
+        let keeper = PostgresMaintenance(engine: fixture.engine, node: fixture.node)
+        let today = try await fixture.now().day
+        let policy = RetentionPolicy(deliveries: .seconds(7 * 86400), weeksAhead: 12)
+        let first = try await keeper.run(policy)
+        #expect(first.isLeader && first.partitionsMade > 0 && first.partitionsDropped > 0)
+        let status = try await fixture.status.status()
+        #expect(status.coveredUntilDay >= today + 12 * 7 && status.defaultPartitionRows == 0)
+        let again = try await keeper.run(policy)
+        #expect(again.partitionsMade <= 1 && again.partitionsDropped <= 1)
+        #expect(try await !PostgresMaintenance(engine: fixture.engine, node: "node-2").run(policy).isLeader)
+    }
+
+    /// A reserved message far ahead has its suppressed targets in the default partition; its week takes them over.
+    @Test func rowsThatWaitedInTheDefaultPartitionMove() async throws {
+        let fixture = try await StoreFixture.make()
+        let target = TargetID(rawValue: UUID())
+        let suppressed = SuppressedTarget(
+            target: target,
+            identity: nil,
+            device: nil,
+            address: .phone("010"),
+            reason: .noDevice
+        )
+        let message = try await fixture.message(dueIn: .seconds(86400 * 70), suppressed: [suppressed])
+        try await fixture.accept(message)
+        #expect(try await fixture.status.status().defaultPartitionRows == 1)
+        let keeper = PostgresMaintenance(engine: fixture.engine, node: fixture.node)
+        _ = try await keeper.run(RetentionPolicy(weeksAhead: 14))
+        #expect(try await fixture.status.status().defaultPartitionRows == 0)
+        let found = try await fixture.queries.delivery(of: message.id, target: target, in: fixture.acme)
+        #expect(found?.snapshot.state == .suppressed)
+    }
+
+    @Test func whatIsPastItsTimeIsRemovedAndTheRestStays() async throws {
+        let fixture = try await StoreFixture.make()
+        let key = IdempotencyKey(key: "once", bodyHash: "a")
+        let device = try await fixture.register("k1", token: "aa01")
+        let message = try await fixture.message(to: [(TargetID(device.identity), nil)], idempotency: key)
+        try await fixture.accept(message)
+        let progress = try await fixture.progress(fixture.lease(of: message), [0])
+        _ = try await fixture.delivery.record(progress, by: fixture.node)
+        _ = try await fixture.delivery.heartbeat("dead")
+        let keeper = PostgresMaintenance(engine: fixture.engine, node: fixture.node)
+        let kept = try await keeper.run()
+        #expect(kept.messagesRemoved == 0 && kept.eventsRemoved == 0 && kept.keysExpired == 0 && kept.nodesSwept == 0)
+        let admin = try await fixture.database.admin()
+        try await admin.script(
+            """
+            UPDATE gateway.message SET expires_at = now() - interval '1 day';
+            UPDATE gateway.event SET at = now() - interval '8 days';
+            UPDATE gateway.idempotency SET created_at = now() - interval '3 days';
+            UPDATE gateway.node SET seen_at = now() - interval '2 minutes' WHERE node_id = 'dead';
+            """
+        )
+        let report = try await keeper.run(RetentionPolicy(messages: .seconds(-1)))
+        #expect(report.eventsRemoved == 1 && report.keysExpired == 1 && report.nodesSwept == 1)
+        #expect(try await fixture.status.status().nodes.map(\.id) == [fixture.node])
+    }
+
+    @Test func theSettingsThatOurPromisesRestOnAreShown() async throws {
+        let fixture = try await StoreFixture.make()
+        try await fixture.status.ping()
+        let settings = try await fixture.status.settings()
+        #expect(settings["full_page_writes"] == "on" && settings["synchronous_commit"] == "on")
+        #expect(settings["fsync"] != nil)
+    }
+
+    @Test func theBacklogCountsWhatIsDue() async throws {
+        let fixture = try await StoreFixture.make()
+        let message = try await fixture.message(
+            slices: [NewSlice(number: 0, work: .deliver, targets: [TargetID(rawValue: UUID())])],
+            leased: false
+        )
+        try await fixture.accept(message)
+        let status = try await fixture.status.status()
+        #expect(status.backlog == [.transactional: 1] && status.oldestDue != nil && !status.partitions.isEmpty)
+    }
+
+    @Test func devicesAreListedPatchedAndErased() async throws {
+        let fixture = try await StoreFixture.make()
+        for index in 1...3 {
+            try await fixture.register(VendorDeviceKey("k\(index)"), token: "aa0\(index)", phone: "01\(index)")
+        }
+        let all = try await fixture.devices.devices(in: fixture.acme, app: nil, after: nil, limit: 10)
+        #expect(all.count == 3)
+        let page = try await fixture.devices.devices(in: fixture.acme, app: "shop", after: all[0].id, limit: 1)
+        #expect(page.map(\.id) == [all[1].id])
+
+        let change = DevicePatch(acceptsPush: false, user: "kim", name: "Kim")
+        let patched = try #require(try await fixture.devices.patch(all[0].id, change, in: fixture.acme))
+        #expect(patched.identities.first?.acceptsPush == false && patched.identities.first?.user == "kim")
+        #expect(patched.identities.first?.phone == all[0].identities.first?.phone)
+        #expect(try await fixture.devices.patch(DeviceID(UUID()), change, in: fixture.acme) == nil)
+
+        let identity = try #require(all[0].identities.first?.id)
+        let (message, lease) = try await fixture.sending(to: [identity], addresses: [.phone("011")])
+        var progress = try await fixture.progress(lease, [0])
+        progress.results[0].device = all[0].id
+        progress.results[0].user = "kim"
+        _ = try await fixture.delivery.record(progress, by: fixture.node)
+        let inbox = try await fixture.devices.inbox(of: all[0].id, in: fixture.acme, before: nil, limit: 5)
+        #expect(inbox.map(\.entry.notification.message) == [message.id] && inbox.first?.app == "shop")
+
+        #expect(try await fixture.devices.erase(all[0].id, in: fixture.acme, by: "tester"))
+        #expect(try await !fixture.devices.erase(all[0].id, in: fixture.acme, by: "tester"))
+        let left = try await fixture.queries.delivery(of: message.id, target: TargetID(identity), in: fixture.acme)
+        #expect(
+            left?.snapshot.state == .sent && left?.user == nil && left?.snapshot.address == nil && left?.device == nil
+        )
+        _ = try await fixture.devices.patch(all[1].id, DevicePatch(user: "lee"), in: fixture.acme)
+        #expect(try await fixture.devices.eraseUser("lee", in: fixture.acme, by: "tester") == 1)
+        #expect(try await fixture.devices.eraseUser("lee", in: fixture.acme, by: "tester") == 0)
+        try await fixture.devices.audit(
+            AuditRecord(actor: "tester", action: "look", subject: "x", data: ["a": 1]),
+            in: fixture.acme
+        )
+        let admin = try await fixture.database.admin()
+        let audit = try await admin.query(
+            "SELECT action FROM gateway.audit WHERE tenant_id = 'acme' ORDER BY at, action"
+        )
+        #expect(try audit.map { try $0.text(0) } == ["erase", "erase", "look"])
+        guard case .app(let facts?) = try await fixture.ask(.app(fixture.scope)) else { return }
+        #expect(facts.identityCount == 1)
+    }
+
+    @Test func aVendorsOwnNumberLeadsToItsMessage() async throws {
+        let fixture = try await StoreFixture.make()
+        let message = try await fixture.message()
+        try await fixture.accept(message)
+        let admin = try await fixture.database.admin()
+        _ = try await admin.query(
+            """
+            INSERT INTO gateway.message_ref (tenant_id, app_id, vendor, ref, message_id)
+            VALUES ('acme', 'shop', 'upmc', '4711', '\(message.id)')
+            """
+        )
+        #expect(try await fixture.queries.message("4711", in: fixture.acme)?.id == message.id)
+        #expect(try await fixture.queries.message("4711", in: fixture.other) == nil)
+        #expect(try await fixture.queries.message("4712", in: fixture.acme) == nil)
+    }
+
+    @Test func aPageOfDeliveriesGoesOnAfterTheLastTarget() async throws {
+        let fixture = try await StoreFixture.make()
+        let identities = (0..<5).map { _ in IdentityID(UUID()) }
+        let (message, lease) = try await fixture.sending(to: identities)
+        _ = try await fixture.delivery.record(
+            try await fixture.progress(lease, [0, 1, 2], disposition: .goOn),
+            by: fixture.node
+        )
+        let failed = try await fixture.progress(lease, [3], .failed, disposition: .goOn)
+        _ = try await fixture.delivery.record(failed, by: fixture.node)
+        let first = try await fixture.queries.deliveries(of: message.id, in: fixture.acme, limit: 3)
+        let rest = try await fixture.queries.deliveries(
+            of: message.id,
+            in: fixture.acme,
+            after: first.last?.snapshot.target,
+            limit: 3
+        )
+        #expect(Set((first + rest).map(\.snapshot.target)).count == 4 && rest.count == 1)
+        #expect((first + rest).map(\.snapshot.target) == (first + rest).map(\.snapshot.target).sorted())
+        let bad = try await fixture.queries.deliveries(of: message.id, in: fixture.acme, state: .failed, limit: 3)
+        #expect(bad.map(\.snapshot.reason) == ["BadDeviceToken"] && bad.first?.transport == "apns")
+        let open = try await fixture.queries.delivery(
+            of: message.id,
+            target: TargetID(identities[4]),
+            in: fixture.acme
+        )
+        #expect(open?.snapshot.state == .queued && open?.snapshot.isReserved == false)
+    }
+}

@@ -1,0 +1,102 @@
+import Commands
+import DeliveryEngine
+import Foundation
+import Model
+import Testing
+
+@testable import Postgres
+
+/// Subscriptions: in order, none skipped, one caller at a time.
+@Suite struct StoreWebhookTests {
+    private func subscribed() async throws -> StoreFixture {
+        let fixture = try await StoreFixture.make()
+        _ = try await fixture.ask(.registerSender(fixture.scope, name: "backend", id: "S1"))
+        #expect(try await fixture.count(.setCallback(fixture.scope, "S1", url: "https://example.com/cb")) == 1)
+        return fixture
+    }
+
+    private func send(_ fixture: StoreFixture, _ key: VendorDeviceKey, sender: SenderID? = "S1") async throws
+        -> NewMessage
+    {
+        let device = try await fixture.register(key, token: "aa0\(key.rawValue.suffix(1))")
+        let (message, lease) = try await fixture.sending(to: [device.identity], sender: sender)
+        _ = try await fixture.delivery.record(try await fixture.progress(lease, [0]), by: fixture.node)
+        return message
+    }
+
+    private func claim(_ fixture: StoreFixture, by node: NodeID = "node-1") async throws -> [WebhookLease] {
+        try await fixture.webhooks.claim(limit: 10, by: node, lease: .seconds(30))
+    }
+
+    @Test func newsAreClaimedOnceAndTheCursorMovesByAdvanceOnly() async throws {
+        let fixture = try await subscribed()
+        #expect(try await claim(fixture).isEmpty)
+        let first = try await send(fixture, "k1")
+        let second = try await send(fixture, "k2")
+        _ = try await send(fixture, "k3", sender: "S2")
+        _ = try await fixture.receipt(first.id, "k1", .read)
+
+        let lease = try #require(try await claim(fixture).first)
+        #expect(lease.url == "https://example.com/cb" && lease.secret.utf8.count == 64 && lease.attempts == 0)
+        #expect(lease.settings["compat"]?.string == "legacy")
+        #expect(try await claim(fixture, by: "node-2").isEmpty)
+        let page = try await fixture.webhooks.batch(for: lease, limit: 2)
+        #expect(page.deliveries.map(\.message) == [first.id, second.id] && page.hasMore)
+        // The latest state, not the state of that event.
+        #expect(page.deliveries.first?.state == .read)
+        let all = try await fixture.webhooks.batch(for: lease, limit: 10)
+        #expect(all.deliveries.count == 2 && !all.hasMore)
+        #expect(try await !fixture.webhooks.advance(lease, to: all.cursor, by: "node-2"))
+        #expect(try await fixture.webhooks.advance(lease, to: page.cursor, by: "node-1"))
+        let rest = try #require(try await claim(fixture, by: "node-2").first)
+        #expect(rest.cursor == page.cursor && rest.epoch == lease.epoch + 1)
+        #expect(try await !fixture.webhooks.advance(lease, to: all.cursor, by: "node-1"))
+        let tail = try await fixture.webhooks.batch(for: rest, limit: 10)
+        #expect(tail.deliveries.map(\.message) == [first.id])
+        #expect(try await fixture.webhooks.advance(rest, to: tail.cursor, by: "node-2"))
+        #expect(try await claim(fixture).isEmpty)
+    }
+
+    @Test func nodesThatClaimAtOnceGetOneLease() async throws {
+        let fixture = try await subscribed()
+        _ = try await send(fixture, "k1")
+        let leases = try await withThrowingTaskGroup(of: [WebhookLease].self) { group in
+            for node in 0..<6 { group.addTask { try await claim(fixture, by: NodeID("n\(node)")) } }
+            return try await group.reduce(into: [WebhookLease]()) { $0 += $1 }
+        }
+        #expect(leases.count == 1)
+    }
+
+    @Test func aFailedCallIsTriedAgainLaterAndRemembersSinceWhen() async throws {
+        let fixture = try await subscribed()
+        _ = try await send(fixture, "k1")
+        var lease = try #require(try await claim(fixture).first)
+        try await fixture.webhooks.postpone(lease, by: .seconds(60), reason: "500", node: "node-1")
+        #expect(try await claim(fixture).isEmpty)
+        let admin = try await fixture.database.admin()
+        _ = try await admin.query(
+            "UPDATE gateway.sender SET next_at = now(), failing_since = now() - interval '10 seconds'"
+        )
+        lease = try #require(try await claim(fixture).first)
+        #expect(lease.attempts == 1 && lease.failingFor >= .seconds(10) && lease.failingFor < .seconds(60))
+        try await fixture.webhooks.postpone(lease, by: .zero, reason: "500", node: "node-1")
+        lease = try #require(try await claim(fixture).first)
+        #expect(lease.attempts == 2 && lease.failingFor >= .seconds(10))
+        #expect(try await fixture.webhooks.advance(lease, to: lease.cursor, by: "node-1"))
+        lease = try #require(try await claim(fixture).first)
+        #expect(lease.attempts == 0 && lease.failingFor == .zero)
+    }
+
+    @Test func aRemovedCallbackEndsItsLeaseAndANewOneStartsNow() async throws {
+        let fixture = try await subscribed()
+        _ = try await send(fixture, "k1")
+        let lease = try #require(try await claim(fixture).first)
+        #expect(try await fixture.count(.setCallback(fixture.scope, "S1", url: nil)) == 1)
+        #expect(try await !fixture.webhooks.advance(lease, to: 99, by: "node-1"))
+        #expect(try await fixture.count(.setCallback(fixture.scope, "S1", url: "https://example.com/2")) == 1)
+        #expect(try await claim(fixture).isEmpty)
+        let later = try await send(fixture, "k2")
+        let next = try #require(try await claim(fixture).first)
+        #expect(try await fixture.webhooks.batch(for: next, limit: 10).deliveries.map(\.message) == [later.id])
+    }
+}
