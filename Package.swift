@@ -204,7 +204,8 @@ var parts: [Part] = [
             .ours("Postgres"), .ours("RationalOwl"), .ours("Routing"), .ours("Webhooks"),
             .product("Hummingbird", .hummingbird), .product("HummingbirdTLS", .hummingbird),
             .product("HummingbirdCore", .hummingbird), .product("Configuration", .configuration),
-            .product("Yams", .yams), argumentParser, certificates, crypto, httpTypes, httpClient, lifecycle, locks, log,
+            .product("Yams", .yams), .product("UnixSignals", .serviceLifecycle), argumentParser, certificates, crypto,
+            httpTypes, httpClient, lifecycle, locks, log,
             metrics, nioCore, nioPosix, nioHTTP1, nioSSL, subprocess,
         ]
     ),

@@ -30,7 +30,7 @@ struct Demo: AsyncParsableCommand {
             if stay {
                 Console.print(stage.description)
                 Console.print("Running; ^C ends it.")
-                await DemoStage.untilInterrupted()
+                await Interrupt.wait()
             }
             try await stage.close()
         } catch {

@@ -1,6 +1,7 @@
 import AsyncHTTPClient
 import Model
 import NIOCore
+import NIOHTTP1
 import NIOSSL
 
 /// A small HTTP client for commands: JSON in, JSON out, bounded.

@@ -48,6 +48,7 @@ struct GatewayConfiguration: Sendable {
     /// - Parameters:
     ///   - flags: dotted names to their values, as given on the command line.
     ///   - configFile: the YAML file, if one was named.
+    /// - Returns: the settings that hold.
     /// - Throws: `ConfigurationProblem` that names the setting, or the file reader's error.
     static func load(flags: [String: String], configFile: String?) async throws -> GatewayConfiguration {
         let values = Dictionary(

@@ -12,7 +12,7 @@ final class DemoProcess {
         throws
     {
         self.name = name
-        FileManager.default.createFile(atPath: logFile, contents: nil)
+        _ = FileManager.default.createFile(atPath: logFile, contents: nil)
         guard let log = FileHandle(forWritingAtPath: logFile) else { throw DemoFailure("cannot write \(logFile)") }
         self.log = log
         process.executableURL = URL(fileURLWithPath: program)

@@ -29,7 +29,7 @@ struct DemoStage: CustomStringConvertible {
     /// Starts everything in a new directory below the system's temporary one.
     ///
     /// - Throws: `DemoFailure` that says which part did not start.
-    static func open(gateway program: String, simulator: String) async throws -> DemoStage {
+    static func open(gateway program: String, simulator: String, mode: String = "script") async throws -> DemoStage {
         guard FileManager.default.isExecutableFile(atPath: simulator) else {
             throw DemoFailure("there is no program \(simulator); build it with: swift build --product apns-simulator")
         }
@@ -48,7 +48,7 @@ struct DemoStage: CustomStringConvertible {
                 "apns-simulator",
                 program: simulator,
                 arguments: [
-                    "--port", "0", "--control-port", "0", "--mode", "script", "--ca-out",
+                    "--port", "0", "--control-port", "0", "--mode", mode, "--ca-out",
                     material.path("simulator-ca.pem"), "--keys",
                     material.path("simulator-keys.json"), "--address-file", material.path("simulator.json"),
                 ],
@@ -133,16 +133,5 @@ struct DemoStage: CustomStringConvertible {
     func abandon() async {
         for caller in [gateway, ums, control] { await caller.close() }
         for process in processes.reversed() { _ = await process.stop() }
-    }
-
-    /// Returns at ^C or SIGTERM.
-    static func untilInterrupted() async {
-        await withCheckedContinuation { continuation in
-            let once = InterruptOnce(continuation)
-            for number in [SIGINT, SIGTERM] {
-                signal(number, SIG_IGN)
-                once.watch(number)
-            }
-        }
     }
 }

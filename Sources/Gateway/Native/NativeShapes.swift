@@ -1,3 +1,4 @@
+import Commands
 import Model
 import Postgres
 

@@ -58,6 +58,10 @@ enum OpenAPIDocument {
         Operation(path: "/v1/events", method: "get", summary: "Events as NDJSON after an offset", success: "200"),
     ]
 
+    private static let problem: JSON = [
+        "description": "Problem details (RFC 9457)", "content": ["application/problem+json": [:]],
+    ]
+
     static let json: JSON = {
         var paths = JSONObject()
         for operation in operations {
@@ -66,13 +70,7 @@ enum OpenAPIDocument {
                 "summary": .string(operation.summary), "security": [["bearer": []]],
                 "parameters": .array(parameters(operation.path)),
                 "responses": .object(
-                    JSONObject([
-                        (operation.success, ["description": "Done"]),
-                        (
-                            "default",
-                            ["description": "Problem details (RFC 9457)", "content": ["application/problem+json": [:]]]
-                        ),
-                    ])
+                    JSONObject([(operation.success, JSON.pairs(["description": "Done"])), ("default", problem)])
                 ),
             ]
             paths[operation.path] = .object(entry)

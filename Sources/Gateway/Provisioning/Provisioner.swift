@@ -78,9 +78,9 @@ struct Provisioner: Sendable {
     private static func bindings(_ binding: ProvisioningFile.Binding) -> [ProvisionedBinding] {
         binding.keys.map { kind, value in
             var settings = binding.settings
-            // The account names the server's own id in RationalOwl's answers; the adapter cannot look it up.
-            if settings["accountId"] == nil, let account = binding.keys.first(where: { $0.kind == "account" }) {
-                settings["accountId"] = .string(account.value)
+            // The adapter cannot look up which account a service id belongs to, so both travel with the settings.
+            for (kind, value) in binding.keys where settings["\(kind)Id"] == nil {
+                settings["\(kind)Id"] = .string(value)
             }
             return ProvisionedBinding(
                 key: BindingKey(vendor: binding.vendor, kind: kind, value: value, host: binding.host),

@@ -1,5 +1,6 @@
 import Foundation
 import Model
+import RationalOwl
 
 /// What a provisioning file says, checked, with its secrets read but not yet sealed.
 struct ProvisioningFile: Sendable {
@@ -209,6 +210,9 @@ struct ProvisioningReader {
                 throw ProvisioningProblem(path: "\(path).settings", problem: "must be a mapping")
             }
             settings = object
+        }
+        if Vendor(vendor) == .rationalOwl, let problem = RationalOwlSettings.problems(in: settings).first {
+            throw ProvisioningProblem(path: "\(path).settings", problem: problem)
         }
         try fields.finish()
         return .init(vendor: Vendor(vendor), keys: keys, host: host, settings: settings)

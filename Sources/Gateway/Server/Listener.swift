@@ -1,4 +1,5 @@
 import Hummingbird
+import HummingbirdCore
 import HummingbirdTLS
 import Logging
 import NIOCore
@@ -34,7 +35,7 @@ enum Listener {
             configuration: ApplicationConfiguration(
                 address: .hostname(address.host, port: address.port),
                 serverName: "push-gateway",
-                availableConnectionsDelegate: .maximum(connectionLimit)
+                availableConnectionsDelegate: .maximum(connectionLimit, logger: logger)
             ),
             onServerRunning: { channel in
                 let port = channel.localAddress?.port ?? address.port

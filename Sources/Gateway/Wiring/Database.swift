@@ -18,17 +18,20 @@ struct Database: Sendable {
     /// - Parameters:
     ///   - configuration: where the database is.
     ///   - migrates: whether an external database is migrated too; only `database migrate` does that.
+    ///   - mayAttach: whether the embedded cluster of a running gateway may be shared; `serve` must own it.
     ///   - logger: for notices of the server.
     ///   - progress: told each step in a sentence.
+    /// - Returns: the open database; the caller closes it.
     /// - Throws: what the cluster, the connection or a migration says.
     static func open(
         _ configuration: GatewayConfiguration,
         migrates: Bool = false,
+        mayAttach: Bool = true,
         logger: Logger,
         progress: @escaping @Sendable (String) -> Void
     ) async throws -> Database {
         guard let url = configuration.databaseURL else {
-            return try await openEmbedded(configuration, logger, progress)
+            return try await openEmbedded(configuration, logger, progress, mayAttach: mayAttach)
         }
         let database = Database(
             admin: url,
@@ -46,10 +49,27 @@ struct Database: Sendable {
     private static func openEmbedded(
         _ configuration: GatewayConfiguration,
         _ logger: Logger,
-        _ progress: @escaping @Sendable (String) -> Void
+        _ progress: @escaping @Sendable (String) -> Void,
+        mayAttach: Bool
     ) async throws -> Database {
         let directory = configuration.dataDirectory + "/postgres"
-        let cluster = try await EmbeddedCluster.startOrAttach(directory: directory, logger: logger, progress: progress)
+        let cluster: EmbeddedCluster
+        do throws(EmbeddedClusterError) {
+            cluster = try await EmbeddedCluster.start(directory: directory, logger: logger, progress: progress)
+        } catch {
+            guard error.code == .inUse, mayAttach else { throw error }
+            // A gateway runs on it: that one has migrated it and will stop it.
+            let running = try AttachedCluster(directory: directory)
+            return Database(
+                admin: running.adminConnectionString,
+                call: running.connectionString(role: .call),
+                engine: running.connectionString(role: .engine),
+                cluster: nil,
+                isEmbedded: true,
+                configuration: configuration,
+                logger: logger
+            )
+        }
         let database = Database(
             admin: cluster.adminConnectionString,
             call: cluster.connectionString(role: .call),

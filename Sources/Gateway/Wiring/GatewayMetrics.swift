@@ -23,9 +23,9 @@ struct GatewayMetrics: Sendable {
     }
 
     func refresh() {
-        callOpen.set(call.statistics.open)
-        callWaiting.set(call.statistics.waiting)
-        engineOpen.set(enginePool.statistics.open)
-        engineWaiting.set(enginePool.statistics.waiting)
+        callOpen.set(call.statistics.openCount)
+        callWaiting.set(call.statistics.waitingCount)
+        engineOpen.set(enginePool.statistics.openCount)
+        engineWaiting.set(enginePool.statistics.waitingCount)
     }
 }

@@ -8,6 +8,7 @@ import Model
 import Postgres
 import RationalOwl
 import ServiceLifecycle
+import UnixSignals
 import Webhooks
 
 /// Puts the parts of one node together and runs them until it is told to stop.
@@ -22,7 +23,9 @@ struct GatewayRuntime {
     func run() async throws {
         let logger = Logger(label: "push-gateway")
         try prepareDataDirectory()
-        let database = try await Database.open(configuration, logger: logger) { logger.notice("\($0)") }
+        let database = try await Database.open(configuration, mayAttach: false, logger: logger) {
+            logger.notice("\($0)")
+        }
         do {
             try await serve(database, logger)
         } catch {
@@ -61,7 +64,7 @@ struct GatewayRuntime {
         policy.lease = .seconds(configuration.leaseSeconds)
         policy.drainDeadline = .seconds(configuration.drainSeconds)
         let engine = DeliveryEngine(
-            store: PostgresDeliveryStore(engine: database.engine, node: node),
+            store: PostgresDeliveryStore(engine: database.engine),
             transports: [.ios: transport],
             adapters: adapters,
             identifiers: identifiers,
@@ -142,7 +145,7 @@ struct GatewayRuntime {
             TransportService(transport: transport, drain: .seconds(configuration.drainSeconds)),
             engine,
             try webhooks(database, node, adapters, logger),
-            MaintenanceService(maintenance: PostgresMaintenance(engine: database.engine), logger: logger),
+            MaintenanceService(maintenance: PostgresMaintenance(engine: database.engine, node: node), logger: logger),
             follower,
         ]
         services += try listeners(responder, admin, addresses, logger)
@@ -153,7 +156,7 @@ struct GatewayRuntime {
     /// The database's clock must be known before the first id is made.
     private func startClock(_ engine: DeliveryEngine, _ database: Database, _ node: NodeID) async throws {
         let asked = ContinuousClock.now
-        let now = try await PostgresDeliveryStore(engine: database.engine, node: node).heartbeat(node)
+        let now = try await PostgresDeliveryStore(engine: database.engine).heartbeat(node)
         engine.clock.adjust(databaseTime: now, askedFor: ContinuousClock.now - asked)
     }
 
@@ -163,14 +166,22 @@ struct GatewayRuntime {
         _ adapters: [Vendor: any VendorAdapter],
         _ logger: Logger
     ) throws -> any Service {
-        WebhookDispatcher(
+        var allowed: [AddressRange] = []
+        for text in configuration.webhookAllowedNetworks {
+            guard let range = AddressRange(text) else {
+                throw ConfigurationProblem(setting: "webhook-allow", problem: "'\(text)' is no CIDR range")
+            }
+            allowed.append(range)
+        }
+        return WebhookDispatcher(
             store: PostgresWebhookStore(engine: database.engine),
+            caller: HTTPWebhookCaller(addressGuard: AddressGuard(allowing: allowed)),
             node: node,
-            guardian: try AddressGuard(allowing: configuration.webhookAllowedNetworks),
+            clock: ContinuousClock(),
             encode: { vendor, deliveries, settings in
                 adapters[vendor]?.trackingCallback(for: deliveries, settings: settings)
             },
-            logger: logger
+            observe: { WebhookLog(logger: logger).note($0) }
         )
     }
 
@@ -209,7 +220,9 @@ struct GatewayRuntime {
             logger: logger
         )
         group.maximumGracefulShutdownDuration = .seconds(configuration.drainSeconds + 5)
-        SecondSignal.leaveAtOnce(logger)
+        // Outside the group: it must hear the second signal while the group drains.
+        let impatience = Task { try await SecondSignalService(logger: logger).run() }
+        defer { impatience.cancel() }
         try await ServiceGroup(configuration: group).run()
     }
 }

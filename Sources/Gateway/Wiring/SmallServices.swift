@@ -1,9 +1,8 @@
 import APNs
-import Dispatch
 import Foundation
 import Logging
-import NIOConcurrencyHelpers
 import ServiceLifecycle
+import UnixSignals
 
 /// Keeps the transport's connections until everybody who sends has drained, then closes them.
 struct TransportService: Service {
@@ -36,25 +35,16 @@ struct AddressFileService: Service {
 }
 
 /// A second SIGTERM or SIGINT ends the process at once: somebody is out of patience, and every accepted message is on disk.
-enum SecondSignal {
-    private static let count = NIOLockedValueBox(0)
-    private static let sources = NIOLockedValueBox<[any DispatchSourceSignal]>([])
+struct SecondSignalService: Service {
+    let logger: Logger
 
-    static func leaveAtOnce(_ logger: Logger) {
-        for signal in [SIGTERM, SIGINT] {
-            let source = DispatchSource.makeSignalSource(signal: signal, queue: .global())
-            source.setEventHandler {
-                let seen = count.withLockedValue { count in
-                    count += 1
-                    return count
-                }
-                if seen >= 2 {
-                    logger.warning("second signal: leaving at once")
-                    exit(1)
-                }
-            }
-            source.resume()
-            sources.withLockedValue { $0.append(source) }
+    func run() async throws {
+        var seen = 0
+        for await _ in await UnixSignalsSequence(trapping: .sigterm, .sigint) {
+            seen += 1
+            guard seen >= 2 else { continue }
+            logger.warning("second signal: leaving at once")
+            exit(1)
         }
     }
 }

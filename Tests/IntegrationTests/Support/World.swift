@@ -30,6 +30,7 @@ final class World {
     /// - Parameters:
     ///   - simulatorArguments: beyond ports, keys and files.
     ///   - serveArguments: beyond directories and listeners.
+    /// - Throws: when the directory or a file in it cannot be written.
     init(simulatorArguments: [String] = ["--mode", "script"], serveArguments: [String] = []) throws {
         let identifiers = SystemIdentifiers()
         directory = "/tmp/pgw-test-" + identifiers.randomHex(byteCount: 5)

@@ -1,0 +1,43 @@
+import Logging
+import Metrics
+import Model
+import Webhooks
+
+/// Counts what became of outgoing calls, and logs what somebody must look at. Never the URL or the secret.
+struct WebhookLog: Sendable {
+    let logger: Logger
+
+    func note(_ event: WebhookEvent) {
+        switch event {
+        case .accepted(_, let targets):
+            count("accepted")
+            logger.debug("callback taken", metadata: ["targets": "\(targets)"])
+        case .postponed(let lease, let delay, let reason):
+            count("postponed")
+            logger.info(
+                "callback failed; it is tried again",
+                metadata: [
+                    LogKey.tenant: "\(lease.tenant)", LogKey.vendor: "\(lease.vendor)", LogKey.reason: "\(reason)",
+                    "after": "\(delay)",
+                ]
+            )
+        case .dropped(let lease, let targets, let reason):
+            count("dropped")
+            logger.error(
+                "callback given up after a day",
+                metadata: [
+                    LogKey.tenant: "\(lease.tenant)", LogKey.vendor: "\(lease.vendor)", LogKey.reason: "\(reason)",
+                    "targets": "\(targets)",
+                ]
+            )
+        case .leaseLost: count("lease lost")
+        case .storeFailed(let error):
+            count("store failed")
+            logger.warning("callbacks cannot be read now", metadata: [LogKey.error: "\(error)"])
+        }
+    }
+
+    private func count(_ outcome: String) {
+        Counter(label: "callbacks_total", dimensions: [("outcome", outcome)]).increment()
+    }
+}

@@ -1,0 +1,45 @@
+import Foundation
+import Testing
+
+@testable import Gateway
+
+/// I7: secrets are sealed at rest.
+struct MasterKeyTests {
+    private func key(_ byte: UInt8) throws -> MasterKey { try MasterKey(bytes: [UInt8](repeating: byte, count: 32)) }
+
+    @Test func sealedSecretOpensOnlyInItsPlaceWithItsKey() throws {
+        let key = try key(1)
+        let sealed = try key.seal(Array("secret".utf8), context: "credential/a/b")
+        #expect(try key.open(sealed, context: "credential/a/b") == Array("secret".utf8))
+        #expect(throws: MasterKeyError.self) { try key.open(sealed, context: "credential/a/c") }
+        #expect(throws: MasterKeyError.self) { try self.key(2).open(sealed, context: "credential/a/b") }
+        var damaged = sealed
+        damaged[20] ^= 1
+        #expect(throws: MasterKeyError.self) { try key.open(damaged, context: "credential/a/b") }
+    }
+
+    @Test func twoSealsOfOneSecretDiffer() throws {
+        let key = try key(1)
+        #expect(try key.seal([1, 2, 3], context: "x") != key.seal([1, 2, 3], context: "x"))
+    }
+
+    @Test func otherKeyHasOtherIdAndCheckValue() throws {
+        #expect(try key(1).id != key(2).id)
+        #expect(try key(1).checkValue != key(2).checkValue)
+    }
+
+    @Test(arguments: [0, 1, 31, 33, 64])
+    func keyOfAnotherLengthIsRefused(_ count: Int) {
+        #expect(throws: MasterKeyError.self) { try MasterKey(bytes: [UInt8](repeating: 0, count: count)) }
+    }
+
+    @Test func keyFileIsMadeOnceAndReadAgain() throws {
+        let path = NSTemporaryDirectory() + "pgw-key-" + SystemIdentifiers().randomHex(byteCount: 4)
+        #expect(throws: MasterKeyError.self) { try MasterKey.load(path: path, createIfMissing: false) }
+        let made = try MasterKey.load(path: path, createIfMissing: true)
+        #expect(try MasterKey.load(path: path, createIfMissing: false).id == made.id)
+        let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+        #expect(mode == 0o600)
+        try FileManager.default.removeItem(atPath: path)
+    }
+}

@@ -1,0 +1,89 @@
+import Foundation
+import Model
+import Testing
+
+@testable import Gateway
+
+/// Design §7: unknown keys are errors, secrets come from files or the environment, a fault names its place.
+struct ProvisioningReaderTests {
+    private let directory: String
+
+    init() throws {
+        directory = NSTemporaryDirectory() + "pgw-reader-" + SystemIdentifiers().randomHex(byteCount: 4)
+        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+        try "a key".write(toFile: directory + "/key.p8", atomically: true, encoding: .utf8)
+    }
+
+    private func read(_ yaml: String, inline: Bool = false) throws(ProvisioningProblem) -> ProvisioningFile {
+        try ProvisioningReader(
+            directory: directory,
+            environment: ["ACME_KEY": "0123456789abcdef0123"],
+            allowsInlineSecrets: inline
+        ).read(yaml)
+    }
+
+    private let good = """
+        tenants:
+          - id: acme
+            apiKeys:
+              - { name: backend, secretEnv: ACME_KEY, scopes: [send, devices, read] }
+            credentials:
+              - { id: apple, kind: apns-token, teamId: ABCDE12345, keyId: KEY1234567, privateKeyFile: key.p8 }
+            apps:
+              - id: shop
+                platforms:
+                  ios: { topic: com.example.shop, production: apple }
+                bindings:
+                  rationalowl: { accountId: a1b2c3d4-1111-4222-8333-444455556666, serviceId: 01234567890123456789012345678901 }
+                routes: []
+        """
+
+    @Test func documentedFileIsRead() throws {
+        let tenant = try #require(try read(good).tenants.first)
+        #expect(tenant.id == "acme")
+        #expect(tenant.apiKeys.first?.secret == "0123456789abcdef0123")
+        #expect(tenant.credentials.first?.privateKey == Array("a key".utf8))
+        let app = try #require(tenant.apps.first)
+        #expect(app.platforms[.ios]?.credentials == [.production: "apple", .sandbox: "apple"])
+    }
+
+    // An id of digits only is text: its leading zero survives.
+    @Test func idOfDigitsKeepsItsSpelling() throws {
+        let binding = try #require(try read(good).tenants.first?.apps.first?.bindings.first)
+        #expect(
+            binding.keys.map(\.value) == ["a1b2c3d4-1111-4222-8333-444455556666", "01234567890123456789012345678901"]
+        )
+    }
+
+    @Test(arguments: [
+        ("apps:", "aps:", "tenants[0].aps"),
+        ("production: apple", "production: pear", "tenants[0].apps[0].platforms.ios.production"),
+        ("topic: com.example.shop, ", "", "tenants[0].apps[0].platforms.ios.topic"),
+        ("secretEnv: ACME_KEY", "secretEnv: NOBODY", "tenants[0].apiKeys[0].secretEnv"),
+        ("secretEnv: ACME_KEY", "secret: inline-secret-value", "tenants[0].apiKeys[0].secret"),
+        ("[send, devices, read]", "[send, fly]", "tenants[0].apiKeys[0].scopes[1]"),
+        ("privateKeyFile: key.p8", "privateKeyFile: gone.p8", "tenants[0].credentials[0].privateKeyFile"),
+        ("rationalowl:", "carrierpigeon:", "tenants[0].apps[0].bindings.carrierpigeon"),
+        ("id: acme", "id: a/cme", "tenants[0].id"),
+    ])
+    func faultNamesItsPlace(_ find: String, _ replace: String, _ path: String) {
+        let error = #expect(throws: ProvisioningProblem.self) {
+            try read(good.replacingOccurrences(of: find, with: replace))
+        }
+        #expect(error?.path == path)
+    }
+
+    @Test func inlineSecretNeedsTheFlag() throws {
+        let yaml = good.replacingOccurrences(of: "secretEnv: ACME_KEY", with: "secret: inline-secret-value")
+        #expect(try read(yaml, inline: true).tenants.first?.apiKeys.first?.secret == "inline-secret-value")
+    }
+
+    @Test(arguments: ["", "tenants: 5", "- 1", "tenants: [", "a: &x [*x]", "tenants:\n  - id: a\n    id: b\n"])
+    func brokenFileIsRefusedOrEmpty(_ yaml: String) {
+        _ = try? read(yaml)
+    }
+
+    @Test func tenantNamedTwiceIsRefused() {
+        #expect(throws: ProvisioningProblem.self) { try read("tenants:\n  - id: a\n  - id: a\n") }
+    }
+}
