@@ -393,6 +393,40 @@ struct SessionTests {
         #expect(completesOnce(pair, slots: [1, 2, 3], fed: Array(bytes.prefix(cut))))
     }
 
+    // Until a server has acknowledged our SETTINGS it may push, with fields as long as it likes (RFC 9113 §8.4).
+    @Test func pushedFieldsAreNotTheAnswer() throws {
+        let pair = try Pair()
+        pair.enqueue([1])
+        let request = try pair.client.output()
+        // Without having read the request, the server's output has its SETTINGS and no acknowledgement.
+        let path = "/" + String(repeating: "9", count: 4_000)
+        let push = pushPromise(on: 1, [(":method", "GET"), (":scheme", "https"), (":authority", "a"), (":path", path)])
+        try pair.client.receive(pair.server.output() + push)
+        pair.server.receive(request)
+        pair.server.respond(1, status: 200)
+        // The server knows nothing of the push, so the client's refusal of it is not handed over.
+        try pair.client.receive(pair.server.output())
+        #expect(pair.outcomes() == [1: "200"])
+    }
+
+    /// A PUSH_PROMISE frame (RFC 9113 §6.6) of stream 2, its fields as plain literals (RFC 7541 §6.2.2).
+    private func pushPromise(on stream: UInt8, _ fields: [(String, String)]) -> [UInt8] {
+        func literal(_ text: String) -> [UInt8] {
+            var rest = text.utf8.count - 127
+            guard rest >= 0 else { return [UInt8(text.utf8.count)] + Array(text.utf8) }
+            var length: [UInt8] = [127]
+            while rest >= 128 {
+                length.append(UInt8(rest % 128) | 128)
+                rest /= 128
+            }
+            return length + [UInt8(rest)] + Array(text.utf8)
+        }
+        var payload: [UInt8] = [0, 0, 0, 2]
+        for (name, value) in fields { payload += [0] + literal(name) + literal(value) }
+        let length = [16, 8, 0].map { UInt8(truncatingIfNeeded: payload.count >> $0) }
+        return length + [5, 4, 0, 0, 0, stream] + payload
+    }
+
     @Test func answerInSingleBytesIsTheSameAnswer() throws {
         let pair = try Pair()
         pair.enqueue([1])

@@ -44,6 +44,8 @@ final class ConnectionDriver: LoopMember, @unchecked Sendable {
     }
 
     func woken(_ core: LoopCore) {
+        // A look-up may end after the connection did.
+        if machine.isClosed { return core.leave(self) }
         let mail = connection.mailbox.withLockedValue { $0.take(&inbox) }
         dispatched = mail.dispatched
         if mail.wishes.contains(.open) { perform(machine.openRequested(now: core.now), core) }
@@ -98,6 +100,9 @@ final class ConnectionDriver: LoopMember, @unchecked Sendable {
         do {
             try step()
         } catch {
+            // What came before the failure is told first: after a GOAWAY and the last answer, hanging up is no failure.
+            takeEvents(core)
+            countStreams(core)
             perform(machine.failed(error), core)
         }
     }
@@ -207,29 +212,40 @@ final class ConnectionDriver: LoopMember, @unchecked Sendable {
     private func service(_ core: LoopCore) {
         guarded(core) { () throws(HTTP2Error) in try flush(core) }
         takeEvents(core)
-        if let session, !machine.isClosed {
-            perform(machine.streamsCounted(session.openCount, now: core.now), core)
-            if session.isFinished { perform(machine.failed(HTTP2Error(.protocolError)), core) }
-        }
+        countStreams(core)
+        if let session, session.isFinished { perform(machine.failed(HTTP2Error(.protocolError)), core) }
         publish()
+    }
+
+    private func countStreams(_ core: LoopCore) {
+        if let session { perform(machine.streamsCounted(session.openCount, now: core.now), core) }
     }
 
     private func flush(_ core: LoopCore) throws(HTTP2Error) {
         guard let tls, let socket, !machine.isClosed else { return }
-        repeat {
-            if let session, cipher.unreadCount < connection.configuration.limits.maxPendingOutputBytes {
-                try session.write(into: &plain, dispatched: dispatched)
-                try unsafe tls.write(plain.unread)
-            }
-            guard tls.takeOutput(into: &cipher) else { throw HTTP2Error(.outOfMemory) }
-            let isMoreLikely = plain.unreadCount >= HTTP2Limits.writeChunkBytes
-            plain.removeAll()
-            // Records are joined too, up to a few per call.
-            if isMoreLikely, cipher.unreadCount < HTTP2Limits.readChunkBytes { continue }
+        if case .connecting = machine.state { return }
+        var mayHaveMore = true
+        while mayHaveMore {
+            mayHaveMore = try fill(tls)
             try send(socket)
-            if cipher.isEmpty == false || !isMoreLikely { break }
-        } while true
+            // What is left waits for epoll, which comes back here.
+            if !cipher.isEmpty { break }
+        }
         try watchForRoom(socket, core)
+    }
+
+    /// Encrypts what the session has, until a few records wait for the socket: one call then writes them all. True if it
+    /// stopped because of that.
+    private func fill(_ tls: TLSEngine) throws(HTTP2Error) -> Bool {
+        while cipher.unreadCount < connection.configuration.limits.maxPendingOutputBytes {
+            try session?.write(into: &plain, dispatched: dispatched)
+            let isLast = plain.unreadCount < HTTP2Limits.writeChunkBytes
+            try unsafe tls.write(plain.unread)
+            plain.removeAll()
+            guard tls.takeOutput(into: &cipher) else { throw HTTP2Error(.outOfMemory) }
+            if isLast { return false }
+        }
+        return true
     }
 
     private func send(_ socket: Socket) throws(HTTP2Error) {
@@ -240,7 +256,6 @@ final class ConnectionDriver: LoopMember, @unchecked Sendable {
     }
 
     private func watchForRoom(_ socket: Socket, _ core: LoopCore) throws(HTTP2Error) {
-        if case .connecting = machine.state { return }
         guard isWaitingToWrite == cipher.isEmpty else { return }
         isWaitingToWrite.toggle()
         let mask = EPOLLIN.rawValue | (isWaitingToWrite ? EPOLLOUT.rawValue : 0)

@@ -220,14 +220,18 @@ package final class Session {
 
     // MARK: What nghttp2 tells
 
-    func headersBegan(_ streamID: Int32) { headersSlot = slot(of: streamID) }
+    func headersBegan(_ header: nghttp2_frame_hd) {
+        // Until our SETTINGS are acknowledged, a peer may also push: those fields are requests of its own making.
+        headersSlot = header.type == UInt8(NGHTTP2_HEADERS.rawValue) ? slot(of: header.stream_id) : nil
+    }
 
     func fieldReceived(_ name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>) {
         guard let index = headersSlot, let bytes = value.baseAddress, let first = unsafe name.first else { return }
         if first == UInt8(ascii: ":") {
-            // `:status` is the only pseudo field of a response (RFC 9113 §8.3.2); nghttp2 has checked its three digits.
+            // `:status` is the only pseudo field of a response (RFC 9113 §8.3.2).
+            guard value.count == 3 else { return }
             unsafe slots[index].resetResponse()
-            unsafe slots[index].status = unsafe value.reduce(0) { $0 * 10 + Int($1) - 48 }
+            unsafe slots[index].status = value.reduce(0) { $0 * 10 + Int($1) - 48 }
             return
         }
         guard let base = name.baseAddress else { return }

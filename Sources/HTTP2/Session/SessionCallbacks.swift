@@ -23,7 +23,7 @@ private func onBeginHeaders(
     data: UnsafeMutableRawPointer?
 ) -> Int32 {
     guard let session = unsafe session(data), let frame = unsafe frame else { return 0 }
-    unsafe session._withUnsafeGuaranteedRef { unsafe $0.headersBegan(frame.pointee.hd.stream_id) }
+    unsafe session._withUnsafeGuaranteedRef { unsafe $0.headersBegan(frame.pointee.hd) }
     return 0
 }
 

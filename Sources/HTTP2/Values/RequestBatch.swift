@@ -93,8 +93,23 @@ package struct RequestBatch: Sendable {
         }
         for index in other.first..<other.first + taken { copy(other.entries[index], from: other) }
         other.first += taken
-        if other.isEmpty { other.removeAll() }
+        other.dropTaken()
         return taken
+    }
+
+    /// Gives up the room of what was taken, once that is half of it: a batch that is never quite empty must not grow for ever.
+    private mutating func dropTaken() {
+        if isEmpty { return removeAll() }
+        guard first * 2 >= entries.count else { return }
+        let (byteStart, fieldStart) = (entries[first].start, entries[first].firstField)
+        bytes.removeFirst(byteStart)
+        fields.removeFirst(fieldStart)
+        entries.removeFirst(first)
+        first = 0
+        for index in entries.indices {
+            entries[index].start -= byteStart
+            entries[index].firstField -= fieldStart
+        }
     }
 
     /// The requests that were not taken, in order.
