@@ -47,7 +47,7 @@ enum DirectorySQL {
     static let createKey = StoreSQL.tenant(
         """
         INSERT INTO gateway.api_key (key_id, tenant_id, name, hash, scopes, expires_at)
-        SELECT gen_random_uuid(), tenant_id, $2, $3, $4, $5 FROM gateway.tenant WHERE tenant_id = $1
+        SELECT gen_random_uuid(), tenant_id, $2, $3::bytea, $4::text[], $5::timestamptz FROM gateway.tenant WHERE tenant_id = $1
         ON CONFLICT DO NOTHING RETURNING key_id
         """
     )
