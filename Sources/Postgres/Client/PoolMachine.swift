@@ -174,9 +174,11 @@ struct PoolMachine {
     }
 
     /// When `ticked` has something to do for those who wait; nil while nobody does.
-    var nextTick: Instant? {
+    func nextTick(now: Instant) -> Instant? {
         guard let earliest = waiting.map(\.deadline).min() else { return nil }
-        return mayOpenAt.map { min($0, earliest) } ?? earliest
+        // A pause that is over needs no bell: who probes now will tell.
+        guard let mayOpenAt, mayOpenAt > now else { return earliest }
+        return min(mayOpenAt, earliest)
     }
 
     // MARK: Helpers

@@ -169,6 +169,7 @@ package final class PostgresPool: Sendable {
         async throws(PostgresError) -> Lease
     {
         var random = SystemRandomNumberGenerator()
+        let isHurried = deadline < .now + configuration.connectTimeout
         do throws(PostgresError) {
             let connection = try await PostgresConnection.connect(configuration, logger: logger, deadline: deadline)
             let action = state.withLockedValue { state in
@@ -179,7 +180,9 @@ package final class PostgresPool: Sendable {
             return Lease(slot: slot, connection: connection)
         } catch {
             logger.debug("No session with the database", metadata: ["error": .string("\(error)")])
-            perform(state.withLockedValue { $0.machine.openFailed(slot, error, now: .now, random: &random) })
+            // One caller's short time says nothing about the server: others need not pause for it.
+            let verdict = isHurried && error.code == .timeout ? PostgresError(.cancelled) : error
+            perform(state.withLockedValue { $0.machine.openFailed(slot, verdict, now: .now, random: &random) })
             bell.ring()
             throw error
         }
@@ -222,7 +225,7 @@ package final class PostgresPool: Sendable {
     /// When to be called again; nil when nobody waits.
     private func tick() -> ContinuousClock.Instant? {
         let (action, next) = state.withLockedValue { state in
-            (state.machine.ticked(now: .now), state.machine.nextTick)
+            (state.machine.ticked(now: .now), state.machine.nextTick(now: .now))
         }
         perform(action)
         return next

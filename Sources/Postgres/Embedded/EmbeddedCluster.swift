@@ -93,7 +93,8 @@ package final class EmbeddedCluster: Sendable {
     ///
     /// - Throws: `failed` when the server does not end.
     package func stop() async throws(EmbeddedClusterError) {
-        if postmaster.isAlive { try await postmaster.stop(within: options.stopTimeout) }
+        // Looked up anew: if the server has died, its number may be a stranger's by now.
+        if let running = Postmaster.running(in: layout.data) { try await running.stop(within: options.stopTimeout) }
         lock.withLockedValue { $0 = nil }
     }
 

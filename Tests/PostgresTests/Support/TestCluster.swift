@@ -47,7 +47,9 @@ enum TestCluster {
 
         func server() async throws -> PostgresConnection {
             try await PostgresConnection.connect(
-                PostgresConfiguration(cluster.adminConnectionString(database: "postgres")), logger: TestCluster.logger)
+                PostgresConfiguration(cluster.adminConnectionString(database: "postgres")),
+                logger: TestCluster.logger
+            )
         }
     }
 
@@ -57,16 +59,23 @@ enum TestCluster {
         var options = EmbeddedClusterOptions()
         options.maximumConnections = 300
         let cluster = try await EmbeddedCluster.start(
-            directory: "\(folder)/shared", options: options, logger: logger)
+            directory: "\(folder)/shared",
+            options: options,
+            logger: logger
+        )
         serverProcess.store(cluster.processID, ordering: .relaxed)
         atexit { TestCluster.tearDown() }
         let launchedServer = try await PostgresConnection.connect(
-            PostgresConfiguration(cluster.adminConnectionString(database: "postgres")), logger: logger)
+            PostgresConfiguration(cluster.adminConnectionString(database: "postgres")),
+            logger: logger
+        )
         try await launchedServer.script("ALTER DATABASE gateway RENAME TO \(Launched.bareTemplate)")
         let migratedTemplate = Task {
             try await launchedServer.script("CREATE DATABASE migrated TEMPLATE \(Launched.bareTemplate)")
             let admin = try await PostgresConnection.connect(
-                PostgresConfiguration(cluster.adminConnectionString(database: "migrated")), logger: logger)
+                PostgresConfiguration(cluster.adminConnectionString(database: "migrated")),
+                logger: logger
+            )
             _ = try await Migrator.bundled().migrate(admin)
             await admin.close()
             return "migrated"
@@ -115,7 +124,9 @@ struct TestDatabase: Sendable {
     /// The superuser: row-level security does not apply.
     func admin() async throws -> PostgresConnection {
         try await PostgresConnection.connect(
-            PostgresConfiguration(cluster.adminConnectionString(database: name)), logger: TestCluster.logger)
+            PostgresConfiguration(cluster.adminConnectionString(database: name)),
+            logger: TestCluster.logger
+        )
     }
 }
 
