@@ -15,6 +15,13 @@ enum TestCluster {
 
     static let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
+    /// Patient: a hundred tests start at once, perhaps beside a build, and what they test is not speed.
+    static func configuration(_ connectionString: String) -> PostgresConfiguration {
+        var configuration = PostgresConfiguration(connectionString)
+        configuration.connectTimeout = .seconds(60)
+        return configuration
+    }
+
     /// The cluster all suites share. Never stop it.
     static func cluster() async throws -> EmbeddedCluster { try await shared.value.cluster }
 
@@ -47,7 +54,7 @@ enum TestCluster {
 
         func server() async throws -> PostgresConnection {
             try await PostgresConnection.connect(
-                PostgresConfiguration(cluster.adminConnectionString(database: "postgres")),
+                TestCluster.configuration(cluster.adminConnectionString(database: "postgres")),
                 logger: TestCluster.logger
             )
         }
@@ -66,14 +73,14 @@ enum TestCluster {
         serverProcess.store(cluster.processID, ordering: .relaxed)
         atexit { TestCluster.tearDown() }
         let launchedServer = try await PostgresConnection.connect(
-            PostgresConfiguration(cluster.adminConnectionString(database: "postgres")),
+            TestCluster.configuration(cluster.adminConnectionString(database: "postgres")),
             logger: logger
         )
         try await launchedServer.script("ALTER DATABASE gateway RENAME TO \(Launched.bareTemplate)")
         let migratedTemplate = Task {
             try await launchedServer.script("CREATE DATABASE migrated TEMPLATE \(Launched.bareTemplate)")
             let admin = try await PostgresConnection.connect(
-                PostgresConfiguration(cluster.adminConnectionString(database: "migrated")),
+                TestCluster.configuration(cluster.adminConnectionString(database: "migrated")),
                 logger: logger
             )
             _ = try await Migrator.bundled().migrate(admin)
@@ -114,7 +121,7 @@ struct TestDatabase: Sendable {
     let cluster: EmbeddedCluster
 
     func configuration(_ role: GatewayRole) -> PostgresConfiguration {
-        PostgresConfiguration(cluster.connectionString(role: role, database: name))
+        TestCluster.configuration(cluster.connectionString(role: role, database: name))
     }
 
     func pool(_ role: GatewayRole, limits: PoolLimits = PoolLimits()) -> PostgresPool {
@@ -124,7 +131,7 @@ struct TestDatabase: Sendable {
     /// The superuser: row-level security does not apply.
     func admin() async throws -> PostgresConnection {
         try await PostgresConnection.connect(
-            PostgresConfiguration(cluster.adminConnectionString(database: name)),
+            TestCluster.configuration(cluster.adminConnectionString(database: name)),
             logger: TestCluster.logger
         )
     }
