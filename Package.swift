@@ -23,7 +23,7 @@ let settings: [SwiftSetting] = [
 enum External: String, CaseIterable {
     case argumentParser, asn1, asyncHTTPClient, certificates, configuration, crypto, httpTypes, hummingbird, log,
         metrics
-    case mustache, nio, nioHTTP2, nioSSL, serviceLifecycle, subprocess, tracing, yams
+    case mustache, nio, nioHTTP2, nioSSL, serviceLifecycle, subprocess, system, tracing, yams
 
     var package: Package.Dependency {
         switch self {
@@ -45,6 +45,7 @@ enum External: String, CaseIterable {
         case .serviceLifecycle:
             .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0")
         case .subprocess: .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2")
+        case .system: .package(url: "https://github.com/apple/swift-system", from: "1.8.1")
         case .tracing: .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3")
         case .yams: .package(url: "https://github.com/jpsim/Yams", from: "6.2.2")
         }
@@ -69,6 +70,7 @@ enum External: String, CaseIterable {
         case .nioSSL: "swift-nio-ssl"
         case .serviceLifecycle: "swift-service-lifecycle"
         case .subprocess: "swift-subprocess"
+        case .system: "swift-system"
         case .tracing: "swift-distributed-tracing"
         case .yams: "Yams"
         }
@@ -93,6 +95,7 @@ let locks = Arrow.product("NIOConcurrencyHelpers", .nio)
 let crypto = Arrow.product("Crypto", .crypto)
 let certificates = Arrow.product("X509", .certificates)
 let log = Arrow.product("Logging", .log)
+let coreMetrics = Arrow.product("CoreMetrics", .metrics)
 let metrics = Arrow.product("Metrics", .metrics)
 let lifecycle = Arrow.product("ServiceLifecycle", .serviceLifecycle)
 let nioCore = Arrow.product("NIOCore", .nio)
@@ -204,7 +207,8 @@ var parts: [Part] = [
             .ours("Postgres"), .ours("RationalOwl"), .ours("Routing"), .ours("Webhooks"),
             .product("Hummingbird", .hummingbird), .product("HummingbirdTLS", .hummingbird),
             .product("HummingbirdCore", .hummingbird), .product("Configuration", .configuration),
-            .product("Yams", .yams), .product("UnixSignals", .serviceLifecycle), argumentParser, certificates, crypto,
+            .product("Yams", .yams), .product("UnixSignals", .serviceLifecycle), .product("SystemPackage", .system),
+            coreMetrics, argumentParser, certificates, crypto,
             httpTypes, httpClient, lifecycle, locks, log,
             metrics, nioCore, nioPosix, nioHTTP1, nioSSL, subprocess,
         ]
@@ -265,13 +269,16 @@ var parts: [Part] = [
             .ours("TestKit"), log,
         ]
     ),
-    .tests("GatewayTests", [.ours("Gateway"), .ours("Model"), .ours("TestKit"), .ours("Commands"), httpTypes, log]),
+    .tests(
+        "GatewayTests",
+        [coreMetrics, .ours("Gateway"), .ours("Model"), .ours("TestKit"), .ours("Commands"), httpTypes, log]
+    ),
     .tests(
         "IntegrationTests",
         [
             .ours("Gateway"), .ours("apns-simulator"), .ours("Commands"), .ours("DeliveryEngine"), .ours("Model"),
             .ours("Postgres"), .ours("RationalOwl"), .product("Hummingbird", .hummingbird), lifecycle, crypto,
-            httpClient, httpTypes, locks, log, nioCore, nioPosix,
+            httpClient, httpTypes, locks, log, nioCore, nioHTTP1, nioPosix,
         ]
     ),
 ]

@@ -16,8 +16,7 @@ struct CallbackTests {
             try await world.startSimulator()
             try await world.startGateway()
             try #require(try await world.apply().status == 0)
-            nonisolated(unsafe) let shared = world
-            try await receiver.serving { port in try await tell(shared, receiver, port) }
+            try await receiver.serving { port in try await tell(world, receiver, port) }
         } catch {
             Issue.record(error)
         }

@@ -45,7 +45,7 @@ struct MutationStage: Sendable {
             store: reached,
             clock: clock,
             identifiers: identifiers,
-            policy: CommandPolicy(handsOver: false),
+            policy: CommandPolicy(handsOver: { false }),
             node: node
         )
         let store = PostgresDirectory(call: database.call, engine: database.engine)

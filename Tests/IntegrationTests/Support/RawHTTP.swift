@@ -1,6 +1,7 @@
 import AsyncHTTPClient
 import Model
 import NIOCore
+import NIOHTTP1
 import NIOPosix
 
 @testable import Gateway

@@ -5,7 +5,10 @@ import Testing
 @testable import Gateway
 
 /// One simulator and one gateway as real processes in a directory of their own, which outlives kills of either.
-final class World {
+///
+/// Unchecked, because its processes and clients are replaced as they are killed and started again. One test drives one world from one task at a time;
+/// nothing else may call it. Groups within a test capture the values they need instead.
+final class World: @unchecked Sendable {
     let directory: String
     let material: DemoMaterial
     let account: String
