@@ -205,6 +205,7 @@ final class ConnectionPool: Sendable {
         if !refused.isEmpty { perform { turn, machine in machine.refused(refused, now: .now, &turn) } }
     }
 
+    /// `PushGuard` lets only bytes through that encode; should one not, its credit comes back with the connection's next report.
     private func encode(_ ticket: PoolTurn.Ticket, with encoder: inout PushEncoder) {
         do throws(HTTP2Error) {
             try encoder.append(ticket.job.pushes[ticket.index], slot: ticket.slot, deadline: ticket.job.deadline)
