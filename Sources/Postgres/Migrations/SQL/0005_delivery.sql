@@ -355,13 +355,13 @@ BEGIN
     IF m.state IN ('scheduled', 'expanding', 'sending') THEN
         IF m.vendor = 'native' THEN
             SELECT array_agg(a.identity_id ORDER BY a.identity_id) INTO v_ids FROM (
+                -- A scalar subquery, not an anti-join: on a table without statistics yet the planner joined all identities with all.
                 SELECT i.identity_id FROM gateway.identity i
                 WHERE i.tenant_id = p_tenant AND i.app_id = m.app_id AND i.state = 'active'
-                    AND (s.after IS NULL OR i.identity_id > s.after)
-                    AND NOT EXISTS (
-                        SELECT FROM gateway.identity o
-                        WHERE o.tenant_id = p_tenant AND o.device_id = i.device_id AND o.state = 'active'
-                            AND o.identity_id < i.identity_id)
+                    AND i.identity_id > coalesce(s.after, '00000000-0000-0000-0000-000000000000'::uuid)
+                    AND (i.device_id IS NULL OR i.identity_id = (
+                        SELECT (array_agg(o.identity_id ORDER BY o.identity_id))[1] FROM gateway.identity o
+                        WHERE o.tenant_id = p_tenant AND o.device_id = i.device_id AND o.state = 'active'))
                 ORDER BY i.identity_id LIMIT p_page) a;
         ELSE
             SELECT array_agg(a.identity_id ORDER BY a.identity_id) INTO v_ids FROM (
