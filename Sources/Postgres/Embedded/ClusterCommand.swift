@@ -34,10 +34,12 @@ struct ClusterCommand {
         var options = PlatformOptions()
         // A session of its own, so that ^C at our terminal does not reach PostgreSQL before we have drained.
         options.createSession = true
+        // `setpriv` changes the user after exec. Doing it between fork and exec (`PlatformOptions.userID`) calls glibc's setgroups in a copy of a
+        // process with many threads, where a lock that another thread held is held for ever: seen as a child that never starts.
+        var command = [path] + arguments
         if let account, account.differsFromOurs {
-            options.userID = account.userID
-            options.groupID = account.groupID
-            options.supplementaryGroups = [account.groupID]
+            let identity = ["--reuid=\(account.userID)", "--regid=\(account.groupID)", "--clear-groups"]
+            command = ["setpriv"] + identity + ["--"] + command
         }
         // The shell sets mask and directory, then is the program. Nothing of our environment goes along: PGDATA and
         // PGOPTIONS would mislead the server, and secrets are none of its business.
@@ -45,7 +47,7 @@ struct ClusterCommand {
         do {
             let result = try await Subprocess.run(
                 .name("sh"),
-                arguments: Arguments(["-c", script, "sh", directory, path] + arguments),
+                arguments: Arguments(["-c", script, "sh", directory] + command),
                 environment: .custom(["PATH": "/usr/local/bin:/usr/bin:/bin", "LC_ALL": "C.UTF-8", "TZ": "UTC"]),
                 platformOptions: options,
                 output: .string(limit: outputBytes),
