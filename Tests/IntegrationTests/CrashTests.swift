@@ -59,14 +59,14 @@ struct CrashTests {
     /// Kills the gateway when about `share` of the outcomes are at the simulator; returns the share seen.
     private func killInMidSend(_ world: World, before: Int, at share: Double) async throws -> Double {
         let wanted = before + Int(Double(Self.audience) * min(0.9, max(0.06, share)))
-        for _ in 0..<6000 {
+        for _ in 0..<3000 {
             let seen = try await world.pairs().distinct
             if seen >= wanted {
                 try await world.killGateway()
                 let now = try await world.pairs().distinct
                 return Double(now - before) / Double(Self.audience)
             }
-            try await Task.sleep(for: .milliseconds(5))
+            try await Task.sleep(for: .milliseconds(30))
         }
         throw DemoFailure("the sending never reached \(share)")
     }
@@ -83,8 +83,8 @@ struct CrashTests {
             try #require(try await world.apply().status == 0)
             _ = try await world.register(4000)
             let id = try await world.sendToEveryone("while the database dies")
-            for _ in 0..<2000 where try await world.pairs().distinct < 400 {
-                try await Task.sleep(for: .milliseconds(5))
+            for _ in 0..<1000 where try await world.pairs().distinct < 400 {
+                try await Task.sleep(for: .milliseconds(30))
             }
             // A worker killed by SIGKILL makes the postmaster restart all of them, as a crash does.
             try killOneBackend(of: try world.postgresPID())
@@ -119,8 +119,8 @@ struct CrashTests {
             try #require(try await world.apply().status == 0)
             _ = try await world.register(4000)
             let id = try await world.sendToEveryone("while the push service dies")
-            for _ in 0..<2000 where try await world.pairs().distinct < 400 {
-                try await Task.sleep(for: .milliseconds(5))
+            for _ in 0..<1000 where try await world.pairs().distinct < 400 {
+                try await Task.sleep(for: .milliseconds(30))
             }
             try await world.killSimulator()
             try await Task.sleep(for: .milliseconds(300))
@@ -142,8 +142,8 @@ struct CrashTests {
             try #require(try await world.apply().status == 0)
             _ = try await world.register(4000)
             let id = try await world.sendToEveryone("while it is told to stop")
-            for _ in 0..<2000 where try await world.pairs().distinct < 300 {
-                try await Task.sleep(for: .milliseconds(5))
+            for _ in 0..<1000 where try await world.pairs().distinct < 300 {
+                try await Task.sleep(for: .milliseconds(30))
             }
             let status = await world.gateway?.stop()
             #expect(status == 0)

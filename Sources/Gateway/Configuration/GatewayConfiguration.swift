@@ -69,6 +69,10 @@ struct GatewayConfiguration: Sendable {
 
     /// - Throws: `ConfigurationProblem` that names the setting.
     init(_ reader: ConfigReader) throws(ConfigurationProblem) {
+        // Flags come as text, and a provider does not turn text into a number by itself.
+        func integer(_ key: ConfigKey, default fallback: Int) -> Int {
+            reader.string(forKey: key).flatMap { Int($0) } ?? reader.int(forKey: key) ?? fallback
+        }
         func list(_ key: ConfigKey) -> [String] {
             (reader.string(forKey: key) ?? "").split(separator: ",").map {
                 $0.trimmingCharacters(in: .whitespaces)
@@ -117,9 +121,9 @@ struct GatewayConfiguration: Sendable {
             throw ConfigurationProblem(setting: "retry-scale", problem: "'\(scale)' is not a number in 0…10")
         }
         retryScale = value
-        leaseSeconds = min(600, max(2, reader.int(forKey: "lease.seconds", default: 30)))
-        drainSeconds = reader.int(forKey: "drain.seconds", default: 25)
-        databaseConnections = min(64, max(1, reader.int(forKey: "database.connections", default: 6)))
+        leaseSeconds = min(600, max(2, integer("lease.seconds", default: 30)))
+        drainSeconds = integer("drain.seconds", default: 25)
+        databaseConnections = min(64, max(1, integer("database.connections", default: 6)))
         guard tlsListen.isEmpty || (tlsCertificateFile != nil && tlsKeyFile != nil) else {
             throw ConfigurationProblem(setting: "tls-listen", problem: "needs --tls-cert and --tls-key")
         }
