@@ -24,7 +24,7 @@ struct Mutator {
 
     /// A request body. Even calls keep the types right and change values; odd ones break structure or bytes.
     mutating func body(from template: JSON, isTypeCorrect: Bool) -> [UInt8] {
-        if isTypeCorrect { return JSONWriter.bytes(value(template, probability: 0.25)) }
+        if isTypeCorrect { return JSONWriter.bytes(value(template, probability: 0.1)) }
         var bytes = JSONWriter.bytes(structure(template))
         switch Int.random(in: 0..<6, using: &random) {
         case 0 where !bytes.isEmpty: bytes = Array(bytes.prefix(Int.random(in: 0..<bytes.count, using: &random)))
