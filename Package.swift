@@ -248,11 +248,14 @@ var parts: [Part] = [
     ),
     .tests(
         "RationalOwlTests",
-        [.ours("RationalOwl"), .ours("Model"), httpTypes],
+        [.ours("RationalOwl"), .ours("Model"), .ours("TestKit"), httpTypes],
         resources: [.copy("Fixtures")]
     ),
-    .tests("HTTP2Tests", [.ours("HTTP2"), .ours("CNGHTTP2"), locks]),
-    .tests("APNsTests", [.ours("APNs"), .ours("APNsSimulator"), .ours("HTTP2"), .ours("Model"), crypto, locks]),
+    .tests("HTTP2Tests", [.ours("HTTP2"), .ours("CNGHTTP2"), .ours("TestKit"), locks]),
+    .tests(
+        "APNsTests",
+        [.ours("APNs"), .ours("APNsSimulator"), .ours("HTTP2"), .ours("Model"), .ours("TestKit"), crypto, locks]
+    ),
     .tests(
         "APNsSimulatorTests",
         [
@@ -277,20 +280,23 @@ var parts: [Part] = [
         "IntegrationTests",
         [
             .ours("Gateway"), .ours("apns-simulator"), .ours("Commands"), .ours("DeliveryEngine"), .ours("Model"),
-            .ours("Postgres"), .ours("RationalOwl"), .product("Hummingbird", .hummingbird), lifecycle, crypto,
-            httpClient, httpTypes, locks, log, nioCore, nioHTTP1, nioPosix,
+            .ours("Postgres"), .ours("RationalOwl"), .ours("TestKit"), .product("Hummingbird", .hummingbird), lifecycle,
+            crypto, httpClient, httpTypes, locks, log, nioCore, nioHTTP1, nioPosix,
         ]
     ),
 ]
 
 if withBenchmarks {
-    parts.append(
+    parts += [
+        .executable("apns-bench", path: "Benchmarks/Load", [.ours("APNs"), .ours("HTTP2"), .ours("Model"), locks]),
         .executable(
-            "apns-bench",
-            path: "Benchmarks/Load",
-            [.ours("HTTP2"), locks]
-        )
-    )
+            "apns-accept-server",
+            path: "Benchmarks/AcceptServer",
+            [.ours("CNGHTTP2"), .ours("COpenSSL"), .ours("CLinuxEvents")]
+        ),
+        .executable("bench-runner", path: "Benchmarks/Runner", []),
+        .executable("micro-bench", path: "Benchmarks/Micro", [.ours("APNs"), .ours("HTTP2"), .ours("Model")]),
+    ]
 }
 
 // MARK: The package

@@ -1,5 +1,6 @@
 import HTTP2
 import Model
+import TestKit
 import Testing
 
 @testable import APNs
@@ -356,17 +357,5 @@ struct PoolMachineTests {
         case 11: driver.perform { $0.leaving(connection, now: now, &$1) }
         default: driver.pass(.milliseconds(Int.random(in: 0...8_000, using: &random)))
         }
-    }
-}
-
-/// A small seeded generator, so that a failure can be repeated.
-struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
     }
 }

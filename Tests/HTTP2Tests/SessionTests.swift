@@ -1,5 +1,6 @@
 import CNGHTTP2
 import HTTP2
+import TestKit
 import Testing
 
 /// The session against a real nghttp2 server session, in memory: every rule of a stream's life without a socket.
@@ -366,7 +367,7 @@ struct SessionTests {
 
     @Test(arguments: UInt64(1)...200)
     func randomBytesNeverTrapAndEveryRequestCompletesOnce(seed: UInt64) throws {
-        var random = SeededRandom(seed: seed)
+        var random = SplitMix(state: seed)
         let pair = try Pair()
         try pair.exchange()
         pair.enqueue(1...3)
@@ -377,7 +378,7 @@ struct SessionTests {
 
     @Test(arguments: UInt64(1)...200)
     func mutatedFramesNeverTrapAndEveryRequestCompletesOnce(seed: UInt64) throws {
-        var random = SeededRandom(seed: seed)
+        var random = SplitMix(state: seed)
         let pair = try Pair()
         try pair.exchange()
         pair.enqueue(1...3)
@@ -434,20 +435,5 @@ struct SessionTests {
         pair.server.respond(1, status: 200, body: [1, 2, 3])
         for byte in pair.server.output() { try pair.client.receive([byte]) }
         #expect(pair.outcomes() == [1: "200"])
-    }
-}
-
-/// SplitMix64 (Steele, Lea, Flood 2014): the same numbers for the same seed, on any machine.
-struct SeededRandom: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
     }
 }

@@ -2,6 +2,7 @@ import Foundation
 import HTTPTypes
 import Model
 import RationalOwl
+import TestKit
 import Testing
 
 /// I5 and I11 for the adapter alone: 10,000 mutations of each documented request, half of them type-correct, give no trap, an allowed status and
@@ -26,7 +27,7 @@ struct MutationTests {
         var reached = 0
         for index in 0..<Self.count {
             var request = documented
-            request.body = index.isMultiple(of: 2) ? mutator.typeCorrect(object) : mutator.raw(documented.body)
+            request.body = index.isMultiple(of: 2) ? mutator.typeCorrect(.object(object)) : mutator.raw(documented.body)
             if index % 5 == 0 { request.headers[.userAgent] = "okhttp/4.9.1" }
             if index % 7 == 0 { request.headers[.contentType] = "application/x-www-form-urlencoded" }
             let (response, isCommand) = Self.call(request, &mutator.random)
@@ -41,7 +42,7 @@ struct MutationTests {
         #expect(reached * 10 >= Self.count * 3, "at least 30 % must reach the commands")
     }
 
-    private static func call(_ request: VendorRequest, _ random: inout SeededGenerator) -> (VendorResponse, Bool) {
+    private static func call(_ request: VendorRequest, _ random: inout SplitMix) -> (VendorResponse, Bool) {
         do throws(AdapterError) {
             _ = try Mount.adapter.locate(request)
             let commands = try Mount.adapter.decode(request, settings: .unbound)
@@ -53,7 +54,7 @@ struct MutationTests {
     }
 
     /// What `Commands` could answer: the command's own reply, or any refusal.
-    private static func reply(to command: Command, _ random: inout SeededGenerator) -> Reply {
+    private static func reply(to command: Command, _ random: inout SplitMix) -> Reply {
         if Int.random(in: 0..<3, using: &random) == 0, let refusal = refusals.randomElement(using: &random) {
             return .refused(refusal)
         }
@@ -73,7 +74,7 @@ struct MutationTests {
 
     private static func registration(
         _ command: RegistrationCommand,
-        _ random: inout SeededGenerator
+        _ random: inout SplitMix
     ) -> RegistrationReply {
         switch command {
         case .register:

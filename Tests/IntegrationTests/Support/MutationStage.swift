@@ -7,6 +7,7 @@ import Model
 import NIOConcurrencyHelpers
 import Postgres
 import RationalOwl
+import TestKit
 import Testing
 
 @testable import Gateway
@@ -188,30 +189,20 @@ struct MutationStage: Sendable {
     func mutate(_ request: (path: String, route: String, body: JSON), count: Int, seed: UInt64, counts: Counts)
         async throws
     {
-        var mutator = Mutator(known: known, random: SeededGenerator(seed: seed))
+        var mutator = Mutator(seed: seed, known: known)
         let route = adapter.routes.first {
             if case .exact(let path) = $0.path { path == request.path || path + "/" == request.path } else { false }
         }
         let name = try #require(route?.name, "no route for \(request.path)")
         for index in 0..<count {
-            let body = mutator.body(from: request.body, isTypeCorrect: index.isMultiple(of: 2))
+            let body = mutator.body(index, from: request.body)
             let flag = NIOLockedValueBox(false)
             let response = await ReachedStore.$flag.withValue(flag) {
                 await endpoint.carryOut(VendorRequest(route: name, path: request.path, body: body), adapter)
             }
-            counts.note(reached: flag.withLockedValue { $0 }, wrong: Self.fault(response, request.path, body))
+            let fault = RationalOwlRequests.fault(response.status, response.body, to: request.path, body)
+            counts.note(reached: flag.withLockedValue { $0 }, wrong: fault)
         }
-    }
-
-    private static func fault(_ response: VendorResponse, _ path: String, _ body: [UInt8]) -> String? {
-        let text = String(decoding: response.body, as: UTF8.self)
-        let what =
-            "\(path) \(response.status) \(text.prefix(200)) for \(String(decoding: body.prefix(300), as: UTF8.self))"
-        guard response.status < 500 else { return what }
-        guard [200, 400, 404, 405, 413, 429].contains(response.status) else { return what }
-        if path == "/pushApp/notiRead" { return text == "ok" || text == "error" ? nil : what }
-        guard let json = try? JSONParser.parse(response.body), let object = json.object else { return what }
-        return object.pairs.contains { $0.value == .null } ? what : nil
     }
 
     /// One checksum over every row of a tenant.

@@ -116,3 +116,15 @@ struct RationalOwlRequests {
             ]
     }
 }
+
+extension RationalOwlRequests {
+    /// What is wrong with an answer to any request, right or not: a 5xx, a status or a shape that the vendor does not have; nil: nothing.
+    static func fault(_ status: Int, _ answer: [UInt8], to path: String, _ body: [UInt8]) -> String? {
+        let text = String(decoding: answer, as: UTF8.self)
+        let what = "\(path) \(status) \(text.prefix(200)) for \(String(decoding: body.prefix(300), as: UTF8.self))"
+        guard [200, 400, 404, 405, 413, 429].contains(status) else { return what }
+        if path == "/pushApp/notiRead" { return text == "ok" || text == "error" ? nil : what }
+        guard let object = (try? JSONParser.parse(answer))?.object else { return what }
+        return object.pairs.contains { $0.value == .null } ? what : nil
+    }
+}
