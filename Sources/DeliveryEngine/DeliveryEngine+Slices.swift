@@ -43,6 +43,13 @@ extension DeliveryEngine {
             [.tenant: "\(key.tenant)", .credential: "\(key.credential)", .reason: refusal?.reason ?? ""]
         )
         do { try await store.noteCredential(key, refusal: refusal) } catch { storeFailed("noteCredential", error) }
+        if change == .recovered { await resume(key) }
+    }
+
+    /// What was put back because of the credential need not wait any longer. A failure is no loss: it comes due by itself.
+    func resume(_ key: CredentialKey) async {
+        do { try await store.resume(key) } catch { return storeFailed("resume", error) }
+        wake()
     }
 
     /// The verdicts that may be applied: none while an app's tokens fail in numbers.

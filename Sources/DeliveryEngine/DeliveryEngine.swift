@@ -87,8 +87,11 @@ package final class DeliveryEngine: Service {
         wake()
     }
 
-    /// The credential was provisioned anew: what the peer refused before says nothing of it.
-    package func forget(_ key: CredentialKey) { state.withLockedValue { $0.gate.forgive(key) } }
+    /// The credential was provisioned anew: what the peer refused before says nothing of it, and what waited for it is due.
+    package func forget(_ key: CredentialKey) async {
+        state.withLockedValue { $0.gate.forgive(key) }
+        await resume(key)
+    }
 
     /// What it is doing.
     package var statistics: EngineStatistics {

@@ -52,6 +52,11 @@ package protocol DeliveryStore: Sendable {
     /// - Throws: `StoreError`.
     func noteCredential(_ key: CredentialKey, refusal: Rejection?) async throws(StoreError)
 
+    /// Makes due at once what was put back because of this credential: it was provisioned anew, or works again.
+    ///
+    /// - Throws: `StoreError`.
+    func resume(_ key: CredentialKey) async throws(StoreError)
+
     /// Gives leases back at once, unfinished: another node may take them.
     ///
     /// - Throws: `StoreError`.
@@ -185,8 +190,9 @@ package struct SliceProgress: Sendable {
         case goOn
         /// Every target is done.
         case finished
-        /// Targets are left; look again after this long. `attempts` counts up when `countsAttempt`.
-        case again(after: Duration)
+        /// Targets are left; look again after this long, or as soon as the credential is mended that they wait for.
+        /// `attempts` counts up when `countsAttempt`.
+        case again(after: Duration, heldBy: CredentialID? = nil)
     }
 
     /// With its bitmap as it is after this flush.

@@ -8,19 +8,46 @@ package struct PayloadWriter: Sendable {
 
     package init(adapters: [Vendor: any VendorAdapter]) { self.adapters = adapters }
 
-    /// The payload for `target`, or why there is none.
+    /// Payloads of one notification that serve several targets, as far as they are written.
+    package struct Shared: Sendable {
+        fileprivate struct Key: Hashable {
+            var vendor: Vendor
+            var platform: Platform
+        }
+
+        fileprivate var results: [Key: Result<PushPayload, PayloadProblem>] = [:]
+
+        package init() {}
+    }
+
+    /// The payload for `target`, or why there is none. Written once for all targets of a vendor and platform where its adapter allows.
     ///
+    /// - Parameter shared: of this notification and these settings only.
     /// - Throws: `PayloadProblem`.
     package func payload(
         for notification: Notification,
         to target: TargetFacts,
-        settings: BindingSettings
+        settings: BindingSettings,
+        sharing shared: inout Shared
     ) throws(PayloadProblem) -> PushPayload {
         guard let adapter = adapters[target.vendor] else { throw .noAdapter }
-        do {
-            return try adapter.payload(for: notification, to: target, settings: settings)
+        let key = Shared.Key(vendor: target.vendor, platform: target.platform)
+        if let result = shared.results[key] { return try result.get() }
+        let result = write(notification, target, settings, adapter)
+        if !adapter.isPersonal { shared.results[key] = result }
+        return try result.get()
+    }
+
+    private func write(
+        _ notification: Notification,
+        _ target: TargetFacts,
+        _ settings: BindingSettings,
+        _ adapter: any VendorAdapter
+    ) -> Result<PushPayload, PayloadProblem> {
+        do throws(AdapterError) {
+            return .success(try adapter.payload(for: notification, to: target, settings: settings))
         } catch {
-            throw error.code == .tooLarge ? .payloadTooLarge : .payloadInvalid
+            return .failure(error.code == .tooLarge ? .payloadTooLarge : .payloadInvalid)
         }
     }
 }

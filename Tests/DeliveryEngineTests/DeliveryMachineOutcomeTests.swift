@@ -55,14 +55,14 @@ import Testing
         bench.completeAll(.rejected(refusal))
         #expect(bench.signs == [.refused(refusal)])
         #expect(bench.results.isEmpty)
-        #expect(bench.disposition == .again(after: .seconds(60)))
+        #expect(bench.disposition == .again(after: .seconds(60), heldBy: "apple"))
         #expect(bench.records.last?.countsAttempt == false)
     }
 
     @Test func stoppedCredentialHoldsItsTargetsAndNotTheOthers() {
         var bench = MachineBench(targets: 2, permit: .stopped(for: .seconds(60)))
         #expect(bench.sent.isEmpty)
-        #expect(bench.disposition == .again(after: .seconds(60)))
+        #expect(bench.disposition == .again(after: .seconds(60), heldBy: "apple"))
         bench.recorded()
         #expect(bench.isFinished)
     }
@@ -82,7 +82,7 @@ import Testing
         bench.pass(.milliseconds(900))
         #expect(bench.asks == 2 && bench.records.isEmpty)
         bench.pass(.milliseconds(100))
-        #expect(bench.disposition == .again(after: .seconds(1)))
+        #expect(bench.disposition == .again(after: .seconds(1), heldBy: "apple"))
         #expect(bench.records.last?.countsAttempt == false)
     }
 
@@ -189,7 +189,7 @@ import Testing
         var bench = MachineBench()
         bench.completeAll(.notSent(.noCredential))
         #expect(bench.sent.count == 1)
-        #expect(bench.disposition == .again(after: .seconds(5)))
+        #expect(bench.disposition == .again(after: .seconds(5), heldBy: "apple"))
     }
 
     // retryUnknown (apns.md Decisions): only a collapse id hides a repeat.

@@ -57,6 +57,23 @@ import Testing
         #expect(try await claim(fixture).isEmpty)
     }
 
+    /// Contract rationalowl.md §8.6: who was not named is told by the phone, or else by the device's id.
+    @Test func targetsOfEveryoneAreNamedByWhatIsKnownOfThem() async throws {
+        let fixture = try await subscribed()
+        let message = try await send(fixture, "k1")
+        _ = try await send(fixture, "k2")
+        let admin = try await fixture.database.admin()
+        _ = try await admin.query("UPDATE gateway.delivery SET address = NULL")
+        _ = try await admin.query(
+            "UPDATE gateway.identity SET phone = CASE WHEN key = 'k1' THEN '01011112222' END WHERE tenant_id = $1",
+            [.id(fixture.tenant)]
+        )
+        let lease = try #require(try await claim(fixture).first)
+        let batch = try await fixture.webhooks.batch(for: lease, limit: 10)
+        #expect(batch.deliveries.map(\.address) == [.phone("01011112222"), .deviceKey("k2")])
+        #expect(batch.deliveries.first?.message == message.id)
+    }
+
     @Test func nodesThatClaimAtOnceGetOneLease() async throws {
         let fixture = try await subscribed()
         _ = try await send(fixture, "k1")

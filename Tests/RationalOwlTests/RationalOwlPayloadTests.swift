@@ -19,7 +19,8 @@ struct RationalOwlPayloadTests {
         _ content: Content,
         message: String = Sample.messageText,
         platform: Platform = .ios,
-        settings: JSONObject = JSONObject()
+        settings: JSONObject = JSONObject(),
+        key: VendorDeviceKey = "d0d1d2d3d4d5d6d7d8d9dadbdcdddedf"
     ) throws -> PushPayload {
         let target = TargetFacts(
             target: TargetID(UUID()),
@@ -27,7 +28,7 @@ struct RationalOwlPayloadTests {
             device: nil,
             app: "shop",
             vendor: .rationalOwl,
-            key: "d0d1d2d3d4d5d6d7d8d9dadbdcdddedf",
+            key: key,
             platform: platform,
             environment: .sandbox,
             token: nil,
@@ -50,6 +51,13 @@ struct RationalOwlPayloadTests {
         #expect(payload.priority == 10)
         #expect(payload.collapseID == Sample.messageText)
         #expect(payload.reduced.isEmpty)
+    }
+
+    /// What lets the engine write it once for a slice.
+    @Test func payloadIsTheSameForEveryDevice() throws {
+        let content = Content(title: "공지", body: "공지사항입니다~", media: Self.image)
+        #expect(!Mount.adapter.isPersonal)
+        #expect(try Self.payload(content, key: "a") == Self.payload(content, key: "b"))
     }
 
     /// §6.3.

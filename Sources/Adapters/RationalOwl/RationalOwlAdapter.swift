@@ -57,6 +57,8 @@ package struct RationalOwlAdapter: VendorAdapter {
         return response.refuse(error)
     }
 
+    package var isPersonal: Bool { false }
+
     package func payload(
         for notification: Notification,
         to target: TargetFacts,

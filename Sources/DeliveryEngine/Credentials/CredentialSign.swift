@@ -42,4 +42,8 @@ package enum Permit: Sendable, Hashable {
     case stopped(for: Duration)
     /// Not for so long: as many slices as allowed use it already.
     case full(for: Duration)
+
+    var isStopped: Bool {
+        if case .stopped = self { true } else { false }
+    }
 }

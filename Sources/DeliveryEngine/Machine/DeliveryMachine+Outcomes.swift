@@ -53,7 +53,8 @@ extension DeliveryMachine {
             case .content, .tokenDead, .tokenDoubtful: settle(slot, as: .failed, reason: rejection.reason, now: now)
             // The gate heard of it before: it says for how long.
             case .credential:
-                resend(slot, orAfter: policy.retry.refusedCredential.first * policy.retry.scale, isPeers: false)
+                let wait = policy.retry.refusedCredential.first * policy.retry.scale
+                resend(slot, orAfter: wait, isPeers: false, heldBy: key(of: slot))
             case .service: deferTarget(slot, rejection, asked: nil, now: now)
             }
         case .deferred(let rejection, let asked): deferTarget(slot, rejection, asked: asked, now: now)
@@ -73,7 +74,9 @@ extension DeliveryMachine {
 
     private mutating func unsent(_ slot: Int, _ error: TransportError) {
         switch error.code {
-        case .noCredential: putBack(slot, for: policy.retry.unknownCredential * policy.retry.scale, isPeers: false)
+        case .noCredential:
+            let wait = policy.retry.unknownCredential * policy.retry.scale
+            putBack(slot, for: wait, isPeers: false, heldBy: key(of: slot))
         case .overloaded: putBack(slot, for: policy.fullRetry, isPeers: false)
         default: resend(slot, orAfter: policy.retry.unsent * policy.retry.scale, isPeers: false)
         }
@@ -91,15 +94,22 @@ extension DeliveryMachine {
     }
 
     /// Ready again at once, or put back when that was tried often enough.
-    private mutating func resend(_ slot: Int, orAfter duration: Duration, isPeers: Bool) {
+    private mutating func resend(
+        _ slot: Int,
+        orAfter duration: Duration,
+        isPeers: Bool,
+        heldBy key: CredentialKey? = nil
+    ) {
         guard !isDraining else { return putBack(slot, for: .zero, isPeers: false) }
         guard targets[slot].resends < policy.retry.immediateResends else {
-            return putBack(slot, for: duration, isPeers: isPeers)
+            return putBack(slot, for: duration, isPeers: isPeers, heldBy: key)
         }
         targets[slot].resends += 1
         targets[slot].state = .ready
         queues[targets[slot].queue].ready.append(slot)
     }
+
+    private func key(of slot: Int) -> CredentialKey { queues[targets[slot].queue].key }
 
     private var isLastAttempt: Bool { attempt >= Int(policy.retry.maximumAttempts) }
 }

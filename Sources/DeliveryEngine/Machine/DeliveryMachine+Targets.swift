@@ -7,9 +7,10 @@ extension DeliveryMachine {
     mutating func prepare(_ work: SliceWork, now: Timestamp) {
         // The first target with a token rings the device, the others of this message are its duplicates (design §5.8).
         var rung: Set<DeviceAddress> = []
+        var shared = PayloadWriter.Shared()
         for slot in targets.indices {
             guard case .ready = targets[slot].state else { continue }
-            switch plan(slot, of: work, rung: rung, now: now) {
+            switch plan(slot, of: work, rung: rung, sharing: &shared, now: now) {
             case .settle(let state, let reason): settle(slot, as: state, reason: reason, now: now)
             case .putBack(let duration): putBack(slot, for: duration, isPeers: false)
             case .push(let push, let platform, let key):
@@ -32,7 +33,13 @@ extension DeliveryMachine {
     }
 
     /// The rules, in the order in which they win.
-    private func plan(_ slot: Int, of work: SliceWork, rung: Set<DeviceAddress>, now: Timestamp) -> Plan {
+    private func plan(
+        _ slot: Int,
+        of work: SliceWork,
+        rung: Set<DeviceAddress>,
+        sharing shared: inout PayloadWriter.Shared,
+        now: Timestamp
+    ) -> Plan {
         if work.state == .canceled { return .settle(.canceled, reason: nil) }
         if work.state == .expired || now >= end(of: work) { return .settle(.expired, reason: nil) }
         if work.state == .paused { return .putBack(policy.retry.paused * policy.retry.scale) }
@@ -47,10 +54,16 @@ extension DeliveryMachine {
         guard settings.transports[facts.platform] != nil else {
             return .settle(.failed, reason: FailureReason.noTransport.rawValue)
         }
-        return push(slot, to: facts, token: token, of: work)
+        return push(slot, to: facts, token: token, of: work, sharing: &shared)
     }
 
-    private func push(_ slot: Int, to facts: TargetFacts, token: DeviceToken, of work: SliceWork) -> Plan {
+    private func push(
+        _ slot: Int,
+        to facts: TargetFacts,
+        token: DeviceToken,
+        of work: SliceWork,
+        sharing shared: inout PayloadWriter.Shared
+    ) -> Plan {
         let way = work.routes[facts.platform]
         let route = Router().route(to: facts, topic: way?.topic ?? "", credentials: way?.credentials ?? [:])
         guard case .direct(let credential) = route else {
@@ -60,7 +73,8 @@ extension DeliveryMachine {
             let payload = try settings.payloads.payload(
                 for: work.notification,
                 to: facts,
-                settings: work.settings[facts.vendor] ?? .unbound
+                settings: work.settings[facts.vendor] ?? .unbound,
+                sharing: &shared
             )
             let push = Push(
                 slot: slot,
@@ -132,12 +146,13 @@ extension DeliveryMachine {
         let waits = targets.compactMap { target in
             if case .putBack(let wait) = target.state { wait } else { nil }
         }
-        guard let shortest = waits.map(\.duration).min() else { return (.finished, true) }
+        guard let first = waits.min(by: { $0.duration < $1.duration }) else { return (.finished, true) }
         // A slice has one due time. Who was asked by the peer to wait must not come back sooner, so the longest of those decides; else the shortest.
         let asked = waits.filter(\.isPeers).map(\.duration).max()
-        let isImmediate = isDraining || shortest == .zero && asked == nil
-        let wait = isImmediate ? (asked ?? .zero) : (asked ?? shortest).lengthened(by: settings.jitter)
+        let isImmediate = isDraining || first.duration == .zero && asked == nil
+        let wait = isImmediate ? (asked ?? .zero) : (asked ?? first.duration).lengthened(by: settings.jitter)
         let left = work.map { end(of: $0) - now } ?? .zero
-        return (.again(after: max(.zero, min(wait, left))), asked != nil)
+        let holder = isImmediate || asked != nil ? nil : first.heldBy
+        return (.again(after: max(.zero, min(wait, left)), heldBy: holder?.credential), asked != nil)
     }
 }

@@ -87,6 +87,8 @@ package struct DeliveryMachine: Sendable {
         var duration: Duration
         /// The peer saw the push and asked for the wait, or may have seen it: it counts as an attempt, and is not cut short by a neighbour.
         var isPeers: Bool
+        /// The credential that is waited for: once it is mended, the wait is over.
+        var heldBy: CredentialKey?
     }
 
     struct Target: Sendable {
@@ -184,7 +186,7 @@ package struct DeliveryMachine: Sendable {
             queues[index].fullSince = fullSince
             return []
         case .stopped(let wait), .full(let wait):
-            putBackReady(of: index, for: wait)
+            putBackReady(of: index, for: wait, heldBy: permit.isStopped ? key : nil)
             return proceed(now)
         }
     }
@@ -296,17 +298,20 @@ package struct DeliveryMachine: Sendable {
         slots.filter(isOnItsWay).map { PushCompletion(slot: $0, outcome: .indeterminate(error)) }
     }
 
+    /// Whether the transport still owes an answer.
+    var hasPushesOnTheirWay: Bool { queues.contains { $0.onItsWay > 0 } }
+
     private mutating func putBackReady() {
         for index in queues.indices { putBackReady(of: index, for: .zero) }
     }
 
-    private mutating func putBackReady(of index: Int, for duration: Duration) {
-        for slot in queues[index].ready { putBack(slot, for: duration, isPeers: false) }
+    private mutating func putBackReady(of index: Int, for duration: Duration, heldBy key: CredentialKey? = nil) {
+        for slot in queues[index].ready { putBack(slot, for: duration, isPeers: false, heldBy: key) }
         queues[index].ready = []
     }
 
-    mutating func putBack(_ slot: Int, for duration: Duration, isPeers: Bool) {
-        targets[slot].state = .putBack(Wait(duration: duration, isPeers: isPeers))
+    mutating func putBack(_ slot: Int, for duration: Duration, isPeers: Bool, heldBy key: CredentialKey? = nil) {
+        targets[slot].state = .putBack(Wait(duration: duration, isPeers: isPeers, heldBy: key))
     }
 
     // MARK: Flushing

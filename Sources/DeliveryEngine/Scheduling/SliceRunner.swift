@@ -20,7 +20,6 @@ struct SliceRunner: Sendable {
         var machine: DeliveryMachine
         /// Credentials in which this slice holds a place.
         var held: Set<CredentialKey> = []
-        var openSends = 0
         var isOver = false
     }
 
@@ -30,12 +29,12 @@ struct SliceRunner: Sendable {
         await withDiscardingTaskGroup { group in
             perform(loop.machine.started(), &loop, &group)
             for await event in events {
-                if case .sendEnded = event { loop.openSends -= 1 }
                 perform(loop.machine.handle(event, now: engine.clock.now()), &loop, &group)
                 if loop.isOver { break }
             }
-            // Lost or given up with pushes under way: what the transport has not begun must not begin.
-            if loop.openSends > 0 || !loop.isOver { group.cancelAll() }
+            // Lost or given up with pushes under way: what the transport has not begun must not begin. Else verdicts and notes may
+            // still be on their way to the store.
+            if loop.machine.hasPushesOnTheirWay || !loop.isOver { group.cancelAll() }
         }
         engine.leave(loop.held, lane: lease.lane)
         return loop.machine.lease.epoch
@@ -55,7 +54,6 @@ struct SliceRunner: Sendable {
                 if permit == .go || permit == .probe { loop.held.insert(key) }
                 actions += loop.machine.permitted(key, permit, now: engine.clock.now())
             case .send(let pushes, let platform, let key):
-                loop.openSends += 1
                 group.addTask { await send(pushes, over: platform, through: key) }
             case .judge(let key, let sign):
                 if let change = engine.observed(key, sign) { group.addTask { await engine.note(key, change) } }

@@ -10,6 +10,7 @@ struct NativeAdapter: VendorAdapter {
 
     let vendor = Vendor.native
     let routes: [VendorRoute] = []
+    let isPersonal = false
 
     func locate(_ request: VendorRequest) throws(AdapterError) -> (BindingKey, Proof) { throw AdapterError(.notFound) }
     func decode(_ request: VendorRequest, settings: BindingSettings) throws(AdapterError) -> [Command] {

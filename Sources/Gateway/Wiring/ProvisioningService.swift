@@ -81,7 +81,7 @@ final class ProvisioningService: Service {
             return
         }
         let changes = await opened.changes(to: stored)
-        for credential in changes.opened { open(credential) }
+        for credential in changes.opened { await open(credential) }
         for key in changes.removed {
             transport.remove(key)
             logger.notice(
@@ -91,7 +91,7 @@ final class ProvisioningService: Service {
         }
     }
 
-    private func open(_ stored: StoredCredential) {
+    private func open(_ stored: StoredCredential) async {
         let metadata: Logger.Metadata = [
             LogKey.tenant: "\(stored.key.tenant)", LogKey.credential: "\(stored.key.credential)",
         ]
@@ -107,7 +107,7 @@ final class ProvisioningService: Service {
                     trustRootsPEM: stored.trustRoots.map { Array($0.utf8) }
                 )
             )
-            engine.forget(stored.key)
+            await engine.forget(stored.key)
             logger.notice("credential opened", metadata: metadata)
         } catch {
             logger.error("credential cannot be opened", metadata: metadata.merging([LogKey.error: "\(error)"]) { $1 })

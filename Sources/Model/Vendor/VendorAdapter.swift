@@ -28,6 +28,10 @@ package protocol VendorAdapter: Sendable {
     /// The vendor's answer to a request that never became a command. `settings` are the defaults when no binding was found.
     func refuse(_ error: AdapterError, for request: VendorRequest, settings: BindingSettings) -> VendorResponse
 
+    /// Whether `payload` looks at more of its target than the platform. When not, one payload serves all targets of a slice that
+    /// share binding and platform.
+    var isPersonal: Bool { get }
+
     /// What the vendor's SDK on the device expects to receive.
     ///
     /// - Throws: `AdapterError` with code `.tooLarge` when the content cannot be made to fit, `.invalid` when it cannot be shown.
@@ -39,6 +43,8 @@ package protocol VendorAdapter: Sendable {
 }
 
 extension VendorAdapter {
+    package var isPersonal: Bool { true }
+
     package func trackingCallback(for deliveries: [DeliverySnapshot], settings: BindingSettings) -> VendorRequestBody? {
         nil
     }

@@ -84,6 +84,32 @@ package enum DeliveryStoreContract {
             findings.equal(again.map { $0.isDone(1) }, [false], "the second target's bit")
             return findings.list
         },
+        ContractRule("what waits for a credential comes due when that is mended, and nothing else does") { world in
+            var findings = Findings()
+            let (held, other) = (try await world.listed(1), try await world.listed(1))
+            for (message, holder) in [(held, CredentialID("c1")), (other, nil)] {
+                guard let lease = try await world.claim(message.id, by: "n1").first else { return ["no lease"] }
+                var progress = world.progress(lease, .sent, .again(after: .seconds(600), heldBy: holder))
+                progress.results = []
+                _ = try await world.deliveries.record(progress, by: "n1")
+            }
+            for key in [
+                CredentialKey(tenant: world.tenant, credential: "c2"), .init(tenant: "nobody", credential: "c1"),
+            ] {
+                try await world.deliveries.resume(key)
+            }
+            findings.equal(try await world.claim(held.id, by: "n2").count, 0, "claims after another was mended")
+            try await world.deliveries.resume(CredentialKey(tenant: world.tenant, credential: "c1"))
+            guard let again = try await world.claim(held.id, by: "n2").first else { return ["it still waits"] }
+            findings.equal(try await world.claim(other.id, by: "n2").count, 0, "claims of the one that waits for time")
+            // Put back for another reason: the mark of before is gone.
+            var progress = world.progress(again, .sent, .again(after: .seconds(600)))
+            progress.results = []
+            _ = try await world.deliveries.record(progress, by: "n2")
+            try await world.deliveries.resume(CredentialKey(tenant: world.tenant, credential: "c1"))
+            findings.equal(try await world.claim(held.id, by: "n2").count, 0, "claims once it waits for time")
+            return findings.list
+        },
         ContractRule("a finished slice is never claimed again") { world in
             var findings = Findings()
             let message = try await world.listed(1)

@@ -55,6 +55,10 @@ package struct InMemoryDeliveryStore: DeliveryStore {
         try database.transaction { tables, _ in tables.refusals[key] = refusal }
     }
 
+    package func resume(_ key: CredentialKey) async throws(StoreError) {
+        try database.transaction { tables, now in tables.resume(key, now: now) }
+    }
+
     package func release(_ leases: [SliceLease], by node: NodeID) async throws(StoreError) {
         try database.transaction { tables, now in tables.release(leases, by: node, now: now) }
     }

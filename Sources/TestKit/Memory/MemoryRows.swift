@@ -90,6 +90,7 @@ package struct SliceRow: Sendable {
     /// Due time while ready, lease deadline while leased.
     package var nextAt: Timestamp
     package var isFinished = false
+    package var heldBy: CredentialID?
 }
 
 /// One delivery's row: its result, and what the device reported since.

@@ -11,8 +11,9 @@ extension MemoryTables {
         switch progress.disposition {
         case .goOn: break
         case .finished: finish(lease.key)
-        case .again(let after):
+        case .again(let after, let holder):
             slices[lease.key]?.owner = nil
+            slices[lease.key]?.heldBy = holder
             slices[lease.key]?.nextAt = now + after
             guard progress.countsAttempt else { break }
             slices[lease.key]?.lease.attempts = lease.attempts.addingReportingOverflow(1).partialValue

@@ -27,6 +27,7 @@ extension MemoryTables {
             row.lease.epoch += 1
             row.owner = node
             row.nextAt = deadline
+            row.heldBy = nil
             slices[key] = row
             begin(Scoped(tenant, key.message), row.lease.work)
             return row.lease
@@ -54,6 +55,13 @@ extension MemoryTables {
         for lease in leases where holds(lease, node) {
             slices[lease.key]?.owner = nil
             slices[lease.key]?.nextAt = now
+        }
+    }
+
+    mutating func resume(_ key: CredentialKey, now: Timestamp) {
+        for (slice, row) in slices where slice.tenant == key.tenant && row.heldBy == key.credential {
+            slices[slice]?.nextAt = now
+            slices[slice]?.heldBy = nil
         }
     }
 

@@ -55,6 +55,11 @@ final class OutageStore: DeliveryStore {
         return try await inner.claim(tenant: tenant, lane: lane, limit: limit, by: node, lease: lease)
     }
 
+    func resume(_ key: CredentialKey) async throws(StoreError) {
+        try check()
+        try await inner.resume(key)
+    }
+
     func renew(_ leases: [SliceLease], by node: NodeID, lease: Duration) async throws(StoreError) -> Set<SliceKey> {
         try check()
         return try await inner.renew(leases, by: node, lease: lease)

@@ -5,6 +5,9 @@ import Model
 struct PlainAdapter: VendorAdapter {
     var vendor: Vendor = .rationalOwl
     var limitBytes = 64
+    var isPersonal = true
+    /// The payload ends with the target's key.
+    var namesTarget = false
 
     var routes: [VendorRoute] { [] }
 
@@ -27,7 +30,8 @@ struct PlainAdapter: VendorAdapter {
         to target: TargetFacts,
         settings: BindingSettings
     ) throws(AdapterError) -> PushPayload {
-        let bytes = Array(notification.content.body.utf8)
+        let name = namesTarget ? " \(target.key)" : ""
+        let bytes = Array((notification.content.body + name).utf8)
         guard bytes.count <= limitBytes else { throw AdapterError(.tooLarge) }
         guard !bytes.isEmpty else { throw AdapterError(.missing, field: "body") }
         return PushPayload(bytes: bytes, collapseID: notification.collapseID)

@@ -4,9 +4,30 @@ package import Model
 extension PostgresDeliveryStore {
     package func record(_ progress: SliceProgress, by node: NodeID) async throws(StoreError) -> RecordResult {
         try await asStore { () throws(PostgresError) in
-            let statement = DeliverySQL.record.with(Self.parameters(of: progress, node))
-            let count = try await engine.run(statement, tenant: nil).only().int("count")
+            let statements = [DeliverySQL.record.with(Self.parameters(of: progress, node))] + Self.hold(progress)
+            let count = try await engine.run(statements, tenant: nil).result(0).only().int("count")
             return count < 0 ? .fenced : .recorded(count)
+        }
+    }
+
+    /// What a mended credential is to bring back at once is marked with its name, in the transaction that puts it back.
+    private static func hold(_ progress: SliceProgress) -> [Statement] {
+        guard case .again(_, let credential?) = progress.disposition else { return [] }
+        let lease = progress.lease
+        return [
+            DeliverySQL.hold(
+                .id(lease.key.tenant),
+                .id(lease.key.message),
+                .int32(lease.key.number),
+                .int64(lease.epoch),
+                .id(credential)
+            )
+        ]
+    }
+
+    package func resume(_ key: CredentialKey) async throws(StoreError) {
+        try await asStore { () throws(PostgresError) in
+            _ = try await engine.run(DeliverySQL.resume(.id(key.tenant), .id(key.credential)), tenant: nil)
         }
     }
 
@@ -31,7 +52,7 @@ extension PostgresDeliveryStore {
     private static func delay(_ progress: SliceProgress) -> Duration? {
         switch progress.disposition {
         case .goOn, .finished: nil
-        case .again(let delay): delay
+        case .again(let delay, _): delay
         }
     }
 

@@ -18,7 +18,8 @@ enum DeliverySQL {
             SELECT message_id, no FROM gateway.slice
             WHERE tenant_id = $1 AND lane = $2 AND state IN ('ready', 'leased') AND next_at <= now()
             ORDER BY next_at LIMIT $3 FOR UPDATE SKIP LOCKED)
-        UPDATE gateway.slice s SET state = 'leased', owner = $4, epoch = s.epoch + 1, next_at = now() + $5::interval
+        UPDATE gateway.slice s SET state = 'leased', owner = $4, epoch = s.epoch + 1, held_by = NULL,
+            next_at = now() + $5::interval
         FROM c WHERE s.tenant_id = $1 AND s.message_id = c.message_id AND s.no = c.no
         RETURNING s.message_id, s.no, s.epoch, s.lane, s.due_day, s.kind, s.after, s.targets, s.addresses, s.done, s.attempts
         """
@@ -82,6 +83,22 @@ enum DeliverySQL {
     )
 
     static let record = StoreSQL.function("record_slice", 23, columns: "record_slice AS count")
+
+    /// After `record`: only a slice that it just put back is ready under the same epoch.
+    static let hold = StoreSQL.tenant(
+        """
+        UPDATE gateway.slice SET held_by = $5
+        WHERE tenant_id = $1 AND message_id = $2 AND no = $3 AND epoch = $4 AND state = 'ready'
+        """
+    )
+
+    static let resume = StoreSQL.tenant(
+        """
+        UPDATE gateway.slice SET held_by = NULL, next_at = now()
+        WHERE tenant_id = $1 AND held_by = $2 AND state = 'ready' AND next_at > now()
+        """
+    )
+
     static let expand = StoreSQL.function("expand_slice", 7)
     static let condemn = StoreSQL.function("condemn_tokens", 6, columns: "condemn_tokens AS count")
 
@@ -110,7 +127,7 @@ enum DeliverySQL {
     static let leave = StoreSQL.global("DELETE FROM gateway.node WHERE node_id = $1")
 
     static let all = [
-        due, claim, renew, release, message, settings, targets, duplicates, record, expand, condemn, refuseCredential,
-        clearCredential, heartbeat, leave,
+        due, claim, renew, release, message, settings, targets, duplicates, record, hold, resume, expand, condemn,
+        refuseCredential, clearCredential, heartbeat, leave,
     ]
 }

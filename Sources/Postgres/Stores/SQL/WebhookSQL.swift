@@ -34,16 +34,19 @@ enum WebhookSQL {
         """
     )
 
+    /// `name`: as the sender named the target, or, when it named nobody (everyone of an app), as it would.
     static let batch = StoreSQL.tenant(
         """
         WITH e AS (
             SELECT position, message_id, target_id, due_day FROM gateway.event
             WHERE tenant_id = $1 AND app_id = $2 AND vendor = $3 AND sender_id = $4 AND position > $5
             ORDER BY position LIMIT $6)
-        SELECT e.position, \(StoreSQL.snapshotColumns) FROM e
+        SELECT e.position, \(StoreSQL.snapshotColumns),
+            coalesce(d.address, 'phone:' || i.phone, 'key:' || i.key) AS name FROM e
         LEFT JOIN gateway.delivery d ON d.tenant_id = $1 AND d.due_day = e.due_day AND d.message_id = e.message_id
             AND d.target_id = e.target_id
         LEFT JOIN gateway.message m ON m.tenant_id = $1 AND m.message_id = e.message_id
+        LEFT JOIN gateway.identity i ON i.tenant_id = $1 AND i.identity_id = d.identity_id
         ORDER BY e.position
         """
     )

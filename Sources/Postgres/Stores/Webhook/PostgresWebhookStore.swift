@@ -71,7 +71,8 @@ package struct PostgresWebhookStore: WebhookStore {
                 batch.cursor = try row.int64("position")
                 // Its partition or message may have been dropped meanwhile.
                 guard try !row.isNull("message_id"), try !row.isNull("is_reserved") else { continue }
-                let snapshot = try SnapshotRow.read(row)
+                var snapshot = try SnapshotRow.read(row)
+                snapshot.address = try row.address("name")
                 guard seen.insert(TargetKey(message: snapshot.message, target: snapshot.target)).inserted else {
                     continue
                 }

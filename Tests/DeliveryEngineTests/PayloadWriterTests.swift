@@ -1,0 +1,51 @@
+import DeliveryEngine
+import Model
+import Testing
+
+/// Payloads of one slice: written once where no target changes them, never shared where one may.
+@Suite struct PayloadWriterTests {
+    /// Shows whom it was written for.
+    private func bytes(of adapter: PlainAdapter, to targets: [TargetFacts]) throws -> [String] {
+        let writer = PayloadWriter(adapters: [.rationalOwl: adapter])
+        var shared = PayloadWriter.Shared()
+        return try targets.map { target in
+            let payload = try writer.payload(
+                for: MachineBench.work(MachineBench.lease(1)).notification,
+                to: target,
+                settings: .unbound,
+                sharing: &shared
+            )
+            return String(decoding: payload.bytes, as: UTF8.self)
+        }
+    }
+
+    @Test func personalPayloadIsWrittenForEachTarget() throws {
+        let adapter = PlainAdapter(isPersonal: true, namesTarget: true)
+        #expect(
+            try bytes(of: adapter, to: [MachineBench.facts(0), MachineBench.facts(1)]) == ["hello d0", "hello d1"]
+        )
+    }
+
+    @Test func sharedPayloadIsWrittenOncePerPlatform() throws {
+        let adapter = PlainAdapter(isPersonal: false, namesTarget: true)
+        var android = MachineBench.facts(1)
+        android.platform = .android
+        let targets = [MachineBench.facts(0), android, MachineBench.facts(2)]
+        #expect(try bytes(of: adapter, to: targets) == ["hello d0", "hello d1", "hello d0"])
+    }
+
+    @Test func refusalIsSharedToo() {
+        let writer = PayloadWriter(adapters: [.rationalOwl: PlainAdapter(limitBytes: 1, isPersonal: false)])
+        var shared = PayloadWriter.Shared()
+        for index in 0..<2 {
+            #expect(throws: PayloadProblem.payloadTooLarge) {
+                try writer.payload(
+                    for: MachineBench.work(MachineBench.lease(1)).notification,
+                    to: MachineBench.facts(index),
+                    settings: .unbound,
+                    sharing: &shared
+                )
+            }
+        }
+    }
+}
