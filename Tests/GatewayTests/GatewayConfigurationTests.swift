@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import Gateway
@@ -11,6 +12,38 @@ struct GatewayConfigurationTests {
         #expect(configuration.drainSeconds == 9)
         #expect(configuration.retryScale == 0.5)
         #expect(configuration.listen.count == 2)
+    }
+
+    @Test func fileOfSettingsHoldsAndFlagsWinOverIt() async throws {
+        let path = try file(
+            """
+            lease: {seconds: 11}
+            drain: {seconds: 12}
+            calls: {per: {second: 2.5}}
+            listen: [127.0.0.1:1, 127.0.0.1:2]
+            log: {level: warning}
+            """
+        )
+        let configuration = try await GatewayConfiguration.load(flags: ["drain.seconds": "9"], configFile: path)
+        #expect(configuration.leaseSeconds == 11)
+        #expect(configuration.drainSeconds == 9)
+        #expect(configuration.callsPerSecond == 2.5)
+        #expect(configuration.listen.map(\.port) == [1, 2])
+        #expect(configuration.logLevel == .warning)
+    }
+
+    @Test(arguments: ["lease: {second: 11}", "listne: 127.0.0.1:1", "- 7", "a: [", "listen: 1\nlisten: 2"])
+    func fileWithAnUnknownSettingIsRefused(_ text: String) async throws {
+        let path = try file(text)
+        await #expect(throws: ConfigurationProblem.self) {
+            try await GatewayConfiguration.load(flags: [:], configFile: path)
+        }
+    }
+
+    private func file(_ text: String) throws -> String {
+        let path = FileManager.default.temporaryDirectory.path + "/gateway-\(UInt64.random(in: 0 ... .max)).yaml"
+        try text.write(toFile: path, atomically: true, encoding: .utf8)
+        return path
     }
 
     @Test(arguments: [

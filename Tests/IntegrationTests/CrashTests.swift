@@ -71,8 +71,17 @@ struct CrashTests {
         throw DemoFailure("the sending never reached \(share)")
     }
 
+    /// Which process of the database dies.
+    enum Victim: String, CaseIterable {
+        /// A backend of the engine: the postmaster ends all others and recovers.
+        case backend
+        /// The postmaster itself: the gateway starts it again.
+        case postmaster
+    }
+
     // I1: PostgreSQL killed in mid-send: the gateway goes on when it is back, nothing lost, nothing counted twice.
-    @Test func killedPostgreSQLLosesAndDoublesNothing() async throws {
+    @Test(arguments: Victim.allCases)
+    func killedPostgreSQLLosesAndDoublesNothing(_ victim: Victim) async throws {
         let world = try World(
             simulatorArguments: ["--mode", "script", "--latency-ms", "20"],
             serveArguments: ["--lease-seconds", "4"]
@@ -86,25 +95,26 @@ struct CrashTests {
             for _ in 0..<1000 where try await world.pairs().distinct < 400 {
                 try await Task.sleep(for: .milliseconds(30))
             }
-            // A worker killed by SIGKILL makes the postmaster restart all of them, as a crash does.
-            try killOneBackend(of: try world.postgresPID())
+            let postmaster = try world.postgresPID()
+            kill(victim == .postmaster ? postmaster : try backend(of: postmaster), SIGKILL)
             let funnel = try await world.funnel(of: id)
             #expect(funnel["sent"]?.int == 4000, "\(JSONWriter.text(funnel))")
             #expect(try await world.pairs().distinct == 4000)
+            #expect(try (world.postgresPID() == postmaster) == (victim == .backend))
         } catch {
             Issue.record(error)
         }
         await world.close()
     }
 
-    private func killOneBackend(of postmaster: Int32) throws {
+    private func backend(of postmaster: Int32) throws -> Int32 {
         let text = try String(contentsOfFile: "/proc/\(postmaster)/task/\(postmaster)/children", encoding: .utf8)
         let children = text.split(separator: " ").compactMap { Int32($0) }
         let backend = children.first { child in
             let name = (try? String(contentsOfFile: "/proc/\(child)/cmdline", encoding: .utf8)) ?? ""
             return name.contains("gateway_engine")
         }
-        kill(try #require(backend, "no backend of the engine"), SIGKILL)
+        return try #require(backend, "no backend of the engine")
     }
 
     // The push service dies and comes back: what was unsent is resent, what is unknown follows the message's policy, and all of it ends.
@@ -135,7 +145,11 @@ struct CrashTests {
 
     // I10: SIGTERM in mid-send: exit 0, nothing repeated by the successor.
     @Test func drainedGatewayLeavesNothingForItsSuccessorToRepeat() async throws {
-        let world = try World(simulatorArguments: ["--mode", "script", "--latency-ms", "50"])
+        // 300 ms over 40 streams: 4,000 pushes take half a minute, so that the drain's end comes in mid-send.
+        let world = try World(
+            simulatorArguments: ["--mode", "script", "--latency-ms", "300", "--max-streams", "40"],
+            serveArguments: ["--drain-seconds", "5"]
+        )
         do {
             try await world.startSimulator()
             try await world.startGateway()
@@ -148,8 +162,9 @@ struct CrashTests {
             let status = await world.gateway?.stop()
             #expect(status == 0)
             let between = try await world.pairs().distinct
+            #expect(between < 4000, "nothing was left to hand over")
             try await world.startGateway()
-            let funnel = try await world.funnel(of: id, within: .seconds(25))
+            let funnel = try await world.funnel(of: id, within: .seconds(90))
             #expect(funnel["sent"]?.int == 4000, "\(JSONWriter.text(funnel))")
             let after = try await world.pairs()
             #expect(after.distinct == 4000)

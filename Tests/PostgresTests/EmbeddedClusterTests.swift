@@ -50,6 +50,21 @@ import Testing
         try await second.stop()
     }
 
+    @Test func aServerThatIsKilledIsStartedAgain() async throws {
+        let directory = try await TestCluster.scratchPath("watched")
+        let cluster = try await start(directory)
+        try await connect(cluster).script("CREATE TABLE kept (n int); INSERT INTO kept VALUES (7)")
+        let watch = Task { await cluster.keepRunning(every: .milliseconds(20)) { _ in } }
+        let first = cluster.processID
+        kill(first, SIGKILL)
+        for _ in 0..<1500 where cluster.processID == first { try await Task.sleep(for: .milliseconds(20)) }
+        #expect(cluster.processID != first)
+        #expect(try await connect(cluster).query("SELECT n FROM kept").only().int("n") == 7)
+        watch.cancel()
+        await watch.value
+        try await cluster.stop()
+    }
+
     @Test func aSecondGatewayOnTheDirectoryIsRefused() async throws {
         let directory = try await TestCluster.scratchPath("second")
         let first = try await start(directory)

@@ -27,14 +27,16 @@ struct DatabaseCommand: AsyncParsableCommand {
     struct SchemaStatus: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "status",
-            abstract: "Show the server's settings that durability rests on."
+            abstract: "Show the schema's version, and the server's settings that durability rests on."
         )
         @OptionGroup var common: CommonOptions
 
         func run() async throws {
-            let settings = try await common.withDatabase { _, database in
-                try await PostgresStatusStore(engine: database.engine).settings()
+            let (schema, settings) = try await common.withDatabase { _, database in
+                let schema = try await database.schema(common.commandLogger())
+                return (schema, try await PostgresStatusStore(engine: database.engine).settings())
             }
+            Console.print("schema version \(schema.databaseVersion); this program needs \(schema.programVersion)")
             Console.print(
                 Console.table(["setting", "value"], settings.sorted { $0.key < $1.key }.map { [$0.key, $0.value] })
             )

@@ -31,6 +31,8 @@ struct Serve: AsyncParsableCommand {
     var leaseSeconds: Int?
     @Option(help: "Seconds a drain may take.")
     var drainSeconds: Int?
+    @Option(help: "Vendor calls per second that one client address may make in the long run. Default 0: no limit.")
+    var callsPerSecond: String?
     @OptionGroup var common: CommonOptions
 
     func run() async throws {
@@ -45,6 +47,7 @@ struct Serve: AsyncParsableCommand {
         flags["retry.scale"] = retryScale
         flags["lease.seconds"] = leaseSeconds.map(String.init)
         flags["drain.seconds"] = drainSeconds.map(String.init)
+        flags["calls.per.second"] = callsPerSecond
         let configuration = try await common.load(flags)
 
         let level = configuration.logLevel

@@ -32,6 +32,9 @@ struct GatewayConfiguration: Sendable {
     /// Connections to PostgreSQL per role.
     var databaseConnections: Int
 
+    /// Vendor calls per second that one client address may make in the long run; 0: no limit.
+    var callsPerSecond: Double
+
     /// The plain-text port when nothing else is said.
     static let defaultListen = ListenAddress(host: "127.0.0.1", port: 8080)
     static let defaultAdminListen = ListenAddress(host: "127.0.0.1", port: 8081)
@@ -62,6 +65,7 @@ struct GatewayConfiguration: Sendable {
         )
         var providers: [any ConfigProvider] = [InMemoryProvider(values: values), EnvironmentVariablesProvider()]
         if let configFile {
+            try ConfigurationFile.check(configFile)
             providers.append(try await FileProvider<YAMLSnapshot>(filePath: FilePath(configFile)))
         }
         return try GatewayConfiguration(ConfigReader(providers: providers))
@@ -74,9 +78,9 @@ struct GatewayConfiguration: Sendable {
             reader.string(forKey: key).flatMap { Int($0) } ?? reader.int(forKey: key) ?? fallback
         }
         func list(_ key: ConfigKey) -> [String] {
-            (reader.string(forKey: key) ?? "").split(separator: ",").map {
-                $0.trimmingCharacters(in: .whitespaces)
-            }.filter { !$0.isEmpty }
+            let texts = reader.string(forKey: key).map { $0.split(separator: ",").map(String.init) }
+            return (texts ?? reader.stringArray(forKey: key) ?? [])
+                .map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
         }
         func addresses(_ key: ConfigKey, _ name: String, default fallback: [ListenAddress]) throws(ConfigurationProblem)
             -> [ListenAddress]
@@ -122,6 +126,16 @@ struct GatewayConfiguration: Sendable {
         }
         retryScale = value
         leaseSeconds = min(600, max(2, integer("lease.seconds", default: 30)))
+        let calls =
+            reader.string(forKey: "calls.per.second") ?? reader.double(forKey: "calls.per.second").map { "\($0)" }
+            ?? "0"
+        guard let limit = Double(calls), limit >= 0, limit <= 1_000_000 else {
+            throw ConfigurationProblem(
+                setting: "calls-per-second",
+                problem: "'\(calls)' is not a number in 0…1,000,000"
+            )
+        }
+        callsPerSecond = limit
         drainSeconds = integer("drain.seconds", default: 25)
         databaseConnections = min(64, max(1, integer("database.connections", default: 6)))
         guard tlsListen.isEmpty || (tlsCertificateFile != nil && tlsKeyFile != nil) else {

@@ -17,10 +17,10 @@ final class RateLimiter: Sendable {
 
     /// - Parameters:
     ///   - perSecond: calls one address may make in the long run; 0 switches the limit off.
-    ///   - burst: calls it may make at once.
-    init(perSecond: Double, burst: Double) {
+    ///   - burst: calls it may make at once; default: those of ten seconds.
+    init(perSecond: Double, burst: Double? = nil) {
         self.perSecond = perSecond
-        self.burst = burst
+        self.burst = max(1, burst ?? perSecond * 10)
     }
 
     func admits(_ address: String?, now: ContinuousClock.Instant = .now) -> Bool {

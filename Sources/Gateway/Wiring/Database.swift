@@ -42,7 +42,16 @@ struct Database: Sendable {
             configuration: configuration,
             logger: logger
         )
-        if migrates { try await database.migrate(logger, progress) }
+        do {
+            if migrates {
+                try await database.migrate(logger, progress)
+            } else {
+                try await database.requireSchema(logger)
+            }
+        } catch {
+            await database.close()
+            throw error
+        }
         return database
     }
 
@@ -131,10 +140,55 @@ struct Database: Sendable {
         await admin.close()
     }
 
+    /// Where the schema stands against this program.
+    ///
+    /// - Throws: `DatabaseProblem` when our role gets no session, `MigrationError`.
+    func schema(_ logger: Logger) async throws -> MigrationStatus {
+        let session: PostgresConnection
+        do {
+            session = try await PostgresConnection.connect(engineConfiguration, logger: logger)
+        } catch {
+            throw DatabaseProblem("no session as \(GatewayRole.engine.rawValue): \(error); \(DatabaseProblem.advice)")
+        }
+        do {
+            let status = try await Migrator.bundled().status(session)
+            await session.close()
+            return status
+        } catch {
+            await session.close()
+            throw error
+        }
+    }
+
+    /// Nobody but the operator changes the schema of a database of the operator's own.
+    private func requireSchema(_ logger: Logger) async throws {
+        let status = try await schema(logger)
+        guard status.pending.isEmpty else {
+            throw DatabaseProblem(
+                "the schema is at version \(status.databaseVersion), this program needs \(status.programVersion); "
+                    + DatabaseProblem.advice
+            )
+        }
+    }
+
+    /// Keeps the private PostgreSQL running until the task is canceled; returns at once when it is not ours.
+    func keepRunning(_ logger: Logger) async {
+        await cluster?.keepRunning { logger.warning("\($0)") }
+    }
+
     /// Closes the pools, and stops the cluster when this process started it.
     func close() async {
         await call.close()
         await engine.close()
         try? await cluster?.stop()
     }
+}
+
+/// Why a database of the operator's own cannot be used yet.
+struct DatabaseProblem: Error, CustomStringConvertible {
+    static let advice =
+        "run 'push-gateway database migrate --database-url …' once, as a superuser or a role that may create roles"
+
+    let description: String
+    init(_ description: String) { self.description = description }
 }

@@ -95,7 +95,10 @@ struct GatewayRuntime {
             store: PostgresCommandStore(call: database.call, node: node),
             clock: clock,
             identifiers: identifiers,
-            policy: CommandPolicy(lease: .seconds(configuration.leaseSeconds)),
+            policy: CommandPolicy(
+                lease: .seconds(configuration.leaseSeconds),
+                handsOver: { !engine.statistics.isDraining }
+            ),
             node: node
         )
         let handOver: @Sendable ([SliceLease]) -> Void = { engine.offer($0) }
@@ -105,7 +108,7 @@ struct GatewayRuntime {
                 directory: cache,
                 handler: handler,
                 handOver: handOver,
-                limiter: RateLimiter(perSecond: 0, burst: 0),
+                limiter: RateLimiter(perSecond: configuration.callsPerSecond),
                 identifiers: identifiers,
                 logger: logger
             ),
@@ -142,6 +145,7 @@ struct GatewayRuntime {
         )
 
         var services: [any Service] = [
+            ClusterService(database: database, logger: logger),
             TransportService(transport: transport, drain: .seconds(configuration.drainSeconds)),
             engine,
             try webhooks(database, node, adapters, logger),

@@ -20,6 +20,16 @@ struct TransportService: Service {
     }
 }
 
+/// Starts the private PostgreSQL again when it dies, so that nobody has to.
+struct ClusterService: Service {
+    let database: Database
+    let logger: Logger
+
+    func run() async throws {
+        await cancelWhenGracefulShutdown { await database.keepRunning(logger) }
+    }
+}
+
 /// Writes the address file once every listener is open.
 struct AddressFileService: Service {
     let addresses: BoundAddresses

@@ -17,19 +17,21 @@ package final class EmbeddedCluster: Sendable {
 
     private let layout: ClusterLayout
     private let options: EmbeddedClusterOptions
-    private let postmaster: Postmaster
+    private let starter: ClusterStarter
+    private let postmaster: NIOLockedValueBox<Postmaster>
     private let lock: NIOLockedValueBox<ClusterLock?>
 
     private init(
         _ layout: ClusterLayout,
-        _ options: EmbeddedClusterOptions,
+        _ starter: ClusterStarter,
         _ postmaster: Postmaster,
         _ lock: ClusterLock,
         wasAdopted: Bool
     ) {
         self.layout = layout
-        self.options = options
-        self.postmaster = postmaster
+        self.options = starter.options
+        self.starter = starter
+        self.postmaster = NIOLockedValueBox(postmaster)
         self.lock = NIOLockedValueBox(lock)
         self.wasAdopted = wasAdopted
     }
@@ -56,7 +58,7 @@ package final class EmbeddedCluster: Sendable {
             progress: progress
         )
         let (postmaster, wasAdopted) = try await starter.start()
-        let cluster = EmbeddedCluster(layout, options, postmaster, lock, wasAdopted: wasAdopted)
+        let cluster = EmbeddedCluster(layout, starter, postmaster, lock, wasAdopted: wasAdopted)
         try await cluster.prepareDatabase(logger)
         return cluster
     }
@@ -87,7 +89,25 @@ package final class EmbeddedCluster: Sendable {
     package var logPath: String { layout.log }
 
     /// The server's process.
-    package var processID: Int32 { postmaster.processID }
+    package var processID: Int32 { postmaster.withLockedValue { $0.processID } }
+
+    /// Starts the server again whenever it has died (killed, out of memory), until the task is canceled.
+    ///
+    /// - Parameters:
+    ///   - interval: how often it is looked at; its sessions reconnect by themselves.
+    ///   - report: told each restart and each failed one, in a sentence.
+    package func keepRunning(every interval: Duration = .seconds(1), report: @Sendable (String) -> Void) async {
+        while (try? await Task.sleep(for: interval)) != nil {
+            guard !postmaster.withLockedValue({ $0.isAlive }) else { continue }
+            report("PostgreSQL has died; starting it again")
+            do throws(EmbeddedClusterError) {
+                let (server, _) = try await starter.start()
+                postmaster.withLockedValue { $0 = server }
+            } catch {
+                report("PostgreSQL could not be started again: \(error)")
+            }
+        }
+    }
 
     /// Ends the server and gives the directory free. Sessions still open are cut; what they committed is safe.
     ///

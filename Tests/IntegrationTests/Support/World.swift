@@ -23,6 +23,11 @@ final class World: @unchecked Sendable {
     private var simulatorPorts: (apns: Int, control: Int) = (0, 0)
     private let serveArguments: [String]
     private let simulatorArguments: [String]
+    /// Of every command: which data directory, and which database.
+    private var place: [String] {
+        ["--data-dir", material.path("data")] + (databaseURL.map { ["--database-url", $0] } ?? [])
+    }
+    private let databaseURL: String?
 
     /// The directory of the programs under test: where the test bundle is.
     static let programs: String = {
@@ -33,8 +38,14 @@ final class World: @unchecked Sendable {
     /// - Parameters:
     ///   - simulatorArguments: beyond ports, keys and files.
     ///   - serveArguments: beyond directories and listeners.
+    ///   - databaseURL: nil: the gateway's own cluster.
     /// - Throws: when the directory or a file in it cannot be written.
-    init(simulatorArguments: [String] = ["--mode", "script"], serveArguments: [String] = []) throws {
+    init(
+        simulatorArguments: [String] = ["--mode", "script"],
+        serveArguments: [String] = [],
+        databaseURL: String? = nil
+    ) throws {
+        self.databaseURL = databaseURL
         let identifiers = SystemIdentifiers()
         directory = "/tmp/pgw-test-" + identifiers.randomHex(byteCount: 5)
         try FileManager.default.createDirectory(
@@ -83,12 +94,10 @@ final class World: @unchecked Sendable {
             "push-gateway serve",
             program: Self.programs + "/push-gateway",
             arguments: [
-                "serve", "--data-dir", material.path("data"), "--listen", "127.0.0.1:0", "--tls-listen", "127.0.0.1:0",
-                "--tls-cert",
-                material.path("gateway-cert.pem"), "--tls-key", material.path("gateway-key.pem"), "--admin-listen",
-                "127.0.0.1:0",
+                "serve", "--listen", "127.0.0.1:0", "--tls-listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0",
+                "--tls-cert", material.path("gateway-cert.pem"), "--tls-key", material.path("gateway-key.pem"),
                 "--address-file", material.path("gateway.json"),
-            ] + serveArguments,
+            ] + place + serveArguments,
             logFile: material.path("gateway-\(UInt32.random(in: 0...9999)).log")
         )
         gateway = process
@@ -114,13 +123,23 @@ final class World: @unchecked Sendable {
                 apnsAddress: "127.0.0.1:\(simulatorPorts.apns)"
             )
         }
-        let log = material.path("apply.log")
-        let process = try DemoProcess(
-            "apply",
-            program: Self.programs + "/push-gateway",
-            arguments: ["apply", "--data-dir", material.path("data"), "--file", material.path(file)],
-            logFile: log,
+        return try await command(
+            ["apply", "--file", material.path(file)],
             environment: ["DEMO_API_KEY": apiKey].merging(environment) { $1 }
+        )
+    }
+
+    /// Runs a short command on the same directory and database to its end.
+    func command(_ arguments: [String], environment: [String: String] = [:]) async throws -> (
+        status: Int32?, log: String
+    ) {
+        let log = material.path("command.log")
+        let process = try DemoProcess(
+            arguments.first ?? "",
+            program: Self.programs + "/push-gateway",
+            arguments: arguments + place,
+            logFile: log,
+            environment: environment
         )
         while process.isRunning { try await Task.sleep(for: .milliseconds(20)) }
         let status = await process.stop()

@@ -1,0 +1,41 @@
+import Foundation
+import Model
+
+/// The YAML file of settings, looked through before it is used: a misspelt name must not be passed over silently.
+enum ConfigurationFile {
+    /// Every setting, by its dotted name: `database.url` is `--database-url` and `DATABASE_URL`.
+    static let names: Set<String> = [
+        "data.dir", "database.url", "database.call.url", "database.engine.url", "database.connections",
+        "master.key.file",
+        "listen", "tls.listen", "tls.cert", "tls.key", "admin.listen", "address.file", "log.level", "webhook.allow",
+        "retry.scale", "lease.seconds", "drain.seconds", "calls.per.second",
+    ]
+
+    /// - Throws: `ConfigurationProblem` that names what cannot be read or is no setting.
+    static func check(_ path: String) throws(ConfigurationProblem) {
+        guard let data = FileManager.default.contents(atPath: path) else {
+            throw ConfigurationProblem(setting: "config", problem: "\(path) cannot be read")
+        }
+        let tree: JSON
+        do {
+            tree = try YAMLTree.parse(String(decoding: data, as: UTF8.self))
+        } catch {
+            throw ConfigurationProblem(setting: "config", problem: "\(path): \(error)")
+        }
+        let unknown = leaves(of: tree, under: "").filter { !names.contains($0) }
+        guard unknown.isEmpty else {
+            throw ConfigurationProblem(
+                setting: "config",
+                problem: "\(path): no setting is called \(unknown.joined(separator: ", ")); there are "
+                    + names.sorted().joined(separator: ", ")
+            )
+        }
+    }
+
+    private static func leaves(of tree: JSON, under prefix: String) -> [String] {
+        guard case .object(let object) = tree else { return [prefix] }
+        return object.pairs.flatMap { pair in
+            leaves(of: pair.value, under: prefix.isEmpty ? pair.key : "\(prefix).\(pair.key)")
+        }
+    }
+}

@@ -1,0 +1,39 @@
+import Foundation
+import Model
+import Testing
+
+@testable import Gateway
+@testable import Postgres
+
+/// A PostgreSQL of the operator's own, reached by `--database-url`.
+@Suite(.serialized, .timeLimit(.minutes(5)))
+struct ExternalDatabaseTests {
+    // Design §7: only `database migrate` changes a foreign database; before that every other command says so.
+    @Test func gatewayServesFromADatabaseItDoesNotOwn() async throws {
+        let directory = "/tmp/pgw-external-" + SystemIdentifiers().randomHex(byteCount: 5)
+        let cluster = try await EmbeddedCluster.start(directory: directory, logger: .init(label: "test"))
+        let world = try World(databaseURL: cluster.superuserConnectionString)
+        do {
+            try await world.startSimulator()
+            let early = try await world.apply()
+            #expect(early.status == 1)
+            #expect(early.log.contains("database migrate"), "\(early.log)")
+            let migrated = try await world.command(["database", "migrate"])
+            try #require(migrated.status == 0, "\(migrated.log)")
+            let applied = try await world.apply()
+            try #require(applied.status == 0, "\(applied.log)")
+            try await world.startGateway()
+            _ = try await world.register(3)
+            let id = try await world.sendToEveryone("from a database of your own")
+            #expect(try await world.funnel(of: id)["sent"]?.int == 3)
+            #expect(await world.gateway?.stop() == 0)
+            // Not ours: it lives on.
+            #expect(Postmaster.running(in: directory + "/data") != nil)
+        } catch {
+            Issue.record(error)
+        }
+        await world.close()
+        try await cluster.stop()
+        try FileManager.default.removeItem(atPath: directory)
+    }
+}
