@@ -9,8 +9,8 @@ struct ConnectionMachineTests {
 
     private func at(_ seconds: Double) -> ContinuousClock.Instant { start + .seconds(seconds) }
 
-    private func opened() -> ConnectionMachine {
-        var machine = ConnectionMachine(timeouts: timeouts, now: start)
+    private func opened(_ timeouts: HTTP2Timeouts? = nil, lifetime: Duration? = nil) -> ConnectionMachine {
+        var machine = ConnectionMachine(timeouts: timeouts ?? self.timeouts, lifetime: lifetime, now: start)
         _ = machine.openRequested(now: start)
         _ = machine.resolved(addressCount: 1, now: start)
         _ = machine.connected(now: start)
@@ -28,24 +28,39 @@ struct ConnectionMachineTests {
         #expect(machine.isOpen)
     }
 
-    @Test func silentAddressLeavesTimeForTheNext() {
+    // RFC 8305 §5: the next address does not wait for the silent one to time out.
+    @Test func silentAddressIsJoinedByTheNext() {
         var machine = ConnectionMachine(timeouts: timeouts, now: start)
         _ = machine.openRequested(now: start)
-        _ = machine.resolved(addressCount: 2, now: start)
-        #expect(machine.nextDeadline == at(2.5))
-        #expect(machine.timePassed(now: at(2.5)) == .connect(address: 1))
-        #expect(machine.nextDeadline == at(5))
+        _ = machine.resolved(addressCount: 3, now: start)
+        #expect(machine.nextDeadline == at(0.25))
+        #expect(machine.timePassed(now: at(0.25)) == .connect(address: 1))
+        #expect(machine.nextDeadline == at(0.5))
+        #expect(machine.timePassed(now: at(0.5)) == .connect(address: 2))
+        #expect(machine.nextDeadline == at(5), "there is no fourth")
+        #expect(machine.connected(now: at(1)) == .startTLS)
+        #expect(machine.connected(now: at(1)) == .none, "the first wins")
+        #expect(machine.connectFailed(HTTP2Error(.connectFailed), now: at(1)) == .none)
+    }
+
+    @Test func silentAddressesEndWithTheConnectDeadline() {
+        var machine = ConnectionMachine(timeouts: timeouts, now: start)
+        _ = machine.openRequested(now: start)
+        _ = machine.resolved(addressCount: 2, now: at(1))
+        #expect(machine.timePassed(now: at(2)) == .connect(address: 1))
         #expect(machine.timePassed(now: at(5)) == .close(HTTP2Error(.connectTimeout, isUnsent: true)))
     }
 
-    @Test func lastAddressThatRefusesEndsIt() {
+    @Test func addressThatRefusesIsFollowedAtOnceAndTheLastOneEndsIt() {
         var machine = ConnectionMachine(timeouts: timeouts, now: start)
         let refused = HTTP2Error(.connectFailed, isUnsent: true)
         _ = machine.openRequested(now: start)
-        _ = machine.resolved(addressCount: 2, now: start)
+        _ = machine.resolved(addressCount: 3, now: start)
         #expect(machine.connectFailed(refused, now: start) == .connect(address: 1))
-        #expect(machine.connectFailed(refused, now: start) == .close(refused))
-        #expect(machine.connectFailed(refused, now: start) == .none)
+        #expect(machine.timePassed(now: at(0.25)) == .connect(address: 2))
+        #expect(machine.connectFailed(refused, now: at(0.5)) == .none, "one is still silent")
+        #expect(machine.connectFailed(refused, now: at(0.5)) == .close(refused))
+        #expect(machine.connectFailed(refused, now: at(0.5)) == .none)
     }
 
     @Test func silenceWithOpenStreamsIsAskedAboutSooner() {
@@ -92,5 +107,60 @@ struct ConnectionMachineTests {
         _ = machine.drainRequested(now: at(1))
         #expect(machine.failed(HTTP2Error(.connectionLost)) == .close(nil))
         #expect(machine.failed(HTTP2Error(.connectionLost)) == .none)
+    }
+
+    // MARK: Retiring
+
+    @Test func idleConnectionRetiresAndOneWithStreamsDoesNot() {
+        var timeouts = timeouts
+        timeouts.idleClose = .seconds(60)
+        var machine = opened(timeouts)
+        _ = machine.streamsCounted(1, now: at(10))
+        machine.bytesReceived(now: at(100))
+        _ = machine.streamsCounted(0, now: at(100))
+        #expect(machine.nextDeadline == at(160))
+        #expect(machine.timePassed(now: at(160)) == .retire(.idle))
+        #expect(machine.timePassed(now: at(160)) == .none)
+        #expect(machine.streamsCounted(0, now: at(160)) == .close(nil))
+
+        var busy = opened(timeouts)
+        _ = busy.streamsCounted(1, now: at(10))
+        busy.bytesReceived(now: at(65))
+        #expect(busy.timePassed(now: at(70)) == .none)
+        #expect(busy.isOpen)
+    }
+
+    @Test func agedConnectionRetiresAndFinishesWhatIsOpen() {
+        var machine = opened(lifetime: .seconds(30))
+        _ = machine.streamsCounted(2, now: at(25))
+        #expect(machine.timePassed(now: at(30)) == .retire(.age))
+        #expect(!machine.isOpen)
+        machine.bytesReceived(now: at(31))
+        #expect(machine.streamsCounted(1, now: at(31)) == .none)
+        #expect(machine.streamsCounted(0, now: at(32)) == .close(nil))
+    }
+
+    @Test func spreadTakesUpToItsShareOffTheAge() {
+        var timeouts = HTTP2Timeouts()
+        #expect(timeouts.lifetime(chance: 1) == nil)
+        timeouts.maxAge = .seconds(100)
+        #expect(timeouts.lifetime(chance: 0) == .seconds(100))
+        #expect(timeouts.lifetime(chance: 1) == .seconds(90))
+    }
+
+    @Test func durationsBeyondReasonAreBoundedAndDoNotTrap() {
+        var timeouts = HTTP2Timeouts()
+        timeouts.connect = .seconds(Int64.max)
+        timeouts.pingWhenIdle = .seconds(Int64.max)
+        timeouts.idleClose = .seconds(Int64.min)
+        timeouts.maxAge = .seconds(Int64.max)
+        timeouts.maxAgeSpread = .infinity
+        timeouts.tls = .seconds(-1)
+        #expect(timeouts.bounded.lifetime(chance: 1) == .zero)
+        var machine = ConnectionMachine(timeouts: timeouts, lifetime: HTTP2Timeouts.maxDuration, now: start)
+        _ = machine.openRequested(now: start)
+        _ = machine.resolved(addressCount: 1, now: start)
+        _ = machine.connected(now: start)
+        #expect(machine.timePassed(now: start) == .close(HTTP2Error(.tlsTimeout, isUnsent: true)))
     }
 }

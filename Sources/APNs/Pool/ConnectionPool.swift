@@ -114,7 +114,7 @@ final class ConnectionPool: Sendable {
             for (slot, verdict) in verdicts { machine.completed(slot, verdict, now: now, &turn) }
             for change in changes {
                 switch change {
-                case .goAway, .exhausted: machine.leaving(id, now: now, &turn)
+                case .goAway, .exhausted, .retired: machine.leaving(id, now: now, &turn)
                 case .closed(let error): machine.closed(id, error, now: now, &turn)
                 case .opened, .streamLimit, .pingAnswered: break
                 }

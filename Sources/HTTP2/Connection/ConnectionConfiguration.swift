@@ -4,7 +4,7 @@ package struct ConnectionConfiguration: Sendable {
     package var host: String
     /// The TCP port.
     package var port: Int
-    /// Whom to believe and what to show.
+    /// Whom to believe and which `TLSIdentity` to show. Connections that share one resume each other's TLS sessions.
     package var tls: TLSContext
     /// What the peer's certificate must be for, and the SNI; the host unless set.
     package var serverName: String?
@@ -14,7 +14,7 @@ package struct ConnectionConfiguration: Sendable {
     package var initialStreamLimit = 1
     /// The bounds.
     package var limits = HTTP2Limits()
-    /// The deadlines.
+    /// The deadlines: for dialling, PING and its answer, idleness, age and drain.
     package var timeouts = HTTP2Timeouts()
 
     /// A configuration with the defaults.
@@ -46,10 +46,21 @@ package enum ConnectionChange: Sendable, Equatable {
     case goAway(GoAway)
     /// The stream numbers are used up: as after a GOAWAY.
     case exhausted
+    /// It was idle or open for as long as `HTTP2Timeouts` allows: as after a GOAWAY. A connection that is aged before another
+    /// is open may be replaced first; what is submitted to it from now on completes as unsent.
+    case retired(RetirementReason)
     /// A PING was answered after this long.
     case pingAnswered(Duration)
     /// The last report: the connection is gone, and every request has completed. Nil if it ended in good order.
     case closed(HTTP2Error?)
+}
+
+/// Why a connection ends by its own rule.
+package enum RetirementReason: Sendable, Equatable {
+    /// No request was open for `HTTP2Timeouts.idleClose`.
+    case idle
+    /// It was open for `HTTP2Timeouts.maxAge`, less the spread.
+    case age
 }
 
 /// What a pool looks at when it picks a connection. A snapshot, as old as the loop's last turn.
@@ -78,6 +89,15 @@ package struct ConnectionLoad: Sendable, Equatable {
     package internal(set) var sendWindowBytes = 0
     /// Streams started over its life.
     package internal(set) var startedCount: UInt32 = 0
+    /// How its TLS handshake went; nil before it is open.
+    package internal(set) var handshake: TLSHandshake?
+    /// How long the whole dial took: look-up, TCP and TLS; nil before it is open.
+    package internal(set) var dialDuration: Duration?
+    /// How long the last PING took; nil before the first answer.
+    package internal(set) var pingDuration: Duration?
+    /// Encrypted bytes that wait for the socket: above zero the peer, or the way to it, does not keep up. At most
+    /// `HTTP2Limits.maxPendingOutputBytes` and a record.
+    package internal(set) var pendingOutputBytes = 0
 }
 
 /// Who is told what happens on a connection: the pool above it.

@@ -9,9 +9,10 @@ internal import NIOConcurrencyHelpers
 @safe
 final class ConnectionDriver: LoopMember, @unchecked Sendable {
     let connection: Connection
-    private var machine: ConnectionMachine
-    private var addresses: [SocketAddress] = []
+    var machine: ConnectionMachine
+    var dial = Dial()
     private var socket: Socket?
+    private var address: SocketAddress?
     private var token: UInt64 = 0
     private var isWaitingToWrite = false
     private var tls: TLSEngine?
@@ -23,10 +24,14 @@ final class ConnectionDriver: LoopMember, @unchecked Sendable {
     /// The mailbox's other half.
     private var inbox = RequestBatch()
     private var report = ConnectionReport()
+    private var dialDuration: Duration?
+    private var pingDuration: Duration?
 
     init(_ connection: Connection) {
         self.connection = connection
-        machine = ConnectionMachine(timeouts: connection.configuration.timeouts, now: .now)
+        let timeouts = connection.configuration.timeouts.bounded
+        let lifetime = timeouts.lifetime(chance: Double.random(in: 0...1))
+        machine = ConnectionMachine(timeouts: timeouts, lifetime: lifetime, now: .now)
     }
 
     /// The loop has ended before it could take the connection.
@@ -58,10 +63,10 @@ final class ConnectionDriver: LoopMember, @unchecked Sendable {
         service(core)
     }
 
-    func socketReady(_ mask: UInt32, _ core: LoopCore) {
+    func socketReady(_ token: UInt64, _ mask: UInt32, _ core: LoopCore) {
         if case .connecting = machine.state {
-            connectDecided(core)
-        } else if mask & ~EPOLLOUT.rawValue != 0 {
+            attemptDecided(token, core)
+        } else if token == self.token, mask & ~EPOLLOUT.rawValue != 0 {
             guarded(core) { () throws(HTTP2Error) in try readSocket(core) }
         }
         service(core)
@@ -81,22 +86,27 @@ final class ConnectionDriver: LoopMember, @unchecked Sendable {
 
     // MARK: What the machine decides
 
-    private func perform(_ action: ConnectionMachine.Action, _ core: LoopCore) {
+    func perform(_ action: ConnectionMachine.Action, _ core: LoopCore) {
         switch action {
         case .none: break
-        case .resolve: resolve()
+        case .resolve: resolve(core)
         case .connect(let index): connect(to: index, core)
         case .startTLS: startTLS(core)
         case .announceOpen: startSession(core)
+        case .retire(let reason):
+            report.changes.append(.retired(reason))
+            session?.goAway()
         case .startDrain: session?.goAway()
         case .ping: session?.ping()
-        case .announcePing(let duration): report.changes.append(.pingAnswered(duration))
+        case .announcePing(let duration):
+            pingDuration = duration
+            report.changes.append(.pingAnswered(duration))
         case .close(let error): finish(error, core)
         }
     }
 
     /// Runs a step; its failure ends the connection.
-    private func guarded(_ core: LoopCore, _ step: () throws(HTTP2Error) -> Void) {
+    func guarded(_ core: LoopCore, _ step: () throws(HTTP2Error) -> Void) {
         do {
             try step()
         } catch {
@@ -107,55 +117,24 @@ final class ConnectionDriver: LoopMember, @unchecked Sendable {
         }
     }
 
-    // MARK: Dialling
+    // MARK: From dialling to open
 
-    private func resolve() {
-        let (connection, driver) = (self.connection, self)
-        let configuration = connection.configuration
-        Resolver.resolve(host: configuration.host, port: configuration.port) { result in
-            connection.mailbox.withLockedValue { $0.addresses = result }
-            _ = connection.loop.wake(driver)
-        }
-    }
-
-    private func resolved(_ result: Result<[SocketAddress], HTTP2Error>, _ core: LoopCore) {
-        switch result {
-        case .success(let found):
-            addresses = found
-            perform(machine.resolved(addressCount: found.count, now: core.now), core)
-        case .failure(let error):
-            perform(machine.failed(error), core)
-        }
-    }
-
-    private func connect(to index: Int, _ core: LoopCore) {
-        dropSocket(core)
-        do {
-            let socket = try Socket(connectingTo: addresses[index], timeouts: connection.configuration.timeouts)
-            token = try core.watch(socket.descriptor, self, mask: EPOLLIN.rawValue | EPOLLOUT.rawValue)
-            isWaitingToWrite = true
-            self.socket = socket
-        } catch {
-            perform(machine.connectFailed(error, now: core.now), core)
-        }
-    }
-
-    private func connectDecided(_ core: LoopCore) {
-        guard let socket else { return }
-        if let error = socket.connectError {
-            perform(machine.connectFailed(error, now: core.now), core)
-        } else {
-            perform(machine.connected(now: core.now), core)
-        }
+    /// Goes on with the attempt that got through.
+    func use(_ attempt: Dial.Attempt) {
+        (socket, token, address) = (attempt.socket, attempt.token, attempt.address)
+        isWaitingToWrite = true
+        AddressBook.shared.connected(attempt.address)
     }
 
     private func startTLS(_ core: LoopCore) {
         let configuration = connection.configuration
+        let peer = TLSSessionCache.Key(
+            host: configuration.host,
+            port: configuration.port,
+            serverName: configuration.serverName ?? configuration.host
+        )
         guarded(core) { () throws(HTTP2Error) in
-            let engine = try TLSEngine(
-                context: configuration.tls,
-                serverName: configuration.serverName ?? configuration.host
-            )
+            let engine = try TLSEngine(context: configuration.tls, peer: peer)
             tls = engine
             _ = try engine.handshake()
         }
@@ -169,6 +148,7 @@ final class ConnectionDriver: LoopMember, @unchecked Sendable {
                 initialStreamLimit: configuration.initialStreamLimit,
                 collectedFields: configuration.collectedFields
             )
+            dialDuration = dial.startedAt?.duration(to: core.now)
             report.changes.append(.opened)
         }
     }
@@ -284,14 +264,15 @@ final class ConnectionDriver: LoopMember, @unchecked Sendable {
 
     // MARK: The end
 
-    /// Completes everything, says goodbye if the peer may still hear it, and lets go.
+    /// Completes everything, says goodbye as far as the peer may hear it, and lets go.
     private func finish(_ error: HTTP2Error?, _ core: LoopCore?) {
         let reason = error ?? HTTP2Error(.notSent)
         if let session {
             session.fail(reason)
             session.goAway()
         }
-        if error == nil || error?.code == .closed { sayGoodbye() }
+        sayGoodbye(isHeard: error?.code != .connectionLost && error?.code != .tlsFailed)
+        if error != nil, session == nil, let address, let core { AddressBook.shared.failed(address, now: core.now) }
         report.changes.append(.closed(error))
         if let core {
             dropSocket(core)
@@ -300,12 +281,15 @@ final class ConnectionDriver: LoopMember, @unchecked Sendable {
         tls = nil
     }
 
-    private func sayGoodbye() {
-        guard let tls, let socket, let session else { return }
+    /// Writes GOAWAY and close_notify if TLS still works; else the alert that says why not, if there is one. Never waits.
+    private func sayGoodbye(isHeard: Bool) {
+        guard let tls, let socket else { return }
         do {
-            try session.write(into: &plain, dispatched: nil)
-            try unsafe tls.write(plain.unread)
-            tls.shutdown()
+            if let session, isHeard {
+                try session.write(into: &plain, dispatched: nil)
+                try unsafe tls.write(plain.unread)
+                tls.shutdown()
+            }
             if tls.takeOutput(into: &cipher) { try send(socket) }
         } catch {
             // The connection is ending anyway, and everything on it has completed.
@@ -313,8 +297,12 @@ final class ConnectionDriver: LoopMember, @unchecked Sendable {
     }
 
     private func dropSocket(_ core: LoopCore) {
+        for attempt in dial.attempts { core.forget(attempt.token) }
+        dial.attempts = []
         if socket != nil { core.forget(token) }
         socket = nil
+        if let address { AddressBook.shared.released(address) }
+        address = nil
     }
 
     private func enqueueInbox() {
@@ -361,6 +349,10 @@ final class ConnectionDriver: LoopMember, @unchecked Sendable {
             box.load.streamLimit = session.streamLimit
             box.load.sendWindowBytes = session.sendWindowBytes
             box.load.startedCount = session.startedCount
+            box.load.handshake = tls?.outcome ?? box.load.handshake
+            box.load.dialDuration = dialDuration
+            box.load.pingDuration = pingDuration
+            box.load.pendingOutputBytes = cipher.unreadCount
             box.load.inFlightCount = session.openCount + session.queuedCount + waiting
         }
         if machine.isClosed {

@@ -8,8 +8,8 @@ struct ConnectionMachine {
         case idle
         /// Waits for the name look-up. Goes to: connecting, closed.
         case resolving(until: Instant)
-        /// Waits for TCP to one of the addresses. Goes to: connecting (the next one), handshaking, closed.
-        case connecting(address: Int, of: Int, attemptUntil: Instant, until: Instant)
+        /// Waits for TCP to one or several of the addresses. Goes to: connecting (one more), handshaking, closed.
+        case connecting(Race, until: Instant)
         /// Waits for TLS. Goes to: open, closed.
         case handshaking(until: Instant)
         /// Takes requests. Goes to: draining, closed.
@@ -20,13 +20,30 @@ struct ConnectionMachine {
         case closed
     }
 
+    /// Attempts at several addresses, each started a little after the one before (RFC 8305 §5).
+    struct Race: Equatable {
+        /// The first address that was not tried yet.
+        var next: Int
+        let count: Int
+        /// Attempts that are not decided.
+        var pendingCount: Int
+        /// When the next address is tried if none has answered by then.
+        var nextAt: Instant
+
+        var hasMore: Bool { next < count }
+    }
+
     /// What the driver has to do.
     enum Action: Equatable {
         case none
         case resolve
+        /// Try this address, beside those that are being tried.
         case connect(address: Int)
+        /// Keep the attempt that was told of, drop the others.
         case startTLS
         case announceOpen
+        /// Tell why, send GOAWAY and let open streams finish.
+        case retire(RetirementReason)
         /// Send GOAWAY and let open streams finish.
         case startDrain
         case ping
@@ -40,10 +57,21 @@ struct ConnectionMachine {
     private var soundAt: Instant
     private var pingSentAt: Instant?
     private var openStreamCount = 0
+    /// Since when no stream was open.
+    private var idleSince: Instant
+    /// How long it may be open.
+    private let lifetime: Duration?
+    private var retiresAt: Instant?
 
-    init(timeouts: HTTP2Timeouts, now: Instant) {
-        self.timeouts = timeouts
+    /// - Parameters:
+    ///   - timeouts: how long it waits for what; taken as `bounded`.
+    ///   - lifetime: how long it may be open, the spread taken off already.
+    ///   - now: the time.
+    init(timeouts: HTTP2Timeouts, lifetime: Duration? = nil, now: Instant) {
+        self.timeouts = timeouts.bounded
+        self.lifetime = lifetime
         soundAt = now
+        idleSince = now
     }
 
     var isOpen: Bool { state == .open }
@@ -63,8 +91,8 @@ struct ConnectionMachine {
         switch state {
         case .idle, .closed: nil
         case .resolving(let until), .handshaking(let until): until
-        case .connecting(_, _, let attemptUntil, _): attemptUntil
-        case .open: pingDeadline
+        case .connecting(let race, let until): race.hasMore ? min(race.nextAt, until) : until
+        case .open: [pingDeadline, retiresAt, idleDeadline].compactMap(\.self).min()
         case .draining(let until): min(until, pingDeadline)
         }
     }
@@ -80,15 +108,19 @@ struct ConnectionMachine {
     mutating func resolved(addressCount: Int, now: Instant) -> Action {
         guard case .resolving(let until) = state else { return .none }
         guard addressCount > 0 else { return close(HTTP2Error(.resolveFailed, isUnsent: true)) }
-        return connect(to: 0, of: addressCount, until: until, now: now)
+        return tryNext(Race(next: 0, count: addressCount, pendingCount: 0, nextAt: now), until: until, now: now)
     }
 
+    /// One attempt failed: the next address is tried at once.
     mutating func connectFailed(_ error: HTTP2Error, now: Instant) -> Action {
-        guard case .connecting(let address, let count, _, let until) = state else { return .none }
-        guard address + 1 < count, now < until else { return close(error) }
-        return connect(to: address + 1, of: count, until: until, now: now)
+        guard case .connecting(var race, let until) = state else { return .none }
+        race.pendingCount -= 1
+        if race.hasMore, now < until { return tryNext(race, until: until, now: now) }
+        state = .connecting(race, until: until)
+        return race.pendingCount > 0 ? .none : close(error)
     }
 
+    /// One attempt is through: the first wins.
     mutating func connected(now: Instant) -> Action {
         guard case .connecting = state else { return .none }
         state = .handshaking(until: now + timeouts.tls)
@@ -99,6 +131,8 @@ struct ConnectionMachine {
         guard case .handshaking = state else { return .none }
         state = .open
         soundAt = now
+        idleSince = now
+        retiresAt = lifetime.map { now + $0 }
         return .announceOpen
     }
 
@@ -109,6 +143,7 @@ struct ConnectionMachine {
     /// Tells how many streams are open; after a drain's last one the connection closes.
     mutating func streamsCounted(_ count: Int, now: Instant) -> Action {
         if openStreamCount == 0, count > 0 { soundAt = max(soundAt, now) }
+        if openStreamCount > 0, count == 0 { idleSince = now }
         openStreamCount = count
         guard case .draining = state, count == 0 else { return .none }
         return close(nil)
@@ -153,13 +188,16 @@ struct ConnectionMachine {
         switch state {
         case .resolving:
             return close(HTTP2Error(.connectTimeout, isUnsent: true, underlying: "name look-up"))
-        case .connecting:
-            return connectFailed(HTTP2Error(.connectTimeout, isUnsent: true), now: now)
+        case .connecting(let race, let until):
+            guard now < until else { return close(HTTP2Error(.connectTimeout, isUnsent: true)) }
+            return tryNext(race, until: until, now: now)
         case .handshaking:
             return close(HTTP2Error(.tlsTimeout, isUnsent: true))
         case .draining(let until) where until <= now:
             return close(HTTP2Error(.closed, underlying: "drain deadline"))
-        case .open, .draining:
+        case .open:
+            return retire(now: now) ?? overduePing(now: now)
+        case .draining:
             return overduePing(now: now)
         case .idle, .closed:
             return .none
@@ -173,17 +211,32 @@ struct ConnectionMachine {
         return soundAt + (openStreamCount > 0 ? timeouts.pingWhenSilent : timeouts.pingWhenIdle)
     }
 
+    private var idleDeadline: Instant? {
+        openStreamCount == 0 ? timeouts.idleClose.map { idleSince + $0 } : nil
+    }
+
     private mutating func overduePing(now: Instant) -> Action {
+        guard pingDeadline <= now else { return .none }
         guard pingSentAt == nil else { return close(HTTP2Error(.pingTimeout)) }
         pingSentAt = now
         return .ping
     }
 
-    /// Splits what is left of the connect deadline evenly over the addresses that are left: a silent first one must not use
-    /// it up.
-    private mutating func connect(to address: Int, of count: Int, until: Instant, now: Instant) -> Action {
-        let share = now.duration(to: until) / (count - address)
-        state = .connecting(address: address, of: count, attemptUntil: now + share, until: until)
+    private mutating func retire(now: Instant) -> Action? {
+        let isAged = retiresAt.map { $0 <= now } ?? false
+        let isIdle = idleDeadline.map { $0 <= now } ?? false
+        guard isAged || isIdle else { return nil }
+        state = .draining(until: now + timeouts.drain)
+        return .retire(isAged ? .age : .idle)
+    }
+
+    private mutating func tryNext(_ race: Race, until: Instant, now: Instant) -> Action {
+        let address = race.next
+        var race = race
+        race.next += 1
+        race.pendingCount += 1
+        race.nextAt = now + timeouts.nextAddress
+        state = .connecting(race, until: until)
         return .connect(address: address)
     }
 

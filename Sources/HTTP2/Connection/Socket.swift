@@ -24,8 +24,10 @@ final class Socket {
         guard descriptor >= 0 else { throw .system("socket", errno, .connectFailed) }
         setOption(Int32(IPPROTO_TCP), TCP_NODELAY, 1)
         setOption(SOL_SOCKET, SO_KEEPALIVE, 1)
-        let milliseconds = timeouts.tcpUser.components.seconds * 1_000
-        if milliseconds > 0 { setOption(Int32(IPPROTO_TCP), TCP_USER_TIMEOUT, Int32(clamping: milliseconds)) }
+        setOption(Int32(IPPROTO_TCP), TCP_USER_TIMEOUT, unlessZero: timeouts.tcpUser / .milliseconds(1))
+        // A probe each ten seconds after that: TCP_USER_TIMEOUT decides when it is enough.
+        setOption(Int32(IPPROTO_TCP), TCP_KEEPIDLE, unlessZero: timeouts.tcpKeepAlive / .seconds(1))
+        setOption(Int32(IPPROTO_TCP), TCP_KEEPINTVL, unlessZero: min(10, timeouts.tcpKeepAlive / .seconds(1)))
         guard connect(to: address) == 0 || errno == EINPROGRESS else { throw .system("connect", errno, .connectFailed) }
     }
 
@@ -73,6 +75,12 @@ final class Socket {
         var value = value
         // A refused option costs speed, not truth.
         _ = unsafe setsockopt(descriptor, level, name, &value, socklen_t(MemoryLayout<Int32>.size))
+    }
+
+    private func setOption(_ level: Int32, _ name: Int32, unlessZero value: Double) {
+        // 32,767 is the most that the kernel takes for TCP_KEEPIDLE; the other two take more.
+        let most = name == TCP_USER_TIMEOUT ? Double(Int32.max) : 32_767
+        if value > 0 { setOption(level, name, Int32(max(1, min(value.rounded(), most)))) }
     }
 
     private func connect(to address: SocketAddress) -> Int32 {

@@ -5,8 +5,8 @@ internal import Glibc
 protocol LoopMember: AnyObject, Sendable {
     /// Somebody asked for it by `EventLoop.wake`.
     func woken(_ core: LoopCore)
-    /// Its socket is readable, writable or broken.
-    func socketReady(_ mask: UInt32, _ core: LoopCore)
+    /// One of its sockets, the one that `watch` gave this token for, is readable, writable or broken.
+    func socketReady(_ token: UInt64, _ mask: UInt32, _ core: LoopCore)
     /// The time it gave as `nextDeadline` has come.
     func deadlineReached(_ core: LoopCore)
     /// The loop ends: finish at once.
@@ -107,7 +107,7 @@ final class LoopCore {
             if token == 0 {
                 loop.silenceSignal()
             } else if let member = members[token] {
-                unsafe member.socketReady(events[index].events, self)
+                unsafe member.socketReady(token, events[index].events, self)
                 note(member)
             }
         }

@@ -3,7 +3,7 @@ internal import Glibc
 internal import NIOConcurrencyHelpers
 
 /// One address of a host, as the kernel takes it.
-struct SocketAddress: Sendable, Equatable {
+struct SocketAddress: Sendable, Hashable {
     /// A `sockaddr_in` or `sockaddr_in6`.
     let bytes: [UInt8]
     let family: Int32

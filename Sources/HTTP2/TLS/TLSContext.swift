@@ -1,5 +1,6 @@
 internal import COpenSSL
 internal import Glibc
+internal import NIOConcurrencyHelpers
 
 /// Whose certificates a client believes.
 package enum TrustRoots: Sendable, Equatable {
@@ -11,23 +12,11 @@ package enum TrustRoots: Sendable, Equatable {
     case file(String)
 }
 
-/// The certificate a client shows, for vendors that authenticate by certificate.
-package struct TLSIdentity: Sendable {
-    /// The certificate, then its issuers, in PEM.
-    package let certificateChainPEM: [UInt8]
-    /// The certificate's private key, unencrypted PEM.
-    package let privateKeyPEM: [UInt8]
-
-    /// Makes an identity; `TLSContext` checks it.
-    package init(certificateChainPEM: [UInt8], privateKeyPEM: [UInt8]) {
-        self.certificateChainPEM = certificateChainPEM
-        self.privateKeyPEM = privateKeyPEM
-    }
-}
-
-/// What TLS connections share: trust roots, identity, versions, ALPN. TLS 1.2 at least, and the peer is always verified.
+/// What TLS connections share: trust roots, identity, versions, ALPN and the sessions to resume. TLS 1.2 at least, and the peer is
+/// always verified.
 ///
-/// One per (trust roots, identity), made by whoever configures a pool. Any thread may hold it.
+/// One per (trust roots, identity), made by whoever configures a pool and kept as long as that: sessions are resumed only within
+/// one context, and there per (host, port, name), so that no identity ever rides on another's session. Any thread may hold it.
 // @unchecked: holds a C handle. Protected by: nothing is changed after init, and OpenSSL counts references to an SSL_CTX
 // atomically. Who may call: any loop, by `makeHandle` alone.
 @safe
@@ -36,14 +25,17 @@ package final class TLSContext: @unchecked Sendable {
     private let handle: OpaquePointer
     /// Whether a peer that does not choose `h2` is refused.
     let requiresALPN: Bool
+    /// What connections may resume.
+    let sessions = TLSSessionCache()
+    private let counts = NIOLockedValueBox(TLSHandshakeCounts())
 
     /// Reads roots and identity.
     ///
     /// - Parameters:
     ///   - trustRoots: whom to believe.
-    ///   - identity: what to show, if the peer asks.
+    ///   - identity: what to show, if the peer asks; nil for nothing.
     ///   - requiresALPN: false goes on with a peer that ignores ALPN.
-    /// - Throws: `badCertificate` if roots, chain or key cannot be read or do not fit together; `outOfMemory`.
+    /// - Throws: `badCertificate` if there are no roots, or if this OpenSSL finds the identity too weak; `outOfMemory`, `tlsFailed`.
     package init(
         trustRoots: TrustRoots,
         identity: TLSIdentity? = nil,
@@ -57,10 +49,22 @@ package final class TLSContext: @unchecked Sendable {
         self.requiresALPN = requiresALPN
         try unsafe configure(handle)
         try load(trustRoots)
-        if let identity { try load(identity) }
+        if let identity { try unsafe identity.material.install(in: handle) }
     }
 
     deinit { unsafe SSL_CTX_free(handle) }
+
+    /// How many handshakes were full and how many resumed, since it was made.
+    package var handshakeCounts: TLSHandshakeCounts { counts.withLockedValue { $0 } }
+
+    func count(_ handshake: TLSHandshake) {
+        counts.withLockedValue { counts in
+            switch handshake {
+            case .full: counts.full += 1
+            case .resumed: counts.resumed += 1
+            }
+        }
+    }
 
     /// A new client SSL, owned by the caller; nil without memory.
     func makeHandle() -> OpaquePointer? { unsafe SSL_new(handle) }
@@ -86,30 +90,6 @@ package final class TLSContext: @unchecked Sendable {
         }
         return count > 0
     }
-
-    private func load(_ identity: TLSIdentity) throws(HTTP2Error) {
-        var index = 0
-        var isGood = true
-        unsafe forEachCertificate(in: identity.certificateChainPEM) { certificate in
-            // Both take a reference of their own.
-            let result =
-                unsafe index == 0
-                ? Int(SSL_CTX_use_certificate(handle, certificate))
-                : gateway_SSL_CTX_add1_chain_cert(handle, certificate)
-            isGood = isGood && result == 1
-            index += 1
-        }
-        guard isGood, index > 0 else {
-            throw HTTP2Error(.badCertificate, underlying: drainOpenSSLErrors() ?? "no certificate in the chain")
-        }
-        guard let key = unsafe readPrivateKey(identity.privateKeyPEM) else {
-            throw HTTP2Error(.badKey, underlying: drainOpenSSLErrors())
-        }
-        defer { unsafe EVP_PKEY_free(key) }
-        guard unsafe SSL_CTX_use_PrivateKey(handle, key) == 1, unsafe SSL_CTX_check_private_key(handle) == 1 else {
-            throw HTTP2Error(.badCertificate, underlying: drainOpenSSLErrors())
-        }
-    }
 }
 
 /// Versions, verification, ALPN and buffer handling.
@@ -121,6 +101,12 @@ private func configure(_ context: OpaquePointer) throws(HTTP2Error) {
     let mode = SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER
     _ = unsafe gateway_SSL_CTX_set_mode(context, Int(mode))
     unsafe gateway_SSL_CTX_set_read_ahead(context, 1)
+    // Sessions go to our own cache, as bytes: OpenSSL's would share its objects between threads.
+    _ = unsafe gateway_SSL_CTX_set_session_cache_mode(
+        context,
+        Int(SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL)
+    )
+    unsafe SSL_CTX_sess_set_new_cb(context, keepSession)
     // RFC 9113 §9.2.1: no renegotiation, no compression.
     _ = unsafe SSL_CTX_set_options(context, gateway_http2_options())
     // SSL_CTX_set_alpn_protos returns 0 on success, unlike its neighbours.
@@ -131,7 +117,7 @@ private func configure(_ context: OpaquePointer) throws(HTTP2Error) {
 }
 
 /// Calls the closure with each certificate of a PEM text; the reference it is lent is freed afterwards.
-private func forEachCertificate(in pem: [UInt8], _ body: (OpaquePointer) -> Void) {
+func forEachCertificate(in pem: [UInt8], _ body: (OpaquePointer) -> Void) {
     clearOpenSSLErrors()
     guard let bio = unsafe BIO_new_mem_buf(pem, Int32(clamping: pem.count)) else { return }
     defer { unsafe BIO_free_all(bio) }

@@ -22,14 +22,20 @@ final class TLSEngine {
     private let input: OpaquePointer
     private let output: OpaquePointer
     private let context: TLSContext
+    private let peer: TLSSessionCache.Key
+    private var hasOfferedSession = false
+    /// Whether the peer has said anything inside TLS: then its side of the handshake was done, too.
+    private var hasRead = false
+    /// How the handshake went; nil before it is done.
+    private(set) var outcome: TLSHandshake?
 
-    /// Sets up a session with a host.
+    /// Sets up a session with a host, a resumed one if there is one to resume.
     ///
     /// - Parameters:
-    ///   - context: trust, identity and versions.
-    ///   - serverName: what the peer's certificate must be for; a DNS name is sent as SNI, an IP address is not (RFC 6066 §3).
+    ///   - context: trust, identity, versions and sessions.
+    ///   - peer: whose certificate it must be, and where. A DNS name is sent as SNI, an IP address is not (RFC 6066 §3).
     /// - Throws: `outOfMemory`, `tlsFailed`.
-    init(context: TLSContext, serverName: String) throws(HTTP2Error) {
+    init(context: TLSContext, peer: TLSSessionCache.Key) throws(HTTP2Error) {
         clearOpenSSLErrors()
         guard let handle = unsafe context.makeHandle() else { throw HTTP2Error(.outOfMemory, isUnsent: true) }
         guard let input = unsafe BIO_new(BIO_s_mem()), let output = unsafe BIO_new(BIO_s_mem()) else {
@@ -43,9 +49,13 @@ final class TLSEngine {
         unsafe self.input = input
         unsafe self.output = output
         self.context = context
-        guard setName(serverName) else {
+        self.peer = peer
+        guard setName(peer.serverName) else {
             throw HTTP2Error(.tlsFailed, isUnsent: true, underlying: drainOpenSSLErrors() ?? "bad server name")
         }
+        // For `keepSession`, which OpenSSL calls inside calls on this handle only.
+        _ = unsafe SSL_set_ex_data(handle, 0, Unmanaged.passUnretained(self).toOpaque())
+        offerSession()
     }
 
     deinit { unsafe SSL_free(handle) }
@@ -60,35 +70,40 @@ final class TLSEngine {
 
     /// Takes the handshake as far as it goes; true once it is done.
     ///
-    /// - Throws: `certificateRejected`, `noALPN`, `tlsFailed`.
+    /// - Throws: `certificateRejected`, `identityRejected`, `noALPN`, `tlsFailed`.
     func handshake() throws(HTTP2Error) -> Bool {
         clearOpenSSLErrors()
         let result = unsafe SSL_do_handshake(handle)
         guard result != 1 else {
+            handshakeEnded()
             if context.requiresALPN, !hasChosenHTTP2 { throw HTTP2Error(.noALPN, isUnsent: true) }
             return true
         }
         if unsafe SSL_get_error(handle, result) == SSL_ERROR_WANT_READ { return false }
+        if hasOfferedSession { context.sessions.removeAll(peer) }
         let verdict = unsafe SSL_get_verify_result(handle)
         guard verdict == X509_V_OK else {
             let words = unsafe String(cString: X509_verify_cert_error_string(verdict))
             clearOpenSSLErrors()
             throw HTTP2Error(.certificateRejected, isUnsent: true, underlying: words)
         }
-        throw HTTP2Error(.tlsFailed, isUnsent: true, underlying: drainOpenSSLErrors())
+        throw failure(isUnsent: true)
     }
 
     /// Decrypts into the buffer.
     ///
-    /// - Throws: `tlsFailed`.
+    /// - Throws: `tlsFailed`; `identityRejected`, because in TLS 1.3 a peer judges our certificate after we are done.
     func read(into buffer: UnsafeMutableBufferPointer<UInt8>) throws(HTTP2Error) -> Read {
         clearOpenSSLErrors()
         let count = unsafe SSL_read(handle, buffer.baseAddress, Int32(clamping: buffer.count))
-        if count > 0 { return .bytes(Int(count)) }
+        if count > 0 {
+            hasRead = true
+            return .bytes(Int(count))
+        }
         switch unsafe SSL_get_error(handle, count) {
         case SSL_ERROR_WANT_READ: return .wantsMore
         case SSL_ERROR_ZERO_RETURN: return .ended
-        default: throw HTTP2Error(.tlsFailed, underlying: drainOpenSSLErrors())
+        default: throw failure(isUnsent: false)
         }
     }
 
@@ -120,7 +135,57 @@ final class TLSEngine {
         return true
     }
 
+    // MARK: Sessions
+
+    /// OpenSSL has a session that can be resumed: in TLS 1.3 some time after the handshake, and several times.
+    func keep(_ session: OpaquePointer) {
+        let count = unsafe i2d_SSL_SESSION(session, nil)
+        guard count > 0, count <= TLSSessionCache.maxSessionBytes else { return }
+        var bytes = [UInt8](repeating: 0, count: Int(count))
+        let written = unsafe bytes.withUnsafeMutableBufferPointer { buffer in
+            var start = buffer.baseAddress
+            return unsafe i2d_SSL_SESSION(session, &start)
+        }
+        if written == count { context.sessions.store(bytes, for: peer) }
+    }
+
+    private func offerSession() {
+        guard let bytes = context.sessions.take(peer) else { return }
+        let session = unsafe bytes.withUnsafeBufferPointer { buffer in
+            var start = buffer.baseAddress
+            return unsafe d2i_SSL_SESSION(nil, &start, buffer.count)
+        }
+        guard let session = unsafe session else { return clearOpenSSLErrors() }
+        // The SSL takes a reference of its own. One that it refuses costs a full handshake and no more.
+        hasOfferedSession = unsafe SSL_set_session(handle, session) == 1
+        unsafe SSL_SESSION_free(session)
+        clearOpenSSLErrors()
+    }
+
+    private func handshakeEnded() {
+        guard outcome == nil else { return }
+        let isResumed = unsafe SSL_session_reused(handle) == 1
+        outcome = isResumed ? .resumed : .full
+        context.count(isResumed ? .resumed : .full)
+        // TLS 1.2 gives no new session when it resumes one: the old one is good for the next connection.
+        if isResumed, unsafe SSL_version(handle) < TLS1_3_VERSION, let session = unsafe SSL_get_session(handle) {
+            unsafe keep(session)
+        }
+    }
+
     // MARK: Private
+
+    /// The alerts about a certificate that a peer did not get or did not like: bad, unsupported, revoked, expired, unknown, unknown
+    /// authority, access denied, and required (RFC 8446 §6.2).
+    private static let identityAlerts: Set<Int32> = [42, 43, 44, 45, 46, 48, 49, 116]
+
+    private func failure(isUnsent: Bool) -> HTTP2Error {
+        let failure = OpenSSLFailure.take()
+        if !hasRead, let alert = failure.alert, Self.identityAlerts.contains(alert) {
+            return HTTP2Error(.identityRejected, isUnsent: true, underlying: failure.words)
+        }
+        return HTTP2Error(.tlsFailed, isUnsent: isUnsent, underlying: failure.words)
+    }
 
     private var hasChosenHTTP2: Bool {
         var name: UnsafePointer<UInt8>?
@@ -137,4 +202,11 @@ final class TLSEngine {
         unsafe SSL_set_hostflags(handle, UInt32(X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS))
         return unsafe SSL_set1_host(handle, name) == 1 && gateway_SSL_set_tlsext_host_name(handle, name) == 1
     }
+}
+
+/// OpenSSL's callback for a session that can be resumed. 0: the reference stays OpenSSL's.
+func keepSession(_ handle: OpaquePointer?, _ session: OpaquePointer?) -> Int32 {
+    guard let session = unsafe session, let data = unsafe SSL_get_ex_data(handle, 0) else { return 0 }
+    unsafe Unmanaged<TLSEngine>.fromOpaque(data)._withUnsafeGuaranteedRef { unsafe $0.keep(session) }
+    return 0
 }

@@ -9,7 +9,7 @@ package struct HTTP2Error: Error, Sendable, Equatable {
             case refusedStream, goAway, notSent, noCapacity, canceled, deadlineExceeded, streamReset, connectionLost
             case pingTimeout, closed, resolveFailed, connectFailed, connectTimeout, tlsTimeout, tlsFailed
             case certificateRejected, noALPN, protocolError, streamsExhausted, invalidRequest, requestTooLarge, badKey
-            case badCertificate, signingFailed, system, outOfMemory
+            case badCertificate, badPassphrase, legacyEncryption, identityRejected, signingFailed, system, outOfMemory
         }
 
         private let value: Value
@@ -57,10 +57,16 @@ package struct HTTP2Error: Error, Sendable, Equatable {
         package static let invalidRequest = Code(.invalidRequest)
         /// The request is above a limit of `HTTP2Limits`.
         package static let requestTooLarge = Code(.requestTooLarge)
-        /// The private key is not a P-256 key in PEM.
+        /// There is no private key that can be used: none, damaged, or for a signer not P-256 in PEM.
         package static let badKey = Code(.badKey)
         /// A certificate, chain or set of trust roots cannot be read, or does not fit its key.
         package static let badCertificate = Code(.badCertificate)
+        /// An identity file is encrypted, and the passphrase is missing or wrong.
+        package static let badPassphrase = Code(.badPassphrase)
+        /// An identity file is encrypted with an old cipher that this OpenSSL does not offer.
+        package static let legacyEncryption = Code(.legacyEncryption)
+        /// The peer refused our certificate, or wants one, by a TLS alert. No request was processed.
+        package static let identityRejected = Code(.identityRejected)
         /// The signature could not be made.
         package static let signingFailed = Code(.signingFailed)
         /// A call to the operating system failed.
@@ -112,7 +118,9 @@ package struct HTTP2Error: Error, Sendable, Equatable {
     /// Whether the same request may succeed later or on another connection. Says nothing about repeats: see `isUnsent`.
     package var isRetriable: Bool {
         switch code {
-        case .invalidRequest, .requestTooLarge, .badKey, .badCertificate, .canceled, .signingFailed: false
+        case .invalidRequest, .requestTooLarge, .badKey, .badCertificate, .badPassphrase, .legacyEncryption, .canceled,
+            .signingFailed:
+            false
         default: true
         }
     }

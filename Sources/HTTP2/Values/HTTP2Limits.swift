@@ -61,24 +61,3 @@ package struct HTTP2Limits: Sendable, Equatable {
     /// 16 addresses of one host are tried at most, inside the connect deadline.
     static let maxAddresses = 16
 }
-
-/// How long a connection waits for what.
-package struct HTTP2Timeouts: Sendable, Equatable {
-    /// For name look-up and TCP connect together.
-    package var connect = Duration.seconds(5)
-    /// For the TLS handshake.
-    package var tls = Duration.seconds(5)
-    /// Requests are open and nothing at all was received for this long: ask by PING whether the peer lives (apns.md §11.3).
-    package var pingWhenSilent = Duration.seconds(10)
-    /// For the answer to a PING; then the connection is closed.
-    package var pingAnswer = Duration.seconds(5)
-    /// Nothing is open and nothing was received for this long: PING, because NATs forget idle connections.
-    package var pingWhenIdle = Duration.seconds(600)
-    /// For open streams to finish after `close()` or a GOAWAY; then the connection is closed under them.
-    package var drain = Duration.seconds(30)
-    /// Unacknowledged TCP data kills the connection after this (`TCP_USER_TIMEOUT`). Zero leaves the system's default.
-    package var tcpUser = Duration.seconds(20)
-
-    /// The defaults of apns.md §13.6.
-    package init() {}
-}
