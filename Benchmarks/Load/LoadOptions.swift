@@ -1,25 +1,39 @@
 /// What the load is, from the command line: `--name value` pairs, each with a default.
 struct LoadOptions: Sendable {
+    /// Which door of ours is measured.
+    enum Client: String {
+        /// The APNs core's batch door: typed payloads in, typed outcomes out.
+        case core
+        /// The APNs core, one push at a time per task.
+        case coreAsync = "core-async"
+        /// The batch door, fed from a list of all pushes that waits in memory.
+        case queue
+        /// The HTTP/2 client alone, on its loop, with ready bytes.
+        case http2
+        /// None: prints the first device tokens, for those who need to know them before.
+        case tokens
+    }
+
+    var client = Client.core
     /// Where the server listens.
     var host = "localhost"
     /// Where the server listens.
     var port = 2197
     /// A PEM file with the server's authority.
     var trustRootsFile = ""
-    /// How many connections, all on one loop and so on one core.
+    /// A .p8 file: the provider key that signs. Any P-256 key will do.
+    var providerKeyFile = ""
+    /// The `authorization` field of the client that does not sign.
+    var authorization = "bearer none"
+    /// How many connections.
     var connectionCount = 1
     /// How many requests in all.
     var requestCount = 200_000
-    /// How many of them are sent before the measurement begins.
-    var warmUpCount = 20_000
-    /// `fixed`: one path and no field of its own per request, as h2load sends. `distinct`: a path and an apns-id of its own
-    /// per request, as APNs sees.
-    var isDistinct = true
-    /// The path of a fixed load.
-    var path = "/ok"
+    /// How many different device tokens; 0 makes every one its own.
+    var tokenCount = 0
     /// Payload size; 197 is a short alert.
     var bodyBytes = 197
-    /// Own cap on streams per connection.
+    /// Streams per connection, own cap; the server has its own.
     var streamLimit = 1_000
 
     /// A word the program does not know, or a value it cannot read.
@@ -41,22 +55,27 @@ struct LoadOptions: Sendable {
 
     private mutating func set(_ name: String, _ value: String) throws {
         switch name {
+        case "--client":
+            guard let client = Client(rawValue: value) else { throw Invalid(description: "no such client: \(value)") }
+            self.client = client
         case "--host": host = value
-        case "--port": port = try LoadOptions.number(name, value)
+        case "--port": port = try LoadOptions.number(name, value, 1...65_535)
         case "--trust-roots": trustRootsFile = value
-        case "--connections": connectionCount = try LoadOptions.number(name, value)
-        case "--requests": requestCount = try LoadOptions.number(name, value)
-        case "--warm-up": warmUpCount = try LoadOptions.number(name, value)
-        case "--load": isDistinct = value == "distinct"
-        case "--path": path = value
-        case "--body-bytes": bodyBytes = try LoadOptions.number(name, value)
-        case "--streams": streamLimit = try LoadOptions.number(name, value)
+        case "--provider-key": providerKeyFile = value
+        case "--authorization": authorization = value
+        case "--connections": connectionCount = try LoadOptions.number(name, value, 1...64)
+        case "--requests": requestCount = try LoadOptions.number(name, value, 1...100_000_000)
+        case "--tokens": tokenCount = try LoadOptions.number(name, value, 0...100_000_000)
+        case "--body-bytes": bodyBytes = try LoadOptions.number(name, value, 64...4_096)
+        case "--streams": streamLimit = try LoadOptions.number(name, value, 1...65_536)
         default: throw Invalid(description: "unknown option \(name)")
         }
     }
 
-    private static func number(_ name: String, _ value: String) throws -> Int {
-        guard let number = Int(value), number > 0 else { throw Invalid(description: "\(name): not a number above 0") }
+    private static func number(_ name: String, _ value: String, _ range: ClosedRange<Int>) throws -> Int {
+        guard let number = Int(value), range.contains(number) else {
+            throw Invalid(description: "\(name) is \(range.lowerBound) to \(range.upperBound)")
+        }
         return number
     }
 }

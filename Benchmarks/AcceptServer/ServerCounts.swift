@@ -1,0 +1,20 @@
+/// What the server saw, for the run that started it to compare with what its client says.
+struct ServerCounts {
+    var connections = 0
+    /// Requests that came to their end.
+    var requests = 0
+    /// Answers written.
+    var answers = 0
+    /// Streams refused because too many were open.
+    var refused = 0
+    /// Streams that a client reset before their answer.
+    var resets = 0
+    /// Connections that ended by an error.
+    var errors = 0
+
+    /// One line.
+    var json: String {
+        #"{"connections":\#(connections),"requests":\#(requests),"answers":\#(answers),"refused":\#(refused),"#
+            + #""resets":\#(resets),"errors":\#(errors)}"#
+    }
+}

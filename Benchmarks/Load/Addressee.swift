@@ -1,0 +1,71 @@
+import FoundationEssentials
+
+/// Makes up device tokens and ids: each number gives always the same, and neighbours look nothing alike, as real ones do.
+///
+/// Cheap, because what it costs is counted as the client's.
+enum Addressee {
+    /// 64 hex digits, as long as an APNs token.
+    typealias Token = InlineArray<64, UInt8>
+
+    /// The token of a number.
+    static func token(_ number: Int) -> Token {
+        var state = UInt64(truncatingIfNeeded: number)
+        var text = Token(repeating: 0)
+        for word in 0..<4 {
+            let bits = next(&state)
+            for digit in 0..<16 {
+                text[word * 16 + digit] = digits[Int(truncatingIfNeeded: bits >> UInt64(digit * 4) & 15)]
+            }
+        }
+        return text
+    }
+
+    /// The same as a string.
+    static func tokenText(_ number: Int) -> String { text(token(number)) }
+
+    /// A token as a string.
+    static func text(_ token: Token) -> String {
+        unsafe token.span.withUnsafeBufferPointer { unsafe String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// The apns-id of a number.
+    static func id(_ number: Int) -> UUID {
+        var state = ~UInt64(truncatingIfNeeded: number)
+        let (high, low) = (next(&state), next(&state))
+        func byte(_ word: UInt64, _ place: UInt64) -> UInt8 { UInt8(truncatingIfNeeded: word >> (place * 8)) }
+        return UUID(
+            uuid: (
+                byte(high, 0), byte(high, 1), byte(high, 2), byte(high, 3), byte(high, 4), byte(high, 5),
+                byte(high, 6), byte(high, 7), byte(low, 0), byte(low, 1), byte(low, 2), byte(low, 3), byte(low, 4),
+                byte(low, 5), byte(low, 6), byte(low, 7)
+            )
+        )
+    }
+
+    /// The apns-id of a number as its 36 characters.
+    static func idText(_ number: Int) -> InlineArray<36, UInt8> {
+        var state = ~UInt64(truncatingIfNeeded: number)
+        let words = [next(&state), next(&state)]
+        var text = InlineArray<36, UInt8>(repeating: UInt8(ascii: "-"))
+        var place = 0
+        for digit in 0..<32 {
+            if digit == 8 || digit == 12 || digit == 16 || digit == 20 { place += 1 }
+            text[place] = digits[Int(truncatingIfNeeded: words[digit / 16] >> UInt64(digit % 16 * 4) & 15)]
+            place += 1
+        }
+        return text
+    }
+
+    private static let digits: InlineArray<16, UInt8> = [
+        0x30, 0x31, 0x32, 0x33, 0x34, 0x35, 0x36, 0x37, 0x38, 0x39, 0x61, 0x62, 0x63, 0x64, 0x65, 0x66,
+    ]
+
+    /// SplitMix64.
+    private static func next(_ state: inout UInt64) -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ mixed >> 31
+    }
+}

@@ -1,0 +1,50 @@
+import APNs
+import FoundationEssentials
+import Model
+
+/// The notification that is sent: a short alert, typed, padded to a given number of bytes.
+struct BenchPush: Sendable {
+    /// The bundle id of every push.
+    static let topic = "com.example.shop"
+
+    private let text: String
+
+    /// A push whose payload has `bodyBytes` bytes.
+    ///
+    /// - Throws: `PushFault` if that is too many.
+    init(bodyBytes: Int) throws(PushFault) {
+        let shortest = try BenchPush(text: ".").encode().count
+        text = String(repeating: "x", count: max(1, bodyBytes - shortest + 1))
+    }
+
+    private init(text: String) { self.text = text }
+
+    /// What it says, as a caller would put it together for each push anew.
+    var payload: APNsPayload {
+        let content = AlertContent(title: "Order shipped", body: .literal(text))
+        return APNsPayload(Aps(alert: .detailed(content), sound: .named("default")))
+    }
+
+    /// The payload's bytes, for the client that sends them as they are.
+    ///
+    /// - Throws: `PushFault` if they are too many.
+    func encode() throws(PushFault) -> [UInt8] {
+        var encoder = PayloadEncoder()
+        try encoder.encode(payload, for: .alert)
+        return encoder.copy
+    }
+
+    /// The push of one addressee, encoded and checked.
+    ///
+    /// - Throws: `PushFault`, which would be a mistake of this program.
+    func push(slot: Int, to token: String, id: UUID, with encoder: inout PayloadEncoder) throws(PushFault) -> Push {
+        let notification = APNsNotification(
+            token: DeviceToken(stored: token),
+            topic: BenchPush.topic,
+            id: id,
+            priority: 10,
+            payload: payload
+        )
+        return try notification.push(slot: slot, with: &encoder)
+    }
+}

@@ -1,0 +1,162 @@
+import APNs
+import FoundationEssentials
+import HTTP2
+import Model
+import NIOConcurrencyHelpers
+
+/// The APNs core, as a sender uses it: typed notifications in, typed outcomes out, through one credential.
+struct CoreLoad: Sendable {
+    /// 500 pushes per call, as many as a slice of the delivery engine has.
+    static let batchCount = 500
+    /// Batches under way per connection. With 5, no stream is idle while some batch waits for its last answer.
+    static let batchesPerConnection = 5
+
+    private struct SystemClock: WallClock {
+        func now() -> Timestamp { Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000)) }
+    }
+
+    private static let credential = CredentialKey(tenant: "bench", credential: "bench")
+
+    private let options: LoadOptions
+    private let push: BenchPush
+    private let transport: APNsTransport
+    /// The next number to send.
+    private let next = NIOLockedValueBox(0)
+
+    /// Starts the transport's threads; dials nothing.
+    ///
+    /// - Throws: what a file, the key or the system gives.
+    init(_ options: LoadOptions) throws {
+        self.options = options
+        push = try BenchPush(bodyBytes: options.bodyBytes)
+        var configuration = APNsTransport.Configuration()
+        configuration.connectionLimits.maxConcurrentStreams = options.streamLimit
+        configuration.limits.maxConnections = options.connectionCount
+        // All connections at once, as h2load opens them: how the pool grows is not what is measured.
+        configuration.limits.warmConnections = options.connectionCount
+        configuration.limits.growAfter = .zero
+        configuration.limits.dialSpacing = .zero
+        transport = try APNsTransport(configuration: configuration, tokens: SelfSignedTokens(clock: SystemClock()))
+    }
+
+    // MARK: The doors
+
+    /// The batch door.
+    ///
+    /// - Throws: what opening the credential throws.
+    func runBatches() async throws -> LoadCounts {
+        try await measure(taskCount: CoreLoad.batchesPerConnection * options.connectionCount) {
+            var counts = LoadCounts()
+            var encoder = PayloadEncoder()
+            while let numbers = take(CoreLoad.batchCount) {
+                await send(numbers.compactMap { makePush($0, slot: $0 - numbers.lowerBound, &encoder) }, &counts)
+            }
+            return counts
+        }
+    }
+
+    /// One push at a time per task, a fifth more tasks than streams, so that none is idle.
+    ///
+    /// - Throws: what opening the credential throws.
+    func runOneByOne() async throws -> LoadCounts {
+        try await measure(taskCount: options.streamLimit * options.connectionCount * 6 / 5) {
+            var counts = LoadCounts()
+            var encoder = PayloadEncoder()
+            while let numbers = take(1) {
+                guard let push = makePush(numbers.lowerBound, slot: 0, &encoder) else { continue }
+                let outcome = await transport.send(push, through: CoreLoad.credential, deadline: .seconds(30))
+                counts.count(outcome)
+            }
+            return counts
+        }
+    }
+
+    /// All pushes wait in memory, as token and id, and are offered as fast as the core takes them.
+    ///
+    /// - Throws: what opening the credential throws.
+    func runQueue() async throws -> LoadCounts {
+        let queue = PushQueue(count: options.requestCount, push: push)
+        let counts = NIOLockedValueBox(LoadCounts())
+        let seconds = try await measure(taskCount: 1) {
+            do {
+                try await transport.send(
+                    queue,
+                    through: CoreLoad.credential,
+                    deadline: .seconds(30),
+                    window: CoreLoad.batchCount * CoreLoad.batchesPerConnection * options.connectionCount
+                ) { completions in
+                    counts.withLockedValue { counts in
+                        for completion in completions { counts.count(completion.outcome) }
+                    }
+                }
+            } catch {
+                counts.withLockedValue { $0.others["\(error)", default: 0] += 1 }
+            }
+            return LoadCounts()
+        }.seconds
+        return counts.withLockedValue { counts in
+            counts.seconds = seconds
+            return counts
+        }
+    }
+
+    // MARK: Private
+
+    private func measure(
+        taskCount: Int,
+        _ work: @escaping @Sendable () async -> LoadCounts
+    ) async throws -> LoadCounts {
+        let running = Task { await transport.run() }
+        let start = ContinuousClock.now
+        try open()
+        try await waitUntilOpen()
+        var counts = await withTaskGroup(of: LoadCounts.self) { group in
+            for _ in 0..<taskCount { group.addTask { await work() } }
+            return await group.reduce(into: LoadCounts()) { $0.add($1) }
+        }
+        counts.seconds = start.duration(to: .now).inSeconds
+        await transport.shutdown(deadline: .seconds(1))
+        await running.value
+        return counts
+    }
+
+    private func open() throws {
+        let credential = APNsCredential(
+            teamID: "TEAM123456",
+            keyID: "ABCDE12345",
+            privateKeyPEM: Array(try Data(contentsOf: URL(filePath: options.providerKeyFile))),
+            endpoint: try APNsEndpoint(url: "https://\(options.host):\(options.port)"),
+            trustRootsPEM: Array(try Data(contentsOf: URL(filePath: options.trustRootsFile)))
+        )
+        try transport.open(CoreLoad.credential, credential)
+    }
+
+    /// For five seconds.
+    private func waitUntilOpen() async throws {
+        for _ in 0..<5_000 {
+            if transport.metrics.openConnectionCount >= options.connectionCount { return }
+            try await Task.sleep(for: .milliseconds(1))
+        }
+        throw LoadOptions.Invalid(description: "only \(transport.metrics.openConnectionCount) connections were opened")
+    }
+
+    /// Up to `count` numbers that nobody else sends; nil when all are given out.
+    private func take(_ count: Int) -> Range<Int>? {
+        next.withLockedValue { next in
+            guard next < options.requestCount else { return nil }
+            defer { next = min(next + count, options.requestCount) }
+            return next..<min(next + count, options.requestCount)
+        }
+    }
+
+    private func makePush(_ number: Int, slot: Int, _ encoder: inout PayloadEncoder) -> Push? {
+        let addressee = options.tokenCount > 0 ? number % options.tokenCount : number
+        let token = Addressee.tokenText(addressee)
+        return try? push.push(slot: slot, to: token, id: Addressee.id(number), with: &encoder)
+    }
+
+    private func send(_ pushes: [Push], _ counts: inout LoadCounts) async {
+        let answers = transport.send(pushes, through: CoreLoad.credential, deadline: .seconds(30))
+        for await completions in answers { for completion in completions { counts.count(completion.outcome) } }
+    }
+}

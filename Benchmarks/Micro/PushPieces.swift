@@ -1,0 +1,48 @@
+import APNs
+import FoundationEssentials
+import HTTP2
+import Model
+
+/// From typed values to a request in a batch.
+struct PushPieces {
+    private static let token = String(repeating: "0f1e2d3c4b5a6978", count: 4)
+    private static let topic = "com.example.shop"
+
+    private var payload: APNsPayload {
+        let body = "Parcel 4711 is on its way and will be with you between ten and twelve o'clock tomorrow."
+        let content = AlertContent(title: "Order shipped", body: .literal(body))
+        return APNsPayload(Aps(alert: .detailed(content), badge: 3, sound: .named("default"), threadID: "orders"))
+    }
+
+    func encodePayloads(_ count: Int) throws {
+        var encoder = PayloadEncoder()
+        for _ in 0..<count { try encoder.encode(payload, for: .alert) }
+        guard count == 0 || encoder.bytes.count > 100 else { throw PieceFailure(sentence: "empty payload") }
+    }
+
+    func makePushes(_ count: Int) throws {
+        var encoder = PayloadEncoder()
+        for slot in 0..<count { _ = try push(slot, &encoder) }
+    }
+
+    func encodeRequests(_ count: Int) throws {
+        var payloads = PayloadEncoder()
+        let push = try push(0, &payloads)
+        var encoder = PushEncoder(blocks: HeaderBlocks(authority: "api.push.apple.com", limit: 8))
+        let deadline = ContinuousClock.now + .seconds(30)
+        for slot in 0..<count {
+            try encoder.append(push, slot: UInt64(slot), deadline: deadline)
+            if encoder.batch.count == 256 { encoder.batch.removeAll() }
+        }
+    }
+
+    private func push(_ slot: Int, _ encoder: inout PayloadEncoder) throws -> Push {
+        let notification = APNsNotification(
+            token: DeviceToken(stored: PushPieces.token),
+            topic: PushPieces.topic,
+            id: UUID(uuid: (1, 2, 3, 4, 5, 6, 0x40, 8, 0x80, 10, 11, 12, 13, 14, 15, UInt8(truncatingIfNeeded: slot))),
+            payload: payload
+        )
+        return try notification.push(slot: slot, with: &encoder)
+    }
+}
