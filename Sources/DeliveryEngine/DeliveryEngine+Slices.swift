@@ -4,6 +4,9 @@ import NIOConcurrencyHelpers
 
 /// What slices ask of their engine.
 extension DeliveryEngine {
+    /// How many credentials were mended so far.
+    var mendings: Int { state.withLockedValue { $0.mendings } }
+
     var isDraining: Bool { state.withLockedValue { $0.isDraining } }
 
     /// What a new machine is made with.
@@ -48,6 +51,7 @@ extension DeliveryEngine {
 
     /// What was put back because of the credential need not wait any longer. A failure is no loss: it comes due by itself.
     func resume(_ key: CredentialKey) async {
+        state.withLockedValue { $0.mendings += 1 }
         do { try await store.resume(key) } catch { return storeFailed("resume", error) }
         wake()
     }

@@ -22,7 +22,12 @@ package struct PayloadWriter: Sendable {
 
     /// The payload for `target`, or why there is none. Written once for all targets of a vendor and platform where its adapter allows.
     ///
-    /// - Parameter shared: of this notification and these settings only.
+    /// - Parameters:
+    ///   - notification: what to show.
+    ///   - target: whom it is for.
+    ///   - settings: of the target's binding.
+    ///   - shared: of this notification and these settings only.
+    /// - Returns: the payload.
     /// - Throws: `PayloadProblem`.
     package func payload(
         for notification: Notification,

@@ -5,16 +5,19 @@ import Testing
 @Suite struct StoreContractTests {
     @Test(arguments: CommandStoreContract.rules)
     func theStoreInMemoryKeepsTheCommandStoresRules(_ rule: ContractRule) async throws {
-        #expect(try await rule.violations(.inMemory()) == [])
+        let violations = try await rule.violations(.inMemory())
+        #expect(violations == [])
     }
 
     @Test(arguments: DeliveryStoreContract.rules)
     func theStoreInMemoryKeepsTheDeliveryStoresRules(_ rule: ContractRule) async throws {
-        #expect(try await rule.violations(.inMemory()) == [])
+        let violations = try await rule.violations(.inMemory())
+        #expect(violations == [])
     }
 
     @Test(arguments: WebhookStoreContract.rules)
     func theStoreInMemoryKeepsTheWebhookStoresRules(_ rule: ContractRule) async throws {
-        #expect(try await rule.violations(.inMemory()) == [])
+        let violations = try await rule.violations(.inMemory())
+        #expect(violations == [])
     }
 }

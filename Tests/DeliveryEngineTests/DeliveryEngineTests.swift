@@ -195,7 +195,7 @@ import Testing
         try await world.running(engine) {
             try await world.eventually("the refusal is noted") { world.database.refusal(key) == refusal }
             world.transport.otherwise { .accepted(TransportMessageID($0.id.lowercased)) }
-            engine.forget(key)
+            await engine.forget(key)
             try await world.eventually("the message is done") { world.isDone(message) }
             try await world.eventually("the recovery is noted") { world.database.refusal(key) == nil }
         }

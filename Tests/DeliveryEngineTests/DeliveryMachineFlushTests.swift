@@ -130,7 +130,7 @@ import Testing
         var bench = MachineBench(targets: 2)
         bench.complete([1], .notSent(.noCredential))
         bench.complete([0], .yes)
-        #expect(bench.disposition == .again(after: .seconds(5)))
+        #expect(bench.disposition == .again(after: .seconds(5), heldBy: "apple"))
         bench.machine.reclaimed(MachineBench.lease(2, epoch: 3, done: [1]))
         bench.perform(bench.machine.recorded(.fenced, now: bench.now))
         #expect(bench.records.last?.lease.epoch == 3)

@@ -1,9 +1,10 @@
 import Foundation
+import Logging
 import Testing
 
 @testable import Gateway
 
-struct GatewayConfigurationTests {
+final class GatewayConfigurationTests {
     // A number given as a flag holds: it was passed over silently once, because flags come as text.
     @Test func numberGivenAsAFlagHolds() async throws {
         let flags = ["lease.seconds": "7", "drain.seconds": "9", "retry.scale": "0.5", "listen": "127.0.0.1:0,[::1]:0"]
@@ -40,11 +41,14 @@ struct GatewayConfigurationTests {
         }
     }
 
+    private let path = FileManager.default.temporaryDirectory.path + "/gateway-\(UInt64.random(in: 0 ... .max)).yaml"
+
     private func file(_ text: String) throws -> String {
-        let path = FileManager.default.temporaryDirectory.path + "/gateway-\(UInt64.random(in: 0 ... .max)).yaml"
         try text.write(toFile: path, atomically: true, encoding: .utf8)
         return path
     }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
 
     @Test(arguments: [
         ["listen": "nonsense"], ["log.level": "loud"], ["retry.scale": "0"], ["tls.listen": "127.0.0.1:1"],

@@ -5,7 +5,7 @@ import Testing
 @testable import Gateway
 
 /// Design §7: unknown keys are errors, secrets come from files or the environment, a fault names its place.
-struct ProvisioningReaderTests {
+final class ProvisioningReaderTests {
     private let directory: String
 
     init() throws {
@@ -13,6 +13,8 @@ struct ProvisioningReaderTests {
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
         try "a key".write(toFile: directory + "/key.p8", atomically: true, encoding: .utf8)
     }
+
+    deinit { try? FileManager.default.removeItem(atPath: directory) }
 
     private func read(_ yaml: String, inline: Bool = false) throws(ProvisioningProblem) -> ProvisioningFile {
         try ProvisioningReader(

@@ -1,4 +1,5 @@
 import Foundation
+import Logging
 import Model
 import Testing
 
@@ -11,7 +12,7 @@ struct ExternalDatabaseTests {
     // Design §7: only `database migrate` changes a foreign database; before that every other command says so.
     @Test func gatewayServesFromADatabaseItDoesNotOwn() async throws {
         let directory = "/tmp/pgw-external-" + SystemIdentifiers().randomHex(byteCount: 5)
-        let cluster = try await EmbeddedCluster.start(directory: directory, logger: .init(label: "test"))
+        let cluster = try await EmbeddedCluster.start(directory: directory, logger: Logger(label: "test"))
         let world = try World(databaseURL: cluster.superuserConnectionString)
         do {
             try await world.startSimulator()
@@ -20,6 +21,8 @@ struct ExternalDatabaseTests {
             #expect(early.log.contains("database migrate"), "\(early.log)")
             let migrated = try await world.command(["database", "migrate"])
             try #require(migrated.status == 0, "\(migrated.log)")
+            #expect(try await world.apply().log.contains("openssl rand"), "the missing master key has no advice")
+            try world.makeMasterKey()
             let applied = try await world.apply()
             try #require(applied.status == 0, "\(applied.log)")
             try await world.startGateway()

@@ -12,7 +12,7 @@ import Testing
 @testable import Gateway
 
 /// I5 and I6: nothing that a caller sends gives a 5xx, a trap, another shape, or a change in another tenant.
-@Suite(.serialized, .timeLimit(.minutes(15)))
+@Suite(.serialized, .timeLimit(.minutes(40)))
 struct MutationTests {
     /// 1,000 per documented request; `MUTATIONS=10000` is the long run.
     static let perRequest = ProcessInfo.processInfo.environment["MUTATIONS"].flatMap { Int($0) } ?? 1000

@@ -46,7 +46,12 @@ struct StoreFixture: Sendable {
             apps: [
                 ProvisionedApp(
                     id: "shop",
-                    platforms: [.ios: PlatformRoute(topic: "com.example.shop", credentials: [.production: "apple"])],
+                    platforms: [
+                        .ios: PlatformRoute(
+                            topic: "com.example.shop",
+                            credentials: [.production: "apple", .sandbox: "apple"]
+                        )
+                    ],
                     bindings: [ProvisionedBinding(key: key, settings: JSONObject([("compat", "legacy")]))]
                 )
             ]

@@ -66,7 +66,7 @@ import Testing
         _ = try await admin.query("UPDATE gateway.delivery SET address = NULL")
         _ = try await admin.query(
             "UPDATE gateway.identity SET phone = CASE WHEN key = 'k1' THEN '01011112222' END WHERE tenant_id = $1",
-            [.id(fixture.tenant)]
+            [.text("acme")]
         )
         let lease = try #require(try await claim(fixture).first)
         let batch = try await fixture.webhooks.batch(for: lease, limit: 10)

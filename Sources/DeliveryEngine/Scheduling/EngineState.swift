@@ -18,6 +18,8 @@ struct EngineState: Sendable {
     var turns = TenantTurns()
     var gate: CredentialGate
     var tokens = TokenQuality()
+    /// How many credentials were mended so far: a slice put back meanwhile for one of them need not wait.
+    var mendings = 0
     var totals = EngineStatistics.Totals()
     private let policy: EnginePolicy
 

@@ -5,12 +5,15 @@ import Model
 struct SliceRunner: Sendable {
     let lease: SliceLease
     let engine: DeliveryEngine
+    /// The engine's count when this slice began.
+    private let mendings: Int
     private let events: AsyncStream<SliceEvent>
     let inbox: AsyncStream<SliceEvent>.Continuation
 
     init(_ lease: SliceLease, engine: DeliveryEngine) {
         self.lease = lease
         self.engine = engine
+        mendings = engine.mendings
         // Without a bound of its own: a slice has at most 500 completions, one flush and a few words of the engine under way.
         (events, inbox) = AsyncStream.makeStream(of: SliceEvent.self)
     }
@@ -93,6 +96,10 @@ struct SliceRunner: Sendable {
             let result = try await engine.store.record(progress, by: engine.node)
             engine.count(progress, result)
             inbox.yield(.recorded(result))
+            // Mended between the answer that stopped it and this flush: the mark came too late for whoever mended it.
+            if case .again(_, let credential?) = progress.disposition, engine.mendings != mendings {
+                await engine.resume(CredentialKey(tenant: lease.key.tenant, credential: credential))
+            }
         } catch {
             engine.storeFailed("record", error)
             inbox.yield(.recordFailed)

@@ -85,7 +85,8 @@ enum MasterKeyError: Error, CustomStringConvertible {
     var description: String {
         switch self {
         case .missing(let path):
-            "there is no master key file at \(path); copy it from another node or set --master-key-file"
+            "there is no master key file at \(path): copy it from another node, or, for the first node of a new database, make one: "
+                + "mkdir -p $(dirname '\(path)') && (umask 077 && openssl rand -hex 32 >'\(path)')"
         case .unreadable(let path): "the master key file \(path) must hold 64 hex digits"
         case .unwritable(let path): "cannot write the master key file \(path)"
         case .wrongLength(let count): "a master key has 32 bytes, this one has \(count)"

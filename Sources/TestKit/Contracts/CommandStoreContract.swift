@@ -228,6 +228,8 @@ package enum CommandStoreContract {
                 )
             }
             findings.equal(try await report(.read, stranger), .receipt(.orphan), "a stranger's receipt")
+            findings.equal(try await report(.read, key), .receipt(.orphan), "a receipt before anybody could send")
+            _ = try await world.claim(message.id, by: "n1")
             findings.equal(try await report(.read, key), .receipt(.recorded), "a receipt before the outcome")
             findings.equal(try await report(.read, key), .receipt(.repeated), "its repeat")
             findings.equal(try await report(.received, key), .receipt(.repeated), "received after read")

@@ -30,7 +30,7 @@ extension MemoryTables {
         return .recorded
     }
 
-    /// The row of a delivery that is on its way but whose outcome is not written yet.
+    /// The row of a delivery that is on its way but whose outcome is not written yet: only a leased slice can have sent it.
     private func early(
         _ tenant: TenantID,
         _ key: DeliveryKey,
@@ -39,7 +39,7 @@ extension MemoryTables {
     ) -> DeliveryRow? {
         for number in slicesByMessage[Scoped(tenant, key.message)] ?? [] {
             let slice = slices[SliceKey(tenant: tenant, message: key.message, number: number)]
-            guard let slice, !slice.isFinished, let index = slice.lease.targets.firstIndex(of: key.target) else {
+            guard let slice, slice.owner != nil, let index = slice.lease.targets.firstIndex(of: key.target) else {
                 continue
             }
             let result = DeliveryResult(

@@ -55,6 +55,7 @@ extension MemoryTables {
         for lease in leases where holds(lease, node) {
             slices[lease.key]?.owner = nil
             slices[lease.key]?.nextAt = now
+            slices[lease.key]?.lease.epoch += 1
         }
     }
 

@@ -58,7 +58,7 @@ package struct Mutator: Sendable {
         case .object(let inner) where chance(0.75): .object(changed(inner))
         case .array(let list) where chance(0.75): .array(changed(list))
         case .number: chance(0.5) ? .number(number()) : .string(number())
-        case .string(let text) where chance(0.5): .string(sibling(of: text))
+        case .string(let text) where chance(0.75): .string(sibling(of: text))
         case .string, .null, .bool, .array, .object: .string(text())
         }
     }

@@ -146,6 +146,13 @@ final class World: @unchecked Sendable {
         return (status, String(decoding: FileManager.default.contents(atPath: log) ?? Data(), as: UTF8.self))
     }
 
+    /// What an operator does once on a database of their own.
+    func makeMasterKey() throws {
+        try FileManager.default.createDirectory(atPath: material.path("data"), withIntermediateDirectories: true)
+        let key = SystemIdentifiers().randomHex(byteCount: 32)
+        try key.write(toFile: material.path("data/master.key"), atomically: true, encoding: .utf8)
+    }
+
     func killGateway() async throws { try await kill(gateway) }
     func killSimulator() async throws { try await kill(simulator) }
 

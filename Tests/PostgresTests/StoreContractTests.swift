@@ -1,0 +1,47 @@
+import Commands
+import Foundation
+import Model
+import TestKit
+import Testing
+
+@testable import Postgres
+
+/// The rules of the seams, on PostgreSQL: what the machines are tested with in memory must behave the same.
+@Suite struct StoreContractTests {
+    @Test(arguments: CommandStoreContract.rules)
+    func postgresKeepsTheCommandStoresRules(_ rule: ContractRule) async throws {
+        let violations = try await rule.violations(try await .onPostgres())
+        #expect(violations == [])
+    }
+
+    @Test(arguments: DeliveryStoreContract.rules)
+    func postgresKeepsTheDeliveryStoresRules(_ rule: ContractRule) async throws {
+        let violations = try await rule.violations(try await .onPostgres())
+        #expect(violations == [])
+    }
+
+    @Test(arguments: WebhookStoreContract.rules)
+    func postgresKeepsTheWebhookStoresRules(_ rule: ContractRule) async throws {
+        let violations = try await rule.violations(try await .onPostgres())
+        #expect(violations == [])
+    }
+}
+
+extension ContractWorld {
+    /// A database of its own, whose time passes by itself.
+    fileprivate static func onPostgres() async throws -> ContractWorld {
+        let fixture = try await StoreFixture.make()
+        return ContractWorld(
+            tenant: fixture.acme,
+            otherTenant: fixture.other,
+            app: fixture.scope.app,
+            commands: fixture.commands,
+            deliveries: fixture.delivery,
+            webhooks: fixture.webhooks,
+            identifiers: TestIdentifiers(),
+            // The server runs on this machine.
+            now: { Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000)) },
+            pass: { try? await Task.sleep(for: $0) }
+        )
+    }
+}
