@@ -8,6 +8,9 @@ struct SessionPiece {
     private let head: HeaderBlock
     private let authorization: HeaderBlock
     private let body = Array((#"{"aps":{"alert":""# + String(repeating: "x", count: 178) + #""}}"#).utf8)
+    /// Made before the count begins. HPACK never places a path or this field's values, so that the same ones may come again.
+    private let tokens = (0..<SessionPiece.batchCount).map { SessionPiece.hex($0, count: 64) }
+    private let ids = (0..<SessionPiece.batchCount).map { SessionPiece.id($0) }
     private let idName = FieldName("apns-id", indexing: .nameOnce)
 
     init() throws {
@@ -59,17 +62,11 @@ struct SessionPiece {
     }
 
     private func append(_ number: Int, _ deadline: ContinuousClock.Instant, to batch: inout RequestBatch) {
-        let mixed = UInt64(number) &* 0x9E37_79B9_7F4A_7C15
-        var token = InlineArray<64, UInt8>(repeating: 0)
-        for index in 0..<64 { token[index] = SessionPiece.digit(mixed >> UInt64(index % 16 * 4)) }
-        var id = InlineArray<36, UInt8>(repeating: UInt8(ascii: "-"))
-        for index in 0..<36 where index != 8 && index != 13 && index != 18 && index != 23 {
-            id[index] = SessionPiece.digit(mixed >> UInt64(index % 16 * 4))
-        }
+        let place = number % SessionPiece.batchCount
         batch.append(slot: UInt64(number), head: head, deadline: deadline) { writer in
             writer.path("/3/device/")
-            writer.path(token.span)
-            writer.field(idName, id.span)
+            writer.path(tokens[place])
+            writer.field(idName, ids[place])
             writer.body(body)
         }
     }
@@ -84,8 +81,20 @@ struct SessionPiece {
         bytes += "6f1c2a3e-9b7d-4e58-8c21-0d5a4b9e7f36".utf8
     }
 
-    private static func digit(_ bits: UInt64) -> UInt8 {
-        let value = UInt8(truncatingIfNeeded: bits & 15)
-        return value < 10 ? 0x30 + value : 0x57 + value
+    /// So many hex digits that look like chance.
+    private static func hex(_ number: Int, count: Int) -> [UInt8] {
+        var bits = UInt64(number + 1) &* 0x9E37_79B9_7F4A_7C15
+        return (0..<count).map { _ in
+            bits = bits &* 0x5851_F42D_4C95_7F2D &+ 1
+            let value = UInt8(truncatingIfNeeded: bits >> 60)
+            return value < 10 ? 0x30 + value : 0x57 + value
+        }
+    }
+
+    /// The 8-4-4-4-12 form.
+    private static func id(_ number: Int) -> [UInt8] {
+        var text = hex(number + 1_000, count: 32)
+        for place in [20, 16, 12, 8] { text.insert(UInt8(ascii: "-"), at: place) }
+        return text
     }
 }

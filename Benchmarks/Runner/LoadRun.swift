@@ -67,7 +67,7 @@ struct LoadRun {
                     )
                 }
             }
-            let reference = samples[.h2load].map(Row.medians)
+            let reference = samples[.h2load] ?? []
             for client in clients {
                 guard let own = samples[client] else { continue }
                 rows.append(Row(client, kind, connections, latency, own, reference: reference))

@@ -21,34 +21,38 @@ struct Row {
         _ connections: Int,
         _ latencyMs: Int,
         _ samples: [BenchRun.Sample],
-        reference: BenchRun.Sample?
+        reference: [BenchRun.Sample]
     ) {
         self.client = client
         self.server = server
         self.connections = connections
         self.latencyMs = latencyMs
-        let median = Row.medians(samples)
-        self.median = median
+        median = BenchRun.Sample(
+            perSecond: Row.median(samples.map(\.perSecond)),
+            cpuMicroseconds: Row.median(samples.map(\.cpuMicroseconds)),
+            rssMiB: Row.median(samples.map(\.rssMiB)),
+            serverBusy: Row.median(samples.map(\.serverBusy))
+        )
         let rates = samples.map(\.perSecond).sorted()
         spread = (rates.first ?? 0)...(rates.last ?? 0)
-        ratioToH2load = reference.map { median.perSecond / $0.perSecond } ?? 0
-        cpuRatioToH2load = reference.map { median.cpuMicroseconds / $0.cpuMicroseconds } ?? 0
+        ratioToH2load = Row.ratio(samples, to: reference, \.perSecond)
+        cpuRatioToH2load = Row.ratio(samples, to: reference, \.cpuMicroseconds)
         cipher = samples.lazy.compactMap(\.cipher).first
     }
 
-    /// The median of each figure by itself.
-    static func medians(_ samples: [BenchRun.Sample]) -> BenchRun.Sample {
-        func median(_ figure: (BenchRun.Sample) -> Double) -> Double {
-            let sorted = samples.map(figure).sorted()
-            guard !sorted.isEmpty else { return 0 }
-            return (sorted[(sorted.count - 1) / 2] + sorted[sorted.count / 2]) / 2
-        }
-        return BenchRun.Sample(
-            perSecond: median(\.perSecond),
-            cpuMicroseconds: median(\.cpuMicroseconds),
-            rssMiB: median(\.rssMiB),
-            serverBusy: median(\.serverBusy)
-        )
+    private static func median(_ figures: [Double]) -> Double {
+        let sorted = figures.sorted()
+        guard !sorted.isEmpty else { return 0 }
+        return (sorted[(sorted.count - 1) / 2] + sorted[sorted.count / 2]) / 2
+    }
+
+    /// The median of the pairs' own ratios: what else the machine does changes from minute to minute, and less within a pair.
+    private static func ratio(
+        _ samples: [BenchRun.Sample],
+        to reference: [BenchRun.Sample],
+        _ figure: (BenchRun.Sample) -> Double
+    ) -> Double {
+        median(zip(samples, reference).map { figure($0) / figure($1) })
     }
 }
 
