@@ -25,59 +25,75 @@ struct LoadRun {
         try stage.writeFiles(tokens: tokens)
     }
 
-    /// Measures and prints. True if nothing failed.
+    /// Measures and prints. True if nothing failed; a client that fails loses its row, the others go on.
     ///
-    /// - Throws: `BenchFailure`.
+    /// - Throws: `BenchFailure` if a server cannot be started.
     func run() throws -> Bool {
         var rows: [Row] = []
+        var isGood = true
         for kind in options.servers {
             for latency in options.latencies {
                 // Only the other two can hold answers back.
                 if kind == .nghttpd, latency > 0 { continue }
-                rows += try measure(kind, latency)
+                let stage = try measure(kind, latency)
+                rows += stage.rows
+                isGood = isGood && stage.isGood
             }
         }
         let report = Report(options, rows)
         print(options.printsJSON ? report.json : report.table)
-        return true
+        return isGood
     }
 
-    private func measure(_ kind: ServerKind, _ latency: Int) throws -> [Row] {
+    private func measure(_ kind: ServerKind, _ latency: Int) throws -> (rows: [Row], isGood: Bool) {
         let server = try BenchServer(kind, latency: latency, options, stage)
         defer { server.stop() }
         try stage.writePaths(port: server.port, tokens: tokens)
         var rows: [Row] = []
-        var sent = 0
+        var tally = Tally()
         for connections in options.connectionCounts {
-            var samples: [ClientKind: [BenchRun.Sample]] = [:]
+            tally.samples = [:]
             for pair in 1...options.pairCount {
-                for client in clients {
-                    if client == .aioapns, kind == .nghttpd { continue }
-                    let run = BenchRun(
-                        client: client,
-                        connections: connections,
-                        requests: requestCount(client, kind, latency, connections)
-                    )
-                    let sample = try run.measure(server, options, stage)
-                    sent += run.requests
-                    samples[client, default: []].append(sample)
-                    Progress.line(
-                        "\(kind.rawValue) \(latency) ms, \(connections) conn., pair \(pair)/\(options.pairCount), "
-                            + "\(client.rawValue): \(Int(sample.perSecond))/s, \(Format.fixed(sample.cpuMicroseconds)) µs"
-                    )
+                for client in clients where !(client == .aioapns && kind == .nghttpd) {
+                    let requests = requestCount(client, kind, latency, connections)
+                    let run = BenchRun(client: client, connections: connections, requests: requests)
+                    let place =
+                        "\(kind.rawValue) \(latency) ms, \(connections) conn., pair \(pair)/\(options.pairCount)"
+                    take(run, server, place, &tally)
                 }
             }
-            let reference = samples[.h2load] ?? []
+            let reference = tally.samples[.h2load] ?? []
             for client in clients {
-                guard let own = samples[client] else { continue }
+                guard let own = tally.samples[client], own.count == options.pairCount else { continue }
                 rows.append(Row(client, kind, connections, latency, own, reference: reference))
             }
         }
         server.stop()
-        if let answers = server.answerCount, answers != sent {
-            throw BenchFailure("\(sent) requests were answered with 200, but the server counted \(answers)")
+        if tally.isGood, let answers = server.answerCount, answers != tally.sent {
+            Progress.line("FAILED: \(tally.sent) requests were answered with 200, but the server counted \(answers)")
+            tally.isGood = false
         }
-        return rows
+        return (rows, tally.isGood)
+    }
+
+    /// What one server has seen.
+    private struct Tally {
+        var samples: [ClientKind: [BenchRun.Sample]] = [:]
+        var sent = 0
+        var isGood = true
+    }
+
+    private func take(_ run: BenchRun, _ server: BenchServer, _ place: String, _ tally: inout Tally) {
+        do {
+            let sample = try run.measure(server, options, stage)
+            tally.sent += run.requests
+            tally.samples[run.client, default: []].append(sample)
+            let figures = "\(Int(sample.perSecond))/s, \(Format.fixed(sample.cpuMicroseconds)) µs"
+            Progress.line("\(place), \(run.client.rawValue): \(figures)")
+        } catch {
+            Progress.line("\(place), FAILED: \(error)")
+            tally.isGood = false
+        }
     }
 
     /// Enough for a run of one to a few seconds; with latency, for several, because the first round trips are slow.
