@@ -24,6 +24,8 @@ struct APNsReasonTests {
         let status: Int
         let reason: String
         let expected: Expected
+        /// Apple's list of reasons for broadcasts has it, the one for pushes has not.
+        var isOfChannels = false
         var remedy = APNsAnswer.Remedy.none
         var testDescription: String { "\(status) \(reason)" }
     }
@@ -66,7 +68,45 @@ struct APNsReasonTests {
         Row(status: 500, reason: "InternalServerError", expected: .later, remedy: .suspect),
         Row(status: 503, reason: "ServiceUnavailable", expected: .later),
         Row(status: 503, reason: "Shutdown", expected: .later, remedy: .retire),
+        // apns.md §12: broadcasts and calls about channels.
+        Row(status: 400, reason: "FeatureNotEnabled", expected: .credential, isOfChannels: true),
+        Row(status: 400, reason: "MissingChannelId", expected: .content, isOfChannels: true),
+        Row(status: 400, reason: "BadChannelId", expected: .content, isOfChannels: true),
+        Row(status: 400, reason: "ChannelNotRegistered", expected: .content, isOfChannels: true),
+        Row(status: 400, reason: "BadRequestParams", expected: .content, isOfChannels: true),
+        Row(status: 400, reason: "BadRequestPayload", expected: .content, isOfChannels: true),
+        Row(status: 400, reason: "MissingPushType", expected: .content, isOfChannels: true),
+        Row(status: 400, reason: "CannotCreateChannelConfig", expected: .content, isOfChannels: true),
+        Row(status: 400, reason: "MissingChannelQueueSize", expected: .content, isOfChannels: true),
+        Row(status: 403, reason: "TopicMismatch", expected: .credential, isOfChannels: true),
     ]
+
+    @Test func tableHoldsTheDocumentsRowsAndNoOthers() {
+        #expect(Set(ReasonRule.table.map { "\($0.status) \($0.name)" }) == Set(Self.rows.map(\.testDescription)))
+        #expect(ReasonRule.table.count == Self.rows.count)
+        #expect(Set(ReasonRule.table.map(\.reason)).count == Self.rows.count)
+    }
+
+    // "Never retry: BadDeviceToken, DeviceTokenNotForTopic, Forbidden, ExpiredToken, Unregistered, PayloadTooLarge." (§9.2)
+    @Test(arguments: [
+        "BadDeviceToken", "DeviceTokenNotForTopic", "Forbidden", "ExpiredToken", "Unregistered", "PayloadTooLarge",
+    ])
+    func whatAppleSaysNeverToRetryIsFinal(name: String) {
+        let answer = APNsAnswer(reason: APNsReason(wire: name), status: 400)
+        guard case .rejected = answer.outcome else { return #expect(Bool(false), "\(answer)") }
+        #expect(answer.remedy == .none)
+    }
+
+    // "Only 410 condemns", and the timestamp says since when (§9.1).
+    @Test func only410CondemnsAToken() {
+        for row in Self.rows {
+            guard
+                case .rejected(let rejection) = APNsAnswer(reason: APNsReason(wire: row.reason), status: row.status)
+                    .outcome
+            else { continue }
+            #expect(rejection.condemnsToken == (row.status == 410), "\(row)")
+        }
+    }
 
     @Test(arguments: rows)
     func everyReasonOfTheTableIsTreatedByItsClass(row: Row) {
@@ -94,6 +134,12 @@ struct APNsReasonTests {
     @Test func apnSwiftsSpellingOfTheEnvironmentKeyReasonIsTheSameReason() {
         #expect(APNsReason(wire: "BadEnvironmentKeyInToken") == .badEnvironmentKeyIDInToken)
         #expect(APNsReason.badEnvironmentKeyIDInToken.wireName == "BadEnvironmentKeyIdInToken")
+    }
+
+    // "ServiceUnavailable (the page prints it with a space)" (§12)
+    @Test func spacedSpellingOfServiceUnavailableIsTheSameReason() {
+        #expect(APNsReason(wire: "Service Unavailable") == .serviceUnavailable)
+        #expect(APNsReason.serviceUnavailable.wireName == "ServiceUnavailable")
     }
 
     // "Unknown reason: decide by status (4xx → PERM, 429 → BACK, 5xx → BACK)."

@@ -25,7 +25,7 @@ package struct APNsAnswer: Sendable, Equatable {
         self.remedy = remedy
     }
 
-    /// The rule for a refusal: apns.md §9 as a table, with its Decisions.
+    /// The meaning of a refusal: its row in `ReasonRule`, or its status where the word is not known.
     ///
     /// - Parameters:
     ///   - reason: APNs' word.
@@ -33,41 +33,22 @@ package struct APNsAnswer: Sendable, Equatable {
     ///   - since: when the token was last known to be invalid; only 410 answers name it.
     ///   - retryAfter: what the answer asked for, if it did. 429 and 5xx without it follow the queue's own policy.
     package init(reason: APNsReason, status: Int, since: Timestamp? = nil, retryAfter: Duration? = nil) {
-        func rejected(_ scope: Rejection.Scope) -> Outcome {
-            .rejected(Rejection(scope: scope, reason: reason.wireName, status: status))
+        guard let rule = reason.rule else {
+            self = Self.byStatus(status, word: reason.wireName, since: since, retryAfter: retryAfter)
+            return
         }
-        func deferred(_ scope: Rejection.Scope) -> Outcome {
-            .deferred(Rejection(scope: scope, reason: reason.wireName, status: status), after: retryAfter)
-        }
-        switch reason {
-        case .badCollapseID, .badExpirationDate, .badMessageID, .badPriority, .duplicateHeaders, .invalidPushType,
-            .missingDeviceToken, .payloadEmpty, .badPath, .methodNotAllowed, .payloadTooLarge:
-            self.init(rejected(.content))
-        // Doubtful, not dead: a wrong host or topic of ours gives the same words for good tokens (design §5.6).
-        case .badDeviceToken, .deviceTokenNotForTopic:
-            self.init(rejected(.tokenDoubtful))
-        case .expiredToken, .unregistered:
-            self.init(rejected(.tokenDead(since: since)))
-        case .badTopic, .missingTopic, .topicDisallowed, .badCertificate, .badCertificateEnvironment, .forbidden,
-            .invalidProviderToken, .missingProviderToken, .badEnvironmentKeyIDInToken:
-            self.init(rejected(.credential))
-        case .unrelatedKeyIDInToken:
-            self.init(rejected(.credential), .reconnectAndResend)
-        case .expiredProviderToken:
-            self.init(deferred(.credential), .renewTokenAndResend)
-        // Never a new token: that is what it complains of.
-        case .tooManyProviderTokenUpdates:
-            self.init(deferred(.credential), .reconnectAndResend)
-        case .idleTimeout:
-            self.init(deferred(.service), .reconnectAndResend)
-        case .tooManyRequests, .serviceUnavailable:
-            self.init(deferred(.service))
-        case .internalServerError:
-            self.init(deferred(.service), .suspect)
-        case .shutdown:
-            self.init(deferred(.service), .retire)
-        case .unknown:
-            self = Self.byStatus(status, rejected: rejected, deferred: deferred, since: since)
+        let scope: Rejection.Scope =
+            switch rule.subject {
+            case .request, .channel: .content
+            case .deadToken: .tokenDead(since: since)
+            case .doubtfulToken: .tokenDoubtful
+            case .credential: .credential
+            case .service: .service
+            }
+        let rejection = Rejection(scope: scope, reason: rule.name, status: status)
+        switch rule.retry {
+        case .never, .whenMended: self.init(.rejected(rejection), rule.remedy)
+        case .later: self.init(.deferred(rejection, after: retryAfter), rule.remedy)
         }
     }
 
@@ -77,42 +58,69 @@ package struct APNsAnswer: Sendable, Equatable {
     /// own fault. A status that APNs never sends (a proxy's 3xx) is not now, rather than never.
     private static func byStatus(
         _ status: Int,
-        rejected: (Rejection.Scope) -> Outcome,
-        deferred: (Rejection.Scope) -> Outcome,
-        since: Timestamp?
+        word: String,
+        since: Timestamp?,
+        retryAfter: Duration?
     ) -> APNsAnswer {
-        switch status {
-        case 403: APNsAnswer(rejected(.credential))
-        case 410: APNsAnswer(rejected(.tokenDead(since: since)))
-        case 429: APNsAnswer(deferred(.service))
-        case 400..<500: APNsAnswer(rejected(.content))
-        case 500..<600: APNsAnswer(deferred(.service), .suspect)
-        default: APNsAnswer(deferred(.service))
+        func rejected(_ scope: Rejection.Scope) -> APNsAnswer {
+            APNsAnswer(.rejected(Rejection(scope: scope, reason: word, status: status)))
+        }
+        func deferred(_ remedy: Remedy = .none) -> APNsAnswer {
+            APNsAnswer(.deferred(Rejection(scope: .service, reason: word, status: status), after: retryAfter), remedy)
+        }
+        return switch status {
+        case 403: rejected(.credential)
+        case 410: rejected(.tokenDead(since: since))
+        case 429: deferred()
+        case 400..<500: rejected(.content)
+        case 500..<600: deferred(.suspect)
+        default: deferred()
         }
     }
 }
 
 extension APNsAnswer {
-    /// Reads a response. Lenient: the body may be missing, cut, not JSON, or hold keys we do not know.
-    ///
-    /// A yes that names no id is accepted with an empty one.
+    /// Reads a response.
     init(_ response: Response) {
-        if (200..<300).contains(response.status) {
-            let id = response.value(APNsHeader.id).map(Self.lowercased) ?? ""
-            self.init(.accepted(TransportMessageID(id, logKey: response.value(APNsHeader.uniqueID))))
+        self.init(
+            status: response.status,
+            body: response.body,
+            id: response.value(APNsHeader.id),
+            uniqueID: response.value(APNsHeader.uniqueID),
+            retryAfter: response.value(APNsHeader.retryAfter)
+        )
+    }
+
+    /// Reads what came back. Lenient: the body may be missing, cut, not JSON, or hold keys that we do not know.
+    ///
+    /// - Parameters:
+    ///   - status: 2xx is a yes, whatever else came with it; one that names no id is accepted with an empty one.
+    ///   - body: read for a "no" only.
+    ///   - id: `apns-id`.
+    ///   - uniqueID: `apns-unique-id`.
+    ///   - retryAfter: `retry-after`, in seconds.
+    package init(
+        status: Int,
+        body: ArraySlice<UInt8>,
+        id: String? = nil,
+        uniqueID: String? = nil,
+        retryAfter: String? = nil
+    ) {
+        if (200..<300).contains(status) {
+            self.init(.accepted(TransportMessageID(id.map(Self.lowercased) ?? "", logKey: uniqueID)))
             return
         }
-        let body = try? JSONParser.parse(Array(response.body))
+        let body = AnswerBody(body)
         self.init(
-            reason: APNsReason(wire: body?["reason"]?.string ?? ""),
-            status: response.status,
-            since: body?["timestamp"]?.lenientInt.map(Timestamp.init(milliseconds:)),
-            retryAfter: response.value(APNsHeader.retryAfter).flatMap(Self.retryAfter)
+            reason: body.reason,
+            status: status,
+            since: body.since,
+            retryAfter: retryAfter.flatMap(Self.retryAfter)
         )
     }
 
     /// Seconds; the date form is not believed, because nobody documents it here.
-    private static func retryAfter(_ text: String) -> Duration? {
+    static func retryAfter(_ text: String) -> Duration? {
         guard let seconds = Int64(text), seconds >= 0 else { return nil }
         return seconds > APNsLimits.maxRetryAfter.components.seconds ? APNsLimits.maxRetryAfter : .seconds(seconds)
     }

@@ -1,7 +1,8 @@
-/// APNs' word for why it refused a push. Open: a word we do not know keeps its text and is treated by its status.
+/// APNs' word for why it refused a request. Open: a word that we do not know keeps its text and is treated by its status.
 ///
-/// Source: Apple, "Handling notification responses from APNs" (apns.md §9, 2026-11).
+/// What each means is in `ReasonRule`.
 package enum APNsReason: Sendable, Hashable {
+    // A push, apns.md §9.
     case badCollapseID, badDeviceToken, badExpirationDate, badMessageID, badPriority, badTopic
     case deviceTokenNotForTopic, duplicateHeaders, idleTimeout, invalidPushType, missingDeviceToken, missingTopic
     case payloadEmpty, topicDisallowed
@@ -12,37 +13,24 @@ package enum APNsReason: Sendable, Hashable {
     case payloadTooLarge
     case tooManyProviderTokenUpdates, tooManyRequests
     case internalServerError, serviceUnavailable, shutdown
+    // A broadcast or a call about channels, apns.md §12; beside many of the above.
+    case featureNotEnabled, missingChannelID, badChannelID, channelNotRegistered, badRequestParams, badRequestPayload
+    case missingPushType, cannotCreateChannelConfig, missingChannelQueueSize, topicMismatch
     /// Printable ASCII, at most `APNsLimits.maxReasonBytes`; empty if the answer named none.
     case unknown(String)
 
-    /// Apple's spelling of each known reason.
-    private static let names: [(APNsReason, String)] = [
-        (.badCollapseID, "BadCollapseId"), (.badDeviceToken, "BadDeviceToken"),
-        (.badExpirationDate, "BadExpirationDate"), (.badMessageID, "BadMessageId"), (.badPriority, "BadPriority"),
-        (.badTopic, "BadTopic"), (.deviceTokenNotForTopic, "DeviceTokenNotForTopic"),
-        (.duplicateHeaders, "DuplicateHeaders"), (.idleTimeout, "IdleTimeout"),
-        (.invalidPushType, "InvalidPushType"), (.missingDeviceToken, "MissingDeviceToken"),
-        (.missingTopic, "MissingTopic"), (.payloadEmpty, "PayloadEmpty"), (.topicDisallowed, "TopicDisallowed"),
-        (.badCertificate, "BadCertificate"), (.badCertificateEnvironment, "BadCertificateEnvironment"),
-        (.expiredProviderToken, "ExpiredProviderToken"), (.forbidden, "Forbidden"),
-        (.invalidProviderToken, "InvalidProviderToken"), (.missingProviderToken, "MissingProviderToken"),
-        (.unrelatedKeyIDInToken, "UnrelatedKeyIdInToken"),
-        (.badEnvironmentKeyIDInToken, "BadEnvironmentKeyIdInToken"),
-        // APNSwift lists this spelling too. Behind Apple's own, so that ours is the one we write.
-        (.badEnvironmentKeyIDInToken, "BadEnvironmentKeyInToken"),
-        (.badPath, "BadPath"), (.methodNotAllowed, "MethodNotAllowed"), (.expiredToken, "ExpiredToken"),
-        (.unregistered, "Unregistered"), (.payloadTooLarge, "PayloadTooLarge"),
-        (.tooManyProviderTokenUpdates, "TooManyProviderTokenUpdates"), (.tooManyRequests, "TooManyRequests"),
-        (.internalServerError, "InternalServerError"), (.serviceUnavailable, "ServiceUnavailable"),
-        (.shutdown, "Shutdown"),
+    /// Other spellings that were seen: APNSwift's, and the one of Apple's own page on broadcasts.
+    private static let alternatives: [String: APNsReason] = [
+        "BadEnvironmentKeyInToken": .badEnvironmentKeyIDInToken,
+        "Service Unavailable": .serviceUnavailable,
     ]
 
-    private static let byName = Dictionary(names.map { ($0.1, $0.0) }) { first, _ in first }
-    private static let byReason = Dictionary(names) { first, _ in first }
+    private static let byName = Dictionary(ReasonRule.table.map { ($0.name, $0.reason) }) { first, _ in first }
+    private static let byReason = Dictionary(ReasonRule.table.map { ($0.reason, $0) }) { first, _ in first }
 
     /// Reads Apple's spelling; anything else becomes `unknown`, cut and cleaned, because it ends in logs and labels.
     package init(wire text: String) {
-        if let known = Self.byName[text] {
+        if let known = Self.byName[text] ?? Self.alternatives[text] {
             self = known
         } else {
             let bytes = text.utf8.lazy.filter { $0 > 0x20 && $0 < 0x7F }.prefix(APNsLimits.maxReasonBytes)
@@ -52,6 +40,9 @@ package enum APNsReason: Sendable, Hashable {
 
     /// Apple's spelling.
     package var wireName: String {
-        if case .unknown(let text) = self { text } else { Self.byReason[self] ?? "" }
+        if case .unknown(let text) = self { text } else { rule?.name ?? "" }
     }
+
+    /// Its row of the outcome table; nil for a word that we do not know.
+    package var rule: ReasonRule? { Self.byReason[self] }
 }

@@ -1,0 +1,124 @@
+/// What one reason means: a row of the outcome table.
+///
+/// Source: Apple, "Handling notification responses from APNs" (apns.md §9, with its Decisions) and "Handling error responses from Apple Push
+/// Notification service" for broadcasts (apns.md §12), 2026-11.
+package struct ReasonRule: Sendable, Equatable {
+    /// What the "no" is about.
+    package enum Subject: Sendable, Equatable {
+        /// This request: it will never be accepted as it is.
+        case request
+        /// The device token is dead, unless the app registered it again after the answer's timestamp (apns.md §9.1).
+        case deadToken
+        /// The device token is of another environment or app; the same words come for good tokens when a host or topic of ours is wrong.
+        case doubtfulToken
+        /// The channel is gone or of another environment.
+        case channel
+        /// The key, certificate or topic: every request through it would fail.
+        case credential
+        /// The service, or how often one device is sent to.
+        case service
+    }
+
+    /// Whether the same request may succeed later. What is to be done at once is the remedy.
+    package enum Retry: Sendable, Equatable {
+        /// Never as it is.
+        case never
+        /// Once somebody has mended the credential or the topic.
+        case whenMended
+        /// After a while: 15 minutes and more for 5xx, a backoff for 429 (apns.md §9.2). The sender's queue has the policy.
+        case later
+    }
+
+    package let reason: APNsReason
+    /// Apple's spelling.
+    package let name: String
+    /// The status that it comes with.
+    package let status: Int
+    package let subject: Subject
+    package let retry: Retry
+    /// What the connection or the provider token needs, and whether the push has one more try at once.
+    package let remedy: APNsAnswer.Remedy
+
+    private init(
+        _ status: Int,
+        _ name: String,
+        _ reason: APNsReason,
+        _ subject: Subject = .request,
+        _ retry: Retry = .never,
+        _ remedy: APNsAnswer.Remedy = .none
+    ) {
+        self.reason = reason
+        self.name = name
+        self.status = status
+        self.subject = subject
+        self.retry = retry
+        self.remedy = remedy
+    }
+
+    /// Every reason that is documented or was seen, once.
+    package static let table = pushes + broadcasts
+
+    /// apns.md §9.
+    private static let pushes = [
+        ReasonRule(400, "BadCollapseId", .badCollapseID),
+        // Set aside, not deleted: see `Subject.doubtfulToken` and design §5.6.
+        ReasonRule(400, "BadDeviceToken", .badDeviceToken, .doubtfulToken),
+        ReasonRule(400, "BadExpirationDate", .badExpirationDate),
+        ReasonRule(400, "BadMessageId", .badMessageID),
+        ReasonRule(400, "BadPriority", .badPriority),
+        ReasonRule(400, "BadTopic", .badTopic, .credential, .whenMended),
+        ReasonRule(400, "DeviceTokenNotForTopic", .deviceTokenNotForTopic, .doubtfulToken),
+        ReasonRule(400, "DuplicateHeaders", .duplicateHeaders),
+        ReasonRule(400, "IdleTimeout", .idleTimeout, .service, .later, .reconnectAndResend),
+        ReasonRule(400, "InvalidPushType", .invalidPushType),
+        ReasonRule(400, "MissingDeviceToken", .missingDeviceToken),
+        ReasonRule(400, "MissingTopic", .missingTopic, .credential, .whenMended),
+        ReasonRule(400, "PayloadEmpty", .payloadEmpty),
+        ReasonRule(400, "TopicDisallowed", .topicDisallowed, .credential, .whenMended),
+        ReasonRule(403, "BadCertificate", .badCertificate, .credential, .whenMended),
+        ReasonRule(403, "BadCertificateEnvironment", .badCertificateEnvironment, .credential, .whenMended),
+        // A connection that saw an expired token never recovers (apns.md §14).
+        ReasonRule(403, "ExpiredProviderToken", .expiredProviderToken, .credential, .later, .renewTokenAndResend),
+        ReasonRule(403, "Forbidden", .forbidden, .credential, .whenMended),
+        ReasonRule(403, "InvalidProviderToken", .invalidProviderToken, .credential, .whenMended),
+        ReasonRule(403, "MissingProviderToken", .missingProviderToken, .credential, .whenMended),
+        // The connection is tied to another key (apns.md §3); if a new one is refused too, it is the key.
+        ReasonRule(403, "UnrelatedKeyIdInToken", .unrelatedKeyIDInToken, .credential, .whenMended, .reconnectAndResend),
+        ReasonRule(403, "BadEnvironmentKeyIdInToken", .badEnvironmentKeyIDInToken, .credential, .whenMended),
+        ReasonRule(404, "BadPath", .badPath),
+        ReasonRule(405, "MethodNotAllowed", .methodNotAllowed),
+        ReasonRule(410, "ExpiredToken", .expiredToken, .deadToken),
+        ReasonRule(410, "Unregistered", .unregistered, .deadToken),
+        ReasonRule(413, "PayloadTooLarge", .payloadTooLarge),
+        // Never a new token: that is what it complains of. A new connection with the current one.
+        ReasonRule(
+            429,
+            "TooManyProviderTokenUpdates",
+            .tooManyProviderTokenUpdates,
+            .credential,
+            .later,
+            .reconnectAndResend
+        ),
+        ReasonRule(429, "TooManyRequests", .tooManyRequests, .service, .later),
+        // Others saw the connection stay bad after one (apns.md §14); it is given up after two in a row.
+        ReasonRule(500, "InternalServerError", .internalServerError, .service, .later, .suspect),
+        ReasonRule(503, "ServiceUnavailable", .serviceUnavailable, .service, .later),
+        ReasonRule(503, "Shutdown", .shutdown, .service, .later, .retire),
+    ]
+
+    /// apns.md §12, without those that a push has too.
+    private static let broadcasts = [
+        ReasonRule(400, "FeatureNotEnabled", .featureNotEnabled, .credential, .whenMended),
+        ReasonRule(400, "MissingChannelId", .missingChannelID),
+        ReasonRule(400, "BadChannelId", .badChannelID, .channel),
+        ReasonRule(400, "ChannelNotRegistered", .channelNotRegistered, .channel),
+        ReasonRule(400, "BadRequestParams", .badRequestParams),
+        ReasonRule(400, "BadRequestPayload", .badRequestPayload),
+        ReasonRule(400, "MissingPushType", .missingPushType),
+        // The limit of channels is reached: somebody has to delete some.
+        ReasonRule(400, "CannotCreateChannelConfig", .cannotCreateChannelConfig, .request, .whenMended),
+        // Not in Apple's list; seen where the storage policy is missing (apns.md §12).
+        ReasonRule(400, "MissingChannelQueueSize", .missingChannelQueueSize),
+        ReasonRule(403, "TopicMismatch", .topicMismatch, .credential, .whenMended),
+    ]
+}
