@@ -10,7 +10,16 @@ package struct PushEncoder: Sendable {
     /// What has been encoded and not yet submitted.
     package var batch = RequestBatch()
     /// The block used last, because neighbours in a batch mostly share it.
-    private var last: (topic: String, type: PushType, priority: Int, block: HeaderBlock)?
+    private var last: Head?
+
+    private struct Head {
+        let topic: String
+        let type: PushType
+        let priority: Int
+        let block: HeaderBlock
+        /// What the type's rule says where the push does not. Unit: seconds since 1970.
+        let expiration: Int64?
+    }
 
     /// Encodes with the blocks of one pool.
     package init(blocks: HeaderBlocks) { self.blocks = blocks }
@@ -27,44 +36,63 @@ package struct PushEncoder: Sendable {
         slot: UInt64,
         deadline: ContinuousClock.Instant
     ) throws(HTTP2Error) {
-        let head = try block(topic: push.topic, type: push.payload.type, priority: push.payload.priority)
+        let head = try head(topic: push.topic, type: push.payload.type, priority: push.payload.priority)
         let token = push.token.text
         let id = push.id
-        let expiration = push.expiresAt
+        let expiration = push.expiresAt.map { max(0, $0.seconds) } ?? head.expiration
         let payload = push.payload
-        batch.append(slot: slot, head: head, deadline: deadline) { writer in
+        batch.append(slot: slot, head: head.block, deadline: deadline) { writer in
             writer.path("/3/device/")
             writer.path(token)
             var text = InlineArray<36, UInt8>(repeating: UInt8(ascii: "-"))
             Self.spell(id, into: &text)
             writer.field(APNsHeader.id, text.span)
             // Left out when unset: absent means Apple's own storage policy, while zero would mean one try (apns.md §14).
-            if let expiration { writer.field(APNsHeader.expiration, String(max(0, expiration.seconds))) }
+            if let expiration { DecimalDigits.spell(expiration) { writer.field(APNsHeader.expiration, $0) } }
             if let collapseID = payload.collapseID { writer.field(APNsHeader.collapseID, collapseID) }
             writer.body(payload.bytes)
         }
     }
 
-    private mutating func block(topic: String, type: PushType, priority: Int) throws(HTTP2Error) -> HeaderBlock {
-        if let last, last.priority == priority, last.type == type, last.topic == topic { return last.block }
+    private mutating func head(topic: String, type: PushType, priority: Int) throws(HTTP2Error) -> Head {
+        if let last, last.priority == priority, last.type == type, last.topic == topic { return last }
         let block = try blocks.block(topic: topic, type: type, priority: priority)
-        last = (topic, type, priority, block)
-        return block
+        let head = Head(
+            topic: topic,
+            type: type,
+            priority: priority,
+            block: block,
+            expiration: type.rule.expiry.standard
+        )
+        last = head
+        return head
     }
 
-    /// The canonical lower-case text, without a `String`: this runs once per push.
+    /// The canonical lower-case text, without a `String` and written out: this runs once per push, and a loop costs ten times as much.
     static func spell(_ id: UUID, into text: inout InlineArray<36, UInt8>) {
         let u = id.uuid
-        let bytes: [16 of UInt8] = [
-            u.0, u.1, u.2, u.3, u.4, u.5, u.6, u.7, u.8, u.9, u.10, u.11, u.12, u.13, u.14, u.15,
-        ]
-        var place = 0
-        for index in bytes.indices {
-            // The dashes are there already: after 4, 6, 8 and 10 bytes.
-            if index == 4 || index == 6 || index == 8 || index == 10 { place += 1 }
-            text[place] = HexCoding.digit(bytes[index] >> 4)
-            text[place + 1] = HexCoding.digit(bytes[index])
-            place += 2
-        }
+        put(u.0, 0, &text)
+        put(u.1, 2, &text)
+        put(u.2, 4, &text)
+        put(u.3, 6, &text)
+        // The dashes are there already: after 4, 6, 8 and 10 bytes.
+        put(u.4, 9, &text)
+        put(u.5, 11, &text)
+        put(u.6, 14, &text)
+        put(u.7, 16, &text)
+        put(u.8, 19, &text)
+        put(u.9, 21, &text)
+        put(u.10, 24, &text)
+        put(u.11, 26, &text)
+        put(u.12, 28, &text)
+        put(u.13, 30, &text)
+        put(u.14, 32, &text)
+        put(u.15, 34, &text)
+    }
+
+    @inline(__always)
+    private static func put(_ byte: UInt8, _ place: Int, _ text: inout InlineArray<36, UInt8>) {
+        text[place] = ByteChecks.hexDigit(byte >> 4)
+        text[place + 1] = ByteChecks.hexDigit(byte)
     }
 }

@@ -1,0 +1,133 @@
+internal import Model
+
+/// What makes a typed payload one that Apple would refuse, or that no device would show: one line per documented rule.
+///
+/// Source: Apple, "Generating a remote notification", "Pushing background updates to your App", "Starting and updating Live Activities with
+/// ActivityKit push notifications"; apns.md §6, §10, §17. Types that we do not know are let through.
+enum PayloadRules {
+    /// A key beside `aps` as a fault names it: the caller's own word, cut and cleaned like all that ends in logs.
+    static func name(_ key: APNsPayload.CustomKey) -> String {
+        let scalars = key.name.unicodeScalars.lazy.filter { $0.value >= 0x20 && $0.value != 0x7F }
+        return String(String.UnicodeScalarView(scalars.prefix(APNsLimits.maxReasonBytes)))
+    }
+
+    /// Whether the kind of body fits the type at all.
+    static func kindFault(_ body: APNsPayload.Body, _ rule: PushTypeRule) -> PushFault? {
+        let field: String
+        switch (body, rule.body) {
+        case (_, .any), (.notification, .alert), (.notification, .background), (.notification, .notification),
+            (.liveActivity, .liveActivity), (.contentChanged, .contentChanged), (.mdm, .mdm):
+            return nil
+        case (_, .mdm): return PushFault("mdm", .missing)
+        case (_, .liveActivity): return PushFault("aps.event", .missing)
+        case (_, .contentChanged): return PushFault("aps.content-changed", .missing)
+        case (.mdm, _): field = "mdm"
+        case (.liveActivity, _): field = "aps.event"
+        case (.contentChanged, _): field = "aps.content-changed"
+        case (.notification, _): field = "aps"
+        }
+        return PushFault(field, .notAllowed("in a push of type \(rule.name)"))
+    }
+
+    // MARK: aps
+
+    /// The first rule that the dictionary breaks in a push whose body has to be `body`.
+    static func fault(in aps: Aps, _ body: PushTypeRule.Body) -> PushFault? {
+        if body == .background { return backgroundFault(aps) }
+        if body == .alert, aps.alert == nil, aps.badge == nil, aps.sound == nil {
+            return PushFault("aps.alert", .missing)
+        }
+        if case .detailed(let content) = aps.alert, let fault = fault(in: content) { return fault }
+        if aps.isContentMutable, aps.alert == nil {
+            return PushFault("aps.mutable-content", .notAllowed("without an alert"))
+        }
+        if let badge = aps.badge, badge < 0 { return PushFault("aps.badge", .outOfRange("0 or more")) }
+        // A comparison, so that what is not a number fails too.
+        if case .critical(_, let volume) = aps.sound, !(volume >= 0 && volume <= 1) {
+            return PushFault("aps.sound.volume", .outOfRange("0.0 through 1.0"))
+        }
+        if let score = aps.relevanceScore, !(score >= 0 && score <= 1) {
+            return PushFault("aps.relevance-score", .outOfRange("0.0 through 1.0"))
+        }
+        return nil
+    }
+
+    /// "`aps` holds only `content-available: 1`" (apns.md §6).
+    private static func backgroundFault(_ aps: Aps) -> PushFault? {
+        if !aps.isContentAvailable { return PushFault("aps.content-available", .missing) }
+        let others: [(String, Bool)] = [
+            ("alert", aps.alert != nil), ("badge", aps.badge != nil), ("sound", aps.sound != nil),
+            ("thread-id", aps.threadID != nil), ("category", aps.category != nil),
+            ("mutable-content", aps.isContentMutable), ("target-content-id", aps.targetContentID != nil),
+            ("interruption-level", aps.interruptionLevel != nil), ("relevance-score", aps.relevanceScore != nil),
+            ("filter-criteria", aps.filterCriteria != nil), ("url-args", aps.urlArguments != nil),
+        ]
+        return others.first(where: \.1).map { PushFault("aps.\($0.0)", .notAllowed("in a background push")) }
+    }
+
+    private static func fault(in content: AlertContent) -> PushFault? {
+        if content.title == nil, content.subtitle == nil, content.body == nil {
+            return PushFault("aps.alert.body", .missing)
+        }
+        if isKeyless(content.title) { return PushFault("aps.alert.title-loc-key", .missing) }
+        if isKeyless(content.subtitle) { return PushFault("aps.alert.subtitle-loc-key", .missing) }
+        if isKeyless(content.body) { return PushFault("aps.alert.loc-key", .missing) }
+        return nil
+    }
+
+    private static func isKeyless(_ text: AlertText?) -> Bool {
+        if case .localized(let key, _) = text { key.isEmpty } else { false }
+    }
+
+    // MARK: Live Activities
+
+    static func fault(in activity: LiveActivity) -> PushFault? {
+        if activity.timestamp.seconds <= 0 { return PushFault("aps.timestamp", .outOfRange("seconds since 1970")) }
+        switch activity.event {
+        case .start(let start):
+            if start.attributesType.isEmpty { return PushFault("aps.attributes-type", .missing) }
+            if activity.contentState == nil { return PushFault("aps.content-state", .missing) }
+            if activity.alert == nil { return PushFault("aps.alert", .missing) }
+        case .update:
+            if activity.contentState == nil { return PushFault("aps.content-state", .missing) }
+        case .end(let date):
+            if let date, date.seconds < 0 { return PushFault("aps.dismissal-date", .outOfRange("seconds since 1970")) }
+        }
+        if let date = activity.staleDate, date.seconds < 0 {
+            return PushFault("aps.stale-date", .outOfRange("seconds since 1970"))
+        }
+        if let score = activity.relevanceScore, !score.isFinite {
+            return PushFault("aps.relevance-score", .outOfRange("a finite number"))
+        }
+        if isKeyless(activity.alert?.title) { return PushFault("aps.alert.title.loc-key", .missing) }
+        if isKeyless(activity.alert?.body) { return PushFault("aps.alert.body.loc-key", .missing) }
+        return nil
+    }
+
+    // MARK: Beside aps
+
+    /// The first fault of a caller's own keys; values are judged when they are written.
+    static func fault(in keys: [APNsPayload.CustomKey]) -> PushFault? {
+        // A payload with more members than bytes is too large in any case; the bound keeps the search for doubles short.
+        guard keys.count <= APNsLimits.maxVoIPPayloadBytes else {
+            return PushFault("payload", .tooLong(limit: APNsLimits.maxPayloadBytes), .payloadTooLarge)
+        }
+        if let key = keys.first(where: { $0.name == "aps" || $0.name == "mdm" }) {
+            return PushFault(name(key), .notAllowed("as a key of your own"))
+        }
+        guard keys.count > 1 else { return nil }
+        return keys.count <= 8 ? firstDouble(keys) : firstDoubleOfMany(keys)
+    }
+
+    private static func firstDouble(_ keys: [APNsPayload.CustomKey]) -> PushFault? {
+        for index in keys.indices.dropFirst() where keys[..<index].contains(where: { $0.name == keys[index].name }) {
+            return PushFault(name(keys[index]), .repeated)
+        }
+        return nil
+    }
+
+    private static func firstDoubleOfMany(_ keys: [APNsPayload.CustomKey]) -> PushFault? {
+        var seen: Set<String> = []
+        return keys.first { !seen.insert($0.name).inserted }.map { PushFault(name($0), .repeated) }
+    }
+}

@@ -1,0 +1,69 @@
+package import FoundationEssentials
+package import Model
+
+/// One push with a typed payload: what a sender that knows APNs writes, and turns into a `Push` for the batch door.
+package struct APNsNotification: Sendable {
+    package var token: DeviceToken
+    package var environment: PushEnvironment
+    /// Bundle id without the type's suffix; the whole topic for `mdm` and for types that we do not know.
+    package var topic: String
+    /// The same in every retry.
+    package var id: UUID
+    package var type: PushType
+    /// Nil: the type's own.
+    package var priority: Int?
+    /// Nil: the type's own rule.
+    package var expiresAt: Timestamp?
+    /// At most 64 bytes.
+    package var collapseID: String?
+    package var payload: APNsPayload
+
+    package init(
+        token: DeviceToken,
+        environment: PushEnvironment = .production,
+        topic: String,
+        id: UUID,
+        type: PushType = .alert,
+        priority: Int? = nil,
+        expiresAt: Timestamp? = nil,
+        collapseID: String? = nil,
+        payload: APNsPayload
+    ) {
+        self.token = token
+        self.environment = environment
+        self.topic = topic
+        self.id = id
+        self.type = type
+        self.priority = priority
+        self.expiresAt = expiresAt
+        self.collapseID = collapseID
+        self.payload = payload
+    }
+
+    /// The push as the transport takes it, checked: no header and no field that Apple would refuse.
+    ///
+    /// - Parameters:
+    ///   - slot: the caller's index, which the completion carries.
+    ///   - encoder: writes the payload; its memory is used again.
+    /// - Returns: a push that `PushGuard` lets through.
+    /// - Throws: `PushFault` with the field and the rule.
+    package func push(slot: Int, with encoder: inout PayloadEncoder) throws(PushFault) -> Push {
+        try encoder.encode(payload, for: type)
+        let push = Push(
+            slot: slot,
+            token: token,
+            environment: environment,
+            topic: topic,
+            id: id,
+            payload: PushPayload(
+                bytes: encoder.copy,
+                type: type,
+                priority: priority ?? type.rule.standardPriority,
+                collapseID: collapseID
+            ),
+            expiresAt: expiresAt
+        )
+        if let fault = PushGuard.fault(in: push) { throw fault }
+        return push
+    }
+}

@@ -1,0 +1,244 @@
+import APNs
+import Model
+import Testing
+
+/// What is refused before it is sent, by field and rule. Source: apns.md §6, §10, §17.
+struct PayloadRulesTests {
+    private func fault(_ payload: APNsPayload, _ type: PushType = .alert) -> PushFault? {
+        var encoder = PayloadEncoder()
+        do throws(PushFault) {
+            try encoder.encode(payload, for: type)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    private func fault(_ aps: Aps, _ type: PushType = .alert) -> PushFault? { fault(APNsPayload(aps), type) }
+
+    private func fault(_ activity: LiveActivity) -> PushFault? {
+        fault(APNsPayload(.liveActivity(activity)), .liveActivity)
+    }
+
+    // "anything the user sees, hears, or a badge"
+    @Test func alertPushShowsSoundsOrCounts() {
+        #expect(fault(Aps(threadID: "t")) == PushFault("aps.alert", .missing))
+        #expect(fault(Aps(alert: .text("Hi"))) == nil)
+        #expect(fault(Aps(badge: 1)) == nil)
+        #expect(fault(Aps(sound: .named("default"))) == nil)
+        #expect(fault(Aps(), .voip) == nil)
+        #expect(fault(Aps(), .location) == nil)
+    }
+
+    // "`aps` holds only `content-available: 1` (no alert/badge/sound)"
+    @Test func backgroundPushHasNothingBesidesContentAvailable() {
+        func background(_ change: (inout Aps) -> Void) -> PushFault? {
+            var aps = Aps(isContentAvailable: true)
+            change(&aps)
+            return fault(aps, .background)
+        }
+        #expect(background { _ in } == nil)
+        #expect(background { $0.isContentAvailable = false } == PushFault("aps.content-available", .missing))
+        let changes: [(String, (inout Aps) -> Void)] = [
+            ("alert", { $0.alert = .text("Hi") }), ("badge", { $0.badge = 1 }),
+            ("sound", { $0.sound = .named("default") }),
+            ("thread-id", { $0.threadID = "t" }), ("category", { $0.category = "c" }),
+            ("mutable-content", { $0.isContentMutable = true }), ("target-content-id", { $0.targetContentID = "w" }),
+            ("interruption-level", { $0.interruptionLevel = .active }), ("relevance-score", { $0.relevanceScore = 1 }),
+            ("filter-criteria", { $0.filterCriteria = "f" }), ("url-args", { $0.urlArguments = [] }),
+        ]
+        for (name, change) in changes {
+            #expect(background(change) == PushFault("aps.\(name)", .notAllowed("in a background push")))
+        }
+    }
+
+    @Test func valuesStayInTheirRanges() {
+        #expect(fault(Aps(badge: -1)) == PushFault("aps.badge", .outOfRange("0 or more")))
+        for volume in [-0.1, 1.1, .nan, .infinity] {
+            let aps = Aps(sound: .critical(name: "a", volume: volume))
+            #expect(fault(aps) == PushFault("aps.sound.volume", .outOfRange("0.0 through 1.0")))
+        }
+        for volume in [0.0, 1.0] { #expect(fault(Aps(sound: .critical(name: "a", volume: volume))) == nil) }
+        for score in [-0.1, 1.5, .nan, -.infinity] {
+            #expect(
+                fault(Aps(badge: 1, relevanceScore: score))
+                    == PushFault("aps.relevance-score", .outOfRange("0.0 through 1.0"))
+            )
+        }
+    }
+
+    // "mutable-content: service extension runs (needs alert)"
+    @Test func mutableContentNeedsAnAlert() {
+        #expect(
+            fault(Aps(badge: 1, isContentMutable: true))
+                == PushFault("aps.mutable-content", .notAllowed("without an alert"))
+        )
+        #expect(fault(Aps(alert: .text("Hi"), isContentMutable: true)) == nil)
+    }
+
+    @Test func alertObjectHasAText() {
+        let image = AlertContent(launchImage: "splash")
+        #expect(fault(Aps(alert: .detailed(image))) == PushFault("aps.alert.body", .missing))
+        let keyless = AlertText.localized(key: "", arguments: ["a"])
+        #expect(
+            fault(Aps(alert: .detailed(AlertContent(title: keyless)))) == PushFault("aps.alert.title-loc-key", .missing)
+        )
+        #expect(
+            fault(Aps(alert: .detailed(AlertContent(subtitle: keyless))))
+                == PushFault("aps.alert.subtitle-loc-key", .missing)
+        )
+        #expect(fault(Aps(alert: .detailed(AlertContent(body: keyless)))) == PushFault("aps.alert.loc-key", .missing))
+    }
+
+    @Test func bodyHasToBeOfItsTypesKind() {
+        let update = APNsPayload(
+            .liveActivity(LiveActivity(.update, timestamp: Timestamp(seconds: 1), contentState: JSONObject()))
+        )
+        let shown = APNsPayload(Aps(alert: .text("Hi")))
+        #expect(fault(update, .alert) == PushFault("aps.event", .notAllowed("in a push of type alert")))
+        #expect(
+            fault(APNsPayload(.contentChanged), .voip)
+                == PushFault("aps.content-changed", .notAllowed("in a push of type voip"))
+        )
+        #expect(
+            fault(APNsPayload(.mdm(pushMagic: "m")), .alert) == PushFault("mdm", .notAllowed("in a push of type alert"))
+        )
+        #expect(fault(shown, .mdm) == PushFault("mdm", .missing))
+        #expect(fault(shown, .liveActivity) == PushFault("aps.event", .missing))
+        #expect(fault(shown, .widgets) == PushFault("aps.content-changed", .missing))
+        #expect(fault(shown, .controls) == PushFault("aps.content-changed", .missing))
+        for payload in [update, shown, APNsPayload(.contentChanged), APNsPayload(.mdm(pushMagic: "m"))] {
+            #expect(fault(payload, .unknown("newkind")) == nil)
+        }
+        #expect(fault(APNsPayload(.mdm(pushMagic: "")), .mdm) == PushFault("mdm", .missing))
+        let more = APNsPayload(.mdm(pushMagic: "m"), custom: [.init("k", 1)])
+        #expect(fault(more, .mdm) == PushFault("k", .notAllowed("in an mdm push")))
+    }
+
+    // MARK: Live Activities (apns.md §10)
+
+    private var start: LiveActivity {
+        LiveActivity(
+            .start(.init(attributesType: "T", attributes: JSONObject())),
+            timestamp: Timestamp(seconds: 1),
+            contentState: JSONObject(),
+            alert: LiveActivity.Alert(title: "t", body: "b")
+        )
+    }
+
+    @Test func startNeedsTypeStateAndAlert() {
+        #expect(fault(start) == nil)
+        var activity = start
+        activity.alert = nil
+        #expect(fault(activity) == PushFault("aps.alert", .missing))
+        activity = start
+        activity.contentState = nil
+        #expect(fault(activity) == PushFault("aps.content-state", .missing))
+        activity = start
+        activity.event = .start(.init(attributesType: "", attributes: JSONObject()))
+        #expect(fault(activity) == PushFault("aps.attributes-type", .missing))
+    }
+
+    @Test func updateNeedsAStateAndEndDoesNot() {
+        let time = Timestamp(seconds: 1)
+        #expect(fault(LiveActivity(.update, timestamp: time)) == PushFault("aps.content-state", .missing))
+        #expect(fault(LiveActivity(.update, timestamp: time, contentState: JSONObject())) == nil)
+        #expect(fault(LiveActivity(.end(), timestamp: time)) == nil)
+    }
+
+    @Test func timesAndScoresOfAnActivityAreChecked() {
+        var activity = start
+        activity.timestamp = Timestamp(milliseconds: 999)
+        #expect(fault(activity) == PushFault("aps.timestamp", .outOfRange("seconds since 1970")))
+        activity = start
+        activity.staleDate = Timestamp(seconds: -1)
+        #expect(fault(activity) == PushFault("aps.stale-date", .outOfRange("seconds since 1970")))
+        activity = LiveActivity(.end(dismissalDate: Timestamp(seconds: -1)), timestamp: Timestamp(seconds: 1))
+        #expect(fault(activity) == PushFault("aps.dismissal-date", .outOfRange("seconds since 1970")))
+        // "any double, not limited to 0-1"
+        activity = start
+        activity.relevanceScore = 100
+        #expect(fault(activity) == nil)
+        activity.relevanceScore = .nan
+        #expect(fault(activity) == PushFault("aps.relevance-score", .outOfRange("a finite number")))
+        activity = start
+        activity.alert = LiveActivity.Alert(title: "t", body: .localized(key: ""))
+        #expect(fault(activity) == PushFault("aps.alert.body.loc-key", .missing))
+    }
+
+    // MARK: Beside aps
+
+    @Test func ownKeysAreNeitherApplesNorDoubled() {
+        func keys(_ names: [String]) -> PushFault? {
+            fault(APNsPayload(.notification(Aps(badge: 1)), custom: names.map { .init($0, 1) }))
+        }
+        #expect(keys(["a", "b"]) == nil)
+        #expect(keys(["aps"]) == PushFault("aps", .notAllowed("as a key of your own")))
+        #expect(keys(["a", "b", "a"]) == PushFault("a", .repeated))
+        let many = (0..<20).map { "key\($0)" }
+        #expect(keys(many) == nil)
+        #expect(keys(many + ["key7"]) == PushFault("key7", .repeated))
+        #expect(keys((0..<6000).map { "\($0)" })?.reason == .payloadTooLarge)
+    }
+
+    @Test func ownValuesAreJSON() {
+        func value(_ json: JSON) -> PushFault? { fault(APNsPayload(Aps(badge: 1), custom: ["k": json])) }
+        func nested(_ depth: Int) -> JSON { (0..<depth).reduce(JSON.null) { inner, _ in .array([inner]) } }
+        for number in ["", "NaN", "01", "1.", "+1", "1e", " 1", "0x1"] {
+            #expect(value(.number(number))?.field == "k")
+        }
+        #expect(value(nested(64)) == nil)
+        #expect(value(nested(65)) == PushFault("k", .malformed("nested at most 64 deep")))
+    }
+
+    @Test func keyInAFaultIsCutAndCleaned() {
+        let wild = "a\n\u{0}b" + String(repeating: "x", count: 500)
+        let name = fault(APNsPayload(Aps(badge: 1), custom: [wild: .number("x")]))?.field ?? ""
+        #expect(name.hasPrefix("abxxx"))
+        #expect(name.count == 64)
+    }
+
+    // MARK: The whole push
+
+    private func notification(_ type: PushType = .alert, priority: Int? = nil, collapseID: String? = nil)
+        -> APNsNotification
+    {
+        APNsNotification(
+            token: DeviceToken(stored: testToken(1)),
+            topic: "com.example.shop",
+            id: makePush(0).id,
+            type: type,
+            priority: priority,
+            collapseID: collapseID,
+            payload: type == .background ? .background() : APNsPayload(Aps(alert: .text("Hi")))
+        )
+    }
+
+    @Test func typedNotificationBecomesAPushWithTheStandardsOfItsType() throws {
+        var encoder = PayloadEncoder()
+        let push = try notification().push(slot: 7, with: &encoder)
+        #expect(push.slot == 7)
+        #expect(push.payload == PushPayload(bytes: Array(#"{"aps":{"alert":"Hi"}}"#.utf8), type: .alert, priority: 10))
+        #expect(try notification(.background).push(slot: 0, with: &encoder).payload.priority == 5)
+    }
+
+    @Test func faultNamesTheHeader() {
+        var encoder = PayloadEncoder()
+        #expect(throws: PushFault("apns-priority", .outOfRange("5, 1"), .badPriority)) {
+            try notification(.background, priority: 10).push(slot: 0, with: &encoder)
+        }
+        do throws(PushFault) {
+            _ = try notification(collapseID: String(repeating: "c", count: 65)).push(slot: 0, with: &encoder)
+            Issue.record("a collapse id of 65 bytes passed")
+        } catch {
+            #expect(error.field == "apns-collapse-id")
+            #expect(error.rejection == Rejection(scope: .content, reason: "BadCollapseId", status: 0))
+        }
+    }
+
+    @Test func faultWithoutAWordOfApplesIsStillARejectionOfTheContent() {
+        let fault = PushFault("aps.badge", .outOfRange("0 or more"))
+        #expect(fault.rejection == Rejection(scope: .content, reason: "InvalidPayload", status: 0))
+        #expect(fault.description == "aps.badge must be 0 or more")
+    }
+}
