@@ -12,7 +12,7 @@ package struct APNsEndpoint: Sendable, Hashable, CustomStringConvertible {
     /// Apple's development environment; the same source.
     package static let sandbox = APNsEndpoint(host: "api.sandbox.push.apple.com", port: 443)
 
-    private init(host: String, port: Int) {
+    init(host: String, port: Int) {
         self.host = host
         self.port = port
     }

@@ -1,0 +1,103 @@
+package import FoundationEssentials
+internal import HTTP2
+package import Model
+
+/// One push to everyone who follows a channel: an update or the end of a Live Activity.
+///
+/// Source: Apple, "Sending broadcast push notification requests to APNs" (apns.md §12). There is no topic, no collapse id and no device
+/// token; the bundle id is in the path.
+package struct Broadcast: Sendable, Hashable {
+    /// Without the suffix of any push type.
+    package var bundleID: String
+    package var channel: ChannelID
+    /// Never a start: devices start their activities by themselves.
+    package var activity: LiveActivity
+    /// Keys beside `aps`.
+    package var custom: [APNsPayload.CustomKey]
+    /// 10 or 5, or 1, as for every push.
+    package var priority: Int
+    /// Nil: 0, that is not stored, which is all that a channel with `ChannelStorage.none` takes.
+    package var expiresAt: Timestamp?
+    /// Echoed; APNs makes one where there is none.
+    package var requestID: UUID?
+
+    package init(
+        bundleID: String,
+        channel: ChannelID,
+        activity: LiveActivity,
+        custom: [APNsPayload.CustomKey] = [],
+        priority: Int = 10,
+        expiresAt: Timestamp? = nil,
+        requestID: UUID? = nil
+    ) {
+        self.bundleID = bundleID
+        self.channel = channel
+        self.activity = activity
+        self.custom = custom
+        self.priority = priority
+        self.expiresAt = expiresAt
+        self.requestID = requestID
+    }
+
+    /// The request as it goes over the wire, to `ChannelHosts.send`, checked.
+    ///
+    /// - Parameter encoder: writes the payload; its memory is used again.
+    /// - Returns: method, path, fields and body.
+    /// - Throws: `PushFault` with the field and the rule.
+    package func call(with encoder: inout PayloadEncoder) throws(PushFault) -> ChannelCall {
+        if let fault = ChannelCall.bundleFault(bundleID) { throw fault }
+        if case .start = activity.event { throw PushFault("aps.event", .notAllowed("to start in a broadcast")) }
+        let rule = PushType.liveActivity.rule
+        guard rule.priorities.contains(number: priority) else {
+            throw PushFault(APNsHeader.priority.description, .outOfRange("10, 5, 1"), .badPriority)
+        }
+        try encoder.encode(
+            APNsPayload(.liveActivity(activity), custom: custom),
+            for: .liveActivity,
+            limit: APNsLimits.maxBroadcastPayloadBytes
+        )
+        let fields: [(FieldName, String)] = [
+            (APNsHeader.channelID, channel.text),
+            (APNsHeader.pushType, rule.name),
+            (APNsHeader.priority, String(priority)),
+            (APNsHeader.expiration, String(max(0, expiresAt?.seconds ?? 0))),
+        ]
+        return ChannelCall(
+            "POST",
+            "/4/broadcasts/apps/\(bundleID)",
+            fields: fields + ChannelCall.requestIDField(requestID),
+            body: encoder.copy
+        )
+    }
+}
+
+/// What APNs said to a `Broadcast`.
+package enum BroadcastAnswer: Sendable, Hashable {
+    /// Accepted: not yet delivered to anyone. With `apns-request-id`, and in the sandbox the key to the delivery log.
+    case accepted(requestID: String, logKey: String?)
+    case refused(ChannelRefusal)
+
+    /// Reads what came back: any 2xx is a yes.
+    package init(
+        status: Int,
+        body: ArraySlice<UInt8>,
+        requestID: String? = nil,
+        uniqueID: String? = nil,
+        retryAfter: String? = nil
+    ) {
+        self =
+            (200..<300).contains(status)
+            ? .accepted(requestID: requestID?.lowercased() ?? "", logKey: uniqueID)
+            : .refused(ChannelRefusal(status: status, body: body, retryAfter: retryAfter))
+    }
+
+    init(_ response: Response) {
+        self.init(
+            status: response.status,
+            body: response.body,
+            requestID: response.value(APNsHeader.requestID),
+            uniqueID: response.value(APNsHeader.uniqueID),
+            retryAfter: response.value(APNsHeader.retryAfter)
+        )
+    }
+}
