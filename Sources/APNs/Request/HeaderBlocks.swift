@@ -28,21 +28,24 @@ package final class HeaderBlocks: Sendable {
     package func block(topic: String, type: PushType, priority: Int) throws(HTTP2Error) -> HeaderBlock {
         let key = Key(topic: topic, type: type, priority: priority)
         if let known = blocks.withLockedValue({ $0[key] }) { return known }
-        let block = try HeaderBlock(
-            method: "POST",
-            authority: authority,
-            fields: [
-                (APNsHeader.topic, topic + type.topicSuffix),
-                (APNsHeader.pushType, type.wireName),
-                (APNsHeader.priority, String(priority)),
-            ]
-        )
+        let fields = Self.fields(topic: topic, type: type, priority: priority)
+        let block = try HeaderBlock(method: "POST", authority: authority, fields: fields)
         blocks.withLockedValue { blocks in
             // Starting anew is rare and cheap; finding the oldest on every use is neither.
             if blocks.count >= limit { blocks.removeAll(keepingCapacity: true) }
             blocks[key] = block
         }
         return block
+    }
+
+    /// What pushes of one (topic, push type, priority) share.
+    static func fields(topic: String, type: PushType, priority: Int) -> [(FieldName, String)] {
+        let rule = type.rule
+        return [
+            (APNsHeader.topic, topic + rule.topicSuffix),
+            (APNsHeader.pushType, rule.name),
+            (APNsHeader.priority, String(priority)),
+        ]
     }
 
     /// How many are kept now.

@@ -21,6 +21,9 @@ package struct PushEncoder: Sendable {
         let expiration: Int64?
     }
 
+    /// What stands before the device token.
+    static let pathPrefix = "/3/device/"
+
     /// Encodes with the blocks of one pool.
     package init(blocks: HeaderBlocks) { self.blocks = blocks }
 
@@ -42,7 +45,7 @@ package struct PushEncoder: Sendable {
         let expiration = push.expiresAt.map { max(0, $0.seconds) } ?? head.expiration
         let payload = push.payload
         batch.append(slot: slot, head: head.block, deadline: deadline) { writer in
-            writer.path("/3/device/")
+            writer.path(Self.pathPrefix)
             writer.path(token)
             var text = InlineArray<36, UInt8>(repeating: UInt8(ascii: "-"))
             Self.spell(id, into: &text)
