@@ -1,0 +1,1 @@
+Every push type, the whole aps dictionary, Live Activities and broadcast channels are typed, and what Apple would refuse is refused before sending, with the field and the rule; calls without an expiration are sent with 0.
