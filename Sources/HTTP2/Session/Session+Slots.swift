@@ -4,26 +4,33 @@ internal import CNGHTTP2
 extension Session {
     // MARK: Into the queue
 
-    func enqueue(_ entry: RequestBatch.Entry, of batch: borrowing RequestBatch) {
-        if let refusal = refusal(of: entry) {
-            completions.append(Completion(slot: entry.slot, result: .failure(refusal)))
-            return
-        }
+    func enqueue(
+        _ entry: RequestBatch.Entry,
+        _ bytes: UnsafeBufferPointer<UInt8>,
+        _ fields: UnsafeBufferPointer<RequestBatch.FieldEntry>,
+        _ head: HeaderBlock
+    ) {
+        if let refusal = refusal(of: entry) { return end(entry, refusal) }
         let index = takeSlot()
-        guard unsafe slots[index].fill(entry, from: batch), hasValidFields(index) else {
+        let own = unsafe UnsafeBufferPointer(rebasing: fields[entry.firstField..<entry.firstField + entry.fieldCount])
+        guard let base = bytes.baseAddress,
+            unsafe slots[index].fill(entry, bytes: base + entry.start, fields: own, head: head)
+        else {
             release(index)
-            let error = HTTP2Error(.invalidRequest, isUnsent: true)
-            completions.append(Completion(slot: entry.slot, result: .failure(error)))
-            return
+            return end(entry, HTTP2Error(.invalidRequest, isUnsent: true))
         }
         unsafe slots[index].state = .queued
-        noteDeadline(entry.deadline)
-        queue.append(index)
+        earliestDeadline = min(earliestDeadline, entry.deadline)
+        unsafe queue.append(index, in: slots)
+    }
+
+    private func end(_ entry: RequestBatch.Entry, _ error: HTTP2Error) {
+        ended.append(Completion(slot: entry.slot, result: .failure(error)))
     }
 
     private func refusal(of entry: RequestBatch.Entry) -> HTTP2Error? {
         if let isRefusing { return isRefusing.unsent }
-        if openCount + queuedCount >= capacity { return HTTP2Error(.noCapacity, isUnsent: true) }
+        if opened + queue.count >= capacity { return HTTP2Error(.noCapacity, isUnsent: true) }
         let headerBytes = entry.byteCount - entry.bodyCount
         let isTooLarge =
             entry.bodyCount > limits.maxRequestBodyBytes || headerBytes > limits.maxRequestHeaderBytes
@@ -31,110 +38,101 @@ extension Session {
         return isTooLarge ? HTTP2Error(.requestTooLarge, isUnsent: true) : nil
     }
 
-    private func hasValidFields(_ index: Int) -> Bool {
-        let pathCount = unsafe slots[index].pathCount
-        guard pathCount > 0, let path = unsafe slots[index].request.pointer(at: 0),
-            unsafe nghttp2_check_path(path, pathCount) != 0
-        else { return false }
-        for field in 0..<(unsafe slots[index].fieldCount) {
-            let value = unsafe slots[index].fields[field]
-            guard unsafe nghttp2_check_header_value(value.value, value.valuelen) != 0 else { return false }
-        }
-        return true
-    }
-
     private func takeSlot() -> Int {
-        if let index = freeSlots.popLast() { return index }
+        if let index = unsafe freeSlots.popFirst(in: slots) { return index }
         unsafe (slots + slotCount).initialize(to: Slot())
         slotCount += 1
         return slotCount - 1
     }
 
-    private func release(_ index: Int) {
+    func release(_ index: Int) {
         unsafe slots[index].clear()
-        freeSlots.append(index)
-    }
-
-    func noteDeadline(_ deadline: ContinuousClock.Instant) {
-        nextDeadline = nextDeadline.map { min($0, deadline) } ?? deadline
+        unsafe freeSlots.append(index, in: slots)
     }
 
     // MARK: Out of the queue
 
-    /// Opens streams for queued requests as far as the gate allows.
-    func startQueued(_ dispatched: HeaderBlock?) {
-        guard queueStart < queue.count else { return }
-        let limit = streamLimit
-        while queueStart < queue.count, openCount < limit, isRefusing == nil {
-            let index = queue[queueStart]
-            queueStart += 1
-            start(index, dispatched)
-        }
-        if queueStart == queue.count || queueStart > capacity {
-            queue.removeFirst(queueStart)
-            queueStart = 0
-        }
+    /// Opens a stream for the request at the front, if the gate allows; false if there is nothing to do.
+    func startNext(_ dispatched: HeaderBlock?) -> Bool {
+        guard queue.count > 0, isRefusing == nil, opened < streamLimit,
+            let index = unsafe queue.popFirst(in: slots)
+        else { return false }
+        start(index, dispatched)
+        return failure == nil
     }
 
     private func start(_ index: Int, _ dispatched: HeaderBlock?) {
         let count = describe(index, dispatched)
-        let data = unsafe UnsafeMutableRawPointer(bitPattern: index + 1)
-        var body = unsafe nghttp2_data_provider(
-            source: nghttp2_data_source(fd: Int32(index)),
-            read_callback: readRequestBody
-        )
-        let hasBody = unsafe slots[index].bodyStart < slots[index].request.count
-        let streamID =
-            unsafe hasBody
-            ? nghttp2_submit_request(handle, nil, scratch, count, &body, data)
-            : nghttp2_submit_request(handle, nil, scratch, count, nil, data)
+        let streamID = submit(index, fieldCount: count)
         guard streamID > 0 else {
-            complete(index, .failure(HTTP2Error(.protocolError, isUnsent: true, underlying: describeError(streamID))))
-            return release(index)
+            let code: HTTP2Error.Code = streamID == NGHTTP2_ERR_NOMEM.rawValue ? .outOfMemory : .protocolError
+            let error = HTTP2Error(code, isUnsent: true, underlying: describeError(streamID))
+            complete(index, .failure(error))
+            release(index)
+            note { streamID }
+            return
         }
         unsafe slots[index].streamID = streamID
         unsafe slots[index].state = .open
-        openCount += 1
-        startedCount += 1
-        guard startedCount >= limits.maxStreamsPerConnection else { return }
+        opened += 1
+        started += 1
+        guard started >= limits.maxStreamsPerConnection else { return }
         events.append(.exhausted)
         refuse(HTTP2Error(.streamsExhausted, isUnsent: true))
     }
 
+    /// The new stream's number, or nghttp2's error.
+    private func submit(_ index: Int, fieldCount: Int) -> Int32 {
+        let data = unsafe UnsafeMutableRawPointer(bitPattern: index + 1)
+        guard unsafe slots[index].bodyStart < slots[index].request.count else {
+            return unsafe nghttp2_submit_request(handle, nil, scratch, fieldCount, nil, data)
+        }
+        var body = unsafe nghttp2_data_provider(
+            source: nghttp2_data_source(fd: Int32(index)),
+            read_callback: readRequestBody
+        )
+        return unsafe nghttp2_submit_request(handle, nil, scratch, fieldCount, &body, data)
+    }
+
     /// Writes the request's fields into `scratch`, pseudo fields first (RFC 9113 §8.3), and says how many.
     private func describe(_ index: Int, _ dispatched: HeaderBlock?) -> Int {
-        var count = 0
-        let head = unsafe slots[index].head
-        if let head {
-            unsafe head.copy(0..<head.pseudoCount, to: scratch)
-            count += head.pseudoCount
-        }
+        unsafe slots[index].dispatched = dispatched
+        guard let head = unsafe slots[index].head else { return 0 }
+        if scratchHead !== head || scratchDispatched !== dispatched { share(head, dispatched) }
         if let path = unsafe slots[index].request.pointer(at: 0) {
-            unsafe scratch[count] = nghttp2_nv(FieldName(":path"), value: path, count: slots[index].pathCount)
-            count += 1
+            let place = head.pseudoCount
+            unsafe scratch[place] = nghttp2_nv(FieldName.path, value: path, count: slots[index].pathCount)
         }
-        if let head {
-            unsafe head.copy(head.pseudoCount..<head.count, to: scratch + count)
-            count += head.count - head.pseudoCount
-        }
-        if let dispatched {
-            unsafe dispatched.copy(0..<dispatched.count, to: scratch + count)
-            count += dispatched.count
-            unsafe slots[index].dispatched = dispatched
-        }
+        var count = scratchCount
         for field in 0..<(unsafe slots[index].fieldCount) {
             unsafe scratch[count] = slots[index].fields[field]
-            unsafe scratch[count].flags |= indexingFlag(slots[index].names[field])
+            if unsafe slots[index].nameOnceMask & 1 << UInt32(field) != 0 {
+                unsafe scratch[count].flags |= indexingFlag(scratch[count])
+            }
             count += 1
         }
         return count
     }
 
+    /// Lays out what neighbours share: pseudo fields, room for the path, the head's other fields, the dispatch fields.
+    private func share(_ head: HeaderBlock, _ dispatched: HeaderBlock?) {
+        unsafe head.copy(0..<head.pseudoCount, to: scratch)
+        unsafe head.copy(head.pseudoCount..<head.count, to: scratch + head.pseudoCount + 1)
+        scratchCount = head.count + 1
+        if let dispatched {
+            unsafe dispatched.copy(0..<dispatched.count, to: scratch + scratchCount)
+            scratchCount += dispatched.count
+        }
+        scratchHead = head
+        scratchDispatched = dispatched
+    }
+
     /// NO_INDEX for a `nameOnce` field that this connection has sent before.
-    private func indexingFlag(_ name: FieldName) -> UInt8 {
-        guard name.indexing == .nameOnce else { return 0 }
-        if placedNames.contains(name) { return UInt8(NGHTTP2_NV_FLAG_NO_INDEX.rawValue) }
-        placedNames.append(name)
+    private func indexingFlag(_ field: nghttp2_nv) -> UInt8 {
+        guard let name = unsafe field.name else { return 0 }
+        // By address: a name is a literal. The same text in two places is then placed twice, which costs one entry.
+        if unsafe placedNames.contains(name) { return UInt8(NGHTTP2_NV_FLAG_NO_INDEX.rawValue) }
+        unsafe placedNames.append(name)
         return 0
     }
 
@@ -147,16 +145,22 @@ extension Session {
             guard unsafe slots[index].state != .free, unsafe isChosen(slots[index]) else { continue }
             if unsafe slots[index].state == .queued {
                 complete(index, .failure(error.unsent))
-                release(index)
                 isQueueStale = true
             } else {
                 complete(index, .failure(error))
                 reset(index)
             }
         }
-        guard isQueueStale else { return }
-        queue = queue[queueStart...].filter { unsafe slots[$0].state == .queued }
-        queueStart = 0
+        if isQueueStale { rebuildQueue() }
+    }
+
+    /// Takes the requests that are over out of the queue.
+    private func rebuildQueue() {
+        var kept = SlotList()
+        while let index = unsafe queue.popFirst(in: slots) {
+            if unsafe slots[index].isCompleted { release(index) } else { unsafe kept.append(index, in: slots) }
+        }
+        queue = kept
     }
 
     /// Gives up an open stream. A stream that is over is gone from nghttp2, so a finished one is never reset: servers count
@@ -164,12 +168,16 @@ extension Session {
     private func reset(_ index: Int) {
         guard unsafe !slots[index].isReset else { return }
         unsafe slots[index].isReset = true
-        _ = unsafe nghttp2_submit_rst_stream(
-            handle,
-            UInt8(NGHTTP2_FLAG_NONE.rawValue),
-            slots[index].streamID,
-            NGHTTP2_CANCEL.rawValue
-        )
+        let flags = UInt8(NGHTTP2_FLAG_NONE.rawValue)
+        note { unsafe nghttp2_submit_rst_stream(handle, flags, slots[index].streamID, NGHTTP2_CANCEL.rawValue) }
+    }
+
+    /// Calls nghttp2 unless it is dead, and remembers that it died of the call.
+    func note(_ call: () -> Int32) {
+        guard failure == nil else { return }
+        let code = call()
+        guard nghttp2_is_fatal(code) != 0 else { return }
+        do { try check(code) } catch { failure = error }
     }
 
     /// Takes no more requests, and completes the waiting ones as unsent.
@@ -179,27 +187,29 @@ extension Session {
     }
 
     func failQueued(_ error: HTTP2Error) {
-        for index in queue[queueStart...] {
+        while let index = unsafe queue.popFirst(in: slots) {
             complete(index, .failure(error.unsent))
             release(index)
         }
-        queue.removeAll(keepingCapacity: true)
-        queueStart = 0
     }
 
     func complete(_ index: Int, _ result: Result<Response, HTTP2Error>) {
         guard unsafe !slots[index].isCompleted else { return }
         unsafe slots[index].isCompleted = true
-        completions.append(Completion(slot: unsafe slots[index].id, result: result))
+        ended.append(Completion(slot: unsafe slots[index].id, result: result))
     }
 
     // MARK: What a frame means for a slot
 
     func slot(of streamID: Int32) -> Int? {
+        if streamID == lastStreamID, streamID != 0 { return lastSlot }
         // The slot's number plus one, so that nghttp2's nil stays "none".
         let data = unsafe nghttp2_session_get_stream_user_data(handle, streamID)
         let index = Int(bitPattern: data) - 1
-        return index >= 0 && index < slotCount ? index : nil
+        guard index >= 0, index < slotCount else { return nil }
+        lastStreamID = streamID
+        lastSlot = index
+        return index
     }
 
     func settingsReceived() {
@@ -222,15 +232,46 @@ extension Session {
 
     func responseEnded(_ streamID: Int32) {
         guard let index = slot(of: streamID), unsafe slots[index].status >= 200 else { return }
-        complete(index, unsafe .success(slots[index].answer))
+        complete(index, .success(answer(of: index)))
+    }
+
+    /// What came back, moved to where it stays.
+    private func answer(of index: Int) -> Response {
+        let status = unsafe UInt16(clamping: slots[index].status)
+        let bytes = unsafe slots[index].response.unread
+        let isCut = unsafe slots[index].isBodyTruncated
+        guard !bytes.isEmpty else { return Response(status: status, isBodyTruncated: isCut) }
+        guard let start = unsafe keep(bytes) else { return Response(status: status, isBodyTruncated: true) }
+        let fieldBytes = unsafe slots[index].responseFieldBytes
+        return Response(
+            status: status,
+            store: store,
+            start: start,
+            fieldBytes: fieldBytes,
+            bodyBytes: bytes.count - fieldBytes,
+            isBodyTruncated: isCut
+        )
+    }
+
+    /// Where in `store` the bytes lie now; nil without memory.
+    private func keep(_ bytes: UnsafeBufferPointer<UInt8>) -> Int? {
+        if let start = unsafe store?.append(bytes) { return start }
+        store = ResponseStore(names: collected, capacity: max(ResponseStore.usualBytes, bytes.count))
+        return unsafe store?.append(bytes)
     }
 
     func closeSlot(_ index: Int, code: UInt32) {
-        let isRefused = code == NGHTTP2_REFUSED_STREAM.rawValue
+        if unsafe !slots[index].isCompleted { complete(index, .failure(closeError(code, index))) }
+        opened -= 1
+        lastStreamID = 0
+        release(index)
+    }
+
+    private func closeError(_ code: UInt32, _ index: Int) -> HTTP2Error {
+        // Who has begun to answer has processed the request, whatever the code promises.
+        let isRefused = unsafe code == NGHTTP2_REFUSED_STREAM.rawValue && slots[index].status == 0
         let reason: HTTP2Error.Code =
             if isRefused { isRefusing?.code == .goAway ? .goAway : .refusedStream } else { .streamReset }
-        complete(index, .failure(HTTP2Error(reason, isUnsent: isRefused, peerCode: code)))
-        openCount -= 1
-        release(index)
+        return HTTP2Error(reason, isUnsent: isRefused, peerCode: code)
     }
 }

@@ -13,37 +13,56 @@ internal import Glibc
 package final class Session {
     let limits: HTTP2Limits
     private let initialStreamLimit: Int
-    private let collected: [FieldName]
-    /// Freed in `deinit`; every callback nghttp2 makes happens inside a call on this session.
+    let collected: [FieldName]
+    /// Freed in `deinit`, before `memory`; every callback nghttp2 makes happens inside a call on this session.
     let handle: OpaquePointer
+    private let memory: SessionMemory
 
     /// `capacity` slots, of which the first `slotCount` were made.
     let slots: UnsafeMutablePointer<Slot>
     let capacity: Int
     var slotCount = 0
-    var freeSlots: [Int] = []
-    var queue: [Int] = []
-    var queueStart = 0
+    // What follows is internal, with `package` accessors where needed: the compiler proves the absence of overlapping accesses only
+    // for what no other module can reach, and the check at run time costs 80 instructions each.
+    var freeSlots = SlotList()
+    var queue = SlotList()
+    var ended: [Completion] = []
+    var opened = 0
+    var started: UInt32 = 0
     /// The array that one submit call reads; nghttp2 copies the descriptors, not what they point to.
     let scratch: UnsafeMutablePointer<nghttp2_nv>
+    /// The blocks that lie in `scratch` since the last request, which the next one mostly shares.
+    var scratchHead: HeaderBlock?
+    var scratchDispatched: HeaderBlock?
+    var scratchCount = 0
     /// Names with `Indexing.nameOnce` that this connection has placed in the peer's table.
-    var placedNames: [FieldName] = []
+    var placedNames: [UnsafeMutablePointer<UInt8>] = unsafe []
     /// The slot whose header block is being read.
     private var headersSlot: Int?
+    /// The stream that was looked up last, and its slot: an answer's callbacks all ask for the same one. 0: none.
+    var lastStreamID: Int32 = 0
+    var lastSlot = 0
+    /// Where answers are put, until it is full.
+    var store: ResponseStore?
 
     var hasSettings = false
     var reportedLimit: Int
     /// Set by a GOAWAY of either side, the end of stream numbers or a fatal error. Nothing starts after it.
     var isRefusing: HTTP2Error?
+    /// nghttp2 has failed: it may only be freed now. Thrown by the next `receive` or `write`.
+    var failure: HTTP2Error?
     /// No request's deadline is earlier. It may be stale on the early side; `expire` then finds nothing and mends it.
-    package internal(set) var nextDeadline: ContinuousClock.Instant?
+    var earliestDeadline = Moment.never
 
     /// Streams that exist, those whose caller was told already included.
-    package internal(set) var openCount = 0
+    package var openCount: Int { opened }
     /// Streams started over the session's life.
-    package internal(set) var startedCount: UInt32 = 0
+    package var startedCount: UInt32 { started }
     /// Requests that ended since the owner last emptied it.
-    package var completions: [Completion] = []
+    package var completions: [Completion] {
+        get { ended }
+        set { ended = newValue }
+    }
     /// What else happened since the owner last emptied it.
     package var events: [SessionEvent] = []
 
@@ -52,19 +71,32 @@ package final class Session {
     /// - Parameters:
     ///   - limits: the bounds.
     ///   - initialStreamLimit: how many streams may be open before the peer's SETTINGS are here.
-    ///   - collectedFields: the response fields to keep.
+    ///   - collectedFields: the response fields to keep, at most 255.
     /// - Throws: `outOfMemory`.
-    package init(
+    package convenience init(
         limits: HTTP2Limits = HTTP2Limits(),
         initialStreamLimit: Int = 1,
         collectedFields: [FieldName] = []
     ) throws(HTTP2Error) {
+        try self.init(limits, initialStreamLimit, collectedFields, memory: SessionMemory())
+    }
+
+    /// Starts a session with memory of the caller's choice.
+    ///
+    /// - Throws: `outOfMemory`.
+    init(
+        _ limits: HTTP2Limits,
+        _ initialStreamLimit: Int,
+        _ collectedFields: [FieldName],
+        memory: SessionMemory
+    ) throws(HTTP2Error) {
         self.limits = limits
         self.initialStreamLimit = initialStreamLimit
-        collected = collectedFields
-        capacity = limits.maxConcurrentStreams + limits.maxQueuedRequests
+        self.memory = memory
+        collected = Array(collectedFields.prefix(Int(UInt8.max)))
+        capacity = max(0, limits.maxConcurrentStreams) + max(0, limits.maxQueuedRequests)
         reportedLimit = min(initialStreamLimit, limits.maxConcurrentStreams)
-        guard let handle = unsafe makeHandle(initialStreamLimit: initialStreamLimit) else {
+        guard let handle = unsafe makeHandle(initialStreamLimit: initialStreamLimit, memory) else {
             throw HTTP2Error(.outOfMemory, isUnsent: true)
         }
         unsafe self.handle = handle
@@ -93,7 +125,12 @@ package final class Session {
     }
 
     /// Requests that wait for the gate.
-    package var queuedCount: Int { queue.count - queueStart }
+    package var queuedCount: Int { queue.count }
+
+    /// No request's deadline is earlier; nil if there is none.
+    package var nextDeadline: ContinuousClock.Instant? {
+        earliestDeadline == .never ? nil : earliestDeadline.instant
+    }
 
     /// How many more requests `enqueue` takes: the free streams and a short queue behind them.
     ///
@@ -110,7 +147,7 @@ package final class Session {
 
     /// Whether neither side has anything left to say, so that the socket can be closed.
     package var isFinished: Bool {
-        unsafe nghttp2_session_want_read(handle) == 0 && nghttp2_session_want_write(handle) == 0
+        unsafe failure != nil || (nghttp2_session_want_read(handle) == 0 && nghttp2_session_want_write(handle) == 0)
     }
 
     /// Whether `write` has something to give.
@@ -123,7 +160,11 @@ package final class Session {
 
     /// Takes the whole batch. What is beyond the credits, too large or malformed completes at once as unsent.
     package func enqueue(_ batch: inout RequestBatch) {
-        for entry in batch.remaining { enqueue(entry, of: batch) }
+        unsafe batch.bytes.withUnsafeBufferPointer { bytes in
+            unsafe batch.fields.withUnsafeBufferPointer { fields in
+                for entry in batch.remaining { unsafe enqueue(entry, bytes, fields, batch.heads[entry.head]) }
+            }
+        }
         batch.removeAll()
     }
 
@@ -131,26 +172,44 @@ package final class Session {
     ///
     /// - Throws: `protocolError`, `outOfMemory`: the session is dead; call `fail`.
     package func receive(_ bytes: UnsafeBufferPointer<UInt8>) throws(HTTP2Error) {
+        if let failure { throw failure }
         guard let base = bytes.baseAddress, !bytes.isEmpty else { return }
         let used = unsafe nghttp2_session_mem_recv(handle, base, bytes.count)
-        if used < 0 { try check(Int32(clamping: used)) }
+        if used < 0 { try died(used) }
     }
 
     /// Starts what the gate lets through and appends up to about one TLS record of output.
+    ///
+    /// A request is started only when nghttp2 has nothing else to say, so its HEADERS are the next bytes: none ever waits inside
+    /// the library, where it could not be taken back, and its fields are read while they are still in the processor's cache.
     ///
     /// - Parameters:
     ///   - output: gets the bytes.
     ///   - dispatched: fields to add to each request that is started now.
     /// - Throws: `protocolError`, `outOfMemory`: the session is dead; call `fail`.
     func write(into output: inout RawBytes, dispatched: HeaderBlock?) throws(HTTP2Error) {
-        startQueued(dispatched)
+        if let failure { throw failure }
         while output.unreadCount < HTTP2Limits.writeChunkBytes {
             var chunk: UnsafePointer<UInt8>?
             let count = unsafe nghttp2_session_mem_send(handle, &chunk)
-            if count < 0 { try check(Int32(clamping: count)) }
+            if count < 0 { try died(count) }
+            guard count > 0, let chunk = unsafe chunk else {
+                if startNext(dispatched) { continue }
+                if let failure { throw failure }
+                return
+            }
             // The bytes die on the next call, so they are copied here.
-            guard count > 0, let chunk = unsafe chunk else { return }
             guard unsafe output.append(chunk, count: count) else { throw HTTP2Error(.outOfMemory) }
+        }
+    }
+
+    /// Turns nghttp2's fatal error into ours and remembers it.
+    private func died(_ code: Int) throws(HTTP2Error) {
+        do {
+            try check(Int32(clamping: code))
+        } catch {
+            failure = error
+            throw error
         }
     }
 
@@ -162,11 +221,12 @@ package final class Session {
 
     /// Ends requests whose deadline has passed, as `cancel` does.
     package func expire(at now: ContinuousClock.Instant) {
-        guard let next = nextDeadline, next <= now else { return }
+        let now = Moment(now)
+        guard earliestDeadline <= now else { return }
         end(HTTP2Error(.deadlineExceeded)) { $0.deadline <= now }
-        nextDeadline = nil
+        earliestDeadline = .never
         for index in 0..<slotCount where unsafe slots[index].state != .free && !slots[index].isReset {
-            unsafe noteDeadline(slots[index].deadline)
+            unsafe earliestDeadline = min(earliestDeadline, slots[index].deadline)
         }
     }
 
@@ -180,19 +240,13 @@ package final class Session {
     /// Tells the peer that no more requests come, and takes none. Open streams go on.
     package func goAway() {
         refuse(HTTP2Error(.notSent, isUnsent: true))
-        _ = unsafe nghttp2_submit_goaway(
-            handle,
-            UInt8(NGHTTP2_FLAG_NONE.rawValue),
-            0,
-            NGHTTP2_NO_ERROR.rawValue,
-            nil,
-            0
-        )
+        let flags = UInt8(NGHTTP2_FLAG_NONE.rawValue)
+        note { unsafe nghttp2_submit_goaway(handle, flags, 0, NGHTTP2_NO_ERROR.rawValue, nil, 0) }
     }
 
     /// Asks the peer for a sign of life; `SessionEvent.pingAnswered` follows.
     package func ping() {
-        _ = unsafe nghttp2_submit_ping(handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), nil)
+        note { unsafe nghttp2_submit_ping(handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), nil) }
     }
 
     /// `receive` for bytes in an array.
@@ -231,12 +285,13 @@ package final class Session {
             // `:status` is the only pseudo field of a response (RFC 9113 §8.3.2).
             guard value.count == 3 else { return }
             unsafe slots[index].resetResponse()
-            unsafe slots[index].status = value.reduce(0) { $0 * 10 + Int($1) - 48 }
+            unsafe slots[index].status = Int(bytes[0]) * 100 + Int(bytes[1]) * 10 + Int(bytes[2]) - 48 * 111
             return
         }
         guard let base = name.baseAddress else { return }
-        for field in collected where unsafe field.matches(base, count: name.count) {
-            unsafe slots[index].keep(field, value: bytes, count: value.count, limit: limits.maxResponseFieldBytes)
+        for (place, field) in collected.enumerated() where unsafe field.matches(base, count: name.count) {
+            let limit = limits.maxResponseFieldBytes
+            unsafe slots[index].keep(UInt8(clamping: place), value: bytes, count: value.count, limit: limit)
         }
     }
 

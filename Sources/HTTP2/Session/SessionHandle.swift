@@ -1,7 +1,7 @@
 internal import CNGHTTP2
 
 /// A client session with our callbacks and options, or nil without memory. The caller frees it by `nghttp2_session_del`.
-func makeHandle(initialStreamLimit: Int) -> OpaquePointer? {
+func makeHandle(initialStreamLimit: Int, _ memory: SessionMemory) -> OpaquePointer? {
     var callbacks: OpaquePointer?
     var option: OpaquePointer?
     // Both are only read while the session is made, and freed here.
@@ -17,7 +17,9 @@ func makeHandle(initialStreamLimit: Int) -> OpaquePointer? {
     unsafe nghttp2_option_set_peer_max_concurrent_streams(option, UInt32(clamping: initialStreamLimit))
     unsafe nghttp2_option_set_max_reserved_remote_streams(option, 0)
     var handle: OpaquePointer?
-    guard unsafe nghttp2_session_client_new2(&handle, callbacks, nil, option) == 0 else { return nil }
+    // Copied by nghttp2; what it points to is the session's.
+    var functions = unsafe memory.functions
+    guard unsafe nghttp2_session_client_new3(&handle, callbacks, nil, option, &functions) == 0 else { return nil }
     return unsafe handle
 }
 

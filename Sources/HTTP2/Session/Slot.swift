@@ -21,9 +21,14 @@ struct Slot: ~Copyable {
     /// Whether RST_STREAM was submitted for it.
     var isReset = false
     var isBodyTruncated = false
+    var hasBody = false
+    /// Bit n: the name of field n is placed in the peer's table once, and its value never again.
+    var nameOnceMask: UInt32 = 0
     var streamID: Int32 = 0
+    /// The next slot of the list it is in; negative: it is the last.
+    var next = -1
     var id: UInt64 = 0
-    var deadline = ContinuousClock.Instant.now
+    var deadline = Moment.never
 
     /// Path, field values and body, one behind the other.
     var request = RawBytes()
@@ -32,57 +37,64 @@ struct Slot: ~Copyable {
     var bodySent = 0
     /// Descriptors of the request's own fields, which point into `request`.
     let fields: UnsafeMutablePointer<nghttp2_nv>
-    let names: UnsafeMutablePointer<FieldName>
     var fieldCount = 0
     /// Kept alive because nghttp2 borrows their bytes.
     var head: HeaderBlock?
     var dispatched: HeaderBlock?
 
     var status = 0
-    /// Kept fields, then the body.
+    /// Kept fields as in `ResponseStore`, then the body.
     var response = RawBytes()
-    var responseFields: [Response.Field] = []
-    var responseBodyStart = 0
-    var hasBody = false
+    var responseFieldBytes = 0
 
-    init() {
-        unsafe fields = .allocate(capacity: HTTP2Limits.maxFieldsPerRequest)
-        unsafe names = .allocate(capacity: HTTP2Limits.maxFieldsPerRequest)
-    }
+    init() { unsafe fields = .allocate(capacity: HTTP2Limits.maxFieldsPerRequest) }
 
-    deinit {
-        unsafe fields.deallocate()
-        unsafe names.deallocate()
-    }
+    deinit { unsafe fields.deallocate() }
 
-    /// Takes over a request; false if there is no memory for it.
-    mutating func fill(_ entry: RequestBatch.Entry, from batch: borrowing RequestBatch) -> Bool {
+    /// Takes over a request.
+    ///
+    /// - Parameters:
+    ///   - entry: what lies where; its counts are within the limits.
+    ///   - bytes: the entry's bytes.
+    ///   - entryFields: the entry's fields.
+    ///   - head: the shared fields.
+    /// - Returns: false if there is no memory for it, or its path or fields have bytes that HTTP/2 forbids.
+    mutating func fill(
+        _ entry: RequestBatch.Entry,
+        bytes: UnsafePointer<UInt8>,
+        fields entryFields: UnsafeBufferPointer<RequestBatch.FieldEntry>,
+        head: HeaderBlock
+    ) -> Bool {
         id = entry.slot
         deadline = entry.deadline
-        head = entry.head
+        self.head = head
         request.removeAll()
-        let isCopied = unsafe batch.bytes.withUnsafeBufferPointer { bytes in
-            guard let base = bytes.baseAddress else { return entry.byteCount == 0 }
-            return unsafe request.append(base + entry.start, count: entry.byteCount)
-        }
-        guard isCopied else { return false }
+        guard entry.pathCount > 0, unsafe request.append(bytes, count: entry.byteCount) else { return false }
         pathCount = entry.pathCount
         bodyStart = entry.byteCount - entry.bodyCount
         bodySent = 0
-        describeFields(entry, of: batch)
-        return true
+        // RFC 9113 §8.3.1: a path begins with a slash; a peer would reset the stream.
+        guard let path = unsafe request.pointer(at: 0),
+            unsafe path[0] == UInt8(ascii: "/") && nghttp2_check_path(path, pathCount) != 0
+        else { return false }
+        return unsafe describeFields(entryFields)
     }
 
-    private mutating func describeFields(_ entry: RequestBatch.Entry, of batch: borrowing RequestBatch) {
-        fieldCount = entry.fieldCount
+    private mutating func describeFields(_ entryFields: UnsafeBufferPointer<RequestBatch.FieldEntry>) -> Bool {
+        fieldCount = 0
+        nameOnceMask = 0
         var offset = pathCount
-        for index in 0..<fieldCount {
-            let field = batch.fields[entry.firstField + index]
-            guard let value = unsafe request.pointer(at: offset) else { continue }
-            unsafe (fields + index).initialize(to: nghttp2_nv(field.name, value: value, count: field.count))
-            unsafe (names + index).initialize(to: field.name)
+        for index in 0..<entryFields.count {
+            let field = unsafe entryFields[index]
+            guard let value = unsafe request.pointer(at: offset),
+                unsafe nghttp2_check_header_value_rfc9113(value, field.count) != 0
+            else { return false }
+            unsafe (fields + fieldCount).initialize(to: nghttp2_nv(field.name, value: value, count: field.count))
+            if field.name.indexing == .nameOnce { nameOnceMask |= 1 << UInt32(fieldCount) }
+            fieldCount += 1
             offset += field.count
         }
+        return true
     }
 
     /// Makes it nobody's again and lets go of what others own.
@@ -101,37 +113,29 @@ struct Slot: ~Copyable {
         status = 0
         isBodyTruncated = false
         hasBody = false
-        responseBodyStart = 0
+        responseFieldBytes = 0
         response.removeAll()
-        if !responseFields.isEmpty { responseFields.removeAll() }
     }
 
     /// Keeps one field of the response, if it fits and the body has not begun.
-    mutating func keep(_ name: FieldName, value: UnsafePointer<UInt8>, count: Int, limit: Int) {
-        guard !hasBody, response.count + count <= limit else { return }
-        let start = response.count
-        guard unsafe response.append(value, count: count) else { return }
-        responseFields.append(Response.Field(name: name, range: start..<start + count))
-        responseBodyStart = response.count
+    mutating func keep(_ name: UInt8, value: UnsafePointer<UInt8>, count: Int, limit: Int) {
+        let length = ResponseStore.fieldOverheadBytes + count
+        guard !hasBody, count <= Int(UInt16.max), response.count + length <= limit,
+            let target = unsafe response.reserve(length)
+        else { return }
+        unsafe target[0] = name
+        unsafe target[1] = UInt8(truncatingIfNeeded: count)
+        unsafe target[2] = UInt8(truncatingIfNeeded: count >> 8)
+        unsafe (target + ResponseStore.fieldOverheadBytes).update(from: value, count: count)
+        response.added(length)
+        responseFieldBytes = response.count
     }
 
     /// Keeps a piece of the body up to the limit.
     mutating func keepBody(_ bytes: UnsafePointer<UInt8>, count: Int, limit: Int) {
         hasBody = true
-        let room = max(0, limit - (response.count - responseBodyStart))
-        if count > room { isBodyTruncated = true }
-        unsafe response.append(bytes, count: min(room, count))
-    }
-
-    /// The response as the caller gets it.
-    var answer: Response {
-        if response.count == 0 { return Response(status: status) }
-        return Response(
-            status: status,
-            bytes: response.copy(),
-            fields: responseFields,
-            bodyStart: responseBodyStart,
-            isBodyTruncated: isBodyTruncated
-        )
+        let room = max(0, limit - (response.count - responseFieldBytes))
+        let isKept = unsafe response.append(bytes, count: min(room, count))
+        if count > room || !isKept { isBodyTruncated = true }
     }
 }

@@ -1,4 +1,4 @@
-internal import CNGHTTP2
+internal import Glibc
 
 /// The name of an HTTP field, made from a literal, so that its bytes live as long as the program.
 ///
@@ -34,6 +34,9 @@ package struct FieldName: Sendable, Equatable, CustomStringConvertible {
         unsafe left.matches(right.base, count: right.count)
     }
 
+    /// Every request's own pseudo field.
+    static let path = FieldName(":path")
+
     var count: Int { literal.utf8CodeUnitCount }
 
     var isPseudo: Bool { description.hasPrefix(":") }
@@ -43,8 +46,6 @@ package struct FieldName: Sendable, Equatable, CustomStringConvertible {
 
     /// Whether a name off the wire is this one.
     func matches(_ bytes: UnsafePointer<UInt8>, count: Int) -> Bool {
-        guard count == self.count else { return false }
-        return unsafe UnsafeBufferPointer(start: bytes, count: count)
-            .elementsEqual(UnsafeBufferPointer(start: literal.utf8Start, count: count))
+        unsafe count == self.count && memcmp(bytes, literal.utf8Start, count) == 0
     }
 }

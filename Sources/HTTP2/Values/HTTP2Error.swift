@@ -86,12 +86,27 @@ package struct HTTP2Error: Error, Sendable, Equatable {
     package let isUnsent: Bool
     /// The HTTP/2 error code the peer gave in RST_STREAM or GOAWAY (RFC 9113 §7).
     package let peerCode: UInt32?
+    /// Behind a reference, so that an error is as small as an answer: a batch of results is copied and moved by value.
+    private let detail: Detail
+
+    private final class Detail: Sendable {
+        let underlying: String?
+        let file: String
+        let line: Int
+
+        init(underlying: String?, file: String, line: Int) {
+            self.underlying = underlying
+            self.file = file
+            self.line = line
+        }
+    }
+
     /// What the C library or the operating system said. For a debug log, not for a caller.
-    package let underlying: String?
+    package var underlying: String? { detail.underlying }
     /// Where it was made.
-    package let file: String
+    package var file: String { detail.file }
     /// Where it was made.
-    package let line: Int
+    package var line: Int { detail.line }
 
     /// Makes an error; `isUnsent` defaults to false, the cautious answer.
     package init(
@@ -105,15 +120,18 @@ package struct HTTP2Error: Error, Sendable, Equatable {
         self.code = code
         self.isUnsent = isUnsent
         self.peerCode = peerCode
-        self.underlying = underlying
-        self.file = file
-        self.line = line
+        detail = Detail(underlying: underlying, file: file, line: line)
+    }
+
+    private init(_ other: HTTP2Error, isUnsent: Bool) {
+        code = other.code
+        self.isUnsent = isUnsent
+        peerCode = other.peerCode
+        detail = other.detail
     }
 
     /// The same failure as told to a request of which nothing was written.
-    package var unsent: HTTP2Error {
-        HTTP2Error(code, isUnsent: true, peerCode: peerCode, underlying: underlying, file: file, line: line)
-    }
+    package var unsent: HTTP2Error { HTTP2Error(self, isUnsent: true) }
 
     /// Whether the same request may succeed later or on another connection. Says nothing about repeats: see `isUnsent`.
     package var isRetriable: Bool {

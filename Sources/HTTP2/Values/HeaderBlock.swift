@@ -76,7 +76,7 @@ package final class HeaderBlock: @unchecked Sendable {
         }
         return unsafe Array(value.utf8).withUnsafeBufferPointer { buffer in
             guard let base = buffer.baseAddress else { return true }
-            return unsafe nghttp2_check_header_value(base, buffer.count) != 0
+            return unsafe nghttp2_check_header_value_rfc9113(base, buffer.count) != 0
         }
     }
 }

@@ -27,39 +27,6 @@ package struct Request: Sendable {
     }
 }
 
-/// What the peer answered.
-package struct Response: Sendable {
-    struct Field: Sendable {
-        let name: FieldName
-        let range: Range<Int>
-    }
-
-    /// The status code, 200...999.
-    package let status: Int
-    /// Whether the body was longer than `HTTP2Limits.maxResponseBodyBytes` and was cut there.
-    package let isBodyTruncated: Bool
-    /// Kept field values and the body, joined: one allocation per response that has any of them, none otherwise.
-    private let bytes: [UInt8]
-    private let fields: [Field]
-    private let bodyStart: Int
-
-    init(status: Int, bytes: [UInt8] = [], fields: [Field] = [], bodyStart: Int = 0, isBodyTruncated: Bool = false) {
-        self.status = status
-        self.bytes = bytes
-        self.fields = fields
-        self.bodyStart = bodyStart
-        self.isBodyTruncated = isBodyTruncated
-    }
-
-    /// The body, empty if there is none.
-    package var body: ArraySlice<UInt8> { bytes[bodyStart...] }
-
-    /// The first value of a field, if the connection was told to keep it (`ConnectionConfiguration.collectedFields`).
-    package func value(_ name: FieldName) -> String? {
-        fields.first { $0.name == name }.map { String(decoding: bytes[$0.range], as: UTF8.self) }
-    }
-}
-
 /// How one request ended. Each submitted request gets exactly one.
 package struct Completion: Sendable {
     /// The caller's id.

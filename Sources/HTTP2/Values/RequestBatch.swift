@@ -9,10 +9,12 @@ package struct RequestBatch: Sendable {
         let count: Int
     }
 
+    /// Plain numbers, so that a batch of any size is copied and forgotten without looking at its entries.
     struct Entry: Sendable {
         let slot: UInt64
-        let head: HeaderBlock
-        let deadline: ContinuousClock.Instant
+        let deadline: Moment
+        /// Which of `heads`.
+        var head: Int
         /// Where the request's bytes start: path, field values, body, one behind the other.
         var start: Int
         var pathCount = 0
@@ -25,8 +27,13 @@ package struct RequestBatch: Sendable {
     private(set) var bytes: [UInt8] = []
     private(set) var fields: [FieldEntry] = []
     private(set) var entries: [Entry] = []
+    /// The shared fields, one per run of neighbours that have the same.
+    private(set) var heads: [HeaderBlock] = []
     /// The first entry that was not taken yet.
     private var first = 0
+    /// The last deadline as it was given: neighbours mostly share it, and to convert it costs a division.
+    private var lastOffset = Duration.zero
+    private var lastDeadline = Moment(.zero)
 
     /// An empty batch.
     package init() {}
@@ -53,10 +60,11 @@ package struct RequestBatch: Sendable {
         deadline: ContinuousClock.Instant,
         _ write: (inout RequestWriter) -> Void
     ) {
+        if heads.last !== head { heads.append(head) }
         var entry = Entry(
             slot: slot,
-            head: head,
-            deadline: deadline,
+            deadline: moment(of: deadline),
+            head: heads.count - 1,
             start: bytes.count,
             firstField: fields.count
         )
@@ -74,8 +82,18 @@ package struct RequestBatch: Sendable {
         entries.append(entry)
     }
 
+    private mutating func moment(of deadline: ContinuousClock.Instant) -> Moment {
+        let offset = Moment.offset(of: deadline)
+        if offset != lastOffset {
+            lastOffset = offset
+            lastDeadline = Moment(offset)
+        }
+        return lastDeadline
+    }
+
     /// Forgets all requests and keeps the memory.
     package mutating func removeAll() {
+        heads.removeAll(keepingCapacity: true)
         bytes.removeAll(keepingCapacity: true)
         fields.removeAll(keepingCapacity: true)
         entries.removeAll(keepingCapacity: true)
@@ -101,7 +119,8 @@ package struct RequestBatch: Sendable {
     private mutating func dropTaken() {
         if isEmpty { return removeAll() }
         guard first * 2 >= entries.count else { return }
-        let (byteStart, fieldStart) = (entries[first].start, entries[first].firstField)
+        let (byteStart, fieldStart, headStart) = (entries[first].start, entries[first].firstField, entries[first].head)
+        heads.removeFirst(headStart)
         bytes.removeFirst(byteStart)
         fields.removeFirst(fieldStart)
         entries.removeFirst(first)
@@ -109,6 +128,7 @@ package struct RequestBatch: Sendable {
         for index in entries.indices {
             entries[index].start -= byteStart
             entries[index].firstField -= fieldStart
+            entries[index].head -= headStart
         }
     }
 
@@ -116,7 +136,10 @@ package struct RequestBatch: Sendable {
     var remaining: ArraySlice<Entry> { entries[first...] }
 
     private mutating func copy(_ entry: Entry, from other: RequestBatch) {
+        let head = other.heads[entry.head]
+        if heads.last !== head { heads.append(head) }
         var moved = entry
+        moved.head = heads.count - 1
         moved.start = bytes.count
         moved.firstField = fields.count
         bytes.append(contentsOf: other.bytes[entry.start..<entry.start + entry.byteCount])
