@@ -251,7 +251,7 @@ var parts: [Part] = [
         [.ours("RationalOwl"), .ours("Model"), .ours("TestKit"), httpTypes],
         resources: [.copy("Fixtures")]
     ),
-    .tests("HTTP2Tests", [.ours("HTTP2"), .ours("CNGHTTP2"), .ours("TestKit"), locks]),
+    .tests("HTTP2Tests", [.ours("HTTP2"), .ours("CNGHTTP2"), .ours("COpenSSL"), .ours("TestKit"), locks]),
     .tests(
         "APNsTests",
         [.ours("APNs"), .ours("APNsSimulator"), .ours("HTTP2"), .ours("Model"), .ours("TestKit"), crypto, locks]

@@ -112,7 +112,7 @@ struct ConnectionTests {
     @Test func wrongAuthorityIsRefused() async throws {
         let server = try Nghttpd(certificates)
         defer { server.kill() }
-        let stranger = try Certificates()
+        let stranger = try Certificates(isNew: true)
         var configuration = try configuration(port: server.port)
         configuration.tls = try TLSContext(trustRoots: .pem(stranger.authorityPEM))
         let connection = await harness.open(configuration)

@@ -1,4 +1,5 @@
 import Foundation
+import NIOConcurrencyHelpers
 
 /// Runs a program to its end and gives what it printed.
 func run(_ program: String, _ arguments: [String]) throws -> String {
@@ -43,25 +44,54 @@ final class TemporaryDirectory: Sendable {
 /// A certificate authority and a server certificate for `localhost` and 127.0.0.1, made now and valid for a day.
 struct Certificates: Sendable {
     let directory: TemporaryDirectory
+    private static let made = MadeFiles()
 
     var authorityPEM: [UInt8] { get throws { try directory.bytes("ca.pem") } }
     var keyFile: String { directory.file("server.key") }
     var certificateFile: String { directory.file("server.pem") }
 
-    init(names: String = "DNS:localhost,IP:127.0.0.1") throws {
-        directory = try TemporaryDirectory()
-        let curve = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
-        _ = try run(
-            "/usr/bin/openssl",
-            ["req", "-x509", "-days", "1", "-subj", "/CN=Test CA", "-addext", "basicConstraints=critical,CA:TRUE"]
-                + curve + ["-keyout", directory.file("ca.key"), "-out", directory.file("ca.pem")]
-        )
-        _ = try run(
-            "/usr/bin/openssl",
-            ["req", "-x509", "-days", "1", "-subj", "/CN=server", "-addext", "subjectAltName=\(names)"]
-                + ["-addext", "basicConstraints=critical,CA:FALSE"]
-                + ["-CA", directory.file("ca.pem"), "-CAkey", directory.file("ca.key")] + curve
-                + ["-keyout", keyFile, "-out", certificateFile]
-        )
+    /// - Parameters:
+    ///   - names: whom the certificate is for.
+    ///   - isNew: whether it has an authority of its own; else all tests with the same names share one, which saves processes.
+    /// - Throws: if `openssl` cannot.
+    init(names: String = "DNS:localhost,IP:127.0.0.1", isNew: Bool = false) throws {
+        let files = ["ca.pem", "server.key", "server.pem"]
+        directory = try Self.made.directory(of: files, key: isNew ? nil : names) { directory in
+            let curve = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
+            _ = try run(
+                "/usr/bin/openssl",
+                ["req", "-x509", "-days", "1", "-subj", "/CN=Test CA", "-addext", "basicConstraints=critical,CA:TRUE"]
+                    + curve + ["-keyout", directory.file("ca.key"), "-out", directory.file("ca.pem")]
+            )
+            _ = try run(
+                "/usr/bin/openssl",
+                ["req", "-x509", "-days", "1", "-subj", "/CN=server", "-addext", "subjectAltName=\(names)"]
+                    + ["-addext", "basicConstraints=critical,CA:FALSE"]
+                    + ["-CA", directory.file("ca.pem"), "-CAkey", directory.file("ca.key")] + curve
+                    + ["-keyout", directory.file("server.key"), "-out", directory.file("server.pem")]
+            )
+        }
+    }
+}
+
+/// Files that a process made once and that each test gets a copy of: many tests at once would else wait for `openssl`.
+final class MadeFiles: Sendable {
+    private let made = NIOLockedValueBox<[String: [String: [UInt8]]]>([:])
+
+    /// A directory with these files: copies of those made before under the same key, else made now.
+    func directory(
+        of files: [String],
+        key: String?,
+        _ make: (TemporaryDirectory) throws -> Void
+    ) throws -> TemporaryDirectory {
+        let directory = try TemporaryDirectory()
+        if let key, let known = made.withLockedValue({ $0[key] }) {
+            for (name, bytes) in known { try directory.write(name, bytes) }
+            return directory
+        }
+        try make(directory)
+        let contents = try Dictionary(uniqueKeysWithValues: files.map { ($0, try directory.bytes($0)) })
+        if let key { made.withLockedValue { $0[key] = contents } }
+        return directory
     }
 }

@@ -7,6 +7,8 @@ final class Harness: ConnectionObserver {
         var outcomes: [UInt64: [String]] = [:]
         var changes: [ConnectionChange] = []
         var reportCount = 0
+        /// Submitted by the observer itself, as soon as the connection is open.
+        var first: RequestBatch?
         var waiting:
             [(isTrue: @Sendable (borrowing Harness.Seen) -> Bool, continuation: CheckedContinuation<Void, Never>)] = []
     }
@@ -22,6 +24,10 @@ final class Harness: ConnectionObserver {
         }
         var closeCount: Int {
             changes.count { if case .closed = $0 { true } else { false } }
+        }
+        /// The GOAWAYs that were reported, in order.
+        var goAways: [GoAway] {
+            changes.compactMap { if case .goAway(let goAway) = $0 { goAway } else { nil } }
         }
         var closeError: HTTP2Error? {
             for case .closed(let error) in changes { return error }
@@ -46,6 +52,13 @@ final class Harness: ConnectionObserver {
         connection.open()
         await wait { $0.changes.contains(.opened) || $0.isClosed }
         return connection
+    }
+
+    /// Opens it with requests that are submitted the moment it is open, on its loop: however late the test's task is, they are
+    /// there before any deadline of the connection.
+    func open(_ configuration: ConnectionConfiguration, sending batch: RequestBatch) async -> Connection {
+        state.withLockedValue { $0.first = batch }
+        return await open(configuration)
     }
 
     func batch(_ slots: some Sequence<UInt64>, path: String = "/ok", timeout: Duration = .seconds(20)) -> RequestBatch {
@@ -74,6 +87,9 @@ final class Harness: ConnectionObserver {
     }
 
     func connection(_ connection: Connection, reported report: borrowing ConnectionReport) {
+        if report.changes.contains(.opened), var first = state.withLockedValue({ $0.first }) {
+            _ = connection.submit(&first)
+        }
         let completions = report.completions
         let changes = report.changes
         let ready = state.withLockedValue { state in

@@ -51,7 +51,7 @@ final class Nghttpd: @unchecked Sendable {
 }
 
 /// Calls the body with the address of a loopback port, as the socket calls take it.
-private func withLoopback(_ port: Int, _ body: (UnsafeMutablePointer<sockaddr>, inout socklen_t) -> Int32) -> (
+func withLoopback(_ port: Int, _ body: (UnsafeMutablePointer<sockaddr>, inout socklen_t) -> Int32) -> (
     Int32, Int
 ) {
     var address = sockaddr_in()
@@ -66,7 +66,7 @@ private func withLoopback(_ port: Int, _ body: (UnsafeMutablePointer<sockaddr>, 
 }
 
 private func isListening(on port: Int) -> Bool {
-    let probe = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    let probe = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     defer { close(probe) }
     return unsafe withLoopback(port) { unsafe connect(probe, $0, $1) }.0 == 0
 }
@@ -78,7 +78,7 @@ struct Listener: ~Copyable {
     let port: Int
 
     init() throws {
-        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         let socket = descriptor
         let (result, port) = unsafe withLoopback(0) { name, size in
             let isBound = unsafe bind(socket, name, size) == 0 && listen(socket, 8) == 0

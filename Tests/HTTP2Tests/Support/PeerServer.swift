@@ -20,6 +20,8 @@ final class PeerServer {
     private var answers: [Int32: (bytes: [UInt8], sent: Int)] = [:]
     /// By stream.
     fileprivate(set) var requests: [Int32: Received] = [:]
+    /// Whether the client said GOAWAY.
+    fileprivate(set) var hasGoAway = false
     /// The streams in the order they were opened.
     var streams: [Int32] { requests.keys.sorted() }
 
@@ -55,6 +57,11 @@ final class PeerServer {
             )
         }
         _ = unsafe nghttp2_submit_settings(handle, 0, entries, entries.count)
+    }
+
+    /// Lets the client send as much as it likes, as far as the connection's window goes.
+    func openConnectionWindow() {
+        _ = unsafe nghttp2_session_set_local_window_size(handle, 0, 0, 1 << 30)
     }
 
     func respond(_ stream: Int32, status: Int, fields: [(String, String)] = [], body: [UInt8] = []) {
@@ -175,6 +182,8 @@ private func onFrame(_: OpaquePointer?, frame: UnsafePointer<nghttp2_frame>?, da
         if header.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0 {
             server.requests[header.stream_id, default: .init()].isComplete = true
         }
+    case NGHTTP2_GOAWAY.rawValue:
+        server.hasGoAway = true
     case NGHTTP2_RST_STREAM.rawValue:
         server.requests[header.stream_id, default: .init()].resetCode = unsafe frame.pointee.rst_stream.error_code
     default:

@@ -109,7 +109,9 @@ struct IdentityReader {
         if failure.isMissingAlgorithm {
             return HTTP2Error(.legacyEncryption, isUnsent: true, underlying: failure.words)
         }
-        let code: HTTP2Error.Code = failure.isWrongPassphrase ? .badPassphrase : .badCertificate
+        // A file without a MAC shows as a wrong one.
+        let isDamaged = !failure.isWrongPassphrase || failure.words?.contains("mac absent") == true
+        let code: HTTP2Error.Code = isDamaged ? .badCertificate : .badPassphrase
         return HTTP2Error(code, isUnsent: true, underlying: failure.words)
     }
 
