@@ -19,7 +19,8 @@ struct Send: AsyncParsableCommand {
     @Flag(help: "Every device of the app.") var everyone = false
     @Option(help: "The title.") var title: String?
     @Option(help: "The text.") var body: String
-    @Flag(help: "Show what each dialect would send; send nothing.") var dryRun = false
+    @Flag(help: "Show the headers and bytes that each dialect would send; send nothing.") var dryRun = false
+    @Flag(help: "Print JSON, also in a dry run.") var json = false
 
     func validate() throws {
         guard everyone || !(phone + user + device).isEmpty else {
@@ -46,7 +47,11 @@ struct Send: AsyncParsableCommand {
             bearer: key
         )
         await client.close()
-        Console.print(answer.json ?? .string(answer.text))
+        if dryRun, !json, let previews = answer.json?["previews"]?.object {
+            Console.print(DryRun.text(previews))
+        } else {
+            Console.print(answer.json ?? .string(answer.text))
+        }
         guard (200..<300).contains(answer.status) else {
             throw CommandFailure("send: the gateway answered \(answer.status)")
         }

@@ -1,3 +1,4 @@
+package import DeliveryEngine
 package import Model
 
 /// Finds the tenant behind a key, and holds what all nodes share: credentials, provider tokens, the master key's check.
@@ -83,6 +84,20 @@ package struct PostgresDirectory: Sendable {
         try await asStore { () throws(PostgresError) in
             let result = try await engine.run(DirectorySQL.settings(.id(tenant), .id(app)), tenant: nil)
             return try SettingsRow.read(result, tenant: tenant)
+        }
+    }
+
+    /// The topic and credentials of each platform of an app; empty for an app that is not there.
+    ///
+    /// - Throws: `StoreError`.
+    package func routes(
+        of app: AppID,
+        in tenant: TenantID
+    ) async throws(StoreError) -> [Platform: PlatformRoute] {
+        try await asStore { () throws(PostgresError) in
+            let result = try await engine.run(DirectorySQL.platforms(.id(tenant), .id(app)), tenant: nil)
+            guard let row = result.first else { return [:] }
+            return PlatformRouteCoding.decode(try row.object("platforms"))
         }
     }
 

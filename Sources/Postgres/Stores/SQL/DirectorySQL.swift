@@ -15,6 +15,8 @@ enum DirectorySQL {
         "SELECT vendor, app_id, settings FROM gateway.binding WHERE tenant_id = $1 AND app_id = $2"
     )
 
+    static let platforms = StoreSQL.tenant("SELECT platforms FROM gateway.app WHERE tenant_id = $1 AND app_id = $2")
+
     static let touch = StoreSQL.tenant(
         """
         INSERT INTO gateway.api_key_use AS u (tenant_id, key_id, last_used_at)
