@@ -159,7 +159,7 @@ enum Format {
 
 /// Where it was measured.
 enum Machine {
-    /// Date, processor, number of cores, kernel.
+    /// Date, processor, number of cores, kernel, and how busy it is: two is what the benchmark itself makes.
     static var line: String {
         func text(_ file: String) -> String {
             (try? Data(contentsOf: URL(filePath: file))).map { String(decoding: $0, as: UTF8.self) } ?? ""
@@ -168,6 +168,8 @@ enum Machine {
         let name = processor?.split(separator: ":").last.map { $0.trimmingPrefix(" ") } ?? "unknown processor"
         let kernel = text("/proc/sys/kernel/osrelease").filter { $0 != "\n" }
         let date = Date().formatted(.iso8601.year().month().day())
-        return "\(date), \(name), \(sysconf(Int32(_SC_NPROCESSORS_ONLN))) cores, Linux \(kernel)"
+        let load = text("/proc/loadavg").split(separator: " ").first ?? "?"
+        let cores = sysconf(Int32(_SC_NPROCESSORS_ONLN))
+        return "\(date), \(name), \(cores) cores, Linux \(kernel), load average \(load) at the end"
     }
 }
