@@ -39,7 +39,7 @@ package final class EventLoop: Sendable {
 
     deinit { if signal >= 0 { close(signal) } }
 
-    /// Ends the thread and all that lives on it, and waits for that. Never call it on the loop.
+    /// Ends the thread and all that lives on it, and waits for that; called on the loop, it ends it without waiting.
     package func shutdown() {
         mailbox.withLockedValue { $0.isEnding = true }
         ring()

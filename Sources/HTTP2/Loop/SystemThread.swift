@@ -23,8 +23,11 @@ struct SystemThread: Sendable {
         self.id = id
     }
 
-    /// Waits for its end. Call this or `detach`, once.
-    func join() { _ = pthread_join(id, nil) }
+    /// Waits for its end. Call this or `detach`, once. The thread itself cannot wait for that: there it is `detach`.
+    func join() {
+        guard pthread_equal(id, pthread_self()) == 0 else { return detach() }
+        _ = pthread_join(id, nil)
+    }
 
     /// Lets it end by itself.
     func detach() { _ = pthread_detach(id) }
