@@ -1,6 +1,7 @@
 /// Apple's words for why a push was not accepted, with the status that each travels under.
 ///
-/// Source: Apple, "Handling notification responses from APNs" (read 2026-11), as listed in the project's APNs notes §9.
+/// Source: Apple, "Handling notification responses from APNs" and "Handling error responses from APNs" (read 2026-11), as listed in the
+/// project's APNs notes §9 and §12; `MissingChannelQueueSize` is undocumented (observed).
 package enum Reason: String, Sendable, CaseIterable {
     case badCollapseID = "BadCollapseId"
     case badDeviceToken = "BadDeviceToken"
@@ -35,15 +36,29 @@ package enum Reason: String, Sendable, CaseIterable {
     case serviceUnavailable = "ServiceUnavailable"
     case shutdown = "Shutdown"
 
+    // Broadcasts and channel management.
+    case featureNotEnabled = "FeatureNotEnabled"
+    case missingChannelID = "MissingChannelId"
+    case badChannelID = "BadChannelId"
+    case channelNotRegistered = "ChannelNotRegistered"
+    case badRequestParams = "BadRequestParams"
+    case badRequestPayload = "BadRequestPayload"
+    case missingPushType = "MissingPushType"
+    case cannotCreateChannelConfig = "CannotCreateChannelConfig"
+    case missingChannelQueueSize = "MissingChannelQueueSize"
+    case topicMismatch = "TopicMismatch"
+
     /// The HTTP status of an answer with this reason.
     package var status: Int {
         switch self {
         case .badCollapseID, .badDeviceToken, .badExpirationDate, .badMessageID, .badPriority, .badTopic,
             .deviceTokenNotForTopic, .duplicateHeaders, .idleTimeout, .invalidPushType, .missingDeviceToken,
-            .missingTopic, .payloadEmpty, .topicDisallowed:
+            .missingTopic, .payloadEmpty, .topicDisallowed, .featureNotEnabled, .missingChannelID, .badChannelID,
+            .channelNotRegistered, .badRequestParams, .badRequestPayload, .missingPushType,
+            .cannotCreateChannelConfig, .missingChannelQueueSize:
             400
         case .badCertificate, .badCertificateEnvironment, .expiredProviderToken, .forbidden, .invalidProviderToken,
-            .missingProviderToken, .unrelatedKeyIDInToken, .badEnvironmentKeyIDInToken:
+            .missingProviderToken, .unrelatedKeyIDInToken, .badEnvironmentKeyIDInToken, .topicMismatch:
             403
         case .badPath: 404
         case .methodNotAllowed: 405

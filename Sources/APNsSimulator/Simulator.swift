@@ -1,7 +1,6 @@
 import NIOConcurrencyHelpers
 import NIOCore
 import NIOHTTP1
-import NIOHTTP2
 import NIOPosix
 import NIOSSL
 
@@ -17,11 +16,17 @@ package final class Simulator: Sendable {
         /// Port of the APNs listener.
         package var apnsPort: Int
 
+        /// Port of the channel management listener.
+        package var managePort: Int
+
         /// Port of the control listener.
         package var controlPort: Int
 
         /// `host:port` of the APNs listener.
         package var apns: String { Self.join(host, apnsPort) }
+
+        /// `host:port` of the channel management listener.
+        package var manage: String { Self.join(host, managePort) }
 
         /// `host:port` of the control listener.
         package var control: String { Self.join("127.0.0.1", controlPort) }
@@ -30,16 +35,6 @@ package final class Simulator: Sendable {
             host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
         }
     }
-
-    /// The open channels, to be told when the simulator stops.
-    private struct Channels: Sendable {
-        var listeners: [any Channel] = []
-        var connections: [ObjectIdentifier: any Channel] = [:]
-        var isStopping = false
-    }
-
-    /// 4,096 connections: Apple allows thousands; above it a leaking client would take our descriptors.
-    private static let connectionLimit = 4096
 
     /// How long connections may drain after GOAWAY.
     private static let drainDeadline = TimeAmount.milliseconds(500)
@@ -51,7 +46,7 @@ package final class Simulator: Sendable {
     private let state: SimulatorState
     private let authority: CertificateAuthority
     private let group: MultiThreadedEventLoopGroup
-    private let channels = NIOLockedValueBox(Channels())
+    private let listeners = NIOLockedValueBox<[any Channel]>([])
 
     /// A simulator that does not listen yet.
     ///
@@ -74,12 +69,15 @@ package final class Simulator: Sendable {
     package func start() async throws(SimulatorError) -> Addresses {
         let context = try makeTLSContext()
         do {
-            let apns = try await bindAPNs(context)
+            let issuers = try clientAuthorities()
+            let apns = try await bind(.send, configuration.port, context, issuers)
+            let manage = try await bind(.manage, configuration.managePort, context, issuers)
             let control = try await bindControl()
-            channels.withLockedValue { $0.listeners = [apns, control] }
+            listeners.withLockedValue { $0 = [apns, manage, control] }
             return Addresses(
                 host: configuration.host,
                 apnsPort: apns.localAddress?.port ?? configuration.port,
+                managePort: manage.localAddress?.port ?? configuration.managePort,
                 controlPort: control.localAddress?.port ?? configuration.controlPort
             )
         } catch {
@@ -90,17 +88,11 @@ package final class Simulator: Sendable {
 
     /// Says GOAWAY on every connection, gives them half a second, and ends everything. A second call does nothing.
     package func stop() async {
-        let open: Channels? = channels.withLockedValue { channels in
-            guard !channels.isStopping else { return nil }
-            channels.isStopping = true
-            return channels
-        }
-        guard let open else { return }
-        for listener in open.listeners { try? await listener.close() }
-        for connection in open.connections.values {
-            connection.pipeline.fireUserInboundEventTriggered(PushConnection.ShutDown())
-        }
-        await drain(Array(open.connections.values))
+        guard state.connections.close() else { return }
+        for listener in listeners.withLockedValue({ $0 }) { try? await listener.close() }
+        let open = state.connections.channels(nil)
+        for connection in open { connection.pipeline.fireUserInboundEventTriggered(PushConnection.ShutDown()) }
+        await drain(open)
         try? await group.shutdownGracefully()
     }
 
@@ -122,14 +114,47 @@ package final class Simulator: Sendable {
         try state.addScript(answers)
     }
 
-    /// Forgets the script, the counts and the requests. Connections stay.
+    /// Registers device tokens: what is not registered is accepted, unless the configuration says otherwise.
+    ///
+    /// - Throws: `SimulatorError` when there are too many.
+    package func register(_ devices: [String: RegisteredDevice]) throws(SimulatorError) {
+        try state.register(devices.map { ($0.key, $0.value) })
+    }
+
+    /// Revokes a provider key, or takes that back.
+    package func setRevoked(_ keyID: String, _ isRevoked: Bool) { state.setRevoked(keyID, isRevoked) }
+
+    /// Plays a fault at once, on one open connection or on all of them; the numbers are those of the records.
+    ///
+    /// - Returns: On how many connections.
+    @discardableResult
+    package func play(_ fault: Fault, onConnection number: Int? = nil) -> Int {
+        state.connections.play(fault, on: number)
+    }
+
+    /// A push certificate as Apple makes them, signed by the simulator's CA, with its private key, both in PEM.
+    ///
+    /// - Throws: `SimulatorError` when it cannot be made.
+    package func makeClientIdentity(
+        _ request: ClientCertificateRequest
+    ) throws(SimulatorError) -> (certificatePEM: String, keyPEM: String) {
+        try authority.makeClientIdentity(request)
+    }
+
+    /// How long every answer is held back, from now on.
+    package func setLatency(_ latency: Latency) { state.latency = latency }
+
+    /// Forgets the script, the registries, the counts and the requests. Connections stay.
     package func reset() { state.reset() }
 
     // MARK: Listeners
 
     private func makeTLSContext() throws(SimulatorError) -> NIOSSLContext {
         do {
-            let identity = try authority.makeServerIdentity(extraHost: configuration.host)
+            let identity = try authority.makeServerIdentity(
+                extraHost: configuration.host,
+                days: configuration.serverCertificateDays
+            )
             var tls = TLSConfiguration.makeServerConfiguration(
                 certificateChain: try NIOSSLCertificate.fromPEMBytes(Array(identity.certificatePEM.utf8))
                     .map { .certificate($0) },
@@ -137,61 +162,50 @@ package final class Simulator: Sendable {
             )
             // Row 1: TLS 1.2 at least; ALPN h2, or none, which Pushy sends (Apple documents neither).
             tls.minimumTLSVersion = .tlsv12
-            tls.applicationProtocols = ["h2"]
+            if configuration.offersALPN { tls.applicationProtocols = ["h2"] }
+            // A client certificate may be shown; what it is worth is decided above TLS (row 2).
+            tls.certificateVerification = .optionalVerification
+            tls.trustRoots = .certificates([])
             return try NIOSSLContext(configuration: tls)
         } catch {
             throw SimulatorError(.certificateAuthority, "Cannot make the server's certificate: \(error)")
         }
     }
 
-    private func bindAPNs(_ context: NIOSSLContext) async throws -> any Channel {
+    /// nil believes every certificate.
+    private func clientAuthorities() throws -> ClientAuthorities? {
+        guard let given = configuration.clientAuthorities else { return nil }
+        return try given.adding(ClientAuthorities(pem: caPEM))
+    }
+
+    private func bind(
+        _ listener: ListenerKind,
+        _ port: Int,
+        _ context: NIOSSLContext,
+        _ issuers: ClientAuthorities?
+    ) async throws -> any Channel {
         try await ServerBootstrap(group: group)
             .serverChannelOption(.backlog, value: 1024)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
-            .childChannelInitializer { [self] channel in
-                channel.eventLoop.makeCompletedFuture { try addPushHandlers(to: channel, context) }
+            .childChannelInitializer { [state] channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try ConnectionOpening(state: state, context: context, issuers: issuers)
+                        .open(channel, listener: listener)
+                }
             }
-            .bind(host: configuration.host, port: configuration.port)
+            .bind(host: configuration.host, port: port)
             .get()
-    }
-
-    private func addPushHandlers(to channel: any Channel, _ context: NIOSSLContext) throws {
-        guard remember(channel) else { throw ChannelError.operationUnsupported }
-        let isOpenAtOnce = configuration.mode == .accept
-        let wire = WireHandler(advertisedStreams: isOpenAtOnce ? configuration.maxStreams : 1)
-        try channel.pipeline.syncOperations.addHandlers([
-            NIOSSLServerHandler(context: context),
-            wire,
-            Self.makeHTTP2Handler(),
-            PushConnection(state: state, wire: wire),
-        ])
-    }
-
-    /// Row 3: the SETTINGS of the real service (APNs notes §2, observed). The stream limit is put in by `WireHandler`.
-    private static func makeHTTP2Handler() -> NIOHTTP2Handler {
-        var connection = NIOHTTP2Handler.ConnectionConfiguration()
-        connection.initialSettings = [
-            .init(parameter: .headerTableSize, value: 4096),
-            .init(parameter: .maxConcurrentStreams, value: WireHandler.enforcedStreams),
-            .init(parameter: .initialWindowSize, value: 65_535),
-            .init(parameter: .maxFrameSize, value: 16_384),
-            .init(parameter: .maxHeaderListSize, value: 8000),
-        ]
-        var streams = NIOHTTP2Handler.StreamConfiguration()
-        // A gateway that gives up on slow answers resets many streams at once; the real service's bound is unknown.
-        streams.streamResetFrameRateLimit.maximumCount = 5000
-        return NIOHTTP2Handler(mode: .server, connectionConfiguration: connection, streamConfiguration: streams)
     }
 
     private func bindControl() async throws -> any Channel {
         try await ServerBootstrap(group: group)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-            .childChannelInitializer { [state, caPEM] channel in
+            .childChannelInitializer { [state, authority] channel in
                 channel.eventLoop.makeCompletedFuture {
                     try channel.pipeline.syncOperations.configureHTTPServerPipeline(withErrorHandling: true)
                     try channel.pipeline.syncOperations.addHandler(
-                        ControlHandler(routes: ControlRoutes(state: state, caPEM: caPEM))
+                        ControlHandler(routes: ControlRoutes(state: state, authority: authority))
                     )
                 }
             }
@@ -200,21 +214,6 @@ package final class Simulator: Sendable {
     }
 
     // MARK: Connections
-
-    private func remember(_ channel: any Channel) -> Bool {
-        let id = ObjectIdentifier(channel)
-        let isWelcome = channels.withLockedValue { channels in
-            guard !channels.isStopping, channels.connections.count < Self.connectionLimit else { return false }
-            channels.connections[id] = channel
-            return true
-        }
-        if isWelcome {
-            channel.closeFuture.whenComplete { [channels] _ in
-                _ = channels.withLockedValue { $0.connections.removeValue(forKey: id) }
-            }
-        }
-        return isWelcome
-    }
 
     private func drain(_ connections: [any Channel]) async {
         await withDiscardingTaskGroup { tasks in

@@ -29,8 +29,17 @@ package struct SimulatorConfiguration: Sendable {
     /// Port of the APNs listener; 0 means any free one.
     package var port = 0
 
+    /// Port of the channel management listener, on the same address; 0 means any free one.
+    package var managePort = 0
+
     /// Port of the control listener; 0 means any free one.
     package var controlPort = 0
+
+    /// For how many days the server's certificate is valid; negative for one that has expired.
+    package var serverCertificateDays = 365
+
+    /// Whether ALPN `h2` is offered; the real service does not insist on it.
+    package var offersALPN = true
 
     /// How the simulator answers.
     package var mode = SimulatorMode.validate
@@ -41,11 +50,17 @@ package struct SimulatorConfiguration: Sendable {
     /// The provider keys whose signatures are accepted.
     package var keys = KeyRegistry.acceptingAnyKey
 
+    /// The CAs whose client certificates are believed, besides our own; nil believes everyone (row 2).
+    package var clientAuthorities: ClientAuthorities?
+
+    /// The apps that may use broadcast channels; nil for all (row 40).
+    package var broadcastApps: Set<String>?
+
     /// The CA that signs the server's certificate; nil makes a new one.
     package var authority: CertificateAuthority?
 
     /// How long every answer is held back.
-    package var latency = Duration.zero
+    package var latency = Latency.zero
 
     /// Streams that a connection may have open once it has shown a valid provider token, 1...4096.
     ///
@@ -75,6 +90,27 @@ package struct SimulatorConfiguration: Sendable {
 
     /// Whether a connection that sent an expired provider token keeps failing, as Pushy saw it on the real service.
     package var wedgesOnExpiredToken = true
+
+    /// Whether a connection answers nothing more after `TooManyProviderTokenUpdates`, as one provider saw it (pushy#931).
+    package var silencesAfterTokenUpdates = false
+
+    /// Whether device tokens that nobody registered at the control port are bad (row 22).
+    package var knowsEveryDevice = false
+
+    /// How long a device token has to be in bytes; nil for any length. Apple asks never to rely on one.
+    package var deviceTokenBytes: Int?
+
+    /// Whether a refused push drops the stream limit to 1 until the next accepted one (row 31, last seen 2019).
+    package var dropsLimitOnReject = false
+
+    /// How many `BadDeviceToken` within a minute end a connection (row 32); nil for no such rule. Apple documents the habit, not the number.
+    package var badTokenLimit: Int?
+
+    /// How long a connection may be idle before GOAWAY `IdleTimeout` (row 33); nil for ever.
+    package var idleTimeout: Duration?
+
+    /// Seed of every random choice: latencies, shares.
+    package var seed: UInt64 = 1
 
     /// The clock of every rule about time, in seconds since 1970.
     package var now: @Sendable () -> Int = { Int(Date().timeIntervalSince1970) }

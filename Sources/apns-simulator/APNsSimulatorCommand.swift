@@ -19,6 +19,9 @@ struct APNsSimulatorCommand: AsyncParsableCommand {
     @Option(help: "Port of the APNs listener (TLS, HTTP/2); 0 = any.")
     var port = 0
 
+    @Option(help: "Port of the channel management listener (TLS, HTTP/2), on the same address; 0 = any.")
+    var managePort = 0
+
     @Option(help: "Port of the control listener (HTTP/1.1 in clear); 0 = any.")
     var controlPort = 0
 
@@ -44,8 +47,32 @@ struct APNsSimulatorCommand: AsyncParsableCommand {
     @Flag(help: "Believe every well-formed provider token, whoever signed it. The default without --keys.")
     var acceptAnyKey = false
 
+    @Option(
+        help: ArgumentHelp(
+            "Believe client certificates of these CAs (PEM) and of the simulator's own only; without it every certificate.",
+            valueName: "file"
+        )
+    )
+    var clientCa: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "An app that may use broadcast channels, repeatable; without it every app.",
+            valueName: "bundle"
+        )
+    )
+    var broadcastApp: [String] = []
+
     @Option(help: "Milliseconds that every answer is held back.")
     var latencyMs = 0
+
+    @Option(
+        help: ArgumentHelp(
+            "The same, from a distribution: fixed:50, uniform:10-90, exponential:50, percentiles:50=20,99=400,100=2000.",
+            valueName: "spec"
+        )
+    )
+    var latency: String?
 
     @Option(help: "Streams per connection once a valid provider token was seen.")
     var maxStreams = 1000
@@ -56,7 +83,7 @@ struct APNsSimulatorCommand: AsyncParsableCommand {
     @Option(help: "Which of Apple's hosts to play: production or sandbox.")
     var environment = APNsEnvironment.production
 
-    @Option(help: ArgumentHelp("Write {\"apns\",\"control\"} here when ready.", valueName: "file"))
+    @Option(help: ArgumentHelp("Write {\"apns\",\"control\",\"manage\"} here when ready.", valueName: "file"))
     var addressFile: String?
 
     @Option(help: "Event loop threads.")
@@ -74,6 +101,33 @@ struct APNsSimulatorCommand: AsyncParsableCommand {
     @Flag(help: "Let a connection recover after ExpiredProviderToken.")
     var noWedge = false
 
+    @Flag(help: "Refuse device tokens that were not registered at the control port.")
+    var strictDevices = false
+
+    @Option(help: "Refuse device tokens of another length, in bytes; without it any length.")
+    var tokenBytes: Int?
+
+    @Flag(help: "Answer nothing more on a connection that got TooManyProviderTokenUpdates.")
+    var silentAfterUpdates = false
+
+    @Flag(help: "Drop the stream limit to 1 after a refused push, until the next accepted one.")
+    var dropLimitOnReject = false
+
+    @Option(help: "BadDeviceToken answers within a minute that end a connection; without it no limit.")
+    var badTokenLimit: Int?
+
+    @Option(help: "Seconds a connection may be idle before GOAWAY IdleTimeout; without it for ever.")
+    var idleSeconds: Int?
+
+    @Option(help: "Days the server's certificate is valid; negative for one that has expired.")
+    var certificateDays = 365
+
+    @Flag(help: "Offer no ALPN protocol.")
+    var noAlpn = false
+
+    @Option(help: "Seed of every random choice.")
+    var seed: UInt64 = 1
+
     @Option(help: "Least level of what is logged to standard error: trace, debug, info, warning, error.")
     var logLevel = "info"
 
@@ -82,14 +136,23 @@ struct APNsSimulatorCommand: AsyncParsableCommand {
             if !isRight { throw ValidationError(sentence) }
         }
         try require((0...65_535).contains(port), "--port is 0 to 65535.")
+        try require((0...65_535).contains(managePort), "--manage-port is 0 to 65535.")
         try require((0...65_535).contains(controlPort), "--control-port is 0 to 65535.")
         try require(keys == nil || !acceptAnyKey, "--keys and --accept-any-key exclude each other.")
         try require((0...3_600_000).contains(latencyMs), "--latency-ms is 0 to 3600000.")
+        try require(
+            latency.map { Latency($0) != nil && latencyMs == 0 } ?? true,
+            "--latency is fixed:MS, uniform:MS-MS, exponential:MS or percentiles:P=MS,…; not with --latency-ms."
+        )
         try require((1...4096).contains(maxStreams), "--max-streams is 1 to 4096.")
         try require((1...64).contains(threads), "--threads is 1 to 64.")
         try require((0...1_000_000).contains(keepRequests), "--keep-requests is 0 to 1000000.")
         try require(Logger.Level(rawValue: logLevel) != nil, "--log-level is one of swift-log's levels.")
         try require(tokenRate.map { $0 > 0 } ?? true, "--token-rate is 1 or more.")
+        try require(tokenBytes.map { (1...512).contains($0) } ?? true, "--token-bytes is 1 to 512.")
+        try require(badTokenLimit.map { (1...100_000).contains($0) } ?? true, "--bad-token-limit is 1 to 100000.")
+        try require(idleSeconds.map { (1...86_400).contains($0) } ?? true, "--idle-seconds is 1 to 86400.")
+        try require((-3650...3650).contains(certificateDays), "--certificate-days is -3650 to 3650.")
     }
 
     func run() async throws {
@@ -102,7 +165,10 @@ struct APNsSimulatorCommand: AsyncParsableCommand {
         if let addressFile { try AddressFile.write(addresses, to: addressFile) }
         logger.info(
             "Listening",
-            metadata: ["apns": "\(addresses.apns)", "control": "\(addresses.control)", "mode": "\(mode.rawValue)"]
+            metadata: [
+                "apns": "\(addresses.apns)", "control": "\(addresses.control)", "manage": "\(addresses.manage)",
+                "mode": "\(mode.rawValue)",
+            ]
         )
         await signals.first()
         logger.info("Stopping")
@@ -113,18 +179,30 @@ struct APNsSimulatorCommand: AsyncParsableCommand {
         var configuration = SimulatorConfiguration()
         configuration.host = host
         configuration.port = port
+        configuration.managePort = managePort
         configuration.controlPort = controlPort
         configuration.mode = mode
         configuration.environment = environment
         configuration.keys = try keys.map { try KeyRegistry(contentsOfFile: $0) } ?? .acceptingAnyKey
         configuration.authority = try caKey.map { try CertificateAuthority(keptIn: $0) }
-        configuration.latency = .milliseconds(latencyMs)
+        configuration.clientAuthorities = try clientCa.map { try ClientAuthorities(contentsOfFile: $0) }
+        configuration.broadcastApps = broadcastApp.isEmpty ? nil : Set(broadcastApp)
+        configuration.latency = latency.flatMap { Latency($0) } ?? .milliseconds(latencyMs)
         configuration.maxStreams = maxStreams
         configuration.threads = threads
         configuration.recordedRequestLimit = keepRequests
         configuration.pushesPerTokenAndSecond = tokenRate
         configuration.refusesUndeliverablePayloads = strict
         configuration.wedgesOnExpiredToken = !noWedge
+        configuration.silencesAfterTokenUpdates = silentAfterUpdates
+        configuration.knowsEveryDevice = strictDevices
+        configuration.deviceTokenBytes = tokenBytes
+        configuration.dropsLimitOnReject = dropLimitOnReject
+        configuration.badTokenLimit = badTokenLimit
+        configuration.idleTimeout = idleSeconds.map { .seconds($0) }
+        configuration.serverCertificateDays = certificateDays
+        configuration.offersALPN = !noAlpn
+        configuration.seed = seed
         configuration.logger = logger
         return configuration
     }

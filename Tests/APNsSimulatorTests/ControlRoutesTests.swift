@@ -7,11 +7,11 @@ import Testing
     private let state: SimulatorState
     private let routes: ControlRoutes
 
-    init() {
+    init() throws {
         var configuration = SimulatorConfiguration()
         configuration.mode = .script
         state = SimulatorState(configuration)
-        routes = ControlRoutes(state: state, caPEM: "PEM")
+        routes = ControlRoutes(state: state, authority: try CertificateAuthority())
     }
 
     @Test func statsNameEveryCount() throws {
@@ -70,7 +70,7 @@ import Testing
         ] {
             var configuration = SimulatorConfiguration()
             configuration.mode = mode
-            let routes = ControlRoutes(state: SimulatorState(configuration), caPEM: "")
+            let routes = ControlRoutes(state: SimulatorState(configuration), authority: try CertificateAuthority())
             #expect(routes.answer(method: "POST", target: "/_simulator/script", body: script).status == status)
         }
     }

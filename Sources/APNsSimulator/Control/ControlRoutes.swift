@@ -26,7 +26,7 @@ struct ControlRoutes: Sendable {
     }
 
     let state: SimulatorState
-    let caPEM: String
+    let authority: CertificateAuthority
 
     private static let prefix = "/_simulator/"
     private static let usualLimit = 100
@@ -40,19 +40,33 @@ struct ControlRoutes: Sendable {
         case ("GET", "stats"): return .success(stats)
         case ("GET", "requests"): return requests(parts?.queryItems ?? [])
         case ("GET", "duplicates"): return .success(duplicates)
-        case ("GET", "ca"): return Answer(status: 200, contentType: "application/x-pem-file", body: Data(caPEM.utf8))
+        case ("GET", "connections"): return .success(["connections": connections])
+        case ("GET", "channels"): return .success(["channels": channels])
+        case ("GET", "ca"):
+            let pem = Data(authority.certificatePEM.utf8)
+            return Answer(status: 200, contentType: "application/x-pem-file", body: pem)
         case ("POST", "script"): return script(body)
+        case ("POST", "connections"): return play(body)
+        case ("POST", "certificates"): return certificate(body)
+        case ("POST", "devices"): return register(body)
+        case ("POST", "keys"): return revoke(body)
+        case ("POST", "latency"): return changeLatency(body)
         case ("DELETE", "script"):
             state.clearScript()
             return .success(["scripted": 0])
         case ("POST", "reset"):
             state.reset()
             return .success(["scripted": 0])
-        case (_, "stats"), (_, "requests"), (_, "duplicates"), (_, "ca"), (_, "script"), (_, "reset"):
-            return .failure(405, "\(method) is not for \(path)")
-        default: return .failure(404, "no such path")
+        default:
+            return Self.names.contains(name)
+                ? .failure(405, "\(method) is not for \(path)") : .failure(404, "no such path")
         }
     }
+
+    private static let names: Set<String> = [
+        "stats", "requests", "duplicates", "connections", "channels", "ca", "script", "certificates", "devices", "keys",
+        "latency", "reset",
+    ]
 
     private var stats: [String: Any] {
         let stats = state.withLedger(\.stats)
@@ -72,6 +86,7 @@ struct ControlRoutes: Sendable {
             "untracked": stats.untracked,
             "overflowed": stats.untracked > 0,
             "findings": stats.findings,
+            "faults": stats.faults,
             "scripted": state.scriptedCount,
         ]
     }
@@ -111,21 +126,34 @@ struct ControlRoutes: Sendable {
             "rule": ["row": request.row, "evidence": request.evidence.rawValue] as [String: Any],
             "findings": request.findings,
             "receivedAt": request.receivedAt,
+            "connection": request.connection,
+            "stream": request.stream,
         ]
         if payload == nil { json["payloadText"] = String(decoding: request.payload, as: UTF8.self) }
         return json
     }
 
     private func script(_ body: Data) -> Answer {
-        let answers: [ScriptedAnswer]
+        read([ScriptedAnswer].self, body) { answers throws(SimulatorError) in
+            try state.addScript(answers)
+            return .success(["scripted": state.scriptedCount])
+        }
+    }
+
+    /// Reads the body and does what it asks for: 400 when it cannot be read, 409 when it cannot be done.
+    func read<Order: Decodable>(
+        _ type: Order.Type,
+        _ body: Data,
+        _ obey: (Order) throws(SimulatorError) -> Answer
+    ) -> Answer {
+        let order: Order
         do {
-            answers = try JSONDecoder().decode([ScriptedAnswer].self, from: body)
+            order = try JSONDecoder().decode(type, from: body)
         } catch {
             return .failure(400, Self.sentence(of: error))
         }
         do {
-            try state.addScript(answers)
-            return .success(["scripted": state.scriptedCount])
+            return try obey(order)
         } catch {
             return .failure(409, error.description)
         }

@@ -10,10 +10,10 @@ package struct CertificateAuthority: Sendable {
     /// The CA's certificate in PEM: what a client takes as its trust root.
     package let certificatePEM: String
 
-    private let certificate: Certificate
-    private let key: P256.Signing.PrivateKey
+    let certificate: Certificate
+    let key: P256.Signing.PrivateKey
 
-    /// How long certificates are valid: ten years for the CA, one for the server, which is made at every start.
+    /// How long certificates are valid: ten years for the CA; the server's is made at every start.
     private static let year: TimeInterval = 365 * 86_400
 
     /// Makes a new CA.
@@ -80,16 +80,16 @@ package struct CertificateAuthority: Sendable {
         certificatePEM = try certificate.serializeAsPEM().pemString + "\n"
     }
 
-    /// A server certificate for `localhost`, the loopback addresses and `extraHost`, with its private key, both in PEM.
-    func makeServerIdentity(extraHost: String) throws -> (certificatePEM: String, keyPEM: String) {
+    /// A server certificate for `localhost`, the loopback addresses and `extraHost`, valid so many days, with its private key, both in PEM.
+    func makeServerIdentity(extraHost: String, days: Int) throws -> (certificatePEM: String, keyPEM: String) {
         let serverKey = P256.Signing.PrivateKey()
         let publicKey = Certificate.PublicKey(serverKey.publicKey)
         let certificate = try Certificate(
             version: .v3,
             serialNumber: .init(),
             publicKey: publicKey,
-            notValidBefore: Date() - 86_400,
-            notValidAfter: Date() + Self.year,
+            notValidBefore: Date() + Double(min(days, 0) - 1) * 86_400,
+            notValidAfter: Date() + Double(days) * 86_400,
             issuer: self.certificate.subject,
             subject: DistinguishedName { CommonName("localhost") },
             signatureAlgorithm: .ecdsaWithSHA256,

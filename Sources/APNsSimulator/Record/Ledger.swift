@@ -14,6 +14,7 @@ struct Ledger: Sendable {
         var deliveries: [Delivery] = []
         var refusals: [String] = []
         var unanswered = 0
+        var faults: [String] = []
         var findings = 0
         var records: [RecordedRequest] = []
         /// Change of the number of open streams since the last batch, and the most that were open at once.
@@ -21,12 +22,16 @@ struct Ledger: Sendable {
         var streamsMax = 0
 
         var isEmpty: Bool {
-            deliveries.isEmpty && refusals.isEmpty && unanswered == 0 && records.isEmpty && streamsDelta == 0
+            deliveries.isEmpty && refusals.isEmpty && unanswered == 0 && faults.isEmpty && records.isEmpty
+                && streamsDelta == 0
         }
     }
 
     /// 100 named repeats: enough to look into one, whatever went wrong.
     static let namedRepeatLimit = 100
+
+    /// 200 reasons: Apple has some fifty, scripts may invent others without end.
+    static let namedReasonLimit = 200
 
     private(set) var stats = SimulatorStats()
     private var requests: RequestLog
@@ -61,16 +66,16 @@ struct Ledger: Sendable {
         stats.connectionsTotal += 1
     }
 
-    /// A connection closed, with so many streams still open.
-    mutating func connectionClosed(openStreams: Int) {
+    /// A connection closed. Its streams were counted down by its last batch.
+    mutating func connectionClosed() {
         stats.connections -= 1
-        stats.streams -= openStreams
     }
 
     /// Writes down what one turn brought.
     mutating func commit(_ batch: Batch) {
         for delivery in batch.deliveries { accept(delivery) }
-        for reason in batch.refusals { stats.rejected[reason, default: 0] += 1 }
+        for reason in batch.refusals { count(reason) }
+        for fault in batch.faults { stats.faults[fault, default: 0] += 1 }
         for record in batch.records { requests.append(record) }
         stats.unanswered += batch.unanswered
         stats.findings += batch.findings
@@ -91,6 +96,11 @@ struct Ledger: Sendable {
             untracked: stats.untracked,
             first: repeated
         )
+    }
+
+    private mutating func count(_ reason: String) {
+        let isNew = stats.rejected[reason] == nil
+        stats.rejected[isNew && stats.rejected.count >= Self.namedReasonLimit ? "(other)" : reason, default: 0] += 1
     }
 
     private mutating func accept(_ delivery: Delivery) {

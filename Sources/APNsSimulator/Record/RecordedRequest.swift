@@ -27,6 +27,12 @@ package struct RecordedRequest: Sendable, Equatable {
     /// Seconds since 1970.
     package var receivedAt: Int
 
+    /// The number of its connection.
+    package var connection = 0
+
+    /// The HTTP/2 stream it came on.
+    package var stream = 0
+
     /// The first value of a header field.
     package func header(_ name: String) -> String? {
         headers.first { $0.name == name }?.value

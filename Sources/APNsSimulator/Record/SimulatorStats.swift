@@ -36,6 +36,9 @@ package struct SimulatorStats: Sendable, Equatable {
     /// Accepted pushes with a finding: a device would not show them.
     package var findings = 0
 
+    /// Faults that were played, by name.
+    package var faults: [String: Int] = [:]
+
     /// Pushes refused, whatever the reason.
     package var rejectedTotal: Int { rejected.values.reduce(0, +) }
 }

@@ -26,6 +26,18 @@ package struct ConnectionState: Sendable {
     /// Whether an expired token has spoiled the connection for good.
     var isWedged = false
 
+    /// Whether nothing more is answered, as one provider saw it after too many token updates (pushy#931).
+    package internal(set) var isSilenced = false
+
+    /// The certificate that the client showed; nil in token mode.
+    package let certificate: ClientCertificate?
+
+    /// Which host the connection came to.
+    package let listener: ListenerKind
+
     /// A connection that was just opened.
-    package init() {}
+    package init(listener: ListenerKind = .send, certificate: ClientCertificate? = nil) {
+        self.listener = listener
+        self.certificate = certificate
+    }
 }

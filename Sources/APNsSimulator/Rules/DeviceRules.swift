@@ -1,26 +1,58 @@
-/// Rows 22 to 24 and 28: the device token, of which the simulator knows what was scripted.
+/// Rows 22 to 24 and 28: the device token, of which the simulator knows what was scripted or registered.
 enum DeviceRules {
     static let registry = [
         Rule(22, .documented, deviceToken),
+        Rule(22, .documented, environment),
+        Rule(23, .documented, bundle),
         Rule(23, .documented) { scripted(&$0) { $0 == 400 } },
+        Rule(24, .documented, state),
         Rule(24, .documented) { scripted(&$0) { $0 == 410 } },
     ]
 
     static let rate = [
         Rule(28, .documented) {
-            $0.devices.isOverRate($0.deviceToken, $0.now) ? Refusal(.tooManyRequests) : nil
-        },
-        Rule(35, .deduced) { scripted(&$0) { $0 != 200 } },
+            $0.facts.isOverRate($0.deviceToken, $0.now) ? Refusal(.tooManyRequests) : nil
+        }
     ]
 
-    /// Length is free: Apple asks never to hard-code one.
+    /// What was scripted and is neither of the above: trouble comes after every rule.
+    static let trouble = [Rule(35, .deduced) { scripted(&$0) { $0 != 200 } }]
+
+    /// Length is free unless set otherwise: Apple asks never to hard-code one.
     private static func deviceToken(_ examination: inout Examination) -> Refusal? {
         let bytes = examination.deviceToken.utf8
         guard bytes.count.isMultiple(of: 2), bytes.allSatisfy(EnvelopeRules.isHexDigit) else {
             return Refusal(.badDeviceToken)
         }
-        examination.scripted = examination.devices.scriptedAnswer(examination.deviceToken)
+        if let length = examination.settings.deviceTokenBytes, bytes.count != length * 2 {
+            return Refusal(.badDeviceToken)
+        }
+        examination.scripted = examination.facts.scriptedAnswer(examination.deviceToken)
         return nil
+    }
+
+    private static func environment(_ examination: inout Examination) -> Refusal? {
+        guard let device = examination.facts.device(examination.deviceToken) else {
+            return examination.settings.knowsEveryDevice ? Refusal(.badDeviceToken) : nil
+        }
+        let environment = device.environment ?? examination.settings.environment
+        return environment == examination.settings.environment ? nil : Refusal(.badDeviceToken)
+    }
+
+    private static func bundle(_ examination: inout Examination) -> Refusal? {
+        guard let bundle = examination.facts.device(examination.deviceToken)?.bundle else { return nil }
+        let own = examination.topic.dropLast(HeaderRules.suffix(of: examination.topic).count)
+        return own == bundle || examination.topic == bundle ? nil : Refusal(.deviceTokenNotForTopic)
+    }
+
+    private static func state(_ examination: inout Examination) -> Refusal? {
+        guard let device = examination.facts.device(examination.deviceToken) else { return nil }
+        let timestamp = device.timestamp ?? examination.now &* 1000
+        return switch device.state {
+        case .active: nil
+        case .unregistered: Refusal(.unregistered, timestamp: timestamp)
+        case .expired: Refusal(.expiredToken, timestamp: timestamp)
+        }
     }
 
     private static func scripted(_ examination: inout Examination, when isDue: (Int) -> Bool) -> Refusal? {
@@ -28,7 +60,7 @@ enum DeviceRules {
         return Refusal(
             status: status,
             reason: answer.reason ?? "",
-            timestamp: answer.timestamp ?? (status == 410 ? examination.now * 1000 : nil),
+            timestamp: answer.timestamp ?? (status == 410 ? examination.now &* 1000 : nil),
             retryAfter: answer.retryAfter
         )
     }

@@ -1,17 +1,34 @@
 /// Rows 5 to 8: what surrounds the push.
 enum EnvelopeRules {
-    static let all = [
+    static let send = [
         Rule(5, .documented) { $0.request.repeatedHeader == nil ? nil : Refusal(.duplicateHeaders) },
         Rule(6, .documented) { $0.request.method == "POST" ? nil : Refusal(.methodNotAllowed) },
-        Rule(7, .documented, path),
+        Rule(7, .documented, sendPath),
+        Rule(8, .documented, messageID),
+    ]
+
+    /// On the channel host the path decides which methods there are.
+    static let manage = [
+        Rule(5, .documented) { $0.request.repeatedHeader == nil ? nil : Refusal(.duplicateHeaders) },
+        Rule(7, .documented, managePath),
+        Rule(6, .documented) {
+            $0.endpoint.methods.contains($0.request.method) ? nil : Refusal(.methodNotAllowed)
+        },
         Rule(8, .documented, messageID),
     ]
 
     private static let devicePath = "/3/device"
+    private static let broadcastPath = "/4/broadcasts/apps/"
+    private static let appsPath = "/1/apps/"
 
-    /// Channels and broadcasts (`/1/apps`, `/4/broadcasts`) are not played: their paths are as unknown here as any other.
-    private static func path(_ examination: inout Examination) -> Refusal? {
+    private static func sendPath(_ examination: inout Examination) -> Refusal? {
         let path = examination.request.path
+        if path.hasPrefix(broadcastPath) {
+            let bundle = path.dropFirst(broadcastPath.count)
+            guard isPathPart(bundle) else { return Refusal(.badPath) }
+            examination.endpoint = .broadcast(bundle: String(bundle))
+            return nil
+        }
         guard path.hasPrefix(devicePath) else { return Refusal(.badPath) }
         let rest = path.dropFirst(devicePath.count)
         if rest.isEmpty || rest == "/" { return Refusal(.missingDeviceToken) }
@@ -20,11 +37,27 @@ enum EnvelopeRules {
         return nil
     }
 
-    private static func messageID(_ examination: inout Examination) -> Refusal? {
-        guard let id = examination.request.apnsID else { return nil }
-        guard isUUID(id) else { return Refusal(.badMessageID) }
-        examination.apnsID = id
+    private static func managePath(_ examination: inout Examination) -> Refusal? {
+        let path = examination.request.path
+        guard path.hasPrefix(appsPath) else { return Refusal(.badPath) }
+        let parts = path.dropFirst(appsPath.count).split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count == 2, isPathPart(parts[0]) else { return Refusal(.badPath) }
+        switch parts[1] {
+        case "channels": examination.endpoint = .channels(bundle: String(parts[0]))
+        case "all-channels": examination.endpoint = .allChannels(bundle: String(parts[0]))
+        default: return Refusal(.badPath)
+        }
         return nil
+    }
+
+    private static func isPathPart(_ text: Substring) -> Bool {
+        !text.isEmpty && text.utf8.count <= HeaderRules.longestTopicBytes
+            && text.utf8.allSatisfy(HeaderRules.isTopicByte)
+    }
+
+    /// The id is a UUID, whichever header carries it; one that is none is not repeated in the answer.
+    private static func messageID(_ examination: inout Examination) -> Refusal? {
+        examination.givenID == nil || examination.apnsID != nil ? nil : Refusal(.badMessageID)
     }
 
     /// Whether text is a UUID in the canonical 8-4-4-4-12 form, in either case.

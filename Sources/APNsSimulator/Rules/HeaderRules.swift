@@ -1,7 +1,7 @@
 /// Rows 15 to 21: the push's own headers.
 enum HeaderRules {
     static let all = [
-        Rule(15, .documented) { $0.request.topic?.isEmpty ?? true ? Refusal(.missingTopic) : nil },
+        Rule(15, .documented, topicPresence),
         Rule(16, .documented, topicSyntax),
         Rule(17, .documented, topicPermission),
         Rule(18, .documented, pushType),
@@ -11,24 +11,41 @@ enum HeaderRules {
     ]
 
     /// Longest topic. Assumed: a bundle identifier ends at 155 characters, the longest suffix has 23.
-    private static let longestTopicBytes = 255
+    static let longestTopicBytes = 255
 
     /// Longest collapse identifier in bytes (Apple, "Sending notification requests to APNs").
     private static let longestCollapseIDBytes = 64
 
     private static let suffixes = PushType.allCases.map(\.topicSuffix).filter { !$0.isEmpty }
 
+    /// The suffix of a topic that belongs to a push type; empty for a bare bundle identifier.
+    static func suffix(of topic: String) -> String { suffixes.first(where: topic.hasSuffix) ?? "" }
+
+    /// The header may be missing only where a certificate has a single topic.
+    private static func topicPresence(_ examination: inout Examination) -> Refusal? {
+        if let topic = examination.request.topic, !topic.isEmpty {
+            examination.topic = topic
+            return nil
+        }
+        guard let topics = examination.connection.certificate?.topics, topics.count == 1 else {
+            return Refusal(.missingTopic)
+        }
+        examination.topic = topics[0]
+        return nil
+    }
+
     private static func topicSyntax(_ examination: inout Examination) -> Refusal? {
-        guard let topic = examination.request.topic else { return nil }
+        let topic = examination.topic
         examination.pushType = examination.request.pushType.flatMap(PushType.init(rawValue:))
         let isWellFormed = topic.utf8.count <= longestTopicBytes && topic.utf8.allSatisfy(isTopicByte)
         guard isWellFormed, topic.first != ".", topic.last != "." else { return Refusal(.badTopic) }
         guard let type = examination.pushType, type != .mdm else { return nil }
-        let suffix = suffixes.first(where: topic.hasSuffix) ?? ""
+        let suffix = suffix(of: topic)
         return suffix == type.topicSuffix && topic.utf8.count > suffix.utf8.count ? nil : Refusal(.badTopic)
     }
 
-    private static func isTopicByte(_ byte: UInt8) -> Bool {
+    /// Whether a byte may be part of a topic or bundle identifier.
+    static func isTopicByte(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
             UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_"):
@@ -38,9 +55,14 @@ enum HeaderRules {
     }
 
     private static func topicPermission(_ examination: inout Examination) -> Refusal? {
-        guard let topics = examination.connection.key?.topics, let topic = examination.request.topic else { return nil }
-        let suffix = suffixes.first(where: topic.hasSuffix) ?? ""
-        let bundle = String(topic.dropLast(suffix.count))
+        let topic = examination.topic
+        if let certificate = examination.connection.certificate {
+            // "location" is for tokens only (Apple, "Sending notification requests to APNs"); "liveactivity" too, say apns2's comments.
+            let isForTokens = examination.pushType == .location || examination.pushType == .liveactivity
+            return certificate.topics.contains(topic) && !isForTokens ? nil : Refusal(.topicDisallowed)
+        }
+        guard let topics = examination.connection.key?.topics else { return nil }
+        let bundle = String(topic.dropLast(suffix(of: topic).count))
         return topics.contains(bundle) || topics.contains(topic) ? nil : Refusal(.topicDisallowed)
     }
 
@@ -49,7 +71,7 @@ enum HeaderRules {
         examination.request.pushType != nil && examination.pushType == nil ? Refusal(.invalidPushType) : nil
     }
 
-    private static func priority(_ examination: inout Examination) -> Refusal? {
+    static func priority(_ examination: inout Examination) -> Refusal? {
         guard let priority = examination.request.priority else {
             if examination.pushType == .background {
                 examination.findings.append(
@@ -59,10 +81,13 @@ enum HeaderRules {
             return nil
         }
         guard ["1", "5", "10"].contains(priority) else { return Refusal(.badPriority) }
+        if priority == "1", examination.pushType == .liveactivity {
+            examination.findings.append("a live activity has priority 5 or 10")
+        }
         return priority == "10" && examination.pushType == .background ? Refusal(.badPriority) : nil
     }
 
-    private static func expiration(_ examination: inout Examination) -> Refusal? {
+    static func expiration(_ examination: inout Examination) -> Refusal? {
         guard let text = examination.request.expiration else { return nil }
         guard let seconds = Int(text), seconds >= 0 else { return Refusal(.badExpirationDate) }
         return nil

@@ -9,67 +9,75 @@ enum PayloadRules {
     ]
 
     private static func size(_ examination: inout Examination) -> Refusal? {
-        let limit = examination.pushType?.longestPayloadBytes ?? PushType.alert.longestPayloadBytes
+        let limit =
+            examination.endpoint == .device
+            ? examination.pushType?.longestPayloadBytes ?? PushType.alert.longestPayloadBytes
+            : RuleBook.longestPayloadBytes
         return examination.request.bodyBytes > limit ? Refusal(.payloadTooLarge) : nil
     }
 
     /// Apple's answer to a body that is not a notification is unknown: it is accepted with a finding, unless set otherwise.
     private static func content(_ examination: inout Examination) -> Refusal? {
-        let findings = findings(in: examination.request.body, type: examination.pushType)
+        let isBroadcast = examination.endpoint != .device
+        let findings = findings(
+            in: examination.request.body,
+            type: examination.pushType,
+            isBroadcast: isBroadcast
+        )
         examination.findings += findings
-        return examination.settings.refusesUndeliverablePayloads && !findings.isEmpty ? Refusal(.payloadEmpty) : nil
+        guard examination.settings.refusesUndeliverablePayloads, !findings.isEmpty else { return nil }
+        return Refusal(isBroadcast ? .badRequestPayload : .payloadEmpty)
     }
 
     /// What a device would not show or not understand. Source of the types: Apple, "Generating a remote notification".
-    static func findings(in body: [UInt8], type: PushType?) -> [String] {
+    static func findings(in body: [UInt8], type: PushType?, isBroadcast: Bool = false) -> [String] {
         guard let json = try? JSONSerialization.jsonObject(with: Data(body)) else { return ["the body is not JSON"] }
         guard let object = json as? [String: Any] else { return ["the body is not a JSON object"] }
         if type == .mdm {
             return object["mdm"] is String ? [] : ["an mdm push without an mdm string"]
         }
         guard let aps = object["aps"] as? [String: Any] else { return ["the body has no aps object"] }
-        var findings = typeFindings(aps)
+        var findings = APSTypes.findings(in: aps)
         switch type {
         case .background:
             if ["alert", "badge", "sound"].contains(where: { aps[$0] != nil }) {
                 findings.append("a background push with alert, badge or sound")
             }
-            if (aps["content-available"] as? Int) != 1 {
+            if !APSTypes.isOne(aps["content-available"]) {
                 findings.append("a background push without content-available 1")
             }
         case .liveactivity:
-            findings += liveActivityFindings(aps)
-        case .alert, .voip, .complication, .fileprovider, .mdm, .location, .pushtotalk, .widgets, .controls, nil:
+            findings += liveActivityFindings(aps, isBroadcast: isBroadcast)
+        case .widgets, .controls:
+            if !APSTypes.isTrue(aps["content-changed"]) {
+                findings.append("a widget push without content-changed true")
+            }
+        case .alert:
+            if ["alert", "badge", "sound"].allSatisfy({ aps[$0] == nil }) {
+                findings.append("an alert push without alert, badge or sound")
+            }
+        case .voip, .complication, .fileprovider, .mdm, .location, .pushtotalk, nil:
             break
         }
         return findings
     }
 
-    private static func typeFindings(_ aps: [String: Any]) -> [String] {
-        aps.compactMap { name, value -> String? in
-            let fits =
-                switch name {
-                case "alert", "sound": value is String || value is [String: Any]
-                case "badge", "relevance-score": value is Double
-                case "thread-id", "category", "target-content-id": value is String
-                case "content-available", "mutable-content": (value as? Int) == 1 || (value as? Int) == 0
-                case "interruption-level":
-                    ["passive", "active", "time-sensitive", "critical"].contains(value as? String ?? "")
-                default: true
-                }
-            return fits ? nil : "aps.\(name) has a type or value that Apple does not document"
-        }.sorted()
-    }
-
-    private static func liveActivityFindings(_ aps: [String: Any]) -> [String] {
+    /// Source: Apple, "Starting and updating Live Activities with ActivityKit push notifications", APNs notes §10.
+    private static func liveActivityFindings(_ aps: [String: Any], isBroadcast: Bool) -> [String] {
         var findings: [String] = []
-        if !(aps["timestamp"] is Int) { findings.append("a live activity without a timestamp") }
+        if !APSTypes.isInteger(aps["timestamp"]) { findings.append("a live activity without a timestamp") }
         let event = aps["event"] as? String ?? ""
         if !["start", "update", "end"].contains(event) {
             findings.append("a live activity without event start, update or end")
         }
+        if event == "start", isBroadcast { findings.append("a broadcast cannot start a live activity") }
         if event != "end", !(aps["content-state"] is [String: Any]) {
             findings.append("a live activity without content-state")
+        }
+        if event == "start" {
+            if !(aps["attributes-type"] is String) { findings.append("a start without attributes-type") }
+            if !(aps["attributes"] is [String: Any]) { findings.append("a start without attributes") }
+            if aps["alert"] == nil { findings.append("a start without alert") }
         }
         return findings
     }

@@ -6,9 +6,7 @@ enum ProviderTokenRules {
         Rule(9, .documented, presence),
         Rule(10, .documented, identity),
         Rule(11, .documented, keyFitsConnection),
-        Rule(12, .deduced) {
-            ($0.candidate?.key ?? $0.connection.key)?.isRevoked == true ? Refusal(.forbidden) : nil
-        },
+        Rule(12, .deduced, revocation),
         Rule(13, .documented, age),
         Rule(14, .documented, updates),
     ]
@@ -64,6 +62,12 @@ enum ProviderTokenRules {
         return nil
     }
 
+    private static func revocation(_ examination: inout Examination) -> Refusal? {
+        let isRevoked = (examination.candidate?.key ?? examination.connection.key)?.isRevoked == true
+        guard let token = examination.candidate?.token ?? examination.connection.token else { return nil }
+        return isRevoked || examination.facts.isRevoked(token.keyID) ? Refusal(.forbidden) : nil
+    }
+
     private static func age(_ examination: inout Examination) -> Refusal? {
         guard !examination.connection.isWedged else { return Refusal(.expiredProviderToken) }
         guard let token = examination.candidate?.token ?? examination.connection.token else {
@@ -85,6 +89,7 @@ enum ProviderTokenRules {
         if !isFirst, let changed = examination.connection.tokenChangedAt,
             examination.now - changed < shortestUpdateInterval
         {
+            examination.connection.isSilenced = examination.settings.silencesAfterTokenUpdates
             return Refusal(.tooManyProviderTokenUpdates)
         }
         examination.connection.authorization = examination.request.authorization

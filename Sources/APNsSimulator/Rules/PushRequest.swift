@@ -27,6 +27,12 @@ package struct PushRequest: Sendable, Equatable {
     /// `apns-collapse-id`.
     package var collapseID: String?
 
+    /// `apns-channel-id`: broadcasts and channel management.
+    package var channelID: String?
+
+    /// `apns-request-id`: broadcasts and channel management, in place of `apns-id`.
+    package var requestID: String?
+
     /// The first header name that came twice.
     package var repeatedHeader: String?
 
@@ -59,6 +65,8 @@ package struct PushRequest: Sendable, Equatable {
         case "apns-expiration": set(\.expiration, name, value)
         case "apns-priority": set(\.priority, name, value)
         case "apns-collapse-id": set(\.collapseID, name, value)
+        case "apns-channel-id": set(\.channelID, name, value)
+        case "apns-request-id": set(\.requestID, name, value)
         default:
             if otherNames.contains(name) {
                 repeatedHeader = repeatedHeader ?? name

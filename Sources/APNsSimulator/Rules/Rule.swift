@@ -39,7 +39,7 @@ package struct Refusal: Sendable, Equatable {
 
 /// One row of the rule table.
 struct Rule: Sendable {
-    /// Its number in the table of the project's APNs notes §16.2.
+    /// Its number in the table of the project's APNs notes §16.2; from 40 on, those of broadcasts and channels (`docs/simulator.md`).
     var row: Int
 
     /// How well it is known to be Apple's.
@@ -65,44 +65,43 @@ struct Examination {
 
     let request: PushRequest
     let settings: RuleBook.Settings
-    let devices: DeviceFacts
+    let facts: WorldFacts
     let now: Int
 
     var connection: ConnectionState
 
+    /// What the path is for (row 7).
+    var endpoint = Endpoint.device
+
     /// A token that is new on this connection, until rule 14 makes it the connection's.
     var candidate: Candidate?
 
-    /// The path's last part (rule 7).
+    /// The path's last part (row 7).
     var deviceToken = ""
 
-    /// The id the answer carries: the request's, or one made here (rule 8).
-    var apnsID: String?
+    /// The id the request came with: pushes carry `apns-id`, broadcasts and channel calls `apns-request-id`.
+    var givenID: String? {
+        endpoint == .device && connection.listener == .send ? request.apnsID : request.requestID
+    }
+
+    /// The same if it is a UUID: any answer repeats it, whatever is wrong with the request (row 8).
+    var apnsID: String? { givenID.flatMap { EnvelopeRules.isUUID($0) ? $0 : nil } }
+
+    /// The topic that counts: the header's, or the only one of a certificate (row 15).
+    var topic = ""
 
     /// The header's push type when it is one of Apple's.
     var pushType: PushType?
 
-    /// What was scripted for this device token (rule 22).
+    /// The channel of a broadcast or channel call (rows 44 to 46).
+    var channel: BroadcastChannel?
+
+    /// What was scripted for this device token (row 22).
     var scripted: ScriptedAnswer?
 
-    /// What a device would not show although Apple accepts it (rule 27).
+    /// What a device would not show although Apple accepts it (row 27).
     var findings: [String] = []
-}
 
-/// What the rules ask about a device token: the simulator's stand-in for Apple's registry.
-package struct DeviceFacts: Sendable {
-    /// The scripted answer that is due for a token; asking uses one of its `times` up.
-    package var scriptedAnswer: @Sendable (_ token: String) -> ScriptedAnswer?
-
-    /// Counts a push and says whether it is one too many for the token (rule 28).
-    package var isOverRate: @Sendable (_ token: String, _ now: Int) -> Bool
-
-    /// Facts from these two functions.
-    package init(
-        scriptedAnswer: @escaping @Sendable (_ token: String) -> ScriptedAnswer? = { _ in nil },
-        isOverRate: @escaping @Sendable (_ token: String, _ now: Int) -> Bool = { _, _ in false }
-    ) {
-        self.scriptedAnswer = scriptedAnswer
-        self.isOverRate = isOverRate
-    }
+    /// What a success gets besides 200.
+    var reply = Reply()
 }

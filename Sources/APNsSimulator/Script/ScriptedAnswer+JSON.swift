@@ -1,66 +1,182 @@
-/// The JSON form on the control port:
-/// `{"token", "status", "reason"?, "timestamp"?, "times"?, "latencyMs"?, "retryAfter"?}` or
-/// `{"token", "fault": "goaway"|"reset"|"silence"|"close"|"half", "code"?, "reason"?, "processed"?, "delivered"?, "times"?, "latencyMs"?}`.
+/// The JSON form on the control port; `docs/simulator.md` lists every field.
 extension ScriptedAnswer: Decodable {
-    private enum CodingKeys: String, CodingKey, CaseIterable {
-        case token, status, reason, timestamp, times, latencyMs, retryAfter, fault, code, processed, delivered
-    }
-
-    /// An hour: longer waits belong to `silence`, and a timer per push must not live for ever.
-    private static let longestLatencyMilliseconds = 3_600_000
+    /// An hour: what shall last longer lasts for ever.
+    static let longestMilliseconds = 3_600_000
 
     package init(from decoder: any Decoder) throws {
-        try refuseUnknownFields(in: decoder, known: CodingKeys.allCases.map(\.rawValue))
-        let fields = try decoder.container(keyedBy: CodingKeys.self)
-        func refuse(_ key: CodingKeys, _ sentence: String) -> DecodingError {
-            .dataCorruptedError(forKey: key, in: fields, debugDescription: sentence)
-        }
-
-        let token = try fields.decode(String.self, forKey: .token)
-        let status = try fields.decodeIfPresent(Int.self, forKey: .status)
-        let times = try fields.decodeIfPresent(Int.self, forKey: .times)
-        let latency = try fields.decodeIfPresent(Int.self, forKey: .latencyMs) ?? 0
-        let reason = try fields.decodeIfPresent(String.self, forKey: .reason)
-        guard (1...1024).contains(token.utf8.count) else { throw refuse(.token, "1 to 1024 characters") }
-        guard times.map({ $0 > 0 }) ?? true else { throw refuse(.times, "must be positive") }
-        guard (0...Self.longestLatencyMilliseconds).contains(latency) else {
-            throw refuse(.latencyMs, "0 to \(Self.longestLatencyMilliseconds)")
-        }
-
-        if let name = try fields.decodeIfPresent(String.self, forKey: .fault) {
-            guard status == nil else { throw refuse(.status, "an answer has a status or a fault, not both") }
-            let code = try fields.decodeIfPresent(Int.self, forKey: .code)
-            guard code.map({ (0...Int(UInt32.max)).contains($0) }) ?? true else {
-                throw refuse(.code, "an HTTP/2 error code has 32 bits")
+        let fields = try ScriptFields(from: decoder)
+        let selector = try fields.selector()
+        guard fields.times.map({ $0 > 0 }) ?? true else { throw fields.refusal(.times, "must be positive") }
+        if let name = fields.fault {
+            guard fields.status == nil else {
+                throw fields.refusal(.status, "an answer has a status or a fault, not both")
             }
-            let isProcessed = try fields.decodeIfPresent(Bool.self, forKey: .processed) ?? false
-            guard let fault = Fault(name, code: code, reason: reason, isProcessed: isProcessed) else {
-                throw refuse(.fault, "goaway, reset, silence, close or half")
-            }
-            let isDelivered = try fields.decodeIfPresent(Bool.self, forKey: .delivered) ?? false
-            self.init(token: token, fault: fault, times: times, isDelivered: isDelivered)
+            let fault = try fields.makeFault(name, at: selector.moment)
+            self.init(selector, fault: fault, times: fields.times)
+            isDelivered = fields.delivered ?? false
         } else {
-            guard let status, (200...599).contains(status) else {
-                throw refuse(.status, "a status of 200 to 599, or a fault, is needed")
+            guard let status = fields.status, (200...599).contains(status) else {
+                throw fields.refusal(.status, "a status of 200 to 599, or a fault, is needed")
             }
-            let timestamp = try fields.decodeIfPresent(Int.self, forKey: .timestamp)
-            self.init(token: token, status: status, reason: reason, timestamp: timestamp, times: times)
-            retryAfter = try fields.decodeIfPresent(Int.self, forKey: .retryAfter)
+            guard selector.moment == .end else { throw fields.refusal(.at, "a status is answered at the end") }
+            self.init(
+                token: selector.token,
+                status: status,
+                reason: fields.reason,
+                timestamp: fields.timestamp,
+                times: fields.times
+            )
+            self.selector = selector
+            retryAfter = fields.retryAfter
+            shape = try fields.oneOf(Shape.self, fields.shape, .shape)
         }
-        self.latency = .milliseconds(latency)
+        latency = try fields.heldBack()
     }
 }
 
-extension Fault {
-    fileprivate init?(_ name: String, code: Int?, reason: String?, isProcessed: Bool) {
-        switch name {
-        case "goaway":
-            self = .goAway(code: code ?? 0, reason: reason ?? Reason.shutdown.rawValue, isProcessed: isProcessed)
-        case "reset": self = .reset(code: code ?? 7)
-        case "silence": self = .silence
-        case "close": self = .close
-        case "half": self = .halfFrame
-        default: return nil
+extension ScriptFields {
+    /// What the entry is for.
+    func selector() throws -> ScriptSelector {
+        let isAnyPush = token != nil || stream != nil || every != nil || share != nil
+        guard isAnyPush || connection != nil else {
+            throw refusal(.token, "a token, connection, stream, every or share is needed")
         }
+        guard (1...1024).contains((token ?? "*").utf8.count) else { throw refusal(.token, "1 to 1024 characters") }
+        guard stream.map({ $0 > 0 }) ?? true else { throw refusal(.stream, "from 1 up") }
+        guard every.map({ $0 > 0 }) ?? true else { throw refusal(.every, "from 1 up") }
+        guard share.map({ $0 > 0 && $0 <= 1 }) ?? true else { throw refusal(.share, "above 0, up to 1") }
+        let usual: ScriptSelector.Moment =
+            fault == "slowHandshake" ? .accept : isAnyPush ? .end : .open
+        let moment = try oneOf(ScriptSelector.Moment.self, at, .at) ?? usual
+        if moment == .accept || moment == .open {
+            guard token == nil, stream == nil else {
+                throw refusal(.at, "a connection that opens has no token and no stream")
+            }
+        }
+        return ScriptSelector(
+            token: token ?? "*",
+            connection: connection?.number,
+            stream: stream,
+            every: every,
+            share: share,
+            lifetime: try duration(forMs, .forMs),
+            moment: moment
+        )
+    }
+
+    /// How long the answer is held back.
+    func heldBack() throws -> Latency {
+        guard let latencyMs else { return latency ?? .zero }
+        guard latency == nil else { throw refusal(.latency, "latency or latencyMs, not both") }
+        guard (0...ScriptedAnswer.longestMilliseconds).contains(latencyMs) else {
+            throw refusal(.latencyMs, "0 to \(ScriptedAnswer.longestMilliseconds)")
+        }
+        return .milliseconds(latencyMs)
+    }
+
+    /// The fault with its fields, if it can be played at this moment.
+    func makeFault(_ name: String, at moment: ScriptSelector.Moment) throws -> Fault {
+        let fault = try bareFault(name)
+        let fits =
+            switch moment {
+            case .accept: fault.fitsAccept
+            case .open: fault.fitsConnection
+            case .headers, .end: !isSlowHandshake(fault)
+            }
+        guard fits else { throw refusal(.at, "\(name) cannot be played at \(moment.rawValue)") }
+        return fault
+    }
+
+    private func isSlowHandshake(_ fault: Fault) -> Bool {
+        if case .slowHandshake = fault { true } else { false }
+    }
+
+    private func bareFault(_ name: String) throws -> Fault {
+        switch name {
+        case "reset": .reset(code: try errorCode() ?? 7)
+        case "goaway": .goingAway(try goAway())
+        case "silence": .silence
+        case "close": .close
+        case "tcpReset": .tcpReset
+        case "half": .half(then: try oneOf(Fault.Ending.self, then, .then) ?? .close)
+        case "tlsAlert": .tlsAlert(code: try alertCode())
+        case "freeze": .freeze(until: try duration(restoreMs, .restoreMs))
+        case "settings":
+            .settings(
+                StreamLimitChange(
+                    streams: try bounded(streams ?? 1, 0...4096, .streams),
+                    restoredAfter: try duration(restoreMs, .restoreMs),
+                    refusesStreamsAbove: refuse ?? false
+                )
+            )
+        case "starve":
+            .starve(
+                windowBytes: try bounded(windowBytes ?? 0, 0...65_535, .windowBytes),
+                until: try duration(restoreMs, .restoreMs)
+            )
+        case "raw": .raw(try rawBytes())
+        case "shutdown": .shutDown
+        case "slowHandshake": .slowHandshake(try heldBack().constant ?? .zero)
+        default: throw refusal(.fault, "no such fault: see docs/simulator.md")
+        }
+    }
+
+    private func goAway() throws -> GoAway {
+        guard text == nil || reason == nil else { throw refusal(.text, "a reason or a text, not both") }
+        guard (text ?? reason ?? "").utf8.count <= 1024 else { throw refusal(.text, "at most 1024 bytes") }
+        return GoAway(
+            code: try errorCode() ?? 0,
+            debugText: text ?? GoAway.json(reason ?? Reason.shutdown.rawValue),
+            lastStream: try oneOf(GoAway.LastStream.self, lastStream, .lastStream)
+                ?? (processed == true ? .this : .before),
+            repetition: try oneOf(GoAway.Repetition.self, twice, .twice),
+            ending: try oneOf(Fault.Ending.self, then, .then) ?? .close
+        )
+    }
+
+    private func errorCode() throws -> Int? {
+        guard let code else { return nil }
+        guard (0...Int(UInt32.max)).contains(code) else { throw refusal(.code, "an HTTP/2 error code has 32 bits") }
+        return code
+    }
+
+    private func alertCode() throws -> UInt8? {
+        guard let code else { return nil }
+        guard let alert = UInt8(exactly: code) else { throw refusal(.code, "a TLS alert has 8 bits") }
+        return alert
+    }
+
+    private func rawBytes() throws -> [UInt8] {
+        let digits = Array((bytes ?? "").utf8)
+        guard !digits.isEmpty, digits.count.isMultiple(of: 2), digits.count <= 131_072,
+            digits.allSatisfy(EnvelopeRules.isHexDigit)
+        else { throw refusal(.bytes, "hexadecimal, 1 to 65536 bytes") }
+        return stride(from: 0, to: digits.count, by: 2).map { index in
+            UInt8(String(decoding: digits[index..<index + 2], as: UTF8.self), radix: 16) ?? 0
+        }
+    }
+
+    private func bounded(_ number: Int, _ range: ClosedRange<Int>, _ key: Key) throws -> Int {
+        guard range.contains(number) else {
+            throw refusal(key, "\(range.lowerBound) to \(range.upperBound)")
+        }
+        return number
+    }
+
+    private func duration(_ milliseconds: Int?, _ key: Key) throws -> Duration? {
+        guard let milliseconds else { return nil }
+        return .milliseconds(try bounded(milliseconds, 1...ScriptedAnswer.longestMilliseconds, key))
+    }
+
+    fileprivate func oneOf<Word: RawRepresentable & CaseIterable>(
+        _ words: Word.Type,
+        _ text: String?,
+        _ key: Key
+    ) throws -> Word? where Word.RawValue == String {
+        guard let text else { return nil }
+        guard let word = Word(rawValue: text) else {
+            throw refusal(key, "one of " + Word.allCases.map(\.rawValue).joined(separator: ", "))
+        }
+        return word
     }
 }

@@ -1,21 +1,22 @@
-/// What happens to a stream or its connection instead of an answer.
-package enum Fault: Sendable, Equatable {
-    /// RST_STREAM with this error code; 7 is REFUSED_STREAM.
-    case reset(code: Int)
-    /// GOAWAY with this error code and reason; the stream that met it counts as not processed unless `isProcessed`. Then a close.
-    case goAway(code: Int, reason: String, isProcessed: Bool)
-    /// No answer, ever.
-    case silence
-    /// The TCP connection ends without a word.
-    case close
-    /// The first half of the answer's bytes, then the end of the TCP connection.
-    case halfFrame
-}
-
-/// One scripted answer: what pushes to a device token get instead of 200.
+/// One entry of the script: what pushes that fit its selector get instead of 200, or what befalls their connection.
 package struct ScriptedAnswer: Sendable, Equatable {
-    /// The device token, or a prefix of one followed by `*`; `*` alone means every token.
-    package var token: String
+    /// What an answer looks like, for clients that read too strictly.
+    package enum Shape: String, Sendable, CaseIterable {
+        /// One DATA frame for each byte of the body.
+        case split
+        /// An error without a body.
+        case bodyless
+        /// An `apns-id` in upper case, as the real service makes its own.
+        case upperCaseId
+        /// A header and a JSON key that nobody knows.
+        case extra
+    }
+
+    /// What it is for.
+    package var selector: ScriptSelector
+
+    /// The device token of the selector.
+    package var token: String { selector.token }
 
     /// Status of the answer, 200...599; nil when a fault takes its place.
     package var status: Int?
@@ -30,10 +31,13 @@ package struct ScriptedAnswer: Sendable, Equatable {
     package var times: Int?
 
     /// How long the answer is held back, on top of the simulator's own latency.
-    package var latency = Duration.zero
+    package var latency = Latency.zero
 
     /// Seconds in a `retry-after` header. Apple documents none; clients should honour it all the same.
     package var retryAfter: Int?
+
+    /// What the answer looks like, if not as usual.
+    package var shape: Shape?
 
     /// What happens instead of an answer.
     package var fault: Fault?
@@ -43,7 +47,7 @@ package struct ScriptedAnswer: Sendable, Equatable {
 
     /// An answer with this status and reason.
     package init(token: String, status: Int, reason: String? = nil, timestamp: Int? = nil, times: Int? = nil) {
-        self.token = token
+        selector = ScriptSelector(token: token)
         self.status = status
         self.reason = reason ?? Self.usualReason(of: status)
         self.timestamp = timestamp
@@ -52,10 +56,15 @@ package struct ScriptedAnswer: Sendable, Equatable {
 
     /// A fault in place of an answer.
     package init(token: String, fault: Fault, times: Int? = nil, isDelivered: Bool = false) {
-        self.token = token
+        self.init(ScriptSelector(token: token), fault: fault, times: times)
+        self.isDelivered = isDelivered
+    }
+
+    /// A fault for whatever fits the selector.
+    package init(_ selector: ScriptSelector, fault: Fault, times: Int? = nil) {
+        self.selector = selector
         self.fault = fault
         self.times = times
-        self.isDelivered = isDelivered
     }
 
     /// The reason that usually comes with a status.

@@ -7,39 +7,71 @@ struct Answer: Sendable {
     var streamID: HTTP2StreamID
     var apnsID: String
 
+    /// Whether the id travels as `apns-request-id`: broadcasts and channel management.
+    var isRequestID = false
+
+    /// What is counted when the answer leaves; nil when the request is none, or is refused.
+    var delivery: Ledger.Delivery?
+
     /// The development environment's second id.
     var uniqueID: String?
 
-    /// nil for 200.
+    /// nil for a success.
     var refusal: Refusal?
 
+    /// What a success gets besides 200.
+    var reply = Reply()
+
+    /// What it looks like, if not as usual.
+    var shape: ScriptedAnswer.Shape?
+
     /// The frames: HEADERS alone for 200, HEADERS and DATA with the reason otherwise.
-    func frames(allocator: ByteBufferAllocator) -> (HTTP2Frame, HTTP2Frame?) {
-        var headers = HPACKHeaders()
-        headers.add(name: ":status", value: refusal.map { String($0.status) } ?? "200")
-        // Not indexed: an id never comes twice, and would push everything else out of the 4 KiB table.
-        headers.add(name: "apns-id", value: apnsID, indexing: .nonIndexable)
-        if let uniqueID { headers.add(name: "apns-unique-id", value: uniqueID, indexing: .nonIndexable) }
-        guard let refusal, refusal.status != 200 else {
-            return (frame(.headers(.init(headers: headers, endStream: true))), nil)
+    func frames(allocator: ByteBufferAllocator) -> [HTTP2Frame] {
+        let body = shape == .bodyless ? "" : self.body
+        guard !body.isEmpty else { return [frame(.headers(.init(headers: headers, endStream: true)))] }
+        var frames = [frame(.headers(.init(headers: headers, endStream: false)))]
+        let bytes = allocator.buffer(string: body)
+        let step = shape == .split ? 1 : bytes.readableBytes
+        for start in stride(from: 0, to: bytes.readableBytes, by: step) {
+            guard let part = bytes.getSlice(at: bytes.readerIndex + start, length: step) else { break }
+            let isLast = start + step >= bytes.readableBytes
+            frames.append(frame(.data(.init(data: .byteBuffer(part), endStream: isLast))))
         }
-        headers.add(name: "content-type", value: "application/json")
-        if let seconds = refusal.retryAfter { headers.add(name: "retry-after", value: String(seconds)) }
-        let body = allocator.buffer(string: Self.body(of: refusal))
-        return (
-            frame(.headers(.init(headers: headers, endStream: false))),
-            frame(.data(.init(data: .byteBuffer(body), endStream: true)))
-        )
+        return frames
+    }
+
+    private var isRefused: Bool { refusal.map { $0.status != 200 } ?? false }
+
+    private var headers: HPACKHeaders {
+        var headers = HPACKHeaders()
+        let status = refusal?.status ?? reply.status
+        headers.add(name: ":status", value: status == 200 ? "200" : String(status))
+        // Not indexed: an id never comes twice, and would push everything else out of the 4 KiB table.
+        let id = shape == .upperCaseId ? apnsID.uppercased() : apnsID
+        headers.add(name: isRequestID ? "apns-request-id" : "apns-id", value: id, indexing: .nonIndexable)
+        if let uniqueID { headers.add(name: "apns-unique-id", value: uniqueID, indexing: .nonIndexable) }
+        if let channelID = reply.channelID, !isRefused {
+            headers.add(name: "apns-channel-id", value: channelID, indexing: .nonIndexable)
+        }
+        if shape == .extra { headers.add(name: "x-apns-simulator", value: "extra") }
+        if isRefused || !reply.body.isEmpty { headers.add(name: "content-type", value: "application/json") }
+        if let seconds = refusal?.retryAfter { headers.add(name: "retry-after", value: String(seconds)) }
+        return headers
+    }
+
+    private var body: String {
+        guard let refusal, isRefused else { return reply.body }
+        return Self.body(of: refusal, isExtra: shape == .extra)
+    }
+
+    /// `{"reason":"…"}`, with `timestamp` in milliseconds for 410.
+    private static func body(of refusal: Refusal, isExtra: Bool) -> String {
+        let reason = refusal.reason.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
+        let timestamp = refusal.timestamp.map { ",\"timestamp\":\($0)" } ?? ""
+        return "{\"reason\":\"\(reason)\"\(timestamp)\(isExtra ? ",\"hint\":{\"x\":[1,null]}" : "")}"
     }
 
     private func frame(_ payload: HTTP2Frame.FramePayload) -> HTTP2Frame {
         HTTP2Frame(streamID: streamID, payload: payload)
-    }
-
-    /// `{"reason":"…"}`, with `timestamp` in milliseconds for 410.
-    private static func body(of refusal: Refusal) -> String {
-        let reason = refusal.reason.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
-        let timestamp = refusal.timestamp.map { ",\"timestamp\":\($0)" } ?? ""
-        return "{\"reason\":\"\(reason)\"\(timestamp)}"
     }
 }

@@ -1,4 +1,3 @@
-import Foundation
 import Logging
 import NIOCore
 import NIOHPACK
@@ -15,68 +14,121 @@ final class PushConnection: ChannelInboundHandler {
     /// Sent through the pipeline when the simulator stops: GOAWAY, drain, close (row 34).
     struct ShutDown: Sendable {}
 
+    /// Sent through the pipeline by the control port: a fault for the connection, at once.
+    struct Play: Sendable {
+        var fault: Fault
+    }
+
     /// A request that is coming in, or that waits for its answer to be sent.
-    private final class Stream {
+    final class Stream {
         let headers: HPACKHeaders
+        /// Its place among the connection's requests, from 1.
+        let ordinal: Int
         var body: [UInt8] = []
         var bodyBytes = 0
         var isComplete = false
 
-        init(headers: HPACKHeaders) { self.headers = headers }
+        init(headers: HPACKHeaders, ordinal: Int) {
+            self.headers = headers
+            self.ordinal = ordinal
+        }
     }
 
     /// Body bytes at which an oversized request is refused without waiting for its end: half a stream window, so that a client that
     /// obeys flow control never stalls, and nobody makes us hold more than that.
     private static let longestWaitBytes = 32_768
 
+    /// HTTP/2's error code REFUSED_STREAM.
+    static let refusedStream = 7
+
     /// Connection window is given back in these steps, as the real service does (pushy#356, observed).
-    private static let windowStepBytes = 32_768
+    static let windowStepBytes = 32_768
 
-    /// How long a connection that was told to go away may take to read that before it is closed.
-    private static let lingering = TimeAmount.milliseconds(250)
+    let state: SimulatorState
+    let socket: SocketHandler
+    let wire: WireHandler
+    let mode: SimulatorMode
+    let number: Int
 
-    private let state: SimulatorState
-    private let wire: WireHandler
-    private let mode: SimulatorMode
-    private let latency: TimeAmount
-    private let devices: DeviceFacts
+    var context: ChannelHandlerContext?
+    var streams: [HTTP2StreamID: Stream] = [:]
+    var connection: ConnectionState
+    var batch = Ledger.Batch()
+    var ready: [Answer] = []
+    var delayed = CircularBuffer<(due: NIODeadline, length: Duration, answer: Answer)>()
+    var isTimerSet = false
+    var random: SplitMix64
 
-    private var context: ChannelHandlerContext?
-    private var streams: [HTTP2StreamID: Stream] = [:]
-    private var connection = ConnectionState()
-    private var batch = Ledger.Batch()
-    private var ready: [Answer] = []
-    private var delayed = CircularBuffer<(due: NIODeadline, answer: Answer)>()
-    private var isTimerSet = false
-    private var isSettingsAcknowledged = false
-    private var windowDebt = 0
-    private var lastStreamID = HTTP2StreamID.rootStream
+    /// Requests so far.
+    var requestCount = 0
+
+    /// The stream limit of the last SETTINGS that the client acknowledged; nil before the first.
+    private var acknowledgedStreams: Int?
+    /// The stream limits of SETTINGS that were sent and not acknowledged.
+    var pendingStreamLimits: [Int]
+
+    var windowDebt = 0
+    var isStarving = false
+    var lastStreamID = HTTP2StreamID.rootStream
     private var committedStreams = 0
-    private var isGoingAway = false
 
-    init(state: SimulatorState, wire: WireHandler) {
+    /// The last stream id of the GOAWAY that was sent; nil before it.
+    var goneAfter: Int?
+    /// Whether the connection closes when nothing is left to answer.
+    var closesWhenDrained = false
+    /// Whether every new push gets 503 `Shutdown` (row 34).
+    var isShuttingDown = false
+    /// Whether nothing is answered any more, whatever comes.
+    var isMute = false
+    /// Streams that were reset below swift-nio-http2 and that it still holds open.
+    var ghosts: Set<HTTP2StreamID> = []
+    /// Streams that were judged and that we have then told the client were not processed.
+    var disclaimed: Set<HTTP2StreamID> = []
+    var badTokenTimes: [Int] = []
+    private var lastFrameAt = NIODeadline.now()
+
+    init(
+        state: SimulatorState,
+        socket: SocketHandler,
+        wire: WireHandler,
+        number: Int,
+        connection: ConnectionState
+    ) {
         self.state = state
+        self.socket = socket
         self.wire = wire
+        self.number = number
+        self.connection = connection
         mode = state.configuration.mode
-        latency = TimeAmount(state.configuration.latency)
-        devices = state.deviceFacts
+        random = SplitMix64(seed: state.configuration.seed &+ UInt64(truncatingIfNeeded: number))
+        pendingStreamLimits = [wire.advertisedStreams]
     }
 
     // MARK: Channel events
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
-        state.withLedger { $0.connectionOpened() }
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
-        commit()
-        let open = committedStreams
-        state.withLedger { $0.connectionClosed(openStreams: open) }
         streams = [:]
-        ready = []
-        delayed = []
         self.context = nil
+        countLost()
+    }
+
+    /// TLS is up and our SETTINGS are written.
+    func opened() {
+        note()
+        watchForIdleness()
+        if connection.certificate.map({ !$0.fits(state.configuration.environment) }) ?? false {
+            // Row 2: TLS works, then this (observed: aapns, pushy#312).
+            goAway(GoAway(debugText: GoAway.json(Reason.badCertificateEnvironment.rawValue), lastStream: .zero), nil)
+            return
+        }
+        guard mode == .script,
+            let entry = state.takeScripted(ScriptOccasion(connection: number, moment: .open)), let fault = entry.fault
+        else { return }
+        after(entry.latency.draw(using: &random)) { $0.playOnConnection(fault) }
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -84,22 +136,28 @@ final class PushConnection: ChannelInboundHandler {
         switch frame.payload {
         case .headers(let headers): headersReceived(headers, on: frame.streamID)
         case .data(let data): dataReceived(data, on: frame.streamID)
-        case .settings(.ack): isSettingsAcknowledged = true
-        case .settings, .rstStream, .goAway, .ping, .priority, .pushPromise, .windowUpdate, .alternativeService,
-            .origin:
+        case .settings(.ack):
+            if !pendingStreamLimits.isEmpty { acknowledgedStreams = pendingStreamLimits.removeFirst() }
+        case .settings(.settings), .rstStream, .goAway, .ping, .priority, .pushPromise, .windowUpdate,
+            .alternativeService, .origin:
             break
         }
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
+        lastFrameAt = .now()
         send()
         context.fireChannelReadComplete()
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         switch event {
-        case let closed as StreamClosedEvent: streams[closed.streamID] = nil
-        case is ShutDown: goAway(.noError, text: #"{"reason":"Shutdown"}"#, last: lastStreamID)
+        case let closed as StreamClosedEvent:
+            streams[closed.streamID] = nil
+            ghosts.remove(closed.streamID)
+            closeIfDrained()
+        case is ShutDown: goAway(GoAway(lastStream: .this), nil)
+        case let order as Play: playOnConnection(order.fault)
         default: context.fireUserInboundEventTriggered(event)
         }
     }
@@ -109,21 +167,30 @@ final class PushConnection: ChannelInboundHandler {
         state.configuration.logger.debug("A connection or stream failed", metadata: ["error": "\(error)"])
         if !(error is any NIOHTTP2Error) {
             context.close(promise: nil)
-        } else if wire.hasSentGoAway, !isGoingAway {
-            isGoingAway = true
-            closeSoon(context)
+        } else if wire.hasGivenUp, goneAfter == nil {
+            goneAfter = RawFrame.largestStreamID
+            isMute = true
+            closeSoon()
         }
     }
 
     // MARK: Frames
 
     private func headersReceived(_ headers: HTTP2Frame.FramePayload.Headers, on streamID: HTTP2StreamID) {
-        guard !isGoingAway else { return }
+        if ghosts.contains(streamID) {
+            if headers.endStream { bury(streamID) }
+            return
+        }
         if streams[streamID] == nil {
+            // What comes after GOAWAY was on its way before it was read: no answer, the client knows.
+            guard goneAfter.map({ Int(streamID) <= $0 }) ?? true, !isMute else { return }
             guard streams.count < wire.advertisedStreams else { return refuse(streamID) }
             lastStreamID = streamID
-            streams[streamID] = Stream(headers: headers.headers)
+            requestCount += 1
+            let stream = Stream(headers: headers.headers, ordinal: requestCount)
+            streams[streamID] = stream
             batch.streamsMax = max(batch.streamsMax, streams.count)
+            if mode == .script, isStruck(stream, streamID) { return }
         }
         if headers.endStream { complete(streamID) }
     }
@@ -131,7 +198,10 @@ final class PushConnection: ChannelInboundHandler {
     private func dataReceived(_ data: HTTP2Frame.FramePayload.Data, on streamID: HTTP2StreamID) {
         let bytes = data.data.readableBytes
         giveWindowBack(bytes + (data.paddingBytes.map { $0 + 1 } ?? 0))
-        guard let stream = streams[streamID], !stream.isComplete else { return }
+        guard let stream = streams[streamID], !stream.isComplete else {
+            if data.endStream, ghosts.contains(streamID) { bury(streamID) }
+            return
+        }
         if mode != .accept, case .byteBuffer(let buffer) = data.data {
             let room = RuleBook.longestPayloadBytes - stream.body.count
             stream.body += buffer.readableBytesView.prefix(room)
@@ -142,223 +212,69 @@ final class PushConnection: ChannelInboundHandler {
 
     private func giveWindowBack(_ bytes: Int) {
         windowDebt += bytes
-        guard windowDebt >= Self.windowStepBytes else { return }
+        guard windowDebt >= Self.windowStepBytes, !isStarving else { return }
+        payWindowDebt()
+    }
+
+    func payWindowDebt() {
+        guard windowDebt > 0 else { return }
         write(.init(streamID: .rootStream, payload: .windowUpdate(windowSizeIncrement: windowDebt)))
         windowDebt = 0
     }
 
-    /// Row 4. Before the client acknowledged our SETTINGS it could not know the limit: RFC 9113 §5.1.2 wants REFUSED_STREAM then.
+    /// Row 4. A client that has not acknowledged the limit may not know it: RFC 9113 §5.1.2 wants REFUSED_STREAM then.
     private func refuse(_ streamID: HTTP2StreamID) {
-        if isSettingsAcknowledged {
+        if acknowledgedStreams == wire.advertisedStreams, pendingStreamLimits.isEmpty {
             // Source of code and text: pushy#356, golang/go#17265 (observed).
-            goAway(.refusedStream, text: "Maximum active streams violated for this endpoint.", last: lastStreamID)
+            let text = "Maximum active streams violated for this endpoint."
+            goAway(GoAway(code: 7, debugText: text, lastStream: .this), nil)
         } else {
-            write(.init(streamID: streamID, payload: .rstStream(.refusedStream)))
+            giveUp(streamID, code: Self.refusedStream, isComplete: false)
         }
     }
 
-    // MARK: Judging
+    // MARK: Counting
 
-    private func complete(_ streamID: HTTP2StreamID) {
-        guard let stream = streams[streamID], !stream.isComplete else { return }
-        stream.isComplete = true
-        if mode == .accept {
-            accept(stream, on: streamID)
-        } else {
-            judge(stream, on: streamID)
-        }
-    }
-
-    private func accept(_ stream: Stream, on streamID: HTTP2StreamID) {
-        var token = ""
-        var apnsID: String?
-        for (name, value, _) in stream.headers {
-            if name == ":path" { token = String(value.dropFirst("/3/device/".count)) }
-            if name == "apns-id" { apnsID = value }
-        }
-        batch.deliveries.append(.init(token: token, apnsID: apnsID))
-        answerLater(Answer(streamID: streamID, apnsID: apnsID ?? UUID().uuidString), after: latency)
-    }
-
-    private func judge(_ stream: Stream, on streamID: HTTP2StreamID) {
-        let hadShownToken = connection.hasShownValidToken
-        let now = state.configuration.now()
-        var request = PushRequest(body: stream.body, bodyBytes: stream.bodyBytes)
-        for (name, value, _) in stream.headers { request.receive(name: name, value: value) }
-        let verdict = state.ruleBook.judge(request, on: &connection, devices: devices, now: now)
-        if !hadShownToken, connection.hasShownValidToken { raiseStreamLimit() }
-
-        let fault = verdict.refusal == nil ? verdict.scripted?.fault : nil
-        record(stream, verdict, fault: fault, now: now)
-        var answer = Answer(streamID: streamID, apnsID: verdict.apnsID ?? UUID().uuidString, refusal: verdict.refusal)
-        if verdict.refusal == nil, state.configuration.environment == .sandbox { answer.uniqueID = UUID().uuidString }
-        if let fault {
-            play(fault, answer)
-        } else {
-            answerLater(answer, after: latency + TimeAmount(verdict.scripted?.latency ?? .zero))
-        }
-    }
-
-    private func record(_ stream: Stream, _ verdict: RuleBook.Verdict, fault: Fault?, now: Int) {
-        if let refusal = verdict.refusal {
-            batch.refusals.append(refusal.reason)
-            state.configuration.logger.debug(
-                "Refused a push",
-                metadata: [
-                    "reason": "\(refusal.reason)", "row": "\(verdict.row)", "evidence": "\(verdict.evidence.rawValue)",
-                ]
-            )
-        } else if fault == nil || verdict.scripted?.isDelivered == true {
-            batch.deliveries.append(.init(token: verdict.deviceToken, apnsID: verdict.apnsID))
-        }
-        batch.unanswered += fault == nil ? 0 : 1
-        batch.findings += verdict.findings.isEmpty ? 0 : 1
-        batch.records.append(
-            RecordedRequest(
-                token: verdict.deviceToken,
-                status: fault == nil ? verdict.refusal?.status ?? 200 : 0,
-                reason: fault.map { "\($0)" } ?? verdict.refusal?.reason,
-                headers: stream.headers.map { name, value, _ in
-                    // A provider token is a secret for an hour; nothing that reads this needs it.
-                    (name, name == "authorization" ? "bearer (not kept)" : value)
-                },
-                payload: stream.body,
-                row: verdict.row,
-                evidence: verdict.evidence,
-                findings: verdict.findings,
-                receivedAt: now
-            )
-        )
-    }
-
-    /// Row 30: the first valid provider token of the connection opens it.
-    private func raiseStreamLimit() {
-        let limit = state.configuration.maxStreams
-        guard wire.advertisedStreams != limit else { return }
-        wire.advertisedStreams = limit
-        write(
-            .init(
-                streamID: .rootStream,
-                payload: .settings(
-                    .settings([.init(parameter: .maxConcurrentStreams, value: WireHandler.enforcedStreams)])
-                )
-            )
-        )
-    }
-
-    // MARK: Faults
-
-    private func play(_ fault: Fault, _ answer: Answer) {
-        switch fault {
-        case .silence: break
-        case .reset(let code):
-            commit()
-            write(.init(streamID: answer.streamID, payload: .rstStream(.init(networkCode: code))))
-        case .goAway(let code, let reason, let isProcessed):
-            let id = isProcessed ? answer.streamID : HTTP2StreamID(max(0, Int(answer.streamID) - 2))
-            if isProcessed { ready.append(answer) }
-            goAway(.init(networkCode: code), text: "{\"reason\":\"\(reason)\"}", last: id)
-        case .close:
-            send()
-            context?.close(promise: nil)
-        case .halfFrame:
-            send()
-            sendHalf(answer)
-        }
-    }
-
-    private func sendHalf(_ answer: Answer) {
-        guard let context else { return }
-        write(answer)
-        // The bytes wait in the wire handler until a flush; half of them get one.
-        if let wireContext = try? context.pipeline.syncOperations.context(handler: wire) {
-            wire.flushHalf(context: wireContext)
-        }
-        context.close(promise: nil)
-    }
-
-    private func goAway(_ code: HTTP2ErrorCode, text: String, last: HTTP2StreamID) {
-        guard let context, !isGoingAway else { return }
-        isGoingAway = true
-        let payload = HTTP2Frame.FramePayload.goAway(
-            lastStreamID: last,
-            errorCode: code,
-            opaqueData: context.channel.allocator.buffer(string: text)
-        )
-        send()
-        write(.init(streamID: .rootStream, payload: payload))
-        context.flush()
-        closeSoon(context)
-    }
-
-    /// A close right after GOAWAY could take the frame with it: the peer's unread bytes make TCP reset the connection.
-    private func closeSoon(_ context: ChannelHandlerContext) {
-        context.eventLoop.assumeIsolated().scheduleTask(in: Self.lingering + latency) { [self] in
-            self.context?.close(promise: nil)
-        }
-    }
-
-    // MARK: Answers
-
-    private func answerLater(_ answer: Answer, after delay: TimeAmount) {
-        guard delay > .zero, let context else {
-            ready.append(answer)
-            return
-        }
-        let due = NIODeadline.now() + delay
-        if delay == latency {
-            // Same delay for all of them: one queue in order, one timer at its head.
-            delayed.append((due, answer))
-            setTimer()
-        } else {
-            context.eventLoop.assumeIsolated().scheduleTask(deadline: due) { [self] in
-                ready.append(answer)
-                send()
-            }
-        }
-    }
-
-    private func setTimer() {
-        guard !isTimerSet, let context, let first = delayed.first else { return }
-        isTimerSet = true
-        context.eventLoop.assumeIsolated().scheduleTask(deadline: first.due) { [self] in
-            isTimerSet = false
-            let now = NIODeadline.now()
-            while let head = delayed.first, head.due <= now {
-                ready.append(head.answer)
-                delayed.removeFirst()
-            }
-            send()
-            setTimer()
-        }
-    }
-
-    /// Writes, counts, then flushes: nothing leaves before the flush, so who has an answer finds it in the ledger.
-    private func send() {
-        let answers = ready
-        ready = []
-        for answer in answers where streams[answer.streamID] != nil { write(answer) }
-        commit()
-        context?.flush()
-    }
-
-    private func commit() {
+    func commit() {
         batch.streamsDelta = streams.count - committedStreams
         guard !batch.isEmpty else { return }
         committedStreams = streams.count
         let finished = batch
         batch = Ledger.Batch()
         state.withLedger { $0.commit(finished) }
+        note()
     }
 
-    private func write(_ answer: Answer) {
+    /// Tells the control port's list of connections.
+    private func note() {
+        let (open, requests, advertised) = (streams.count, requestCount, wire.advertisedStreams)
+        let (team, certificate) = (connection.teamID, connection.certificate?.uid)
+        state.connections.update(number) { entry in
+            entry.openStreams = open
+            entry.requests = requests
+            entry.advertisedStreams = advertised
+            entry.team = team
+            entry.certificate = certificate
+        }
+    }
+
+    /// Row 33.
+    private func watchForIdleness() {
+        guard let timeout = state.configuration.idleTimeout, let context else { return }
+        let due = lastFrameAt + TimeAmount(timeout)
+        context.eventLoop.assumeIsolated().scheduleTask(deadline: due) { [self] in
+            guard self.context != nil, goneAfter == nil else { return }
+            guard lastFrameAt + TimeAmount(timeout) <= .now() else { return watchForIdleness() }
+            goAway(GoAway(debugText: GoAway.json(Reason.idleTimeout.rawValue), lastStream: .this), nil)
+        }
+    }
+
+    /// Does something on the event loop after so long, if the connection is still there then; at once for zero.
+    func after(_ length: Duration, _ body: @escaping (PushConnection) -> Void) {
         guard let context else { return }
-        let (headers, body) = answer.frames(allocator: context.channel.allocator)
-        write(headers)
-        if let body { write(body) }
-    }
-
-    private func write(_ frame: HTTP2Frame) {
-        context?.write(wrapOutboundOut(frame), promise: nil)
+        guard length > .zero else { return body(self) }
+        context.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(length)) { [self] in
+            if self.context != nil { body(self) }
+        }
     }
 }

@@ -40,11 +40,30 @@ final class RawClient {
     static let endHeaders: UInt8 = 4
     static let maxConcurrentStreams: UInt8 = 3
 
-    /// Connects and sends the preface with empty SETTINGS.
-    init(_ running: RunningSimulator, alpn: [String] = ["h2"]) async throws {
+    /// Connects and sends the preface.
+    ///
+    /// - Parameters:
+    ///   - running: whom to connect to.
+    ///   - port: nil for the push port.
+    ///   - identity: a client certificate and its key, PEM.
+    ///   - alpn: what the client offers.
+    ///   - preface: the first bytes inside TLS.
+    /// - Throws: what the connection throws.
+    init(
+        _ running: RunningSimulator,
+        port: Int? = nil,
+        identity: (certificatePEM: String, keyPEM: String)? = nil,
+        alpn: [String] = ["h2"],
+        preface: String = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+    ) async throws {
         var tls = TLSConfiguration.makeClientConfiguration()
         tls.trustRoots = .certificates(try NIOSSLCertificate.fromPEMBytes(Array(running.simulator.caPEM.utf8)))
         tls.applicationProtocols = alpn
+        if let identity {
+            tls.certificateChain = try NIOSSLCertificate.fromPEMBytes(Array(identity.certificatePEM.utf8))
+                .map { .certificate($0) }
+            tls.privateKey = .privateKey(try NIOSSLPrivateKey(bytes: Array(identity.keyPEM.utf8), format: .pem))
+        }
         let context = try NIOSSLContext(configuration: tls)
         let (stream, source) = AsyncStream.makeStream(of: RawFrame.self)
         let loop = MultiThreadedEventLoopGroup.singleton.next()
@@ -58,11 +77,12 @@ final class RawClient {
                     ])
                 }
             }
-            .connect(host: "127.0.0.1", port: running.addresses.apnsPort)
+            .connect(host: "127.0.0.1", port: port ?? running.addresses.apnsPort)
             .get()
         frames = stream.makeAsyncIterator()
         self.leftovers = leftovers
-        try await send(Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8))
+        // A server that has closed already is seen by whoever waits for its frames.
+        try? await send(Array(preface.utf8))
     }
 
     deinit { channel.close(promise: nil) }
@@ -128,8 +148,13 @@ final class RawClient {
         let head = try await next(.headers)
         let headers = lastHeaders
         guard head.flags & Self.endStream == 0 else { return (head.streamID, headers, "") }
-        let data = try await next(.data)
-        return (head.streamID, headers, String(decoding: data.payload, as: UTF8.self))
+        var body: [UInt8] = []
+        while true {
+            let data = try await next(.data)
+            body += data.payload
+            if data.flags & Self.endStream != 0 { break }
+        }
+        return (head.streamID, headers, String(decoding: body, as: UTF8.self))
     }
 
     /// Waits until the peer ends the connection.
@@ -149,7 +174,7 @@ final class RawClient {
         return Dictionary(headers.map { ($0.name, $0.value) }) { first, _ in first }
     }
 
-    private static func bytes(of frame: RawFrame) -> [UInt8] {
+    static func bytes(of frame: RawFrame) -> [UInt8] {
         let length = frame.payload.count
         return [UInt8(length >> 16), UInt8(length >> 8 & 255), UInt8(length & 255), frame.kind.rawValue, frame.flags]
             + [24, 16, 8, 0].map { UInt8(frame.streamID >> $0 & 255) } + frame.payload

@@ -50,7 +50,7 @@ struct RuleBench {
         for (name, value) in headers { request.receive(name: name, value: value) }
         let scripted = self.scripted
         let isOverRate = self.isOverRate
-        let devices = DeviceFacts(scriptedAnswer: { _ in scripted }, isOverRate: { _, _ in isOverRate })
-        return book.judge(request, on: &connection, devices: devices, now: now)
+        let facts = WorldFacts(scriptedAnswer: { _ in scripted }, isOverRate: { _, _ in isOverRate })
+        return book.judge(request, on: &connection, facts: facts, now: now)
     }
 }

@@ -15,13 +15,14 @@ struct RunningSimulator {
     /// Starts a simulator, runs the test with it and stops it, whatever the test did.
     static func with<Value>(
         mode: SimulatorMode = .validate,
+        keys: [ProviderKey] = [],
         change: (inout SimulatorConfiguration) -> Void = { _ in },
         _ body: (RunningSimulator) async throws -> Value
     ) async throws -> Value {
         let key = TestKey()
         var configuration = SimulatorConfiguration()
         configuration.mode = mode
-        configuration.keys = try KeyRegistry([key.registered()])
+        configuration.keys = try KeyRegistry([key.registered()] + keys)
         change(&configuration)
         let simulator = try Simulator(configuration: configuration)
         let addresses = try await simulator.start()

@@ -1,0 +1,112 @@
+import Crypto
+import Foundation
+import SwiftASN1
+import X509
+
+/// What a client certificate of the simulator's own CA shall say.
+package struct ClientCertificateRequest: Sendable, Equatable, Decodable {
+    /// What it may push to; the first is the subject's UID too.
+    package var topics: [String]
+
+    /// The environment it names; nil for both, as Apple's newer certificates do.
+    package var environment: APNsEnvironment?
+
+    /// Days it is valid from now; negative for one that has expired.
+    package var days = 365
+
+    private enum Key: String, CodingKey, CaseIterable { case topics, environment, days }
+
+    /// A certificate for these topics.
+    package init(topics: [String], environment: APNsEnvironment? = nil, days: Int = 365) {
+        self.topics = topics
+        self.environment = environment
+        self.days = days
+    }
+
+    package init(from decoder: any Decoder) throws {
+        try refuseUnknownFields(in: decoder, known: Key.allCases.map(\.rawValue))
+        let fields = try decoder.container(keyedBy: Key.self)
+        func refuse(_ key: Key, _ sentence: String) -> DecodingError {
+            .dataCorruptedError(forKey: key, in: fields, debugDescription: sentence)
+        }
+        topics = try fields.decode([String].self, forKey: .topics)
+        guard (1...100).contains(topics.count), topics.allSatisfy({ (1...255).contains($0.utf8.count) }) else {
+            throw refuse(.topics, "1 to 100 topics of 1 to 255 bytes")
+        }
+        if let name = try fields.decodeIfPresent(String.self, forKey: .environment) {
+            guard let environment = APNsEnvironment(rawValue: name) else {
+                throw refuse(.environment, "production or sandbox")
+            }
+            self.environment = environment
+        }
+        days = try fields.decodeIfPresent(Int.self, forKey: .days) ?? 365
+        guard (-3650...3650).contains(days) else { throw refuse(.days, "-3650 to 3650") }
+    }
+}
+
+extension CertificateAuthority {
+    /// A push certificate as Apple makes them, signed by this CA, with its private key, both in PEM.
+    ///
+    /// - Throws: `SimulatorError` when it cannot be made.
+    package func makeClientIdentity(
+        _ request: ClientCertificateRequest
+    ) throws(SimulatorError) -> (certificatePEM: String, keyPEM: String) {
+        do {
+            let key = P256.Signing.PrivateKey()
+            let uid = request.topics.first ?? ""
+            let end = Date() + Double(request.days) * 86_400
+            let certificate = try Certificate(
+                version: .v3,
+                serialNumber: .init(),
+                publicKey: .init(key.publicKey),
+                notValidBefore: min(Date(), end) - 86_400,
+                notValidAfter: end,
+                issuer: self.certificate.subject,
+                subject: DistinguishedName([
+                    RelativeDistinguishedName([
+                        .init(type: ClientCertificate.userID, utf8String: uid)
+                    ]),
+                    RelativeDistinguishedName([
+                        .init(type: .RDNAttributeType.commonName, utf8String: "Apple Push Services: \(uid)")
+                    ]),
+                ]),
+                signatureAlgorithm: .ecdsaWithSHA256,
+                extensions: try Self.extensions(request),
+                issuerPrivateKey: .init(self.key)
+            )
+            return (try certificate.serializeAsPEM().pemString + "\n", key.pemRepresentation + "\n")
+        } catch {
+            throw SimulatorError(.certificateAuthority, "Cannot make a client certificate: \(error)")
+        }
+    }
+
+    private static func extensions(_ request: ClientCertificateRequest) throws -> Certificate.Extensions {
+        var extensions = try Certificate.Extensions {
+            Critical(BasicConstraints.notCertificateAuthority)
+            Critical(KeyUsage(digitalSignature: true))
+            try ExtendedKeyUsage([.clientAuth])
+        }
+        // The value of the environment extensions is ASN.1's NULL.
+        let null: ArraySlice<UInt8> = [5, 0]
+        if request.environment != .production {
+            try extensions.append(.init(oid: ClientCertificate.developmentID, critical: false, value: null))
+        }
+        if request.environment != .sandbox {
+            try extensions.append(.init(oid: ClientCertificate.productionID, critical: false, value: null))
+        }
+        var list = DER.Serializer()
+        try list.appendConstructedNode(identifier: .sequence) { topics in
+            for topic in request.topics {
+                try ASN1UTF8String(topic).serialize(into: &topics)
+                try topics.appendConstructedNode(identifier: .sequence) { services in
+                    let suffix = HeaderRules.suffix(of: topic)
+                    try ASN1UTF8String(suffix.isEmpty ? "app" : String(suffix.dropFirst())).serialize(into: &services)
+                }
+            }
+        }
+        try extensions.append(
+            .init(oid: ClientCertificate.topicsID, critical: false, value: list.serializedBytes[...])
+        )
+        return extensions
+    }
+}

@@ -1,0 +1,79 @@
+import NIOConcurrencyHelpers
+import NIOCore
+
+/// The open connections: their numbers, what is known of each, and the way to reach them from the control port.
+final class ConnectionBook: Sendable {
+    /// What the control port shows of one connection.
+    struct Entry: Sendable {
+        var number: Int
+        var listener: ListenerKind
+        var openStreams = 0
+        var requests = 0
+        var team: String?
+        var certificate: String?
+        var advertisedStreams = 0
+    }
+
+    private struct Contents: Sendable {
+        var lastNumber = 0
+        var open: [Int: (entry: Entry, channel: any Channel)] = [:]
+        var isClosed = false
+    }
+
+    /// 4,096 connections: Apple allows thousands; above it a leaking client would take our descriptors.
+    static let largestCount = 4096
+
+    private let contents = NIOLockedValueBox(Contents())
+
+    /// Takes a connection in and gives it its number; nil when there are too many, or when the simulator stops.
+    func add(_ channel: any Channel, listener: ListenerKind) -> Int? {
+        contents.withLockedValue { contents in
+            guard !contents.isClosed, contents.open.count < Self.largestCount else { return nil }
+            contents.lastNumber += 1
+            let number = contents.lastNumber
+            contents.open[number] = (Entry(number: number, listener: listener), channel)
+            return number
+        }
+    }
+
+    func remove(_ number: Int) {
+        contents.withLockedValue { _ = $0.open.removeValue(forKey: number) }
+    }
+
+    /// Changes what is known of a connection.
+    func update(_ number: Int, _ change: (inout Entry) -> Void) {
+        contents.withLockedValue { contents in
+            guard var found = contents.open[number] else { return }
+            change(&found.entry)
+            contents.open[number] = found
+        }
+    }
+
+    /// What is known of the open connections, by number.
+    var entries: [Entry] {
+        contents.withLockedValue { $0.open.values.map(\.entry) }.sorted { $0.number < $1.number }
+    }
+
+    /// The channel of one connection, or of all of them.
+    func channels(_ number: Int?) -> [any Channel] {
+        contents.withLockedValue { contents in
+            guard let number else { return contents.open.values.map(\.channel) }
+            return contents.open[number].map { [$0.channel] } ?? []
+        }
+    }
+
+    /// Plays a fault at once, on one connection or on all of them; on how many is the answer.
+    func play(_ fault: Fault, on number: Int?) -> Int {
+        let open = channels(number)
+        for channel in open { channel.pipeline.fireUserInboundEventTriggered(PushConnection.Play(fault: fault)) }
+        return open.count
+    }
+
+    /// Takes no more connections in. False when that was so already.
+    func close() -> Bool {
+        contents.withLockedValue { contents in
+            defer { contents.isClosed = true }
+            return !contents.isClosed
+        }
+    }
+}

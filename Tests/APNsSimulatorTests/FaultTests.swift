@@ -1,0 +1,310 @@
+import APNsSimulator
+import Foundation
+import Testing
+
+/// Faults of connections, against a client that sees every byte inside TLS. Those of single answers are in `PushConnectionTests`.
+@Suite struct FaultTests {
+    @Test(arguments: [
+        (GoAway(lastStream: .before), [1]), (GoAway(lastStream: .this), [3]), (GoAway(lastStream: .max), [0x7fff_ffff]),
+        (GoAway(lastStream: .zero), [0]), (GoAway(repetition: .same), [1, 1]),
+        (GoAway(repetition: .graceful), [0x7fff_ffff, 1]),
+    ])
+    func goAwayNamesWhatItShall(order: GoAway, lastStreams: [Int]) async throws {
+        var order = order
+        order.code = 11
+        order.debugText = "text"
+        try await play(.goingAway(order)) { client, _ in
+            for last in lastStreams {
+                let frame = try await client.next(.goAway)
+                #expect(frame.number(at: 0) == last)
+                #expect(frame.number(at: 4) == 11)
+                #expect(String(decoding: frame.payload.dropFirst(8), as: UTF8.self) == "text")
+            }
+            try await client.end()
+        }
+    }
+
+    @Test func goAwayMayDrainFirst() async throws {
+        let order = GoAway(lastStream: .this, ending: .drain)
+        try await play(.goingAway(order)) { client, _ in
+            // The answer of the stream that is named still comes, then the end; what comes later is not answered.
+            try? await client.send(client.request(goodHeaders(token: "ff"), on: 5))
+            var answered: [Int] = []
+            do {
+                while true { answered.append(try await client.answer().streamID) }
+            } catch RawClient.Silence.closed {}
+            #expect(answered == [3])
+        }
+    }
+
+    @Test func goAwayMayLeaveTheConnectionOpen() async throws {
+        try await play(.goingAway(GoAway(lastStream: .max, ending: .stay))) { client, running in
+            #expect(try await client.answer().streamID == 3)
+            try await client.send(client.request(running.pushHeaders(token: "ff"), on: 5))
+            #expect(try await client.answer().streamID == 5)
+        }
+    }
+
+    @Test(arguments: [0, 1, 2, 3, 5, 7, 8, 11, 13, 0xffff_ffff])
+    func resetCarriesAnyCode(code: Int) async throws {
+        try await play(.reset(code: code)) { client, running in
+            let reset = try await client.next(.reset)
+            #expect(reset.streamID == 3)
+            #expect(reset.number(at: 0) == code)
+            // The connection goes on.
+            try await client.send(client.request(running.pushHeaders(token: "ff"), on: 5))
+            #expect(try await client.answer().streamID == 5)
+        }
+    }
+
+    @Test func aStreamIsResetMidStreamAndItsBodyIsNoOffence() async throws {
+        try await RunningSimulator.with(mode: .script) { running in
+            try running.simulator.script([
+                ScriptedAnswer(ScriptSelector(token: "cd*", moment: .headers), fault: .reset(code: 2))
+            ])
+            let client = try await openClient(running)
+            for round in 0..<40 {
+                let stream = 3 + round * 4
+                let push = try client.request(running.pushHeaders(token: "cdcd"), on: stream)
+                try await client.send([push[0]])
+                #expect(try await client.next(.reset).streamID == stream)
+                try await client.send([push[1]])
+                try await client.send(client.request(running.pushHeaders(token: "ff"), on: stream + 2))
+                #expect(try await client.answer().streamID == stream + 2)
+            }
+            #expect(running.simulator.stats.accepted == 41)
+            #expect(running.simulator.stats.faults == ["reset": 40])
+        }
+    }
+
+    @Test func theLimitShrinksAndComesBack() async throws {
+        let change = StreamLimitChange(streams: 1, restoredAfter: .milliseconds(50))
+        try await play(.settings(change)) { client, _ in
+            let shrunk = try await client.next(.settings, flags: 0)
+            #expect(shrunk.setting(RawClient.maxConcurrentStreams) == 1)
+            #expect(try await client.answer().headers[":status"] == "200")
+            #expect(try await client.next(.settings, flags: 0).setting(RawClient.maxConcurrentStreams) == 1000)
+        }
+    }
+
+    @Test func aShrinkingLimitMayRefuseWhatIsAboveIt() async throws {
+        try await RunningSimulator.with(mode: .script) { running in
+            let change = StreamLimitChange(streams: 1, refusesStreamsAbove: true)
+            try running.simulator.script([
+                ScriptedAnswer(token: "aa", fault: .silence), ScriptedAnswer(token: "cd", fault: .settings(change)),
+            ])
+            let client = try await openClient(running)
+            for stream in [3, 5, 7] {
+                try await client.send(client.request(running.pushHeaders(token: "aa"), on: stream))
+            }
+            try await client.send(client.request(running.pushHeaders(token: "cd"), on: 9))
+            #expect(try await client.next(.reset).streamID == 5)
+            let reset = try await client.next(.reset)
+            #expect(reset.streamID == 7)
+            #expect(reset.number(at: 0) == 7)
+            #expect(try await client.answer().streamID == 9)
+        }
+    }
+
+    /// 48,000 bytes earn a WINDOW_UPDATE, unless there is a famine.
+    @Test(arguments: [false, true])
+    func aStarvedClientGetsNoWindow(isStarving: Bool) async throws {
+        try await RunningSimulator.with(mode: .script) { running in
+            let client = try await openClient(running)
+            if isStarving {
+                running.simulator.play(.starve(windowBytes: 5, until: nil))
+                #expect(try await client.next(.settings, flags: 0).setting(4) == 5)
+            }
+            let body = String(repeating: " ", count: 16_000)
+            for stream in [3, 5, 7] {
+                try await client.send(client.request(running.pushHeaders(token: "ff"), body: body, on: stream))
+            }
+            var updates = 0
+            while true {
+                let frame = try await client.next()
+                if frame.kind == .windowUpdate { updates += 1 }
+                if frame.kind == .data, frame.streamID == 7 { break }
+            }
+            #expect(updates == (isStarving ? 0 : 1))
+        }
+    }
+
+    @Test func aFamineEnds() async throws {
+        try await play(.starve(windowBytes: 5, until: .milliseconds(50))) { client, _ in
+            let shrunk = try await client.next(.settings, flags: 0)
+            #expect(shrunk.setting(4) == 5)
+            _ = try await client.answer()
+            #expect(try await client.next(.settings, flags: 0).setting(4) == 65_535)
+            // The 44 bytes of the two pushes.
+            #expect(try await client.next(.windowUpdate).number(at: 0) == 44)
+        }
+    }
+
+    @Test func rawBytesArriveAsTheyAre() async throws {
+        try await play(.raw([0, 0, 8, 6, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8])) { client, _ in
+            let ping = try await client.next(.ping)
+            #expect(ping.payload == [1, 2, 3, 4, 5, 6, 7, 8])
+            #expect(try await client.answer().headers[":status"] == "200")
+        }
+    }
+
+    @Test(arguments: [Fault.tcpReset, .tlsAlert(code: nil), .close, .half(then: .tcpReset), .half(then: .close)])
+    func theConnectionEnds(fault: Fault) async throws {
+        try await play(fault) { client, _ in try await client.end() }
+    }
+
+    @Test func halfAFrameMayBeAllThatEverComes() async throws {
+        try await play(.half(then: .stay)) { client, running in
+            try await client.send(client.request(running.pushHeaders(token: "ff"), on: 5))
+            try await Task.sleep(for: .milliseconds(100))
+            #expect(try await client.bytesLeftOver > 0)
+        }
+    }
+
+    @Test func aFrozenConnectionThaws() async throws {
+        try await play(.freeze(until: .milliseconds(100))) { client, running in
+            let began = ContinuousClock.now
+            try await client.send(client.request(running.pushHeaders(token: "ff"), on: 5))
+            #expect(try await client.answer().streamID == 3)
+            #expect(try await client.answer().streamID == 5)
+            #expect(ContinuousClock.now - began >= .milliseconds(80))
+        }
+    }
+
+    @Test func shutdownRefusesDrainsAndCloses() async throws {
+        try await RunningSimulator.with(mode: .script) { running in
+            try running.simulator.script([ScriptedAnswer(token: "cd", fault: .shutDown)])
+            let client = try await openClient(running)
+            let last = try client.request(running.pushHeaders(token: "cd"), on: 3)
+            try await client.send(last + client.request(running.pushHeaders(token: "ff"), on: 5))
+            #expect(try await client.answer().headers[":status"] == "200")
+            let refused = try await client.answer()
+            #expect(refused.headers[":status"] == "503")
+            #expect(refused.body == #"{"reason":"Shutdown"}"#)
+            #expect(try await client.next(.goAway).number(at: 0) == 5)
+            try await client.end()
+        }
+    }
+
+    // MARK: Connections
+
+    @Test func aConnectionThatOpensMayMeetItsFault() async throws {
+        try await RunningSimulator.with(mode: .script) { running in
+            try running.simulator.script([
+                ScriptedAnswer(
+                    ScriptSelector(connection: 2, moment: .open),
+                    fault: .goingAway(GoAway(lastStream: .zero))
+                )
+            ])
+            let first = try await openClient(running)
+            let second = try await RawClient(running)
+            #expect(try await second.next(.goAway).number(at: 0) == 0)
+            try await second.end()
+            try await first.send(first.request(running.pushHeaders(token: "ff"), on: 3))
+            #expect(try await first.answer().streamID == 3)
+        }
+    }
+
+    @Test func aSlowHandshakeIsSlowAndNothingElse() async throws {
+        try await RunningSimulator.with(mode: .script) { running in
+            let slow = ScriptedAnswer(
+                ScriptSelector(moment: .accept),
+                fault: .slowHandshake(.milliseconds(120)),
+                times: 1
+            )
+            try running.simulator.script([slow])
+            let began = ContinuousClock.now
+            _ = try await openClient(running)
+            #expect(ContinuousClock.now - began >= .milliseconds(100))
+        }
+    }
+
+    @Test(arguments: [Fault.close, .tcpReset, .tlsAlert(code: 48)])
+    func aConnectionMayBeRefusedAndTheNextOneServed(fault: Fault) async throws {
+        try await RunningSimulator.with(mode: .script) { running in
+            try running.simulator.script([ScriptedAnswer(ScriptSelector(moment: .accept), fault: fault, times: 1)])
+            await #expect(throws: (any Error).self) {
+                let client = try await RawClient(running)
+                try await client.settings()
+                _ = try await client.next(.settings)
+            }
+            _ = try await openClient(running)
+            #expect(running.simulator.stats.faults == [fault.name: 1])
+        }
+    }
+
+    @Test func aFaultIsPlayedOnAnOpenConnectionAtOnce() async throws {
+        try await RunningSimulator.with(mode: .script) { running in
+            let client = try await openClient(running)
+            #expect(running.simulator.play(.goAway(code: 2, reason: "InternalServerError", isProcessed: true)) == 1)
+            let frame = try await client.next(.goAway)
+            #expect(frame.number(at: 0) == 1)
+            #expect(frame.number(at: 4) == 2)
+            try await client.end()
+        }
+    }
+
+    /// What a GOAWAY disowns was not processed: a client that resends it elsewhere makes no repeat.
+    @Test func whatIsDisownedIsNotCounted() async throws {
+        try await RunningSimulator.with(mode: .script) { running in
+            var late = ScriptedAnswer(token: "aa", status: 200)
+            late.latency = .milliseconds(60_000)
+            try running.simulator.script([late])
+            let client = try await openClient(running)
+            try await client.send(client.request(running.pushHeaders(token: "aa", id: UUID().uuidString), on: 3))
+            try await client.send(client.request(running.pushHeaders(token: "aa", id: UUID().uuidString), on: 5))
+            while running.simulator.requests().count < 3 { try await Task.sleep(for: .milliseconds(5)) }
+            running.simulator.play(.goingAway(GoAway(lastStream: .zero)))
+            try await client.end()
+            #expect(running.simulator.stats.accepted == 1)
+        }
+    }
+
+    // MARK: Answers
+
+    @Test(arguments: ScriptedAnswer.Shape.allCases)
+    func anAnswerMayLookUnusual(shape: ScriptedAnswer.Shape) async throws {
+        try await RunningSimulator.with { running in
+            var answer = ScriptedAnswer(token: "cd", status: 410, reason: "Fresh \"word\"", timestamp: 5)
+            answer.shape = shape
+            answer.retryAfter = 7
+            try running.simulator.script([answer])
+            let client = try await openClient(running)
+            let id = "123e4567-e89b-12d3-a456-426614174000"
+            try await client.send(client.request(running.pushHeaders(token: "cd", id: id), on: 3))
+            let got = try await client.answer()
+            #expect(got.headers[":status"] == "410")
+            #expect(got.headers["retry-after"] == "7")
+            #expect(got.headers["apns-id"] == (shape == .upperCaseId ? id.uppercased() : id))
+            switch shape {
+            case .bodyless: #expect(got.body == "")
+            case .extra: #expect(got.body.hasPrefix(#"{"reason":"Fresh \"word\"","timestamp":5,"hint""#))
+            case .split, .upperCaseId: #expect(got.body == #"{"reason":"Fresh \"word\"","timestamp":5}"#)
+            }
+        }
+    }
+
+    /// One push that is accepted on stream 1, then one on stream 3 that meets the fault.
+    private func play(_ fault: Fault, _ body: (RawClient, RunningSimulator) async throws -> Void) async throws {
+        try await RunningSimulator.with(mode: .script) { running in
+            try running.simulator.script([ScriptedAnswer(token: RuleBench.token, fault: fault)])
+            let client = try await openClient(running)
+            try await client.send(client.request(running.pushHeaders(), on: 3))
+            try await body(client, running)
+            #expect(running.simulator.stats.faults == [fault.name: 1])
+        }
+    }
+
+    private func goodHeaders(token: String) -> [(String, String)] {
+        [(":method", "POST"), (":scheme", "https"), (":path", "/3/device/\(token)"), (":authority", "localhost")]
+    }
+
+    /// A client whose first push was accepted and whose stream limit is up.
+    private func openClient(_ running: RunningSimulator) async throws -> RawClient {
+        let client = try await RawClient(running)
+        try await client.settings()
+        try await client.send(client.request(running.pushHeaders(token: "ef"), on: 1))
+        #expect(try await client.answer().headers[":status"] == "200")
+        return client
+    }
+}
