@@ -219,7 +219,7 @@ var parts: [Part] = [
         "APNsSimulator",
         [
             certificates, crypto, locks, log, nioCore, nioPosix, nioHTTP1, nioHTTP2, nioSSL,
-            .product("NIOHPACK", .nioHTTP2), .product("SwiftASN1", .asn1),
+            .product("NIOHPACK", .nioHTTP2), .product("NIOTLS", .nio), .product("SwiftASN1", .asn1),
         ]
     ),
     .executable("apns-simulator", [.ours("APNsSimulator"), argumentParser, log]),
