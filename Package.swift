@@ -251,7 +251,19 @@ var parts: [Part] = [
         [.ours("RationalOwl"), .ours("Model"), .ours("TestKit"), httpTypes],
         resources: [.copy("Fixtures")]
     ),
-    .tests("HTTP2Tests", [.ours("HTTP2"), .ours("CNGHTTP2"), .ours("COpenSSL"), .ours("TestKit"), locks]),
+    .tests(
+        "HTTP2Tests",
+        [
+            .ours("HTTP2"), .ours("http2-allocation-probe"), .ours("CNGHTTP2"), .ours("COpenSSL"), .ours("TestKit"),
+            locks,
+        ]
+    ),
+    // OpenSSL takes other memory functions only in a fresh process.
+    .executable(
+        "http2-allocation-probe",
+        path: "Tests/HTTP2AllocationProbe",
+        [.ours("HTTP2"), .ours("COpenSSL"), locks]
+    ),
     .tests(
         "APNsTests",
         [.ours("APNs"), .ours("APNsSimulator"), .ours("HTTP2"), .ours("Model"), .ours("TestKit"), crypto, locks]
