@@ -32,6 +32,14 @@ import Testing
         #expect(stored.version == 2 && stored.refusal == nil && stored.sealed == tenant.credentials[0].sealed)
     }
 
+    @Test func routesOfAnAppAreFoundAndOfAnotherTenantsAreNot() async throws {
+        let fixture = try await StoreFixture.make()
+        let expected = fixture.tenant("acme").apps[0].platforms
+        #expect(try await fixture.directory.routes(of: "shop", in: "acme") == expected)
+        #expect(try await fixture.directory.routes(of: "none", in: "acme").isEmpty)
+        #expect(try await fixture.directory.routes(of: "shop", in: "nobody").isEmpty)
+    }
+
     @Test func whatTheFileNoLongerListsGoesAwayAndHistoryStays() async throws {
         let fixture = try await StoreFixture.make()
         let device = try await fixture.register("k1", token: "aa01")
