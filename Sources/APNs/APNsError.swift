@@ -3,7 +3,8 @@ package struct APNsError: Error, Sendable, CustomStringConvertible, CustomDebugS
     /// Constants over a closed set that may grow without breaking a `switch` of ours.
     package struct Code: Sendable, Hashable {
         private enum Value: String {
-            case badKey, badIdentifier, badEndpoint, badTrustRoots, signingFailed, tokenUnavailable, tokenTooYoung
+            case badKey, badIdentifier, badCertificate, badEndpoint, badTrustRoots, signingFailed, tokenUnavailable,
+                tokenTooYoung
             case tooManyCredentials, shutDown, system
         }
         private let value: Value
@@ -12,6 +13,8 @@ package struct APNsError: Error, Sendable, CustomStringConvertible, CustomDebugS
         package static let badKey = Code(value: .badKey)
         /// A team or key id has characters that no such id has.
         package static let badIdentifier = Code(value: .badIdentifier)
+        /// OpenSSL does not take the certificate and its key.
+        package static let badCertificate = Code(value: .badCertificate)
         /// The endpoint is not `https://host[:port]`.
         package static let badEndpoint = Code(value: .badEndpoint)
         /// The trust roots are not certificates in PEM.

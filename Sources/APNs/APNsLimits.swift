@@ -1,11 +1,28 @@
 /// Every bound of the APNs transport, each with the harm it avoids.
 package struct APNsLimits: Sendable, Equatable {
-    /// 10,000 pushes may wait per (host, team, key) beyond what is in flight. An endpoint that is down would otherwise hold the payloads
+    /// 10,000 pushes may wait per pool beyond what is in flight. An endpoint that is down would otherwise hold the payloads
     /// of a whole campaign (4 KiB each); above it pushes come back at once as `unsent(overloaded)`, so that the caller slows down.
     package var maxQueuedPushes = 10_000
 
-    /// 4,096 pushes in flight per (host, team, key), the draining connections included. Each keeps its payload and its batch in memory.
-    package var maxPushesInFlight = 4_096
+    /// 8,192 pushes in flight per pool, the draining connections included: 8 connections with 900 streams and some behind them. Each keeps its
+    /// payload and its batch in memory.
+    package var maxPushesInFlight = 8_192
+
+    /// 8 connections per pool (apns.md §13.6). One carries 100,000 pushes per second without latency and `streams / latency` with it; more than
+    /// a few from one sender look like an attack to Apple.
+    package var maxConnections = 8
+
+    /// 0 connections are kept open without anything to send, unless `APNsTransport.keepWarm` says otherwise: each costs Apple and us a socket.
+    package var warmConnections = 0
+
+    /// Half a second of waiting pushes and full connections, then one more is dialled. A burst that one round trip absorbs is no reason.
+    package var growAfter = Duration.milliseconds(500)
+
+    /// Half a second between dials of one pool beyond its first connection; Apple asks not to open many at once (apns.md §11.4, §13.6).
+    package var dialSpacing = Duration.milliseconds(500)
+
+    /// 64 pushes go to one connection before the next is looked for: several TLS records full, and still spread over the connections.
+    package var dispatchQuantum = 64
 
     /// 3 times a push that was surely not processed is sent again on another connection; then it is the caller's. More would turn a peer
     /// that refuses everything into a busy loop.
@@ -27,7 +44,7 @@ package struct APNsLimits: Sendable, Equatable {
     /// 2 answers 500 in a row retire a connection: others saw it stay bad after one (apns.md §14).
     package var maxServerErrorsInARow = 2
 
-    /// How long a failed look-up of a provider token waits before the next, while the old one still works.
+    /// How long a failed look-up of a provider token waits before the next while the old one still works; at most that without one.
     package var tokenRetry = Duration.seconds(5)
 
     /// The wait before a new connection after failures: full jitter below 1 s doubling to 60 s (apns.md §13.6).

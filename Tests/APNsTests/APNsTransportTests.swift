@@ -220,8 +220,7 @@ struct APNsTransportTests {
             }
             #expect(peer.simulator.stats.connectionsTotal == 1)
             // A bad replacement is refused, and the one before stays open.
-            var bad = credential
-            bad.privateKeyPEM = Array("x".utf8)
+            let bad = APNsCredential(teamID: "T", keyID: "K", privateKeyPEM: Array("x".utf8))
             #expect(throws: APNsError.self) { try transport.open(Peer.credential, bad) }
             #expect(transport.status(of: Peer.credential) == APNsStatus(isReachable: true, lastError: nil))
         }

@@ -5,8 +5,12 @@ import Testing
 
 /// Turns among batches, and the ids of what is in flight.
 struct FairQueueTests {
-    private func run(_ count: Int, deadline: Duration = .seconds(20)) -> FairQueue.Run {
-        let job = PoolDriver().job(count, deadline: deadline)
+    private func run(
+        _ count: Int,
+        client: TenantID = "acme",
+        deadline: Duration = .seconds(20)
+    ) -> FairQueue.Run {
+        let job = PoolDriver().job(count, client: client, deadline: deadline)
         return FairQueue.Run(job, Array(job.pushes.indices))
     }
 
@@ -63,6 +67,87 @@ struct FairQueueTests {
         queue.append(run(3, deadline: .seconds(60)))
         #expect(queue.removeExpired(at: .now + .seconds(5)).map(\.remaining.count) == [2])
         #expect(queue.count == 3)
+    }
+
+    // One client can never starve another: a turn each, however many batches one of them has.
+    @Test func clientWithManyBatchesTakesOneTurnLikeAClientWithOne() {
+        var queue = FairQueue(quantum: 4)
+        for _ in 0..<50 { queue.append(run(100, client: "flood")) }
+        let small = run(8, client: "small")
+        queue.append(small)
+        let first = (0..<16).compactMap { _ in queue.next()?.job.client }
+        #expect(first.filter { $0 == "small" }.count == 8)
+        #expect(queue.clientCount == 1)
+    }
+
+    @Test func resendsOfAFloodDoNotOvertakeAnotherClient() {
+        var queue = FairQueue(quantum: 4)
+        let flood = run(100, client: "flood")
+        for index in 0..<100 { queue.resend(FairQueue.Item(job: flood.job, index: index, resends: 1)) }
+        queue.append(run(1, client: "small"))
+        let first = (0..<5).compactMap { _ in queue.next()?.job.client }
+        #expect(first.contains("small"))
+    }
+
+    @Test func floodingClientsLeaveRoomForTheNextOne() {
+        var queue = FairQueue(quantum: 4, limit: 1_000)
+        for client in ["a", "b", "c"] as [TenantID] {
+            for _ in 0..<100 { queue.append(run(min(20, queue.room(for: client)), client: client)) }
+        }
+        #expect(queue.count < 1_000)
+        #expect(queue.room(for: "d") > 0)
+        #expect(queue.room(for: "a") == 0)
+        #expect(FairQueue(quantum: 1, limit: 0).room(for: "a") == 0)
+    }
+
+    // A round in which new clients took the places of those that are done would let an old one wait for ever.
+    @Test func clientsThatKeepComingDoNotOvertakeTheOnesThatWait() {
+        var queue = FairQueue(quantum: 4)
+        for client in ["a", "b", "c"] as [TenantID] { queue.append(run(100, client: client)) }
+        var taken: [TenantID: Int] = [:]
+        for number in 0..<200 {
+            queue.append(run(1, client: TenantID("new \(number)")))
+            for _ in 0..<2 { if let item = queue.next() { taken[item.job.client, default: 0] += 1 } }
+        }
+        #expect(["a", "b", "c"].allSatisfy { (taken[$0] ?? 0) > 20 }, "\(taken)")
+    }
+
+    @Test func batchesThatKeepComingDoNotOvertakeTheOnesThatWait() {
+        var queue = FairQueue(quantum: 4)
+        let first = run(12)
+        queue.append(run(50))
+        queue.append(first)
+        var order: [ObjectIdentifier] = []
+        for _ in 0..<100 {
+            queue.append(run(1))
+            if let item = queue.next() { order.append(ObjectIdentifier(item.job)) }
+        }
+        #expect(order.filter { $0 == ObjectIdentifier(first.job) }.count >= 8)
+    }
+
+    @Test func lineGivesEverythingBackInOrder() {
+        var line = Line<Int>()
+        var seen: [Int] = []
+        for number in 0..<1_000 {
+            line.append(number)
+            if number % 3 == 0, let first = line.popFirst() { seen.append(first) }
+        }
+        #expect(line.removeAll { $0 % 2 == 1 && $0 > 900 }.count == 50)
+        while let first = line.popFirst() { seen.append(first) }
+        #expect(seen == (0..<1_000).filter { $0 <= 900 || $0 % 2 == 0 })
+        #expect(line.count == 0)
+    }
+
+    @Test func turnsGoOnWhenClientsComeAndGo() {
+        var queue = FairQueue(quantum: 2)
+        for round in 0..<30 {
+            for client in 0...(round % 7) { queue.append(run(1 + round % 5, client: TenantID("t\(client)"))) }
+            for _ in 0..<(round % 9) { _ = queue.next() }
+            if round % 11 == 3 { _ = queue.removeExpired(at: .now + .seconds(60)) }
+        }
+        let left = queue.count
+        #expect((0..<left).compactMap { _ in queue.next() }.count == left)
+        #expect(queue.isEmpty && queue.next() == nil && queue.clientCount == 0)
     }
 
     @Test func slotIDFindsItsPushOnceAndNeverAnothers() throws {

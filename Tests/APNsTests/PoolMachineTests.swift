@@ -39,13 +39,17 @@ struct PoolMachineTests {
     }
 
     @Test func pushesAboveTheQueuesBoundComeBackAtOnce() {
-        var limits = APNsLimits()
-        limits.maxQueuedPushes = 5
+        var limits = APNsLimits.oneConnection
+        limits.maxQueuedPushes = 10
         var driver = PoolDriver(limits: limits)
-        driver.enqueue(driver.job(8))
-        #expect(driver.completions.map(\.slot) == [5, 6, 7])
+        // A fifth of the queue is kept for the next client.
+        driver.enqueue(driver.job(11))
+        #expect(driver.completions.map(\.slot) == [8, 9, 10])
         #expect(driver.completions.unsentCount(.overloaded) == 3)
-        #expect(driver.machine.metrics.queuedCount == 5)
+        #expect(driver.machine.metrics.queuedCount == 8)
+        driver.completions = []
+        driver.enqueue(driver.job(3, first: 20, client: "other"))
+        #expect(driver.completions.map(\.slot) == [22])
     }
 
     @Test func refusedSubmitsWaitForTheNextReport() {
@@ -101,9 +105,11 @@ struct PoolMachineTests {
         }
         #expect(driver.lastTurn.dialled == [2])
         driver.open(2, credits: 10)
-        #expect(driver.inFlight[2]?.count == 2)
+        #expect(driver.inFlight[2]?.count == 1)
         #expect(driver.inFlight[1]?.count == 4)
         #expect(driver.machine.metrics.drainingConnectionCount == 1)
+        driver.answer(2, .accepted)
+        driver.credit(2, 10)
         driver.answer(1, .accepted)
         driver.close(1)
         driver.answer(2, .accepted)
@@ -178,6 +184,8 @@ struct PoolMachineTests {
         driver.obtain(PoolDriver.nextToken)
         #expect(driver.lastTurn.dialled == [2])
         driver.open(2, credits: 10)
+        driver.answer(2, .accepted)
+        driver.credit(2, 10)
         driver.answer(2, .accepted)
         expectOncePerPush(driver.completions, count: 3)
         #expect(driver.completions.acceptedCount == 3)
@@ -312,7 +320,7 @@ struct PoolMachineTests {
         driver.start(credits: 1)
         let gone = driver.job(5)
         driver.enqueue(gone)
-        driver.perform { machine, _ in machine.canceled(gone) }
+        driver.perform { machine, _ in #expect(machine.canceled(gone) == [1, 2, 3, 4]) }
         #expect(driver.machine.metrics.queuedCount == 0)
         driver.answer(1, .accepted)
         #expect(driver.machine.metrics.acceptedCount == 2)
@@ -327,8 +335,10 @@ struct PoolMachineTests {
             var limits = APNsLimits()
             limits.maxQueuedPushes = 60
             limits.maxPushesInFlight = 30
+            limits.maxConnections = Int.random(in: 1...4, using: &random)
             var driver = PoolDriver(limits: limits, jitter: Double.random(in: 0..<1, using: &random))
             var sent = 0
+            if Bool.random(using: &random) { driver.perform { $0.warmed(2, now: .now, &$1) } }
             for _ in 0..<120 { live(&driver, &sent, &random) }
             driver.perform { machine, turn in machine.abandoned(&turn) }
             expectOncePerPush(driver.completions, count: sent)

@@ -2,23 +2,19 @@ internal import HTTP2
 internal import Model
 internal import NIOConcurrencyHelpers
 
-/// The connections of one (host, team, key): a `PoolMachine` behind a lock, and the hands that do what it decides.
+/// The connections of one `PoolKey`: a `PoolMachine` behind a lock, and the hands that do what it decides.
 ///
 /// Made by `APNsTransport` when a credential is opened, ended by `retire`. Senders call it on their own threads, connections on their
 /// loop's; both encode and submit outside the lock. Nothing here waits: tokens and timers are work for `APNsTransport.run`.
 final class ConnectionPool: Sendable {
-    /// What may share a connection: APNs ties one to the team and the key of its first push (apns.md §3).
-    struct Key: Hashable, Sendable {
-        let endpoint: APNsEndpoint
-        let signer: ProviderTokenSigner.ID
-        let trustRootsPEM: [UInt8]?
-    }
-
     /// What a pool needs from around it.
     struct Surroundings: Sendable {
         let limits: APNsLimits
         let configuration: ConnectionConfiguration
-        let loop: EventLoop
+        /// Its connections are spread over these; one loop carries several.
+        let loops: [EventLoop]
+        /// Which loop has its first connection, so that pools do not all begin at the same one.
+        let firstLoop: Int
         /// Has `APNsTransport.run` do something that waits.
         let post: @Sendable (PoolWork) -> Void
         /// Told once, when a retired pool has nothing left.
@@ -36,27 +32,41 @@ final class ConnectionPool: Sendable {
     private static let submitCount = 256
     /// 2 buffers are kept: one for a sender, one for the loop.
     private static let keptEncoderCount = 2
+    /// Two bodies of the usual size. With less in the peer's window another connection is better (apns.md §13.2).
+    private static let lowWindowBytes = 2 * APNsLimits.maxPayloadBytes
 
-    let key: Key
-    let signer: ProviderTokenSigner
+    /// 60 minutes without a push, then a connection beyond the first ends (apns.md §13.6).
+    private static let extraIdleClose = Duration.seconds(3_600)
+
+    let key: PoolKey
+    /// Signs its provider tokens; nil where a certificate speaks.
+    let signer: ProviderTokenSigner?
     private let surroundings: Surroundings
     private let blocks: HeaderBlocks
     private let state: NIOLockedValueBox<State>
 
-    init(key: Key, signer: ProviderTokenSigner, surroundings: Surroundings) {
+    init(key: PoolKey, signer: ProviderTokenSigner?, surroundings: Surroundings) {
         self.key = key
         self.signer = signer
         self.surroundings = surroundings
         blocks = HeaderBlocks(authority: key.endpoint.authority, limit: surroundings.limits.maxHeaderBlocks)
-        state = NIOLockedValueBox(State(machine: PoolMachine(limits: surroundings.limits)))
+        let machine = PoolMachine(
+            limits: surroundings.limits,
+            authentication: signer == nil ? .certificate : .token
+        )
+        state = NIOLockedValueBox(State(machine: machine))
     }
 
-    var metrics: APNsMetrics { state.withLockedValue { $0.machine.metrics } }
+    var metrics: APNsMetrics {
+        let (metrics, oldest) = state.withLockedValue { ($0.machine.metrics, $0.machine.queue.oldest) }
+        var all = metrics
+        if let oldest { all.oldestWait = max(.zero, oldest.duration(to: .now)) }
+        return all
+    }
 
     var status: APNsStatus {
         state.withLockedValue { state in
-            let isReachable = state.machine.lastError == nil
-            return APNsStatus(isReachable: isReachable, lastError: state.machine.lastError)
+            APNsStatus(isReachable: state.machine.lastError == nil, lastError: state.machine.lastError)
         }
     }
 
@@ -70,10 +80,17 @@ final class ConnectionPool: Sendable {
         return isTaken
     }
 
-    /// The caller has let go of its stream.
-    func cancel(_ job: SendJob) { perform { $1.canceled(job) } }
+    /// The caller has let go of its batch. What was waiting completes as cancelled, for whoever still listens.
+    func cancel(_ job: SendJob) {
+        var dropped: [Int] = []
+        perform { dropped = $1.canceled(job) }
+        job.complete(dropped, .unsent(TransportError(.canceled)))
+    }
 
     // MARK: From the transport
+
+    /// Keeps so many connections open from now on.
+    func keepWarm(_ count: Int) { perform { turn, machine in machine.warmed(count, now: .now, &turn) } }
 
     /// Ends it: connections finish what they have. Gives back what had not been sent.
     func retire() -> [FairQueue.Run] {
@@ -104,23 +121,29 @@ final class ConnectionPool: Sendable {
     // MARK: From connections
 
     /// What happened on one connection since its last report; on its loop's thread.
-    func reported(_ id: ConnectionID, _ report: borrowing ConnectionReport) {
+    func reported(_ id: ConnectionID, _ report: borrowing ConnectionReport, _ load: ConnectionLoad) {
         let verdicts = report.completions.map { ($0.slot, Self.verdict($0.result)) }
-        let changes = report.changes
+        let changes = report.changes.map { ($0, Self.reason($0)) }
         let credits = report.credits
         let now = ContinuousClock.now
         perform { turn, machine in
-            for change in changes where change == .opened { machine.opened(id) }
+            for (change, _) in changes where change == .opened {
+                machine.opened(id)
+                if let handshake = load.handshake { machine.shookHands(isResumed: handshake == .resumed) }
+            }
+            machine.limited(id, to: load.streamLimit)
             for (slot, verdict) in verdicts { machine.completed(slot, verdict, now: now, &turn) }
-            for change in changes {
+            for (change, reason) in changes {
                 switch change {
-                case .goAway, .exhausted, .retired: machine.leaving(id, now: now, &turn)
+                case .goAway: machine.goneAway(id, reason: reason, now: now, &turn)
+                case .exhausted, .retired: machine.leaving(id, isPlanned: true, now: now, &turn)
                 case .closed(let error): machine.closed(id, error, now: now, &turn)
                 case .opened, .streamLimit, .pingAnswered: break
                 }
             }
             // Last: nothing leaves on a connection that this report says is gone.
-            machine.credited(id, credits, now: now, &turn)
+            let isWindowLow = load.sendWindowBytes < Self.lowWindowBytes
+            machine.credited(id, credits, isWindowLow: isWindowLow, now: now, &turn)
         }
     }
 
@@ -131,22 +154,32 @@ final class ConnectionPool: Sendable {
         }
     }
 
+    /// Apple's reason in a GOAWAY; nil if it gave none, or text that is no JSON.
+    private static func reason(_ change: ConnectionChange) -> APNsReason? {
+        guard case .goAway(let goAway) = change, let body = try? JSONParser.parse(goAway.debugData),
+            let word = body["reason"]?.string
+        else { return nil }
+        return APNsReason(wire: word)
+    }
+
     // MARK: Doing
 
     /// Decides inside the lock, acts outside it.
     private func perform(_ event: (inout PoolTurn, inout PoolMachine) -> Void) {
         var turn = PoolTurn()
         state.withLockedValue { event(&turn, &$0.machine) }
-        if let id = turn.connection { submit(turn.tickets[...], on: id) }
+        for submission in turn.submissions { submit(submission.tickets[...], on: submission.connection) }
         turn.deliver()
         for action in turn.actions { act(on: action) }
     }
 
     private func act(on action: PoolTurn.Action) {
         switch action {
-        case .obtainToken(let stale): surroundings.post(.obtainToken(self, replacing: stale))
-        case .connect(let id, let token): connect(id, token)
+        case .obtainToken(let stale):
+            if let signer { surroundings.post(.obtainToken(self, signer, replacing: stale)) }
+        case .connect(let id, let token, let isExtra): connect(id, token, isExtra: isExtra)
         case .setToken(let id, let token): setToken(token, on: connection(id))
+        case .ping(let id): connection(id)?.ping()
         case .close(let id): connection(id)?.close()
         case .abort(let id): connection(id)?.abort()
         case .forget(let id): state.withLockedValue { $0.connections[id] = nil }
@@ -155,20 +188,24 @@ final class ConnectionPool: Sendable {
         }
     }
 
-    private func connect(_ id: ConnectionID, _ token: ProviderToken) {
+    private func connect(_ id: ConnectionID, _ token: ProviderToken?, isExtra: Bool) {
+        let loop = surroundings.loops[(surroundings.firstLoop + id) % surroundings.loops.count]
+        var configuration = surroundings.configuration
+        // The last one of a pool stays, so that the next push need not wait for a handshake.
+        if isExtra { configuration.timeouts.idleClose = configuration.timeouts.idleClose ?? Self.extraIdleClose }
         let connection = Connection(
-            surroundings.configuration,
-            loop: surroundings.loop,
+            configuration,
+            loop: loop,
             observer: PoolObserver(pool: self, id: id)
         )
         // Retired since it was decided: the order to close it found nothing to close.
         let isWanted = state.withLockedValue { state in
-            guard state.machine.phase == .connecting(id) else { return false }
+            guard state.machine.isWanted(id) else { return false }
             state.connections[id] = connection
             return true
         }
         guard isWanted else { return perform { turn, machine in machine.closed(id, nil, now: .now, &turn) } }
-        setToken(token, on: connection)
+        if let token { setToken(token, on: connection) }
         connection.open()
     }
 
@@ -212,28 +249,5 @@ final class ConnectionPool: Sendable {
         } catch {
             perform { turn, machine in machine.completed(ticket.slot, .failed(error.unsent), now: .now, &turn) }
         }
-    }
-}
-
-/// What a pool has the transport do, because it waits.
-enum PoolWork: Sendable {
-    case obtainToken(ConnectionPool, replacing: ProviderToken?)
-    case wake(ConnectionPool, at: ContinuousClock.Instant)
-    /// No credential uses this signer any more.
-    case forget(ProviderTokenSigner.ID)
-}
-
-/// Tells a pool which of its connections reports. Held by the connection; holds the pool until the connection has ended.
-private final class PoolObserver: ConnectionObserver {
-    private let pool: ConnectionPool
-    private let id: ConnectionID
-
-    init(pool: ConnectionPool, id: ConnectionID) {
-        self.pool = pool
-        self.id = id
-    }
-
-    func connection(_ connection: Connection, reported report: borrowing ConnectionReport) {
-        pool.reported(id, report)
     }
 }

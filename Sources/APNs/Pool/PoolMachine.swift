@@ -1,29 +1,21 @@
 internal import HTTP2
 internal import Model
 
-/// The connections and the queue of one (host, team, key), as a pure value: what happened goes in, a `PoolTurn` comes out.
+/// The connections and the queue of one (host, port, team, key) or (host, port, certificate), as a pure value: what happened goes in, a
+/// `PoolTurn` comes out.
 ///
-/// Time and randomness come in as arguments. One piece, because every rule here moves a push between the same three places: the queue, a
-/// slot in flight, and done. A push is in exactly one of them, which is why each completes exactly once.
-///
-/// One connection takes pushes at a time; those before it finish what they have. Several at once are a matter of `dispatch` alone.
+/// Time and randomness come in as arguments. A push is in exactly one of three places: the queue, a slot in flight, and done; every rule here
+/// moves it between them, which is why each completes exactly once. The rules are in four files: what callers and the clock do (here),
+/// `+Connections` (dialling, growing, leaving), `+Dispatch` (which push leaves where) and `+Answers` (how a push ends).
 struct PoolMachine {
     typealias Instant = ContinuousClock.Instant
 
-    /// Where the connection that takes pushes is.
-    enum Phase: Equatable {
-        /// There is none, and nothing waits for one. Goes to: obtainingToken, connecting, ended.
-        case idle
-        /// Waits for a provider token before dialling. Goes to: connecting, waiting, ended.
-        case obtainingToken
-        /// Dials; nobody else does, however many pushes come. Goes to: open, waiting, idle, ended.
-        case connecting(ConnectionID)
-        /// Takes pushes. Goes to: idle, waiting, ended.
-        case open(ConnectionID)
-        /// Waits after a failure. Goes to: idle, ended.
-        case waiting(until: Instant)
-        /// Retired: takes nothing, finishes what is in flight.
-        case ended
+    /// What speaks for the team.
+    enum Authentication: Sendable {
+        /// A provider token on every request; the peer allows one stream until it has seen a good one.
+        case token
+        /// The certificate shown in the handshake; the peer allows all its streams at once.
+        case certificate
     }
 
     /// How a request ended.
@@ -32,51 +24,46 @@ struct PoolMachine {
         case failed(HTTP2Error)
     }
 
-    private struct Token {
-        let token: ProviderToken
-        let ageWhenObtained: Duration
-        let obtainedAt: Instant
+    let limits: APNsLimits
+    let authentication: Authentication
+    let jitter: @Sendable () -> Double
 
-        func age(at now: Instant) -> Duration { ageWhenObtained + max(.zero, obtainedAt.duration(to: now)) }
-    }
+    /// Retired: takes nothing, finishes what is in flight.
+    var isEnded = false
+    var queue: FairQueue
+    var slots: SlotTable
+    /// In the order they were dialled.
+    var connections: [PoolConnection] = []
+    var token = PoolToken()
+    /// How many connections are kept whether or not anything waits.
+    var warmCount = 0
 
-    private struct Record {
-        /// Whether a request on it was answered: then its end is no failure to connect.
-        var hasAnswered = false
-        var serverErrorsInARow = 0
-    }
+    /// The number of the last connection dialled.
+    var lastDialed: ConnectionID = 0
+    /// No dial before this: the last ones failed, or were refused.
+    var backoffUntil: Instant?
+    /// Failures since the newest connection gave a good answer; decides the back-off.
+    var failureCount = 0
+    /// Since when pushes have waited while every connection was full.
+    var fullSince: Instant?
+    /// Why the last dial failed; nil after one that went well.
+    var lastError: String?
 
-    private let limits: APNsLimits
-    private let jitter: @Sendable () -> Double
-
-    private(set) var phase = Phase.idle
-    private var queue: FairQueue
-    private var slots: SlotTable
-    private var connections: [ConnectionID: Record] = [:]
-    private var nextConnection: ConnectionID = 0
-    /// How many requests the open connection would take, by its last report and what was given to it since.
-    private var credits = 0
-
-    private var token: Token?
-    private var isObtainingToken = false
-    /// No look-up before this: the last one failed.
-    private var nextTokenTry: Instant?
-    /// The token that APNs has called expired and that is old enough to be replaced.
-    private var stale: ProviderToken?
-
-    /// Failures since the last good answer; decides the back-off.
-    private var failureCount = 0
-    private(set) var lastError: String?
     /// The wake-up that is already ordered.
-    private var wakeAt: Instant?
-    private var hasReportedEnd = false
-    private var counters = APNsMetrics()
+    var wakeAt: Instant?
+    var hasReportedEnd = false
+    var counters = APNsMetrics()
 
     /// An idle pool. `jitter` gives a number in 0..<1.
-    init(limits: APNsLimits, jitter: @escaping @Sendable () -> Double = { .random(in: 0..<1) }) {
+    init(
+        limits: APNsLimits,
+        authentication: Authentication = .token,
+        jitter: @escaping @Sendable () -> Double = { .random(in: 0..<1) }
+    ) {
         self.limits = limits
+        self.authentication = authentication
         self.jitter = jitter
-        queue = FairQueue(quantum: limits.fairQuantum)
+        queue = FairQueue(quantum: limits.fairQuantum, limit: limits.maxQueuedPushes)
         slots = SlotTable(limit: limits.maxPushesInFlight)
     }
 
@@ -85,9 +72,14 @@ struct PoolMachine {
         var metrics = counters
         metrics.inFlightCount = slots.count
         metrics.queuedCount = queue.count
-        if case .open = phase { metrics.openConnectionCount = 1 }
-        let current = if case .connecting = phase { 1 } else { metrics.openConnectionCount }
-        metrics.drainingConnectionCount = connections.count - current
+        for connection in connections {
+            switch connection.state {
+            case .dialing: metrics.dialingConnectionCount += 1
+            case .open: metrics.openConnectionCount += 1
+            case .draining: metrics.drainingConnectionCount += 1
+            }
+            metrics.allowedStreamCount += connection.allowedCount
+        }
         return metrics
     }
 
@@ -95,9 +87,9 @@ struct PoolMachine {
 
     /// A batch came. False if the pool is retired: then nothing was taken.
     mutating func enqueued(_ run: FairQueue.Run, now: Instant, _ turn: inout PoolTurn) -> Bool {
-        guard phase != .ended else { return false }
-        let room = max(0, limits.maxQueuedPushes - queue.count)
+        guard !isEnded else { return false }
         let indices = run.remaining
+        let room = queue.room(for: run.job.client)
         if indices.count <= room {
             queue.append(run)
         } else {
@@ -111,27 +103,46 @@ struct PoolMachine {
     }
 
     /// The caller of a batch has gone: what waits is dropped, what is in flight goes on and is counted.
-    mutating func canceled(_ job: SendJob) { _ = queue.remove(job) }
+    ///
+    /// - Returns: the places of the pushes that were dropped; nobody else completes them.
+    mutating func canceled(_ job: SendJob) -> [Int] {
+        let dropped = queue.remove(job).flatMap { $0.remaining }
+        counters.unsentCount += dropped.count
+        return dropped
+    }
+
+    /// So many connections are to be open from now on, whether or not anything waits.
+    mutating func warmed(_ count: Int, now: Instant, _ turn: inout PoolTurn) {
+        warmCount = max(0, min(count, limits.maxConnections))
+        advance(now, &turn)
+    }
 
     /// The credential was replaced, removed or shut down: connections finish what they have.
     ///
     /// - Returns: what had not been sent, for whoever takes it over.
     mutating func retired(_ turn: inout PoolTurn) -> [FairQueue.Run] {
-        phase = .ended
-        for id in connections.keys.sorted() { turn.actions.append(.close(id)) }
+        isEnded = true
+        for place in connections.indices {
+            connections[place].state = .draining
+            turn.actions.append(.close(connections[place].id))
+        }
         reportEnd(&turn)
         return queue.removeAll()
     }
 
-    /// There is no more time: connections end at once, and report what was in flight.
+    /// There is no more time, or the key is compromised: connections end at once, and report what was in flight.
     mutating func aborted(_ turn: inout PoolTurn) {
-        phase = .ended
-        for id in connections.keys.sorted() { turn.actions.append(.abort(id)) }
+        isEnded = true
+        for place in connections.indices {
+            connections[place].state = .draining
+            turn.actions.append(.abort(connections[place].id))
+        }
+        reportEnd(&turn)
     }
 
     /// Nobody reports any more. What is still in flight is given back as unknown, so that no caller waits for ever.
     mutating func abandoned(_ turn: inout PoolTurn) {
-        phase = .ended
+        isEnded = true
         let unknown = Outcome.indeterminate(TransportError(.canceled, "shut down before the answer came"))
         for flight in slots.removeAll() { finish(flight.item, unknown, &turn) }
         for run in queue.removeAll() {
@@ -160,300 +171,45 @@ struct PoolMachine {
 
     /// A provider token came.
     mutating func tokenObtained(_ aged: AgedProviderToken, now: Instant, _ turn: inout PoolTurn) {
-        isObtainingToken = false
-        stale = nil
-        nextTokenTry = nil
-        let isNew = token?.token != aged.token
-        token = Token(token: aged.token, ageWhenObtained: aged.age, obtainedAt: now)
+        let isNew = token.obtained(aged, at: now)
         if isNew { counters.tokenCount += 1 }
-        // One that is too old to be sent, from a store with a broken clock, must not lead to dialling in a loop.
-        guard isTokenUsable(at: now) else { return tokenFailed(APNsError(.tokenUnavailable), now: now, &turn) }
-        switch phase {
-        case .obtainingToken: connect(aged.token, &turn)
-        case .connecting(let id), .open(let id): if isNew { turn.actions.append(.setToken(id, aged.token)) }
-        case .idle, .waiting, .ended: break
+        // One that is too old to be sent, from a store with a broken clock, must not lead to asking in a loop.
+        guard token.isUsable(at: now) else { return tokenFailed(APNsError(.tokenUnavailable), now: now, &turn) }
+        if isNew {
+            for connection in connections where connection.state != .draining {
+                turn.actions.append(.setToken(connection.id, aged.token))
+            }
         }
         advance(now, &turn)
     }
 
     /// No provider token can be had now.
     mutating func tokenFailed(_ error: APNsError, now: Instant, _ turn: inout PoolTurn) {
-        isObtainingToken = false
-        nextTokenTry = now + max(limits.tokenRetry, error.retryAfter ?? .zero)
-        // Too young to be replaced: go on with it, on a new connection. What it is refused for then is deferred.
-        if error.code == .tokenTooYoung { stale = nil }
-        if case .obtainingToken = phase {
-            if let token, token.token != stale, isTokenUsable(at: now) {
-                connect(token.token, &turn)
-            } else {
-                lastError = "no provider token: \(error.code.name)"
-                failureCount += 1
-                back(off: now, &turn)
-            }
-        }
-        if let nextTokenTry, !isTokenUsable(at: now), !queue.isEmpty { wake(at: nextTokenTry, &turn) }
-    }
-
-    // MARK: A connection's events
-
-    /// It is ready for requests.
-    mutating func opened(_ id: ConnectionID) {
-        guard phase == .connecting(id) else { return }
-        phase = .open(id)
-        lastError = nil
-    }
-
-    /// It would take this many requests now.
-    mutating func credited(_ id: ConnectionID, _ count: Int, now: Instant, _ turn: inout PoolTurn) {
-        if phase == .open(id) { credits = count }
+        let isUsable = token.isUsable(at: now)
+        let wait = limits.backoff.delay(failureCount: token.failureCount + 1, random: jitter())
+        token.failed(error, at: now, retry: isUsable ? limits.tokenRetry : min(wait, limits.tokenRetry))
+        if !token.isUsable(at: now) { lastError = "no provider token: \(error.code.name)" }
         advance(now, &turn)
     }
 
-    /// The peer takes no more requests on it; what it has goes on.
-    mutating func leaving(_ id: ConnectionID, now: Instant, _ turn: inout PoolTurn) {
-        guard phase == .open(id) || phase == .connecting(id) else { return }
-        if connections[id]?.hasAnswered != true { failureCount += 1 }
-        back(off: now, &turn)
-    }
-
-    /// It is gone, and every request on it has completed.
-    mutating func closed(_ id: ConnectionID, _ error: HTTP2Error?, now: Instant, _ turn: inout PoolTurn) {
-        guard let record = connections.removeValue(forKey: id) else { return }
-        turn.actions.append(.forget(id))
-        if phase == .connecting(id) {
-            counters.connectFailureCount += 1
-            fail(error, now: now, &turn)
-        } else if phase == .open(id) {
-            if record.hasAnswered { back(off: now, &turn) } else { fail(error, now: now, &turn) }
-        }
-        reportEnd(&turn)
-    }
-
-    /// A request ended.
-    mutating func completed(
-        _ slot: UInt64,
-        _ verdict: Verdict,
-        now: Instant,
-        _ turn: inout PoolTurn
-    ) {
-        guard let flight = slots.remove(slot) else { return }
-        switch verdict {
-        case .answered(let answer): answered(flight, answer, now: now, &turn)
-        case .failed(let error): failed(flight, error, now: now, &turn)
-        }
-        if phase == .ended { reportEnd(&turn) }
-    }
-
-    /// The connection took fewer requests than its credits promised: these wait again. It reports when it has credits.
-    mutating func refused(_ slotIDs: [UInt64], now: Instant, _ turn: inout PoolTurn) {
-        for slot in slotIDs {
-            guard let flight = slots.remove(slot) else { continue }
-            if phase == .open(flight.connection) { credits = 0 }
-            if phase == .ended {
-                finish(flight.item, .unsent(TransportError(.goingAway)), &turn)
-            } else {
-                resend(flight.item, &turn)
-            }
-        }
-        advance(now, &turn)
-        reportEnd(&turn)
-    }
-
-    // MARK: Answers
-
-    private mutating func answered(
-        _ flight: SlotTable.Flight,
-        _ answer: APNsAnswer,
-        now: Instant,
-        _ turn: inout PoolTurn
-    ) {
-        let id = flight.connection
-        connections[id]?.hasAnswered = true
-        switch answer.remedy {
-        case .none:
-            failureCount = 0
-            connections[id]?.serverErrorsInARow = 0
-        case .retire:
-            retire(id, now: now, &turn)
-        case .suspect:
-            connections[id]?.serverErrorsInARow += 1
-            if (connections[id]?.serverErrorsInARow ?? 0) >= limits.maxServerErrorsInARow {
-                retire(id, now: now, &turn)
-            }
-        case .reconnectAndResend:
-            retire(id, now: now, &turn)
-            if remedied(flight.item, now: now, &turn) { return }
-        case .renewTokenAndResend:
-            // Only the current connection's refusal is about the current token.
-            if phase == .open(id), let token, token.age(at: now) >= ProviderTokenAge.minimum { stale = token.token }
-            retire(id, now: now, &turn)
-            if remedied(flight.item, now: now, &turn) { return }
-        }
-        finish(flight.item, untilRenewal(answer, now: now), &turn)
-    }
-
-    /// A push whose provider token is refused twice waits until a new one may be made.
-    private func untilRenewal(_ answer: APNsAnswer, now: Instant) -> Outcome {
-        guard answer.remedy == .renewTokenAndResend, case .deferred(let rejection, nil) = answer.outcome, let token
-        else { return answer.outcome }
-        let wait = ProviderTokenAge.minimum - token.age(at: now)
-        return .deferred(rejection, after: wait > .zero ? wait : nil)
-    }
-
-    private mutating func failed(
-        _ flight: SlotTable.Flight,
-        _ error: HTTP2Error,
-        now: Instant,
-        _ turn: inout PoolTurn
-    ) {
-        var item = flight.item
-        let isHopeless = error.code == .deadlineExceeded || error.code == .canceled || !error.isRetriable
-        if error.isUnsent, !isHopeless, phase != .ended, item.resends < limits.maxResends, item.job.deadline > now {
-            item.resends += 1
-            counters.resentCount += 1
-            resend(item, &turn)
-        } else {
-            finish(item, Outcome(error), &turn)
-        }
-    }
-
-    /// Gives a push its one more try; false if it has had it.
-    private mutating func remedied(_ item: FairQueue.Item, now: Instant, _ turn: inout PoolTurn) -> Bool {
-        guard !item.isRemedied, phase != .ended, item.job.deadline > now else { return false }
-        var item = item
-        item.isRemedied = true
-        counters.resentCount += 1
-        resend(item, &turn)
-        return true
-    }
-
-    private mutating func resend(_ item: FairQueue.Item, _ turn: inout PoolTurn) {
-        queue.resend(item)
-        wake(at: item.job.deadline, &turn)
-    }
-
-    private mutating func finish(_ item: FairQueue.Item, _ outcome: Outcome, _ turn: inout PoolTurn) {
-        counters.count(outcome, reasonLimit: limits.maxCountedReasons)
-        // A yes without an id is a yes to ours.
-        if case .accepted(let accepted) = outcome, accepted.id.isEmpty {
-            let id = item.job.pushes[item.index].id.lowercased
-            turn.complete(item.job, item.index, .accepted(TransportMessageID(id, logKey: accepted.logKey)))
-        } else {
-            turn.complete(item.job, item.index, outcome)
-        }
-    }
+    // MARK: Time and the end
 
     /// Why a push that waited too long was not sent.
-    private var lateness: TransportError {
-        if case .open = phase { return TransportError(.timedOut, "no stream was free in time") }
+    var lateness: TransportError {
+        if connections.contains(where: { $0.state == .open }) {
+            return TransportError(.timedOut, "no stream was free in time")
+        }
         return TransportError(.noConnection, lastError ?? "no connection in time")
     }
 
-    // MARK: Connections
-
-    /// Moves on as far as it can: dials if something waits, submits if something may leave.
-    private mutating func advance(_ now: Instant, _ turn: inout PoolTurn) {
-        if case .waiting(let until) = phase, until <= now { phase = .idle }
-        switch phase {
-        case .idle: if !queue.isEmpty { dial(now, &turn) }
-        case .open(let id): dispatch(to: id, now, &turn)
-        case .obtainingToken, .connecting, .waiting, .ended: break
-        }
-    }
-
-    private mutating func dial(_ now: Instant, _ turn: inout PoolTurn) {
-        if let token, token.token != stale, isTokenUsable(at: now) {
-            connect(token.token, &turn)
-        } else {
-            phase = .obtainingToken
-            obtainToken(&turn)
-        }
-    }
-
-    private mutating func connect(_ token: ProviderToken, _ turn: inout PoolTurn) {
-        nextConnection += 1
-        connections[nextConnection] = Record()
-        phase = .connecting(nextConnection)
-        credits = 0
-        counters.connectCount += 1
-        if nextConnection > 1 { counters.reconnectCount += 1 }
-        turn.actions.append(.connect(nextConnection, token))
-    }
-
-    private mutating func dispatch(to id: ConnectionID, _ now: Instant, _ turn: inout PoolTurn) {
-        guard !queue.isEmpty, credits > 0, isTokenFresh(now, &turn) else { return }
-        var room = min(credits, slots.room)
-        turn.connection = id
-        while room > 0, let item = queue.next() {
-            guard item.job.deadline > now else {
-                finish(item, .unsent(lateness), &turn)
-                continue
-            }
-            guard let slot = slots.insert(SlotTable.Flight(item: item, connection: id)) else {
-                return queue.resend(item)
-            }
-            turn.tickets.append(PoolTurn.Ticket(slot: slot, job: item.job, index: item.index))
-            room -= 1
-            credits -= 1
-        }
-    }
-
-    /// No new streams on a connection, which finishes what it has.
-    ///
-    /// The first replacement is dialled at once, further ones back off: an endpoint that refuses every connection's token must not be
-    /// dialled in a loop.
-    private mutating func retire(_ id: ConnectionID, now: Instant, _ turn: inout PoolTurn) {
-        guard phase == .open(id) else { return }
-        turn.actions.append(.close(id))
-        back(off: now, &turn)
-        failureCount += 1
-    }
-
-    private mutating func fail(_ error: HTTP2Error?, now: Instant, _ turn: inout PoolTurn) {
-        failureCount += 1
-        lastError = error?.code.description ?? "the connection was closed"
-        back(off: now, &turn)
-    }
-
-    private mutating func back(off now: Instant, _ turn: inout PoolTurn) {
-        credits = 0
-        let delay = limits.backoff.delay(failureCount: failureCount, random: jitter())
-        guard delay > .zero else {
-            phase = .idle
-            return
-        }
-        phase = .waiting(until: now + delay)
-        wake(at: now + delay, &turn)
-    }
-
-    // MARK: Tokens, time and the end
-
-    private func isTokenUsable(at now: Instant) -> Bool {
-        token.map { $0.age(at: now) < ProviderTokenAge.expiry } ?? false
-    }
-
-    /// Whether pushes may leave with the token at hand; asks for the next one when that is due.
-    private mutating func isTokenFresh(_ now: Instant, _ turn: inout PoolTurn) -> Bool {
-        guard let token else { return false }
-        let age = token.age(at: now)
-        if age >= ProviderTokenAge.renewal, nextTokenTry.map({ $0 <= now }) ?? true { obtainToken(&turn) }
-        return age < ProviderTokenAge.expiry
-    }
-
-    private mutating func obtainToken(_ turn: inout PoolTurn) {
-        guard !isObtainingToken else { return }
-        isObtainingToken = true
-        turn.actions.append(.obtainToken(replacing: stale))
-    }
-
-    private mutating func wake(at time: Instant, _ turn: inout PoolTurn) {
+    mutating func wake(at time: Instant, _ turn: inout PoolTurn) {
         if let wakeAt, wakeAt <= time { return }
         wakeAt = time
         turn.actions.append(.wake(time))
     }
 
-    private mutating func reportEnd(_ turn: inout PoolTurn) {
-        guard phase == .ended, !hasReportedEnd, connections.isEmpty, slots.count == 0 else { return }
+    mutating func reportEnd(_ turn: inout PoolTurn) {
+        guard isEnded, !hasReportedEnd, connections.isEmpty, slots.count == 0 else { return }
         hasReportedEnd = true
         turn.actions.append(.ended)
     }

@@ -7,10 +7,12 @@ struct PoolTurn {
     enum Action: Sendable {
         /// Ask for a provider token, then report `tokenObtained` or `tokenFailed`.
         case obtainToken(replacing: ProviderToken?)
-        /// Dial, with this token on every request.
-        case connect(ConnectionID, ProviderToken)
+        /// Dial, with this token on every request; nil where a certificate speaks for the team. One that is extra may end when it idles.
+        case connect(ConnectionID, ProviderToken?, isExtra: Bool)
         /// Put another token on every request of a connection from now on.
         case setToken(ConnectionID, ProviderToken)
+        /// Ask the peer for a sign of life.
+        case ping(ConnectionID)
         /// End in good order.
         case close(ConnectionID)
         /// End at once.
@@ -30,6 +32,12 @@ struct PoolTurn {
         let index: Int
     }
 
+    /// Pushes for one connection.
+    struct Submission {
+        let connection: ConnectionID
+        var tickets: [Ticket]
+    }
+
     /// Completions of one batch.
     struct Finished {
         let job: SendJob
@@ -38,12 +46,19 @@ struct PoolTurn {
 
     /// In this order: a token before the connection that needs it.
     var actions: [Action] = []
-    /// Where the tickets go.
-    var connection: ConnectionID?
-    var tickets: [Ticket] = []
+    private(set) var submissions: [Submission] = []
     private(set) var finished: [Finished] = []
     /// Where each batch's completions are in `finished`; neighbours mostly belong to the same batch.
     private var places: [ObjectIdentifier: Int] = [:]
+
+    mutating func submit(_ tickets: [Ticket], on connection: ConnectionID) {
+        guard !tickets.isEmpty else { return }
+        if let place = submissions.firstIndex(where: { $0.connection == connection }) {
+            submissions[place].tickets += tickets
+        } else {
+            submissions.append(Submission(connection: connection, tickets: tickets))
+        }
+    }
 
     mutating func complete(_ job: SendJob, _ index: Int, _ outcome: Outcome) {
         let completion = PushCompletion(slot: job.pushes[index].slot, outcome: outcome)

@@ -7,6 +7,8 @@ struct SlotTable {
     struct Flight {
         var item: FairQueue.Item
         let connection: ConnectionID
+        /// Which provider token was the current one when it left.
+        var tokenGeneration: UInt32 = 0
     }
 
     private struct Place {
@@ -66,6 +68,3 @@ struct SlotTable {
         return flights
     }
 }
-
-/// One connection of a pool, by number.
-typealias ConnectionID = Int

@@ -6,10 +6,16 @@ package struct APNsMetrics: Sendable, Equatable {
     package var inFlightCount = 0
     /// Pushes that wait for a stream, now.
     package var queuedCount = 0
+    /// How long the push that has waited longest has waited, now; over several pools the longest.
+    package var oldestWait = Duration.zero
+    /// Connections that are being made, now.
+    package var dialingConnectionCount = 0
     /// Connections that take pushes, now.
     package var openConnectionCount = 0
     /// Connections that finish what they have, now.
     package var drainingConnectionCount = 0
+    /// Streams that may be in use on the open connections, now: 1 on one that has not seen a good provider token.
+    package var allowedStreamCount = 0
 
     /// Pushes that APNs took.
     package var acceptedCount = 0
@@ -29,6 +35,14 @@ package struct APNsMetrics: Sendable, Equatable {
     package var reconnectCount = 0
     /// Connections that could not be made.
     package var connectFailureCount = 0
+    /// The same by reason: `HTTP2Error`'s names, a closed set.
+    package var connectFailureCounts: [String: Int] = [:]
+    /// TLS handshakes that took up an earlier session.
+    package var resumedHandshakeCount = 0
+    /// TLS handshakes from the beginning.
+    package var fullHandshakeCount = 0
+    /// GOAWAYs by Apple's reason, `none` for those without, bounded like `rejectedCounts`.
+    package var goAwayCounts: [String: Int] = [:]
     /// Provider tokens taken into use.
     package var tokenCount = 0
 
@@ -38,8 +52,11 @@ package struct APNsMetrics: Sendable, Equatable {
     package static func += (left: inout APNsMetrics, right: APNsMetrics) {
         left.inFlightCount += right.inFlightCount
         left.queuedCount += right.queuedCount
+        left.oldestWait = max(left.oldestWait, right.oldestWait)
+        left.dialingConnectionCount += right.dialingConnectionCount
         left.openConnectionCount += right.openConnectionCount
         left.drainingConnectionCount += right.drainingConnectionCount
+        left.allowedStreamCount += right.allowedStreamCount
         left.acceptedCount += right.acceptedCount
         left.rejectedCounts.merge(right.rejectedCounts, uniquingKeysWith: +)
         left.deferredCounts.merge(right.deferredCounts, uniquingKeysWith: +)
@@ -49,6 +66,10 @@ package struct APNsMetrics: Sendable, Equatable {
         left.connectCount += right.connectCount
         left.reconnectCount += right.reconnectCount
         left.connectFailureCount += right.connectFailureCount
+        left.connectFailureCounts.merge(right.connectFailureCounts, uniquingKeysWith: +)
+        left.resumedHandshakeCount += right.resumedHandshakeCount
+        left.fullHandshakeCount += right.fullHandshakeCount
+        left.goAwayCounts.merge(right.goAwayCounts, uniquingKeysWith: +)
         left.tokenCount += right.tokenCount
     }
 
@@ -63,7 +84,13 @@ package struct APNsMetrics: Sendable, Equatable {
         }
     }
 
-    private static func count(_ reason: String, in counts: inout [String: Int], limit: Int) {
+    /// Counts one GOAWAY.
+    mutating func countGoAway(_ reason: APNsReason?, limit: Int) {
+        let name = reason?.wireName ?? ""
+        Self.count(name.isEmpty ? "none" : name, in: &goAwayCounts, limit: limit)
+    }
+
+    static func count(_ reason: String, in counts: inout [String: Int], limit: Int) {
         let isKnown = counts[reason] != nil || counts.count < limit
         counts[isKnown ? reason : "other", default: 0] += 1
     }

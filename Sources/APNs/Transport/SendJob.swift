@@ -1,39 +1,60 @@
 internal import Model
 internal import NIOConcurrencyHelpers
 
-/// One call of `send`: its pushes, its deadline and the stream that its completions go to.
+/// One call of `send`: its pushes, its deadline and where its completions go.
 ///
-/// Made by `APNsTransport.send`, held by whatever still owes it a completion, ended by its last one. Any thread.
+/// Made by `APNsTransport`, held by whatever still owes it a completion, ended by its last one. Any thread.
 final class SendJob: Sendable {
+    /// Who waits for completions.
+    enum Sink: Sendable {
+        /// The batch door: completions as they come; the stream ends after the last.
+        case stream(AsyncStream<[PushCompletion]>.Continuation)
+        /// The one-at-a-time door: one push, one answer.
+        case one(CheckedContinuation<Outcome, Never>)
+    }
+
     /// The caller's batch, shared and never changed; queues and slots hold indices into it.
     let pushes: [Push]
+    /// Whose it is: clients take turns.
+    let client: TenantID
     /// When a push of it fails if there is no answer.
     let deadline: ContinuousClock.Instant
-    private let continuation: AsyncStream<[PushCompletion]>.Continuation
+    /// When it came.
+    let offeredAt: ContinuousClock.Instant
+    private let sink: Sink
     private let remaining: NIOLockedValueBox<Int>
 
     init(
         _ pushes: [Push],
+        client: TenantID,
+        offeredAt: ContinuousClock.Instant,
         deadline: ContinuousClock.Instant,
-        continuation: AsyncStream<[PushCompletion]>.Continuation
+        sink: Sink
     ) {
         self.pushes = pushes
+        self.client = client
+        self.offeredAt = offeredAt
         self.deadline = deadline
-        self.continuation = continuation
+        self.sink = sink
         remaining = NIOLockedValueBox(pushes.count)
-        if pushes.isEmpty { continuation.finish() }
+        if pushes.isEmpty, case .stream(let continuation) = sink { continuation.finish() }
     }
 
     /// Hands completions to the caller; the stream ends with the last one.
     func complete(_ completions: [PushCompletion]) {
-        guard !completions.isEmpty else { return }
+        guard let first = completions.first else { return }
         // Yielded before it is counted: whoever counts the last one finishes after everybody has yielded.
-        continuation.yield(completions)
+        if case .stream(let continuation) = sink { continuation.yield(completions) }
         let left = remaining.withLockedValue { count in
             count -= completions.count
             return count
         }
-        if left <= 0 { continuation.finish() }
+        guard left <= 0 else { return }
+        switch sink {
+        case .stream(let continuation): continuation.finish()
+        // A job of one push: what completed is that push, and below zero it would be a second time.
+        case .one(let continuation): if left == 0 { continuation.resume(returning: first.outcome) }
+        }
     }
 
     /// Hands the same outcome for some of its pushes to the caller.

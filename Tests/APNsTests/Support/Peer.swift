@@ -65,6 +65,8 @@ func withTransport(
     // A tenth of the usual waits: a peer in the same process is back at once.
     configuration.limits.backoff.base = .milliseconds(100)
     configuration.limits.backoff.ceiling = .milliseconds(500)
+    // A simulator that is built without optimisation is always full: tests that are not about several connections have one.
+    configuration.limits.maxConnections = 1
     change(&configuration)
     let transport = try APNsTransport(configuration: configuration, tokens: tokens)
     try await withThrowingTaskGroup(of: Void.self) { group in

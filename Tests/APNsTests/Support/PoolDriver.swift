@@ -13,17 +13,28 @@ struct PoolDriver {
     /// Tickets that the connections have and did not answer, by connection.
     var inFlight: [ConnectionID: [PoolTurn.Ticket]] = [:]
 
-    init(limits: APNsLimits = APNsLimits(), jitter: Double = 0.5) {
-        machine = PoolMachine(limits: limits) { jitter }
+    init(
+        limits: APNsLimits = .oneConnection,
+        authentication: PoolMachine.Authentication = .token,
+        jitter: Double = 0.5
+    ) {
+        machine = PoolMachine(limits: limits, authentication: authentication) { jitter }
     }
 
     /// A batch of `count` good pushes whose slots start at `first`.
-    func job(_ count: Int, first: Int = 0, deadline: Duration = .seconds(20)) -> SendJob {
+    func job(
+        _ count: Int,
+        first: Int = 0,
+        client: TenantID = "acme",
+        deadline: Duration = .seconds(20)
+    ) -> SendJob {
         let (_, continuation) = AsyncStream<[PushCompletion]>.makeStream()
         return SendJob(
             (first..<first + count).map { makePush($0) },
+            client: client,
+            offeredAt: now,
             deadline: now + deadline,
-            continuation: continuation
+            sink: .stream(continuation)
         )
     }
 
@@ -32,7 +43,7 @@ struct PoolDriver {
         var turn = PoolTurn()
         event(&machine, &turn)
         for batch in turn.finished { completions += batch.completions }
-        if let id = turn.connection { inFlight[id, default: []] += turn.tickets }
+        for submission in turn.submissions { inFlight[submission.connection, default: []] += submission.tickets }
         lastTurn = turn
         return turn
     }
@@ -105,10 +116,24 @@ extension APNsAnswer {
     static let accepted = APNsAnswer(.accepted(TransportMessageID("id")))
 }
 
+extension APNsLimits {
+    /// For rules that are not about several.
+    static var oneConnection: APNsLimits {
+        var limits = APNsLimits()
+        limits.maxConnections = 1
+        return limits
+    }
+}
+
 extension PoolTurn {
+    /// What leaves, whatever on.
+    var tickets: [Ticket] { submissions.flatMap(\.tickets) }
+    var pinged: [ConnectionID] {
+        actions.compactMap { if case .ping(let id) = $0 { id } else { nil } }
+    }
     /// The connections it dials.
     var dialled: [ConnectionID] {
-        actions.compactMap { if case .connect(let id, _) = $0 { id } else { nil } }
+        actions.compactMap { if case .connect(let id, _, _) = $0 { id } else { nil } }
     }
     var closedConnections: [ConnectionID] {
         actions.compactMap { if case .close(let id) = $0 { id } else { nil } }

@@ -1,0 +1,39 @@
+/// First in, first out, at a constant cost per element however many wait.
+struct Line<Element> {
+    private var places: [Element?] = []
+    private var head = 0
+
+    /// How many wait.
+    var count: Int { places.count - head }
+
+    /// Those that wait, in order.
+    var elements: [Element] { places[head...].compactMap(\.self) }
+
+    mutating func append(_ element: Element) { places.append(element) }
+
+    mutating func popFirst() -> Element? {
+        guard head < places.count else { return nil }
+        let first = places[head]
+        // Let go of at once: an element can hold a whole batch.
+        places[head] = nil
+        head += 1
+        if head == places.count {
+            places.removeAll(keepingCapacity: true)
+            head = 0
+        } else if head >= 64, head > places.count / 2 {
+            places.removeFirst(head)
+            head = 0
+        }
+        return first
+    }
+
+    mutating func removeAll(where isUnwanted: (Element) -> Bool) -> [Element] {
+        let removed = elements.filter(isUnwanted)
+        guard !removed.isEmpty else { return [] }
+        places = elements.filter { !isUnwanted($0) }
+        head = 0
+        return removed
+    }
+}
+
+extension Line: Sendable where Element: Sendable {}

@@ -1,0 +1,137 @@
+internal import HTTP2
+internal import Model
+
+/// How a push ends, and what its answer says about the connection and the token.
+extension PoolMachine {
+    /// A request ended.
+    mutating func completed(
+        _ slot: UInt64,
+        _ verdict: Verdict,
+        now: Instant,
+        _ turn: inout PoolTurn
+    ) {
+        guard let flight = slots.remove(slot) else { return }
+        let place = place(of: flight.connection)
+        if let place { connections[place].inFlightCount -= 1 }
+        switch verdict {
+        case .answered(let answer): answered(flight, answer, place, now: now, &turn)
+        case .failed(let error): failed(flight, error, place, &turn, now: now)
+        }
+        if isEnded { reportEnd(&turn) }
+    }
+
+    private mutating func answered(
+        _ flight: SlotTable.Flight,
+        _ answer: APNsAnswer,
+        _ place: Int?,
+        now: Instant,
+        _ turn: inout PoolTurn
+    ) {
+        let id = flight.connection
+        if let place { note(answer, at: place) }
+        switch answer.remedy {
+        case .none:
+            break
+        case .retire:
+            retire(id, now, &turn)
+        case .suspect:
+            suspect(place, now, &turn)
+        case .reconnectAndResend:
+            retire(id, now, &turn)
+            if remedied(flight.item, now: now, &turn) { return }
+        case .renewTokenAndResend:
+            token.refused(generation: flight.tokenGeneration, at: now)
+            retire(id, now, &turn)
+            if remedied(flight.item, now: now, &turn) { return }
+        }
+        finish(flight.item, untilRenewal(answer, now: now), &turn)
+    }
+
+    /// What any answer tells about the connection it came on.
+    private mutating func note(_ answer: APNsAnswer, at place: Int) {
+        connections[place].hasAnswered = true
+        guard answer.remedy == .none else { return }
+        connections[place].serverErrorCount = 0
+        connections[place].hasRefused = false
+        if answer.showsBelief { connections[place].isProven = true }
+        // An older connection's good answers say nothing about whether dialling goes well again.
+        if connections[place].id == lastDialed { failureCount = 0 }
+    }
+
+    /// A 500 can leave a connection bad (apns.md §14): it is asked for a sign of life and used last; a second one in a row retires it.
+    private mutating func suspect(_ place: Int?, _ now: Instant, _ turn: inout PoolTurn) {
+        guard let place, connections[place].state == .open else { return }
+        connections[place].serverErrorCount += 1
+        if connections[place].serverErrorCount >= limits.maxServerErrorsInARow {
+            retire(connections[place].id, now, &turn)
+        } else {
+            turn.actions.append(.ping(connections[place].id))
+        }
+    }
+
+    /// A push whose provider token is refused twice waits until a new one may be made.
+    private func untilRenewal(_ answer: APNsAnswer, now: Instant) -> Outcome {
+        guard answer.remedy == .renewTokenAndResend, case .deferred(let rejection, nil) = answer.outcome else {
+            return answer.outcome
+        }
+        return .deferred(rejection, after: token.timeUntilRenewal(at: now))
+    }
+
+    private mutating func failed(
+        _ flight: SlotTable.Flight,
+        _ error: HTTP2Error,
+        _ place: Int?,
+        _ turn: inout PoolTurn,
+        now: Instant
+    ) {
+        var item = flight.item
+        if error.code == .refusedStream, let place { connections[place].hasRefused = true }
+        let isHopeless = error.code == .deadlineExceeded || error.code == .canceled || !error.isRetriable
+        if error.isUnsent, !isHopeless, !isEnded, item.resends < limits.maxResends, item.job.deadline > now {
+            item.resends += 1
+            counters.resentCount += 1
+            resend(item, &turn)
+        } else {
+            finish(item, Outcome(error), &turn)
+        }
+    }
+
+    /// Gives a push its one more try; false if it has had it.
+    private mutating func remedied(_ item: FairQueue.Item, now: Instant, _ turn: inout PoolTurn) -> Bool {
+        guard !item.isRemedied, !isEnded, item.job.deadline > now else { return false }
+        var item = item
+        item.isRemedied = true
+        counters.resentCount += 1
+        resend(item, &turn)
+        return true
+    }
+
+    mutating func resend(_ item: FairQueue.Item, _ turn: inout PoolTurn) {
+        queue.resend(item)
+        wake(at: item.job.deadline, &turn)
+    }
+
+    mutating func finish(_ item: FairQueue.Item, _ outcome: Outcome, _ turn: inout PoolTurn) {
+        counters.count(outcome, reasonLimit: limits.maxCountedReasons)
+        // A yes without an id is a yes to ours.
+        if case .accepted(let accepted) = outcome, accepted.id.isEmpty {
+            let id = item.job.pushes[item.index].id.lowercased
+            turn.complete(item.job, item.index, .accepted(TransportMessageID(id, logKey: accepted.logKey)))
+        } else {
+            turn.complete(item.job, item.index, outcome)
+        }
+    }
+}
+
+extension APNsAnswer {
+    /// Whether the peer has accepted who we are: it took the push, or refused it for a reason that it looks at afterwards.
+    fileprivate var showsBelief: Bool {
+        switch outcome {
+        case .accepted: true
+        // 403 is about who we are; a 5xx about nothing.
+        case .rejected(let rejection), .deferred(let rejection, _):
+            (400..<500).contains(rejection.status) && rejection.status != 403 && rejection.status != 401
+        case .unsent, .indeterminate: false
+        }
+    }
+}

@@ -1,0 +1,79 @@
+internal import HTTP2
+internal import Model
+
+/// Which push leaves, when and where.
+extension PoolMachine {
+    /// Moves on as far as it can: submits what may leave, dials if that is not enough.
+    mutating func advance(_ now: Instant, _ turn: inout PoolTurn) {
+        guard !isEnded else { return }
+        if !queue.isEmpty { dispatch(now, &turn) }
+        if !queue.isEmpty || warmCount > 0 { grow(now, &turn) } else { fullSince = nil }
+    }
+
+    /// The connection took fewer requests than its credits promised: these wait again. It reports when it has credits.
+    mutating func refused(_ slotIDs: [UInt64], now: Instant, _ turn: inout PoolTurn) {
+        for slot in slotIDs {
+            guard let flight = slots.remove(slot) else { continue }
+            if let place = place(of: flight.connection) {
+                connections[place].credits = 0
+                connections[place].inFlightCount -= 1
+            }
+            if isEnded {
+                finish(flight.item, .unsent(TransportError(.goingAway)), &turn)
+            } else {
+                resend(flight.item, &turn)
+            }
+        }
+        advance(now, &turn)
+        reportEnd(&turn)
+    }
+
+    private mutating func dispatch(_ now: Instant, _ turn: inout PoolTurn) {
+        guard connections.contains(where: { $0.room > 0 }), maySend(now, &turn) else { return }
+        while !queue.isEmpty, slots.room > 0, let place = best() {
+            let id = connections[place].id
+            // A part at a time, so that several connections fill evenly.
+            let room = min(connections[place].room, slots.room, limits.dispatchQuantum)
+            var tickets: [PoolTurn.Ticket] = []
+            tickets.reserveCapacity(min(room, queue.count))
+            while tickets.count < room, let item = queue.next() {
+                guard item.job.deadline > now else {
+                    finish(item, .unsent(lateness), &turn)
+                    continue
+                }
+                let flight = SlotTable.Flight(item: item, connection: id, tokenGeneration: token.generation)
+                guard let slot = slots.insert(flight) else {
+                    queue.resend(item)
+                    break
+                }
+                tickets.append(PoolTurn.Ticket(slot: slot, job: item.job, index: item.index))
+            }
+            connections[place].credits -= tickets.count
+            connections[place].inFlightCount += tickets.count
+            turn.submit(tickets, on: id)
+        }
+    }
+
+    /// The connection with the most room; a doubtful one only if there is no other.
+    private func best() -> Int? {
+        var best: Int?
+        for place in connections.indices where connections[place].room > 0 {
+            guard let known = best else {
+                best = place
+                continue
+            }
+            let (new, old) = (connections[place], connections[known])
+            let isBetter = new.isDoubtful == old.isDoubtful ? new.room > old.room : !new.isDoubtful
+            if isBetter { best = place }
+        }
+        return best
+    }
+
+    /// Whether pushes may leave with the token at hand; asks for the next one when that is due.
+    private mutating func maySend(_ now: Instant, _ turn: inout PoolTurn) -> Bool {
+        guard authentication == .token else { return true }
+        let isUsable = token.isUsable(at: now)
+        if !isUsable || token.isDue(at: now) { askForToken(now, &turn) }
+        return isUsable
+    }
+}

@@ -1,0 +1,50 @@
+package import Model
+internal import NIOConcurrencyHelpers
+
+/// What the transport looks like from outside: for metrics, `/readyz` and `doctor`.
+extension APNsTransport {
+    /// What a credential's way to Apple looks like; nil if it is not open. The worse of its two environments.
+    package func status(of key: CredentialKey) -> APNsStatus? {
+        guard let route = state.withLockedValue({ $0.routes[key] }) else { return nil }
+        let all = route.pools.map(\.status)
+        return all.first { !$0.isReachable } ?? all.first
+    }
+
+    /// What has been done since the start, and what is held now.
+    package var metrics: APNsMetrics {
+        let (sum, pools) = state.withLockedValue { ($0.departed, Array($0.pools.values) + $0.leaving.values) }
+        return pools.reduce(into: sum) { $0 += $1.metrics }
+    }
+
+    /// Each pool that some credential uses, in a steady order.
+    package var pools: [APNsPoolState] {
+        let pools = state.withLockedValue { Array($0.pools.values) }
+        return pools.map(APNsPoolState.init).sorted { $0.name < $1.name }
+    }
+}
+
+/// The health of one pool, which is one (host, port, team, key) or one (host, port, certificate).
+package struct APNsPoolState: Sendable, Equatable {
+    /// Where it connects.
+    package let endpoint: APNsEndpoint
+    /// The team and key id, or `certificate` and the start of its fingerprint. Fit for a metric's label: as many as there are credentials.
+    package let speaker: String
+    package let status: APNsStatus
+    package let metrics: APNsMetrics
+
+    /// Endpoint and speaker.
+    package var name: String { "\(endpoint.authority) \(speaker)" }
+
+    init(_ pool: ConnectionPool) {
+        endpoint = pool.key.endpoint
+        switch pool.key.speaker {
+        case .key(let id):
+            speaker = "\(id.teamID)/\(id.keyID)"
+        case .certificate(let fingerprint):
+            let start = fingerprint.prefix(6).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+            speaker = "certificate/\(start)"
+        }
+        status = pool.status
+        metrics = pool.metrics
+    }
+}

@@ -1,0 +1,219 @@
+import APNsSimulator
+import HTTP2
+import Model
+import NIOConcurrencyHelpers
+import Testing
+
+@testable import APNs
+
+/// Several connections, clients and doors over real sockets.
+@Suite(.serialized, .timeLimit(.minutes(5)))
+struct APNsConnectionsTests {
+    private let patience = Duration.seconds(100)
+
+    private func several(_ count: Int = 4) -> (inout APNsTransport.Configuration) -> Void {
+        {
+            $0.limits.maxConnections = count
+            $0.limits.growAfter = .milliseconds(50)
+            $0.limits.dialSpacing = .milliseconds(50)
+        }
+    }
+
+    // MARK: Growth and warmth
+
+    @Test func moreConnectionsAreOpenedWhenTheirStreamsAreTheBound() async throws {
+        let peer = try await Peer {
+            $0.latency = .milliseconds(100)
+            $0.maxStreams = 20
+        }
+        try await withTransport(several(3)) { transport in
+            try transport.open(Peer.credential, peer.credential())
+            let completions = await collect(
+                transport.send((0..<500).map { makePush($0) }, through: Peer.credential, deadline: patience)
+            )
+            expectOncePerPush(completions, count: 500)
+            #expect(completions.acceptedCount == 500)
+            #expect(peer.simulator.stats.connectionsTotal == 3)
+            #expect(transport.metrics.openConnectionCount == 3)
+            #expect(transport.metrics.allowedStreamCount == 60)
+            // The first handshake has the certificate, the later ones take its session up.
+            #expect(transport.metrics.fullHandshakeCount + transport.metrics.resumedHandshakeCount == 3)
+            #expect(transport.metrics.resumedHandshakeCount >= 1)
+        }
+        await peer.simulator.stop()
+    }
+
+    @Test func warmConnectionsAreThereBeforeTheFirstPush() async throws {
+        let peer = try await Peer()
+        try await withTransport(several()) { transport in
+            try transport.open(Peer.credential, peer.credential())
+            #expect(transport.keepWarm(2, Peer.credential, .production))
+            #expect(!transport.keepWarm(1, CredentialKey(tenant: "acme", credential: "none"), .production))
+            try await until { transport.metrics.openConnectionCount == 2 }
+            let completions = await collect(
+                transport.send((0..<50).map { makePush($0) }, through: Peer.credential, deadline: patience)
+            )
+            #expect(completions.acceptedCount == 50)
+            #expect(peer.simulator.stats.connectionsTotal == 2)
+        }
+        await peer.simulator.stop()
+    }
+
+    // MARK: Clients
+
+    // One client (team) can never starve another, not even with the same key over the same connection.
+    @Test func smallTenantBesideAFloodingOneWaitsForATurnNotForTheFlood() async throws {
+        let peer = try await Peer {
+            $0.latency = .milliseconds(20)
+            $0.maxStreams = 50
+        }
+        let small = CredentialKey(tenant: "small", credential: "apple")
+        try await withTransport { transport in
+            try transport.open(Peer.credential, peer.credential())
+            try transport.open(small, peer.credential())
+            #expect(transport.pools.count == 1)
+            let flood = transport.send((0..<1_500).map { makePush($0) }, through: Peer.credential, deadline: patience)
+            var iterator = flood.makeAsyncIterator()
+            var floodCount = 0
+            while floodCount < 100, let batch = await iterator.next() { floodCount += batch.count }
+            let pushes = (0..<10).map { makePush($0, token: testToken(100_000 + $0)) }
+            let completions = await collect(transport.send(pushes, through: small, deadline: patience))
+            #expect(completions.acceptedCount == 10)
+            // Far from done when the small one is.
+            #expect(peer.simulator.stats.accepted < 1_000)
+            while let batch = await iterator.next() { floodCount += batch.count }
+            #expect(floodCount == 1_500)
+        }
+        await peer.simulator.stop()
+    }
+
+    @Test func teamsNeverShareAConnection() async throws {
+        let (first, second) = (TestKey(teamID: "TEAMAAAAAA"), TestKey(teamID: "TEAMBBBBBB", keyID: "KEYBBBBBBB"))
+        let peer = try await Peer(keys: [first, second])
+        let other = CredentialKey(tenant: "other", credential: "apple")
+        try await withTransport { transport in
+            try transport.open(Peer.credential, peer.credential(first))
+            try transport.open(other, peer.credential(second))
+            let streams = [Peer.credential, other].map { key in
+                transport.send((0..<200).map { makePush($0) }, through: key, deadline: patience)
+            }
+            for stream in streams { #expect(await collect(stream).acceptedCount == 200) }
+            #expect(peer.simulator.stats.connectionsTotal == 2)
+            #expect(transport.pools.count == 2)
+        }
+        await peer.simulator.stop()
+    }
+
+    // apns.md §3: "on key revocation or compromise close every connection that used it".
+    @Test func revokedCredentialEndsItsConnectionsAtOnce() async throws {
+        let peer = try await Peer { $0.latency = .milliseconds(3_000) }
+        try await withTransport { transport in
+            try transport.open(Peer.credential, peer.credential())
+            let stream = transport.send((0..<5).map { makePush($0) }, through: Peer.credential, deadline: patience)
+            try await until { transport.metrics.inFlightCount == 1 }
+            let start = ContinuousClock.now
+            transport.revoke(Peer.credential)
+            let completions = await collect(stream)
+            expectOncePerPush(completions, count: 5)
+            #expect(completions.indeterminateCount == 1)
+            #expect(completions.unsentCount(.noCredential) == 4)
+            #expect(start.duration(to: .now) < .seconds(2))
+        }
+        await peer.simulator.stop()
+    }
+
+    // MARK: One at a time
+
+    @Test func oneAtATimeDoorGivesEachItsOwnOutcome() async throws {
+        let peer = try await Peer()
+        try peer.simulator.script([ScriptedAnswer(token: testToken(23), status: 410, timestamp: 5)])
+        try await withTransport { transport in
+            try transport.open(Peer.credential, peer.credential())
+            let outcomes = await withTaskGroup(of: (Int, Outcome).self) { group in
+                for slot in 0..<200 {
+                    group.addTask {
+                        (slot, await transport.send(makePush(slot), through: Peer.credential, deadline: patience))
+                    }
+                }
+                return await group.reduce(into: [Int: Outcome]()) { $0[$1.0] = $1.1 }
+            }
+            #expect(outcomes.count == 200)
+            for (slot, outcome) in outcomes where slot != 23 {
+                if case .accepted = outcome { continue }
+                Issue.record("\(slot): \(outcome)")
+            }
+            guard case .rejected(let rejection) = outcomes[23] else { return #expect(Bool(false)) }
+            #expect(rejection.reason == "Unregistered")
+            let none = CredentialKey(tenant: "acme", credential: "none")
+            let nowhere = await transport.send(makePush(0), through: none, deadline: patience)
+            #expect(nowhere == .unsent(TransportError(.noCredential)))
+        }
+        await peer.simulator.stop()
+    }
+
+    @Test func cancelledPushThatHasNotLeftComesBackUnsent() async throws {
+        let peer = try await Peer { $0.latency = .milliseconds(500) }
+        try await withTransport { transport in
+            try transport.open(Peer.credential, peer.credential())
+            // The probe holds the only stream.
+            let probe = transport.send([makePush(0)], through: Peer.credential, deadline: patience)
+            try await until { transport.metrics.inFlightCount == 1 }
+            let task = Task { await transport.send(makePush(1), through: Peer.credential, deadline: patience) }
+            try await until { transport.metrics.queuedCount == 1 }
+            task.cancel()
+            #expect(await task.value == .unsent(TransportError(.canceled)))
+            #expect(await collect(probe).acceptedCount == 1)
+            #expect(peer.simulator.stats.accepted == 1)
+        }
+        await peer.simulator.stop()
+    }
+
+    // MARK: Back-pressure
+
+    /// Makes batches as they are asked for and counts those that nobody holds any more.
+    private struct Source: AsyncSequence, AsyncIteratorProtocol {
+        typealias Element = [Push]
+        let made: NIOLockedValueBox<Int>
+        let batchCount: Int
+        var next = 0
+
+        mutating func next() async -> [Push]? {
+            guard next < batchCount else { return nil }
+            defer { next += 1 }
+            made.withLockedValue { $0 += 100 }
+            return (0..<100).map { makePush($0, token: testToken(next * 100 + $0)) }
+        }
+
+        func makeAsyncIterator() -> Source { self }
+    }
+
+    @Test func feedHoldsNoMoreThanItsWindowWhateverTheSourceHas() async throws {
+        let peer = try await Peer { $0.latency = .milliseconds(5) }
+        try await withTransport { transport in
+            try transport.open(Peer.credential, peer.credential())
+            let (made, done, held) = (NIOLockedValueBox(0), NIOLockedValueBox(0), NIOLockedValueBox(0))
+            let source = Source(made: made, batchCount: 12)
+            try await transport.send(source, through: Peer.credential, deadline: patience, window: 500) { completions in
+                let ended = done.withLockedValue {
+                    $0 += completions.count; return $0
+                }
+                let open = made.withLockedValue(\.self) - (ended - completions.count)
+                held.withLockedValue { $0 = max($0, open) }
+            }
+            #expect(done.withLockedValue(\.self) == 1_200)
+            // The window, and the batch that has been made and waits for room.
+            #expect(held.withLockedValue(\.self) <= 600)
+            #expect(peer.simulator.stats.accepted == 1_200)
+        }
+        await peer.simulator.stop()
+    }
+}
+
+/// Waits for something that another thread brings about.
+func until(_ limit: Duration = .seconds(30), _ isTrue: () -> Bool) async throws {
+    let end = ContinuousClock.now + limit
+    while !isTrue() {
+        try #require(ContinuousClock.now < end)
+        try await Task.sleep(for: .milliseconds(2))
+    }
+}

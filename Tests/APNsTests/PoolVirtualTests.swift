@@ -1,0 +1,41 @@
+import Foundation
+import Testing
+
+@testable import APNs
+
+/// The pool machine against peers that do anything, for a long time that takes none.
+///
+/// `APNS_VIRTUAL_REQUESTS` sets how many pushes are sent (a million takes a minute without optimisation), `APNS_VIRTUAL_SEED` repeats a run.
+struct PoolVirtualTests {
+    private static let environment = ProcessInfo.processInfo.environment
+    private static let requestCount = environment["APNS_VIRTUAL_REQUESTS"].flatMap { Int($0) } ?? 30_000
+    private static let seed = environment["APNS_VIRTUAL_SEED"].flatMap { UInt64($0) } ?? .random(in: 1...999_999_999)
+
+    @Test func nothingIsLostAnsweredTwiceOrLateAndNobodyStarves() {
+        let worldCount = max(3, Self.requestCount / 100_000)
+        for number in 0..<UInt64(worldCount) {
+            let seed = Self.seed &+ number
+            var world = VirtualWorld(seed: seed, goal: Self.requestCount / worldCount)
+            let limits = world.limits
+            let tally = world.run()
+            print("virtual run: APNS_VIRTUAL_SEED=\(seed) offered \(world.offers.count) \(tally.summary)")
+            #expect(tally.lost == nil, "seed \(seed)")
+            #expect(tally.doubled == [], "seed \(seed)")
+            #expect(tally.completedCount == world.offers.count, "seed \(seed)")
+            #expect(tally.lateCount == 0, "seed \(seed): up to \(tally.latest) µs")
+            // Bounded whatever is offered: the queue and what is in flight.
+            #expect(tally.heldMost <= limits.maxQueuedPushes + limits.maxPushesInFlight, "seed \(seed)")
+            #expect(tally.smallRefusedCount == 0, "seed \(seed)")
+            // One turn of 16 that has begun, one that the client's own last part takes, and one for a place changed in the round: of each client.
+            #expect(tally.longestWait <= 3 * 16 * VirtualWorld.clients.count, "seed \(seed): \(tally.longestWait)")
+            #expect(tally.acceptedCount > world.offers.count / 10, "seed \(seed)")
+        }
+    }
+}
+
+extension WorldTally {
+    fileprivate var summary: String {
+        "accepted \(acceptedCount) refused \(otherCount) unsent \(unsentCount) unknown \(unknownCount) held \(heldMost)"
+            + " wait \(longestWait) connections \(connectionCount) in \(virtualSeconds) virtual s"
+    }
+}
