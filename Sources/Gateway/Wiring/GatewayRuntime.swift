@@ -58,7 +58,8 @@ struct GatewayRuntime {
 
         let clock = DatabaseClock()
         let adapters = Dictionary(Self.adapters.map { ($0.vendor, $0) }, uniquingKeysWith: { first, _ in first })
-        let transport = try APNsTransport(tokens: SelfSignedTokens(clock: clock))
+        let shelf = ProviderTokenShelf(directory: directory, masterKey: masterKey)
+        let transport = try APNsTransport(tokens: SharedTokens(store: shelf, clock: clock))
         var policy = EnginePolicy()
         policy.retryScale = configuration.retryScale
         policy.lease = .seconds(configuration.leaseSeconds)
