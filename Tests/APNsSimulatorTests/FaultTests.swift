@@ -253,7 +253,9 @@ import Testing
             let client = try await openClient(running)
             try await client.send(client.request(running.pushHeaders(token: "aa", id: UUID().uuidString), on: 3))
             try await client.send(client.request(running.pushHeaders(token: "aa", id: UUID().uuidString), on: 5))
-            while running.simulator.requests().count < 3 { try await Task.sleep(for: .milliseconds(5)) }
+            for _ in 0..<2000 where running.simulator.requests().count < 3 {
+                try await Task.sleep(for: .milliseconds(5))
+            }
             running.simulator.play(.goingAway(GoAway(lastStream: .zero)))
             try await client.end()
             #expect(running.simulator.stats.accepted == 1)

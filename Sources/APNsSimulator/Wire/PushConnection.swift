@@ -183,7 +183,11 @@ final class PushConnection: ChannelInboundHandler {
         }
         if streams[streamID] == nil {
             // What comes after GOAWAY was on its way before it was read: no answer, the client knows.
-            guard goneAfter.map({ Int(streamID) <= $0 }) ?? true, !isMute else { return }
+            guard goneAfter.map({ Int(streamID) <= $0 }) ?? true else { return }
+            guard !isMute else {
+                batch.unanswered += 1
+                return
+            }
             guard streams.count < wire.advertisedStreams else { return refuse(streamID) }
             lastStreamID = streamID
             requestCount += 1
