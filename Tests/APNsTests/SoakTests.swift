@@ -119,7 +119,8 @@ struct SoakTests {
             "soak: \(plan.name): offered \(counts.offered) accepted \(counts.accepted) rejected \(counts.rejected)",
             "deferred \(counts.deferred) unsent \(counts.unsent) unknown \(counts.unknown)",
             "resent \(after.resentCount - before.resentCount) dials \(after.connectCount - before.connectCount)",
-            "late \(max(.zero, counts.latest))"
+            "late \(max(.zero, counts.latest))",
+            counts.causes.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
         )
     }
 }

@@ -11,6 +11,8 @@ final class SoakLedger: Sendable {
         var deferred = 0
         var unsent = 0
         var unknown = 0
+        /// Why there was no answer, by the HTTP/2 layer's word.
+        var causes: [String: Int] = [:]
         /// The longest over a deadline.
         var latest = Duration.zero
     }
@@ -56,8 +58,12 @@ final class SoakLedger: Sendable {
                     state.accepted[completion.slot] = true
                 case .rejected: state.counts.rejected += 1
                 case .deferred: state.counts.deferred += 1
-                case .unsent: state.counts.unsent += 1
-                case .indeterminate: state.counts.unknown += 1
+                case .unsent(let error):
+                    state.counts.unsent += 1
+                    state.counts.causes[error.description, default: 0] += 1
+                case .indeterminate(let error):
+                    state.counts.unknown += 1
+                    state.counts.causes[error.description, default: 0] += 1
                 }
             }
         }
