@@ -44,9 +44,35 @@ final class ProvisioningReaderTests {
         let tenant = try #require(try read(good).tenants.first)
         #expect(tenant.id == "acme")
         #expect(tenant.apiKeys.first?.secret == "0123456789abcdef0123")
-        #expect(tenant.credentials.first?.privateKey == Array("a key".utf8))
+        #expect(tenant.credentials.first?.secret == .signingKey(pem: Array("a key".utf8), topics: nil))
         let app = try #require(tenant.apps.first)
         #expect(app.platforms[.ios]?.credentials == [.production: "apple", .sandbox: "apple"])
+    }
+
+    @Test(arguments: [
+        (
+            "kind: apns-token, teamId: ABCDE12345, keyId: KEY1234567, privateKeyFile: key.p8, topics: [com.a]",
+            CredentialSecret.signingKey(pem: Array("a key".utf8), topics: ["com.a"])
+        ),
+        (
+            "kind: apns-certificate, pkcs12File: key.p8, passphraseEnv: ACME_KEY",
+            .pkcs12(Array("a key".utf8), passphrase: "0123456789abcdef0123")
+        ),
+        (
+            "kind: apns-certificate, certificateFile: key.p8, privateKeyFile: key.p8",
+            .pem(certificate: Array("a key".utf8), privateKey: Array("a key".utf8), passphrase: nil)
+        ),
+    ])
+    func everyKindOfCredentialIsReadAndSurvivesItsSealedForm(_ text: String, _ secret: CredentialSecret) throws {
+        let old = "kind: apns-token, teamId: ABCDE12345, keyId: KEY1234567, privateKeyFile: key.p8"
+        let yaml = good.replacingOccurrences(of: old, with: text)
+        #expect(try read(yaml).tenants.first?.credentials.first?.secret == secret)
+        #expect(CredentialSecret(sealedForm: secret.sealedForm) == secret)
+    }
+
+    @Test(arguments: ["{}", "{", "{\"pkcs12\":\"?\"}", "{\"topics\":[]}"])
+    func sealedFormOfAnotherShapeIsRefused(_ text: String) {
+        #expect(CredentialSecret(sealedForm: Array(text.utf8)) == nil)
     }
 
     // An id of digits only is text: its leading zero survives.
@@ -67,6 +93,11 @@ final class ProvisioningReaderTests {
         ("privateKeyFile: key.p8", "privateKeyFile: gone.p8", "tenants[0].credentials[0].privateKeyFile"),
         ("rationalowl:", "carrierpigeon:", "tenants[0].apps[0].bindings.carrierpigeon"),
         ("id: acme", "id: a/cme", "tenants[0].id"),
+        ("kind: apns-token", "kind: fax", "tenants[0].credentials[0].kind"),
+        (
+            "kind: apns-token, teamId: ABCDE12345, keyId: KEY1234567, privateKeyFile: key.p8", "kind: apns-certificate",
+            "tenants[0].credentials[0]"
+        ),
     ])
     func faultNamesItsPlace(_ find: String, _ replace: String, _ path: String) {
         let error = #expect(throws: ProvisioningProblem.self) {

@@ -63,15 +63,16 @@ struct Provisioner: Sendable {
     {
         let key = CredentialKey(tenant: tenant, credential: credential.id)
         try CredentialCheck.require(credential)
+        let secret = credential.secret.sealedForm
         return ProvisionedCredential(
             id: credential.id,
-            kind: "apns-token",
+            kind: credential.secret.kind,
             teamID: credential.teamID,
             keyID: credential.keyID,
             endpoint: credential.endpoint,
             trustRoots: credential.trustRoots.map { String(decoding: $0, as: UTF8.self) },
-            sealed: try masterKey.seal(credential.privateKey, context: SealContext.credential(key)),
-            fingerprint: Array(SHA256.hash(data: credential.privateKey))
+            sealed: try masterKey.seal(secret, context: SealContext.credential(key)),
+            fingerprint: Array(SHA256.hash(data: secret))
         )
     }
 

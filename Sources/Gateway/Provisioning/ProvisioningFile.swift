@@ -18,10 +18,10 @@ struct ProvisioningFile: Sendable {
     }
     struct Credential: Sendable {
         var id: CredentialID
-        var teamID: String
-        var keyID: String
-        /// PEM of the .p8 file.
-        var privateKey: [UInt8]
+        /// Of a signing key; a certificate names its team itself.
+        var teamID: String?
+        var keyID: String?
+        var secret: CredentialSecret
         /// Only to reach a simulator or proxy.
         var endpoint: String?
         var trustRoots: [UInt8]?
@@ -115,27 +115,6 @@ struct ProvisioningReader {
         return .init(name: name, secret: secret, scopes: scopes, expiresAt: expiresAt)
     }
 
-    private func credential(_ json: JSON, _ path: String) throws(ProvisioningProblem) -> ProvisioningFile.Credential {
-        var fields = try StrictFields(json, path: path)
-        let id = CredentialID(try fields.name("id"))
-        let kind = try fields.text("kind")
-        guard kind == "apns-token" else {
-            throw ProvisioningProblem(path: "\(path).kind", problem: "'\(kind)' is not supported; use apns-token")
-        }
-        let team = try fields.name("teamId")
-        let keyID = try fields.name("keyId")
-        guard let key = try file(&fields, "privateKeyFile", path) else {
-            throw ProvisioningProblem(path: "\(path).privateKeyFile", problem: "is missing")
-        }
-        let endpoint = try fields.optionalText("endpoint")
-        if let endpoint, !endpoint.hasPrefix("https://") {
-            throw ProvisioningProblem(path: "\(path).endpoint", problem: "must start with https://")
-        }
-        let roots = try file(&fields, "trustRootsFile", path)
-        try fields.finish()
-        return .init(id: id, teamID: team, keyID: keyID, privateKey: key, endpoint: endpoint, trustRoots: roots)
-    }
-
     private func app(
         _ json: JSON,
         _ path: String,
@@ -216,49 +195,6 @@ struct ProvisioningReader {
         }
         try fields.finish()
         return .init(vendor: Vendor(vendor), keys: keys, host: host, settings: settings)
-    }
-
-    /// A secret from `<name>Env`, `<name>File`, or inline when that is allowed.
-    private func secret(_ fields: inout StrictFields, _ name: String, _ path: String) throws(ProvisioningProblem)
-        -> String
-    {
-        if let variable = try fields.optionalText(name + "Env") {
-            guard let value = environment[variable], !value.isEmpty else {
-                throw ProvisioningProblem(
-                    path: "\(path).\(name)Env",
-                    problem: "the environment has no variable \(variable)"
-                )
-            }
-            return value
-        }
-        if let bytes = try file(&fields, name + "File", path) {
-            return String(decoding: bytes, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
-        }
-        if let inline = try fields.optionalText(name) {
-            guard allowsInlineSecrets else {
-                throw ProvisioningProblem(
-                    path: "\(path).\(name)",
-                    problem:
-                        "a secret may not stand in the file: use \(name)Env or \(name)File, or --allow-inline-secrets"
-                )
-            }
-            return inline
-        }
-        throw ProvisioningProblem(path: path, problem: "needs \(name)Env or \(name)File")
-    }
-
-    private func file(_ fields: inout StrictFields, _ key: String, _ path: String) throws(ProvisioningProblem)
-        -> [UInt8]?
-    {
-        guard let name = try fields.optionalText(key) else { return nil }
-        let full = name.hasPrefix("/") ? name : "\(directory)/\(name)"
-        guard let data = FileManager.default.contents(atPath: full) else {
-            throw ProvisioningProblem(path: "\(path).\(key)", problem: "cannot read \(full)")
-        }
-        guard data.count <= 1 << 20 else {
-            throw ProvisioningProblem(path: "\(path).\(key)", problem: "is larger than 1 MiB")
-        }
-        return Array(data)
     }
 
     private func unique(_ names: [String], _ path: String, _ key: String) throws(ProvisioningProblem) {

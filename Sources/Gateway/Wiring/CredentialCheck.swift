@@ -1,19 +1,39 @@
-import HTTP2
+import APNs
+import Model
+import Postgres
 
-/// Whether an APNs key can be used, before anything depends on it.
+/// Whether an APNs credential can be used, before anything depends on it.
 enum CredentialCheck {
-    /// - Throws: `ProvisioningProblem` that names the credential.
+    /// - Throws: `ProvisioningProblem` that names the credential and what is wrong with its files.
     static func require(_ credential: ProvisioningFile.Credential) throws(ProvisioningProblem) {
+        let path = "credential '\(credential.id)'"
+        let opened: APNsCredential
         do {
-            try require(pem: credential.privateKey)
-        } catch {
-            throw ProvisioningProblem(
-                path: "credential '\(credential.id)'",
-                problem: "privateKeyFile must be Apple's .p8 file (PEM, P-256): \(error)"
+            opened = try credential.secret.credential(
+                teamID: credential.teamID,
+                keyID: credential.keyID,
+                endpoint: credential.endpoint,
+                trustRoots: credential.trustRoots
             )
+        } catch {
+            throw ProvisioningProblem(path: path, problem: "\(error)")
+        }
+        if let fault = opened.credentialCheck().first(where: \.isFatal) {
+            throw ProvisioningProblem(path: path, problem: fault.description)
         }
     }
 
-    /// - Throws: `HTTP2Error` unless it is a P-256 private key in PEM.
-    static func require(pem: [UInt8]) throws(HTTP2Error) { _ = try ECPrivateKey(pem: pem) }
+    /// The stored credential as the transport opens it.
+    ///
+    /// - Throws: `MasterKeyError`, or what its files are at fault for.
+    static func open(_ stored: StoredCredential, with masterKey: MasterKey) throws -> APNsCredential {
+        let bytes = try masterKey.open(stored.sealed, context: SealContext.credential(stored.key))
+        guard let secret = CredentialSecret(sealedForm: bytes) else { throw MasterKeyError.notOurs }
+        return try secret.credential(
+            teamID: stored.teamID,
+            keyID: stored.keyID,
+            endpoint: stored.endpoint,
+            trustRoots: stored.trustRoots.map { Array($0.utf8) }
+        )
+    }
 }

@@ -26,8 +26,9 @@ struct Diagnosis: Sendable {
                 )
             )
             checks += Self.durability(settings)
-            checks += Self.state(try await store.status())
-            checks += await credentials()
+            let status = try await store.status()
+            checks += Self.state(status)
+            checks += await credentials(at: status.now)
         } catch {
             checks.append(.init(name: "database", isFine: false, isVital: true, detail: "\(error)"))
         }
@@ -68,15 +69,28 @@ struct Diagnosis: Sendable {
         ]
     }
 
-    private func credentials() async -> [Readiness.Check] {
+    private static func words(of preflight: CredentialPreflight) -> String {
+        let findings = preflight.findings.map(\.description).joined(separator: "; ")
+        let expiry = preflight.daysToExpiry.map { "valid for \($0) days" } ?? "the key signs"
+        return findings.isEmpty ? expiry : findings
+    }
+
+    private func credentials(at now: Timestamp) async -> [Readiness.Check] {
         let directory = PostgresDirectory(call: database.call, engine: database.engine)
-        guard let stored = try? await directory.credentials() else { return [] }
+        guard let stored = try? await directory.credentials(), let assignments = try? await directory.assignments()
+        else { return [] }
         return stored.map { credential in
             let name = "credential \(credential.key.tenant)/\(credential.key.credential)"
+            let uses = assignments.filter { $0.key == credential.key }
+                .map { CredentialUse(topic: $0.topic, environment: $0.environment) }
             do {
-                let secret = try masterKey.open(credential.sealed, context: SealContext.credential(credential.key))
-                try CredentialCheck.require(pem: secret)
-                return .init(name: name, isFine: true, isVital: false, detail: "the key opens and is P-256")
+                let preflight = try CredentialCheck.open(credential, with: masterKey).preflight(for: uses, at: now)
+                return .init(
+                    name: name,
+                    isFine: preflight.isUsable,
+                    isVital: false,
+                    detail: Self.words(of: preflight)
+                )
             } catch {
                 return .init(name: name, isFine: false, isVital: false, detail: "\(error)")
             }

@@ -77,12 +77,14 @@ struct GatewayRuntime {
         try await startClock(engine, database, node)
 
         let cache = CachedDirectory(store: directory, clock: clock)
+        let expiries = CredentialExpiries()
         let follower = ProvisioningService(
             directory: directory,
             cache: cache,
             transport: transport,
             engine: engine,
             masterKey: masterKey,
+            expiries: expiries,
             listener: PostgresListener(
                 database.engineConfiguration,
                 channels: [PostgresChannel.provisioning],
@@ -134,7 +136,8 @@ struct GatewayRuntime {
             engine: engine,
             transport: transport,
             call: database.call,
-            enginePool: database.engine
+            enginePool: database.engine,
+            expiries: expiries
         )
         let admin = AdminResponder(
             readiness: { await diagnosis.readiness() },

@@ -18,6 +18,7 @@ final class ProvisioningService: Service {
     private let transport: APNsTransport
     private let engine: DeliveryEngine
     private let masterKey: MasterKey
+    private let expiries: CredentialExpiries
     private let listener: PostgresListener
     private let logger: Logger
     private let opened: OpenCredentials
@@ -28,6 +29,7 @@ final class ProvisioningService: Service {
         transport: APNsTransport,
         engine: DeliveryEngine,
         masterKey: MasterKey,
+        expiries: CredentialExpiries,
         listener: PostgresListener,
         logger: Logger
     ) {
@@ -36,6 +38,7 @@ final class ProvisioningService: Service {
         self.transport = transport
         self.engine = engine
         self.masterKey = masterKey
+        self.expiries = expiries
         self.listener = listener
         self.logger = logger
         opened = OpenCredentials()
@@ -84,6 +87,7 @@ final class ProvisioningService: Service {
         for credential in changes.opened { await open(credential) }
         for key in changes.removed {
             transport.remove(key)
+            expiries.note(key, nil)
             logger.notice(
                 "credential removed",
                 metadata: [LogKey.tenant: "\(key.tenant)", LogKey.credential: "\(key.credential)"]
@@ -96,17 +100,9 @@ final class ProvisioningService: Service {
             LogKey.tenant: "\(stored.key.tenant)", LogKey.credential: "\(stored.key.credential)",
         ]
         do {
-            let secret = try masterKey.open(stored.sealed, context: SealContext.credential(stored.key))
-            try transport.open(
-                stored.key,
-                APNsCredential(
-                    teamID: stored.teamID ?? "",
-                    keyID: stored.keyID ?? "",
-                    privateKeyPEM: secret,
-                    endpoint: try stored.endpoint.map { try APNsEndpoint(url: $0) },
-                    trustRootsPEM: stored.trustRoots.map { Array($0.utf8) }
-                )
-            )
+            let credential = try CredentialCheck.open(stored, with: masterKey)
+            try transport.open(stored.key, credential)
+            expiries.note(stored.key, credential.preflight(for: [], at: engine.clock.now()).expiresAt)
             await engine.forget(stored.key)
             logger.notice("credential opened", metadata: metadata)
         } catch {

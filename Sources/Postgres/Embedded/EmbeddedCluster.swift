@@ -98,7 +98,8 @@ package final class EmbeddedCluster: Sendable {
     ///   - report: told each restart and each failed one, in a sentence.
     package func keepRunning(every interval: Duration = .seconds(1), report: @Sendable (String) -> Void) async {
         while (try? await Task.sleep(for: interval)) != nil {
-            guard !postmaster.withLockedValue({ $0.isAlive }) else { continue }
+            // By the directory, not the number: that may be a stranger's by now.
+            guard Postmaster.running(in: layout.data) == nil else { continue }
             report("PostgreSQL has died; starting it again")
             do throws(EmbeddedClusterError) {
                 let (server, _) = try await starter.start()

@@ -29,8 +29,9 @@ final class World: @unchecked Sendable {
     }
     private let databaseURL: String?
 
-    /// The directory of the programs under test: where the test bundle is.
+    /// The directory of the programs under test: where the test bundle is, or `GATEWAY_PROGRAMS`, such as those of a release build.
     static let programs: String = {
+        if let named = ProcessInfo.processInfo.environment["GATEWAY_PROGRAMS"] { return named }
         let own = URL(fileURLWithPath: CommandLine.arguments.first ?? "").resolvingSymlinksInPath()
         return own.deletingLastPathComponent().path
     }()

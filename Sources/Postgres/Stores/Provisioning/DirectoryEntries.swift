@@ -35,6 +35,13 @@ package struct StoredCredential: Sendable, Hashable {
     package var refusedAt: Timestamp?
 }
 
+/// What a credential is provisioned for: one platform of one app in one environment.
+package struct CredentialAssignment: Sendable, Hashable {
+    package var key: CredentialKey
+    package var topic: String
+    package var environment: PushEnvironment
+}
+
 /// One use of an API key.
 package struct KeyUse: Sendable, Hashable {
     package var tenant: TenantID

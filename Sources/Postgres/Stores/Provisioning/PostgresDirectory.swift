@@ -58,6 +58,28 @@ package struct PostgresDirectory: Sendable {
         }
     }
 
+    /// What every credential is provisioned for.
+    ///
+    /// - Throws: `StoreError`.
+    package func assignments() async throws(StoreError) -> [CredentialAssignment] {
+        try await asStore { () throws(PostgresError) in
+            var assignments: [CredentialAssignment] = []
+            for row in try await engine.run(DirectorySQL.platforms(), tenant: nil) {
+                let tenant: TenantID = try row.id("tenant_id")
+                for route in PlatformRouteCoding.decode(try row.object("platforms")).values {
+                    assignments += route.credentials.map { environment, credential in
+                        CredentialAssignment(
+                            key: CredentialKey(tenant: tenant, credential: credential),
+                            topic: route.topic,
+                            environment: environment
+                        )
+                    }
+                }
+            }
+            return assignments
+        }
+    }
+
     private static func credential(_ row: Row) throws(PostgresError) -> StoredCredential {
         StoredCredential(
             key: CredentialKey(tenant: try row.id("tenant_id"), credential: try row.id("credential_id")),

@@ -11,6 +11,10 @@ enum DirectorySQL {
         """
     )
 
+    static let platforms = StoreSQL.global(
+        "SELECT tenant_id, platforms::text AS platforms FROM gateway.app WHERE retired_at IS NULL ORDER BY tenant_id, app_id"
+    )
+
     static let settings = StoreSQL.tenant(
         "SELECT vendor, app_id, settings FROM gateway.binding WHERE tenant_id = $1 AND app_id = $2"
     )
@@ -69,7 +73,7 @@ enum DirectorySQL {
     )
 
     static let all = [
-        binding, apiKey, credentials, settings, touch, providerToken, offerProviderToken, masterKey, adoptMasterKey,
+        binding, apiKey, credentials, platforms, settings, touch, providerToken, offerProviderToken, masterKey, adoptMasterKey,
         createKey, listKeys, revokeKey,
     ]
 }

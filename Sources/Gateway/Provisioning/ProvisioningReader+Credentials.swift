@@ -1,0 +1,119 @@
+import Foundation
+import Model
+
+/// Credentials and other secrets of a provisioning file.
+extension ProvisioningReader {
+    func credential(_ json: JSON, _ path: String) throws(ProvisioningProblem) -> ProvisioningFile.Credential {
+        var fields = try StrictFields(json, path: path)
+        let id = CredentialID(try fields.name("id"))
+        let kind = try fields.text("kind")
+        var team: String?
+        var keyID: String?
+        let secret: CredentialSecret
+        switch kind {
+        case "apns-token":
+            team = try fields.name("teamId")
+            keyID = try fields.name("keyId")
+            secret = .signingKey(pem: try required(&fields, "privateKeyFile", path), topics: try topics(&fields))
+        case "apns-certificate": secret = try certificate(&fields, path)
+        default:
+            throw ProvisioningProblem(
+                path: "\(path).kind",
+                problem: "'\(kind)' is not supported; use apns-token or apns-certificate"
+            )
+        }
+        let endpoint = try fields.optionalText("endpoint")
+        if let endpoint, !endpoint.hasPrefix("https://") {
+            throw ProvisioningProblem(path: "\(path).endpoint", problem: "must start with https://")
+        }
+        let roots = try file(&fields, "trustRootsFile", path)
+        try fields.finish()
+        return .init(id: id, teamID: team, keyID: keyID, secret: secret, endpoint: endpoint, trustRoots: roots)
+    }
+
+    /// `pkcs12File`, or `certificateFile` with the key in it or in `privateKeyFile`; `passphraseEnv` or `passphraseFile` where one is needed.
+    private func certificate(_ fields: inout StrictFields, _ path: String) throws(ProvisioningProblem)
+        -> CredentialSecret
+    {
+        let passphrase = try optionalSecret(&fields, "passphrase", path)
+        if let bytes = try file(&fields, "pkcs12File", path) { return .pkcs12(bytes, passphrase: passphrase) }
+        guard let certificate = try file(&fields, "certificateFile", path) else {
+            throw ProvisioningProblem(path: path, problem: "needs pkcs12File or certificateFile")
+        }
+        let key = try file(&fields, "privateKeyFile", path)
+        return .pem(certificate: certificate, privateKey: key, passphrase: passphrase)
+    }
+
+    /// What a topic-specific key may push to, as its owner says; nil: every topic of the team.
+    private func topics(_ fields: inout StrictFields) throws(ProvisioningProblem) -> [String]? {
+        var topics: [String] = []
+        for (path, value) in try fields.list("topics") {
+            guard let topic = value.string, !topic.isEmpty else {
+                throw ProvisioningProblem(path: path, problem: "must be a bundle id")
+            }
+            topics.append(topic)
+        }
+        return topics.isEmpty ? nil : topics
+    }
+
+    private func required(_ fields: inout StrictFields, _ key: String, _ path: String) throws(ProvisioningProblem)
+        -> [UInt8]
+    {
+        guard let bytes = try file(&fields, key, path) else {
+            throw ProvisioningProblem(path: "\(path).\(key)", problem: "is missing")
+        }
+        return bytes
+    }
+
+    /// A secret from `<name>Env`, `<name>File`, or inline when that is allowed.
+    func secret(_ fields: inout StrictFields, _ name: String, _ path: String) throws(ProvisioningProblem)
+        -> String
+    {
+        guard let secret = try optionalSecret(&fields, name, path) else {
+            throw ProvisioningProblem(path: path, problem: "needs \(name)Env or \(name)File")
+        }
+        return secret
+    }
+
+    private func optionalSecret(_ fields: inout StrictFields, _ name: String, _ path: String)
+        throws(ProvisioningProblem) -> String?
+    {
+        if let variable = try fields.optionalText(name + "Env") {
+            guard let value = environment[variable], !value.isEmpty else {
+                throw ProvisioningProblem(
+                    path: "\(path).\(name)Env",
+                    problem: "the environment has no variable \(variable)"
+                )
+            }
+            return value
+        }
+        if let bytes = try file(&fields, name + "File", path) {
+            return String(decoding: bytes, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+        }
+        if let inline = try fields.optionalText(name) {
+            guard allowsInlineSecrets else {
+                throw ProvisioningProblem(
+                    path: "\(path).\(name)",
+                    problem:
+                        "a secret may not stand in the file: use \(name)Env or \(name)File, or --allow-inline-secrets"
+                )
+            }
+            return inline
+        }
+        return nil
+    }
+
+    private func file(_ fields: inout StrictFields, _ key: String, _ path: String) throws(ProvisioningProblem)
+        -> [UInt8]?
+    {
+        guard let name = try fields.optionalText(key) else { return nil }
+        let full = name.hasPrefix("/") ? name : "\(directory)/\(name)"
+        guard let data = FileManager.default.contents(atPath: full) else {
+            throw ProvisioningProblem(path: "\(path).\(key)", problem: "cannot read \(full)")
+        }
+        guard data.count <= 1 << 20 else {
+            throw ProvisioningProblem(path: "\(path).\(key)", problem: "is larger than 1 MiB")
+        }
+        return Array(data)
+    }
+}

@@ -1,0 +1,48 @@
+/// A name that identities carry and audiences ask for, in the form in which it compares: lower-case, except the value of a system tag.
+///
+/// System tags are `$UserId:{value}` and `$InstallationId:{value}`; the braces may be left out (azure.md §6) and are not kept.
+package struct Tag: Sendable, Hashable, CustomStringConvertible {
+    /// 120 characters: azure.md §5.
+    package static let limit = 120
+
+    /// The folded form, which is what is stored.
+    package let text: String
+
+    /// Nil when it is empty, too long, or has a character that no tag has.
+    package init?(_ written: some StringProtocol) {
+        guard let text = Self.folded(written) else { return nil }
+        self.text = text
+    }
+
+    package var description: String { text }
+
+    private static func folded(_ written: some StringProtocol) -> String? {
+        guard written.hasPrefix("$") else { return plain(written)?.lowercased() }
+        let parts = written.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2, let name = systemNames[parts[0].lowercased()] else { return nil }
+        var value = parts[1]
+        if value.hasPrefix("{"), value.hasSuffix("}"), value.utf8.count >= 2 { value = value.dropFirst().dropLast() }
+        return plain(value, and: "=").map { "\(name):\($0)" }
+    }
+
+    private static let systemNames = ["$userid": "$UserId", "$installationid": "$InstallationId"]
+
+    private static func plain(_ text: some StringProtocol, and extra: Unicode.Scalar? = nil) -> String? {
+        let scalars = text.unicodeScalars
+        guard !text.isEmpty, scalars.count <= limit, scalars.allSatisfy({ isPlain($0) || $0 == extra }) else {
+            return nil
+        }
+        return String(text)
+    }
+
+    /// A letter or digit of any script, or one of `_ - @ # . :`.
+    static func isPlain(_ scalar: Unicode.Scalar) -> Bool {
+        if "_-@#.:".unicodeScalars.contains(scalar) { return true }
+        switch scalar.properties.generalCategory {
+        case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter, .decimalNumber,
+            .nonspacingMark, .spacingMark:
+            return true
+        default: return false
+        }
+    }
+}
