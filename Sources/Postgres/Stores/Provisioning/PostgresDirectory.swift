@@ -64,7 +64,7 @@ package struct PostgresDirectory: Sendable {
     package func assignments() async throws(StoreError) -> [CredentialAssignment] {
         try await asStore { () throws(PostgresError) in
             var assignments: [CredentialAssignment] = []
-            for row in try await engine.run(DirectorySQL.platforms(), tenant: nil) {
+            for row in try await engine.run(DirectorySQL.everyPlatforms(), tenant: nil) {
                 let tenant: TenantID = try row.id("tenant_id")
                 for route in PlatformRouteCoding.decode(try row.object("platforms")).values {
                     assignments += route.credentials.map { environment, credential in

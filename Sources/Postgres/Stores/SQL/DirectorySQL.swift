@@ -11,7 +11,7 @@ enum DirectorySQL {
         """
     )
 
-    static let platforms = StoreSQL.global(
+    static let everyPlatforms = StoreSQL.global(
         "SELECT tenant_id, platforms::text AS platforms FROM gateway.app WHERE retired_at IS NULL ORDER BY tenant_id, app_id"
     )
 
@@ -73,7 +73,7 @@ enum DirectorySQL {
     )
 
     static let all = [
-        binding, apiKey, credentials, platforms, settings, touch, providerToken, offerProviderToken, masterKey, adoptMasterKey,
+        binding, apiKey, credentials, everyPlatforms, settings, touch, providerToken, offerProviderToken, masterKey, adoptMasterKey,
         createKey, listKeys, revokeKey,
     ]
 }
