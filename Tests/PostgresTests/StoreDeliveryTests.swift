@@ -125,7 +125,7 @@ import Testing
         let work = try #require(try await fixture.delivery.load(lease))
         #expect(work.app == "shop" && work.state == .sending && work.notification.content == message.content)
         #expect(work.routes[.ios]?.topic == "com.example.shop")
-        #expect(work.routes[.ios]?.credentials == [.production: "apple"])
+        #expect(work.routes[.ios]?.credentials == [.production: "apple", .sandbox: "apple"])
         #expect(work.settings[.rationalOwl]?["compat"]?.string == "legacy")
         #expect(Set(work.targets.keys) == [0, 1])
         #expect(work.targets[0]?.token?.text == "aa01" && work.targets[0]?.phone == "010")

@@ -9,8 +9,8 @@ extension APNsTransport {
 
     /// Opens a credential, or replaces the one of that name.
     ///
-    /// After it returns, new pushes use the new key or certificate; what is in flight on the old one finishes there. The same credential again
-    /// changes nothing. Dials nothing, unless connections are kept warm.
+    /// After it returns, new pushes use the new key or certificate; what is in flight on the old one finishes there, what had not begun comes back
+    /// as `unsent`, to be sent again. The same credential again changes nothing. Dials nothing, unless connections are kept warm.
     ///
     /// - Throws: `badKey`, `badIdentifier`, `badTrustRoots`, `badCertificate`, `tooManyCredentials` or `shutDown`; then the one before is still
     ///   open.

@@ -1,6 +1,7 @@
 import APNs
 import DeliveryEngine
 import Metrics
+import Model
 import Postgres
 
 /// Gauges that are read when somebody looks, not written when something happens.
