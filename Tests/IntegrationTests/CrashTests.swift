@@ -37,7 +37,7 @@ struct CrashTests {
                     at: Double(round) / Double(Self.kills + 1)
                 )
                 try await world.startGateway()
-                let funnel = try await world.funnel(of: id)
+                let funnel = try await world.funnel(of: id, within: .seconds(120 + Self.audience / 50))
                 #expect(funnel["recipients"]?.int == Int64(Self.audience))
                 #expect(funnel["sent"]?.int == Int64(Self.audience), "round \(round): \(JSONWriter.text(funnel))")
                 let after = try await world.pairs()

@@ -73,7 +73,8 @@ enum DirectorySQL {
     )
 
     static let all = [
-        binding, apiKey, credentials, everyPlatforms, settings, touch, providerToken, offerProviderToken, masterKey, adoptMasterKey,
+        binding, apiKey, credentials, everyPlatforms, settings, touch, providerToken, offerProviderToken, masterKey,
+        adoptMasterKey,
         createKey, listKeys, revokeKey,
     ]
 }
