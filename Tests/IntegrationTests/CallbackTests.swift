@@ -48,7 +48,8 @@ struct CallbackTests {
         try #require(receiver.attempts >= 1)
         try await world.killGateway()
         try await world.startGateway()
-        for _ in 0..<1200 where receiver.accepted.isEmpty { try await Task.sleep(for: .milliseconds(25)) }
+        // Killed before it noted the refusal, the gateway leaves its lease (30 s) to lapse first.
+        for _ in 0..<2800 where receiver.accepted.isEmpty { try await Task.sleep(for: .milliseconds(25)) }
         let first = try #require(receiver.accepted.first)
         #expect(first.signature?.hasPrefix("sha256=") == true)
         #expect(first.body.array?.first?["mId"]?.string == message)
