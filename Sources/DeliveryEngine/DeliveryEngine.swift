@@ -84,6 +84,7 @@ package final class DeliveryEngine: Service {
     /// Begins the orderly end of `run()`. What a graceful shutdown does.
     package func drain() {
         state.withLockedValue { $0.drain() }
+        for transport in transports.values { transport.drain() }
         wake()
     }
 

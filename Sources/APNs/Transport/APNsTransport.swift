@@ -169,6 +169,19 @@ package final class APNsTransport: PushTransport {
     ///
     /// Every push has completed when it returns.
     package func shutdown(deadline: Duration) async {
+        drain()
+        await waitUntilEmpty(deadline)
+        for pool in leavingPools { pool.abort() }
+        // The loop answers an abort within one turn; a second is for a machine that is overloaded.
+        await waitUntilEmpty(.seconds(1))
+        for pool in leavingPools { pool.abandon() }
+        workContinuation.finish()
+        for loop in loops { loop.shutdown() }
+    }
+
+    /// The first part of `shutdown`: gives back at once what waits. An engine calls it before it waits for answers, because a push in a queue
+    /// must go to the next node, not be taken for one whose answer is lost.
+    package func drain() {
         let pools = state.withLockedValue { state in
             state.isShutDown = true
             state.routes.removeAll()
@@ -178,13 +191,6 @@ package final class APNsTransport: PushTransport {
             return pools
         }
         for pool in pools { for run in pool.retire() { giveBack(run, .unsent(TransportError(.goingAway))) } }
-        await waitUntilEmpty(deadline)
-        for pool in leavingPools { pool.abort() }
-        // The loop answers an abort within one turn; a second is for a machine that is overloaded.
-        await waitUntilEmpty(.seconds(1))
-        for pool in leavingPools { pool.abandon() }
-        workContinuation.finish()
-        for loop in loops { loop.shutdown() }
     }
 
     private var leavingPools: [ConnectionPool] { state.withLockedValue { Array($0.leaving.values) } }

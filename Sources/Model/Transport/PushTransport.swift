@@ -97,6 +97,13 @@ package protocol PushTransport: Sendable {
     ///   - deadline: how long one push may wait for its answer, from now.
     /// - Returns: completions in batches; it ends after the last one.
     func send(_ batch: [Push], through credential: CredentialKey, deadline: Duration) -> AsyncStream<[PushCompletion]>
+
+    /// The node stops: what was not begun comes back at once as `unsent`, what is on its way may end. Nothing is sent afterwards.
+    func drain()
+}
+
+extension PushTransport {
+    package func drain() {}
 }
 
 /// A credential over all tenants: its name is unique only within its tenant.
