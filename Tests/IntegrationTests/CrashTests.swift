@@ -145,9 +145,9 @@ struct CrashTests {
 
     // I10: SIGTERM in mid-send: exit 0, nothing repeated by the successor.
     @Test func drainedGatewayLeavesNothingForItsSuccessorToRepeat() async throws {
-        // 300 ms over 8 connections of 5 streams: 4,000 pushes take half a minute, so that the drain's end comes in mid-send.
+        // 300 ms over 8 connections of 12 streams: 4,000 pushes take 13 s, so that the drain's end (5 s) comes in mid-send.
         let world = try World(
-            simulatorArguments: ["--mode", "script", "--latency-ms", "300", "--max-streams", "5"],
+            simulatorArguments: ["--mode", "script", "--latency-ms", "300", "--max-streams", "12"],
             serveArguments: ["--drain-seconds", "5"]
         )
         do {
