@@ -7,7 +7,8 @@ extension DeliveryEngine {
     /// How many credentials were mended so far.
     var mendings: Int { state.withLockedValue { $0.mendings } }
 
-    var isDraining: Bool { state.withLockedValue { $0.isDraining } }
+    /// Whether it takes on nothing new.
+    package var isDraining: Bool { state.withLockedValue { $0.isDraining } }
 
     /// What a new machine is made with.
     func machineSettings() -> DeliveryMachine.Settings {

@@ -16,9 +16,7 @@ struct ConnectionFaultTests {
     }
 
     private func configuration(_ peer: TLSPeer) throws -> ConnectionConfiguration {
-        let tls = try TLSContext(trustRoots: .pem(certificates.authorityPEM))
-        var configuration = ConnectionConfiguration(host: "localhost", port: peer.port, tls: tls)
-        configuration.initialStreamLimit = 100
+        var configuration = try certificates.configuration(for: peer)
         configuration.timeouts.pingWhenSilent = .milliseconds(150)
         configuration.timeouts.pingAnswer = .milliseconds(150)
         return configuration

@@ -14,13 +14,6 @@ struct ConnectionGoAwayTests {
         harness = try Harness()
     }
 
-    private func configuration(_ peer: TLSPeer) throws -> ConnectionConfiguration {
-        let tls = try TLSContext(trustRoots: .pem(certificates.authorityPEM))
-        var configuration = ConnectionConfiguration(host: "localhost", port: peer.port, tls: tls)
-        configuration.initialStreamLimit = 100
-        return configuration
-    }
-
     // RFC 9113 §6.8 and apns.md §11.2.
     @Test func goAwayAnswersUpToTheLastIDAndGivesTheOthersBack() async throws {
         let peer = try TLSPeer(certificates) { peer in
@@ -30,7 +23,7 @@ struct ConnectionGoAwayTests {
             for stream in streams[...1] { peer.http.respond(stream, status: 200) }
             peer.poll { _ in false }
         }
-        let connection = await harness.open(try configuration(peer))
+        let connection = await harness.open(try certificates.configuration(for: peer))
         var batch = harness.batch(1...4)
         #expect(connection.submit(&batch) == 4)
         await harness.wait { $0.isClosed }
@@ -54,7 +47,7 @@ struct ConnectionGoAwayTests {
             peer.http.respond(streams[0], status: 200)
             peer.poll { _ in false }
         }
-        let connection = await harness.open(try configuration(peer))
+        let connection = await harness.open(try certificates.configuration(for: peer))
         var batch = harness.batch(1...3)
         #expect(connection.submit(&batch) == 3)
         await harness.wait { $0.isClosed }
@@ -72,7 +65,7 @@ struct ConnectionGoAwayTests {
             peer.http.goAway(last: 0, debug: String(repeating: "x", count: 12_000))
             peer.poll { _ in false }
         }
-        _ = await harness.open(try configuration(peer))
+        _ = await harness.open(try certificates.configuration(for: peer))
         await harness.wait { $0.isClosed }
         #expect(harness.seen.goAways.first?.debugData.count == HTTP2Limits().maxGoAwayDebugBytes)
         peer.end()
@@ -86,7 +79,7 @@ struct ConnectionGoAwayTests {
             peer.http.respond(streams[0], status: 200)
             peer.flush()
         }
-        let connection = await harness.open(try configuration(peer))
+        let connection = await harness.open(try certificates.configuration(for: peer))
         var batch = harness.batch(1...3)
         #expect(connection.submit(&batch) == 3)
         await harness.wait { $0.isClosed }
@@ -103,7 +96,7 @@ struct ConnectionGoAwayTests {
             peer.http.goAway(last: streams[0])
             peer.poll { _ in false }
         }
-        var configuration = try configuration(peer)
+        var configuration = try certificates.configuration(for: peer)
         configuration.timeouts.drain = .milliseconds(150)
         let connection = await harness.open(configuration)
         var batch = harness.batch([1])
@@ -117,7 +110,7 @@ struct ConnectionGoAwayTests {
 
     @Test func idleConnectionRetiresInOrder() async throws {
         let peer = try TLSPeer(certificates) { peer in if peer.shakeHands() { peer.serve() } }
-        var configuration = try configuration(peer)
+        var configuration = try certificates.configuration(for: peer)
         configuration.timeouts.idleClose = .milliseconds(150)
         _ = await harness.open(configuration, sending: harness.batch([1]))
         await harness.wait { $0.isClosed }
@@ -135,7 +128,7 @@ struct ConnectionGoAwayTests {
             peer.http.respond(stream, status: 200)
             peer.poll { _ in false }
         }
-        var configuration = try configuration(peer)
+        var configuration = try certificates.configuration(for: peer)
         configuration.timeouts.maxAge = .milliseconds(300)
         let connection = await harness.open(configuration, sending: harness.batch([1]))
         await harness.wait { $0.changes.contains(.retired(.age)) }

@@ -16,13 +16,6 @@ struct ConnectionPressureTests {
         harness = try Harness()
     }
 
-    private func configuration(_ peer: TLSPeer) throws -> ConnectionConfiguration {
-        let tls = try TLSContext(trustRoots: .pem(certificates.authorityPEM))
-        var configuration = ConnectionConfiguration(host: "localhost", port: peer.port, tls: tls)
-        configuration.initialStreamLimit = 100
-        return configuration
-    }
-
     private func bigBatch(_ slots: ClosedRange<UInt64>, bytes: Int, timeout: Duration) -> RequestBatch {
         let body = [UInt8](repeating: UInt8(ascii: "x"), count: bytes)
         var batch = RequestBatch()
@@ -54,7 +47,7 @@ struct ConnectionPressureTests {
                 return false
             }
         }
-        let connection = await harness.open(try configuration(peer))
+        let connection = await harness.open(try certificates.configuration(for: peer))
         var batch = harness.batch(1...4)
         #expect(connection.submit(&batch) == 4)
         await harness.wait { $0.changes.contains(.streamLimit(1)) && $0.outcomes.count == 4 }
@@ -82,7 +75,7 @@ struct ConnectionPressureTests {
             peer.http.settings(maxStreams: 100, initialWindow: 65_535)
             peer.serve()
         }
-        let connection = await harness.open(try configuration(peer))
+        let connection = await harness.open(try certificates.configuration(for: peer))
         await harness.wait { $0.reportCount > 0 }
         // The peer's window is known once it has answered a PING that was sent after its SETTINGS came.
         connection.ping()
@@ -111,7 +104,7 @@ struct ConnectionPressureTests {
             peer.poll { !$0.http.requests.isEmpty }
             peer.freeze()
         }
-        let configuration = try configuration(peer)
+        let configuration = try certificates.configuration(for: peer)
         let connection = await harness.open(configuration)
         await harness.wait { $0.changes.contains(.streamLimit(900)) }
         var first = harness.batch([0])

@@ -100,7 +100,7 @@ struct GatewayRuntime {
             identifiers: identifiers,
             policy: CommandPolicy(
                 lease: .seconds(configuration.leaseSeconds),
-                handsOver: { !engine.statistics.isDraining }
+                handsOver: { !engine.isDraining }
             ),
             node: node
         )
