@@ -222,8 +222,23 @@ import Testing
     @Test func transportThatForgetsAPushDoesNotKeepTheSlice() {
         var bench = MachineBench(targets: 2)
         bench.complete([0], .yes)
-        bench.perform(bench.machine.sendEnded([0, 1], now: bench.now))
+        bench.perform(bench.machine.sendEnded(1, now: bench.now))
         #expect(bench.results[1]?.isCertain == false)
+        #expect(bench.disposition == .finished)
+    }
+
+    // I2: the end of a send says nothing of what left again in a later one.
+    @Test func endOfASendLeavesItsResentPushesAlone() {
+        var bench = MachineBench(targets: 2)
+        bench.complete([0], .yes)
+        bench.complete([1], .notSent(.timedOut))
+        #expect(bench.batches == [2, 1])
+        bench.perform(bench.machine.sendEnded(1, now: bench.now))
+        #expect(bench.onTheirWay.map(\.slot) == [1])
+        #expect(bench.results[1] == nil)
+        bench.complete([1], .yes)
+        bench.recorded()
+        #expect(bench.results[1]?.isCertain == true)
         #expect(bench.disposition == .finished)
     }
 

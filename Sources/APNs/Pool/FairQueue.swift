@@ -75,8 +75,8 @@ struct FairQueue {
         return max(0, min(free, (free * 4 - held + 4) / 5))
     }
 
-    /// The earliest deadline of what waits.
-    var earliestDeadline: Instant? { lanes.lazy.flatMap(\.jobs).map(\.deadline).min() }
+    /// When the first of what waits is given back.
+    var earliestLeaveBy: Instant? { lanes.lazy.flatMap(\.jobs).map(\.leaveBy).min() }
 
     /// When the push that has waited longest was offered.
     var oldest: Instant? { lanes.lazy.flatMap(\.jobs).map(\.offeredAt).min() }
@@ -116,8 +116,8 @@ struct FairQueue {
         return nil
     }
 
-    /// Takes out everything whose deadline has come.
-    mutating func removeExpired(at now: Instant) -> [Run] { remove { $0.deadline <= now } }
+    /// Takes out everything that may not leave any more.
+    mutating func removeExpired(at now: Instant) -> [Run] { remove { $0.leaveBy <= now } }
 
     /// Takes out everything of one batch, whose caller has gone.
     mutating func remove(_ job: SendJob) -> [Run] { remove { $0 === job } }

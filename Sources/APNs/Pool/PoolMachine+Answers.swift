@@ -87,7 +87,7 @@ extension PoolMachine {
         var item = flight.item
         if error.code == .refusedStream, let place { connections[place].hasRefused = true }
         let isHopeless = error.code == .deadlineExceeded || error.code == .canceled || !error.isRetriable
-        if error.isUnsent, !isHopeless, !isEnded, item.resends < limits.maxResends, item.job.deadline > now {
+        if error.isUnsent, !isHopeless, !isEnded, item.resends < limits.maxResends, item.job.leaveBy > now {
             item.resends += 1
             counters.resentCount += 1
             resend(item, &turn)
@@ -98,7 +98,7 @@ extension PoolMachine {
 
     /// Gives a push its one more try; false if it has had it.
     private mutating func remedied(_ item: FairQueue.Item, now: Instant, _ turn: inout PoolTurn) -> Bool {
-        guard !item.isRemedied, !isEnded, item.job.deadline > now else { return false }
+        guard !item.isRemedied, !isEnded, item.job.leaveBy > now else { return false }
         var item = item
         item.isRemedied = true
         counters.resentCount += 1
@@ -108,7 +108,7 @@ extension PoolMachine {
 
     mutating func resend(_ item: FairQueue.Item, _ turn: inout PoolTurn) {
         queue.resend(item)
-        wake(at: item.job.deadline, &turn)
+        wake(at: item.job.leaveBy, &turn)
     }
 
     mutating func finish(_ item: FairQueue.Item, _ outcome: Outcome, _ turn: inout PoolTurn) {

@@ -37,7 +37,7 @@ extension PoolMachine {
             var tickets: [PoolTurn.Ticket] = []
             tickets.reserveCapacity(min(room, queue.count))
             while tickets.count < room, let item = queue.next() {
-                guard item.job.deadline > now else {
+                guard item.job.leaveBy > now else {
                     finish(item, .unsent(lateness), &turn)
                     continue
                 }

@@ -98,7 +98,7 @@ struct PoolMachine {
             for index in indices.dropFirst(room) { finish(FairQueue.Item(job: run.job, index: index), overload, &turn) }
         }
         advance(now, &turn)
-        if !queue.isEmpty { wake(at: run.job.deadline, &turn) }
+        if !queue.isEmpty { wake(at: run.job.leaveBy, &turn) }
         return true
     }
 
@@ -164,7 +164,7 @@ struct PoolMachine {
             for index in run.remaining { finish(FairQueue.Item(job: run.job, index: index), late, &turn) }
         }
         advance(now, &turn)
-        if let deadline = queue.earliestDeadline { wake(at: deadline, &turn) }
+        if let time = queue.earliestLeaveBy { wake(at: time, &turn) }
     }
 
     // MARK: The token's events

@@ -17,10 +17,12 @@ final class SendJob: Sendable {
     let pushes: [Push]
     /// Whose it is: clients take turns.
     let client: TenantID
-    /// When a push of it fails if there is no answer.
-    let deadline: ContinuousClock.Instant
     /// When it came.
     let offeredAt: ContinuousClock.Instant
+    /// When a push of it fails if there is no answer.
+    let deadline: ContinuousClock.Instant
+    /// When a push of it is given back if it has not left: half-way, because one that leaves too late for its answer would count as unknown.
+    let leaveBy: ContinuousClock.Instant
     private let sink: Sink
     private let remaining: NIOLockedValueBox<Int>
 
@@ -35,6 +37,7 @@ final class SendJob: Sendable {
         self.client = client
         self.offeredAt = offeredAt
         self.deadline = deadline
+        leaveBy = offeredAt + offeredAt.duration(to: deadline) / 2
         self.sink = sink
         remaining = NIOLockedValueBox(pushes.count)
         if pushes.isEmpty, case .stream(let continuation) = sink { continuation.finish() }

@@ -45,8 +45,9 @@ package struct DeliveryMachine: Sendable {
         case load
         /// Ask the gate. Answer at once: `permitted`.
         case ask(CredentialKey)
-        /// Send, and hand back completions as they come. Answer: `completed`, then `sendEnded`.
-        case send([Push], over: Platform, through: CredentialKey)
+        /// Send, and hand back completions as they come. Answer: `completed`, then `sendEnded` with the number, which no other send of this
+        /// machine has: by the time a send ends, targets of it may be on their way in a later one.
+        case send(Int, [Push], over: Platform, through: CredentialKey)
         /// Tell the gate what outcomes say of a credential: this is what stops one that is refused.
         case judge(CredentialKey, CredentialSign)
         /// Verdicts on tokens, found among so many answers.
@@ -74,8 +75,8 @@ package struct DeliveryMachine: Sendable {
     enum TargetState: Sendable {
         /// Has its payload, waits for a permit. Goes to: onItsWay, putBack.
         case ready
-        /// With the transport. Goes to: ready, putBack, settled.
-        case onItsWay
+        /// With the transport, in the send of this number. Goes to: ready, putBack, settled.
+        case onItsWay(send: Int)
         /// Not now; another lease goes on with it.
         case putBack(Wait)
         /// Has its outcome, now or from an earlier lease.
@@ -129,6 +130,8 @@ package struct DeliveryMachine: Sendable {
     var pending: [DeliveryResult] = []
     var isDraining = false
     private(set) var phase: Phase = .loading
+    /// How many sends it has ordered.
+    private var sendCount = 0
     private var flight: Flight?
     /// A newer lease on the same slice, won back by this node; used as soon as the store refuses the old one.
     private var successor: SliceLease?
@@ -201,10 +204,10 @@ package struct DeliveryMachine: Sendable {
         return actions + requests() + proceed(now)
     }
 
-    /// The transport is done with these; one it never answered would keep the slice for ever.
-    package mutating func sendEnded(_ slots: [Int], now: Timestamp) -> [Action] {
+    /// The transport is done with a send; a push of it that it never answered would keep the slice for ever.
+    package mutating func sendEnded(_ number: Int, now: Timestamp) -> [Action] {
         let lost = TransportError(.reset, "the transport ended without an answer")
-        return completed(unanswered(slots, lost), now: now)
+        return completed(unanswered(lost) { $0 == number }, now: now)
     }
 
     /// Time passed.
@@ -269,7 +272,7 @@ package struct DeliveryMachine: Sendable {
     /// The node cannot wait for answers any longer.
     package mutating func waitEnded(now: Timestamp) -> [Action] {
         let gone = TransportError(.canceled, "the node stopped before the answer came")
-        return drainRequested(now: now) + completed(unanswered(Array(targets.indices), gone), now: now)
+        return drainRequested(now: now) + completed(unanswered(gone) { _ in true }, now: now)
     }
 
     // MARK: Sending
@@ -284,9 +287,10 @@ package struct DeliveryMachine: Sendable {
         guard !slots.isEmpty else { return [] }
         queues[index].ready.removeFirst(slots.count)
         queues[index].onItsWay += slots.count
-        for slot in slots { targets[slot].state = .onItsWay }
+        sendCount += 1
+        for slot in slots { targets[slot].state = .onItsWay(send: sendCount) }
         let pushes = slots.compactMap { targets[$0].push }
-        return [.send(pushes, over: queues[index].platform, through: queues[index].key)]
+        return [.send(sendCount, pushes, over: queues[index].platform, through: queues[index].key)]
     }
 
     private func isOnItsWay(_ slot: Int) -> Bool {
@@ -294,8 +298,11 @@ package struct DeliveryMachine: Sendable {
         return true
     }
 
-    private func unanswered(_ slots: [Int], _ error: TransportError) -> [PushCompletion] {
-        slots.filter(isOnItsWay).map { PushCompletion(slot: $0, outcome: .indeterminate(error)) }
+    private func unanswered(_ error: TransportError, in isMeant: (_ send: Int) -> Bool) -> [PushCompletion] {
+        targets.indices.compactMap { slot in
+            guard case .onItsWay(let send) = targets[slot].state, isMeant(send) else { return nil }
+            return PushCompletion(slot: slot, outcome: .indeterminate(error))
+        }
     }
 
     /// Whether the transport still owes an answer.

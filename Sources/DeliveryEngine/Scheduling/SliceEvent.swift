@@ -5,7 +5,7 @@ enum SliceEvent: Sendable {
     case loaded(SliceWork?)
     case loadFailed
     case completed([PushCompletion])
-    case sendEnded([Int])
+    case sendEnded(Int)
     case recorded(RecordResult)
     case recordFailed
     case ticked
@@ -22,7 +22,7 @@ extension DeliveryMachine {
         case .loaded(let work): return loaded(work, now: now)
         case .loadFailed: return loadFailed(now: now)
         case .completed(let batch): return completed(batch, now: now)
-        case .sendEnded(let slots): return sendEnded(slots, now: now)
+        case .sendEnded(let number): return sendEnded(number, now: now)
         case .recorded(let result): return recorded(result, now: now)
         case .recordFailed: return recordFailed(now: now)
         case .ticked: return ticked(now: now)

@@ -56,8 +56,8 @@ struct SliceRunner: Sendable {
                 let permit = engine.enter(key, lane: lease.lane, isHolder: loop.held.contains(key))
                 if permit == .go || permit == .probe { loop.held.insert(key) }
                 actions += loop.machine.permitted(key, permit, now: engine.clock.now())
-            case .send(let pushes, let platform, let key):
-                group.addTask { await send(pushes, over: platform, through: key) }
+            case .send(let number, let pushes, let platform, let key):
+                group.addTask { await send(number, pushes, over: platform, through: key) }
             case .judge(let key, let sign):
                 if let change = engine.observed(key, sign) { group.addTask { await engine.note(key, change) } }
             case .condemn(let verdicts, let answered):
@@ -80,7 +80,7 @@ struct SliceRunner: Sendable {
         }
     }
 
-    private func send(_ pushes: [Push], over platform: Platform, through key: CredentialKey) async {
+    private func send(_ number: Int, _ pushes: [Push], over platform: Platform, through key: CredentialKey) async {
         if let transport = engine.transports[platform] {
             let answers = transport.send(pushes, through: key, deadline: engine.policy.pushDeadline)
             for await batch in answers {
@@ -88,7 +88,7 @@ struct SliceRunner: Sendable {
                 inbox.yield(.completed(batch))
             }
         }
-        inbox.yield(.sendEnded(pushes.map(\.slot)))
+        inbox.yield(.sendEnded(number))
     }
 
     private func record(_ progress: SliceProgress) async {

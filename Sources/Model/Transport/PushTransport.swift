@@ -94,7 +94,7 @@ package protocol PushTransport: Sendable {
     /// - Parameters:
     ///   - batch: pushes with distinct slots, each within the transport's size limit.
     ///   - credential: whose connections and keys are used.
-    ///   - deadline: how long one push may wait for its answer, from now.
+    ///   - deadline: how long one push may wait for its answer, from now. What has not left by half of it comes back as `unsent`.
     /// - Returns: completions in batches; it ends after the last one.
     func send(_ batch: [Push], through credential: CredentialKey, deadline: Duration) -> AsyncStream<[PushCompletion]>
 

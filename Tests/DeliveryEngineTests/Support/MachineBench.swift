@@ -128,7 +128,7 @@ struct MachineBench {
             case .ask(let key):
                 asks += 1
                 actions += machine.permitted(key, permit, now: now)
-            case .send(let pushes, _, _):
+            case .send(_, let pushes, _, _):
                 sent += pushes
                 onTheirWay += pushes
                 batches.append(pushes.count)
