@@ -1,4 +1,5 @@
-import FoundationEssentials
+import HTTP2
+import Model
 
 /// Makes up device tokens and ids: each number gives always the same, and neighbours look nothing alike, as real ones do.
 ///
@@ -13,15 +14,32 @@ enum Addressee {
         var text = Token(repeating: 0)
         for word in 0..<4 {
             let bits = next(&state)
-            for digit in 0..<16 {
-                text[word * 16 + digit] = digits[Int(truncatingIfNeeded: bits >> UInt64(digit * 4) & 15)]
-            }
+            spell(UInt32(truncatingIfNeeded: bits), at: word * 16, &text)
+            spell(UInt32(truncatingIfNeeded: bits >> 32), at: word * 16 + 8, &text)
         }
         return text
     }
 
     /// The same as a string.
-    static func tokenText(_ number: Int) -> String { text(token(number)) }
+    static func tokenText(_ number: Int) -> String {
+        var state = UInt64(truncatingIfNeeded: number)
+        return unsafe String(unsafeUninitializedCapacity: 64) { buffer in
+            let place = UnsafeMutableRawBufferPointer(buffer)
+            for word in 0..<4 {
+                let bits = next(&state)
+                let halves =
+                    [UInt32(truncatingIfNeeded: bits), UInt32(truncatingIfNeeded: bits >> 32)] as InlineArray<2, UInt32>
+                for half in halves.indices {
+                    unsafe place.storeBytes(
+                        of: ByteLanes.hexDigits(halves[half]),
+                        toByteOffset: word * 16 + half * 8,
+                        as: UInt64.self
+                    )
+                }
+            }
+            return 64
+        }
+    }
 
     /// A token as a string.
     static func text(_ token: Token) -> String {
@@ -29,17 +47,9 @@ enum Addressee {
     }
 
     /// The apns-id of a number.
-    static func id(_ number: Int) -> UUID {
+    static func id(_ number: Int) -> PushID {
         var state = ~UInt64(truncatingIfNeeded: number)
-        let (high, low) = (next(&state), next(&state))
-        func byte(_ word: UInt64, _ place: UInt64) -> UInt8 { UInt8(truncatingIfNeeded: word >> (place * 8)) }
-        return UUID(
-            uuid: (
-                byte(high, 0), byte(high, 1), byte(high, 2), byte(high, 3), byte(high, 4), byte(high, 5),
-                byte(high, 6), byte(high, 7), byte(low, 0), byte(low, 1), byte(low, 2), byte(low, 3), byte(low, 4),
-                byte(low, 5), byte(low, 6), byte(low, 7)
-            )
-        )
+        return PushID(high: next(&state), low: next(&state))
     }
 
     /// The apns-id of a number as its 36 characters.
@@ -59,6 +69,11 @@ enum Addressee {
     private static let digits: InlineArray<16, UInt8> = [
         0x30, 0x31, 0x32, 0x33, 0x34, 0x35, 0x36, 0x37, 0x38, 0x39, 0x61, 0x62, 0x63, 0x64, 0x65, 0x66,
     ]
+
+    private static func spell(_ value: UInt32, at place: Int, _ text: inout Token) {
+        let word = ByteLanes.hexDigits(value)
+        for index in 0..<8 { text[place + index] = UInt8(truncatingIfNeeded: word >> UInt64(index * 8)) }
+    }
 
     /// SplitMix64.
     private static func next(_ state: inout UInt64) -> UInt64 {

@@ -7,22 +7,20 @@ struct BenchPush: Sendable {
     /// The bundle id of every push.
     static let topic = "com.example.shop"
 
-    private let text: String
+    /// What it says, as a value that is encoded and checked anew for each push.
+    let payload: APNsPayload
 
     /// A push whose payload has `bodyBytes` bytes.
     ///
     /// - Throws: `PushFault` if that is too many.
     init(bodyBytes: Int) throws(PushFault) {
         let shortest = try BenchPush(text: ".").encode().count
-        text = String(repeating: "x", count: max(1, bodyBytes - shortest + 1))
+        self.init(text: String(repeating: "x", count: max(1, bodyBytes - shortest + 1)))
     }
 
-    private init(text: String) { self.text = text }
-
-    /// What it says, as a caller would put it together for each push anew.
-    var payload: APNsPayload {
+    private init(text: String) {
         let content = AlertContent(title: "Order shipped", body: .literal(text))
-        return APNsPayload(Aps(alert: .detailed(content), sound: .named("default")))
+        payload = APNsPayload(Aps(alert: .detailed(content), sound: .named("default")))
     }
 
     /// The payload's bytes, for the client that sends them as they are.
@@ -37,7 +35,7 @@ struct BenchPush: Sendable {
     /// The push of one addressee, encoded and checked.
     ///
     /// - Throws: `PushFault`, which would be a mistake of this program.
-    func push(slot: Int, to token: String, id: UUID, with encoder: inout PayloadEncoder) throws(PushFault) -> Push {
+    func push(slot: Int, to token: String, id: PushID, with encoder: inout PayloadEncoder) throws(PushFault) -> Push {
         let notification = APNsNotification(
             token: DeviceToken(stored: token),
             topic: BenchPush.topic,

@@ -9,7 +9,7 @@ struct CoreLoad: Sendable {
     /// 500 pushes per call, as many as a slice of the delivery engine has.
     static let batchCount = 500
     /// Batches under way per connection. With 5, no stream is idle while some batch waits for its last answer.
-    static let batchesPerConnection = 5
+    static let batchesPerConnection = 3
 
     private struct SystemClock: WallClock {
         func now() -> Timestamp { Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000)) }

@@ -6,7 +6,7 @@ import Model
 struct PushQueue: AsyncSequence, Sendable {
     private struct Waiting {
         let token: Addressee.Token
-        let id: UUID
+        let id: PushID
     }
 
     private let waiting: [Waiting]

@@ -40,7 +40,7 @@ struct PushPieces {
         let notification = APNsNotification(
             token: DeviceToken(stored: PushPieces.token),
             topic: PushPieces.topic,
-            id: UUID(uuid: (1, 2, 3, 4, 5, 6, 0x40, 8, 0x80, 10, 11, 12, 13, 14, 15, UInt8(truncatingIfNeeded: slot))),
+            id: PushID(high: 0x0102_0304_0506_4008, low: 0x800A_0B0C_0D0E_0F00 | UInt64(slot & 0xFF)),
             payload: payload
         )
         return try notification.push(slot: slot, with: &encoder)

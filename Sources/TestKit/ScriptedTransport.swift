@@ -96,7 +96,7 @@ package final class ScriptedTransport: PushTransport {
 
     private static func outcome(of push: Push, _ state: inout State) -> Outcome {
         guard var script = state.scripts[push.token], let first = script.first else {
-            return state.fallback?(push) ?? .accepted(TransportMessageID(push.id.lowercased))
+            return state.fallback?(push) ?? .accepted(TransportMessageID(push.id))
         }
         if script.count > 1 {
             script.removeFirst()

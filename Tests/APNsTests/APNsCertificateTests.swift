@@ -70,7 +70,10 @@ struct APNsCertificateTests {
         try await withTransport { transport in
             try transport.open(
                 Peer.credential,
-                credential(peer, ClientCertificateRequest(topics: ["com.example.shop"]))
+                credential(
+                    peer,
+                    ClientCertificateRequest(topics: ["com.example.shop", "com.example.shop.location-query"])
+                )
             )
             let pushes = [
                 makePush(0), makePush(1, topic: "com.example.other"), makePush(2, payload: voip),

@@ -168,6 +168,13 @@ struct APNsConnectionsTests {
         await peer.simulator.stop()
     }
 
+    @Test func singlePushesAfterTheEndComeBackAtOnce() async throws {
+        let transport = try APNsTransport(tokens: SelfSignedTokens(clock: TestWallClock.system))
+        await transport.shutdown(deadline: .zero)
+        let outcome = await transport.send(makePush(0), through: Peer.credential, deadline: patience)
+        #expect(outcome == .unsent(TransportError(.goingAway)))
+    }
+
     // MARK: Back-pressure
 
     /// Makes batches as they are asked for and counts those that nobody holds any more.

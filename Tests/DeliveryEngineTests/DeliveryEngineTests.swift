@@ -168,7 +168,7 @@ import Testing
         let refusal = Rejection(scope: .credential, reason: "InvalidProviderToken", status: 403)
         let key = CredentialKey(tenant: "acme", credential: "apple")
         world.transport.otherwise { push in
-            push.token.text.hasPrefix("acme") ? .rejected(refusal) : .accepted(TransportMessageID(push.id.lowercased))
+            push.token.text.hasPrefix("acme") ? .rejected(refusal) : .accepted(TransportMessageID(push.id))
         }
         let dead = try await world.submit(to: world.register(30), sliceSize: 10).0
         let fine = try await world.submit(to: world.register(30, in: "beta"), in: "beta", sliceSize: 10).0
@@ -194,7 +194,7 @@ import Testing
         let engine = world.engine()
         try await world.running(engine) {
             try await world.eventually("the refusal is noted") { world.database.refusal(key) == refusal }
-            world.transport.otherwise { .accepted(TransportMessageID($0.id.lowercased)) }
+            world.transport.otherwise { .accepted(TransportMessageID($0.id)) }
             await engine.forget(key)
             try await world.eventually("the message is done") { world.isDone(message) }
             try await world.eventually("the recovery is noted") { world.database.refusal(key) == nil }

@@ -10,7 +10,7 @@ import Testing
         let result = try #require(bench.results[0])
         #expect(result.state == .sent && result.isCertain)
         #expect(result.transport == "apns")
-        #expect(result.transportID == bench.sent.first?.id)
+        #expect(result.transportID == bench.sent.first?.id.uuid)
         #expect(result.attempts == 1)
         #expect(result.payloadBytes == 5)
         #expect(result.device == MachineBench.facts(0).device)

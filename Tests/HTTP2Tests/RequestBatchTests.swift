@@ -39,6 +39,34 @@ struct RequestBatchTests {
         #expect(taken.count == 5)
     }
 
+    // The way of the one-at-a-time door: batches arrive at an inbox that is not empty, some of them begun already.
+    @Test func wholeBatchesAreJoinedBehindWhatIsThere() throws {
+        let other = try HeaderBlock(method: "POST", authority: "example.org")
+        var inbox = RequestBatch()
+        var expected: [String] = []
+        var heads: [String] = []
+        for round in UInt64(0)..<40 {
+            var batch = RequestBatch()
+            let slots = (round * 10..<round * 10 + 1 + round % 4)
+            for slot in slots {
+                batch.append(slot: slot, head: (round + slot) % 3 == 0 ? other : head, deadline: .now) { writer in
+                    writer.path("/\(slot)")
+                    writer.field(FieldName("apns-id"), "id-\(slot)")
+                }
+            }
+            var begun = RequestBatch()
+            if round % 2 == 0, slots.count > 1 { #expect(begun.take(1, from: &batch) == 1) }
+            let left = (0..<batch.count).map { batch.slot(at: $0) }
+            expected += left.map { "/\($0)id-\($0)" }
+            heads += left.map { (round + $0) % 3 == 0 ? "other" : "head" }
+            #expect(inbox.take(100, from: &batch) == left.count)
+            #expect(batch.isEmpty)
+        }
+        #expect(texts(inbox) == expected)
+        #expect(inbox.remaining.map { inbox.heads[$0.head] === other ? "other" : "head" } == heads)
+        #expect(inbox.remaining.allSatisfy { inbox.fields[$0.firstField].count == $0.byteCount - $0.pathCount })
+    }
+
     @Test func batchThatIsNeverEmptyDoesNotGrow() {
         var batch = RequestBatch()
         var sink = RequestBatch()

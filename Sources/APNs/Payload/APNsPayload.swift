@@ -2,12 +2,13 @@ package import Model
 
 /// The whole body of a push, typed. `PayloadEncoder` checks it against the rules of its push type and writes its bytes.
 ///
-/// Made by whoever sends; a value without limits of its own, because the check bounds it.
-package struct APNsPayload: Sendable, Hashable {
-    /// What Apple reads. Indirect, because a payload is handed on more often than it is looked into.
+/// Made by whoever sends and never changed, so that it is handed on by reference: a value of this size costs more to copy than to write.
+/// Without limits of its own, because the check bounds it.
+package final class APNsPayload: Sendable {
+    /// What Apple reads.
     package enum Body: Sendable, Hashable {
         /// The `aps` dictionary of every type that is not named below.
-        indirect case notification(Aps)
+        case notification(Aps)
         /// The `aps` dictionary of a Live Activity.
         indirect case liveActivity(LiveActivity)
         /// `{"aps":{"content-changed":true}}`, for widgets and controls.
@@ -27,10 +28,10 @@ package struct APNsPayload: Sendable, Hashable {
         }
     }
 
-    package var body: Body
+    package let body: Body
     /// The caller's own keys, in the order in which they are written. Never inside `aps`, where they are ignored (Apple, "Generating a remote
     /// notification").
-    package var custom: [CustomKey]
+    package let custom: [CustomKey]
 
     package init(_ body: Body, custom: [CustomKey] = []) {
         self.body = body
@@ -38,7 +39,7 @@ package struct APNsPayload: Sendable, Hashable {
     }
 
     /// A push that shows, sounds or counts something.
-    package init(_ aps: Aps, custom: KeyValuePairs<String, JSON> = [:]) {
+    package convenience init(_ aps: Aps, custom: KeyValuePairs<String, JSON> = [:]) {
         self.init(.notification(aps), custom: custom.map { CustomKey($0.key, $0.value) })
     }
 

@@ -7,6 +7,8 @@ package import Model
 package struct PayloadEncoder: Sendable {
     /// The bytes of the last payload; valid until the next one, empty after a fault.
     package private(set) var bytes: [UInt8] = []
+    /// For pushes made of what it writes; it remembers the last good one.
+    var pushGuard = PushGuard()
 
     package init() {}
 
@@ -49,7 +51,7 @@ package struct PayloadEncoder: Sendable {
 
     /// The body without the bracket that closes it. Rules are checked where a dictionary is looked into anyway.
     private static func write(
-        _ body: APNsPayload.Body,
+        _ body: borrowing APNsPayload.Body,
         _ expected: PushTypeRule.Body,
         into out: inout OutputSpan<UInt8>
     ) throws(PushFault) {
@@ -93,7 +95,7 @@ package struct PayloadEncoder: Sendable {
 
     // MARK: Notifications
 
-    private static func write(_ aps: Aps, into out: inout OutputSpan<UInt8>) {
+    private static func write(_ aps: borrowing Aps, into out: inout OutputSpan<UInt8>) {
         out.raw(#"{"aps":{"#)
         switch aps.alert {
         case .text(let text): out.member(#""alert":"#, text)
@@ -179,7 +181,7 @@ package struct PayloadEncoder: Sendable {
 
     private static func write(_ alert: LiveActivity.Alert, into out: inout OutputSpan<UInt8>) {
         out.raw(#""alert":{"#)
-        for (key, text) in [(#""title":"#, alert.title), (#""body":"#, alert.body)] {
+        for (key, text) in [(#""title":"#, alert.title), (#""body":"#, alert.body)] as [(StaticString, AlertText)] {
             switch text {
             case .literal(let text): out.member(key, text)
             case .localized(let locKey, let arguments):
@@ -196,7 +198,7 @@ package struct PayloadEncoder: Sendable {
     }
 
     private static func member(
-        _ key: String,
+        _ key: StaticString,
         _ field: String,
         _ object: JSONObject,
         into out: inout OutputSpan<UInt8>
@@ -209,26 +211,31 @@ package struct PayloadEncoder: Sendable {
 
 /// Members of an object: the key with its quotes and colon, the value, and a comma.
 extension OutputSpan<UInt8> {
-    fileprivate mutating func member(_ key: String, _ text: String) {
+    fileprivate mutating func member(_ key: StaticString, _ text: String) {
         raw(key)
         json(text)
         raw(byte: ",")
     }
 
-    fileprivate mutating func member(_ key: String, _ number: Int64) {
+    fileprivate mutating func member(_ key: StaticString, _ number: Int64) {
         raw(key)
         json(number)
         raw(byte: ",")
     }
 
-    fileprivate mutating func member(_ key: String, _ number: Double) {
+    fileprivate mutating func member(_ key: StaticString, _ number: Double) {
         raw(key)
         json(number)
         raw(byte: ",")
     }
 
     /// A localised text; arguments are left out when there are none.
-    fileprivate mutating func member(_ key: String, _ text: String, _ argumentsKey: String, _ arguments: [String]) {
+    fileprivate mutating func member(
+        _ key: StaticString,
+        _ text: String,
+        _ argumentsKey: StaticString,
+        _ arguments: [String]
+    ) {
         member(key, text)
         guard !arguments.isEmpty else { return }
         raw(argumentsKey)

@@ -12,34 +12,42 @@ enum PayloadRules {
     }
 
     /// Whether the kind of body fits the type at all.
-    static func kindFault(_ body: APNsPayload.Body, _ rule: PushTypeRule) -> PushFault? {
+    static func kindFault(_ body: borrowing APNsPayload.Body, _ rule: PushTypeRule) -> PushFault? {
         let field: String
-        switch (body, rule.body) {
-        case (_, .any), (.notification, .alert), (.notification, .background), (.notification, .notification),
-            (.liveActivity, .liveActivity), (.contentChanged, .contentChanged), (.mdm, .mdm):
-            return nil
-        case (_, .mdm): return PushFault("mdm", .missing)
-        case (_, .liveActivity): return PushFault("aps.event", .missing)
-        case (_, .contentChanged): return PushFault("aps.content-changed", .missing)
-        case (.mdm, _): field = "mdm"
-        case (.liveActivity, _): field = "aps.event"
-        case (.contentChanged, _): field = "aps.content-changed"
-        case (.notification, _): field = "aps"
+        // One look per value, not at both as a pair: that would copy the body.
+        switch body {
+        case .notification:
+            if [.any, .alert, .background, .notification].contains(rule.body) { return nil }
+            field = "aps"
+        case .liveActivity:
+            if [.any, .liveActivity].contains(rule.body) { return nil }
+            field = "aps.event"
+        case .contentChanged:
+            if [.any, .contentChanged].contains(rule.body) { return nil }
+            field = "aps.content-changed"
+        case .mdm:
+            if [.any, .mdm].contains(rule.body) { return nil }
+            field = "mdm"
         }
-        return PushFault(field, .notAllowed("in a push of type \(rule.name)"))
+        switch rule.body {
+        case .mdm: return PushFault("mdm", .missing)
+        case .liveActivity: return PushFault("aps.event", .missing)
+        case .contentChanged: return PushFault("aps.content-changed", .missing)
+        case .any, .alert, .background, .notification:
+            return PushFault(field, .notAllowed("in a push of type \(rule.name)"))
+        }
     }
 
     // MARK: aps
 
     /// The first rule that the dictionary breaks in a push whose body has to be `body`.
-    static func fault(in aps: Aps, _ body: PushTypeRule.Body) -> PushFault? {
-        if body == .background { return backgroundFault(aps) }
-        if body == .alert, aps.alert == nil, aps.badge == nil, aps.sound == nil {
-            return PushFault("aps.alert", .missing)
-        }
-        if case .detailed(let content) = aps.alert, let fault = fault(in: content) { return fault }
-        if aps.isContentMutable, aps.alert == nil {
-            return PushFault("aps.mutable-content", .notAllowed("without an alert"))
+    static func fault(in aps: borrowing Aps, _ body: PushTypeRule.Body) -> PushFault? {
+        if body == .background { return backgroundFault(copy aps) }
+        if case nil = aps.alert {
+            if body == .alert, aps.badge == nil, case nil = aps.sound { return PushFault("aps.alert", .missing) }
+            if aps.isContentMutable { return PushFault("aps.mutable-content", .notAllowed("without an alert")) }
+        } else if case .detailed(let content) = aps.alert, let fault = fault(in: content) {
+            return fault
         }
         if let badge = aps.badge, badge < 0 { return PushFault("aps.badge", .outOfRange("0 or more")) }
         // A comparison, so that what is not a number fails too.
@@ -65,8 +73,8 @@ enum PayloadRules {
         return others.first(where: \.1).map { PushFault("aps.\($0.0)", .notAllowed("in a background push")) }
     }
 
-    private static func fault(in content: AlertContent) -> PushFault? {
-        if content.title == nil, content.subtitle == nil, content.body == nil {
+    private static func fault(in content: borrowing AlertContent) -> PushFault? {
+        if case nil = content.title, case nil = content.subtitle, case nil = content.body {
             return PushFault("aps.alert.body", .missing)
         }
         if isKeyless(content.title) { return PushFault("aps.alert.title-loc-key", .missing) }

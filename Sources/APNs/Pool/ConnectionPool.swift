@@ -80,10 +80,10 @@ final class ConnectionPool: Sendable {
         return isTaken
     }
 
-    /// The caller has let go of its batch. What was waiting completes as cancelled, for whoever still listens.
-    func cancel(_ job: SendJob) {
+    /// The caller has let go of its batch, or of one push of it. What was waiting completes as cancelled, for whoever still listens.
+    func cancel(_ job: SendJob, _ index: Int?) {
         var dropped: [Int] = []
-        perform { dropped = $1.canceled(job) }
+        perform { dropped = $1.canceled(job, index) }
         job.complete(dropped, .unsent(TransportError(.canceled)))
     }
 
@@ -156,10 +156,9 @@ final class ConnectionPool: Sendable {
 
     /// Apple's reason in a GOAWAY; nil if it gave none, or text that is no JSON.
     private static func reason(_ change: ConnectionChange) -> APNsReason? {
-        guard case .goAway(let goAway) = change, let body = try? JSONParser.parse(goAway.debugData),
-            let word = body["reason"]?.string
-        else { return nil }
-        return APNsReason(wire: word)
+        guard case .goAway(let goAway) = change else { return nil }
+        let reason = AnswerBody(goAway.debugData).reason
+        return reason == .unknown("") ? nil : reason
     }
 
     // MARK: Doing
@@ -223,8 +222,15 @@ final class ConnectionPool: Sendable {
 
     private func submit(_ tickets: ArraySlice<PoolTurn.Ticket>, on id: ConnectionID) {
         guard !tickets.isEmpty else { return }
-        let (connection, spare) = state.withLockedValue { ($0.connections[id], $0.encoders.popLast()) }
-        var encoder = spare ?? PushEncoder(blocks: blocks)
+        // Swapped out and in, never copied: a second reference to its buffer would copy that at the first byte.
+        var encoder = PushEncoder(blocks: blocks)
+        let connection = state.withLockedValue { state in
+            if let last = state.encoders.indices.last {
+                swap(&encoder, &state.encoders[last])
+                state.encoders.removeLast()
+            }
+            return state.connections[id]
+        }
         var left = tickets
         while let connection, !left.isEmpty {
             for ticket in left.prefix(Self.submitCount) { encode(ticket, with: &encoder) }
@@ -232,12 +238,12 @@ final class ConnectionPool: Sendable {
             _ = connection.submit(&encoder.batch)
             guard encoder.batch.isEmpty else { break }
         }
-        var refused = (0..<encoder.batch.count).map { encoder.batch.slot(at: $0) }
-        refused += left.map(\.slot)
+        let refused = (0..<encoder.batch.count).map { encoder.batch.slot(at: $0) } + left.map(\.slot)
         encoder.batch.removeAll()
-        let kept = encoder
         state.withLockedValue { state in
-            if state.encoders.count < Self.keptEncoderCount { state.encoders.append(kept) }
+            guard state.encoders.count < Self.keptEncoderCount else { return }
+            state.encoders.append(PushEncoder(blocks: blocks))
+            swap(&encoder, &state.encoders[state.encoders.count - 1])
         }
         if !refused.isEmpty { perform { turn, machine in machine.refused(refused, now: .now, &turn) } }
     }
@@ -245,7 +251,8 @@ final class ConnectionPool: Sendable {
     /// `PushGuard` lets only bytes through that encode; should one not, its credit comes back with the connection's next report.
     private func encode(_ ticket: PoolTurn.Ticket, with encoder: inout PushEncoder) {
         do throws(HTTP2Error) {
-            try encoder.append(ticket.job.pushes[ticket.index], slot: ticket.slot, deadline: ticket.job.deadline)
+            let pushes = ticket.job.pushes
+            try encoder.append(pushes.span[ticket.index], slot: ticket.slot, deadline: ticket.job.deadline)
         } catch {
             perform { turn, machine in machine.completed(ticket.slot, .failed(error.unsent), now: .now, &turn) }
         }

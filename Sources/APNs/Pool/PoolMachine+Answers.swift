@@ -44,16 +44,17 @@ extension PoolMachine {
             retire(id, now, &turn)
             if remedied(flight.item, now: now, &turn) { return }
         }
-        finish(flight.item, untilRenewal(answer, now: now), &turn)
+        let isHeldUp = answer.remedy == .renewTokenAndResend
+        finish(flight.item, isHeldUp ? untilRenewal(answer.outcome, now: now) : answer.outcome, &turn)
     }
 
     /// What any answer tells about the connection it came on.
     private mutating func note(_ answer: APNsAnswer, at place: Int) {
         connections[place].hasAnswered = true
-        guard answer.remedy == .none else { return }
+        guard case .none = answer.remedy else { return }
         connections[place].serverErrorCount = 0
         connections[place].hasRefused = false
-        if answer.showsBelief { connections[place].isProven = true }
+        if !connections[place].isProven { connections[place].isProven = answer.showsBelief }
         // An older connection's good answers say nothing about whether dialling goes well again.
         if connections[place].id == lastDialed { failureCount = 0 }
     }
@@ -70,10 +71,8 @@ extension PoolMachine {
     }
 
     /// A push whose provider token is refused twice waits until a new one may be made.
-    private func untilRenewal(_ answer: APNsAnswer, now: Instant) -> Outcome {
-        guard answer.remedy == .renewTokenAndResend, case .deferred(let rejection, nil) = answer.outcome else {
-            return answer.outcome
-        }
+    private func untilRenewal(_ outcome: Outcome, now: Instant) -> Outcome {
+        guard case .deferred(let rejection, nil) = outcome else { return outcome }
         return .deferred(rejection, after: token.timeUntilRenewal(at: now))
     }
 
@@ -114,8 +113,8 @@ extension PoolMachine {
     mutating func finish(_ item: FairQueue.Item, _ outcome: Outcome, _ turn: inout PoolTurn) {
         counters.count(outcome, reasonLimit: limits.maxCountedReasons)
         // A yes without an id is a yes to ours.
-        if case .accepted(let accepted) = outcome, accepted.id.isEmpty {
-            let id = item.job.pushes[item.index].id.lowercased
+        if case .accepted(let accepted) = outcome, accepted.isEmpty {
+            let id = item.job.pushes[item.index].id
             turn.complete(item.job, item.index, .accepted(TransportMessageID(id, logKey: accepted.logKey)))
         } else {
             turn.complete(item.job, item.index, outcome)

@@ -5,10 +5,21 @@
 struct PoolToken {
     typealias Instant = ContinuousClock.Instant
 
+    /// Times are worked out once: pushes ask for them one by one.
     private struct Held {
         let token: ProviderToken
-        let ageWhenObtained: Duration
-        let obtainedAt: Instant
+        let madeAt: Instant
+        let renewalAt: Instant
+        let expiryAt: Instant
+        /// Whether APNs has called it expired.
+        var isStale = false
+
+        init(_ aged: AgedProviderToken, at now: Instant) {
+            token = aged.token
+            madeAt = now - max(.zero, aged.age)
+            renewalAt = madeAt + ProviderTokenAge.renewal
+            expiryAt = madeAt + ProviderTokenAge.expiry
+        }
     }
 
     private var held: Held?
@@ -20,27 +31,23 @@ struct PoolToken {
     private(set) var nextTry: Instant?
     /// Look-ups that failed since the last good one.
     private(set) var failureCount = 0
-    /// The token that APNs has called expired and that is old enough to be replaced.
-    private(set) var stale: ProviderToken?
 
     /// The token to send with, if there is one.
     var token: ProviderToken? { held?.token }
 
+    /// The token that APNs has called expired and that is old enough to be replaced.
+    var stale: ProviderToken? { held.flatMap { $0.isStale ? $0.token : nil } }
+
     /// How old it is; nil if there is none.
-    func age(at now: Instant) -> Duration? {
-        held.map { $0.ageWhenObtained + max(.zero, $0.obtainedAt.duration(to: now)) }
-    }
+    private func age(at now: Instant) -> Duration? { held.map { max(.zero, $0.madeAt.duration(to: now)) } }
 
     /// Whether pushes may leave with it.
-    func isUsable(at now: Instant) -> Bool {
-        guard let held, let age = age(at: now) else { return false }
-        return age < ProviderTokenAge.expiry && held.token != stale
-    }
+    func isUsable(at now: Instant) -> Bool { held.map { !$0.isStale && now < $0.expiryAt } ?? false }
 
     /// Whether it is time to ask for the next one.
     func isDue(at now: Instant) -> Bool {
         guard !isObtaining, nextTry.map({ $0 <= now }) ?? true else { return false }
-        return !isUsable(at: now) || (age(at: now) ?? .zero) >= ProviderTokenAge.renewal
+        return held.map { $0.isStale || now >= $0.renewalAt } ?? true
     }
 
     /// A look-up starts.
@@ -49,11 +56,10 @@ struct PoolToken {
     /// A token came; false if it is the one at hand.
     mutating func obtained(_ aged: AgedProviderToken, at now: Instant) -> Bool {
         isObtaining = false
-        stale = nil
         nextTry = nil
         failureCount = 0
         let isNew = held?.token != aged.token
-        held = Held(token: aged.token, ageWhenObtained: max(.zero, aged.age), obtainedAt: now)
+        held = Held(aged, at: now)
         if isNew { generation &+= 1 }
         return isNew
     }
@@ -64,15 +70,13 @@ struct PoolToken {
         failureCount += 1
         nextTry = now + max(retry, error.retryAfter ?? .zero)
         // Too young to be replaced: go on with it, on a new connection. What it is refused for then is deferred.
-        if error.code == .tokenTooYoung { stale = nil }
+        if error.code == .tokenTooYoung { held?.isStale = false }
     }
 
     /// APNs has called the token expired with which a push left. One that is too young to be replaced is kept: the connection is new then.
     mutating func refused(generation: UInt32, at now: Instant) {
-        guard generation == self.generation, let held, let age = age(at: now), age >= ProviderTokenAge.minimum else {
-            return
-        }
-        stale = held.token
+        guard generation == self.generation, let age = age(at: now), age >= ProviderTokenAge.minimum else { return }
+        held?.isStale = true
     }
 
     /// How long until a new one may be made; nil if that is now.

@@ -64,6 +64,8 @@ struct PoolTurn {
         let completion = PushCompletion(slot: job.pushes[index].slot, outcome: outcome)
         if let last = finished.indices.last, finished[last].job === job {
             finished[last].completions.append(completion)
+        } else if job.pushes.count == 1 {
+            finished.append(Finished(job: job, completions: [completion]))
         } else if let place = places[ObjectIdentifier(job)] {
             finished[place].completions.append(completion)
         } else {

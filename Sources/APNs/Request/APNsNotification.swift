@@ -1,4 +1,3 @@
-package import FoundationEssentials
 package import Model
 
 /// One push with a typed payload: what a sender that knows APNs writes, and turns into a `Push` for the batch door.
@@ -8,7 +7,7 @@ package struct APNsNotification: Sendable {
     /// Bundle id without the type's suffix; the whole topic for `mdm` and for types that we do not know.
     package var topic: String
     /// The same in every retry.
-    package var id: UUID
+    package var id: PushID
     package var type: PushType
     /// Nil: the type's own.
     package var priority: Int?
@@ -22,7 +21,7 @@ package struct APNsNotification: Sendable {
         token: DeviceToken,
         environment: PushEnvironment = .production,
         topic: String,
-        id: UUID,
+        id: PushID,
         type: PushType = .alert,
         priority: Int? = nil,
         expiresAt: Timestamp? = nil,
@@ -47,7 +46,7 @@ package struct APNsNotification: Sendable {
     ///   - encoder: writes the payload; its memory is used again.
     /// - Returns: a push that `PushGuard` lets through.
     /// - Throws: `PushFault` with the field and the rule.
-    package func push(slot: Int, with encoder: inout PayloadEncoder) throws(PushFault) -> Push {
+    package borrowing func push(slot: Int, with encoder: inout PayloadEncoder) throws(PushFault) -> Push {
         try encoder.encode(payload, for: type)
         let push = Push(
             slot: slot,
@@ -63,7 +62,7 @@ package struct APNsNotification: Sendable {
             ),
             expiresAt: expiresAt
         )
-        if let fault = PushGuard.fault(in: push) { throw fault }
+        if let fault = encoder.pushGuard.fault(in: push) { throw fault }
         return push
     }
 }

@@ -1,38 +1,20 @@
+internal import HTTP2
+
 /// Looks over the bytes of headers and texts, which happens to each push.
-///
-/// Each loop runs to the end and only collects a flag: without an early exit the compiler looks at sixteen bytes at once, and a good text has
-/// to be seen whole anyway. Not inlined, because within other code the compiler gives that up (measured).
 enum ByteChecks {
     /// Only hex digits, of either case.
-    @inline(never)
-    static func isHex(_ span: Span<UInt8>) -> Bool {
-        var bad: UInt8 = 0
-        for index in span.indices {
-            let byte = span[index]
-            let digit = byte &- UInt8(ascii: "0")
-            let letter = (byte | 0x20) &- UInt8(ascii: "a")
-            bad |= (digit > 9 ? 1 : 0) & (letter > 5 ? 1 : 0)
-        }
-        return bad == 0
-    }
+    static func isHex(_ span: Span<UInt8>) -> Bool { !span.contains(filler: UInt8(ascii: "0")) { $0.notHex } }
 
     /// Only ASCII that can be seen: no control character, no space, nothing above 0x7E.
-    @inline(never)
     static func isVisible(_ span: Span<UInt8>) -> Bool {
-        var bad: UInt8 = 0
-        for index in span.indices { bad |= (span[index] &- 0x21 > 0x7E - 0x21) ? 1 : 0 }
-        return bad == 0
+        !span.contains(filler: UInt8(ascii: "x")) { $0.high | $0.below(0x21) | $0.equal(0x7F) }
     }
 
     /// Nothing that JSON wants escaped in a string: RFC 8259 §7.
-    @inline(never)
     static func isPlainJSON(_ span: Span<UInt8>) -> Bool {
-        var bad: UInt8 = 0
-        for index in span.indices {
-            let byte = span[index]
-            bad |= (byte < 0x20 ? 1 : 0) | (byte == UInt8(ascii: "\"") ? 1 : 0) | (byte == UInt8(ascii: "\\") ? 1 : 0)
+        !span.contains(filler: UInt8(ascii: "x")) { bytes in
+            (bytes.below(0x20) | bytes.equal(UInt8(ascii: "\"")) | bytes.equal(UInt8(ascii: "\\"))) & ~bytes.high
         }
-        return bad == 0
     }
 
     /// Whether JSON wants this byte escaped in a string.

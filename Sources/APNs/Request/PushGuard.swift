@@ -5,31 +5,63 @@ package import Model
 ///
 /// Providers with many 4xx answers get fewer streams and are cut off (apns.md §9.2), and a control character must never reach a header.
 /// A refusal carries Apple's own word and status 0, because Apple was not asked.
-package enum PushGuard {
-    /// Why the push would be refused, or nil if it may be sent.
-    package static func refusal(of push: Push) -> Rejection? { fault(in: push)?.rejection }
+package struct PushGuard: Sendable {
+    /// What the last good push had in common with its neighbours, as mostly it is the same again.
+    private struct Head {
+        let topic: String
+        let type: PushType
+        let priority: Int
+        /// Of its type. Unit: bytes.
+        let maxPayloadBytes: Int
+    }
+
+    private var good: Head?
+
+    package init() {}
 
     /// Which field would be refused and by which rule, or nil if the push may be sent.
-    package static func fault(in push: Push) -> PushFault? {
-        let payload = push.payload
-        let rule = payload.type.rule
-        if !isToken(push.token.text) {
+    package mutating func fault(in push: borrowing Push) -> PushFault? {
+        if !Self.isToken(push.token.text) {
             let what = "hex of an even length up to \(DeviceToken.maximumLength)"
             return PushFault(":path", .malformed(what), .badDeviceToken)
         }
-        if payload.bytes.isEmpty { return PushFault("payload", .missing, .payloadEmpty) }
-        if payload.bytes.count > rule.maxPayloadBytes {
-            return PushFault("payload", .tooLong(limit: rule.maxPayloadBytes), .payloadTooLarge)
+        if push.payload.bytes.isEmpty { return PushFault("payload", .missing, .payloadEmpty) }
+        if let good, good.priority == push.payload.priority, good.type == push.payload.type, good.topic == push.topic {
+            return Self.sizeFault(push.payload.bytes.count, good.maxPayloadBytes)
+                ?? push.payload.collapseID.flatMap(Self.collapseFault)
         }
-        if !rule.priorities.contains(number: payload.priority) {
-            return PushFault(APNsHeader.priority.description, .outOfRange(values(of: rule.priorities)), .badPriority)
+        let rule = push.payload.type.rule
+        if let fault = Self.sizeFault(push.payload.bytes.count, rule.maxPayloadBytes) { return fault }
+        if !rule.priorities.contains(number: push.payload.priority) {
+            let values = Self.values(of: rule.priorities)
+            return PushFault(APNsHeader.priority.description, .outOfRange(values), .badPriority)
         }
-        if let id = payload.collapseID, let fault = collapseFault(id) { return fault }
-        if case .unknown(let name) = payload.type, !isPrintable(name, limit: APNsLimits.maxReasonBytes) {
+        if let fault = push.payload.collapseID.flatMap(Self.collapseFault) { return fault }
+        if case .unknown(let name) = push.payload.type, !Self.isPrintable(name, limit: APNsLimits.maxReasonBytes) {
             let what = "1 to \(APNsLimits.maxReasonBytes) printable bytes without a space"
             return PushFault(APNsHeader.pushType.description, .malformed(what), .invalidPushType)
         }
-        return topicFault(push.topic, suffix: rule.topicSuffix)
+        if let fault = Self.topicFault(push.topic, suffix: rule.topicSuffix) { return fault }
+        good = Head(
+            topic: push.topic,
+            type: push.payload.type,
+            priority: push.payload.priority,
+            maxPayloadBytes: rule.maxPayloadBytes
+        )
+        return nil
+    }
+
+    /// The same for one push.
+    package static func fault(in push: Push) -> PushFault? {
+        var pushGuard = PushGuard()
+        return pushGuard.fault(in: push)
+    }
+
+    /// Why the push would be refused, or nil if it may be sent.
+    package static func refusal(of push: Push) -> Rejection? { fault(in: push)?.rejection }
+
+    private static func sizeFault(_ count: Int, _ limit: Int) -> PushFault? {
+        count > limit ? PushFault("payload", .tooLong(limit: limit), .payloadTooLarge) : nil
     }
 
     private static func topicFault(_ topic: String, suffix: String) -> PushFault? {

@@ -80,15 +80,20 @@ package struct APNsAnswer: Sendable, Equatable {
 }
 
 extension APNsAnswer {
-    /// Reads a response.
+    /// Reads a response. One that is a yes costs no `String`: nearly all are.
     init(_ response: Response) {
-        self.init(
-            status: response.status,
-            body: response.body,
-            id: response.value(APNsHeader.id),
-            uniqueID: response.value(APNsHeader.uniqueID),
-            retryAfter: response.value(APNsHeader.retryAfter)
-        )
+        let status = response.status
+        if Self.isYes(status), let id = response.withValue(APNsHeader.id, { PushID(text: $0) }) ?? nil {
+            self.init(.accepted(TransportMessageID(id, logKey: response.value(APNsHeader.uniqueID))))
+        } else {
+            self.init(
+                status: status,
+                body: response.body,
+                id: response.value(APNsHeader.id),
+                uniqueID: response.value(APNsHeader.uniqueID),
+                retryAfter: response.value(APNsHeader.retryAfter)
+            )
+        }
     }
 
     /// Reads what came back. Lenient: the body may be missing, cut, not JSON, or hold keys that we do not know.
@@ -106,8 +111,8 @@ extension APNsAnswer {
         uniqueID: String? = nil,
         retryAfter: String? = nil
     ) {
-        if (200..<300).contains(status) {
-            self.init(.accepted(TransportMessageID(id.map(Self.lowercased) ?? "", logKey: uniqueID)))
+        if Self.isYes(status) {
+            self.init(.accepted(TransportMessageID(id ?? "", logKey: uniqueID)))
             return
         }
         let body = AnswerBody(body)
@@ -119,15 +124,11 @@ extension APNsAnswer {
         )
     }
 
+    private static func isYes(_ status: Int) -> Bool { (200..<300).contains(status) }
+
     /// Seconds; the date form is not believed, because nobody documents it here.
     static func retryAfter(_ text: String) -> Duration? {
         guard let seconds = Int64(text), seconds >= 0 else { return nil }
         return seconds > APNsLimits.maxRetryAfter.components.seconds ? APNsLimits.maxRetryAfter : .seconds(seconds)
-    }
-
-    /// Ids that APNs makes itself come back in capitals; ours stay as they are, without a copy.
-    private static func lowercased(_ text: String) -> String {
-        let hasCapital = text.utf8.contains { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) }
-        return hasCapital ? text.lowercased() : text
     }
 }

@@ -18,8 +18,8 @@ struct APNsRoute {
 
     /// What Apple would say to a push through a certificate that does not cover it, or nil; asking would cost a connection.
     ///
-    /// A certificate lists whole topics, with the push type's suffix. If it has the app but not this type, the push alone is wrong: `location`
-    /// and others go by provider token only (apns.md §4).
+    /// A certificate lists whole topics, with the push type's suffix. If it has the app but not this type, the push alone is wrong; `location`
+    /// goes by provider token only, whatever a certificate lists (apns.md §4).
     static func refusal(of push: Push, by identity: TLSIdentity) -> Rejection? {
         let certificate = identity.certificate
         let named = certificate.pushScope.environments
@@ -27,9 +27,9 @@ struct APNsRoute {
             return Rejection(scope: .credential, reason: APNsReason.badCertificateEnvironment.wireName, status: 0)
         }
         let topics = certificate.topics
-        let topic = push.topic + push.payload.type.rule.topicSuffix
-        guard !topics.isEmpty, !topics.contains(topic) else { return nil }
-        let scope: Rejection.Scope = topics.contains(push.topic) ? .content : .credential
+        let rule = push.payload.type.rule
+        guard rule.isTokenOnly || !topics.isEmpty && !topics.contains(push.topic + rule.topicSuffix) else { return nil }
+        let scope: Rejection.Scope = rule.isTokenOnly || topics.contains(push.topic) ? .content : .credential
         return Rejection(scope: scope, reason: APNsReason.topicDisallowed.wireName, status: 0)
     }
 }

@@ -4,8 +4,8 @@ package import Model
 extension APNsTransport {
     /// Sends one push and waits for its outcome.
     ///
-    /// The same way as a batch of one, with a continuation in the place of a stream. Cancelling the task takes a push back that has not left;
-    /// one that has left is waited for.
+    /// It leaves in a batch with the others that are asked for in the same moment (`SingleSends`). Cancelling the task takes a push back that has
+    /// not left; one that has left is waited for.
     ///
     /// - Parameters:
     ///   - push: within the transport's size limit.
@@ -13,16 +13,61 @@ extension APNsTransport {
     ///   - deadline: how long it may wait for its answer, from now.
     /// - Returns: how it ended.
     package func send(_ push: Push, through credential: CredentialKey, deadline: Duration) async -> Outcome {
-        let cancellation = Cancellation()
+        let cancellation = SingleSendCancellation()
         return await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let job = makeJob([push], credential, deadline, .one(continuation))
-                offer(job, credential)
-                if cancellation.takes(job) { cancel(job, credential) }
+            await withCheckedContinuation { caller in
+                let send = SingleSend(push, through: credential, deadline: deadline, caller: caller)
+                if cancellation.knows(send) { return send.end(.unsent(TransportError(.canceled))) }
+                switch singles.add(send) {
+                case .first: workContinuation.yield(.gather)
+                case .beside: break
+                case .closed: send.end(.unsent(TransportError(.goingAway)))
+                }
             }
         } onCancel: {
-            if let job = cancellation.cancel() { cancel(job, credential) }
+            if let send = cancellation.cancel(), let (job, index) = send.canceled() {
+                cancel(job, send.credential, index: index)
+            }
         }
+    }
+
+    /// Sends what was asked for one by one, a batch per credential and deadline.
+    func sendGathered() {
+        var groups: [SingleGroup: [SingleSend]] = [:]
+        var last: SingleGroup?
+        var run: [SingleSend] = []
+        for send in singles.takeAll() {
+            if let last, last.deadline == send.deadline, last.credential == send.credential {
+                run.append(send)
+                continue
+            }
+            if let last { groups[last, default: []] += run }
+            last = SingleGroup(credential: send.credential, deadline: send.deadline)
+            run = [send]
+        }
+        if let last { groups[last, default: []] += run }
+        for (group, sends) in groups { self.send(sends, group) }
+    }
+
+    private func send(_ sends: [SingleSend], _ group: SingleGroup) {
+        var pushes: [Push] = []
+        pushes.reserveCapacity(sends.count)
+        for (index, send) in sends.enumerated() {
+            var push = send.push
+            // The batch's own, which tells the callers apart.
+            push.slot = index
+            pushes.append(push)
+        }
+        let job = makeJob(pushes, group.credential, group.deadline, .callers(sends))
+        var gone: [Int] = []
+        for (index, send) in sends.enumerated() where send.sent(job, index) { gone.append(index) }
+        offer(job, group.credential)
+        for index in gone { cancel(job, group.credential, index: index) }
+    }
+
+    /// Answers those who wait in the hall, and closes it.
+    func closeSingles() {
+        for send in singles.close() { send.end(.unsent(TransportError(.goingAway))) }
     }
 
     /// Sends batch after batch, with at most `window` pushes unanswered: how a million pushes are sent from a source that makes them as they are
@@ -58,4 +103,10 @@ extension APNsTransport {
             for try await _ in group {}
         }
     }
+}
+
+/// What single pushes share that leave in one batch.
+private struct SingleGroup: Hashable {
+    let credential: CredentialKey
+    let deadline: Duration
 }

@@ -40,6 +40,7 @@ package final class APNsTransport: PushTransport {
     let configuration: Configuration
     let tokens: ProviderTokenCache
     let loops: [EventLoop]
+    let singles = SingleSends()
     let state = NIOLockedValueBox(State())
     /// Look-ups and timers: a few of each per pool, so it needs no bound of its own.
     let work: AsyncStream<PoolWork>
@@ -95,25 +96,37 @@ package final class APNsTransport: PushTransport {
 
     /// Completes what is refused here, and gives the rest to the pools of its environments.
     func offer(_ job: SendJob, _ credential: CredentialKey) {
-        let (production, sandbox) = admitted(job, credential)
-        if !production.isEmpty { enqueue(FairQueue.Run(job, production), .production, credential) }
-        if !sandbox.isEmpty { enqueue(FairQueue.Run(job, sandbox), .sandbox, credential) }
+        let (route, isShutDown) = route(of: credential)
+        let (production, sandbox) = admitted(job, route)
+        guard let route else {
+            let error = isShutDown ? TransportError(.goingAway) : TransportError(.noCredential)
+            return giveBack(FairQueue.Run(job, production + sandbox), .unsent(error))
+        }
+        if !production.isEmpty { enqueue(FairQueue.Run(job, production), .production, credential, route) }
+        if !sandbox.isEmpty { enqueue(FairQueue.Run(job, sandbox), .sandbox, credential, route) }
     }
 
-    private func admitted(_ job: SendJob, _ credential: CredentialKey) -> (production: [Int], sandbox: [Int]) {
+    private func route(of credential: CredentialKey) -> (APNsRoute?, isShutDown: Bool) {
+        state.withLockedValue { ($0.routes[credential], $0.isShutDown) }
+    }
+
+    private func admitted(_ job: SendJob, _ route: APNsRoute?) -> (production: [Int], sandbox: [Int]) {
         var identity: TLSIdentity?
-        if case .certificate(let shown) = state.withLockedValue({ $0.routes[credential]?.credential.proof }) {
-            identity = shown
-        }
+        if case .certificate(let shown) = route?.credential.proof { identity = shown }
         var production: [Int] = []
         var sandbox: [Int] = []
         var refused: [PushCompletion] = []
         production.reserveCapacity(job.pushes.count)
-        for (index, push) in job.pushes.enumerated() {
-            let rejection = PushGuard.refusal(of: push) ?? identity.flatMap { APNsRoute.refusal(of: push, by: $0) }
+        var pushGuard = PushGuard()
+        // By a span: an array's elements are copied to look at them, and a push has six references to count.
+        let batch = job.pushes
+        let pushes = batch.span
+        for index in pushes.indices {
+            var rejection = pushGuard.fault(in: pushes[index])?.rejection
+            if rejection == nil, let identity { rejection = APNsRoute.refusal(of: pushes[index], by: identity) }
             if let rejection {
-                refused.append(PushCompletion(slot: push.slot, outcome: .rejected(rejection)))
-            } else if push.environment == .production {
+                refused.append(PushCompletion(slot: pushes[index].slot, outcome: .rejected(rejection)))
+            } else if pushes[index].environment == .production {
                 production.append(index)
             } else {
                 sandbox.append(index)
@@ -129,15 +142,22 @@ package final class APNsTransport: PushTransport {
         return (production, sandbox)
     }
 
-    private func enqueue(_ run: FairQueue.Run, _ environment: PushEnvironment, _ credential: CredentialKey) {
+    private func enqueue(
+        _ run: FairQueue.Run,
+        _ environment: PushEnvironment,
+        _ credential: CredentialKey,
+        _ first: APNsRoute
+    ) {
+        var route: APNsRoute? = first
+        var isShutDown = false
         // A pool that was retired between the look-up and the call has a successor; 8 in a row do not happen.
         for _ in 0..<8 {
-            let (route, isShutDown) = state.withLockedValue { ($0.routes[credential], $0.isShutDown) }
             guard let pool = route?.pool(environment) else {
                 let error = isShutDown ? TransportError(.goingAway) : TransportError(.noCredential)
                 return giveBack(run, .unsent(error))
             }
             if pool.send(run) { return }
+            (route, isShutDown) = self.route(of: credential)
         }
         giveBack(run, .unsent(TransportError(.goingAway)))
     }
@@ -147,9 +167,10 @@ package final class APNsTransport: PushTransport {
         run.job.complete(run.remaining, outcome)
     }
 
-    func cancel(_ job: SendJob, _ credential: CredentialKey) {
+    /// The caller of a batch, or of one push of it, has gone.
+    func cancel(_ job: SendJob, _ credential: CredentialKey, index: Int? = nil) {
         let route = state.withLockedValue { $0.routes[credential] }
-        for pool in route?.pools ?? [] { pool.cancel(job) }
+        for pool in route?.pools ?? [] { pool.cancel(job, index) }
     }
 
     // MARK: Its life
@@ -159,7 +180,10 @@ package final class APNsTransport: PushTransport {
     /// Nothing is sent without it. Call it once; cancelling its task gives up everything in flight.
     package func run() async {
         await withDiscardingTaskGroup { group in
-            for await item in work { group.addTask { await self.perform(item) } }
+            for await item in work {
+                // Nothing in it waits.
+                if case .gather = item { sendGathered() } else { group.addTask { await self.perform(item) } }
+            }
             group.cancelAll()
         }
         if !state.withLockedValue({ $0.isShutDown }) { await shutdown(deadline: .zero) }
@@ -190,6 +214,7 @@ package final class APNsTransport: PushTransport {
             state.pools.removeAll()
             return pools
         }
+        closeSingles()
         for pool in pools { for run in pool.retire() { giveBack(run, .unsent(TransportError(.goingAway))) } }
     }
 
@@ -225,6 +250,8 @@ package final class APNsTransport: PushTransport {
             pool.wake()
         case .forget(let signer):
             await tokens.forget(signer)
+        case .gather:
+            sendGathered()
         }
     }
 }

@@ -1,5 +1,5 @@
 internal import Model
-internal import NIOConcurrencyHelpers
+internal import Synchronization
 
 /// One call of `send`: its pushes, its deadline and where its completions go.
 ///
@@ -9,8 +9,8 @@ final class SendJob: Sendable {
     enum Sink: Sendable {
         /// The batch door: completions as they come; the stream ends after the last.
         case stream(AsyncStream<[PushCompletion]>.Continuation)
-        /// The one-at-a-time door: one push, one answer.
-        case one(CheckedContinuation<Outcome, Never>)
+        /// The one-at-a-time door: the caller of each push, whose slot is its place here.
+        case callers([SingleSend])
     }
 
     /// The caller's batch, shared and never changed; queues and slots hold indices into it.
@@ -24,7 +24,7 @@ final class SendJob: Sendable {
     /// When a push of it is given back if it has not left: half-way, because one that leaves too late for its answer would count as unknown.
     let leaveBy: ContinuousClock.Instant
     private let sink: Sink
-    private let remaining: NIOLockedValueBox<Int>
+    private let remaining: Atomic<Int>
 
     init(
         _ pushes: [Push],
@@ -39,25 +39,24 @@ final class SendJob: Sendable {
         self.deadline = deadline
         leaveBy = offeredAt + offeredAt.duration(to: deadline) / 2
         self.sink = sink
-        remaining = NIOLockedValueBox(pushes.count)
+        remaining = Atomic(pushes.count)
         if pushes.isEmpty, case .stream(let continuation) = sink { continuation.finish() }
     }
 
     /// Hands completions to the caller; the stream ends with the last one.
     func complete(_ completions: [PushCompletion]) {
-        guard let first = completions.first else { return }
-        // Yielded before it is counted: whoever counts the last one finishes after everybody has yielded.
-        if case .stream(let continuation) = sink { continuation.yield(completions) }
-        let left = remaining.withLockedValue { count in
-            count -= completions.count
-            return count
-        }
-        guard left <= 0 else { return }
+        guard !completions.isEmpty else { return }
         switch sink {
-        case .stream(let continuation): continuation.finish()
-        // A job of one push: what completed is that push, and below zero it would be a second time.
-        case .one(let continuation): if left == 0 { continuation.resume(returning: first.outcome) }
+        // Yielded before it is counted: whoever counts the last one finishes after everybody has yielded.
+        case .stream(let continuation): continuation.yield(completions)
+        case .callers(let callers):
+            for completion in completions where callers.indices.contains(completion.slot) {
+                callers[completion.slot].end(completion.outcome)
+            }
+            return
         }
+        let left = remaining.subtract(completions.count, ordering: .acquiringAndReleasing).newValue
+        if left <= 0, case .stream(let continuation) = sink { continuation.finish() }
     }
 
     /// Hands the same outcome for some of its pushes to the caller.

@@ -81,7 +81,7 @@ extension DeliveryMachine {
                 token: token,
                 environment: facts.environment,
                 topic: way?.topic ?? "",
-                id: settings.identifiers.transportID(message: lease.key.message, target: lease.targets[slot]),
+                id: PushID(settings.identifiers.transportID(message: lease.key.message, target: lease.targets[slot])),
                 payload: payload,
                 expiresAt: work.notification.expiresAt
             )
@@ -129,7 +129,7 @@ extension DeliveryMachine {
                 state: state,
                 reason: reason,
                 transport: push == nil ? nil : facts.flatMap { settings.transports[$0.platform] },
-                transportID: push?.id,
+                transportID: push?.id.uuid,
                 isCertain: isCertain,
                 attempts: push == nil ? lease.attempts : Int16(clamping: attempt + Int(targets[slot].resends)),
                 at: now,

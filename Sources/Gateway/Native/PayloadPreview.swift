@@ -71,7 +71,7 @@ struct PayloadPreview: Sendable {
                 token: token,
                 environment: target.environment,
                 topic: topic,
-                id: target.target.rawValue,
+                id: PushID(target.target.rawValue),
                 payload: payload,
                 expiresAt: notification.expiresAt
             )

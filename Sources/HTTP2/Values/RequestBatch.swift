@@ -109,7 +109,12 @@ package struct RequestBatch: Sendable {
             swap(&self, &other)
             return taken
         }
-        for index in other.first..<other.first + taken { copy(other.entries[index], from: other) }
+        // Ends are copied as one: entry by entry it costs as much as to encode them.
+        if taken == other.count {
+            copyAll(of: other)
+        } else {
+            for index in 0..<taken { copy(other.entries[other.first + index], from: other) }
+        }
         other.first += taken
         other.dropTaken()
         return taken
@@ -134,6 +139,25 @@ package struct RequestBatch: Sendable {
 
     /// The requests that were not taken, in order.
     var remaining: ArraySlice<Entry> { entries[first...] }
+
+    private mutating func copyAll(of other: RequestBatch) {
+        guard let front = other.remaining.first else { return }
+        let (byteShift, fieldShift) = (bytes.count - front.start, fields.count - front.firstField)
+        // The first head may be the one that our last entry has.
+        let isShared = heads.last === other.heads[front.head]
+        let headShift = heads.count - front.head - (isShared ? 1 : 0)
+        heads.append(contentsOf: other.heads[(front.head + (isShared ? 1 : 0))...])
+        bytes.append(contentsOf: other.bytes[front.start...])
+        fields.append(contentsOf: other.fields[front.firstField...])
+        entries.reserveCapacity(entries.count + other.count)
+        for entry in other.remaining {
+            var moved = entry
+            moved.head += headShift
+            moved.start += byteShift
+            moved.firstField += fieldShift
+            entries.append(moved)
+        }
+    }
 
     private mutating func copy(_ entry: Entry, from other: RequestBatch) {
         let head = other.heads[entry.head]
@@ -180,6 +204,13 @@ package struct RequestWriter {
         fields.append(.init(name: name, count: append(value)))
     }
 
+    /// Adds a field whose value is written in place, at most `capacity` bytes.
+    package mutating func field(_ name: FieldName, capacity: Int, _ write: (inout OutputSpan<UInt8>) -> Void) {
+        let before = bytes.count
+        bytes.append(addingCapacity: capacity, initializingWith: write)
+        fields.append(.init(name: name, count: bytes.count - before))
+    }
+
     /// Adds a piece of the body.
     package mutating func body(_ text: String) { bodyCount += append(text) }
     /// Adds a piece of the body.
@@ -187,11 +218,8 @@ package struct RequestWriter {
     /// Adds a piece of the body.
     package mutating func body(_ piece: Span<UInt8>) { bodyCount += append(piece) }
 
-    private mutating func append(_ text: String) -> Int {
-        let before = bytes.count
-        bytes.append(contentsOf: text.utf8)
-        return bytes.count - before
-    }
+    // By its bytes: as a sequence of code units a text costs twice as much.
+    private mutating func append(_ text: String) -> Int { append(text.utf8Span.span) }
 
     private mutating func append(_ piece: [UInt8]) -> Int {
         bytes.append(contentsOf: piece)

@@ -15,18 +15,6 @@ package enum Outcome: Sendable, Hashable {
     case indeterminate(TransportError)
 }
 
-/// What the peer calls the push it accepted: the `apns-id`, and in APNs' sandbox a key to its delivery log.
-package struct TransportMessageID: Sendable, Hashable {
-    package var id: String
-    /// `apns-unique-id`; only Apple's development environment gives one.
-    package var logKey: String?
-
-    package init(_ id: String, logKey: String? = nil) {
-        self.id = id
-        self.logKey = logKey
-    }
-}
-
 /// The peer's "no", with its reason. A value, not an error.
 package struct Rejection: Sendable, Hashable {
     /// What the "no" is about, which decides who suffers for it.

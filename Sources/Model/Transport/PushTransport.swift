@@ -1,5 +1,3 @@
-package import FoundationEssentials
-
 /// One push, ready to leave: everything a transport needs and nothing it must look up.
 package struct Push: Sendable {
     /// The caller's own index, given back with the outcome. Unique within one `send`.
@@ -9,7 +7,7 @@ package struct Push: Sendable {
     /// Bundle id without the push type's suffix.
     package var topic: String
     /// UUIDv5(message, target): the same on every retry, so that a repeat can be recognised.
-    package var id: UUID
+    package var id: PushID
     package var payload: PushPayload
     /// Nil: not stored by the service beyond its own policy. Zero: one try.
     package var expiresAt: Timestamp?
@@ -19,7 +17,7 @@ package struct Push: Sendable {
         token: DeviceToken,
         environment: PushEnvironment,
         topic: String,
-        id: UUID,
+        id: PushID,
         payload: PushPayload,
         expiresAt: Timestamp?
     ) {

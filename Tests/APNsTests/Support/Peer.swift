@@ -67,6 +67,10 @@ func withTransport(
     configuration.limits.backoff.ceiling = .milliseconds(500)
     // A simulator that is built without optimisation is always full: tests that are not about several connections have one.
     configuration.limits.maxConnections = 1
+    // It shares its process and its threads with a thousand other tests, and must not be taken for dead when they have their turn.
+    configuration.timeouts.connect = .seconds(60)
+    configuration.timeouts.tls = .seconds(60)
+    configuration.timeouts.pingAnswer = .seconds(60)
     change(&configuration)
     let transport = try APNsTransport(configuration: configuration, tokens: tokens)
     try await withThrowingTaskGroup(of: Void.self) { group in

@@ -16,7 +16,7 @@ func makePush(
         token: DeviceToken(stored: token ?? testToken(slot)),
         environment: environment,
         topic: topic,
-        id: UUID(),
+        id: PushID(UUID()),
         payload: payload,
         expiresAt: expiresAt
     )

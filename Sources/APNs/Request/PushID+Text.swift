@@ -1,0 +1,43 @@
+internal import HTTP2
+internal import Model
+
+/// `apns-id` on the wire: 8-4-4-4-12 hex digits. Eight at a time and without a `String`, because there is one per push and one per answer.
+extension PushID {
+    /// The length of the text. Unit: bytes.
+    static let textCount = 36
+
+    private static let dash = UInt8(ascii: "-")
+    private static let lowHalf: UInt64 = 0xFFFF_FFFF
+
+    /// The id that the bytes spell, in either case; nil for anything else.
+    init?(text: Span<UInt8>) {
+        guard text.count == Self.textCount, text[8] == Self.dash, text[13] == Self.dash, text[18] == Self.dash,
+            text[23] == Self.dash
+        else { return nil }
+        let first = ByteLanes(text.word(at: 0))
+        let second = ByteLanes(text.word(at: 9) & Self.lowHalf | text.word(at: 14) << 32)
+        let third = ByteLanes(text.word(at: 19) & Self.lowHalf | text.word(at: 24) << 32)
+        let fourth = ByteLanes(text.word(at: 28))
+        let faults = first.notHex | second.notHex | third.notHex | fourth.notHex
+        guard faults & ByteLanes.marks == 0 else { return nil }
+        self.init(
+            high: UInt64(first.hexValue) << 32 | UInt64(second.hexValue),
+            low: UInt64(third.hexValue) << 32 | UInt64(fourth.hexValue)
+        )
+    }
+
+    /// Writes the lower-case text; `out` needs room for four bytes more than it has.
+    func spell(into out: inout OutputSpan<UInt8>) {
+        let first = ByteLanes.hexDigits(UInt32(truncatingIfNeeded: high >> 32))
+        let second = ByteLanes.hexDigits(UInt32(truncatingIfNeeded: high))
+        let third = ByteLanes.hexDigits(UInt32(truncatingIfNeeded: low >> 32))
+        let fourth = ByteLanes.hexDigits(UInt32(truncatingIfNeeded: low))
+        let dash = UInt64(Self.dash)
+        out.append(word: first)
+        out.append(word: dash | (second & Self.lowHalf) << 8 | dash << 40 | (second >> 32) << 48)
+        out.append(word: second >> 48 | dash << 16 | (third & Self.lowHalf) << 24 | dash << 56)
+        out.append(word: third >> 32 | fourth << 32)
+        out.append(word: fourth >> 32)
+        out.removeLast(4)
+    }
+}
