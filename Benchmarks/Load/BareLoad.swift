@@ -99,7 +99,7 @@ final class BareLoad: ConnectionObserver {
         state.withLockedValue { state in
             let wanted = min(credits, options.requestCount - state.submitted)
             guard wanted > 0 else { return }
-            let deadline = ContinuousClock.now + .seconds(30)
+            let deadline = Moment(.now + .seconds(30))
             for index in 0..<wanted { encode(state.submitted + index, deadline, into: &state.batch) }
             // Only this feeder submits, so the credits cannot have shrunk but by SETTINGS; what is left is encoded again.
             state.submitted += connection.submit(&state.batch)
@@ -107,7 +107,7 @@ final class BareLoad: ConnectionObserver {
         }
     }
 
-    private func encode(_ number: Int, _ deadline: ContinuousClock.Instant, into batch: inout RequestBatch) {
+    private func encode(_ number: Int, _ deadline: Moment, into batch: inout RequestBatch) {
         let addressee = options.tokenCount > 0 ? number % options.tokenCount : number
         batch.append(slot: UInt64(number), head: head, deadline: deadline) { writer in
             writer.path("/3/device/")

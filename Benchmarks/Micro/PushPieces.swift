@@ -29,7 +29,7 @@ struct PushPieces {
         var payloads = PayloadEncoder()
         let push = try push(0, &payloads)
         var encoder = PushEncoder(blocks: HeaderBlocks(authority: "api.push.apple.com", limit: 8))
-        let deadline = ContinuousClock.now + .seconds(30)
+        let deadline = Moment(.now + .seconds(30))
         for slot in 0..<count {
             try encoder.append(push, slot: UInt64(slot), deadline: deadline)
             if encoder.batch.count == 256 { encoder.batch.removeAll() }

@@ -38,7 +38,7 @@ struct SessionPiece {
     func roundTrips(_ count: Int) throws {
         var batch = RequestBatch()
         var stream: UInt32 = 1
-        let deadline = ContinuousClock.now + .seconds(3_600)
+        let deadline = Moment(.now + .seconds(3_600))
         var done = 0
         while done < count {
             for index in 0..<SessionPiece.batchCount { append(done + index, deadline, to: &batch) }
@@ -61,7 +61,7 @@ struct SessionPiece {
         }
     }
 
-    private func append(_ number: Int, _ deadline: ContinuousClock.Instant, to batch: inout RequestBatch) {
+    private func append(_ number: Int, _ deadline: Moment, to batch: inout RequestBatch) {
         let place = number % SessionPiece.batchCount
         batch.append(slot: UInt64(number), head: head, deadline: deadline) { writer in
             writer.path("/3/device/")

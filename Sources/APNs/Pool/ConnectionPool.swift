@@ -122,7 +122,8 @@ final class ConnectionPool: Sendable {
 
     /// What happened on one connection since its last report; on its loop's thread.
     func reported(_ id: ConnectionID, _ report: borrowing ConnectionReport, _ load: ConnectionLoad) {
-        let verdicts = report.completions.map { ($0.slot, Self.verdict($0.result)) }
+        let slots = report.completions.map(\.slot)
+        let verdicts = report.completions.map { Self.verdict($0.result) }
         let changes = report.changes.map { ($0, Self.reason($0)) }
         let credits = report.credits
         let now = ContinuousClock.now
@@ -132,7 +133,7 @@ final class ConnectionPool: Sendable {
                 if let handshake = load.handshake { machine.shookHands(isResumed: handshake == .resumed) }
             }
             machine.limited(id, to: load.streamLimit)
-            for (slot, verdict) in verdicts { machine.completed(slot, verdict, now: now, &turn) }
+            for index in slots.indices { machine.completed(slots[index], verdicts[index], now: now, &turn) }
             for (change, reason) in changes {
                 switch change {
                 case .goAway: machine.goneAway(id, reason: reason, now: now, &turn)
@@ -252,7 +253,7 @@ final class ConnectionPool: Sendable {
     private func encode(_ ticket: PoolTurn.Ticket, with encoder: inout PushEncoder) {
         do throws(HTTP2Error) {
             let pushes = ticket.job.pushes
-            try encoder.append(pushes.span[ticket.index], slot: ticket.slot, deadline: ticket.job.deadline)
+            try encoder.append(pushes.span[ticket.index], slot: ticket.slot, deadline: ticket.job.requestDeadline)
         } catch {
             perform { turn, machine in machine.completed(ticket.slot, .failed(error.unsent), now: .now, &turn) }
         }

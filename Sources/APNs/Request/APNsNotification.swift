@@ -46,7 +46,7 @@ package struct APNsNotification: Sendable {
     ///   - encoder: writes the payload; its memory is used again.
     /// - Returns: a push that `PushGuard` lets through.
     /// - Throws: `PushFault` with the field and the rule.
-    package borrowing func push(slot: Int, with encoder: inout PayloadEncoder) throws(PushFault) -> Push {
+    package func push(slot: Int, with encoder: inout PayloadEncoder) throws(PushFault) -> Push {
         try encoder.encode(payload, for: type)
         let push = Push(
             slot: slot,

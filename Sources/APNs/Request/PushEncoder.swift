@@ -36,7 +36,7 @@ package struct PushEncoder: Sendable {
     package mutating func append(
         _ push: borrowing Push,
         slot: UInt64,
-        deadline: ContinuousClock.Instant
+        deadline: Moment
     ) throws(HTTP2Error) {
         let head = try head(topic: push.topic, type: push.payload.type, priority: push.payload.priority)
         let token = push.token.text

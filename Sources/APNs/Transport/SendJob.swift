@@ -1,3 +1,4 @@
+internal import HTTP2
 internal import Model
 internal import Synchronization
 
@@ -19,8 +20,9 @@ final class SendJob: Sendable {
     let client: TenantID
     /// When it came.
     let offeredAt: ContinuousClock.Instant
-    /// When a push of it fails if there is no answer.
+    /// When a push of it fails if there is no answer; and the same as requests carry it.
     let deadline: ContinuousClock.Instant
+    let requestDeadline: Moment
     /// When a push of it is given back if it has not left: half-way, because one that leaves too late for its answer would count as unknown.
     let leaveBy: ContinuousClock.Instant
     private let sink: Sink
@@ -37,6 +39,7 @@ final class SendJob: Sendable {
         self.client = client
         self.offeredAt = offeredAt
         self.deadline = deadline
+        requestDeadline = Moment(deadline)
         leaveBy = offeredAt + offeredAt.duration(to: deadline) / 2
         self.sink = sink
         remaining = Atomic(pushes.count)

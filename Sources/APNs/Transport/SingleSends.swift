@@ -52,11 +52,14 @@ final class SingleSends: Sendable {
 /// One push of the one-at-a-time door, its caller, and whether the caller has gone meanwhile.
 final class SingleSend: Sendable {
     private enum Place {
-        /// In the hall. Goes to: sent, canceled.
+        /// In the hall. Goes to: sent, canceled, ended.
         case waiting
-        /// In a batch, at this index.
+        /// In a batch, at this index. Goes to: ended.
         case sent(SendJob, Int)
+        /// Its caller has gone before it was in one. Goes to: ended.
         case canceled
+        /// Its caller was answered; the batch is let go, which holds this in turn.
+        case ended
     }
 
     let push: Push
@@ -77,24 +80,41 @@ final class SingleSend: Sendable {
         self.caller = caller
     }
 
-    /// Answers the caller. Once.
-    func end(_ outcome: Outcome) { caller.resume(returning: outcome) }
+    /// Answers the caller; a second answer is dropped.
+    func end(_ outcome: Outcome) {
+        let isFirst = place.withLock { place in
+            if case .ended = place { return false }
+            place = .ended
+            return true
+        }
+        if isFirst { caller.resume(returning: outcome) }
+    }
 
     /// It is in a batch now. True if its caller has gone before.
     func sent(_ job: SendJob, _ index: Int) -> Bool {
         place.withLock { place in
-            if case .canceled = place { return true }
-            place = .sent(job, index)
-            return false
+            switch place {
+            case .waiting:
+                place = .sent(job, index)
+                return false
+            case .canceled:
+                place = .sent(job, index)
+                return true
+            case .sent, .ended: return false
+            }
         }
     }
 
     /// The caller has gone. Where the push is, if it is in a batch.
     func canceled() -> (SendJob, Int)? {
         place.withLock { place in
-            defer { place = .canceled }
-            if case .sent(let job, let index) = place { return (job, index) }
-            return nil
+            switch place {
+            case .sent(let job, let index): return (job, index)
+            case .waiting:
+                place = .canceled
+                return nil
+            case .canceled, .ended: return nil
+            }
         }
     }
 }

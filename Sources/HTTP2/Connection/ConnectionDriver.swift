@@ -18,9 +18,8 @@ final class ConnectionDriver: LoopMember, @unchecked Sendable {
     private var tls: TLSEngine?
     private var session: Session?
     private var dispatched: HeaderBlock?
-    /// Joined frames on their way to TLS, and records on their way to the socket.
+    /// Joined frames on their way to TLS.
     private var plain = RawBytes()
-    private var cipher = RawBytes()
     /// The mailbox's other half.
     private var inbox = RequestBatch()
     private var report = ConnectionReport()
@@ -207,36 +206,35 @@ final class ConnectionDriver: LoopMember, @unchecked Sendable {
         var mayHaveMore = true
         while mayHaveMore {
             mayHaveMore = try fill(tls)
-            try send(socket)
+            try send(tls, socket)
             // What is left waits for epoll, which comes back here.
-            if !cipher.isEmpty { break }
+            if !tls.output.records.isEmpty { break }
         }
-        try watchForRoom(socket, core)
+        try watchForRoom(tls, socket, core)
     }
 
     /// Encrypts what the session has, until a few records wait for the socket: one call then writes them all. True if it
     /// stopped because of that.
     private func fill(_ tls: TLSEngine) throws(HTTP2Error) -> Bool {
-        while cipher.unreadCount < connection.configuration.limits.maxPendingOutputBytes {
+        while tls.output.records.unreadCount < connection.configuration.limits.maxPendingOutputBytes {
             try session?.write(into: &plain, dispatched: dispatched)
             let isLast = plain.unreadCount < HTTP2Limits.writeChunkBytes
             try unsafe tls.write(plain.unread)
             plain.removeAll()
-            guard tls.takeOutput(into: &cipher) else { throw HTTP2Error(.outOfMemory) }
             if isLast { return false }
         }
         return true
     }
 
-    private func send(_ socket: Socket) throws(HTTP2Error) {
-        while !cipher.isEmpty {
-            guard case .bytes(let count) = try unsafe socket.send(cipher.unread) else { return }
-            cipher.consume(count)
+    private func send(_ tls: TLSEngine, _ socket: Socket) throws(HTTP2Error) {
+        while !tls.output.records.isEmpty {
+            guard case .bytes(let count) = try unsafe socket.send(tls.output.records.unread) else { return }
+            tls.output.records.consume(count)
         }
     }
 
-    private func watchForRoom(_ socket: Socket, _ core: LoopCore) throws(HTTP2Error) {
-        guard isWaitingToWrite == cipher.isEmpty else { return }
+    private func watchForRoom(_ tls: TLSEngine, _ socket: Socket, _ core: LoopCore) throws(HTTP2Error) {
+        guard isWaitingToWrite == tls.output.records.isEmpty else { return }
         isWaitingToWrite.toggle()
         let mask = EPOLLIN.rawValue | (isWaitingToWrite ? EPOLLOUT.rawValue : 0)
         try core.change(socket.descriptor, token: token, mask: mask)
@@ -290,7 +288,7 @@ final class ConnectionDriver: LoopMember, @unchecked Sendable {
                 try unsafe tls.write(plain.unread)
                 tls.shutdown()
             }
-            if tls.takeOutput(into: &cipher) { try send(socket) }
+            try send(tls, socket)
         } catch {
             // The connection is ending anyway, and everything on it has completed.
         }
@@ -352,7 +350,7 @@ final class ConnectionDriver: LoopMember, @unchecked Sendable {
             box.load.handshake = tls?.outcome ?? box.load.handshake
             box.load.dialDuration = dialDuration
             box.load.pingDuration = pingDuration
-            box.load.pendingOutputBytes = cipher.unreadCount
+            box.load.pendingOutputBytes = tls?.output.records.unreadCount ?? 0
             box.load.inFlightCount = session.openCount + session.queuedCount + waiting
         }
         if machine.isClosed {

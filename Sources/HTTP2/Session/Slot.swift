@@ -75,7 +75,8 @@ struct Slot: ~Copyable {
         bodySent = 0
         // RFC 9113 §8.3.1: a path begins with a slash; a peer would reset the stream.
         guard let path = unsafe request.pointer(at: 0),
-            unsafe path[0] == UInt8(ascii: "/") && nghttp2_check_path(path, pathCount) != 0
+            unsafe path[0] == UInt8(ascii: "/")
+                && (isVisible(path, pathCount) || nghttp2_check_path(path, pathCount) != 0)
         else { return false }
         return unsafe describeFields(entryFields)
     }
@@ -87,7 +88,7 @@ struct Slot: ~Copyable {
         for index in 0..<entryFields.count {
             let field = unsafe entryFields[index]
             guard let value = unsafe request.pointer(at: offset),
-                unsafe nghttp2_check_header_value_rfc9113(value, field.count) != 0
+                unsafe isVisible(value, field.count) || nghttp2_check_header_value_rfc9113(value, field.count) != 0
             else { return false }
             unsafe (fields + fieldCount).initialize(to: nghttp2_nv(field.name, value: value, count: field.count))
             if field.name.indexing == .nameOnce { nameOnceMask |= 1 << UInt32(fieldCount) }
@@ -138,4 +139,10 @@ struct Slot: ~Copyable {
         let isKept = unsafe response.append(bytes, count: min(room, count))
         if count > room || !isKept { isBodyTruncated = true }
     }
+}
+
+/// Whether it is all visible ASCII, which a path and a field's value may be and nearly always are. nghttp2 looks at them byte by byte.
+private func isVisible(_ bytes: UnsafePointer<UInt8>, _ count: Int) -> Bool {
+    let buffer = unsafe UnsafeBufferPointer(start: bytes, count: count)
+    return unsafe !buffer.span.contains(filler: UInt8(ascii: "x")) { $0.high | $0.below(0x21) | $0.equal(0x7F) }
 }

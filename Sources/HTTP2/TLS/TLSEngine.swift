@@ -3,7 +3,7 @@ internal import COpenSSL
 /// One client's TLS session: encrypted bytes in and out on one side, plain bytes on the other, no socket.
 ///
 /// Made and ended by its `Connection`, on that connection's loop only. Feed what the socket gave by `received`, call `handshake`
-/// until it is done, then `read` until it says there is nothing; after each step, `takeOutput` has what goes to the socket.
+/// until it is done, then `read` until it says there is nothing; after each step, `output` has what goes to the socket.
 @safe
 final class TLSEngine {
     /// What one `read` gave.
@@ -18,9 +18,10 @@ final class TLSEngine {
 
     /// Freed in `deinit`, with both BIOs.
     private let handle: OpaquePointer
-    /// Owned by `handle`: what came from the socket, and what goes to it.
+    /// Owned by `handle`: what came from the socket.
     private let input: OpaquePointer
-    private let output: OpaquePointer
+    /// What goes to the socket.
+    let output = TLSOutput()
     private let context: TLSContext
     private let peer: TLSSessionCache.Key
     private var hasOfferedSession = false
@@ -38,16 +39,20 @@ final class TLSEngine {
     init(context: TLSContext, peer: TLSSessionCache.Key) throws(HTTP2Error) {
         clearOpenSSLErrors()
         guard let handle = unsafe context.makeHandle() else { throw HTTP2Error(.outOfMemory, isUnsent: true) }
-        guard let input = unsafe BIO_new(BIO_s_mem()), let output = unsafe BIO_new(BIO_s_mem()) else {
+        guard let input = unsafe BIO_new(BIO_s_mem()) else {
+            unsafe SSL_free(handle)
+            throw HTTP2Error(.outOfMemory, isUnsent: true)
+        }
+        guard let records = unsafe output.makeBIO() else {
+            unsafe BIO_free_all(input)
             unsafe SSL_free(handle)
             throw HTTP2Error(.outOfMemory, isUnsent: true)
         }
         // From here on the SSL owns both.
-        unsafe SSL_set_bio(handle, input, output)
+        unsafe SSL_set_bio(handle, input, records)
         unsafe SSL_set_connect_state(handle)
         unsafe self.handle = handle
         unsafe self.input = input
-        unsafe self.output = output
         self.context = context
         self.peer = peer
         guard setName(peer.serverName) else {
@@ -107,32 +112,22 @@ final class TLSEngine {
         }
     }
 
-    /// Encrypts all of it; the result is taken by `takeOutput`.
+    /// Encrypts all of it to `output`.
     ///
-    /// - Throws: `tlsFailed`.
+    /// - Throws: `tlsFailed`, also without memory.
     func write(_ bytes: UnsafeBufferPointer<UInt8>) throws(HTTP2Error) {
         guard !bytes.isEmpty else { return }
         clearOpenSSLErrors()
-        // A memory BIO takes everything, so a short write cannot happen without an error.
+        // The output takes everything, so a short write cannot happen without an error.
         let count = unsafe SSL_write(handle, bytes.baseAddress, Int32(clamping: bytes.count))
         guard Int(count) == bytes.count else { throw HTTP2Error(.tlsFailed, underlying: drainOpenSSLErrors()) }
     }
 
-    /// Says goodbye (close_notify); the alert is taken by `takeOutput`.
+    /// Says goodbye (close_notify) to `output`.
     func shutdown() {
         clearOpenSSLErrors()
         _ = unsafe SSL_shutdown(handle)
         clearOpenSSLErrors()
-    }
-
-    /// Moves what is to be sent to the end of the buffer; false without memory.
-    func takeOutput(into buffer: inout RawBytes) -> Bool {
-        let pending = unsafe BIO_ctrl_pending(output)
-        guard pending > 0 else { return true }
-        guard let spare = unsafe buffer.reserve(pending) else { return false }
-        let count = unsafe BIO_read(output, spare, Int32(clamping: pending))
-        buffer.added(max(0, Int(count)))
-        return true
     }
 
     // MARK: Sessions

@@ -2,7 +2,7 @@
 ///
 /// `ContinuousClock.Instant` is opaque to this module's compiler: a struct that holds one is laid out at run time, and each
 /// copy of it goes through a table. Measured, that was a tenth of a request's cost.
-struct Moment: Sendable, Equatable, Comparable {
+package struct Moment: Sendable, Equatable, Comparable {
     /// Since `origin`, rounded down; clamped at about 292 years on either side.
     let nanoseconds: Int64
 
@@ -16,7 +16,7 @@ struct Moment: Sendable, Equatable, Comparable {
     private init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
     /// The moment of an instant.
-    init(_ instant: ContinuousClock.Instant) { self.init(Moment.offset(of: instant)) }
+    package init(_ instant: ContinuousClock.Instant) { self.init(Moment.offset(of: instant)) }
 
     /// The moment so long after `origin`.
     init(_ offset: Duration) {
@@ -34,5 +34,5 @@ struct Moment: Sendable, Equatable, Comparable {
     /// The instant of the moment.
     var instant: ContinuousClock.Instant { Moment.origin + .nanoseconds(nanoseconds) }
 
-    static func < (left: Moment, right: Moment) -> Bool { left.nanoseconds < right.nanoseconds }
+    package static func < (left: Moment, right: Moment) -> Bool { left.nanoseconds < right.nanoseconds }
 }

@@ -31,9 +31,6 @@ package struct RequestBatch: Sendable {
     private(set) var heads: [HeaderBlock] = []
     /// The first entry that was not taken yet.
     private var first = 0
-    /// The last deadline as it was given: neighbours mostly share it, and to convert it costs a division.
-    private var lastOffset = Duration.zero
-    private var lastDeadline = Moment(.zero)
 
     /// An empty batch.
     package init() {}
@@ -57,13 +54,13 @@ package struct RequestBatch: Sendable {
     package mutating func append(
         slot: UInt64,
         head: HeaderBlock,
-        deadline: ContinuousClock.Instant,
+        deadline: Moment,
         _ write: (inout RequestWriter) -> Void
     ) {
         if heads.last !== head { heads.append(head) }
         var entry = Entry(
             slot: slot,
-            deadline: moment(of: deadline),
+            deadline: deadline,
             head: heads.count - 1,
             start: bytes.count,
             firstField: fields.count
@@ -82,13 +79,14 @@ package struct RequestBatch: Sendable {
         entries.append(entry)
     }
 
-    private mutating func moment(of deadline: ContinuousClock.Instant) -> Moment {
-        let offset = Moment.offset(of: deadline)
-        if offset != lastOffset {
-            lastOffset = offset
-            lastDeadline = Moment(offset)
-        }
-        return lastDeadline
+    /// The same for whoever has no moment at hand: making one costs a division.
+    package mutating func append(
+        slot: UInt64,
+        head: HeaderBlock,
+        deadline: ContinuousClock.Instant,
+        _ write: (inout RequestWriter) -> Void
+    ) {
+        append(slot: slot, head: head, deadline: Moment(deadline), write)
     }
 
     /// Forgets all requests and keeps the memory.
