@@ -10,7 +10,9 @@ struct SingleSendTests {
     /// Runs `body` with one that waits, and gives what its caller was answered.
     private func outcome(_ body: (SingleSend) -> Void) async -> Outcome {
         await withCheckedContinuation { caller in
-            body(SingleSend(makePush(0), through: credential, deadline: .seconds(1), caller: caller))
+            let send = SingleSend(makePush(0), through: credential, deadline: .seconds(1))
+            #expect(send.awaited(by: caller))
+            body(send)
         }
     }
 
@@ -60,6 +62,16 @@ struct SingleSendTests {
             #expect(send.canceled()?.0 === job)
             send.end(.unsent(TransportError(.canceled)))
         }
+    }
+
+    @Test func cancellationBeforeTheWaitIsTold() async {
+        let send = SingleSend(makePush(0), through: credential, deadline: .seconds(1))
+        #expect(send.canceled() == nil)
+        let heard = await withCheckedContinuation { caller in
+            #expect(!send.awaited(by: caller))
+            send.end(.unsent(TransportError(.canceled)))
+        }
+        #expect(heard == .unsent(TransportError(.canceled)))
     }
 
     @Test func completionOfAStrangersSlotIsDropped() async {

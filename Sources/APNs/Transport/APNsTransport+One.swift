@@ -13,11 +13,10 @@ extension APNsTransport {
     ///   - deadline: how long it may wait for its answer, from now.
     /// - Returns: how it ended.
     package func send(_ push: Push, through credential: CredentialKey, deadline: Duration) async -> Outcome {
-        let cancellation = SingleSendCancellation()
+        let send = SingleSend(push, through: credential, deadline: deadline)
         return await withTaskCancellationHandler {
             await withCheckedContinuation { caller in
-                let send = SingleSend(push, through: credential, deadline: deadline, caller: caller)
-                if cancellation.knows(send) { return send.end(.unsent(TransportError(.canceled))) }
+                guard send.awaited(by: caller) else { return send.end(.unsent(TransportError(.canceled))) }
                 switch singles.add(send) {
                 case .first: workContinuation.yield(.gather)
                 case .beside: break
@@ -25,9 +24,7 @@ extension APNsTransport {
                 }
             }
         } onCancel: {
-            if let send = cancellation.cancel(), let (job, index) = send.canceled() {
-                cancel(job, send.credential, index: index)
-            }
+            if let (job, index) = send.canceled() { cancel(job, credential, index: index) }
         }
     }
 

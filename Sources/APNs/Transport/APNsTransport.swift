@@ -96,17 +96,13 @@ package final class APNsTransport: PushTransport {
 
     /// Completes what is refused here, and gives the rest to the pools of its environments.
     func offer(_ job: SendJob, _ credential: CredentialKey) {
-        let (route, isShutDown) = route(of: credential)
-        let (production, sandbox) = admitted(job, route)
-        guard let route else {
-            let error = isShutDown ? TransportError(.goingAway) : TransportError(.noCredential)
-            return giveBack(FairQueue.Run(job, production + sandbox), .unsent(error))
-        }
-        if !production.isEmpty { enqueue(FairQueue.Run(job, production), .production, credential, route) }
-        if !sandbox.isEmpty { enqueue(FairQueue.Run(job, sandbox), .sandbox, credential, route) }
+        let found = route(of: credential)
+        let (production, sandbox) = admitted(job, found.route)
+        if !production.isEmpty { enqueue(FairQueue.Run(job, production), .production, credential, found) }
+        if !sandbox.isEmpty { enqueue(FairQueue.Run(job, sandbox), .sandbox, credential, found) }
     }
 
-    private func route(of credential: CredentialKey) -> (APNsRoute?, isShutDown: Bool) {
+    private func route(of credential: CredentialKey) -> (route: APNsRoute?, isShutDown: Bool) {
         state.withLockedValue { ($0.routes[credential], $0.isShutDown) }
     }
 
@@ -146,18 +142,17 @@ package final class APNsTransport: PushTransport {
         _ run: FairQueue.Run,
         _ environment: PushEnvironment,
         _ credential: CredentialKey,
-        _ first: APNsRoute
+        _ first: (route: APNsRoute?, isShutDown: Bool)
     ) {
-        var route: APNsRoute? = first
-        var isShutDown = false
+        var found = first
         // A pool that was retired between the look-up and the call has a successor; 8 in a row do not happen.
         for _ in 0..<8 {
-            guard let pool = route?.pool(environment) else {
-                let error = isShutDown ? TransportError(.goingAway) : TransportError(.noCredential)
+            guard let pool = found.route?.pool(environment) else {
+                let error = found.isShutDown ? TransportError(.goingAway) : TransportError(.noCredential)
                 return giveBack(run, .unsent(error))
             }
             if pool.send(run) { return }
-            (route, isShutDown) = self.route(of: credential)
+            found = route(of: credential)
         }
         giveBack(run, .unsent(TransportError(.goingAway)))
     }

@@ -52,53 +52,60 @@ final class SingleSends: Sendable {
 /// One push of the one-at-a-time door, its caller, and whether the caller has gone meanwhile.
 final class SingleSend: Sendable {
     private enum Place {
-        /// In the hall. Goes to: sent, canceled, ended.
+        /// On its way to a batch. Goes to: sent, canceled, ended.
         case waiting
         /// In a batch, at this index. Goes to: ended.
         case sent(SendJob, Int)
-        /// Its caller has gone before it was in one. Goes to: ended.
+        /// Its caller has gone before it was in one. Goes to: sent, ended.
         case canceled
         /// Its caller was answered; the batch is let go, which holds this in turn.
         case ended
     }
 
+    private struct State {
+        var place = Place.waiting
+        /// Nil before it waits and after it was answered.
+        var caller: CheckedContinuation<Outcome, Never>?
+    }
+
     let push: Push
     let credential: CredentialKey
     let deadline: Duration
-    private let caller: CheckedContinuation<Outcome, Never>
-    private let place = Mutex(Place.waiting)
+    private let state = Mutex(State())
 
-    init(
-        _ push: Push,
-        through credential: CredentialKey,
-        deadline: Duration,
-        caller: CheckedContinuation<Outcome, Never>
-    ) {
+    init(_ push: Push, through credential: CredentialKey, deadline: Duration) {
         self.push = push
         self.credential = credential
         self.deadline = deadline
-        self.caller = caller
+    }
+
+    /// Its caller waits from now on. False if it has gone before.
+    func awaited(by caller: CheckedContinuation<Outcome, Never>) -> Bool {
+        state.withLock { state in
+            state.caller = caller
+            if case .canceled = state.place { return false }
+            return true
+        }
     }
 
     /// Answers the caller; a second answer is dropped.
     func end(_ outcome: Outcome) {
-        let isFirst = place.withLock { place in
-            if case .ended = place { return false }
-            place = .ended
-            return true
+        let caller = state.withLock { state in
+            defer { state = State(place: .ended) }
+            return state.caller
         }
-        if isFirst { caller.resume(returning: outcome) }
+        caller?.resume(returning: outcome)
     }
 
     /// It is in a batch now. True if its caller has gone before.
     func sent(_ job: SendJob, _ index: Int) -> Bool {
-        place.withLock { place in
-            switch place {
+        state.withLock { state in
+            switch state.place {
             case .waiting:
-                place = .sent(job, index)
+                state.place = .sent(job, index)
                 return false
             case .canceled:
-                place = .sent(job, index)
+                state.place = .sent(job, index)
                 return true
             case .sent, .ended: return false
             }
@@ -107,43 +114,14 @@ final class SingleSend: Sendable {
 
     /// The caller has gone. Where the push is, if it is in a batch.
     func canceled() -> (SendJob, Int)? {
-        place.withLock { place in
-            switch place {
+        state.withLock { state in
+            switch state.place {
             case .sent(let job, let index): return (job, index)
             case .waiting:
-                place = .canceled
+                state.place = .canceled
                 return nil
             case .canceled, .ended: return nil
             }
-        }
-    }
-}
-
-/// Brings a caller's cancellation to its push, whichever comes first.
-final class SingleSendCancellation: Sendable {
-    private enum State {
-        case waiting
-        case known(SingleSend)
-        case canceled
-    }
-
-    private let state = Mutex(State.waiting)
-
-    /// The push is on its way. True if its caller has gone before.
-    func knows(_ send: SingleSend) -> Bool {
-        state.withLock { state in
-            if case .canceled = state { return true }
-            state = .known(send)
-            return false
-        }
-    }
-
-    /// The caller has gone. Its push, if there is one already.
-    func cancel() -> SingleSend? {
-        state.withLock { state in
-            defer { state = .canceled }
-            if case .known(let send) = state { return send }
-            return nil
         }
     }
 }

@@ -16,7 +16,7 @@ package struct Moment: Sendable, Equatable, Comparable {
     private init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
     /// The moment of an instant.
-    package init(_ instant: ContinuousClock.Instant) { self.init(Moment.offset(of: instant)) }
+    package init(_ instant: ContinuousClock.Instant) { self.init(Moment.origin.duration(to: instant)) }
 
     /// The moment so long after `origin`.
     init(_ offset: Duration) {
@@ -27,9 +27,6 @@ package struct Moment: Sendable, Equatable, Comparable {
         let (sum, isBeyond) = whole.addingReportingOverflow(rest)
         nanoseconds = hasOverflowed || isBeyond ? (seconds < 0 ? .min : .max) : sum
     }
-
-    /// How long after `origin` an instant is. A `Duration` has a fixed layout and is cheap to compare.
-    static func offset(of instant: ContinuousClock.Instant) -> Duration { origin.duration(to: instant) }
 
     /// The instant of the moment.
     var instant: ContinuousClock.Instant { Moment.origin + .nanoseconds(nanoseconds) }
