@@ -33,7 +33,7 @@ import Testing
         let pool = database.pool(.call)
         let start = ContinuousClock.now
         #expect(await code { try await pool.run(sleep, tenant: "a", timeout: .milliseconds(200)) } == .timeout)
-        #expect(ContinuousClock.now - start < .seconds(5))
+        #expect(ContinuousClock.now - start < .seconds(20))
         try await until(try await database.admin(), sleepsNoMore)
         #expect(try await pool.run(Statement("SELECT 1 AS n"), tenant: "a").only().int("n") == 1)
     }
@@ -52,7 +52,7 @@ import Testing
     @Test func aTaskCancelledWhileItWaitsForASessionLeavesTheQueue() async throws {
         let database = try await database()
         let admin = try await database.admin()
-        let pool = database.pool(.call, limits: PoolLimits(maximumConnections: 1))
+        let pool = database.pool(.call, limits: .patient(maximumConnections: 1))
         let holder = Task { await code { try await pool.run(sleep, tenant: "a") } }
         try await until(admin, sleeps)
         let waiter = Task { await code { try await pool.run(sleep, tenant: "a") } }
@@ -84,7 +84,7 @@ import Testing
     @Test func aSessionKilledInMidQueryIsAnErrorAndTheNextCallWorks() async throws {
         let database = try await database()
         let admin = try await database.admin()
-        let pool = database.pool(.call, limits: PoolLimits(maximumConnections: 1))
+        let pool = database.pool(.call, limits: .patient(maximumConnections: 1))
         let task = Task { await code { try await pool.run(sleep, tenant: "a") } }
         try await until(admin, sleeps)
         _ = try await admin.query(
@@ -98,7 +98,7 @@ import Testing
     @Test func aSessionKilledWhileIdleIsReplacedUnnoticed() async throws {
         let database = try await database()
         let admin = try await database.admin()
-        let pool = database.pool(.call, limits: PoolLimits(maximumConnections: 1))
+        let pool = database.pool(.call, limits: .patient(maximumConnections: 1))
         _ = try await pool.run(Statement("SELECT 1"), tenant: nil)
         _ = try await admin.query(
             "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
@@ -143,7 +143,7 @@ import Testing
         #expect(
             await code { try await PostgresConnection.connect(configuration, logger: TestCluster.logger) } == .timeout
         )
-        #expect(ContinuousClock.now - start < .seconds(3))
+        #expect(ContinuousClock.now - start < .seconds(20))
     }
 
     @Test func sessionSettingsReachTheServer() async throws {
@@ -159,7 +159,7 @@ import Testing
             ),
             tenant: nil
         ).only()
-        #expect(try row.text("s") == "1min" && row.text("l") == "10s" && row.text("i") == "30s")
+        #expect(try row.text("s") == "3min" && row.text("l") == "10s" && row.text("i") == "30s")
         #expect(try row.text("a") == "push-gateway" && row.text("c") == "local" && row.text("z") == "UTC")
     }
 

@@ -33,7 +33,7 @@ import Testing
     @Test func theTenantEndsWithItsTransaction() async throws {
         let database = try await database()
         try await makeTenantTable(database)
-        let pool = database.pool(.call, limits: PoolLimits(maximumConnections: 1))
+        let pool = database.pool(.call, limits: .patient(maximumConnections: 1))
         #expect(try await pool.run(count, tenant: "a").only().int("n") == 2)
         #expect(try await pool.run(count, tenant: nil).only().int("n") == 0)
         #expect(try await pool.run(count, tenant: "b").only().int("n") == 1)
@@ -67,7 +67,7 @@ import Testing
     @Test func eachTransactionOfAPipelineHasItsOwnEnd() async throws {
         let database = try await database()
         try await makeTenantTable(database)
-        let pool = database.pool(.call, limits: PoolLimits(maximumConnections: 1))
+        let pool = database.pool(.call, limits: .patient(maximumConnections: 1))
         let results = try await pool.run(pipeline: [
             Transaction(tenant: "a", [insert("a", 10), insert("a", 11)]),
             Transaction(tenant: "b", [insert("b", 10), insert("b", 1)]),
@@ -117,7 +117,7 @@ import Testing
     @Test func anAbandonedTransactionLeavesNothing() async throws {
         let database = try await database()
         try await makeTenantTable(database)
-        let pool = database.pool(.call, limits: PoolLimits(maximumConnections: 1))
+        let pool = database.pool(.call, limits: .patient(maximumConnections: 1))
         let transaction = Transaction(tenant: "a", [insert("a", 50)]) { (_) throws(PostgresError) in
             throw .abandoned("leaseLost")
         }
@@ -146,7 +146,7 @@ import Testing
         let database = try await database()
         let admin = try await database.admin()
         try await admin.script("CREATE TABLE gateway.t AS SELECT 1 AS a; GRANT SELECT ON gateway.t TO gateway_call")
-        let pool = database.pool(.call, limits: PoolLimits(maximumConnections: 1))
+        let pool = database.pool(.call, limits: .patient(maximumConnections: 1))
         let all = Statement("SELECT * FROM gateway.t")
         #expect(try await pool.run(all, tenant: nil).columnNames == ["a"])
         try await admin.script("ALTER TABLE gateway.t ADD COLUMN b int")
@@ -161,7 +161,7 @@ import Testing
     }
 
     @Test func preparedStatementsAreBoundedPerSession() async throws {
-        let pool = try await database().pool(.call, limits: PoolLimits(maximumConnections: 1))
+        let pool = try await database().pool(.call, limits: .patient(maximumConnections: 1))
         for n in 0..<(PreparedStatements.capacity + 50) {
             _ = try await pool.run(Statement("SELECT \(n)"), tenant: nil)
         }
@@ -174,7 +174,7 @@ import Testing
     @Test func copyTakesAllRowsOrNone() async throws {
         let database = try await database()
         try await makeTenantTable(database)
-        let pool = database.pool(.engine, limits: PoolLimits(maximumConnections: 1))
+        let pool = database.pool(.engine, limits: .patient(maximumConnections: 1))
         func rows(_ range: Range<Int32>) -> [[PostgresValue]] { range.map { [.text("c"), .int32($0)] } }
         let good = Copy(into: "gateway.thing", columns: ["tenant_id", "n"], rows: rows(0..<20_000))
         #expect(try await pool.copy(good) == 20_000)
@@ -193,7 +193,7 @@ import Testing
     @Test func manyTasksShareFewSessions() async throws {
         let database = try await database()
         try await makeTenantTable(database)
-        let pool = database.pool(.call, limits: PoolLimits(maximumConnections: 4))
+        let pool = database.pool(.call, limits: .patient(maximumConnections: 4))
         try await withThrowingTaskGroup(of: Void.self) { group in
             for task in 0..<64 {
                 group.addTask {

@@ -28,7 +28,7 @@ import Testing
 }
 
 extension ContractWorld {
-    /// A database of its own, whose time passes by itself.
+    /// A database of its own. Its time passes by making what waits in it older, so that no rule waits and none is overtaken by the clock.
     fileprivate static func onPostgres() async throws -> ContractWorld {
         let fixture = try await StoreFixture.make()
         return ContractWorld(
@@ -41,7 +41,22 @@ extension ContractWorld {
             identifiers: TestIdentifiers(),
             // The server runs on this machine.
             now: { Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000)) },
-            pass: { try? await Task.sleep(for: $0) }
+            pass: { try await fixture.age(by: $0) }
         )
+    }
+}
+
+extension StoreFixture {
+    /// Moves every time that a queue looks at back by `duration`.
+    fileprivate func age(by duration: Duration) async throws {
+        let admin = try await database.admin()
+        let seconds = "interval '\(duration.components.seconds) seconds'"
+        try await admin.script(
+            """
+            UPDATE gateway.slice SET next_at = next_at - \(seconds);
+            UPDATE gateway.sender SET next_at = next_at - \(seconds), failing_since = failing_since - \(seconds);
+            """
+        )
+        await admin.close()
     }
 }

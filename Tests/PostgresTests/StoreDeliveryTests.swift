@@ -18,7 +18,7 @@ import Testing
             lane: .transactional,
             limit: limit,
             by: node,
-            lease: .seconds(30)
+            lease: .seconds(600)
         )
     }
 
@@ -59,11 +59,11 @@ import Testing
         try await expireLeases(fixture)
         let taken = try #require(try await claim(fixture, by: "node-2").first)
         #expect(taken.epoch == mine.epoch + 1)
-        #expect(try await fixture.delivery.renew([mine, taken], by: fixture.node, lease: .seconds(30)).isEmpty)
+        #expect(try await fixture.delivery.renew([mine, taken], by: fixture.node, lease: .seconds(600)).isEmpty)
         #expect(try await fixture.delivery.record(try await fixture.progress(mine, [0]), by: fixture.node) == .fenced)
         #expect(try await fixture.facts(message.id).funnel.sent == 0)
         #expect(try await fixture.counters().sent == 0)
-        #expect(try await fixture.delivery.renew([taken], by: "node-2", lease: .seconds(30)) == [taken.key])
+        #expect(try await fixture.delivery.renew([taken], by: "node-2", lease: .seconds(600)) == [taken.key])
         #expect(
             try await fixture.delivery.record(try await fixture.progress(taken, [0]), by: "node-2") == .recorded(1)
         )

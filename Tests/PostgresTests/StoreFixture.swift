@@ -149,7 +149,7 @@ struct StoreFixture: Sendable {
             slices: slices,
             suppressed: suppressed,
             idempotency: idempotency,
-            claim: leased ? NewMessage.Claim(node: node, lease: .seconds(30)) : nil
+            claim: leased ? NewMessage.Claim(node: node, lease: .seconds(600)) : nil
         )
     }
 

@@ -129,7 +129,7 @@ import Testing
             lane: .transactional,
             limit: 5,
             by: fixture.node,
-            lease: .seconds(30)
+            lease: .seconds(600)
         )
         let lease = try #require(claimed.first)
         #expect(try await fixture.delivery.load(lease)?.state == .canceled)

@@ -25,7 +25,7 @@ import Testing
     }
 
     private func claim(_ fixture: StoreFixture, by node: NodeID = "node-1") async throws -> [WebhookLease] {
-        try await fixture.webhooks.claim(limit: 10, by: node, lease: .seconds(30))
+        try await fixture.webhooks.claim(limit: 10, by: node, lease: .seconds(600))
     }
 
     @Test func newsAreClaimedOnceAndTheCursorMovesByAdvanceOnly() async throws {

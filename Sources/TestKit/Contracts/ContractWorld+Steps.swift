@@ -93,8 +93,8 @@ extension ContractWorld {
     }
 
     /// The slice leases of `message` that a claim finds now; what belongs to other messages stays leased.
-    func claim(_ message: MessageID, by node: NodeID, lease: Duration = .seconds(30)) async throws -> [SliceLease] {
-        let leases = try await deliveries.claim(tenant: tenant, lane: .bulk, limit: 100, by: node, lease: lease)
+    func claim(_ message: MessageID, by node: NodeID) async throws -> [SliceLease] {
+        let leases = try await deliveries.claim(tenant: tenant, lane: .bulk, limit: 100, by: node, lease: Self.lease)
         return leases.filter { $0.key.message == message }
     }
 }

@@ -17,8 +17,8 @@ package struct ContractWorld: Sendable {
     package var identifiers: any IdentifierSource
     /// The database's time.
     package var now: @Sendable () -> Timestamp
-    /// Lets the database's time pass: a test clock moves, a real one is waited for.
-    package var pass: @Sendable (Duration) async -> Void
+    /// Lets the database's time pass, for what it keeps: a test clock moves; a server's stays, and what is stored grows older.
+    package var pass: @Sendable (Duration) async throws -> Void
 
     package init(
         tenant: TenantID,
@@ -29,7 +29,7 @@ package struct ContractWorld: Sendable {
         webhooks: (any WebhookStore)? = nil,
         identifiers: any IdentifierSource,
         now: @escaping @Sendable () -> Timestamp,
-        pass: @escaping @Sendable (Duration) async -> Void
+        pass: @escaping @Sendable (Duration) async throws -> Void
     ) {
         self.tenant = tenant
         self.otherTenant = otherTenant
@@ -41,6 +41,9 @@ package struct ContractWorld: Sendable {
         self.now = now
         self.pass = pass
     }
+
+    /// How long every lease of a rule lasts: longer than the slowest machine needs to look at it.
+    package static let lease: Duration = .seconds(600)
 
     /// The app in RationalOwl's dialect, which the rules use.
     package var scope: AppScope { AppScope(app: app, vendor: .rationalOwl) }

@@ -19,6 +19,8 @@ enum TestCluster {
     static func configuration(_ connectionString: String) -> PostgresConfiguration {
         var configuration = PostgresConfiguration(connectionString)
         configuration.connectTimeout = .seconds(60)
+        configuration.batchTimeout = .seconds(120)
+        configuration.statementTimeout = .seconds(180)
         return configuration
     }
 
@@ -124,7 +126,7 @@ struct TestDatabase: Sendable {
         TestCluster.configuration(cluster.connectionString(role: role, database: name))
     }
 
-    func pool(_ role: GatewayRole, limits: PoolLimits = PoolLimits()) -> PostgresPool {
+    func pool(_ role: GatewayRole, limits: PoolLimits = .patient()) -> PostgresPool {
         PostgresPool(configuration(role), limits: limits, logger: TestCluster.logger)
     }
 
@@ -134,6 +136,15 @@ struct TestDatabase: Sendable {
             TestCluster.configuration(cluster.adminConnectionString(database: name)),
             logger: TestCluster.logger
         )
+    }
+}
+
+extension PoolLimits {
+    /// A call waits for its session however slow the machine is: what is tested is not speed.
+    static func patient(maximumConnections: Int = PoolLimits().maximumConnections) -> PoolLimits {
+        var limits = PoolLimits(maximumConnections: maximumConnections)
+        limits.waitTimeout = .seconds(120)
+        return limits
     }
 }
 
