@@ -29,20 +29,23 @@ struct BenchPush: Sendable {
     func encode() throws(PushFault) -> [UInt8] {
         var encoder = PayloadEncoder()
         try encoder.encode(payload, for: .alert)
-        return encoder.copy
+        return encoder.copy()
     }
 
     /// The push of one addressee, encoded and checked.
     ///
     /// - Throws: `PushFault`, which would be a mistake of this program.
-    func push(slot: Int, to token: String, id: PushID, with encoder: inout PayloadEncoder) throws(PushFault) -> Push {
-        let notification = APNsNotification(
-            token: DeviceToken(stored: token),
+    func push(slot: Int, to token: DeviceToken, id: PushID, with encoder: inout PayloadEncoder) throws(PushFault)
+        -> Push
+    {
+        Push(
+            slot: slot,
+            token: token,
+            environment: .production,
             topic: BenchPush.topic,
             id: id,
-            priority: 10,
-            payload: payload
+            payload: try encoder.payload(payload, priority: 10),
+            expiresAt: nil
         )
-        return try notification.push(slot: slot, with: &encoder)
     }
 }

@@ -19,6 +19,8 @@ struct CoreLoad: Sendable {
 
     private let options: LoadOptions
     private let push: BenchPush
+    /// Made before the clock starts, as h2load reads its list of paths. Empty where every push has its own.
+    private let tokens: [DeviceToken]
     private let transport: APNsTransport
     /// The next number to send.
     private let next = NIOLockedValueBox(0)
@@ -29,6 +31,7 @@ struct CoreLoad: Sendable {
     init(_ options: LoadOptions) throws {
         self.options = options
         push = try BenchPush(bodyBytes: options.bodyBytes)
+        tokens = (0..<options.tokenCount).map { DeviceToken(stored: Addressee.tokenText($0)) }
         var configuration = APNsTransport.Configuration()
         configuration.connectionLimits.maxConcurrentStreams = options.streamLimit
         configuration.limits.maxConnections = options.connectionCount
@@ -150,8 +153,8 @@ struct CoreLoad: Sendable {
     }
 
     private func makePush(_ number: Int, slot: Int, _ encoder: inout PayloadEncoder) -> Push? {
-        let addressee = options.tokenCount > 0 ? number % options.tokenCount : number
-        let token = Addressee.tokenText(addressee)
+        let token =
+            tokens.isEmpty ? DeviceToken(stored: Addressee.tokenText(number)) : tokens[number % tokens.count]
         return try? push.push(slot: slot, to: token, id: Addressee.id(number), with: &encoder)
     }
 

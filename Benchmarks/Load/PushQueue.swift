@@ -36,7 +36,7 @@ struct PushQueue: AsyncSequence, Sendable {
             pushes.reserveCapacity(numbers.count)
             for (slot, number) in numbers.enumerated() {
                 let waiting = queue.waiting[number]
-                let token = Addressee.text(waiting.token)
+                let token = DeviceToken(stored: Addressee.text(waiting.token))
                 pushes.append(try queue.push.push(slot: slot, to: token, id: waiting.id, with: &encoder))
             }
             return pushes

@@ -27,11 +27,11 @@ struct PushPieces {
 
     func encodeRequests(_ count: Int) throws {
         var payloads = PayloadEncoder()
-        let push = try push(0, &payloads)
+        let batch = [try push(0, &payloads)]
         var encoder = PushEncoder(blocks: HeaderBlocks(authority: "api.push.apple.com", limit: 8))
         let deadline = Moment(.now + .seconds(30))
         for slot in 0..<count {
-            try encoder.append(push, slot: UInt64(slot), deadline: deadline)
+            try encoder.append(batch.span, at: 0, slot: UInt64(slot), deadline: deadline)
             if encoder.batch.count == 256 { encoder.batch.removeAll() }
         }
     }

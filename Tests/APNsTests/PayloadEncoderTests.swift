@@ -196,7 +196,7 @@ struct PayloadEncoderTests {
     @Test func encoderIsUsedAgainAndLeavesNothingBehind() throws {
         var encoder = PayloadEncoder()
         try encoder.encode(APNsPayload(Aps(alert: .text(String(repeating: "x", count: 3000)))), for: .alert)
-        let first = encoder.copy
+        let first = encoder.copy()
         try encoder.encode(APNsPayload(Aps(badge: 1)), for: .alert)
         #expect(String(decoding: encoder.bytes, as: UTF8.self) == #"{"aps":{"badge":1}}"#)
         #expect(first.count == 3000 + #"{"aps":{"alert":""}}"#.utf8.count)

@@ -222,18 +222,14 @@ struct PayloadRulesTests {
         #expect(try notification(.background).push(slot: 0, with: &encoder).payload.priority == 5)
     }
 
-    @Test func faultNamesTheHeader() {
+    @Test func faultNamesTheHeader() throws {
         var encoder = PayloadEncoder()
-        #expect(throws: PushFault("apns-priority", .outOfRange("5, 1"), .badPriority)) {
-            try notification(.background, priority: 10).push(slot: 0, with: &encoder)
-        }
-        do throws(PushFault) {
-            _ = try notification(collapseID: String(repeating: "c", count: 65)).push(slot: 0, with: &encoder)
-            Issue.record("a collapse id of 65 bytes passed")
-        } catch {
-            #expect(error.field == "apns-collapse-id")
-            #expect(error.rejection == Rejection(scope: .content, reason: "BadCollapseId", status: 0))
-        }
+        let urgent = try notification(.background, priority: 10).push(slot: 0, with: &encoder)
+        #expect(PushGuard.fault(in: urgent) == PushFault("apns-priority", .outOfRange("5, 1"), .badPriority))
+        let long = try notification(collapseID: String(repeating: "c", count: 65)).push(slot: 0, with: &encoder)
+        let fault = try #require(PushGuard.fault(in: long))
+        #expect(fault.field == "apns-collapse-id")
+        #expect(fault.rejection == Rejection(scope: .content, reason: "BadCollapseId", status: 0))
     }
 
     @Test func faultWithoutAWordOfApplesIsStillARejectionOfTheContent() {

@@ -21,18 +21,22 @@ struct PushGuardTests {
     // It remembers the last good topic, type and priority; what differs is looked at all the same.
     @Test func goodNeighbourExcusesNothing() {
         var pushGuard = PushGuard()
-        #expect(pushGuard.fault(in: makePush(0)) == nil)
-        #expect(pushGuard.fault(in: makePush(1)) == nil)
-        #expect(pushGuard.fault(in: makePush(2, token: "zz"))?.rejection.reason == "BadDeviceToken")
-        #expect(pushGuard.fault(in: makePush(3, payload: payload(0)))?.rejection.reason == "PayloadEmpty")
-        #expect(pushGuard.fault(in: makePush(4, payload: payload(4097)))?.rejection.reason == "PayloadTooLarge")
+        func fault(_ push: Push) -> PushFault? {
+            let batch = [makePush(9), push]
+            return pushGuard.fault(in: batch.span, at: 1)
+        }
+        #expect(fault(makePush(0)) == nil)
+        #expect(fault(makePush(1)) == nil)
+        #expect(fault(makePush(2, token: "zz"))?.rejection.reason == "BadDeviceToken")
+        #expect(fault(makePush(3, payload: payload(0)))?.rejection.reason == "PayloadEmpty")
+        #expect(fault(makePush(4, payload: payload(4097)))?.rejection.reason == "PayloadTooLarge")
         #expect(
-            pushGuard.fault(in: makePush(5, payload: payload(collapseID: " x")))?.rejection.reason == "BadCollapseId"
+            fault(makePush(5, payload: payload(collapseID: " x")))?.rejection.reason == "BadCollapseId"
         )
-        #expect(pushGuard.fault(in: makePush(6, topic: "a b"))?.rejection.reason == "BadTopic")
-        #expect(pushGuard.fault(in: makePush(7, payload: payload(priority: 3)))?.rejection.reason == "BadPriority")
-        #expect(pushGuard.fault(in: makePush(8, payload: payload(5000, type: .voip))) == nil)
-        #expect(pushGuard.fault(in: makePush(9, payload: payload(5000)))?.rejection.reason == "PayloadTooLarge")
+        #expect(fault(makePush(6, topic: "a b"))?.rejection.reason == "BadTopic")
+        #expect(fault(makePush(7, payload: payload(priority: 3)))?.rejection.reason == "BadPriority")
+        #expect(fault(makePush(8, payload: payload(5000, type: .voip))) == nil)
+        #expect(fault(makePush(9, payload: payload(5000)))?.rejection.reason == "PayloadTooLarge")
     }
 
     @Test func refusalSaysThatAppleWasNotAsked() throws {

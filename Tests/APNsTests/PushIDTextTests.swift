@@ -12,7 +12,7 @@ struct PushIDTextTests {
         for _ in 0..<500 {
             let uuid = UUID()
             let id = PushID(uuid)
-            let text = [UInt8](capacity: PushID.textCount + 4) { id.spell(into: &$0) }
+            let text = [UInt8](capacity: PushID.textCount) { id.spell(into: &$0) }
             #expect(String(decoding: text, as: UTF8.self) == uuid.uuidString.lowercased())
             #expect(read(text) == id)
             #expect(read(Array(uuid.uuidString.utf8)) == id)

@@ -1,99 +1,173 @@
+import HTTP2
 import Model
+import Synchronization
 import Testing
 
 @testable import APNs
 
 /// One push and its caller: answered once, cancelled wherever it is, and nothing left behind.
 struct SingleSendTests {
-    private let credential = CredentialKey(tenant: "acme", credential: "apple")
+    private let group = SingleSends.Group(
+        credential: CredentialKey(tenant: "acme", credential: "apple"),
+        deadline: .seconds(1)
+    )
+    private let canceled = Outcome.unsent(TransportError(.canceled))
+    private let fetches = Counter()
 
-    /// Runs `body` with one that waits, and gives what its caller was answered.
-    private func outcome(_ body: (SingleSend) -> Void) async -> Outcome {
-        await withCheckedContinuation { caller in
-            let send = SingleSend(makePush(0), through: credential, deadline: .seconds(1))
-            #expect(send.awaited(by: caller))
-            body(send)
-        }
+    /// How often the hall asked to be fetched from.
+    private final class Counter: Sendable {
+        let count = Atomic<Int>(0)
     }
 
-    private func job(_ sends: [SingleSend]) -> SendJob {
+    private func hall() -> SingleSends {
+        SingleSends { [fetches] in fetches.count.add(1, ordering: .relaxed) }
+    }
+
+    private func job(_ pushes: [Push], _: SingleSends.Group, _ callers: SingleCallers) -> SendJob {
         let now = ContinuousClock.now
         return SendJob(
-            sends.indices.map { makePush($0) },
+            pushes,
             client: "acme",
             offeredAt: now,
             deadline: now + .seconds(1),
-            sink: .callers(sends)
+            sink: .callers(callers)
         )
     }
 
-    @Test func callerHearsTheFirstAnswerOnly() async {
-        let heard = await outcome { send in
-            send.end(.unsent(TransportError(.goingAway)))
-            send.end(.accepted(TransportMessageID("late")))
+    /// Adds a push, lets `body` act, and gives what its caller was answered.
+    private func outcome(_ hall: SingleSends, _ body: (UInt64) -> Void) async -> Outcome {
+        let id = hall.newID()
+        return await Waiter.wait { (caller: SingleSends.Caller) in
+            guard case .taken = hall.add(id, makePush(7), group, caller) else {
+                return caller.resume(returning: canceled)
+            }
+            body(id)
         }
-        #expect(heard == .unsent(TransportError(.goingAway)))
     }
 
-    // The batch holds its callers, and each knows its batch: whoever is answered lets go.
+    private func fail(_ what: Comment) { Issue.record(what) }
+
+    private func accepted(_ slot: Int, _ id: String = "id") -> PushCompletion {
+        PushCompletion(slot: slot, outcome: .accepted(TransportMessageID(id)))
+    }
+
+    @Test func callerHearsTheFirstAnswerOnlyOnceItIsPassedOn() async {
+        let hall = hall()
+        let heard = await outcome(hall) { _ in
+            let batches = hall.takeAll(job)
+            #expect(batches.count == 1 && hall.takeAll(job).isEmpty)
+            // By its place, whatever its own slot was.
+            batches.first?.job.complete([0], .unsent(TransportError(.timedOut)))
+            batches.first?.job.complete([accepted(0, "late"), accepted(7), accepted(-1)])
+            #expect(fetches.count.load(ordering: .relaxed) == 2)
+            hall.passOn()
+        }
+        #expect(heard == .unsent(TransportError(.timedOut)))
+    }
+
+    // The hall knows its batches, and each its callers: whoever is answered lets go.
     @Test func answeredPushesKeepNoBatch() async {
+        let hall = hall()
         weak var kept: SendJob?
-        let heard = await outcome { send in
-            let job = job([send])
-            kept = job
-            #expect(!send.sent(job, 0))
-            job.complete([PushCompletion(slot: 0, outcome: .accepted(TransportMessageID("id")))])
+        let heard = await outcome(hall) { _ in
+            let batches = hall.takeAll(job)
+            kept = batches.first?.job
+            for batch in batches {
+                #expect(hall.offered(batch).isEmpty)
+                batch.job.complete([accepted(0)])
+            }
+            hall.passOn()
         }
         #expect(heard == .accepted(TransportMessageID("id")))
         #expect(kept == nil)
     }
 
     @Test func cancellationFindsThePushWhereverItIs() async {
-        _ = await outcome { send in
-            #expect(send.canceled() == nil)
-            // It was in the hall: whoever puts it in a batch is told.
-            #expect(send.sent(job([send]), 0))
-            send.end(.unsent(TransportError(.canceled)))
-            #expect(send.canceled() == nil)
+        let hall = hall()
+        let waiting = await outcome(hall) { id in
+            guard case .waiting(let caller) = hall.cancel(id) else { return fail("not found") }
+            caller.resume(returning: canceled)
+            // A batch that was cancelled to its last push is none.
+            #expect(hall.takeAll(job).isEmpty)
         }
-        _ = await outcome { send in
-            let job = job([send])
-            #expect(!send.sent(job, 0))
-            #expect(send.canceled()?.0 === job)
-            send.end(.unsent(TransportError(.canceled)))
+        #expect(waiting == canceled)
+        let leaving = await outcome(hall) { id in
+            let batches = hall.takeAll(job)
+            // Not offered yet: whoever offers it is told, once.
+            guard case .settled = hall.cancel(id) else { return fail("not settled") }
+            #expect(batches.map(hall.offered) == [[0]])
+            #expect(batches.map(hall.offered) == [[]])
+            guard case .sent(let batch, 0) = hall.cancel(id) else { return fail("not sent") }
+            #expect(batch.job === batches.first?.job)
+            batch.job.complete([PushCompletion(slot: 0, outcome: canceled)])
+            hall.passOn()
+            guard case .settled = hall.cancel(id) else { return fail("found after its end") }
+        }
+        #expect(leaving == canceled)
+    }
+
+    @Test func cancelledTaskIsNotTaken() async {
+        let hall = hall()
+        let (until, _) = AsyncStream<Void>.makeStream()
+        let task = Task {
+            // Ends when the task is cancelled.
+            for await _ in until {}
+            return await outcome(hall) { _ in fail("it was taken") }
+        }
+        task.cancel()
+        #expect(await task.value == canceled)
+        #expect(hall.takeAll(job).isEmpty)
+    }
+
+    @Test func whatIsAskedForTogetherLeavesTogetherByCredentialAndDeadline() async {
+        let hall = hall()
+        let other = SingleSends.Group(credential: group.credential, deadline: .seconds(2))
+        await withTaskGroup(of: Outcome.self) { tasks in
+            for number in 0..<12 {
+                let id = hall.newID()
+                tasks.addTask {
+                    await Waiter.wait { (caller: SingleSends.Caller) in
+                        _ = hall.add(id, makePush(number), number.isMultiple(of: 3) ? other : group, caller)
+                    }
+                }
+            }
+            var batches: [SingleSends.Batch] = []
+            while batches.reduce(0, { $0 + $1.job.pushes.count }) < 12 {
+                batches += hall.takeAll(job)
+                await Task.yield()
+            }
+            for batch in batches {
+                #expect(batch.job.pushes.allSatisfy { $0.slot.isMultiple(of: 3) == (batch.group == other) })
+                batch.job.complete(batch.job.pushes.indices, .unsent(TransportError(.goingAway)))
+            }
+            hall.passOn()
+            for await outcome in tasks { #expect(outcome == .unsent(TransportError(.goingAway))) }
         }
     }
 
-    @Test func cancellationBeforeTheWaitIsTold() async {
-        let send = SingleSend(makePush(0), through: credential, deadline: .seconds(1))
-        #expect(send.canceled() == nil)
-        let heard = await withCheckedContinuation { caller in
-            #expect(!send.awaited(by: caller))
-            send.end(.unsent(TransportError(.canceled)))
-        }
-        #expect(heard == .unsent(TransportError(.canceled)))
-    }
-
-    @Test func completionOfAStrangersSlotIsDropped() async {
-        let heard = await outcome { send in
-            let job = job([send])
-            _ = send.sent(job, 0)
-            job.complete([PushCompletion(slot: 7, outcome: .accepted(TransportMessageID("x")))])
-            job.complete([PushCompletion(slot: 0, outcome: .unsent(TransportError(.timedOut)))])
-        }
-        #expect(heard == .unsent(TransportError(.timedOut)))
-    }
-
-    @Test func closedHallTakesNobody() async {
-        let sends = SingleSends()
-        let first = await outcome { send in
-            guard case .first = sends.add(send) else { return #expect(Bool(false)) }
-            for waiting in sends.close() { waiting.end(.unsent(TransportError(.goingAway))) }
+    @Test func closedHallTakesNobodyAndAnswersAtOnce() async {
+        let hall = hall()
+        let first = await outcome(hall) { _ in
+            for caller in hall.close() { caller.resume(returning: .unsent(TransportError(.goingAway))) }
         }
         #expect(first == .unsent(TransportError(.goingAway)))
-        _ = await outcome { send in
-            guard case .closed = sends.add(send) else { return #expect(Bool(false)) }
-            send.end(.unsent(TransportError(.goingAway)))
+        let second = await outcome(hall) { _ in fail("it was taken") }
+        #expect(second == canceled)
+    }
+
+    @Test func whatWasOnItsWayWhenTheHallClosedIsAnsweredWithoutBeingFetched() async {
+        let hall = hall()
+        let told = await outcome(hall) { _ in
+            for batch in hall.takeAll(job) { batch.job.complete([accepted(0)]) }
+            #expect(hall.close().isEmpty)
         }
+        #expect(told == .accepted(TransportMessageID("id")))
+        let late = self.hall()
+        let heard = await outcome(late) { _ in
+            let batches = late.takeAll(job)
+            #expect(late.close().isEmpty)
+            for batch in batches { batch.job.complete([accepted(0)]) }
+        }
+        #expect(heard == .accepted(TransportMessageID("id")))
     }
 }

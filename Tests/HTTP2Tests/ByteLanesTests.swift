@@ -45,10 +45,60 @@ struct ByteLanesTests {
         let bytes = [UInt8](capacity: 5) { out in
             isWhole = out.append(copying: "abc") && isWhole
             isWhole = out.append(copying: [1, 2, 3].span) && isWhole
-            // No room for eight: nothing.
-            out.append(word: 0)
+            // No room for all: nothing.
+            out.append(words: [0, 0, 0, 0, 0], count: 36)
         }
         #expect(!isWhole)
         #expect(bytes == Array("abc".utf8) + [1, 2])
+    }
+}
+
+/// What the encoder of payloads leans on.
+struct ByteSpansTests {
+    // Every byte at every place of a word and beside every neighbour that could lend it a bit.
+    @Test func oneByteIsFoundWhateverIsBesideIt() {
+        var wrong: [[UInt8]] = []
+        for neighbour in [0x00, 0x1F, 0x20, 0x21, 0x22, 0x23, 0x5B, 0x5C, 0x5D, 0x7F, 0x80, 0xA2, 0xDC, 0xFF] as [UInt8]
+        {
+            for byte in UInt8.min...UInt8.max {
+                for place in 0..<8 {
+                    var bytes = [UInt8](repeating: neighbour, count: 8)
+                    bytes[place] = byte
+                    let lanes = ByteLanes(bytes.span.word(at: 0))
+                    let isRight =
+                        (lanes.anyBelow(0x20) & ByteLanes.marks != 0) == bytes.contains { $0 < 0x20 }
+                        && (lanes.anyEqual(0x22) & ByteLanes.marks != 0) == bytes.contains(0x22)
+                        && (lanes.anyEqual(0x5C) & ByteLanes.marks != 0) == bytes.contains(0x5C)
+                    if !isRight { wrong.append(bytes) }
+                }
+            }
+        }
+        #expect(wrong.isEmpty)
+    }
+
+    @Test func threePiecesAreOneTextAndFillToTheBrim() {
+        let text = Array("bc".utf8)
+        for capacity in 0...6 {
+            var isWhole = false
+            let bytes = [UInt8](capacity: capacity) { isWhole = $0.append("a", copying: text.span, "de") }
+            #expect(bytes == Array("abcde".utf8.prefix(capacity)))
+            #expect(isWhole == (capacity >= 5))
+        }
+        let empty: [UInt8] = []
+        #expect([UInt8](capacity: 2) { $0.append("a", copying: empty.span, "b") } == Array("ab".utf8))
+    }
+
+    @Test func wordsAreTheirLowBytesFirst() {
+        let words: InlineArray<5, UInt64> = [0x0807_0605_0403_0201, 0, 0, 0, 0x0D0C_0B0A]
+        let bytes = [UInt8](capacity: 36) { $0.append(words: words, count: 36) }
+        #expect(Array(bytes.prefix(8)) == [1, 2, 3, 4, 5, 6, 7, 8])
+        #expect(Array(bytes.suffix(4)) == [10, 11, 12, 13])
+        #expect([UInt8](capacity: 64) { $0.append(words: words, count: 41) }.isEmpty)
+    }
+
+    @Test func sameBytesAreTheSame() {
+        let (a, b, c, none) = (Array("abc".utf8), Array("abd".utf8), Array("ab".utf8), [UInt8]())
+        #expect(a.span.isSame(as: a.span) && none.span.isSame(as: none.span))
+        #expect(!a.span.isSame(as: b.span) && !a.span.isSame(as: c.span) && !a.span.isSame(as: none.span))
     }
 }

@@ -39,7 +39,7 @@ struct ResponseStoreTests {
     }
 
     @Test func resultIsSmallEnoughToBeMovedByValue() {
-        #expect(MemoryLayout<Completion>.size <= 40)
+        #expect(MemoryLayout<Completion>.size <= 112)
     }
 }
 

@@ -66,7 +66,7 @@ package struct Broadcast: Sendable, Hashable {
             "POST",
             "/4/broadcasts/apps/\(bundleID)",
             fields: fields + ChannelCall.requestIDField(requestID),
-            body: encoder.copy
+            body: encoder.copy()
         )
     }
 }

@@ -34,11 +34,18 @@ extension OutputSpan<UInt8> {
     // MARK: Values
 
     /// A string with its quotes. RFC 8259 §7: quotes, backslashes and control characters are escaped, all else is UTF-8 as it is.
-    mutating func json(_ text: String) {
+    mutating func json(_ text: String) { json(text, from: #"""#, to: #"""#) }
+
+    /// The same with what stands before and behind it, each with its quote.
+    mutating func json(_ text: String, from start: StaticString, to end: StaticString) {
         let span = text.utf8Span.span
-        raw(byte: "\"")
-        if ByteChecks.isPlainJSON(span) { append(copying: span) } else { escape(span) }
-        raw(byte: "\"")
+        if ByteChecks.isPlainJSON(span) {
+            append(start, copying: span, end)
+        } else {
+            raw(start)
+            escape(span)
+            raw(end)
+        }
     }
 
     mutating func json(_ texts: [String]) {

@@ -13,23 +13,25 @@ enum PayloadRules {
 
     /// Whether the kind of body fits the type at all.
     static func kindFault(_ body: borrowing APNsPayload.Body, _ rule: PushTypeRule) -> PushFault? {
+        let kind = rule.body
+        if kind == .any { return nil }
         let field: String
         // One look per value, not at both as a pair: that would copy the body.
         switch body {
         case .notification:
-            if [.any, .alert, .background, .notification].contains(rule.body) { return nil }
+            if kind == .alert || kind == .background || kind == .notification { return nil }
             field = "aps"
         case .liveActivity:
-            if [.any, .liveActivity].contains(rule.body) { return nil }
+            if kind == .liveActivity { return nil }
             field = "aps.event"
         case .contentChanged:
-            if [.any, .contentChanged].contains(rule.body) { return nil }
+            if kind == .contentChanged { return nil }
             field = "aps.content-changed"
         case .mdm:
-            if [.any, .mdm].contains(rule.body) { return nil }
+            if kind == .mdm { return nil }
             field = "mdm"
         }
-        switch rule.body {
+        switch kind {
         case .mdm: return PushFault("mdm", .missing)
         case .liveActivity: return PushFault("aps.event", .missing)
         case .contentChanged: return PushFault("aps.content-changed", .missing)

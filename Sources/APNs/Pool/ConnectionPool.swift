@@ -122,8 +122,7 @@ final class ConnectionPool: Sendable {
 
     /// What happened on one connection since its last report; on its loop's thread.
     func reported(_ id: ConnectionID, _ report: borrowing ConnectionReport, _ load: ConnectionLoad) {
-        let slots = report.completions.map(\.slot)
-        let verdicts = report.completions.map { Self.verdict($0.result) }
+        let answers = Self.answers(report.completions)
         let changes = report.changes.map { ($0, Self.reason($0)) }
         let credits = report.credits
         let now = ContinuousClock.now
@@ -133,7 +132,7 @@ final class ConnectionPool: Sendable {
                 if let handshake = load.handshake { machine.shookHands(isResumed: handshake == .resumed) }
             }
             machine.limited(id, to: load.streamLimit)
-            for index in slots.indices { machine.completed(slots[index], verdicts[index], now: now, &turn) }
+            for (slot, verdict) in answers { machine.completed(slot, verdict, now: now, &turn) }
             for (change, reason) in changes {
                 switch change {
                 case .goAway: machine.goneAway(id, reason: reason, now: now, &turn)
@@ -148,10 +147,15 @@ final class ConnectionPool: Sendable {
         }
     }
 
-    private static func verdict(_ result: Result<Response, HTTP2Error>) -> PoolMachine.Verdict {
-        switch result {
-        case .success(let response): .answered(APNsAnswer(response))
-        case .failure(let error): .failed(error)
+    /// Read outside the lock.
+    private static func answers(_ completions: [Completion]) -> [(slot: UInt64, verdict: PoolMachine.Verdict)] {
+        completions.map { completion in
+            switch completion.result {
+            case .success(let response):
+                if let id = APNsAnswer.plainYes(response) { return (completion.slot, .accepted(id)) }
+                return (completion.slot, .answered(APNsAnswer(response)))
+            case .failure(let error): return (completion.slot, .failed(error))
+            }
         }
     }
 
@@ -168,7 +172,7 @@ final class ConnectionPool: Sendable {
     private func perform(_ event: (inout PoolTurn, inout PoolMachine) -> Void) {
         var turn = PoolTurn()
         state.withLockedValue { event(&turn, &$0.machine) }
-        for submission in turn.submissions { submit(submission.tickets[...], on: submission.connection) }
+        for submission in turn.submissions { submit(submission) }
         turn.deliver()
         for action in turn.actions { act(on: action) }
     }
@@ -221,8 +225,7 @@ final class ConnectionPool: Sendable {
 
     // MARK: Submitting
 
-    private func submit(_ tickets: ArraySlice<PoolTurn.Ticket>, on id: ConnectionID) {
-        guard !tickets.isEmpty else { return }
+    private func submit(_ submission: PoolTurn.Submission) {
         // Swapped out and in, never copied: a second reference to its buffer would copy that at the first byte.
         var encoder = PushEncoder(blocks: blocks)
         let connection = state.withLockedValue { state in
@@ -230,17 +233,20 @@ final class ConnectionPool: Sendable {
                 swap(&encoder, &state.encoders[last])
                 state.encoders.removeLast()
             }
-            return state.connections[id]
+            return state.connections[submission.connection]
         }
-        var left = tickets
-        while let connection, !left.isEmpty {
-            for ticket in left.prefix(Self.submitCount) { encode(ticket, with: &encoder) }
-            left = left.dropFirst(Self.submitCount)
-            _ = connection.submit(&encoder.batch)
-            guard encoder.batch.isEmpty else { break }
+        var refused: [UInt64] = []
+        for sheaf in submission.sheaves {
+            var left = sheaf.tickets[...]
+            while let connection, refused.isEmpty, !left.isEmpty {
+                let room = Self.submitCount - encoder.batch.count
+                encode(left.prefix(room), of: sheaf.job, with: &encoder)
+                left = left.dropFirst(room)
+                if encoder.batch.count >= Self.submitCount { refused = hand(&encoder.batch, to: connection) }
+            }
+            refused += left.map(\.slot)
         }
-        let refused = (0..<encoder.batch.count).map { encoder.batch.slot(at: $0) } + left.map(\.slot)
-        encoder.batch.removeAll()
+        if let connection { refused = hand(&encoder.batch, to: connection) + refused }
         state.withLockedValue { state in
             guard state.encoders.count < Self.keptEncoderCount else { return }
             state.encoders.append(PushEncoder(blocks: blocks))
@@ -249,13 +255,24 @@ final class ConnectionPool: Sendable {
         if !refused.isEmpty { perform { turn, machine in machine.refused(refused, now: .now, &turn) } }
     }
 
+    /// Empties the batch, and says what the connection did not take of it.
+    private func hand(_ batch: inout RequestBatch, to connection: Connection) -> [UInt64] {
+        _ = connection.submit(&batch)
+        let refused = (0..<batch.count).map { batch.slot(at: $0) }
+        batch.removeAll()
+        return refused
+    }
+
     /// `PushGuard` lets only bytes through that encode; should one not, its credit comes back with the connection's next report.
-    private func encode(_ ticket: PoolTurn.Ticket, with encoder: inout PushEncoder) {
-        do throws(HTTP2Error) {
-            let pushes = ticket.job.pushes
-            try encoder.append(pushes.span[ticket.index], slot: ticket.slot, deadline: ticket.job.requestDeadline)
-        } catch {
-            perform { turn, machine in machine.completed(ticket.slot, .failed(error.unsent), now: .now, &turn) }
+    private func encode(_ tickets: ArraySlice<PoolTurn.Ticket>, of job: SendJob, with encoder: inout PushEncoder) {
+        let pushes = job.pushes
+        let span = pushes.span
+        for ticket in tickets {
+            do throws(HTTP2Error) {
+                try encoder.append(span, at: ticket.index, slot: ticket.slot, deadline: job.requestDeadline)
+            } catch {
+                perform { turn, machine in machine.completed(ticket.slot, .failed(error.unsent), now: .now, &turn) }
+            }
         }
     }
 }

@@ -14,6 +14,10 @@ extension PoolMachine {
         let place = place(of: flight.connection)
         if let place { connections[place].inFlightCount -= 1 }
         switch verdict {
+        case .accepted(let id):
+            if let place { noteYes(at: place) }
+            counters.acceptedCount += 1
+            turn.accept(flight.item.job, flight.item.index, id)
         case .answered(let answer): answered(flight, answer, place, now: now, &turn)
         case .failed(let error): failed(flight, error, place, &turn, now: now)
         }
@@ -50,11 +54,21 @@ extension PoolMachine {
 
     /// What any answer tells about the connection it came on.
     private mutating func note(_ answer: APNsAnswer, at place: Int) {
+        if answer.showsBelief, answer.remedy == .none { return noteYes(at: place) }
         connections[place].hasAnswered = true
         guard case .none = answer.remedy else { return }
+        noteGood(at: place)
+    }
+
+    private mutating func noteYes(at place: Int) {
+        connections[place].hasAnswered = true
+        connections[place].isProven = true
+        noteGood(at: place)
+    }
+
+    private mutating func noteGood(at place: Int) {
         connections[place].serverErrorCount = 0
         connections[place].hasRefused = false
-        if !connections[place].isProven { connections[place].isProven = answer.showsBelief }
         // An older connection's good answers say nothing about whether dialling goes well again.
         if connections[place].id == lastDialed { failureCount = 0 }
     }

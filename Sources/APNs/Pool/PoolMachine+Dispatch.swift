@@ -34,23 +34,24 @@ extension PoolMachine {
             let id = connections[place].id
             // A part at a time, so that several connections fill evenly.
             let room = min(connections[place].room, slots.room, limits.dispatchQuantum)
-            var tickets: [PoolTurn.Ticket] = []
-            tickets.reserveCapacity(min(room, queue.count))
-            while tickets.count < room, let item = queue.next() {
+            var submission = PoolTurn.Submission(connection: id)
+            var count = 0
+            while count < room, let item = queue.next() {
                 guard item.job.leaveBy > now else {
                     finish(item, .unsent(lateness), &turn)
                     continue
                 }
-                let flight = SlotTable.Flight(item: item, connection: id, tokenGeneration: token.generation)
-                guard let slot = slots.insert(flight) else {
-                    queue.resend(item)
-                    break
-                }
-                tickets.append(PoolTurn.Ticket(slot: slot, job: item.job, index: item.index))
+                let index = item.index
+                submission.turn(to: item.job, capacity: room - count)
+                let slot = slots.insert(
+                    SlotTable.Flight(item: item, connection: id, tokenGeneration: token.generation)
+                )
+                submission.append(PoolTurn.Ticket(slot: slot, index: index))
+                count += 1
             }
-            connections[place].credits -= tickets.count
-            connections[place].inFlightCount += tickets.count
-            turn.submit(tickets, on: id)
+            connections[place].credits -= count
+            connections[place].inFlightCount += count
+            turn.submit(submission)
         }
     }
 

@@ -20,8 +20,10 @@ struct PoolMachine {
 
     /// How a request ended.
     enum Verdict {
-        case answered(APNsAnswer)
-        case failed(HTTP2Error)
+        /// A yes that names an id and nothing else, as nearly all do; a copy of it is two numbers.
+        case accepted(PushID)
+        indirect case answered(APNsAnswer)
+        indirect case failed(HTTP2Error)
     }
 
     let limits: APNsLimits

@@ -25,17 +25,32 @@ struct PoolTurn {
         case ended
     }
 
-    /// A push to encode and submit.
+    /// A push of a batch to encode and submit.
     struct Ticket {
         let slot: UInt64
-        let job: SendJob
         let index: Int
+    }
+
+    /// Pushes of one batch, one behind the other: what each shares is not counted for each.
+    struct Sheaf {
+        let job: SendJob
+        var tickets: [Ticket]
     }
 
     /// Pushes for one connection.
     struct Submission {
         let connection: ConnectionID
-        var tickets: [Ticket]
+        var sheaves: [Sheaf] = []
+
+        /// The next pushes are of this batch; there is room for `capacity` of them.
+        mutating func turn(to job: SendJob, capacity: Int) {
+            if let last = sheaves.last, last.job === job { return }
+            var tickets: [Ticket] = []
+            tickets.reserveCapacity(min(capacity, job.pushes.count))
+            sheaves.append(Sheaf(job: job, tickets: tickets))
+        }
+
+        mutating func append(_ ticket: Ticket) { sheaves[sheaves.count - 1].tickets.append(ticket) }
     }
 
     /// Completions of one batch.
@@ -51,17 +66,30 @@ struct PoolTurn {
     /// Where each batch's completions are in `finished`; neighbours mostly belong to the same batch.
     private var places: [ObjectIdentifier: Int] = [:]
 
-    mutating func submit(_ tickets: [Ticket], on connection: ConnectionID) {
-        guard !tickets.isEmpty else { return }
-        if let place = submissions.firstIndex(where: { $0.connection == connection }) {
-            submissions[place].tickets += tickets
+    mutating func submit(_ submission: Submission) {
+        guard !submission.sheaves.isEmpty else { return }
+        if let place = submissions.firstIndex(where: { $0.connection == submission.connection }) {
+            submissions[place].sheaves += submission.sheaves
         } else {
-            submissions.append(Submission(connection: connection, tickets: tickets))
+            submissions.append(submission)
         }
     }
 
-    mutating func complete(_ job: SendJob, _ index: Int, _ outcome: Outcome) {
-        let completion = PushCompletion(slot: job.pushes[index].slot, outcome: outcome)
+    mutating func complete(_ job: SendJob, _ index: Int, _ outcome: consuming Outcome) {
+        complete(job, PushCompletion(slot: job.slot(at: index), outcome: outcome))
+    }
+
+    /// The same for a yes; made where it stays.
+    mutating func accept(_ job: SendJob, _ index: Int, _ id: PushID) {
+        let slot = job.slot(at: index)
+        if let last = finished.indices.last, finished[last].job === job {
+            finished[last].completions.append(PushCompletion(slot: slot, outcome: .accepted(TransportMessageID(id))))
+        } else {
+            complete(job, PushCompletion(slot: slot, outcome: .accepted(TransportMessageID(id))))
+        }
+    }
+
+    private mutating func complete(_ job: SendJob, _ completion: PushCompletion) {
         if let last = finished.indices.last, finished[last].job === job {
             finished[last].completions.append(completion)
         } else if job.pushes.count == 1 {

@@ -22,15 +22,14 @@ struct SlotTable {
     /// How many are on their way.
     private(set) var count = 0
 
-    /// At most `limit` at a time.
+    /// Advises to have at most `limit` at a time, see `room`.
     init(limit: Int) { self.limit = max(1, limit) }
 
     /// How many more may leave.
-    var room: Int { limit - count }
+    var room: Int { max(0, limit - count) }
 
-    /// Gives a push an id, or nil if the table is full.
-    mutating func insert(_ flight: Flight) -> UInt64? {
-        guard count < limit else { return nil }
+    /// Gives a push an id. It is the caller who asks for `room` before.
+    mutating func insert(_ flight: consuming Flight) -> UInt64 {
         let place: UInt32
         if let last = free.popLast() {
             place = last
@@ -48,10 +47,9 @@ struct SlotTable {
     /// Takes the push of an id out; nil if there is none.
     mutating func remove(_ id: UInt64) -> Flight? {
         let place = Int(id & 0xFFFF_FFFF)
-        guard place < places.count, UInt64(places[place].use) == id >> 32, let flight = places[place].flight else {
-            return nil
-        }
-        places[place].flight = nil
+        guard place < places.count, UInt64(places[place].use) == id >> 32 else { return nil }
+        // Taken, not copied: a copy would count a reference.
+        guard let flight = places[place].flight.take() else { return nil }
         free.append(UInt32(place))
         count -= 1
         return flight

@@ -39,30 +39,23 @@ package struct APNsNotification: Sendable {
         self.payload = payload
     }
 
-    /// The push as the transport takes it, checked: no header and no field that Apple would refuse.
+    /// The push as the transport takes it, its payload checked. Its headers are the transport's to check, as those of every push; who wants to
+    /// know before asks `PushGuard`.
     ///
     /// - Parameters:
     ///   - slot: the caller's index, which the completion carries.
     ///   - encoder: writes the payload; its memory is used again.
-    /// - Returns: a push that `PushGuard` lets through.
+    /// - Returns: a push whose payload Apple would take.
     /// - Throws: `PushFault` with the field and the rule.
     package func push(slot: Int, with encoder: inout PayloadEncoder) throws(PushFault) -> Push {
-        try encoder.encode(payload, for: type)
-        let push = Push(
+        return Push(
             slot: slot,
             token: token,
             environment: environment,
             topic: topic,
             id: id,
-            payload: PushPayload(
-                bytes: encoder.copy,
-                type: type,
-                priority: priority ?? type.rule.standardPriority,
-                collapseID: collapseID
-            ),
+            payload: try encoder.payload(payload, type: type, priority: priority, collapseID: collapseID),
             expiresAt: expiresAt
         )
-        if let fault = encoder.pushGuard.fault(in: push) { throw fault }
-        return push
     }
 }

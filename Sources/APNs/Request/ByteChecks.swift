@@ -13,7 +13,7 @@ enum ByteChecks {
     /// Nothing that JSON wants escaped in a string: RFC 8259 §7.
     static func isPlainJSON(_ span: Span<UInt8>) -> Bool {
         !span.contains(filler: UInt8(ascii: "x")) { bytes in
-            (bytes.below(0x20) | bytes.equal(UInt8(ascii: "\"")) | bytes.equal(UInt8(ascii: "\\"))) & ~bytes.high
+            bytes.anyBelow(0x20) | bytes.anyEqual(UInt8(ascii: "\"")) | bytes.anyEqual(UInt8(ascii: "\\"))
         }
     }
 

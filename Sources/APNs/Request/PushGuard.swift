@@ -7,29 +7,30 @@ package import Model
 /// A refusal carries Apple's own word and status 0, because Apple was not asked.
 package struct PushGuard: Sendable {
     /// What the last good push had in common with its neighbours, as mostly it is the same again.
-    private struct Head {
-        let topic: String
-        let type: PushType
-        let priority: Int
-        /// Of its type. Unit: bytes.
-        let maxPayloadBytes: Int
-    }
-
-    private var good: Head?
+    private var good: PushHead?
+    /// Of its type. Unit: bytes.
+    private var knownMaximum = 0
 
     package init() {}
 
-    /// Which field would be refused and by which rule, or nil if the push may be sent.
-    package mutating func fault(in push: borrowing Push) -> PushFault? {
-        if !Self.isToken(push.token.text) {
+    /// Which field of a batch's push would be refused and by which rule, or nil if it may be sent.
+    ///
+    /// By its place: handed over, a push would be copied, and it has six references to count.
+    package mutating func fault(in pushes: Span<Push>, at index: Int) -> PushFault? {
+        if !Self.isToken(pushes[index].token.text) {
             let what = "hex of an even length up to \(DeviceToken.maximumLength)"
             return PushFault(":path", .malformed(what), .badDeviceToken)
         }
-        if push.payload.bytes.isEmpty { return PushFault("payload", .missing, .payloadEmpty) }
-        if let good, good.priority == push.payload.priority, good.type == push.payload.type, good.topic == push.topic {
-            return Self.sizeFault(push.payload.bytes.count, good.maxPayloadBytes)
-                ?? push.payload.collapseID.flatMap(Self.collapseFault)
+        let byteCount = pushes[index].payload.bytes.count
+        if byteCount == 0 { return PushFault("payload", .missing, .payloadEmpty) }
+        if good?.isSame(pushes, index) == true, byteCount <= knownMaximum, pushes[index].payload.collapseID == nil {
+            return nil
         }
+        return fault(in: pushes[index])
+    }
+
+    /// What its token does not decide.
+    private mutating func fault(in push: Push) -> PushFault? {
         let rule = push.payload.type.rule
         if let fault = Self.sizeFault(push.payload.bytes.count, rule.maxPayloadBytes) { return fault }
         if !rule.priorities.contains(number: push.payload.priority) {
@@ -42,19 +43,16 @@ package struct PushGuard: Sendable {
             return PushFault(APNsHeader.pushType.description, .malformed(what), .invalidPushType)
         }
         if let fault = Self.topicFault(push.topic, suffix: rule.topicSuffix) { return fault }
-        good = Head(
-            topic: push.topic,
-            type: push.payload.type,
-            priority: push.payload.priority,
-            maxPayloadBytes: rule.maxPayloadBytes
-        )
+        good = PushHead(push)
+        knownMaximum = rule.maxPayloadBytes
         return nil
     }
 
     /// The same for one push.
     package static func fault(in push: Push) -> PushFault? {
         var pushGuard = PushGuard()
-        return pushGuard.fault(in: push)
+        let batch = [push]
+        return pushGuard.fault(in: batch.span, at: 0)
     }
 
     /// Why the push would be refused, or nil if it may be sent.

@@ -26,18 +26,22 @@ extension PushID {
         )
     }
 
-    /// Writes the lower-case text; `out` needs room for four bytes more than it has.
+    /// Writes the lower-case text.
     func spell(into out: inout OutputSpan<UInt8>) {
         let first = ByteLanes.hexDigits(UInt32(truncatingIfNeeded: high >> 32))
         let second = ByteLanes.hexDigits(UInt32(truncatingIfNeeded: high))
         let third = ByteLanes.hexDigits(UInt32(truncatingIfNeeded: low >> 32))
         let fourth = ByteLanes.hexDigits(UInt32(truncatingIfNeeded: low))
         let dash = UInt64(Self.dash)
-        out.append(word: first)
-        out.append(word: dash | (second & Self.lowHalf) << 8 | dash << 40 | (second >> 32) << 48)
-        out.append(word: second >> 48 | dash << 16 | (third & Self.lowHalf) << 24 | dash << 56)
-        out.append(word: third >> 32 | fourth << 32)
-        out.append(word: fourth >> 32)
-        out.removeLast(4)
+        out.append(
+            words: [
+                first,
+                dash | (second & Self.lowHalf) << 8 | dash << 40 | (second >> 32) << 48,
+                second >> 48 | dash << 16 | (third & Self.lowHalf) << 24 | dash << 56,
+                third >> 32 | fourth << 32,
+                fourth >> 32,
+            ],
+            count: Self.textCount
+        )
     }
 }

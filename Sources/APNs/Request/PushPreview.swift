@@ -22,7 +22,7 @@ package struct PushPreview: Sendable {
         let shared = HeaderBlocks.fields(topic: push.topic, type: payload.type, priority: payload.priority)
         let pseudo = [
             (":method", "POST"), (":scheme", "https"), (":authority", authority),
-            (":path", PushEncoder.pathPrefix + push.token.text),
+            (":path", "\(PushEncoder.pathPrefix)\(push.token.text)"),
         ]
         fields = pseudo + (shared + own).map { ($0.0.description, $0.1) }
         body = payload.bytes

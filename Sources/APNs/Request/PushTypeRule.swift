@@ -3,7 +3,7 @@ package import Model
 /// What Apple says of one push type: a row of the table in apns.md §6.
 ///
 /// Source: Apple, "Sending notification requests to APNs" (2026-11) and the pages it names per type.
-package struct PushTypeRule: Sendable, Equatable {
+package final class PushTypeRule: Sendable {
     /// The values of `apns-priority`.
     package struct Priorities: OptionSet, Sendable {
         package let rawValue: UInt8
@@ -96,6 +96,35 @@ package struct PushTypeRule: Sendable, Equatable {
     }
 }
 
+/// The table, made once: each push asks for its row.
+extension PushTypeRule {
+    fileprivate static let alert = PushTypeRule("alert", body: .alert)
+    fileprivate static let background = PushTypeRule(
+        "background",
+        priorities: [.powerAware, .lowest],
+        standardPriority: 5,
+        body: .background
+    )
+    fileprivate static let voip = PushTypeRule(
+        "voip",
+        suffix: ".voip",
+        maxPayloadBytes: APNsLimits.maxVoIPPayloadBytes,
+        expiry: .immediate
+    )
+    fileprivate static let complication = PushTypeRule("complication", suffix: ".complication")
+    fileprivate static let fileProvider = PushTypeRule("fileprovider", suffix: ".pushkit.fileprovider")
+    fileprivate static let mdm = PushTypeRule("mdm", body: .mdm)
+    fileprivate static let location = PushTypeRule("location", suffix: ".location-query", isTokenOnly: true)
+    fileprivate static let liveActivity = PushTypeRule(
+        "liveactivity",
+        suffix: ".push-type.liveactivity",
+        body: .liveActivity
+    )
+    fileprivate static let pushToTalk = PushTypeRule("pushtotalk", suffix: ".voip-ptt", expiry: .immediate)
+    fileprivate static let widgets = PushTypeRule("widgets", suffix: ".push-type.widgets", body: .contentChanged)
+    fileprivate static let controls = PushTypeRule("controls", suffix: ".push-type.controls", body: .contentChanged)
+}
+
 /// The wire side of a push type.
 extension PushType {
     /// Every type that Apple documents. Source: apns.md §6.
@@ -112,24 +141,17 @@ extension PushType {
     /// Its row of the table.
     package var rule: PushTypeRule {
         switch self {
-        case .alert: PushTypeRule("alert", body: .alert)
-        case .background:
-            PushTypeRule("background", priorities: [.powerAware, .lowest], standardPriority: 5, body: .background)
-        case .voip:
-            PushTypeRule(
-                "voip",
-                suffix: ".voip",
-                maxPayloadBytes: APNsLimits.maxVoIPPayloadBytes,
-                expiry: .immediate
-            )
-        case .complication: PushTypeRule("complication", suffix: ".complication")
-        case .fileProvider: PushTypeRule("fileprovider", suffix: ".pushkit.fileprovider")
-        case .mdm: PushTypeRule("mdm", body: .mdm)
-        case .location: PushTypeRule("location", suffix: ".location-query", isTokenOnly: true)
-        case .liveActivity: PushTypeRule("liveactivity", suffix: ".push-type.liveactivity", body: .liveActivity)
-        case .pushToTalk: PushTypeRule("pushtotalk", suffix: ".voip-ptt", expiry: .immediate)
-        case .widgets: PushTypeRule("widgets", suffix: ".push-type.widgets", body: .contentChanged)
-        case .controls: PushTypeRule("controls", suffix: ".push-type.controls", body: .contentChanged)
+        case .alert: .alert
+        case .background: .background
+        case .voip: .voip
+        case .complication: .complication
+        case .fileProvider: .fileProvider
+        case .mdm: .mdm
+        case .location: .location
+        case .liveActivity: .liveActivity
+        case .pushToTalk: .pushToTalk
+        case .widgets: .widgets
+        case .controls: .controls
         case .unknown(let name): PushTypeRule(name, body: .any)
         }
     }

@@ -80,20 +80,21 @@ package struct APNsAnswer: Sendable, Equatable {
 }
 
 extension APNsAnswer {
-    /// Reads a response. One that is a yes costs no `String`: nearly all are.
+    /// The id of a yes that is a UUID and comes alone, as nearly all answers are: it costs no `String`. Nil for any other.
+    static func plainYes(_ response: borrowing Response) -> PushID? {
+        guard isYes(response.status) else { return nil }
+        return response.withOnlyValue(APNsHeader.id, { PushID(text: $0) }) ?? nil
+    }
+
+    /// Reads any response.
     init(_ response: Response) {
-        let status = response.status
-        if Self.isYes(status), let id = response.withValue(APNsHeader.id, { PushID(text: $0) }) ?? nil {
-            self.init(.accepted(TransportMessageID(id, logKey: response.value(APNsHeader.uniqueID))))
-        } else {
-            self.init(
-                status: status,
-                body: response.body,
-                id: response.value(APNsHeader.id),
-                uniqueID: response.value(APNsHeader.uniqueID),
-                retryAfter: response.value(APNsHeader.retryAfter)
-            )
-        }
+        self.init(
+            status: response.status,
+            body: response.body,
+            id: response.value(APNsHeader.id),
+            uniqueID: response.value(APNsHeader.uniqueID),
+            retryAfter: response.value(APNsHeader.retryAfter)
+        )
     }
 
     /// Reads what came back. Lenient: the body may be missing, cut, not JSON, or hold keys that we do not know.

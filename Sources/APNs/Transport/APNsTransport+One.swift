@@ -1,3 +1,4 @@
+internal import HTTP2
 package import Model
 
 /// Thin doors on the batch door.
@@ -13,58 +14,40 @@ extension APNsTransport {
     ///   - deadline: how long it may wait for its answer, from now.
     /// - Returns: how it ended.
     package func send(_ push: Push, through credential: CredentialKey, deadline: Duration) async -> Outcome {
-        let send = SingleSend(push, through: credential, deadline: deadline)
+        let id = singles.newID()
+        let group = SingleSends.Group(credential: credential, deadline: deadline)
         return await withTaskCancellationHandler {
-            await withCheckedContinuation { caller in
-                guard send.awaited(by: caller) else { return send.end(.unsent(TransportError(.canceled))) }
-                switch singles.add(send) {
-                case .first: workContinuation.yield(.gather)
-                case .beside: break
-                case .closed: send.end(.unsent(TransportError(.goingAway)))
+            await Waiter.wait { (caller: SingleSends.Caller) in
+                switch singles.add(id, push, group, caller) {
+                case .taken: break
+                case .canceled: caller.resume(returning: .unsent(TransportError(.canceled)))
+                case .closed: caller.resume(returning: .unsent(TransportError(.goingAway)))
                 }
             }
         } onCancel: {
-            if let (job, index) = send.canceled() { cancel(job, credential, index: index) }
-        }
-    }
-
-    /// Sends what was asked for one by one, a batch per credential and deadline.
-    func sendGathered() {
-        var groups: [SingleGroup: [SingleSend]] = [:]
-        var last: SingleGroup?
-        var run: [SingleSend] = []
-        for send in singles.takeAll() {
-            if let last, last.deadline == send.deadline, last.credential == send.credential {
-                run.append(send)
-                continue
+            switch singles.cancel(id) {
+            case .waiting(let caller): caller.resume(returning: .unsent(TransportError(.canceled)))
+            case .sent(let batch, let index): cancel(batch.job, credential, index: index)
+            case .settled: break
             }
-            if let last { groups[last, default: []] += run }
-            last = SingleGroup(credential: send.credential, deadline: send.deadline)
-            run = [send]
         }
-        if let last { groups[last, default: []] += run }
-        for (group, sends) in groups { self.send(sends, group) }
     }
 
-    private func send(_ sends: [SingleSend], _ group: SingleGroup) {
-        var pushes: [Push] = []
-        pushes.reserveCapacity(sends.count)
-        for (index, send) in sends.enumerated() {
-            var push = send.push
-            // The batch's own, which tells the callers apart.
-            push.slot = index
-            pushes.append(push)
+    /// Answers those whose push has ended, and sends what was asked for one by one, a batch per credential and deadline.
+    func fetchSingles() {
+        singles.passOn()
+        let batches = singles.takeAll { pushes, group, callers in
+            makeJob(pushes, group.credential, group.deadline, .callers(callers))
         }
-        let job = makeJob(pushes, group.credential, group.deadline, .callers(sends))
-        var gone: [Int] = []
-        for (index, send) in sends.enumerated() where send.sent(job, index) { gone.append(index) }
-        offer(job, group.credential)
-        for index in gone { cancel(job, group.credential, index: index) }
+        for batch in batches {
+            offer(batch.job, batch.group.credential)
+            for index in singles.offered(batch) { cancel(batch.job, batch.group.credential, index: index) }
+        }
     }
 
     /// Answers those who wait in the hall, and closes it.
     func closeSingles() {
-        for send in singles.close() { send.end(.unsent(TransportError(.goingAway))) }
+        for caller in singles.close() { caller.resume(returning: .unsent(TransportError(.goingAway))) }
     }
 
     /// Sends batch after batch, with at most `window` pushes unanswered: how a million pushes are sent from a source that makes them as they are
@@ -100,10 +83,4 @@ extension APNsTransport {
             for try await _ in group {}
         }
     }
-}
-
-/// What single pushes share that leave in one batch.
-private struct SingleGroup: Hashable {
-    let credential: CredentialKey
-    let deadline: Duration
 }

@@ -40,7 +40,7 @@ package final class APNsTransport: PushTransport {
     let configuration: Configuration
     let tokens: ProviderTokenCache
     let loops: [EventLoop]
-    let singles = SingleSends()
+    let singles: SingleSends
     let state = NIOLockedValueBox(State())
     /// Look-ups and timers: a few of each per pool, so it needs no bound of its own.
     let work: AsyncStream<PoolWork>
@@ -65,7 +65,10 @@ package final class APNsTransport: PushTransport {
         } catch {
             throw APNsError(.system, underlying: error.debugDescription)
         }
-        (work, workContinuation) = AsyncStream.makeStream()
+        let (work, workContinuation) = AsyncStream<PoolWork>.makeStream()
+        self.work = work
+        self.workContinuation = workContinuation
+        singles = SingleSends { workContinuation.yield(.fetchSingles) }
     }
 
     // MARK: The batch door
@@ -114,14 +117,13 @@ package final class APNsTransport: PushTransport {
         var refused: [PushCompletion] = []
         production.reserveCapacity(job.pushes.count)
         var pushGuard = PushGuard()
-        // By a span: an array's elements are copied to look at them, and a push has six references to count.
         let batch = job.pushes
         let pushes = batch.span
         for index in pushes.indices {
-            var rejection = pushGuard.fault(in: pushes[index])?.rejection
+            var rejection = pushGuard.fault(in: pushes, at: index)?.rejection
             if rejection == nil, let identity { rejection = APNsRoute.refusal(of: pushes[index], by: identity) }
             if let rejection {
-                refused.append(PushCompletion(slot: pushes[index].slot, outcome: .rejected(rejection)))
+                refused.append(PushCompletion(slot: job.slot(at: index), outcome: .rejected(rejection)))
             } else if pushes[index].environment == .production {
                 production.append(index)
             } else {
@@ -177,7 +179,7 @@ package final class APNsTransport: PushTransport {
         await withDiscardingTaskGroup { group in
             for await item in work {
                 // Nothing in it waits.
-                if case .gather = item { sendGathered() } else { group.addTask { await self.perform(item) } }
+                if case .fetchSingles = item { fetchSingles() } else { group.addTask { await self.perform(item) } }
             }
             group.cancelAll()
         }
@@ -245,8 +247,8 @@ package final class APNsTransport: PushTransport {
             pool.wake()
         case .forget(let signer):
             await tokens.forget(signer)
-        case .gather:
-            sendGathered()
+        case .fetchSingles:
+            break
         }
     }
 }

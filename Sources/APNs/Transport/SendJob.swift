@@ -10,8 +10,8 @@ final class SendJob: Sendable {
     enum Sink: Sendable {
         /// The batch door: completions as they come; the stream ends after the last.
         case stream(AsyncStream<[PushCompletion]>.Continuation)
-        /// The one-at-a-time door: the caller of each push, whose slot is its place here.
-        case callers([SingleSend])
+        /// The one-at-a-time door: the callers, each by the place of its push.
+        case callers(SingleCallers)
     }
 
     /// The caller's batch, shared and never changed; queues and slots hold indices into it.
@@ -26,6 +26,7 @@ final class SendJob: Sendable {
     /// When a push of it is given back if it has not left: half-way, because one that leaves too late for its answer would count as unknown.
     let leaveBy: ContinuousClock.Instant
     private let sink: Sink
+    private let isStream: Bool
     private let remaining: Atomic<Int>
 
     init(
@@ -42,8 +43,14 @@ final class SendJob: Sendable {
         requestDeadline = Moment(deadline)
         leaveBy = offeredAt + offeredAt.duration(to: deadline) / 2
         self.sink = sink
+        if case .stream = sink { isStream = true } else { isStream = false }
         remaining = Atomic(pushes.count)
         if pushes.isEmpty, case .stream(let continuation) = sink { continuation.finish() }
+    }
+
+    /// What a completion of a push is told by: the caller's own number, or its place where callers are kept by that.
+    func slot(at index: Int) -> Int {
+        isStream ? pushes[index].slot : index
     }
 
     /// Hands completions to the caller; the stream ends with the last one.
@@ -52,11 +59,7 @@ final class SendJob: Sendable {
         switch sink {
         // Yielded before it is counted: whoever counts the last one finishes after everybody has yielded.
         case .stream(let continuation): continuation.yield(completions)
-        case .callers(let callers):
-            for completion in completions where callers.indices.contains(completion.slot) {
-                callers[completion.slot].end(completion.outcome)
-            }
-            return
+        case .callers(let callers): return callers.tell(completions)
         }
         let left = remaining.subtract(completions.count, ordering: .acquiringAndReleasing).newValue
         if left <= 0, case .stream(let continuation) = sink { continuation.finish() }
@@ -64,6 +67,6 @@ final class SendJob: Sendable {
 
     /// Hands the same outcome for some of its pushes to the caller.
     func complete(_ indices: some Sequence<Int>, _ outcome: Outcome) {
-        complete(indices.map { PushCompletion(slot: pushes[$0].slot, outcome: outcome) })
+        complete(indices.map { PushCompletion(slot: slot(at: $0), outcome: outcome) })
     }
 }

@@ -8,13 +8,15 @@ extension Session {
         _ entry: RequestBatch.Entry,
         _ bytes: UnsafeBufferPointer<UInt8>,
         _ fields: UnsafeBufferPointer<RequestBatch.FieldEntry>,
-        _ head: HeaderBlock
+        _ head: Int
     ) {
         if let refusal = refusal(of: entry) { return end(entry, refusal) }
         let index = takeSlot()
+        unsafe slots[index].head = head
+        unsafe books.pointee.heads.use(head)
         let own = unsafe UnsafeBufferPointer(rebasing: fields[entry.firstField..<entry.firstField + entry.fieldCount])
         guard let base = bytes.baseAddress,
-            unsafe slots[index].fill(entry, bytes: base + entry.start, fields: own, head: head)
+            unsafe slots[index].fill(entry, bytes: base + entry.start, fields: own)
         else {
             release(index)
             return end(entry, HTTP2Error(.invalidRequest, isUnsent: true))
@@ -25,7 +27,7 @@ extension Session {
     }
 
     private func end(_ entry: RequestBatch.Entry, _ error: HTTP2Error) {
-        ended.append(Completion(slot: entry.slot, result: .failure(error)))
+        unsafe books.pointee.ended.append(Completion(slot: entry.slot, result: .failure(error)))
     }
 
     private func refusal(of entry: RequestBatch.Entry) -> HTTP2Error? {
@@ -46,6 +48,8 @@ extension Session {
     }
 
     func release(_ index: Int) {
+        unsafe books.pointee.heads.letGo(slots[index].head)
+        unsafe books.pointee.dispatches.letGo(slots[index].dispatched)
         unsafe slots[index].clear()
         unsafe freeSlots.append(index, in: slots)
     }
@@ -53,7 +57,7 @@ extension Session {
     // MARK: Out of the queue
 
     /// Opens a stream for the request at the front, if the gate allows; false if there is nothing to do.
-    func startNext(_ dispatched: HeaderBlock?) -> Bool {
+    func startNext(_ dispatched: Int) -> Bool {
         guard queue.count > 0, isRefusing == nil, opened < streamLimit,
             let index = unsafe queue.popFirst(in: slots)
         else { return false }
@@ -61,7 +65,7 @@ extension Session {
         return failure == nil
     }
 
-    private func start(_ index: Int, _ dispatched: HeaderBlock?) {
+    private func start(_ index: Int, _ dispatched: Int) {
         let count = describe(index, dispatched)
         let streamID = submit(index, fieldCount: count)
         guard streamID > 0 else {
@@ -95,13 +99,13 @@ extension Session {
     }
 
     /// Writes the request's fields into `scratch`, pseudo fields first (RFC 9113 §8.3), and says how many.
-    private func describe(_ index: Int, _ dispatched: HeaderBlock?) -> Int {
+    private func describe(_ index: Int, _ dispatched: Int) -> Int {
         unsafe slots[index].dispatched = dispatched
-        guard let head = unsafe slots[index].head else { return 0 }
-        if scratchHead !== head || scratchDispatched !== dispatched { share(head, dispatched) }
+        unsafe books.pointee.dispatches.use(dispatched)
+        let head = unsafe slots[index].head
+        if scratchHead != head || scratchDispatched != dispatched { share(head, dispatched) }
         if let path = unsafe slots[index].request.pointer(at: 0) {
-            let place = head.pseudoCount
-            unsafe scratch[place] = nghttp2_nv(FieldName.path, value: path, count: slots[index].pathCount)
+            unsafe scratch[scratchPathPlace] = nghttp2_nv(FieldName.path, value: path, count: slots[index].pathCount)
         }
         var count = scratchCount
         for field in 0..<(unsafe slots[index].fieldCount) {
@@ -115,24 +119,29 @@ extension Session {
     }
 
     /// Lays out what neighbours share: pseudo fields, room for the path, the head's other fields, the dispatch fields.
-    private func share(_ head: HeaderBlock, _ dispatched: HeaderBlock?) {
-        unsafe head.copy(0..<head.pseudoCount, to: scratch)
-        unsafe head.copy(head.pseudoCount..<head.count, to: scratch + head.pseudoCount + 1)
-        scratchCount = head.count + 1
-        if let dispatched {
-            unsafe dispatched.copy(0..<dispatched.count, to: scratch + scratchCount)
-            scratchCount += dispatched.count
+    private func share(_ head: Int, _ dispatched: Int) {
+        guard let block = unsafe books.pointee.heads[head] else { return }
+        unsafe block.copy(0..<block.pseudoCount, to: scratch)
+        unsafe block.copy(block.pseudoCount..<block.count, to: scratch + block.pseudoCount + 1)
+        scratchPathPlace = block.pseudoCount
+        scratchCount = block.count + 1
+        if let block = unsafe books.pointee.dispatches[dispatched] {
+            unsafe block.copy(0..<block.count, to: scratch + scratchCount)
+            scratchCount += block.count
         }
-        scratchHead = head
-        scratchDispatched = dispatched
+        unsafe books.pointee.heads.use(head)
+        unsafe books.pointee.heads.letGo(scratchHead)
+        unsafe books.pointee.dispatches.use(dispatched)
+        unsafe books.pointee.dispatches.letGo(scratchDispatched)
+        (scratchHead, scratchDispatched) = (head, dispatched)
     }
 
     /// NO_INDEX for a `nameOnce` field that this connection has sent before.
     private func indexingFlag(_ field: nghttp2_nv) -> UInt8 {
         guard let name = unsafe field.name else { return 0 }
         // By address: a name is a literal. The same text in two places is then placed twice, which costs one entry.
-        if unsafe placedNames.contains(name) { return UInt8(NGHTTP2_NV_FLAG_NO_INDEX.rawValue) }
-        unsafe placedNames.append(name)
+        if unsafe books.pointee.placedNames.contains(name) { return UInt8(NGHTTP2_NV_FLAG_NO_INDEX.rawValue) }
+        unsafe books.pointee.placedNames.append(name)
         return 0
     }
 
@@ -196,7 +205,7 @@ extension Session {
     func complete(_ index: Int, _ result: Result<Response, HTTP2Error>) {
         guard unsafe !slots[index].isCompleted else { return }
         unsafe slots[index].isCompleted = true
-        ended.append(Completion(slot: unsafe slots[index].id, result: result))
+        unsafe books.pointee.ended.append(Completion(slot: unsafe slots[index].id, result: result))
     }
 
     // MARK: What a frame means for a slot
@@ -241,11 +250,14 @@ extension Session {
         let bytes = unsafe slots[index].response.unread
         let isCut = unsafe slots[index].isBodyTruncated
         guard !bytes.isEmpty else { return Response(status: status, isBodyTruncated: isCut) }
+        if !isCut, unsafe slots[index].responseFieldBytes == bytes.count, let field = unsafe onlyField(bytes) {
+            return Response(status: status, field: field)
+        }
         guard let start = unsafe keep(bytes) else { return Response(status: status, isBodyTruncated: true) }
         let fieldBytes = unsafe slots[index].responseFieldBytes
         return Response(
             status: status,
-            store: store,
+            store: unsafe store?.takeUnretainedValue(),
             start: start,
             fieldBytes: fieldBytes,
             bodyBytes: bytes.count - fieldBytes,
@@ -253,11 +265,23 @@ extension Session {
         )
     }
 
+    /// The field that is all of these, if it is short; they are laid out as in `ResponseStore`.
+    private func onlyField(_ bytes: UnsafeBufferPointer<UInt8>) -> Response.Field? {
+        let overhead = ResponseStore.fieldOverheadBytes
+        guard bytes.count >= overhead, unsafe Int(bytes[1]) | Int(bytes[2]) << 8 == bytes.count - overhead,
+            unsafe Int(bytes[0]) < collected.count
+        else { return nil }
+        let value = unsafe UnsafeBufferPointer(rebasing: bytes[overhead...])
+        return unsafe Response.Field(collected[Int(bytes[0])], value)
+    }
+
     /// Where in `store` the bytes lie now; nil without memory.
     private func keep(_ bytes: UnsafeBufferPointer<UInt8>) -> Int? {
-        if let start = unsafe store?.append(bytes) { return start }
-        store = ResponseStore(names: collected, capacity: max(ResponseStore.usualBytes, bytes.count))
-        return unsafe store?.append(bytes)
+        if let start = unsafe store?._withUnsafeGuaranteedRef({ unsafe $0.append(bytes) }) { return start }
+        unsafe store?.release()
+        let fresh = ResponseStore(names: collected, capacity: max(ResponseStore.usualBytes, bytes.count))
+        unsafe store = fresh.map { unsafe Unmanaged.passRetained($0) }
+        return unsafe fresh?.append(bytes)
     }
 
     func closeSlot(_ index: Int, code: UInt32) {

@@ -11,6 +11,19 @@ internal import Glibc
 /// `completions` and `events`.
 @safe
 package final class Session {
+    /// What every request touches.
+    @safe
+    struct Books {
+        /// The shared fields of requests.
+        var heads = HeldBlocks()
+        /// Those that were added when they were started.
+        var dispatches = HeldBlocks()
+        /// Requests that ended since the owner last emptied it.
+        var ended: [Completion] = []
+        /// Names with `Indexing.nameOnce` that this connection has placed in the peer's table.
+        var placedNames: [UnsafeMutablePointer<UInt8>] = unsafe []
+    }
+
     let limits: HTTP2Limits
     private let initialStreamLimit: Int
     let collected: [FieldName]
@@ -26,24 +39,26 @@ package final class Session {
     // for what no other module can reach, and the check at run time costs 80 instructions each.
     var freeSlots = SlotList()
     var queue = SlotList()
-    var ended: [Completion] = []
     var opened = 0
     var started: UInt32 = 0
     /// The array that one submit call reads; nghttp2 copies the descriptors, not what they point to.
     let scratch: UnsafeMutablePointer<nghttp2_nv>
-    /// The blocks that lie in `scratch` since the last request, which the next one mostly shares.
-    var scratchHead: HeaderBlock?
-    var scratchDispatched: HeaderBlock?
+    /// What every request touches. In memory of its own, like the slots: as properties of ours each access was checked for overlaps at run time,
+    /// 80 instructions.
+    let books: UnsafeMutablePointer<Books>
+    /// The blocks that lie in `scratch` since the last request, which the next one mostly shares. Held like a slot's.
+    var scratchHead = HeldBlocks.none
+    var scratchDispatched = HeldBlocks.none
     var scratchCount = 0
-    /// Names with `Indexing.nameOnce` that this connection has placed in the peer's table.
-    var placedNames: [UnsafeMutablePointer<UInt8>] = unsafe []
+    /// Where the path goes in it.
+    var scratchPathPlace = 0
     /// The slot whose header block is being read.
     private var headersSlot: Int?
     /// The stream that was looked up last, and its slot: an answer's callbacks all ask for the same one. 0: none.
     var lastStreamID: Int32 = 0
     var lastSlot = 0
-    /// Where answers are put, until it is full.
-    var store: ResponseStore?
+    /// Where answers are put, until it is full; retained by this. Unmanaged, because a managed one is counted at every use.
+    var store: Unmanaged<ResponseStore>?
 
     var hasSettings = false
     var reportedLimit: Int
@@ -60,8 +75,8 @@ package final class Session {
     package var startedCount: UInt32 { started }
     /// Requests that ended since the owner last emptied it.
     package var completions: [Completion] {
-        get { ended }
-        set { ended = newValue }
+        get { unsafe books.pointee.ended }
+        set { unsafe books.pointee.ended = newValue }
     }
     /// What else happened since the owner last emptied it.
     package var events: [SessionEvent] = []
@@ -104,15 +119,20 @@ package final class Session {
         unsafe scratch = .allocate(
             capacity: 1 + 2 * HTTP2Limits.maxFieldsPerBlock + HTTP2Limits.maxFieldsPerRequest
         )
+        unsafe books = .allocate(capacity: 1)
+        unsafe books.initialize(to: Books())
         unsafe nghttp2_session_set_user_data(handle, Unmanaged.passUnretained(self).toOpaque())
         try unsafe check(submitPreface(handle, limits))
     }
 
     deinit {
         unsafe nghttp2_session_del(handle)
+        unsafe store?.release()
         unsafe slots.deinitialize(count: slotCount)
         unsafe slots.deallocate()
         unsafe scratch.deallocate()
+        unsafe books.deinitialize(count: 1)
+        unsafe books.deallocate()
     }
 
     // MARK: What the owner asks
@@ -162,7 +182,14 @@ package final class Session {
     package func enqueue(_ batch: inout RequestBatch) {
         unsafe batch.bytes.withUnsafeBufferPointer { bytes in
             unsafe batch.fields.withUnsafeBufferPointer { fields in
-                for entry in batch.remaining { unsafe enqueue(entry, bytes, fields, batch.heads[entry.head]) }
+                var (place, head) = (-1, HeldBlocks.none)
+                for entry in batch.remaining {
+                    if entry.head != place {
+                        place = entry.head
+                        head = unsafe books.pointee.heads.number(of: batch.heads[place])
+                    }
+                    unsafe enqueue(entry, bytes, fields, head)
+                }
             }
         }
         batch.removeAll()
@@ -189,6 +216,7 @@ package final class Session {
     /// - Throws: `protocolError`, `outOfMemory`: the session is dead; call `fail`.
     func write(into output: inout RawBytes, dispatched: HeaderBlock?) throws(HTTP2Error) {
         if let failure { throw failure }
+        let dispatched = dispatched.map { unsafe books.pointee.dispatches.number(of: $0) } ?? HeldBlocks.none
         while output.unreadCount < HTTP2Limits.writeChunkBytes {
             var chunk: UnsafePointer<UInt8>?
             let count = unsafe nghttp2_session_mem_send(handle, &chunk)

@@ -38,9 +38,9 @@ struct Slot: ~Copyable {
     /// Descriptors of the request's own fields, which point into `request`.
     let fields: UnsafeMutablePointer<nghttp2_nv>
     var fieldCount = 0
-    /// Kept alive because nghttp2 borrows their bytes.
-    var head: HeaderBlock?
-    var dispatched: HeaderBlock?
+    /// Numbers in the session's `heads` and `dispatches`: kept alive because nghttp2 borrows their bytes.
+    var head = HeldBlocks.none
+    var dispatched = HeldBlocks.none
 
     var status = 0
     /// Kept fields as in `ResponseStore`, then the body.
@@ -57,17 +57,14 @@ struct Slot: ~Copyable {
     ///   - entry: what lies where; its counts are within the limits.
     ///   - bytes: the entry's bytes.
     ///   - entryFields: the entry's fields.
-    ///   - head: the shared fields.
     /// - Returns: false if there is no memory for it, or its path or fields have bytes that HTTP/2 forbids.
     mutating func fill(
         _ entry: RequestBatch.Entry,
         bytes: UnsafePointer<UInt8>,
-        fields entryFields: UnsafeBufferPointer<RequestBatch.FieldEntry>,
-        head: HeaderBlock
+        fields entryFields: UnsafeBufferPointer<RequestBatch.FieldEntry>
     ) -> Bool {
         id = entry.slot
         deadline = entry.deadline
-        self.head = head
         request.removeAll()
         guard entry.pathCount > 0, unsafe request.append(bytes, count: entry.byteCount) else { return false }
         pathCount = entry.pathCount
@@ -98,14 +95,14 @@ struct Slot: ~Copyable {
         return true
     }
 
-    /// Makes it nobody's again and lets go of what others own.
+    /// Makes it nobody's again. What it held is let go of before.
     mutating func clear() {
         state = .free
         isCompleted = false
         isReset = false
         streamID = 0
-        head = nil
-        dispatched = nil
+        head = HeldBlocks.none
+        dispatched = HeldBlocks.none
         resetResponse()
     }
 

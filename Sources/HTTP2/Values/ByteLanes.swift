@@ -24,6 +24,14 @@ package struct ByteLanes {
         ~(((bits ^ UInt64(byte) &* Self.ones) & ~Self.marks) &+ 0x7F &* Self.ones)
     }
 
+    /// Marks a byte below a limit of at most 0x80, and after the first one marks others too: good for asking whether there is one.
+    @inlinable
+    package func anyBelow(_ limit: UInt8) -> UInt64 { (bits &- UInt64(limit) &* Self.ones) & ~bits }
+
+    /// Marks a byte, below 0x80, and after the first one marks others too: good for asking whether there is one.
+    @inlinable
+    package func anyEqual(_ byte: UInt8) -> UInt64 { ((bits ^ UInt64(byte) &* Self.ones) &- Self.ones) & ~bits }
+
     /// The same with every letter in lower case, and some other bytes changed likewise.
     @inlinable
     package var lowercased: ByteLanes { ByteLanes(bits | 0x20 &* Self.ones) }

@@ -48,16 +48,17 @@ package struct RequestBatch: Sendable {
     /// - Parameters:
     ///   - slot: the caller's own id, below 2^63 and unique among its requests in flight on one connection; the completion
     ///     carries it.
-    ///   - head: the shared fields.
+    ///   - head: the shared fields; nil for those of the request before. Nothing is added if there is none.
     ///   - deadline: when the request fails if there is no answer.
     ///   - write: encodes path, fields and body, in this order.
     package mutating func append(
         slot: UInt64,
-        head: HeaderBlock,
+        head: HeaderBlock?,
         deadline: Moment,
         _ write: (inout RequestWriter) -> Void
     ) {
-        if heads.last !== head { heads.append(head) }
+        if let head, heads.last !== head { heads.append(head) }
+        guard !heads.isEmpty else { return }
         var entry = Entry(
             slot: slot,
             deadline: deadline,
@@ -184,6 +185,13 @@ package struct RequestWriter {
 
     /// Adds a piece of the path.
     package mutating func path(_ text: String) { pathCount += append(text) }
+    /// Adds two pieces of the path, the first of which is written in the source.
+    package mutating func path(_ prefix: StaticString, _ text: String) {
+        let before = bytes.count
+        let text = text.utf8Span.span
+        bytes.append(addingCapacity: prefix.utf8CodeUnitCount + text.count) { $0.append(prefix, copying: text, "") }
+        pathCount += bytes.count - before
+    }
     /// Adds a piece of the path.
     package mutating func path(_ piece: [UInt8]) { pathCount += append(piece) }
     /// Adds a piece of the path.
@@ -219,13 +227,10 @@ package struct RequestWriter {
     // By its bytes: as a sequence of code units a text costs twice as much.
     private mutating func append(_ text: String) -> Int { append(text.utf8Span.span) }
 
-    private mutating func append(_ piece: [UInt8]) -> Int {
-        bytes.append(contentsOf: piece)
-        return piece.count
-    }
+    private mutating func append(_ piece: [UInt8]) -> Int { append(piece.span) }
 
     private mutating func append(_ piece: Span<UInt8>) -> Int {
-        unsafe piece.withUnsafeBufferPointer { unsafe bytes.append(contentsOf: $0) }
+        bytes.append(addingCapacity: piece.count) { $0.append(copying: piece) }
         return piece.count
     }
 }

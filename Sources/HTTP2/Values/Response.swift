@@ -1,8 +1,40 @@
 /// What the peer answered.
 ///
-/// Twenty-four bytes and at most one reference, whatever came back: kept fields and body lie in memory that many answers of a
-/// batch share, so an answer costs no allocation of its own.
+/// A plain value with at most one reference, whatever came back: kept fields and body lie in memory that many answers of a batch share, so an
+/// answer costs no allocation of its own. One that is nothing but a short field carries it itself, and no reference is counted.
 package struct Response: Sendable {
+    /// The only kept field of an answer without a body.
+    struct Field: Sendable {
+        /// A UUID's text. Unit: bytes.
+        static let capacity = 36
+
+        let name: FieldName
+        private let count: UInt8
+        private let bytes: InlineArray<36, UInt8>
+
+        /// Nil if the value is longer than `capacity`.
+        init?(_ name: FieldName, _ value: UnsafeBufferPointer<UInt8>) {
+            guard value.count <= Field.capacity else { return nil }
+            var bytes = InlineArray<36, UInt8>(repeating: 0)
+            var span = bytes.mutableSpan
+            for index in 0..<value.count { unsafe span[index] = value[index] }
+            self.name = name
+            self.bytes = bytes
+            count = UInt8(clamping: value.count)
+        }
+
+        /// The value as text; what is not UTF-8 is replaced.
+        var text: String {
+            unsafe bytes.span.extracting(first: Int(count)).withUnsafeBufferPointer {
+                unsafe String(decoding: $0, as: UTF8.self)
+            }
+        }
+
+        /// Lends the value.
+        func lend<R>(_ body: (Span<UInt8>) -> R) -> R { body(bytes.span.extracting(first: Int(count))) }
+    }
+
+    private let field: Field?
     private let store: ResponseStore?
     private let start: Int32
     private let fieldBytes: Int32
@@ -16,9 +48,19 @@ package struct Response: Sendable {
         self.init(status: status, store: nil, start: 0, fieldBytes: 0, bodyBytes: 0, isBodyTruncated: isBodyTruncated)
     }
 
+    /// An answer that is one short field.
+    init(status: UInt16, field: Field) {
+        code = status
+        self.field = field
+        store = nil
+        (start, fieldBytes, bodyBytes) = (0, 0, 0)
+        isBodyTruncated = false
+    }
+
     /// An answer whose fields, then body, are in the store from `start` on.
     init(status: UInt16, store: ResponseStore?, start: Int, fieldBytes: Int, bodyBytes: Int, isBodyTruncated: Bool) {
         code = status
+        field = nil
         self.store = store
         self.start = Int32(clamping: start)
         self.fieldBytes = Int32(clamping: fieldBytes)
@@ -37,12 +79,20 @@ package struct Response: Sendable {
 
     /// The first value of a field, if the connection was told to keep it (`ConnectionConfiguration.collectedFields`).
     package func value(_ name: FieldName) -> String? {
+        if let field, field.name == name { return field.text }
         guard let store, let range = store.find(name, from: Int(start), count: Int(fieldBytes)) else { return nil }
         return store.text(range.lowerBound, count: range.count)
     }
 
+    /// Lends the bytes of a field's value if it is all that came back but the status; nil otherwise.
+    package func withOnlyValue<R>(_ name: FieldName, _ body: (Span<UInt8>) -> R) -> R? {
+        guard let field, field.name == name else { return nil }
+        return field.lend(body)
+    }
+
     /// Lends the bytes of a field's first value, without making a `String`; nil as with `value`.
     package func withValue<R>(_ name: FieldName, _ body: (Span<UInt8>) -> R) -> R? {
+        if let field, field.name == name { return field.lend(body) }
         guard let store, let range = store.find(name, from: Int(start), count: Int(fieldBytes)) else { return nil }
         return store.lend(range.lowerBound, count: range.count, body)
     }

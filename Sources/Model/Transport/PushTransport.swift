@@ -12,6 +12,7 @@ package struct Push: Sendable {
     /// Nil: not stored by the service beyond its own policy. Zero: one try.
     package var expiresAt: Timestamp?
 
+    @inlinable
     package init(
         slot: Int,
         token: DeviceToken,
@@ -32,16 +33,18 @@ package struct Push: Sendable {
 }
 
 /// What a vendor's app expects to receive: the bytes and how they travel.
-package struct PushPayload: Sendable, Hashable {
+///
+/// By reference, because the pushes of a campaign share it, and each is copied several times on its way.
+package final class PushPayload: Sendable, Hashable {
     /// Encoded JSON, at most the transport's limit.
-    package var bytes: [UInt8]
-    package var type: PushType
+    package let bytes: [UInt8]
+    package let type: PushType
     /// APNs: 10 now, 5 power-aware, 1 never wakes.
-    package var priority: Int
+    package let priority: Int
     /// At most 64 bytes.
-    package var collapseID: String?
+    package let collapseID: String?
     /// Fields that were cut to fit, by name; empty when nothing was lost.
-    package var reduced: [String]
+    package let reduced: [String]
 
     package init(
         bytes: [UInt8],
@@ -55,6 +58,17 @@ package struct PushPayload: Sendable, Hashable {
         self.priority = priority
         self.collapseID = collapseID
         self.reduced = reduced
+    }
+
+    package static func == (left: PushPayload, right: PushPayload) -> Bool {
+        left === right
+            || left.bytes == right.bytes && left.type == right.type && left.priority == right.priority
+                && left.collapseID == right.collapseID && left.reduced == right.reduced
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(bytes)
+        hasher.combine(type)
     }
 }
 
@@ -70,6 +84,7 @@ package struct PushCompletion: Sendable, Hashable {
     package var slot: Int
     package var outcome: Outcome
 
+    @inlinable
     package init(slot: Int, outcome: Outcome) {
         self.slot = slot
         self.outcome = outcome

@@ -4,15 +4,17 @@ internal import FoundationEssentials
 ///
 /// A UUID is kept as one, without a `String`: there is one of these per push.
 package struct TransportMessageID: Sendable, Hashable {
-    private enum Name: Sendable, Hashable {
+    @usableFromInline
+    enum Name: Sendable, Hashable {
         case id(PushID)
         case text(String)
     }
 
-    private let name: Name
+    @usableFromInline let name: Name
     /// `apns-unique-id`; only Apple's development environment gives one.
     package let logKey: String?
 
+    @inlinable
     package init(_ id: PushID, logKey: String? = nil) {
         name = .id(id)
         self.logKey = logKey

@@ -125,6 +125,11 @@ extension APNsLimits {
     }
 }
 
+extension PoolTurn.Submission {
+    /// What leaves on it.
+    var tickets: [PoolTurn.Ticket] { sheaves.flatMap(\.tickets) }
+}
+
 extension PoolTurn {
     /// What leaves, whatever on.
     var tickets: [Ticket] { submissions.flatMap(\.tickets) }

@@ -323,14 +323,15 @@ struct VirtualWorld {
         var room = connections[id]?.credits ?? 0
         if chance(0.01) { room /= 2 }
         var refused: [UInt64] = []
-        for ticket in submission.tickets {
-            leave(ticket)
+        for (job, ticket) in submission.sheaves.flatMap({ sheaf in sheaf.tickets.map { (sheaf.job, $0) } }) {
+            let number = job.pushes[ticket.index].slot
+            leave(number)
             guard room > 0 else {
                 refused.append(ticket.slot)
                 continue
             }
             room -= 1
-            let deadline = offers[ticket.job.pushes[ticket.index].slot].deadline
+            let deadline = offers[number].deadline
             connections[id]?.queued.append(ModelConnection.Request(slot: ticket.slot, deadline: deadline))
             events.add(.expired(id, ticket.slot), at: deadline)
         }
@@ -341,8 +342,7 @@ struct VirtualWorld {
         }
     }
 
-    private mutating func leave(_ ticket: PoolTurn.Ticket) {
-        let number = ticket.job.pushes[ticket.index].slot
+    private mutating func leave(_ number: Int) {
         guard !offers[number].hasLeft else { return }
         offers[number].hasLeft = true
         // Its client's batches take turns, so every one that it has offered since may go first.
