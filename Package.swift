@@ -286,7 +286,11 @@ var parts: [Part] = [
     ),
     .tests(
         "GatewayTests",
-        [coreMetrics, .ours("Gateway"), .ours("Model"), .ours("TestKit"), .ours("Commands"), httpTypes, log]
+        [
+            coreMetrics, .ours("Gateway"), .ours("Model"), .ours("Postgres"), .ours("TestKit"), .ours("Commands"),
+            httpTypes,
+            log,
+        ]
     ),
     .tests(
         "IntegrationTests",

@@ -1,4 +1,4 @@
-import Model
+package import Model
 
 /// Devices, identities and senders.
 enum RegistrationRules {
@@ -17,7 +17,7 @@ enum RegistrationRules {
     }
 
     private static func register(_ registration: DeviceRegistration, _ context: RuleContext) -> Plan {
-        if let field = fault(in: registration) { return .refused(.invalid(field)) }
+        if let field = registration.unstorableField { return .refused(.invalid(field)) }
         let ids = context.identifiers
         let statement = StoreStatement.register(
             context.scope,
@@ -30,17 +30,6 @@ enum RegistrationRules {
         return Plan(statement) { answer in
             if case .registered(let registered) = answer { .registration(.registered(registered)) } else { nil }
         }
-    }
-
-    /// The first field that cannot be stored.
-    private static func fault(in registration: DeviceRegistration) -> String? {
-        if let key = registration.key, !Storable.isKey(key.rawValue) { return "key" }
-        if !Storable.fits(registration.user?.rawValue, CommandLimits.nameBytes) { return "user" }
-        if !Storable.fits(registration.name, CommandLimits.nameBytes) { return "name" }
-        if !Storable.fits(registration.phone, CommandLimits.keyBytes) { return "phone" }
-        if !Storable.fits(registration.rawPhone, CommandLimits.keyBytes) { return "phone" }
-        if !Storable.fits(.object(registration.attributes), CommandLimits.attributeBytes) { return "attributes" }
-        return nil
     }
 
     private static func updateToken(
@@ -110,5 +99,18 @@ enum RegistrationRules {
             guard case .count(let count) = answer else { return nil }
             return count > 0 ? .registration(.callbackSet) : .refused(.unknownSender)
         }
+    }
+}
+
+extension DeviceRegistration {
+    /// The first field that cannot be stored; nil if all can.
+    package var unstorableField: String? {
+        if let key, !Storable.isKey(key.rawValue) { return "key" }
+        if !Storable.fits(user?.rawValue, CommandLimits.nameBytes) { return "user" }
+        if !Storable.fits(name, CommandLimits.nameBytes) { return "name" }
+        if !Storable.fits(phone, CommandLimits.keyBytes) { return "phone" }
+        if !Storable.fits(rawPhone, CommandLimits.keyBytes) { return "phone" }
+        if !Storable.fits(.object(attributes), CommandLimits.attributeBytes) { return "attributes" }
+        return nil
     }
 }

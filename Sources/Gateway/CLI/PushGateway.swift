@@ -13,7 +13,7 @@ struct PushGateway: AsyncParsableCommand {
         version: GatewayVersion.text,
         subcommands: [
             Serve.self, Demo.self, Apply.self, Key.self, Send.self, ShowMessage.self, DatabaseCommand.self, Status.self,
-            Doctor.self, Bench.self,
+            Doctor.self, Bench.self, Devices.self,
         ]
     )
 

@@ -7,6 +7,11 @@ package struct PostgresDeviceStore: Sendable {
     /// - Parameter call: the pool of `gateway_call`.
     package init(call: PostgresPool) { self.call = call }
 
+    /// One statement of a tenant.
+    func run(_ statement: Statement, in tenant: TenantID) async throws(PostgresError) -> ResultSet {
+        try await call.run(statement, tenant: tenant.rawValue)
+    }
+
     /// A page of devices in the order of their ids; `app` nil: of every app.
     ///
     /// - Throws: `StoreError`.

@@ -52,5 +52,24 @@ enum DeviceSQL {
         """
     )
 
-    static let all = [list, one, identities, patch, erase, devicesOfUser, inbox, audit]
+    static let importDevices = StoreSQL.function("import_identities", 15)
+
+    /// What `import` would do. A null field changes nothing.
+    static let previewImport = StoreSQL.tenant(
+        """
+        SELECT count(*) FILTER (WHERE p.is_new) AS created, count(*) FILTER (WHERE NOT p.is_new AND p.is_changed) AS changed,
+            count(*) FILTER (WHERE NOT p.is_new AND NOT p.is_changed) AS unchanged
+        FROM (
+            SELECT i.identity_id IS NULL AS is_new,
+                i.state IS DISTINCT FROM 'active' OR coalesce(u.user_id IS DISTINCT FROM i.user_id AND u.user_id IS NOT NULL
+                    OR u.name IS DISTINCT FROM i.name AND u.name IS NOT NULL
+                    OR u.phone IS DISTINCT FROM i.phone AND u.phone IS NOT NULL
+                    OR u.token IS NOT NULL AND (u.token IS DISTINCT FROM d.token OR d.token_state <> 'active'), false) AS is_changed
+            FROM unnest($4::text[], $5::text[], $6::text[], $7::text[], $8::text[]) AS u(key, token, user_id, name, phone)
+            LEFT JOIN gateway.identity i ON i.tenant_id = $1 AND i.app_id = $2 AND i.vendor = $3 AND i.key = u.key
+            LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id) p
+        """
+    )
+
+    static let all = [list, one, identities, patch, erase, devicesOfUser, inbox, audit, importDevices, previewImport]
 }

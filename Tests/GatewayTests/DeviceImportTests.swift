@@ -1,0 +1,234 @@
+import Foundation
+import Model
+import Postgres
+import Synchronization
+import TestKit
+import Testing
+
+@testable import Gateway
+
+/// Files of devices: how they are cut, read, and gone on with.
+@Suite struct DeviceImportTests {
+    // MARK: Cutting
+
+    private func cut(_ text: String, quotes: Bool, by size: Int) -> [RecordSplitter.Record] {
+        var splitter = RecordSplitter(quotes: quotes)
+        let bytes = Array(text.utf8)
+        var records: [RecordSplitter.Record] = []
+        for start in stride(from: 0, to: bytes.count, by: size) {
+            records += splitter.feed(bytes[start..<min(start + size, bytes.count)])
+        }
+        return records + (splitter.finish().map { [$0] } ?? [])
+    }
+
+    @Test(arguments: [1, 2, 3, 7, 1000])
+    func recordsAreTheSameHoweverTheirBytesCome(size: Int) {
+        let text = "a,b\r\n\n\"x\ny\",\"say \"\"hi\"\"\"\nlast"
+        let records = cut(text, quotes: true, by: size)
+        #expect(
+            records.map { String(decoding: $0.bytes ?? [], as: UTF8.self) } == [
+                "a,b", "\"x\ny\",\"say \"\"hi\"\"\"", "last",
+            ]
+        )
+        #expect(records.map(\.line) == [1, 3, 5])
+        #expect(records.map(\.end) == [5, 25, 29])
+        #expect(cut(text, quotes: false, by: size).count == 4)
+    }
+
+    @Test func recordThatNeverClosesDoesNotSwallowTheRest() {
+        let long = "\"" + String(repeating: "x", count: RecordSplitter.limitBytes + 5)
+        let records = cut("a\n" + long + "\nb\n", quotes: true, by: 4096)
+        #expect(records.map { $0.bytes.map { String(decoding: $0, as: UTF8.self) } } == ["a", nil, "b"])
+        #expect(records.map(\.line) == [1, 2, 3])
+    }
+
+    // RFC 4180 §2.
+    @Test func fieldsOfTheStandard() throws {
+        #expect(try CSV.fields(Array(#"aaa,"b ""x"" b",,"c,c""#.utf8)) == ["aaa", #"b "x" b"#, "", "c,c"])
+        #expect(throws: CSV.Fault.self) { try CSV.fields(Array(#""open"#.utf8)) }
+        #expect(throws: CSV.Fault.self) { try CSV.fields(Array(#""a"b,c"#.utf8)) }
+        #expect(throws: CSV.Fault.self) { try CSV.fields([0xFF]) }
+        for fields in [["a", "b,c", "d\"e", "f\ng", ""], [""], ["\""]] {
+            #expect(try CSV.fields(Array(CSV.record(fields).utf8)) == fields)
+        }
+    }
+
+    @Test func randomBytesGiveRecordsOrReasonsAndNeverATrap() {
+        var random = SplitMix(state: 8)
+        let alphabet = Array("\",\n\r{}:[]0aé\u{0}".utf8) + [0xFF]
+        for _ in 0..<3000 {
+            let count = Int.random(in: 0..<60, using: &random)
+            let bytes = (0..<count).map { _ in alphabet.randomElement(using: &random) ?? 0 }
+            for quotes in [true, false] {
+                var splitter = RecordSplitter(quotes: quotes)
+                for record in splitter.feed(bytes) + (splitter.finish().map { [$0] } ?? []) {
+                    let raw = record.bytes ?? []
+                    if let fields = try? DeviceLine.fields(csv: raw, headings: DeviceLine.columns) {
+                        _ = try? DeviceLine.registration(fields, TestIdentifiers())
+                    }
+                    if let fields = try? DeviceLine.fields(json: raw) {
+                        _ = try? DeviceLine.registration(fields, TestIdentifiers())
+                    }
+                }
+            }
+        }
+    }
+
+    // MARK: Rows
+
+    private func row(_ json: String) throws -> DeviceRegistration {
+        try DeviceLine.registration(try DeviceLine.fields(json: Array(json.utf8)), TestIdentifiers())
+    }
+
+    @Test func rowBecomesTheRegistrationThatItSays() throws {
+        let full = try row(
+            #"{"key":"k1","platform":"ios","environment":"sandbox","token":"ABCD","user":"u","name":"n","phone":"010-1234","attributes":{"a":1}}"#
+        )
+        #expect(full.key == "k1" && full.environment == .sandbox && full.token?.text == "abcd")
+        #expect(full.phone == "0101234" && full.rawPhone == "010-1234" && full.attributes["a"] == .int(1))
+        #expect(try row(#"{"key":"k","phone":821012345678}"#).phone == "821012345678")
+        // The same key each time, and none of it the token.
+        let key = try row(#"{"token":"abcd"}"#).key
+        #expect(try row(#"{"token":"ABCD"}"#).key == key)
+        #expect(key?.rawValue.hasPrefix("token-") == true && key?.rawValue.contains("abcd") == false)
+    }
+
+    @Test(arguments: [
+        (#"{"user":"u"}"#, "key"), (#"{"key":"k","platform":"amiga"}"#, "platform"),
+        (#"{"key":"k","token":"xyz"}"#, "token"),
+        (#"{"key":"k","environment":"prod"}"#, "environment"), (#"{"key":"k","attributes":[]}"#, "attributes"),
+        (#"{"key":"k","colour":"red"}"#, "'colour'"), (#"{"key":["k"]}"#, "key"), ("[]", "is no JSON object"),
+        ("{", "is no JSON"),
+    ])
+    func rowThatCannotBeTakenNamesWhatIsWrong(json: String, start: String) {
+        do throws(DeviceLine.Fault) {
+            let fields = try DeviceLine.fields(json: Array(json.utf8))
+            _ = try DeviceLine.registration(fields, TestIdentifiers())
+            Issue.record("taken: \(json)")
+        } catch {
+            #expect(error.reason.hasPrefix(start), "\(error.reason)")
+        }
+    }
+
+    // MARK: The whole
+
+    /// Takes what an import writes, and fails when told to.
+    private final class Database: Sendable {
+        private let state = Mutex((rows: [DeviceRegistration](), calls: 0, failsAt: Int.max))
+
+        var rows: [DeviceRegistration] { state.withLock { $0.rows } }
+
+        func fail(at call: Int) { state.withLock { $0.failsAt = call } }
+
+        func write(_ rows: [DeviceRegistration]) throws(StoreError) -> PostgresDeviceStore.ImportCounts {
+            let isDown = state.withLock { state in
+                state.calls += 1
+                if state.calls < state.failsAt { state.rows += rows }
+                return state.calls >= state.failsAt
+            }
+            if isDown { throw StoreError(.unavailable, "killed") }
+            if rows.contains(where: { $0.user == "poison" }) { throw StoreError(.failed, "22021") }
+            return .init(created: rows.count)
+        }
+    }
+
+    private func file(_ text: String) throws -> String {
+        let path = "/tmp/push-gateway-import-\(getpid())-\(UInt32.random(in: 0 ... .max))"
+        try text.write(toFile: path, atomically: true, encoding: .utf8)
+        return path
+    }
+
+    private func importing(
+        _ path: String,
+        _ format: DeviceFormat,
+        into database: Database,
+        from start: ImportCheckpoint? = nil,
+        done: @escaping (DeviceImport.State) throws -> Void = { _ in }
+    ) async throws -> (state: DeviceImport.State, rejects: [DeviceImport.Reject]) {
+        let source = try #require(FileHandle(forReadingAtPath: path))
+        let start = start ?? ImportCheckpoint(sourceBytes: 0)
+        try source.seek(toOffset: UInt64(start.offset))
+        var rejects: [DeviceImport.Reject] = []
+        let target = DeviceImport.Target(
+            write: { rows async throws(StoreError) in try database.write(rows) },
+            identifiers: TestIdentifiers()
+        )
+        let work = DeviceImport(format: format, target: target, reject: { rejects.append($0) }, done: done)
+        return (try await work.run(source, from: start), rejects)
+    }
+
+    private func table(_ count: Int) -> String {
+        // A byte order mark, a name with a line end, a bad row in every hundred.
+        "\u{FEFF}key,token,name\r\n"
+            + (0..<count).map { number in
+                number % 100 == 99
+                    ? "k\(number),nohex,\r\n" : "k\(number),\(String(format: "%08x", number)),\"two\nlines\"\r\n"
+            }.joined()
+    }
+
+    @Test func fileGoesInInOrderAndBadRowsAreTold() async throws {
+        let path = try file(table(1234))
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let database = Database()
+        let (state, rejects) = try await importing(path, .csv, into: database)
+        #expect(state.checkpoint.created == 1222 && state.checkpoint.rejected == 12)
+        #expect(database.rows.map { $0.key?.rawValue } == (0..<1234).filter { $0 % 100 != 99 }.map { "k\($0)" })
+        // Two lines a row, one a bad one.
+        #expect(rejects.map(\.line) == (0..<12).map { 2 + $0 * 199 + 198 })
+        #expect(rejects.first?.text.contains("k99,nohex") == true)
+    }
+
+    @Test func killedImportGoesOnWhereItWasWithoutLossOrDoubles() async throws {
+        let path = try file(table(3000))
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let size = try #require(FileManager.default.contents(atPath: path)).count
+        let all = (0..<3000).filter { $0 % 100 != 99 }.map { "k\($0)" }
+        for call in 1...6 {
+            let database = Database()
+            database.fail(at: call)
+            let checkpoint = path + ".checkpoint"
+            defer { try? FileManager.default.removeItem(atPath: checkpoint) }
+            await #expect(throws: StoreError.self) {
+                _ = try await importing(path, .csv, into: database, from: ImportCheckpoint(sourceBytes: size)) {
+                    state in
+                    try state.checkpoint.write(checkpoint)
+                }
+            }
+            database.fail(at: .max)
+            let start = try ImportCheckpoint.read(checkpoint) ?? ImportCheckpoint(sourceBytes: size)
+            let (state, rejects) = try await importing(path, .csv, into: database, from: start)
+            #expect(database.rows.compactMap { $0.key?.rawValue } == all)
+            #expect(state.checkpoint.created == 2970 && state.checkpoint.rejected == 30)
+            #expect(rejects.allSatisfy { $0.line > start.line - 1 })
+        }
+    }
+
+    @Test func rowThatTheDatabaseRefusesIsFoundAndTheOthersGoIn() async throws {
+        let lines = (0..<20).map { #"{"key":"k\#($0)","user":"\#($0 == 7 ? "poison" : "u")"}"# }
+        let path = try file(lines.joined(separator: "\n"))
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let (state, rejects) = try await importing(path, .ndjson, into: Database())
+        #expect(state.checkpoint.created == 19 && rejects.map(\.line) == [8])
+    }
+
+    @Test func headingThatIsNoneStopsTheImportWithItsName() async throws {
+        for text in ["key,colour\nk,red\n", "key,key\n", "\"open\n"] {
+            let path = try file(text)
+            defer { try? FileManager.default.removeItem(atPath: path) }
+            await #expect(throws: CommandFailure.self) { _ = try await importing(path, .csv, into: Database()) }
+        }
+    }
+
+    @Test func aFileOfSomethingElseIsNoCheckpoint() throws {
+        let path = try file(#"{"offset":-1}"#)
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        #expect(throws: CommandFailure.self) { try ImportCheckpoint.read(path) }
+        #expect(try ImportCheckpoint.read(path + ".absent") == nil)
+    }
+
+    @Test func progressSaysShareRateAndWhatIsLeft() {
+        let text = ProgressBar.text(done: 25, of: 100, rows: 5000, elapsed: .seconds(10))
+        #expect(text == "[#######.......................] 25 %  5000 rows, 500/s, 30 s left")
+        #expect(ProgressBar.text(done: 9, of: nil, rows: 9, elapsed: .seconds(3)) == "9 rows, 3/s")
+    }
+}

@@ -1,0 +1,170 @@
+import Commands
+import Foundation
+import Model
+import TestKit
+import Testing
+
+@testable import Postgres
+
+/// Devices by the file: a set at a time, and yet as if each had registered by itself.
+@Suite struct StoreImportTests {
+    private let identifiers = TestIdentifiers()
+
+    private func row(_ key: String, _ token: String?, user: String? = nil, sandbox: Bool? = nil) -> DeviceRegistration {
+        DeviceRegistration(
+            key: VendorDeviceKey(key),
+            platform: .ios,
+            environment: sandbox.map { $0 ? .sandbox : .production },
+            token: token.flatMap { DeviceToken(apns: $0) },
+            user: user.map { UserID($0) }
+        )
+    }
+
+    @discardableResult
+    private func importing(
+        _ rows: [DeviceRegistration],
+        _ fixture: StoreFixture,
+        tenant: TenantID? = nil
+    ) async throws -> PostgresDeviceStore.ImportCounts {
+        try await fixture.devices.importDevices(
+            rows,
+            fixture.scope,
+            in: tenant ?? fixture.acme,
+            identifiers: identifiers,
+            at: try await fixture.now()
+        )
+    }
+
+    private func preview(_ rows: [DeviceRegistration], _ fixture: StoreFixture) async throws
+        -> PostgresDeviceStore.ImportCounts
+    {
+        try await fixture.devices.previewImport(rows, fixture.scope, in: fixture.acme)
+    }
+
+    /// Every identity of a tenant with what it is bound to, by key.
+    private func identities(_ fixture: StoreFixture, _ tenant: TenantID) async throws -> [String] {
+        let admin = try await fixture.database.admin()
+        let result = try await admin.query(
+            """
+            SELECT i.key || ' ' || i.state || ' ' || coalesce(i.user_id, '-') || ' ' || coalesce(d.token, '-') || ' '
+                || coalesce(d.environment, '-') || ' ' || coalesce(d.token_state, '-')
+                || ' ' || (SELECT min(o.key) FROM gateway.identity o
+                    WHERE o.tenant_id = i.tenant_id AND o.device_id = i.device_id) AS text
+            FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = i.tenant_id AND d.device_id = i.device_id
+            WHERE i.tenant_id = $1 ORDER BY i.key
+            """,
+            [.id(tenant)]
+        )
+        return try result.map { (row) throws(PostgresError) in try row.text("text") }
+    }
+
+    private func counted(_ fixture: StoreFixture, _ tenant: TenantID) async throws -> Int {
+        let answer = try await fixture.commands.run([.app(fixture.scope)], in: tenant).first
+        guard case .app(let facts?) = answer else { return -1 }
+        return facts.identityCount
+    }
+
+    @Test func newOnesAreInsertedAndKnownOnesChanged() async throws {
+        let fixture = try await StoreFixture.make()
+        let rows = [row("k1", "aa01", user: "u1"), row("k2", nil), row("k3", "aa03", sandbox: true)]
+        #expect(try await preview(rows, fixture) == .init(created: 3))
+        #expect(try await importing(rows, fixture) == .init(created: 3))
+        #expect(try await importing(rows, fixture) == .init(updated: 3))
+        #expect(
+            try await identities(fixture, fixture.acme) == [
+                "k1 active u1 aa01 production active k1", "k2 active - - production none k2",
+                "k3 active - aa03 sandbox active k3",
+            ]
+        )
+        #expect(try await counted(fixture, fixture.acme) == 3)
+        // A field that the file leaves out changes nothing; one that differs does.
+        let later = [row("k1", "aa01"), row("k2", "aa02"), row("k3", "aa03", user: "u3"), row("k4", nil)]
+        #expect(try await preview(later, fixture) == .init(created: 1, updated: 2, unchanged: 1))
+    }
+
+    @Test func ofTwoRowsWithOneTokenTheLaterHasIt() async throws {
+        let fixture = try await StoreFixture.make()
+        let rows = [
+            row("k1", "aa01"), row("k2", "aa01"), row("k1", "aa02", user: "u"), row("k3", "aa01", sandbox: true),
+        ]
+        // The third row finds its identity replaced by the second.
+        #expect(try await importing(rows, fixture) == .init(created: 4))
+        #expect(
+            try await identities(fixture, fixture.acme) == [
+                "k1 active u aa02 production active k1", "k2 active - aa01 production active k2",
+                "k3 active - aa01 sandbox active k3",
+            ]
+        )
+    }
+
+    @Test func importingLeavesWhatRegisteringOneByOneWouldLeave() async throws {
+        let fixture = try await StoreFixture.make()
+        for seed in 1...6 {
+            var random = SplitMix(state: UInt64(seed))
+            let rows = (0..<60).map { _ in
+                row(
+                    "k\(Int.random(in: 0..<25, using: &random))",
+                    Bool.random(using: &random)
+                        ? "aa\(String(format: "%02d", Int.random(in: 0..<20, using: &random)))" : nil,
+                    user: Bool.random(using: &random) ? "u\(Int.random(in: 0..<3, using: &random))" : nil,
+                    sandbox: [nil, true, false].randomElement(using: &random) ?? nil
+                )
+            }
+            try await importing(rows, fixture)
+            for row in rows {
+                let key = try #require(row.key)
+                let now = try await fixture.now()
+                _ = try await fixture.commands.run(
+                    [
+                        .register(
+                            fixture.scope,
+                            key: key,
+                            row,
+                            identity: IdentityID(rawValue: identifiers.uuid(at: now)),
+                            device: DeviceID(rawValue: identifiers.uuid(at: now)),
+                            at: now
+                        )
+                    ],
+                    in: fixture.other
+                )
+            }
+            let (mine, theirs) = (
+                try await identities(fixture, fixture.acme), try await identities(fixture, fixture.other)
+            )
+            #expect(mine == theirs, "seed \(seed)")
+            #expect(
+                try await counted(fixture, fixture.acme) == (try await counted(fixture, fixture.other)),
+                "seed \(seed)"
+            )
+        }
+    }
+
+    @Test func anotherTenantsDevicesAreNeitherSeenNorTouched() async throws {
+        let fixture = try await StoreFixture.make()
+        try await importing([row("k1", "aa01")], fixture, tenant: fixture.other)
+        #expect(try await preview([row("k1", "aa01")], fixture) == .init(created: 1))
+        #expect(try await importing([row("k1", "aa01")], fixture) == .init(created: 1))
+        #expect(try await identities(fixture, fixture.other).count == 1)
+    }
+
+    @Test func importsAndRegistrationsAtOnceAgreeOnOneOwner() async throws {
+        let fixture = try await StoreFixture.make()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for part in 0..<4 {
+                group.addTask {
+                    for round in 0..<5 {
+                        try await importing(
+                            (0..<20).map { row("k\($0)", "aa\(10 + ($0 + part + round) % 20)") },
+                            fixture
+                        )
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        let all = try await identities(fixture, fixture.acme)
+        let tokens = all.filter { $0.contains(" active ") }.map { $0.split(separator: " ")[3] }.filter { $0 != "-" }
+        #expect(Set(tokens).count == tokens.count)
+        #expect(try await counted(fixture, fixture.acme) == all.count { $0.split(separator: " ")[1] == "active" })
+    }
+}
