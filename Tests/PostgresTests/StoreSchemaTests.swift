@@ -125,7 +125,7 @@ import Testing
         #expect(grants.isEmpty)
     }
 
-    @Test func onlyTheResolversAndPartitionKeepersRunWithTheOwnersRights() async throws {
+    @Test func onlyTheResolversAndKeepersRunWithTheOwnersRights() async throws {
         let admin = try await TestCluster.database().admin()
         let rows = try await admin.query(
             """
@@ -135,7 +135,7 @@ import Testing
         )
         #expect(
             try rows.map { try $0.text("name") } == [
-                "default_partition_rows", "drop_delivery_partitions", "make_delivery_partitions", "resolve_api_key",
+                "analyze_devices", "default_partition_rows", "drop_delivery_partitions", "make_delivery_partitions", "resolve_api_key",
                 "resolve_binding",
             ]
         )

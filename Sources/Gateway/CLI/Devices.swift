@@ -112,12 +112,21 @@ struct Devices: AsyncParsableCommand {
             )
             let identifiers = SystemIdentifiers()
             let isPreview = dryRun
+            let statistics = Statistics(PostgresMaintenance(engine: database.engine, node: NodeID("import")))
             let target = DeviceImport.Target(
                 write: { rows async throws(StoreError) in
                     try await Self.persist { () async throws(StoreError) in
                         if isPreview { return try await store.previewImport(rows, scope, in: tenant) }
                         let at = begun.at + begun.on.duration(to: .now)
-                        return try await store.importDevices(rows, scope, in: tenant, identifiers: identifiers, at: at)
+                        let counts = try await store.importDevices(
+                            rows,
+                            scope,
+                            in: tenant,
+                            identifiers: identifiers,
+                            at: at
+                        )
+                        try await statistics.imported(rows.count)
+                        return counts
                     }
                 },
                 identifiers: identifiers
@@ -212,6 +221,22 @@ struct Devices: AsyncParsableCommand {
                 }
             }
         }
+    }
+}
+
+/// Has the planner look at the tables while they grow: after the first batch, and whenever there is ten times as much.
+private actor Statistics {
+    private let maintenance: PostgresMaintenance
+    private var imported = 0
+    private var next = 1
+
+    init(_ maintenance: PostgresMaintenance) { self.maintenance = maintenance }
+
+    func imported(_ count: Int) async throws(StoreError) {
+        imported += count
+        guard imported >= next else { return }
+        next = imported * 10
+        try await maintenance.analyzeDevices()
     }
 }
 

@@ -9,24 +9,35 @@ RETURNS TABLE (created bigint, updated bigint)
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
-    v_new integer[];
+    v_new integer[] := '{}';
+    v_key text;
+    v_token text;
+    v_platform text;
     v_created bigint;
     v_was_active boolean;
     r record;
 BEGIN
-    -- New: neither its key nor its token is known, in whichever environment, or stands before it here.
-    -- Scalar subqueries, not anti-joins: on a table without statistics yet the planner would join all with all.
-    SELECT coalesce(array_agg(f.place), '{}') INTO v_new FROM (
-        SELECT u.o::integer AS place, u.key, u.platform, u.token,
-            row_number() OVER (PARTITION BY u.key ORDER BY u.o) AS key_use,
-            row_number() OVER (PARTITION BY u.platform, u.token ORDER BY u.o) AS token_use
-        FROM unnest(p_keys, p_platforms, p_tokens) WITH ORDINALITY AS u(key, platform, token, o)) f
-        WHERE f.key_use = 1 AND (f.token IS NULL OR f.token_use = 1)
-            AND (SELECT i.identity_id FROM gateway.identity i
-                WHERE i.tenant_id = p_tenant AND i.app_id = p_app AND i.key = f.key AND i.vendor = p_vendor) IS NULL
-            AND (f.token IS NULL OR (SELECT d.device_id FROM gateway.device d
-                WHERE d.tenant_id = p_tenant AND d.app_id = p_app AND d.platform = f.platform
-                    AND d.token_digest = md5(f.token) LIMIT 1) IS NULL);
+    -- New: neither its key nor its token is known, in whichever environment, or stands before it here. Looked up one by one, as registrations do:
+    -- in a join the planner might read all of them.
+    FOR r IN
+        SELECT f.place, f.key, f.platform, f.token FROM (
+            SELECT u.o::integer AS place, u.key, u.platform, u.token,
+                row_number() OVER (PARTITION BY u.key ORDER BY u.o) AS key_use,
+                row_number() OVER (PARTITION BY u.platform, u.token ORDER BY u.o) AS token_use
+            FROM unnest(p_keys, p_platforms, p_tokens) WITH ORDINALITY AS u(key, platform, token, o)) f
+        WHERE f.key_use = 1 AND (f.token IS NULL OR f.token_use = 1) ORDER BY f.place
+    LOOP
+        v_key := r.key;
+        v_token := r.token;
+        v_platform := r.platform;
+        PERFORM FROM gateway.identity i
+            WHERE i.tenant_id = p_tenant AND i.app_id = p_app AND i.vendor = p_vendor AND i.key = v_key;
+        CONTINUE WHEN FOUND;
+        PERFORM FROM gateway.device d
+            WHERE d.tenant_id = p_tenant AND d.app_id = p_app AND d.platform = v_platform AND d.token_digest = md5(v_token);
+        CONTINUE WHEN FOUND;
+        v_new := v_new || r.place;
+    END LOOP;
     BEGIN
         INSERT INTO gateway.device
                 (tenant_id, device_id, app_id, platform, environment, token, token_state, token_registered_at, created_at, seen_at)
@@ -61,3 +72,14 @@ END $$;
 
 REVOKE ALL ON FUNCTION gateway.import_identities FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION gateway.import_identities TO gateway_call, gateway_engine;
+
+-- Statistics now rather than in a minute: without them the planner reads a whole app for one key. Runs as the owner, who alone may.
+CREATE FUNCTION gateway.analyze_devices() RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    ANALYZE gateway.device;
+    ANALYZE gateway.identity;
+END $$;
+
+REVOKE ALL ON FUNCTION gateway.analyze_devices FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION gateway.analyze_devices TO gateway_engine;

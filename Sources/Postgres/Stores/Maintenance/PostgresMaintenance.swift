@@ -35,6 +35,15 @@ package struct PostgresMaintenance: Sendable {
         }
     }
 
+    /// Tells the planner how devices are spread, as soon as many have come: by itself it looks a minute later, and reads whole apps until then.
+    ///
+    /// - Throws: `StoreError`.
+    package func analyzeDevices() async throws(StoreError) {
+        try await asStore { () throws(PostgresError) in
+            _ = try await engine.run(MaintenanceSQL.analyzeDevices(), tenant: nil)
+        }
+    }
+
     /// The database's time, when this node holds the singleton.
     private func lead() async throws(PostgresError) -> Timestamp? {
         let statement = MaintenanceSQL.lead(.text("maintenance"), .id(node), .interval(Self.lease))

@@ -12,6 +12,7 @@ enum MaintenanceSQL {
 
     static let makePartitions = StoreSQL.global("SELECT gateway.make_delivery_partitions($1, $2) AS count")
     static let dropPartitions = StoreSQL.global("SELECT gateway.drop_delivery_partitions($1) AS count")
+    static let analyzeDevices = StoreSQL.global("SELECT gateway.analyze_devices()")
     static let sweepNodes = StoreSQL.global("DELETE FROM gateway.node WHERE seen_at < now() - $1::interval")
     static let tenants = StoreSQL.global("SELECT tenant_id FROM gateway.tenant ORDER BY tenant_id")
 
@@ -49,7 +50,8 @@ enum MaintenanceSQL {
     )
 
     static let all = [
-        lead, makePartitions, dropPartitions, sweepNodes, tenants, dropMessages, dropMedia, dropEvents, dropKeys,
+        lead, makePartitions, dropPartitions, analyzeDevices, sweepNodes, tenants, dropMessages, dropMedia, dropEvents,
+        dropKeys,
         dropVerifications,
     ]
 }
