@@ -135,7 +135,8 @@ import Testing
         )
         #expect(
             try rows.map { try $0.text("name") } == [
-                "analyze_devices", "default_partition_rows", "drop_delivery_partitions", "make_delivery_partitions", "resolve_api_key",
+                "analyze_devices", "default_partition_rows", "drop_delivery_partitions", "make_delivery_partitions",
+                "resolve_api_key",
                 "resolve_binding",
             ]
         )
