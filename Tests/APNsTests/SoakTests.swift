@@ -35,8 +35,10 @@ struct SoakTests {
             try transport.open(Peer.credential, peer.credential())
             try transport.open(small, peer.credential())
             try transport.open(shown, certificate(peer))
-            let part = Duration.seconds(max(1, soakSeconds)) / SoakPlan.all.count
-            for plan in SoakPlan.all {
+            // What a plan leaves of its time is the next ones'.
+            let end = start + .seconds(max(1, soakSeconds)) + deadline
+            for (index, plan) in SoakPlan.all.enumerated() {
+                let part = ContinuousClock.now.duration(to: end) / (SoakPlan.all.count - index)
                 let before = transport.metrics
                 try await play(plan, for: part, peer, transport, ledger)
                 report(plan, ledger.part(), before, transport.metrics)
