@@ -1,5 +1,6 @@
 internal import HTTP2
 internal import Model
+internal import NIOConcurrencyHelpers
 internal import Synchronization
 
 /// Pushes that were asked for one by one and leave together: the one-at-a-time door's hall.
@@ -68,7 +69,8 @@ final class SingleSends: Sendable {
         var isClosed = false
     }
 
-    private let state = Mutex(State())
+    // Not a `Mutex`: the thread sanitizer does not see through that one.
+    private let state = NIOLockedValueBox(State())
     private let ids = Atomic<UInt64>(0)
     /// Has `APNsTransport.run` fetch what waits and pass on what was told.
     private let fetch: @Sendable () -> Void
@@ -81,7 +83,7 @@ final class SingleSends: Sendable {
     /// Takes a push, unless its caller's task is cancelled: who cancels later finds it here.
     func add(_ id: UInt64, _ push: Push, _ group: Group, _ caller: Caller) -> Admission {
         var isFirst = false
-        let admission: Admission = state.withLock { state in
+        let admission: Admission = state.withLockedValue { state in
             if state.isClosed { return .closed }
             if Task.isCancelled { return .canceled }
             isFirst = state.waiting.isEmpty
@@ -99,7 +101,7 @@ final class SingleSends: Sendable {
     /// Keeps completions of a batch until they are passed on. Not on this thread: of a connection's loop every caller that wakes would take the
     /// core, one by one.
     fileprivate func tell(_ callers: SingleCallers, _ completions: [PushCompletion]) {
-        let (isClosed, isFirst) = state.withLock { state in
+        let (isClosed, isFirst) = state.withLockedValue { state in
             if !state.isClosed { state.told.append((callers, completions)) }
             return (state.isClosed, state.told.count == 1)
         }
@@ -109,7 +111,7 @@ final class SingleSends: Sendable {
 
     /// Answers everybody who was told.
     func passOn() {
-        let told = state.withLock { state in
+        let told = state.withLockedValue { state in
             defer { state.told = [] }
             return state.told
         }
@@ -121,7 +123,7 @@ final class SingleSends: Sendable {
     /// - Parameter makeJob: makes the job of one batch; called inside the lock.
     /// - Returns: the batches, one per group.
     func takeAll(_ makeJob: ([Push], Group, SingleCallers) -> SendJob) -> [Batch] {
-        state.withLock { state in
+        state.withLockedValue { state in
             // One that was cancelled to its last push has nobody who would report its end.
             let batches = state.waiting.filter { !$0.ids.isEmpty }.map { waiting in
                 let callers = SingleCallers(waiting.ids, waiting.callers, hall: self)
@@ -140,7 +142,7 @@ final class SingleSends: Sendable {
 
     /// Its pool has the batch. Gives the places whose callers have gone meanwhile.
     func offered(_ batch: Batch) -> [Int] {
-        state.withLock { state in
+        state.withLockedValue { state in
             guard let place = state.leaving.firstIndex(where: { $0.batch.job === batch.job }) else { return [] }
             state.leaving[place].isOffered = true
             defer { state.leaving[place].gone = [] }
@@ -150,7 +152,7 @@ final class SingleSends: Sendable {
 
     /// A caller has gone. It is looked for among all that wait and are on their way: that is rare, and each is a comparison of numbers.
     func cancel(_ id: UInt64) -> Cancellation {
-        state.withLock { state in
+        state.withLockedValue { state in
             for place in state.waiting.indices {
                 if let caller = state.waiting[place].remove(id) { return .waiting(caller) }
             }
@@ -166,7 +168,7 @@ final class SingleSends: Sendable {
 
     /// Takes nothing any more; gives whom what waited belongs to.
     func close() -> [Caller] {
-        let left = state.withLock { state in
+        let left = state.withLockedValue { state in
             state.isClosed = true
             defer { state.waiting = [] }
             return state.waiting.flatMap { $0.callers.compactMap(\.self) }
@@ -177,7 +179,7 @@ final class SingleSends: Sendable {
 
     /// Everybody in a batch is answered.
     fileprivate func ended(_ callers: SingleCallers) {
-        state.withLock { state in state.leaving.removeAll { $0.batch.callers === callers } }
+        state.withLockedValue { state in state.leaving.removeAll { $0.batch.callers === callers } }
     }
 }
 
@@ -211,12 +213,12 @@ final class SingleCallers: Sendable {
 
     private let ids: [UInt64]
     private let hall: SingleSends
-    private let state: Mutex<State>
+    private let state: NIOLockedValueBox<State>
 
     init(_ ids: [UInt64], _ callers: [SingleSends.Caller?], hall: SingleSends) {
         self.ids = ids
         self.hall = hall
-        state = Mutex(State(callers: callers, left: callers.count))
+        state = NIOLockedValueBox(State(callers: callers, left: callers.count))
     }
 
     func index(of id: UInt64) -> Int? { ids.firstIndex(of: id) }
@@ -228,7 +230,7 @@ final class SingleCallers: Sendable {
     fileprivate func answer(_ completions: [PushCompletion]) {
         var heard: [SingleSends.Caller?] = []
         heard.reserveCapacity(completions.count)
-        let isLast = state.withLock { state in
+        let isLast = state.withLockedValue { state in
             for completion in completions {
                 guard state.callers.indices.contains(completion.slot) else {
                     heard.append(nil)
