@@ -71,8 +71,8 @@ package enum StoreStatement: Sendable, Hashable {
     case resolve(AppScope, [Address])
     /// Message, slices, suppressed deliveries, counters, events, idempotency, in that order. → `.accepted`
     case accept(NewMessage)
-    /// Cancels what is not sent. → `.count`
-    case cancel(AppScope, MessageID, at: Timestamp)
+    /// Steers what is not sent. → `.count`, 0 when that changed nothing
+    case control(AppScope, MessageID, MessageControl, at: Timestamp)
 
     // Media
     /// → `.count`

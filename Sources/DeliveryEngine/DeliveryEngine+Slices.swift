@@ -104,6 +104,17 @@ extension DeliveryEngine {
                 [.tenant: "\(progress.lease.key.tenant)", .slice: "\(progress.lease.key.number)"]
             )
         case .recorded(let new):
+            if case .dead(let reason) = progress.disposition {
+                metrics.add(1, to: .dead)
+                state.withLockedValue { $0.totals.dead += 1 }
+                logger.note(
+                    "A slice gave up",
+                    [
+                        .tenant: "\(progress.lease.key.tenant)", .message: "\(progress.lease.key.message)",
+                        .slice: "\(progress.lease.key.number)", .reason: reason,
+                    ]
+                )
+            }
             // Counted here and added once: most of a flush says the same.
             var counts: [[String]: Int] = [:]
             for result in progress.results {

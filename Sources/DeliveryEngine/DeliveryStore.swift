@@ -193,6 +193,11 @@ package struct SliceProgress: Sendable {
         /// Targets are left; look again after this long, or as soon as the credential is mended that they wait for.
         /// `attempts` counts up when `countsAttempt`.
         case again(after: Duration, heldBy: CredentialID? = nil)
+        /// Nothing more is tried until somebody asks for it, or the message expires. The reason is for people.
+        case dead(reason: String)
+
+        /// Its leases ended again and again without a word of their owner.
+        package static let lapsed = Disposition.dead(reason: "leasesLapsed")
     }
 
     /// With its bitmap as it is after this flush.

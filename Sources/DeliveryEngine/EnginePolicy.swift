@@ -4,6 +4,9 @@ package struct EnginePolicy: Sendable {
 
     /// 30 s. Shorter, and a pause of PostgreSQL hands running slices to other nodes, which repeats pushes; longer, and a crashed node's slices lie idle.
     package var lease: Duration = .seconds(30)
+    /// 16 leases of one slice in a row that ended without a word of their owner, and it is given up. Fewer, and a night of restarts stops deliveries;
+    /// more, and a slice that brings nodes down takes them all.
+    package var lapseLimit: Int16 = 16
     /// 200 ms between looks for due work. Shorter costs the database queries for nothing; longer is the delay of a retry or a recovery.
     package var pollInterval: Duration = .milliseconds(200)
     /// 5 s between heartbeats. A node that is silent for several is taken for dead, and between two our idea of the database's clock drifts.
@@ -85,13 +88,14 @@ package struct RetryPolicy: Sendable {
     package var tooMany = Backoff(first: .seconds(30), cap: .seconds(15 * 60))
     /// 24 h: a peer that names a longer wait is not believed, it would outlive most messages.
     package var longestAsked: Duration = .seconds(24 * 60 * 60)
-    /// 32 tries that the peer saw. More, and a push that always meets a fault inside the service is tried for ever.
+    /// 32 tries that the peer saw, then the slice gives up until somebody asks for it again. More, and a push that always meets a fault inside the
+    /// service is tried for ever.
     package var maximumAttempts: Int16 = 32
     /// 5 s while this node does not know the credential: provisioning reaches every node within a second.
     package var unknownCredential: Duration = .seconds(5)
     /// 60 s while the app has no credential for the device's environment: an operator has to act.
     package var noRoute: Duration = .seconds(60)
-    /// 30 s while the message is paused.
+    /// 30 s while the message is paused, or as long as its store parks it.
     package var paused: Duration = .seconds(30)
     /// 28 days for a message without expiry. Without an end a dead credential would keep its slices for ever.
     package var longestLife: Duration = .seconds(28 * 24 * 60 * 60)

@@ -69,8 +69,6 @@ package enum PayloadProblem: String, Error, Sendable, Hashable, CaseIterable {
 
 /// Reasons of our own for a delivery that failed, beside the peer's and `PayloadProblem`.
 package enum FailureReason: String, Sendable, Hashable, CaseIterable {
-    /// Tried as often as allowed, and the peer always said "not now".
-    case gaveUp
     /// This build has no transport for the device's platform.
     case noTransport
 }

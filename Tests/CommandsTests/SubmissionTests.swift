@@ -248,9 +248,9 @@ import Testing
         var submission = Submission.text(to: "01011111111")
         submission.dueAt = desk.clock.now() + .seconds(60)
         let id = try #require(desk.messageID(await desk.submit(submission)))
-        let cancel = Command.submission(.cancel(message: id.description))
-        #expect(await desk.reply(cancel) == .submission(.canceled(true)))
-        #expect(await desk.reply(cancel) == .submission(.canceled(false)))
-        #expect(await desk.reply(.submission(.cancel(message: "no"))) == .refused(.unknownMessage))
+        let cancel = Command.submission(.control(.cancel, message: id.description))
+        #expect(await desk.reply(cancel) == .submission(.controlled(true)))
+        #expect(await desk.reply(cancel) == .submission(.controlled(false)))
+        #expect(await desk.reply(.submission(.control(.cancel, message: "no"))) == .refused(.unknownMessage))
     }
 }

@@ -145,12 +145,26 @@ import Testing
         #expect(bench.disposition == .again(after: .seconds(90)))
     }
 
-    @Test func lastAttemptGivesUp() {
-        var bench = MachineBench(lease: MachineBench.lease(1, attempts: 31))
-        bench.completeAll(.busy())
-        #expect(bench.results[0]?.state == .failed)
-        #expect(bench.results[0]?.reason == "gaveUp")
-        #expect(bench.disposition == .finished)
+    // No outcome is written: whoever requeues it may still deliver it, and its expiry gives it one in the end.
+    @Test func lastAttemptGivesTheSliceUp() {
+        var bench = MachineBench(lease: MachineBench.lease(2, attempts: 31))
+        bench.complete([0], .yes)
+        bench.complete([1], .busy())
+        #expect(bench.results[1] == nil)
+        #expect(bench.disposition == .dead(reason: "ServiceUnavailable"))
+    }
+
+    @Test func targetThatMayBeTriedAgainTakesTheOthersAlong() {
+        var bench = MachineBench(lease: MachineBench.lease(2, attempts: 31))
+        bench.complete([0], .busy(503, after: .seconds(20)))
+        bench.complete([1], .notSent(.noCredential))
+        #expect(bench.disposition == .again(after: .seconds(20)))
+    }
+
+    @Test func sliceWhoseLeasesLapsedTooOftenIsGivenUpUnseen() {
+        let bench = MachineBench(lease: MachineBench.lease(1, lapses: 16))
+        #expect(bench.sent.isEmpty && bench.results.isEmpty)
+        #expect(bench.disposition == .dead(reason: "leasesLapsed"))
     }
 
     @Test func attemptCountFromAStrangeRowDoesNotTrap() {

@@ -32,6 +32,10 @@ import Testing
                 // Given back: nobody holds this epoch any more.
                 lease.epoch += 1
                 if progress.countsAttempt { lease.attempts += 1 }
+            case .dead:
+                // Somebody requeues it.
+                lease.epoch += 1
+                lease.attempts = 0
             }
             return .recorded(count)
         }

@@ -147,7 +147,7 @@ struct RationalOwlResponseTests {
         #expect(endpoint.surface == .server ? body["error"]?.string != nil : body["rc"] == -1)
         #expect(Shape(endpoint: endpoint.rawValue).fault(answer) == nil)
         // A reply of another command, or none at all, must not trap or lie.
-        for replies in [[], [Reply.submission(.canceled(true))]] {
+        for replies in [[], [Reply.submission(.controlled(true))]] {
             let answer = Mount.adapter.encode(replies, for: request, settings: .unbound)
             #expect(Shape(endpoint: endpoint.rawValue).fault(answer) == nil)
             #expect(try endpoint.surface == .server || endpoint == .notiRead || Mount.body(answer)["rc"] == -1)

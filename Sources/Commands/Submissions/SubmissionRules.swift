@@ -5,10 +5,10 @@ enum SubmissionRules {
     /// The submission commands that need one step.
     static func plan(_ command: SubmissionCommand, _ context: RuleContext) -> Plan {
         switch command {
-        case .cancel(let text):
+        case .control(let control, let text):
             guard let message = MessageID(text: text) else { return .refused(.unknownMessage) }
-            return Plan(.cancel(context.scope, message, at: context.now)) { answer in
-                if case .count(let count) = answer { .submission(.canceled(count > 0)) } else { nil }
+            return Plan(.control(context.scope, message, control, at: context.now)) { answer in
+                if case .count(let count) = answer { .submission(.controlled(count > 0)) } else { nil }
             }
         case .submit: return .refused(.unsupported("submit"))
         }

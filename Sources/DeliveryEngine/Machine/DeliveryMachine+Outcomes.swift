@@ -9,7 +9,7 @@ import Model
 /// | rejected: token dead | failed | invalid, unless registered again since |
 /// | rejected: token doubtful | failed | quarantined |
 /// | rejected: credential | asks the gate again, which puts it back | the credential stops on this node |
-/// | rejected: service, deferred | put back for as long as asked, or the backoff; failed `gaveUp` in the end | one attempt |
+/// | rejected: service, deferred | put back for as long as asked, or the backoff; in the end its slice gives up | one attempt |
 /// | unsent | ready again at once, a few times, then put back | none of it counts as an attempt |
 /// | indeterminate | by `retryUnknown`: like unsent, or sent without certainty | one attempt |
 extension DeliveryMachine {
@@ -55,21 +55,21 @@ extension DeliveryMachine {
             case .credential:
                 let wait = policy.retry.refusedCredential.first * policy.retry.scale
                 resend(slot, orAfter: wait, isPeers: false, heldBy: key(of: slot))
-            case .service: deferTarget(slot, rejection, asked: nil, now: now)
+            case .service: deferTarget(slot, rejection, asked: nil)
             }
-        case .deferred(let rejection, let asked): deferTarget(slot, rejection, asked: asked, now: now)
+        case .deferred(let rejection, let asked): deferTarget(slot, rejection, asked: asked)
         case .unsent(let error): unsent(slot, error)
         case .indeterminate: indeterminate(slot, now: now)
         }
     }
 
-    private mutating func deferTarget(_ slot: Int, _ rejection: Rejection, asked: Duration?, now: Timestamp) {
+    private mutating func deferTarget(_ slot: Int, _ rejection: Rejection, asked: Duration?) {
         // A stale provider token: the transport renews it, nothing is wrong with the push.
         if rejection.scope == .credential { return resend(slot, orAfter: asked ?? policy.retry.unsent, isPeers: false) }
-        guard !isLastAttempt else { return settle(slot, as: .failed, reason: FailureReason.gaveUp.rawValue, now: now) }
         let own = rejection.status == 429 ? policy.retry.tooMany : policy.retry.service
         let wait = asked.map { min($0, policy.retry.longestAsked) } ?? own.delay(after: attempt) * policy.retry.scale
-        putBack(slot, for: wait, isPeers: true)
+        let gaveUp = isLastAttempt ? rejection.reason : nil
+        targets[slot].state = .putBack(Wait(duration: wait, isPeers: true, gaveUp: gaveUp))
     }
 
     private mutating func unsent(_ slot: Int, _ error: TransportError) {

@@ -143,10 +143,13 @@ extension DeliveryMachine {
 
     /// What becomes of the slice when nothing is on its way any more.
     func disposition(_ now: Timestamp) -> (SliceProgress.Disposition, counts: Bool) {
+        if hasLapsed { return (.lapsed, false) }
         let waits = targets.compactMap { target in
             if case .putBack(let wait) = target.state { wait } else { nil }
         }
         guard let first = waits.min(by: { $0.duration < $1.duration }) else { return (.finished, true) }
+        // One that may be tried again takes the others along.
+        if waits.allSatisfy({ $0.gaveUp != nil }), let reason = first.gaveUp { return (.dead(reason: reason), true) }
         // A slice has one due time. Who was asked by the peer to wait must not come back sooner, so the longest of those decides; else the shortest.
         let asked = waits.filter(\.isPeers).map(\.duration).max()
         let isImmediate = isDraining || first.duration == .zero && asked == nil

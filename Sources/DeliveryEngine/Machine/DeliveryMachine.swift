@@ -90,6 +90,8 @@ package struct DeliveryMachine: Sendable {
         var isPeers: Bool
         /// The credential that is waited for: once it is mended, the wait is over.
         var heldBy: CredentialKey?
+        /// It was tried as often as allowed, and this is what the peer said last.
+        var gaveUp: String?
     }
 
     struct Target: Sendable {
@@ -129,6 +131,8 @@ package struct DeliveryMachine: Sendable {
     /// Outcomes that no flush has taken yet.
     var pending: [DeliveryResult] = []
     var isDraining = false
+    /// Its leases ended too often without a word: nothing is sent, and it gives up.
+    private(set) var hasLapsed = false
     private(set) var phase: Phase = .loading
     /// How many sends it has ordered.
     private var sendCount = 0
@@ -151,8 +155,13 @@ package struct DeliveryMachine: Sendable {
 
     // MARK: Entry points, in the order of a slice's life
 
-    /// The first event.
-    package func started() -> [Action] { [.load] }
+    /// The first event. A slice that brought down one owner after the other is not even looked at.
+    package mutating func started() -> [Action] {
+        guard lease.lapses >= policy.lapseLimit else { return [.load] }
+        hasLapsed = true
+        phase = .closing
+        return [flush((.lapsed, false), isLast: true)]
+    }
 
     /// The work could not be read.
     package mutating func loadFailed(now: Timestamp) -> [Action] {

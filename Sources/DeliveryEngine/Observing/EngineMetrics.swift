@@ -13,6 +13,8 @@ final class EngineMetrics: Sendable {
         case storeFailures = "delivery_store_failures_total"
         /// Slices lost to another node.
         case fenced = "delivery_slices_fenced_total"
+        /// Slices that gave up.
+        case dead = "delivery_slices_dead_total"
         /// Slices at work.
         case running = "delivery_slices_running"
     }

@@ -14,6 +14,8 @@ package struct EngineStatistics: Sendable {
         package var indeterminate = 0
         /// Slices that went to somebody else while this node had them.
         package var fenced = 0
+        /// Slices that gave up.
+        package var dead = 0
         package var storeFailures = 0
         /// Handed-over leases for which there was no room.
         package var offersRefused = 0

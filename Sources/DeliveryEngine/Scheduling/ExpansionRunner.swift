@@ -15,6 +15,10 @@ struct ExpansionRunner: Sendable {
                 break
             }
             do {
+                if lease.lapses >= engine.policy.lapseLimit {
+                    try await giveUp()
+                    return lease.epoch
+                }
                 switch try await engine.store.expand(lease, by: engine.node, pageSize: engine.policy.expansionPageSize)
                 {
                 case .page(_, let after):
@@ -32,5 +36,10 @@ struct ExpansionRunner: Sendable {
             }
         }
         return lease.epoch
+    }
+
+    private func giveUp() async throws(StoreError) {
+        let progress = SliceProgress(lease: lease, app: "", vendor: .native, results: [], disposition: .lapsed)
+        engine.count(progress, try await engine.store.record(progress, by: engine.node))
     }
 }

@@ -59,11 +59,11 @@ struct Send: AsyncParsableCommand {
 }
 
 /// `message show`.
-struct ShowMessage: AsyncParsableCommand {
+struct MessageCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "message",
-        abstract: "Look at messages.",
-        subcommands: [Show.self]
+        abstract: "Look at messages, and steer them.",
+        subcommands: [Show.self, Pause.self, Resume.self, Requeue.self, Cancel.self]
     )
 
     struct Show: AsyncParsableCommand {
@@ -102,6 +102,11 @@ struct ShowMessage: AsyncParsableCommand {
                 "message \(facts.id)  app \(facts.scope.app)  by \(facts.scope.vendor)  \(facts.state.rawValue)"
             )
             Console.print(FunnelTable.text([(facts.id.description, facts.funnel)]))
+            for part in facts.dead {
+                Console.print(
+                    "gave up: \(part.targets) targets in \(part.slices) slices (\(part.reason)); 'message requeue' tries them anew"
+                )
+            }
             let rows = deliveries.map { delivery -> [String] in
                 let snapshot = delivery.snapshot
                 return [

@@ -12,7 +12,8 @@ struct PushGateway: AsyncParsableCommand {
             """,
         version: GatewayVersion.text,
         subcommands: [
-            Serve.self, Demo.self, Apply.self, Key.self, Send.self, ShowMessage.self, DatabaseCommand.self, Status.self,
+            Serve.self, Demo.self, Apply.self, Key.self, Send.self, MessageCommand.self, DatabaseCommand.self,
+            Status.self,
             Doctor.self, Bench.self, Devices.self,
         ]
     )

@@ -121,9 +121,23 @@ extension NativeAPI {
     func cancel(_ call: Call) async throws(Problem) -> Response {
         try call.require("send")
         let facts = try await found(call)
-        let reply = try await perform(.submission(.cancel(message: facts.id.description)), call, app: facts.scope.app)
-        guard case .submission(.canceled(let didCancel)) = reply else { throw .unavailable(5) }
-        return .json(["id": .string(facts.id.description), "canceled": .bool(didCancel)])
+        let isCanceled = try await control(facts, .cancel, call)
+        return .json(["id": .string(facts.id.description), "canceled": .bool(isCanceled)])
+    }
+
+    /// `POST /v1/messages/{id}/pause`, `resume`, `requeue`, `cancel`: asking again changes nothing and is no error.
+    func control(_ call: Call) async throws(Problem) -> Response {
+        try call.require("send")
+        guard let control = MessageControl(rawValue: call.segments[2]) else { throw .notFound("no such path") }
+        let isChanged = try await self.control(try await found(call), control, call)
+        return .json(NativeShapes.controlled(try await found(call), isChanged))
+    }
+
+    private func control(_ facts: MessageFacts, _ control: MessageControl, _ call: Call) async throws(Problem) -> Bool {
+        let command = SubmissionCommand.control(control, message: facts.id.description)
+        let reply = try await perform(.submission(command), call, app: facts.scope.app)
+        guard case .submission(.controlled(let isChanged)) = reply else { throw .unavailable(5) }
+        return isChanged
     }
 
     func deliveries(_ call: Call) async throws(Problem) -> Response {

@@ -98,6 +98,8 @@ struct NativeAPI: Sendable {
         case ("messages", 1) where method == .post: return try await submit(call)
         case ("messages", 2) where method == .get: return try await message(call)
         case ("messages", 2) where method == .delete: return try await cancel(call)
+        case ("messages", 3) where method == .post && MessageControl(rawValue: call.segments[2]) != nil:
+            return try await control(call)
         case ("messages", 3...4) where method == .get && call.segments[2] == "deliveries":
             return try await deliveries(call)
         case ("devices", 1) where method == .post: return try await register(call)

@@ -11,8 +11,20 @@ enum NativeShapes {
             "title": text(facts.content.title), "body": .string(facts.content.body),
             "acceptedAt": time(facts.acceptedAt),
             "dueAt": time(facts.dueAt), "expiresAt": time(facts.expiresAt), "recipients": count(facts.recipients),
-            "funnel": funnel(facts.funnel),
+            "funnel": funnel(facts.funnel), "dead": .array(facts.dead.map(dead)),
         ]
+    }
+
+    /// The message after it was steered, and whether that changed anything.
+    static func controlled(_ facts: MessageFacts, _ isChanged: Bool) -> JSON {
+        guard var object = message(facts).object else { return .null }
+        object["changed"] = .bool(isChanged)
+        return .object(object)
+    }
+
+    /// Parts that gave up, by reason.
+    private static func dead(_ part: DeadPart) -> JSON {
+        ["reason": .string(part.reason), "slices": .int(part.slices), "targets": .int(part.targets)]
     }
 
     static func funnel(_ funnel: Funnel) -> JSON {

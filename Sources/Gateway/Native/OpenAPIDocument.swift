@@ -19,6 +19,12 @@ enum OpenAPIDocument {
         Operation(path: "/v1/messages/{id}", method: "get", summary: "A message's state and funnel", success: "200"),
         Operation(path: "/v1/messages/{id}", method: "delete", summary: "Cancel what is not sent yet", success: "200"),
         Operation(
+            path: "/v1/messages/{id}/{control}",
+            method: "post",
+            summary: "pause, resume, cancel what is not sent yet, or requeue what gave up",
+            success: "200"
+        ),
+        Operation(
             path: "/v1/messages/{id}/deliveries",
             method: "get",
             summary: "Deliveries, by keyset pages",

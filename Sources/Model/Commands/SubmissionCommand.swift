@@ -1,7 +1,18 @@
 /// Sending, and what belongs to it.
 package enum SubmissionCommand: Sendable, Hashable {
     case submit(Submission)
-    case cancel(message: String)
+    case control(MessageControl, message: String)
+}
+
+/// What may be done to a message that is not done.
+package enum MessageControl: String, Sendable, Hashable, CaseIterable {
+    /// What is not sent is written off as canceled.
+    case cancel
+    /// Nothing more is sent until `resume`, or it expires. What is on its way ends.
+    case pause
+    case resume
+    /// Parts that gave up are tried anew.
+    case requeue
 }
 
 /// What a caller wants sent.
@@ -108,5 +119,6 @@ package struct InlineImage: Sendable, Hashable {
 package enum SubmissionReply: Sendable, Hashable {
     /// Committed. `recipients` is nil while an audience is still being expanded.
     case accepted(MessageID, recipients: Int?)
-    case canceled(Bool)
+    /// Whether the control changed anything.
+    case controlled(Bool)
 }

@@ -37,6 +37,8 @@ package struct SliceLease: Sendable, Hashable {
     package var done: [UInt8]
     /// How often this slice was put back for another try.
     package var attempts: Int16
+    /// How many leases in a row ended without a word of their owner.
+    package var lapses: Int16
 
     /// 500 targets: a slice is one batch to the transport, and what a crash may repeat is bounded by it.
     package static let targetLimit = 500
@@ -50,7 +52,8 @@ package struct SliceLease: Sendable, Hashable {
         targets: [TargetID] = [],
         addresses: [Address?] = [],
         done: [UInt8] = [],
-        attempts: Int16 = 0
+        attempts: Int16 = 0,
+        lapses: Int16 = 0
     ) {
         self.key = key
         self.epoch = epoch
@@ -61,6 +64,7 @@ package struct SliceLease: Sendable, Hashable {
         self.addresses = addresses
         self.done = done
         self.attempts = attempts
+        self.lapses = lapses
     }
 
     /// Whether the delivery of the target at `index` is written already.

@@ -201,14 +201,17 @@ package enum CommandStoreContract {
             let message = world.message(to: [identity].compactMap(\.self), dueIn: .seconds(600))
             _ = try await world.accept(message)
             let foreign = try await world.run(
-                .cancel(world.scope, message.id, at: world.now()),
+                .control(world.scope, message.id, .cancel, at: world.now()),
                 in: world.otherTenant
             )
             findings.equal(foreign, .count(0), "another tenant's cancel")
-            guard case .count(let count)? = try await world.run(.cancel(world.scope, message.id, at: world.now()))
+            guard
+                case .count(let count)? = try await world.run(
+                    .control(world.scope, message.id, .cancel, at: world.now())
+                )
             else { return ["cancel answered something else"] }
             findings.expect(count > 0, "nothing was canceled")
-            let again = try await world.run(.cancel(world.scope, message.id, at: world.now()))
+            let again = try await world.run(.control(world.scope, message.id, .cancel, at: world.now()))
             findings.equal(again, .count(0), "second cancel")
             return findings.list
         },

@@ -5,7 +5,7 @@ import Model
 /// The rules of `DeliveryStore`, run against every implementation.
 package enum DeliveryStoreContract {
     /// Every rule; each wants a world of its own.
-    package static let rules: [ContractRule] = leases + outcomes + audiences + tokens
+    package static let rules: [ContractRule] = leases + outcomes + audiences + tokens + controls
 
     private static let leases = [
         ContractRule("a due slice is claimed once until its lease ends, then by anyone with a higher epoch") { world in
@@ -220,62 +220,4 @@ package enum DeliveryStoreContract {
             return findings.list
         }
     ]
-}
-
-extension ContractWorld {
-    /// A message to `count` fresh identities.
-    fileprivate func listed(
-        _ count: Int,
-        claim: NewMessage.Claim? = nil,
-        dueIn delay: Duration = .zero
-    ) async throws -> NewMessage {
-        var identities: [IdentityID] = []
-        for _ in 0..<count {
-            if let made = try await register(newKey(), token: newToken()) { identities.append(made.identity) }
-        }
-        let message = message(to: identities, claim: claim, dueIn: delay)
-        _ = try await accept(message)
-        return message
-    }
-
-    /// The lease of a message that was accepted with a claim.
-    fileprivate func handover(_ message: NewMessage) -> SliceLease {
-        SliceLease(
-            key: SliceKey(tenant: tenant, message: message.id, number: 0),
-            epoch: 1,
-            lane: message.lane,
-            dueDay: message.dueAt.day,
-            work: .deliver,
-            targets: message.slices.first?.targets ?? []
-        )
-    }
-
-    /// A flush of every target in `lease`, each with its bit when `disposition` ends the slice.
-    fileprivate func progress(
-        _ lease: SliceLease,
-        _ state: DeliveryState,
-        _ disposition: SliceProgress.Disposition
-    ) -> SliceProgress {
-        var lease = lease
-        if disposition == .finished { for index in lease.targets.indices { lease.markDone(index) } }
-        let results = lease.targets.enumerated().map { index, target in
-            DeliveryResult(
-                index: index,
-                target: target,
-                identity: IdentityID(target.rawValue),
-                state: state,
-                transport: "scripted",
-                transportID: identifiers.transportID(message: lease.key.message, target: target),
-                attempts: 1,
-                at: now()
-            )
-        }
-        return SliceProgress(
-            lease: lease,
-            app: app,
-            vendor: .rationalOwl,
-            results: results,
-            disposition: disposition
-        )
-    }
 }

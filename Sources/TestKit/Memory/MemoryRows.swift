@@ -91,6 +91,8 @@ package struct SliceRow: Sendable {
     package var nextAt: Timestamp
     package var isFinished = false
     package var heldBy: CredentialID?
+    /// Why it gave up.
+    package var deadReason: String?
 }
 
 /// One delivery's row: its result, and what the device reported since.

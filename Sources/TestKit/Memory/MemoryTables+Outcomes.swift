@@ -1,3 +1,4 @@
+import Commands
 import DeliveryEngine
 import Model
 
@@ -8,17 +9,29 @@ extension MemoryTables {
         var count = 0
         for result in progress.results where insert(lease.key, result) { count += 1 }
         slices[lease.key]?.lease.done = lease.done
+        slices[lease.key]?.lease.lapses = 0
         switch progress.disposition {
         case .goOn: break
         case .finished: finish(lease.key)
         case .again(let after, let holder):
-            slices[lease.key]?.owner = nil
+            putBack(progress, due: now + after)
             slices[lease.key]?.heldBy = holder
-            slices[lease.key]?.nextAt = now + after
-            guard progress.countsAttempt else { break }
-            slices[lease.key]?.lease.attempts = lease.attempts.addingReportingOverflow(1).partialValue
+        case .dead(let reason):
+            let expiry = messages[Scoped(lease.key.tenant, lease.key.message)]?.message.expiresAt ?? now
+            putBack(progress, due: max(expiry, now + .seconds(3600)))
+            slices[lease.key]?.deadReason = reason
+            settle(Scoped(lease.key.tenant, lease.key.message))
         }
         return .recorded(count)
+    }
+
+    private mutating func putBack(_ progress: SliceProgress, due: Timestamp) {
+        let key = progress.lease.key
+        let message = messages[Scoped(key.tenant, key.message)]
+        slices[key]?.owner = nil
+        slices[key]?.nextAt = message?.state == .paused ? max(due, message?.message.expiresAt ?? due) : due
+        guard progress.countsAttempt else { return }
+        slices[key]?.lease.attempts = progress.lease.attempts.addingReportingOverflow(1).partialValue
     }
 
     /// Writes one outcome unless it is there; an early receipt keeps its state and gets the rest.

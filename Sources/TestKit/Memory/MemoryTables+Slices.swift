@@ -25,6 +25,7 @@ extension MemoryTables {
         return keys.compactMap { key in
             guard var row = slices[key] else { return nil }
             row.lease.epoch += 1
+            if row.owner != nil { row.lease.lapses += 1 }
             row.owner = node
             row.nextAt = deadline
             row.heldBy = nil
@@ -132,6 +133,10 @@ extension MemoryTables {
         guard holds(lease, node), let row = messages[index], row.state != .canceled,
             case .expand(let after) = slices[lease.key]?.lease.work
         else { return .fenced }
+        if row.state == .paused {
+            release([lease], by: node, now: row.message.expiresAt)
+            return .fenced
+        }
         let rest = activeIdentities(lease.key.tenant, row.message.scope).filter { id in
             after.map { id > $0 } ?? true
         }
@@ -165,10 +170,17 @@ extension MemoryTables {
     mutating func finish(_ key: SliceKey) {
         slices[key]?.isFinished = true
         slices[key]?.owner = nil
-        let index = Scoped(key.tenant, key.message)
-        let isOpen = (slicesByMessage[index] ?? []).contains { number in
-            slices[SliceKey(tenant: key.tenant, message: key.message, number: number)]?.isFinished == false
+        settle(Scoped(key.tenant, key.message))
+    }
+
+    /// A message is done when no slice is open, and dead when all that are gave up.
+    mutating func settle(_ index: Scoped<MessageID>) {
+        let open = openSlices(index)
+        switch messages[index]?.state {
+        case .sending, .scheduled, .dead:
+            messages[index]?.state = open.isEmpty ? .done : open.allSatisfy { $0.deadReason != nil } ? .dead : .sending
+        case .paused where open.isEmpty: messages[index]?.state = .done
+        default: break
         }
-        if !isOpen, messages[index]?.state == .sending { messages[index]?.state = .done }
     }
 }

@@ -103,20 +103,4 @@ extension MemoryTables {
         guard deliveries[Scoped(tenant, key)] == nil else { return }
         put(tenant, key, DeliveryRow(result: result, state: .suppressed))
     }
-
-    /// What is not sent comes up at once and is written off by whoever claims it.
-    mutating func cancel(_ tenant: TenantID, _ scope: AppScope, _ message: MessageID, at: Timestamp) -> Int {
-        let index = Scoped(tenant, message)
-        guard let row = messages[index], scope.covers(row.message.scope) else { return 0 }
-        switch row.state {
-        case .done, .canceled, .expired, .dead: return 0
-        case .scheduled, .expanding, .sending, .paused: messages[index]?.state = .canceled
-        }
-        for number in slicesByMessage[index] ?? [] {
-            let key = SliceKey(tenant: tenant, message: message, number: number)
-            guard let slice = slices[key], !slice.isFinished, slice.owner == nil else { continue }
-            slices[key]?.nextAt = min(slice.nextAt, at)
-        }
-        return 1
-    }
 }

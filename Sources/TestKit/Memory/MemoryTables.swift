@@ -85,7 +85,8 @@ struct MemoryTables: Sendable {
         case .app(let scope): .app(appFacts(tenant, scope))
         case .resolve(let scope, let addresses): .resolved(addresses.map { resolve(tenant, scope, $0) })
         case .accept(let message): .accepted(accept(tenant, message, now: now))
-        case .cancel(let scope, let message, let at): .count(cancel(tenant, scope, message, at: at))
+        case .control(let scope, let message, let action, let at):
+            .count(control(tenant, scope, message, action, at: at))
         case .putMedia(let hash, let contentType, let bytes, _): putMedia(tenant, hash, contentType, bytes)
         case .media(let scope, let message, let id): medium(tenant, scope, message, id)
         }

@@ -52,7 +52,13 @@ struct MachineBench {
         load(work)
     }
 
-    static func lease(_ count: Int, epoch: Int64 = 1, attempts: Int16 = 0, done: [Int] = []) -> SliceLease {
+    static func lease(
+        _ count: Int,
+        epoch: Int64 = 1,
+        attempts: Int16 = 0,
+        lapses: Int16 = 0,
+        done: [Int] = []
+    ) -> SliceLease {
         var lease = SliceLease(
             key: SliceKey(tenant: "acme", message: MessageID(.numbered(1000)), number: 1),
             epoch: epoch,
@@ -60,7 +66,8 @@ struct MachineBench {
             dueDay: start.day,
             work: .deliver,
             targets: (0..<count).map { TargetID(.numbered($0)) },
-            attempts: attempts
+            attempts: attempts,
+            lapses: lapses
         )
         for index in done { lease.markDone(index) }
         return lease

@@ -53,8 +53,18 @@ extension PostgresCommandStore {
         }
     }
 
-    func cancel(_ tenant: TenantID, _ scope: AppScope, _ message: MessageID) -> StoreQuestion {
-        .counting(SubmissionSQL.cancel(.id(tenant), .id(scope.app), .id(scope.vendor), .id(message)))
+    func control(_ tenant: TenantID, _ scope: AppScope, _ message: MessageID, _ control: MessageControl)
+        -> StoreQuestion
+    {
+        .counting(
+            SubmissionSQL.control(
+                .id(tenant),
+                .id(scope.app),
+                .id(scope.vendor),
+                .id(message),
+                .text(control.rawValue)
+            )
+        )
     }
 }
 

@@ -55,7 +55,7 @@ package struct PostgresCommandStore: CommandStore {
         case .app(let scope): app(tenant, scope)
         case .resolve(let scope, let addresses): resolve(tenant, scope, addresses)
         case .accept(let message): accept(tenant, message)
-        case .cancel(let scope, let message, _): cancel(tenant, scope, message)
+        case .control(let scope, let message, let action, _): control(tenant, scope, message, action)
         case .putMedia(let hash, let contentType, let bytes, let at):
             putMedia(tenant, hash, contentType, bytes, at)
         case .media(let scope, let message, let id): media(tenant, scope, message, id)

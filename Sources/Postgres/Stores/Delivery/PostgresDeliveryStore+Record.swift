@@ -4,25 +4,23 @@ package import Model
 extension PostgresDeliveryStore {
     package func record(_ progress: SliceProgress, by node: NodeID) async throws(StoreError) -> RecordResult {
         try await asStore { () throws(PostgresError) in
-            let statements = [DeliverySQL.record.with(Self.parameters(of: progress, node))] + Self.hold(progress)
+            let statements = [DeliverySQL.record.with(Self.parameters(of: progress, node))] + Self.afterwards(progress)
             let count = try await engine.run(statements, tenant: nil).result(0).only().int("count")
             return count < 0 ? .fenced : .recorded(count)
         }
     }
 
-    /// What a mended credential is to bring back at once is marked with its name, in the transaction that puts it back.
-    private static func hold(_ progress: SliceProgress) -> [Statement] {
-        guard case .again(_, let credential?) = progress.disposition else { return [] }
-        let lease = progress.lease
-        return [
-            DeliverySQL.hold(
-                .id(lease.key.tenant),
-                .id(lease.key.message),
-                .int32(lease.key.number),
-                .int64(lease.epoch),
-                .id(credential)
-            )
+    /// What is said of a slice in the transaction that puts it back: the credential that brings it back once it is mended, or why it gave up.
+    private static func afterwards(_ progress: SliceProgress) -> [Statement] {
+        let key = progress.lease.key
+        let slice: [PostgresValue] = [
+            .id(key.tenant), .id(key.message), .int32(key.number), .int64(progress.lease.epoch),
         ]
+        switch progress.disposition {
+        case .again(_, let credential?): return [DeliverySQL.hold.with(slice + [.id(credential)])]
+        case .dead(let reason): return [DeliverySQL.bury.with(slice + [.text(reason)])]
+        case .goOn, .finished, .again(_, nil): return []
+        }
     }
 
     package func resume(_ key: CredentialKey) async throws(StoreError) {
@@ -45,7 +43,7 @@ extension PostgresDeliveryStore {
         switch progress.disposition {
         case .goOn: "go"
         case .finished: "finished"
-        case .again: "again"
+        case .again, .dead: "again"
         }
     }
 
@@ -53,6 +51,7 @@ extension PostgresDeliveryStore {
         switch progress.disposition {
         case .goOn, .finished: nil
         case .again(let delay, _): delay
+        case .dead: .zero
         }
     }
 

@@ -19,6 +19,17 @@ package struct MessageFacts: Sendable, Hashable {
     /// Nil while its audience is being expanded.
     package var recipients: Int?
     package var funnel: Funnel
+    /// Parts that gave up; a requeue tries them anew.
+    package var dead: [DeadPart] = []
+}
+
+/// Slices of one message that gave up for one reason.
+package struct DeadPart: Sendable, Hashable {
+    /// The peer's last word, or ours.
+    package var reason: String
+    package var slices: Int
+    /// Targets of them without an outcome yet.
+    package var targets: Int
 }
 
 /// One delivery with how it was sent.

@@ -26,10 +26,14 @@ package struct PostgresQueryStore: Sendable {
                 return nil
             }
             let counts = try await call.run(
-                QuerySQL.funnel(.id(tenant), .int32(message.dueDay), .id(message.id)),
+                [
+                    QuerySQL.funnel(.id(tenant), .int32(message.dueDay), .id(message.id)),
+                    QuerySQL.dead(.id(tenant), .id(message.id)),
+                ],
                 tenant: tenant.rawValue
             )
-            message.funnel = try FunnelRow.read(try counts.only(), recipients: message.recipients)
+            message.funnel = try FunnelRow.read(try counts.result(0).only(), recipients: message.recipients)
+            message.dead = try counts.result(1).rows(Self.dead)
             return message
         }
     }
@@ -52,6 +56,10 @@ package struct PostgresQueryStore: Sendable {
             recipients: recipients,
             funnel: Funnel(recipients: recipients)
         )
+    }
+
+    private static func dead(_ row: Row) throws(PostgresError) -> DeadPart {
+        DeadPart(reason: try row.text("reason"), slices: try row.int("slices"), targets: try row.int("targets"))
     }
 
     /// A page of a message's settled deliveries, in the order of their targets.

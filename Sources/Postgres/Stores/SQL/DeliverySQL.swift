@@ -19,9 +19,10 @@ enum DeliverySQL {
             WHERE tenant_id = $1 AND lane = $2 AND state IN ('ready', 'leased') AND next_at <= now()
             ORDER BY next_at LIMIT $3 FOR UPDATE SKIP LOCKED)
         UPDATE gateway.slice s SET state = 'leased', owner = $4, epoch = s.epoch + 1, held_by = NULL,
-            next_at = now() + $5::interval
+            next_at = now() + $5::interval, lapses = least(s.lapses + (s.state = 'leased')::integer, 32767)
         FROM c WHERE s.tenant_id = $1 AND s.message_id = c.message_id AND s.no = c.no
-        RETURNING s.message_id, s.no, s.epoch, s.lane, s.due_day, s.kind, s.after, s.targets, s.addresses, s.done, s.attempts
+        RETURNING s.message_id, s.no, s.epoch, s.lane, s.due_day, s.kind, s.after, s.targets, s.addresses, s.done, s.attempts,
+            s.lapses
         """
     )
 
@@ -92,6 +93,9 @@ enum DeliverySQL {
         """
     )
 
+    /// After `record` put it back.
+    static let bury = StoreSQL.function("bury_slice", 5, columns: "bury_slice AS count")
+
     static let resume = StoreSQL.tenant(
         """
         UPDATE gateway.slice SET held_by = NULL, next_at = now()
@@ -127,7 +131,7 @@ enum DeliverySQL {
     static let leave = StoreSQL.global("DELETE FROM gateway.node WHERE node_id = $1")
 
     static let all = [
-        due, claim, renew, release, message, settings, targets, duplicates, record, hold, resume, expand, condemn,
+        due, claim, renew, release, message, settings, targets, duplicates, record, hold, bury, resume, expand, condemn,
         refuseCredential, clearCredential, heartbeat, leave,
     ]
 }

@@ -28,6 +28,16 @@ enum QuerySQL {
         """
     )
 
+    /// Parts that gave up, by reason, with the targets in them that have no outcome.
+    static let dead = StoreSQL.tenant(
+        """
+        SELECT dead_reason AS reason, count(*) AS slices,
+            sum(cardinality(targets) - bit_count(done))::bigint AS targets
+        FROM gateway.slice WHERE tenant_id = $1 AND message_id = $2 AND dead_reason IS NOT NULL AND state <> 'done'
+        GROUP BY dead_reason ORDER BY dead_reason
+        """
+    )
+
     private static let deliveryColumns = """
         \(StoreSQL.snapshotColumns), d.device_id, d.user_id, d.transport, d.transport_id, d.is_certain, d.attempts, \
         d.payload_bytes, d.reduced
@@ -87,6 +97,6 @@ enum QuerySQL {
     )
 
     static let all = [
-        messageByID, messageByReference, funnel, deliveries, delivery, queued, analytics, events,
+        messageByID, messageByReference, funnel, dead, deliveries, delivery, queued, analytics, events,
     ]
 }

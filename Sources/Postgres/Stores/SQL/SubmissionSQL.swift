@@ -30,7 +30,7 @@ enum SubmissionSQL {
     }
 
     static let accept = StoreSQL.function("accept_message", 31)
-    static let cancel = StoreSQL.function("cancel_message", 4, columns: "cancel_message AS count")
+    static let control = StoreSQL.function("control_message", 5, columns: "control_message AS count")
 
-    static let all = [app, resolve, accept, cancel]
+    static let all = [app, resolve, accept, control]
 }

@@ -28,7 +28,8 @@ enum SliceRow {
             // '' stands for nobody's name: arrays are read without NULLs.
             addresses: try row.texts("addresses").map { Address(canonical: $0) },
             done: try row.bytes("done"),
-            attempts: Int16(clamping: try row.int("attempts"))
+            attempts: Int16(clamping: try row.int("attempts")),
+            lapses: Int16(clamping: try row.int("lapses"))
         )
     }
 }
