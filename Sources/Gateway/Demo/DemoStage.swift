@@ -100,7 +100,10 @@ struct DemoStage: CustomStringConvertible {
         }
     }
 
-    private static func apply(_ program: String, _ material: DemoMaterial, _ apiKey: String) async throws {
+    /// Applies the tenants file of `material`.
+    ///
+    /// - Throws: `DemoFailure` with what the command said.
+    static func apply(_ program: String, _ material: DemoMaterial, _ apiKey: String) async throws {
         let apply = try DemoProcess(
             "push-gateway apply",
             program: program,

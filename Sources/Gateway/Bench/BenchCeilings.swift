@@ -1,0 +1,131 @@
+import APNs
+import Foundation
+import Model
+import NIOConcurrencyHelpers
+import Postgres
+
+/// What could be had at most, on the same machine, in the same run.
+struct BenchCeilings {
+    let stage: BenchStage
+    /// As many as a slice holds, and as many batches under way as keep every stream busy.
+    private static let batchCount = 500
+    private static let senderCount = 4
+
+    private struct SystemClock: WallClock {
+        func now() -> Timestamp { Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000)) }
+    }
+
+    // MARK: The APNs core
+
+    /// Pushes per second of the core alone, with one payload, against the same server.
+    ///
+    /// - Throws: what the key or the network says.
+    func apnsCore(pushes total: Int) async throws -> Double {
+        let key = CredentialKey(tenant: BenchStage.tenant, credential: "bench")
+        let transport = try APNsTransport(tokens: SelfSignedTokens(clock: SystemClock()))
+        let running = Task { await transport.run() }
+        try transport.open(
+            key,
+            APNsCredential(
+                teamID: DemoMaterial.teamID,
+                keyID: DemoMaterial.keyID,
+                privateKeyPEM: try bytes("AuthKey_\(DemoMaterial.keyID).p8"),
+                endpoint: try APNsEndpoint(url: "https://\(stage.peerAddress)"),
+                trustRootsPEM: try bytes("simulator-ca.pem")
+            )
+        )
+        // Opens the connections; not counted.
+        _ = await Self.send(Self.batchCount, over: transport, key)
+        let next = NIOLockedValueBox(0)
+        let started = ContinuousClock.now
+        let accepted = await withTaskGroup(of: Int.self) { group in
+            for _ in 0..<Self.senderCount {
+                group.addTask {
+                    var accepted = 0
+                    while true {
+                        let count = next.withLockedValue { next in
+                            defer { next += Self.batchCount }
+                            return min(Self.batchCount, total - next)
+                        }
+                        guard count > 0 else { return accepted }
+                        accepted += await Self.send(count, over: transport, key)
+                    }
+                }
+            }
+            return await group.reduce(0, +)
+        }
+        let seconds = (ContinuousClock.now - started).inSeconds
+        await transport.shutdown(deadline: .seconds(1))
+        await running.value
+        guard accepted == total else { throw DemoFailure("the core had only \(accepted) of \(total) pushes accepted") }
+        return Double(total) / seconds
+    }
+
+    private static func send(_ count: Int, over transport: APNsTransport, _ key: CredentialKey) async -> Int {
+        let payload = PushPayload(bytes: Array(#"{"aps":{"alert":{"body":"run 1"}}}"#.utf8))
+        let identifiers = SystemIdentifiers()
+        let pushes = (0..<count).map { slot in
+            Push(
+                slot: slot,
+                token: DeviceToken(stored: identifiers.randomHex(byteCount: 32)),
+                environment: .production,
+                topic: DemoMaterial.topic,
+                id: PushID(UUID()),
+                payload: payload,
+                expiresAt: nil
+            )
+        }
+        var accepted = 0
+        for await batch in transport.send(pushes, through: key, deadline: .seconds(30)) {
+            accepted += batch.count { if case .accepted = $0.outcome { true } else { false } }
+        }
+        return accepted
+    }
+
+    private func bytes(_ name: String) throws -> [UInt8] {
+        Array(try Data(contentsOf: URL(fileURLWithPath: stage.material.path(name))))
+    }
+
+    // MARK: COPY
+
+    /// Rows per second of COPY: for each delivery its row and its event, into tables with the same indexes.
+    ///
+    /// - Throws: `DemoFailure` when `psql` is missing or refuses.
+    func copy(of count: Int) async throws -> Double {
+        let files = (stage.material.path("delivery.copy"), stage.material.path("event.copy"))
+        try await psql(
+            """
+            \\copy (SELECT d.* FROM gateway.delivery d ORDER BY d.message_id DESC LIMIT \(count)) TO '\(files.0)' (FORMAT binary)
+            \\copy (SELECT e.* FROM gateway.event e ORDER BY e.position DESC LIMIT \(count)) TO '\(files.1)' (FORMAT binary)
+            CREATE SCHEMA bench;
+            CREATE TABLE bench.delivery (LIKE gateway.delivery INCLUDING ALL) WITH (fillfactor = 75);
+            CREATE TABLE bench.event (LIKE gateway.event INCLUDING ALL);
+            """
+        )
+        let started = ContinuousClock.now
+        try await psql(
+            """
+            \\copy bench.delivery FROM '\(files.0)' (FORMAT binary)
+            \\copy bench.event FROM '\(files.1)' (FORMAT binary)
+            """
+        )
+        return Double(count) / (ContinuousClock.now - started).inSeconds
+    }
+
+    private func psql(_ script: String) async throws {
+        let file = stage.material.path("ceiling.sql")
+        try Data(script.utf8).write(to: URL(fileURLWithPath: file))
+        let log = stage.material.path("ceiling.log")
+        let process = try DemoProcess(
+            "psql",
+            program: "/usr/bin/psql",
+            arguments: ["-X", "-q", "-v", "ON_ERROR_STOP=1", "-d", stage.database.adminConnectionString, "-f", file],
+            logFile: log
+        )
+        while process.isRunning { try await Task.sleep(for: .milliseconds(5)) }
+        guard await process.stop() == 0 else {
+            let text = FileManager.default.contents(atPath: log) ?? Data()
+            throw DemoFailure("psql failed: \(String(decoding: text.suffix(500), as: UTF8.self))")
+        }
+    }
+}
