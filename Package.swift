@@ -229,7 +229,7 @@ var parts: [Part] = [
         "TestKit",
         [.ours("Model"), .ours("Commands"), .ours("DeliveryEngine"), locks]
     ),
-    .tests("ModelTests", [.ours("Model"), httpTypes]),
+    .tests("ModelTests", [.ours("Model"), .ours("TestKit"), httpTypes]),
     .tests("RoutingTests", [.ours("Routing"), .ours("Model")]),
     .tests("CommandsTests", [.ours("Commands"), .ours("DeliveryEngine"), .ours("Model"), .ours("TestKit")]),
     .tests(
