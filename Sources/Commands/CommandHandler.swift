@@ -60,6 +60,7 @@ package struct CommandHandler: Sendable {
     private static func plan(_ command: Command, _ context: RuleContext) -> Plan {
         switch command {
         case .registration(let command): RegistrationRules.plan(command, context)
+        case .preference(let command): PreferenceRules.plan(command, context)
         case .receipt(let command): ReceiptRules.plan(command, context)
         case .inbox(let command): InboxRules.plan(command, context)
         case .media(let command): MediaRules.plan(command, context)

@@ -54,6 +54,16 @@ package enum StoreStatement: Sendable, Hashable {
     /// Counts the try; a match uses the code up. → `.permitted`
     case checkVerification(AppScope, phone: String, codeHash: String, limits: VerificationLimits, at: Timestamp)
 
+    // Preferences
+    /// → `.groupPut`, nil when there is no such app
+    case putGroup(AppScope, GroupName)
+    /// With its members and counts. → `.count`
+    case deleteGroup(AppScope, GroupName)
+    /// Those that there are, in the order of their names. → `.groups`
+    case groups(AppScope, [GroupName])
+    /// Removes, then adds; the group's count is exact with it. → `.membersChanged`, nil when there is no such group
+    case changeMembers(AppScope, GroupName, GroupChange)
+
     // Receipts and inbox
     /// First writer wins; writes the event. → `.receipt`
     case receipt(AppScope, MessageID, Reporter, ReceiptKind, at: Timestamp)
@@ -69,6 +79,8 @@ package enum StoreStatement: Sendable, Hashable {
     case app(AppScope)
     /// The active identity behind each address (a phone: its newest; a user: each is not supported here). → `.resolved`, parallel
     case resolve(AppScope, [Address])
+    /// Every active identity of each user, `limit` at most over all of them, the users in the given order. → `.resolvedUsers`
+    case resolveUsers(AppScope, [UserID], limit: Int)
     /// Message, slices, suppressed deliveries, counters, events, idempotency, in that order. → `.accepted`
     case accept(NewMessage)
     /// Steers what is not sent. → `.count`, 0 when that changed nothing
@@ -88,11 +100,15 @@ package enum StoreAnswer: Sendable, Hashable {
     case identity(IdentityFacts?)
     case sender(SenderFacts?)
     case permitted(Bool, platform: Platform?)
+    case groupPut(isNew: Bool?)
+    case groups([GroupFacts])
+    case membersChanged(MemberCounts?)
     case receipt(ReceiptReply)
     case delivery(DeliverySnapshot?, platform: Platform?)
     case inbox([InboxEntry])
     case app(AppFacts?)
     case resolved([ResolvedTarget?])
+    case resolvedUsers([UserTarget])
     case accepted(Acceptance)
     case media(bytes: [UInt8], contentType: String)
     case noMedia
@@ -165,6 +181,28 @@ package struct ResolvedTarget: Sendable, Hashable {
     }
 }
 
+/// One of a user's identities.
+package struct UserTarget: Sendable, Hashable {
+    package var user: UserID
+    package var found: ResolvedTarget
+
+    package init(user: UserID, found: ResolvedTarget) {
+        self.user = user
+        self.found = found
+    }
+}
+
+/// How many users a change brought into a group and took out of it.
+package struct MemberCounts: Sendable, Hashable {
+    package var added: Int
+    package var removed: Int
+
+    package init(added: Int, removed: Int) {
+        self.added = added
+        self.removed = removed
+    }
+}
+
 /// How often a phone may be verified.
 package struct VerificationLimits: Sendable, Hashable {
     package var validFor: Duration
@@ -199,6 +237,8 @@ package struct NewMessage: Sendable, Hashable {
     package var fallback: JSON?
     /// Nil: not known yet, the audience is expanded later.
     package var recipients: Int?
+    /// Whom an `expand` slice is for; nil: everyone, or there is none.
+    package var audience: Audience?
     package var slices: [NewSlice]
     /// Targets that are settled at once: their delivery rows are written in the same transaction.
     package var suppressed: [SuppressedTarget]
@@ -229,6 +269,7 @@ package struct NewMessage: Sendable, Hashable {
         expiresAt: Timestamp,
         fallback: JSON?,
         recipients: Int?,
+        audience: Audience? = nil,
         slices: [NewSlice],
         suppressed: [SuppressedTarget],
         idempotency: IdempotencyKey?,
@@ -245,6 +286,7 @@ package struct NewMessage: Sendable, Hashable {
         self.expiresAt = expiresAt
         self.fallback = fallback
         self.recipients = recipients
+        self.audience = audience
         self.slices = slices
         self.suppressed = suppressed
         self.idempotency = idempotency

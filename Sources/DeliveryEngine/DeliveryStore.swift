@@ -238,7 +238,7 @@ package enum RecordResult: Sendable, Hashable {
 
 /// What came of a page of an audience.
 package enum ExpansionResult: Sendable, Hashable {
-    /// So many targets more; the cursor to go on from.
+    /// So many targets more, or none among those looked at; about where it goes on, which the store itself remembers.
     case page(Int, after: IdentityID)
     /// Nobody is left; the message's recipients are counted and it is `sending`.
     case finished(recipients: Int)

@@ -63,6 +63,12 @@ package struct SenderID: TextIdentifier {
     package init(rawValue: String) { self.rawValue = rawValue }
 }
 
+/// A named set of users. Unique within (app, vendor), at most 128 bytes.
+package struct GroupName: TextIdentifier {
+    package var rawValue: String
+    package init(rawValue: String) { self.rawValue = rawValue }
+}
+
 /// One running gateway process, new at every start.
 package struct NodeID: TextIdentifier {
     package var rawValue: String

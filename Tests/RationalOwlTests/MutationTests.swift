@@ -60,6 +60,7 @@ struct MutationTests {
         }
         switch command {
         case .registration(let command): return .registration(registration(command, &random))
+        case .preference: return .preference(.groupDeleted)
         case .receipt: return .receipt([.recorded, .repeated, .orphan].randomElement(using: &random) ?? .orphan)
         case .inbox(.deliveryInfo):
             return DocumentedReplyTests.info(
@@ -93,7 +94,7 @@ struct MutationTests {
 
     static let refusals: [Refusal] = [
         .unknownBinding, .unauthorized, .unknownDevice, .unknownMessage, .unknownMedia, .unknownSender,
-        .unknownTemplate,
+        .unknownGroup("g"), .unknownTemplate,
         .noCredential, .invalid("dueAt"), .invalid("callback"), .tooMany("audience", limit: 1),
         .rateLimited(retryAfter: .seconds(2)), .idempotencyMismatch, .unsupported("x"), .unavailable(retryAfter: nil),
     ]

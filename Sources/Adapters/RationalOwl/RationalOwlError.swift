@@ -58,6 +58,7 @@ package struct RationalOwlError: Error, Sendable, Hashable {
         case .unknownMedia: self.init(.unknown, "이미지를 찾을 수 없습니다.", "image not found")
         case .unknownSender:
             self.init(.clientNotRegistered, "메시지 발신 클라이언트가 등록되지 않았습니다.", "message client not registered")
+        case .unknownGroup: self.init(.unknown, "그룹을 찾을 수 없습니다.", "group not found")
         case .unknownTemplate: self.init(.templateNotRegistered, "등록되지 않은 템플릿입니다.", "template does not exist")
         case .noCredential: self.init(.certificateMissing, "푸시 인증서가 등록되지 않았습니다.", "push certificate missing")
         case .invalid(let name): self = .field(Self.wireName(name), at: endpoint)

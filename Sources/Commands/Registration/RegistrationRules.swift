@@ -111,6 +111,7 @@ extension DeviceRegistration {
         if !Storable.fits(phone, CommandLimits.keyBytes) { return "phone" }
         if !Storable.fits(rawPhone, CommandLimits.keyBytes) { return "phone" }
         if !Storable.fits(.object(attributes), CommandLimits.attributeBytes) { return "attributes" }
+        if let tags, tags.count > CommandLimits.tagsPerIdentity { return "tags" }
         return nil
     }
 }

@@ -24,11 +24,30 @@ struct SubmissionPlan: Sendable {
         return list.map(\.address).filter { seen.insert($0).inserted }
     }
 
+    /// The users that are meant, each once.
+    private var users: [UserID] {
+        guard case .users(let list) = submission.audience else { return [] }
+        var seen: Set<UserID> = []
+        return list.filter { seen.insert($0).inserted }
+    }
+
+    /// The groups that are meant, each once.
+    private var groups: [GroupName] {
+        guard case .groups(let list) = submission.audience else { return [] }
+        return Set(list).sorted()
+    }
+
     /// What is read first, in one transaction.
     var questions: [StoreStatement] {
         var statements: [StoreStatement] = [.app(context.scope)]
         if let sender = submission.sender { statements.append(.sender(context.scope, sender)) }
-        if case .listed = submission.audience { statements.append(.resolve(context.scope, addresses)) }
+        switch submission.audience {
+        case .listed: statements.append(.resolve(context.scope, addresses))
+        // One more than may be counted at once: then it is known that there are more.
+        case .users: statements.append(.resolveUsers(context.scope, users, limit: Audience.listedLimit + 1))
+        case .groups: statements.append(.groups(context.scope, groups))
+        case .tags, .everyone: break
+        }
         return statements
     }
 
@@ -43,21 +62,39 @@ struct SubmissionPlan: Sendable {
         guard let app = known.app else { return .failure(Refused(.unknownBinding)) }
         if submission.sender != nil, known.sender?.enrolmentKey == nil { return .failure(Refused(.unknownSender)) }
         guard app.hasCredential || submission.fallback != nil else { return .failure(Refused(.noCredential)) }
-        let targets: TargetPlan
-        let recipients: Int?
         switch submission.audience {
-        case .everyone:
-            targets = TargetPlan(slices: [NewSlice(number: 0, work: .expand(after: nil))])
-            recipients = context.policy.countedVendors.contains(context.call.vendor) ? app.identityCount : nil
+        case .everyone: return .success(expanded(nil, count: app.identityCount, node))
+        case .tags: return .success(expanded(submission.audience, count: nil, node))
+        case .groups:
+            let names = Set(known.groups.map(\.name))
+            if let missing = groups.first(where: { !names.contains($0) }) {
+                return .failure(Refused(.unknownGroup(missing)))
+            }
+            let count = known.groups.reduce(0) { $0 + $1.memberCount }
+            return .success(expanded(.groups(groups), count: count, node))
+        case .users:
+            guard known.users.count <= Audience.listedLimit else {
+                return .success(expanded(.users(users), count: nil, node))
+            }
+            let targets = TargetPlan(users, known.users) { context.identifiers.target(for: $0, in: id) }
+            return .success(newMessage(targets, recipients: targets.count, node: node))
         case .listed:
             let addresses = addresses
             guard known.resolved.count == addresses.count else {
                 return .failure(Refused(.unavailable(retryAfter: context.policy.retryAfter)))
             }
-            targets = TargetPlan(addresses, known.resolved) { context.identifiers.target(for: $0, in: id) }
-            recipients = addresses.count
+            let targets = TargetPlan(addresses, known.resolved) { context.identifiers.target(for: $0, in: id) }
+            return .success(newMessage(targets, recipients: addresses.count, node: node))
         }
-        return .success(newMessage(targets, recipients: recipients, node: node))
+    }
+
+    /// A message whose targets are found page by page. `count` is named only where the vendor's answer must name one.
+    private func expanded(_ audience: Audience?, count: Int?, _ node: NodeID?) -> NewMessage {
+        let isCounted = context.policy.countedVendors.contains(context.call.vendor)
+        let targets = TargetPlan(slices: [NewSlice(number: 0, work: .expand(after: nil))])
+        var message = newMessage(targets, recipients: isCounted ? count : nil, node: node)
+        message.audience = audience
+        return message
     }
 
     private func newMessage(_ targets: TargetPlan, recipients: Int?, node: NodeID?) -> NewMessage {
@@ -134,12 +171,16 @@ struct SubmissionPlan: Sendable {
         var app: AppFacts?
         var sender: SenderFacts?
         var resolved: [ResolvedTarget?] = []
+        var users: [UserTarget] = []
+        var groups: [GroupFacts] = []
 
         init(_ answers: [StoreAnswer]) {
             for answer in answers {
                 if case .app(let facts) = answer { app = facts }
                 if case .sender(let facts) = answer { sender = facts }
                 if case .resolved(let targets) = answer { resolved = targets }
+                if case .resolvedUsers(let targets) = answer { users = targets }
+                if case .groups(let found) = answer { groups = found }
             }
         }
     }

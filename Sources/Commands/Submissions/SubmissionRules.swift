@@ -62,11 +62,23 @@ enum SubmissionRules {
     }
 
     private static func refusal(of audience: Audience) -> Refusal? {
-        guard case .listed(let list) = audience else { return nil }
+        switch audience {
+        case .listed(let list):
+            return refusal(of: list.map(\.address), limit: Audience.listedLimit, where: isStorable)
+        case .users(let users):
+            return refusal(of: users, limit: Audience.listedLimit) { isStorable(.user($0)) }
+        case .groups(let groups):
+            return refusal(of: groups, limit: Audience.groupLimit) { Storable.isKey($0.rawValue) }
+        case .tags(let expression):
+            return TagTerms(expression) == nil ? .tooMany("tags", limit: TagTerms.tagLimit) : nil
+        case .everyone: return nil
+        }
+    }
+
+    private static func refusal<Entry>(of list: [Entry], limit: Int, where isStorable: (Entry) -> Bool) -> Refusal? {
         if list.isEmpty { return .invalid("audience") }
-        if list.count > Audience.listedLimit { return .tooMany("audience", limit: Audience.listedLimit) }
-        let areStorable = list.allSatisfy { isStorable($0.address) }
-        return areStorable ? nil : .invalid("audience")
+        if list.count > limit { return .tooMany("audience", limit: limit) }
+        return list.allSatisfy(isStorable) ? nil : .invalid("audience")
     }
 
     private static func isStorable(_ address: Address) -> Bool {

@@ -41,6 +41,39 @@ struct TargetPlan: Sendable {
         slices = Self.slices(targets, named)
     }
 
+    /// The plan of `users`, who are distinct, with every identity of theirs: one target per device, and one for whoever has none.
+    ///
+    /// - Parameters:
+    ///   - users: in the caller's order.
+    ///   - found: their identities.
+    ///   - stand: the target that stands for a user without an identity.
+    init(_ users: [UserID], _ found: [UserTarget], stand: (Address) -> TargetID) {
+        let byUser = Dictionary(grouping: found, by: \.user)
+        var devices: Set<DeviceID> = []
+        var targets: [TargetID] = []
+        var named: [Address?] = []
+        for user in users {
+            let address = Address.user(user)
+            guard let own = byUser[user] else {
+                suppress(address, target: stand(address), nil, .noDevice)
+                continue
+            }
+            // A second identity on a device would ring it again, so it is no target; an expansion leaves it out too.
+            for found in own.map(\.found) where found.device.map({ devices.insert($0).inserted }) ?? true {
+                guard found.isReachable else {
+                    suppress(address, target: TargetID(found.identity), found, .noDevice)
+                    continue
+                }
+                targets.append(TargetID(found.identity))
+                named.append(address)
+            }
+        }
+        slices = Self.slices(targets, named)
+    }
+
+    /// How many targets there are.
+    var count: Int { slices.reduce(suppressed.count) { $0 + $1.targets.count } }
+
     private mutating func suppress(
         _ address: Address,
         target: TargetID,

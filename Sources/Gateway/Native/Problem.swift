@@ -112,6 +112,7 @@ struct Problem: Error, Hashable {
         case .unknownMessage: self = .notFound("no such message")
         case .unknownMedia: self = .notFound("no such media")
         case .unknownSender: self = .invalid("sender", "is not enrolled")
+        case .unknownGroup(let name): self = .notFound("no such group '\(name.rawValue.prefix(64))'")
         case .unknownTemplate: self = .invalid("template", "is not known")
         case .noCredential: self = .noCredential(app)
         case .invalid(let field): self = .invalid(field, "cannot be used")

@@ -1,6 +1,7 @@
 /// What the gateway is asked to do, by capability. An adapter uses the capabilities its vendor has.
 package enum Command: Sendable, Hashable {
     case registration(RegistrationCommand)
+    case preference(PreferenceCommand)
     case receipt(ReceiptCommand)
     case inbox(InboxCommand)
     case submission(SubmissionCommand)
@@ -10,6 +11,7 @@ package enum Command: Sendable, Hashable {
 /// What came of a command.
 package enum Reply: Sendable, Hashable {
     case registration(RegistrationReply)
+    case preference(PreferenceReply)
     case receipt(ReceiptReply)
     case inbox(InboxReply)
     case submission(SubmissionReply)
@@ -26,6 +28,7 @@ package enum Refusal: Sendable, Hashable {
     case unknownMedia
     /// The sender was never registered, or not enrolled as a message client.
     case unknownSender
+    case unknownGroup(GroupName)
     case unknownTemplate
     /// No push credential is provisioned for the app.
     case noCredential

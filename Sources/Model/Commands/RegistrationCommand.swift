@@ -37,6 +37,8 @@ package struct DeviceRegistration: Sendable, Hashable {
     package var replacesSamePhone: Bool
     /// Further attributes (model, OS version): stored, shown, never interpreted.
     package var attributes: JSONObject
+    /// All its tags from now on.
+    package var tags: [Tag]?
 
     package init(
         key: VendorDeviceKey?,
@@ -48,7 +50,8 @@ package struct DeviceRegistration: Sendable, Hashable {
         phone: String? = nil,
         rawPhone: String? = nil,
         replacesSamePhone: Bool = false,
-        attributes: JSONObject = JSONObject()
+        attributes: JSONObject = JSONObject(),
+        tags: [Tag]? = nil
     ) {
         self.key = key
         self.platform = platform
@@ -60,6 +63,7 @@ package struct DeviceRegistration: Sendable, Hashable {
         self.rawPhone = rawPhone
         self.replacesSamePhone = replacesSamePhone
         self.attributes = attributes
+        self.tags = tags
     }
 }
 

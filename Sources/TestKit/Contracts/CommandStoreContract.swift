@@ -4,7 +4,8 @@ import Model
 /// The rules of `CommandStore`, run against every implementation.
 package enum CommandStoreContract {
     /// Every rule; each wants a world of its own.
-    package static let rules: [ContractRule] = registration + senders + submission + receipts
+    package static let rules: [ContractRule] =
+        registration + senders + submission + receipts + AudienceContract.groups + AudienceContract.users
 
     private static let registration = [
         ContractRule("a first registration is new, its repeat was active") { world in

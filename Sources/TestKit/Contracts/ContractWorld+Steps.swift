@@ -20,6 +20,9 @@ extension ContractWorld {
         token: DeviceToken? = nil,
         phone: String? = nil,
         replacesSamePhone: Bool = false,
+        user: UserID? = nil,
+        tags: [Tag]? = nil,
+        vendor: Vendor = .rationalOwl,
         in tenant: TenantID? = nil
     ) async throws -> Registered? {
         let registration = DeviceRegistration(
@@ -27,12 +30,14 @@ extension ContractWorld {
             platform: .ios,
             environment: .production,
             token: token,
+            user: user,
             phone: phone,
             rawPhone: phone,
-            replacesSamePhone: replacesSamePhone
+            replacesSamePhone: replacesSamePhone,
+            tags: tags
         )
         let statement = StoreStatement.register(
-            scope,
+            AppScope(app: app, vendor: vendor),
             key: key,
             registration,
             identity: IdentityID(rawValue: identifiers.uuid(at: now())),

@@ -5,7 +5,8 @@ import Model
 /// The rules of `DeliveryStore`, run against every implementation.
 package enum DeliveryStoreContract {
     /// Every rule; each wants a world of its own.
-    package static let rules: [ContractRule] = leases + outcomes + audiences + tokens + controls
+    package static let rules: [ContractRule] =
+        leases + outcomes + audiences + tokens + controls + AudienceContract.expansions
 
     private static let leases = [
         ContractRule("a due slice is claimed once until its lease ends, then by anyone with a higher epoch") { world in

@@ -43,6 +43,13 @@ package struct IdentityRow: Sendable {
     package var phone: String?
     package var registeredAt: Timestamp
     package var seenAt: Timestamp
+    package var tags: Set<Tag> = []
+}
+
+/// One group of users.
+package struct GroupRow: Sendable {
+    package var createdAt: Timestamp
+    package var members: Set<UserID> = []
 }
 
 /// One back end that sends.

@@ -35,6 +35,7 @@ extension MemoryTables {
         row.phone = registration.phone ?? row.phone
         row.registeredAt = at
         row.seenAt = at
+        if let tags = registration.tags { row.tags = Set(tags) }
         identityByKey[index] = row.id
         link(tenant, row)
         return Registered(
@@ -137,6 +138,7 @@ extension MemoryTables {
                 continue
             }
             other.state = .replaced
+            other.tags = []
             identities[Scoped(tenant, id)] = other
             replaced.append(id)
         }
@@ -175,6 +177,7 @@ extension MemoryTables {
         for id in ids {
             guard var row = identities[Scoped(tenant, id)], row.state == .active else { continue }
             row.state = .unregistered
+            row.tags = []
             identities[Scoped(tenant, id)] = row
             count += 1
             dropUnusedToken(tenant, row.device)

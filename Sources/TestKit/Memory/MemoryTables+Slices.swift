@@ -137,7 +137,7 @@ extension MemoryTables {
             release([lease], by: node, now: row.message.expiresAt)
             return .fenced
         }
-        let rest = activeIdentities(lease.key.tenant, row.message.scope).filter { id in
+        let rest = meantIdentities(lease.key.tenant, row.message.scope, row.message.audience).filter { id in
             after.map { id > $0 } ?? true
         }
         let page = Array(rest.prefix(max(1, pageSize)))

@@ -22,6 +22,10 @@ struct MemoryTables: Sendable {
         var scope: AppScope
         var id: SenderID
     }
+    struct GroupIndex: Hashable, Sendable {
+        var scope: AppScope
+        var name: GroupName
+    }
     struct IdempotencyIndex: Hashable, Sendable {
         var scope: AppScope
         var key: String
@@ -42,6 +46,7 @@ struct MemoryTables: Sendable {
     var identityByKey: [Scoped<KeyIndex>: IdentityID] = [:]
     var identitiesByDevice: [Scoped<DeviceID>: Set<IdentityID>] = [:]
     var identitiesByPhone: [Scoped<PhoneIndex>: Set<IdentityID>] = [:]
+    var groups: [Scoped<GroupIndex>: GroupRow] = [:]
     var senders: [Scoped<SenderIndex>: SenderRow] = [:]
     var verifications: [Scoped<PhoneIndex>: VerificationRow] = [:]
     var messages: [Scoped<MessageID>: MessageRow] = [:]
@@ -76,6 +81,11 @@ struct MemoryTables: Sendable {
             .permitted(putVerification(tenant, scope, phone: phone, hash, limits, at: at), platform: nil)
         case .checkVerification(let scope, let phone, let hash, let limits, let at):
             .permitted(checkVerification(tenant, scope, phone: phone, hash, limits, at: at), platform: nil)
+        case .putGroup(let scope, let name): .groupPut(isNew: putGroup(tenant, scope, name, now: now))
+        case .deleteGroup(let scope, let name): .count(deleteGroup(tenant, scope, name))
+        case .groups(let scope, let names): .groups(groupFacts(tenant, scope, names))
+        case .changeMembers(let scope, let name, let change):
+            .membersChanged(changeMembers(tenant, scope, name, change))
         case .receipt(let scope, let message, let reporter, let kind, let at):
             .receipt(receipt(tenant, scope, message, reporter, kind, at: at))
         case .delivery(let scope, let message, let reporter): delivery(tenant, scope, message, reporter)
@@ -84,6 +94,8 @@ struct MemoryTables: Sendable {
             .inbox(undelivered(tenant, scope, key, since: since, limit: limit))
         case .app(let scope): .app(appFacts(tenant, scope))
         case .resolve(let scope, let addresses): .resolved(addresses.map { resolve(tenant, scope, $0) })
+        case .resolveUsers(let scope, let users, let limit):
+            .resolvedUsers(Array(users.flatMap { resolveUser(tenant, scope, $0) }.prefix(max(0, limit))))
         case .accept(let message): .accepted(accept(tenant, message, now: now))
         case .control(let scope, let message, let action, let at):
             .count(control(tenant, scope, message, action, at: at))

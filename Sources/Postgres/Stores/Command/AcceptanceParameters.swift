@@ -7,6 +7,7 @@ enum AcceptanceParameters {
     static func of(_ message: NewMessage, tenant: TenantID, node: NodeID) -> [PostgresValue] {
         row(of: message, tenant: tenant) + slices(of: message)
             + [.id(message.claim?.node), .interval(message.claim?.lease), .id(node)] + suppressed(of: message)
+            + [.document(message.audience.flatMap(AudienceCoding.encode))]
     }
 
     private static func row(of message: NewMessage, tenant: TenantID) -> [PostgresValue] {

@@ -13,7 +13,7 @@ extension PostgresCommandStore {
         _ at: Timestamp
     ) -> StoreQuestion {
         let attributes = registration.attributes.isEmpty ? nil : JSON.object(registration.attributes)
-        let statement = RegistrationSQL.register(
+        let parameters: [PostgresValue] = [
             .id(tenant),
             .id(scope.app),
             .id(scope.vendor),
@@ -29,8 +29,14 @@ extension PostgresCommandStore {
             .string(registration.rawPhone),
             .bool(registration.replacesSamePhone),
             .document(attributes),
-            .time(at)
-        )
+            .time(at),
+        ]
+        let statement =
+            if let tags = registration.tags {
+                RegistrationSQL.registerTagged.with(parameters + [.tags(tags)])
+            } else {
+                RegistrationSQL.register.with(parameters)
+            }
         return StoreQuestion(statement) { (result) throws(PostgresError) in
             let row = try result.only()
             return .registered(

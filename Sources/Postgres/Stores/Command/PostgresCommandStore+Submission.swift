@@ -39,6 +39,28 @@ extension PostgresCommandStore {
         }
     }
 
+    func resolveUsers(_ tenant: TenantID, _ scope: AppScope, _ users: [UserID], _ limit: Int) -> StoreQuestion {
+        let statement = SubmissionSQL.resolveUsers(
+            .id(tenant),
+            .id(scope.app),
+            .id(scope.vendor),
+            .strings(users.map(\.rawValue)),
+            .int(max(0, limit))
+        )
+        return StoreQuestion(statement) { (result) throws(PostgresError) in
+            let found = try result.rows { (row) throws(PostgresError) in
+                let target = ResolvedTarget(
+                    identity: try row.id("identity_id"),
+                    device: try row.optionalID("device_id"),
+                    isReachable: try row.bool("is_reachable")
+                )
+                return (try row.int("place"), UserTarget(user: try row.id("user_id"), found: target))
+            }
+            let order = found.sorted { ($0.0, $0.1.found.identity) < ($1.0, $1.1.found.identity) }
+            return .resolvedUsers(order.map(\.1))
+        }
+    }
+
     func accept(_ tenant: TenantID, _ message: NewMessage) -> StoreQuestion {
         StoreQuestion(
             SubmissionSQL.accept.with(AcceptanceParameters.of(message, tenant: tenant, node: node))

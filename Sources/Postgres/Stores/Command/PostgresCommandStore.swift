@@ -47,6 +47,10 @@ package struct PostgresCommandStore: CommandStore {
             putVerification(tenant, scope, phone, codeHash, limits, at)
         case .checkVerification(let scope, let phone, let codeHash, let limits, let at):
             checkVerification(tenant, scope, phone, codeHash, limits, at)
+        case .putGroup(let scope, let name): putGroup(tenant, scope, name)
+        case .deleteGroup(let scope, let name): deleteGroup(tenant, scope, name)
+        case .groups(let scope, let names): groups(tenant, scope, names)
+        case .changeMembers(let scope, let name, let change): changeMembers(tenant, scope, name, change)
         case .receipt(let scope, let message, let reporter, let kind, let at):
             receipt(tenant, scope, message, reporter, kind, at)
         case .delivery(let scope, let message, let reporter): delivery(tenant, scope, message, reporter)
@@ -54,6 +58,7 @@ package struct PostgresCommandStore: CommandStore {
         case .undelivered(let scope, let key, let since, let limit): undelivered(tenant, scope, key, since, limit)
         case .app(let scope): app(tenant, scope)
         case .resolve(let scope, let addresses): resolve(tenant, scope, addresses)
+        case .resolveUsers(let scope, let users, let limit): resolveUsers(tenant, scope, users, limit)
         case .accept(let message): accept(tenant, message)
         case .control(let scope, let message, let action, _): control(tenant, scope, message, action)
         case .putMedia(let hash, let contentType, let bytes, let at):

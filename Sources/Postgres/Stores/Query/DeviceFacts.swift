@@ -26,6 +26,7 @@ package struct IdentityEntry: Sendable, Hashable {
     package var acceptsPush: Bool
     package var attributes: JSONObject
     package var registeredAt: Timestamp
+    package var tags: [Tag]
 }
 
 /// A change to all active identities of a device; nil stays as it is.
@@ -34,12 +35,21 @@ package struct DevicePatch: Sendable, Hashable {
     package var user: UserID?
     package var name: String?
     package var phone: String?
+    /// All their tags from now on.
+    package var tags: [Tag]?
 
-    package init(acceptsPush: Bool? = nil, user: UserID? = nil, name: String? = nil, phone: String? = nil) {
+    package init(
+        acceptsPush: Bool? = nil,
+        user: UserID? = nil,
+        name: String? = nil,
+        phone: String? = nil,
+        tags: [Tag]? = nil
+    ) {
         self.acceptsPush = acceptsPush
         self.user = user
         self.name = name
         self.phone = phone
+        self.tags = tags
     }
 }
 

@@ -82,7 +82,8 @@ package struct PostgresDeviceStore: Sendable {
             phone: try row.optionalText("phone"),
             acceptsPush: try row.bool("accepts_push"),
             attributes: try row.object("attributes"),
-            registeredAt: try row.time("registered_at")
+            registeredAt: try row.time("registered_at"),
+            tags: try row.texts("tags").compactMap { Tag($0) }
         )
     }
 
@@ -102,8 +103,9 @@ package struct PostgresDeviceStore: Sendable {
             .string(change.name),
             .string(change.phone)
         )
+        let tags = change.tags.map { DeviceSQL.tag(.id(tenant), .id(id), .tags($0)) }
         try await asStore { () throws(PostgresError) in
-            _ = try await call.run(statement, tenant: tenant.rawValue)
+            _ = try await call.run([statement] + [tags].compactMap(\.self), tenant: tenant.rawValue)
         }
         return try await device(id, in: tenant)
     }

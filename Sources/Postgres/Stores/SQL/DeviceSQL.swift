@@ -18,8 +18,10 @@ enum DeviceSQL {
 
     static let identities = StoreSQL.tenant(
         """
-        SELECT device_id, identity_id, vendor, key, state, user_id, name, phone, accepts_push, attributes, registered_at
-        FROM gateway.identity WHERE tenant_id = $1 AND device_id = ANY ($2) ORDER BY device_id, vendor, identity_id
+        SELECT i.device_id, i.identity_id, i.vendor, i.key, i.state, i.user_id, i.name, i.phone, i.accepts_push, i.attributes,
+            i.registered_at, (SELECT coalesce(array_agg(t.tag ORDER BY t.tag), '{}') FROM gateway.identity_tag t
+                WHERE t.tenant_id = $1 AND t.identity_id = i.identity_id) AS tags
+        FROM gateway.identity i WHERE i.tenant_id = $1 AND i.device_id = ANY ($2) ORDER BY i.device_id, i.vendor, i.identity_id
         """
     )
 
@@ -30,6 +32,8 @@ enum DeviceSQL {
         WHERE tenant_id = $1 AND device_id = $2 AND state = 'active'
         """
     )
+
+    static let tag = StoreSQL.function("tag_device", 3, columns: "tag_device AS count")
 
     static let erase = StoreSQL.function("erase_devices", 4, columns: "erase_devices AS count")
 
@@ -71,5 +75,7 @@ enum DeviceSQL {
         """
     )
 
-    static let all = [list, one, identities, patch, erase, devicesOfUser, inbox, audit, importDevices, previewImport]
+    static let all = [
+        list, one, identities, patch, tag, erase, devicesOfUser, inbox, audit, importDevices, previewImport,
+    ]
 }

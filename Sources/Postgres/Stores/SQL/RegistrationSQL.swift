@@ -1,6 +1,7 @@
 /// Devices, identities, senders and verifications.
 enum RegistrationSQL {
     static let register = StoreSQL.function("register_identity", 16)
+    static let registerTagged = StoreSQL.function("register_tagged", 17)
     static let updateToken = StoreSQL.function("update_token", 7, columns: "update_token AS count")
     static let unregister = StoreSQL.function("unregister_identities", 5, columns: "unregister_identities AS count")
 
@@ -46,7 +47,8 @@ enum RegistrationSQL {
     )
 
     static let all = [
-        register, updateToken, unregister, identity, registerSender, sender, enrol, setCallback, putVerification,
+        register, registerTagged, updateToken, unregister, identity, registerSender, sender, enrol, setCallback,
+        putVerification,
         checkVerification,
     ]
 }

@@ -42,7 +42,8 @@ struct StoreSQL: Sendable {
 
     /// Every statement of every store.
     static var all: [StoreSQL] {
-        RegistrationSQL.all + InboxSQL.all + SubmissionSQL.all + DeliverySQL.all + WebhookSQL.all + ProvisioningSQL.all
+        RegistrationSQL.all + PreferenceSQL.all + InboxSQL.all + SubmissionSQL.all + DeliverySQL.all + WebhookSQL.all
+            + ProvisioningSQL.all
             + DirectorySQL.all + QuerySQL.all + DeviceSQL.all + StatusSQL.all + MaintenanceSQL.all
     }
 }

@@ -29,8 +29,23 @@ enum SubmissionSQL {
         """
     }
 
-    static let accept = StoreSQL.function("accept_message", 31)
+    /// Both limits without an order, so that a user with a million devices is not read to the end. The planner cannot know how many each has.
+    static let resolveUsers = StoreSQL.tenant(
+        """
+        SELECT q.place, q.value AS user_id, r.identity_id, r.device_id, r.is_reachable
+        FROM unnest($4::text[]) WITH ORDINALITY AS q(value, place)
+        CROSS JOIN LATERAL (
+            SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable
+            FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+            WHERE i.tenant_id = $1 AND i.app_id = $2 AND ($3 = 'native' OR i.vendor = $3) AND i.state = 'active'
+                AND i.user_id = q.value
+            LIMIT $5) AS r
+        LIMIT $5
+        """
+    )
+
+    static let accept = StoreSQL.function("accept_message", 32)
     static let control = StoreSQL.function("control_message", 5, columns: "control_message AS count")
 
-    static let all = [app, resolve, accept, control]
+    static let all = [app, resolve, resolveUsers, accept, control]
 }

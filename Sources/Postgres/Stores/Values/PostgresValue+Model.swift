@@ -18,6 +18,9 @@ extension PostgresValue {
     /// Identifiers' UUIDs.
     static func ids<ID: UUIDIdentifier>(_ values: [ID?]) -> PostgresValue { .uuids(values.map { $0?.rawValue }) }
 
+    /// Tags as they compare, each once.
+    static func tags(_ values: [Tag]) -> PostgresValue { .strings(Set(values).map(\.text).sorted()) }
+
     /// A moment, `timestamptz`.
     static func time(_ value: Timestamp?) -> PostgresValue { .milliseconds(value.map(bounded)) }
 

@@ -1,0 +1,24 @@
+import Model
+
+/// Whom a message is for as the JSON of its row, which `gateway.next_candidates` and `gateway.meant` read.
+enum AudienceCoding {
+    /// The JSON of `audience`; nil where the row needs none: its targets are in its slices, or it is for everyone.
+    static func encode(_ audience: Audience) -> JSON? {
+        switch audience {
+        case .listed, .everyone: nil
+        case .users(let users): ["users": .array(users.map { .string($0.rawValue) })]
+        case .groups(let groups): ["groups": .array(groups.map { .string($0.rawValue) })]
+        // What has no terms was refused before; here it means nobody.
+        case .tags(let expression): encode(TagTerms(expression))
+        }
+    }
+
+    private static func encode(_ terms: TagTerms?) -> JSON {
+        [
+            "tags": .array((terms?.tags ?? []).map { .string($0.text) }),
+            "cares": .array((terms?.terms ?? []).map { .int(Int64(clamping: $0.cares)) }),
+            "wants": .array((terms?.terms ?? []).map { .int(Int64(clamping: $0.wants)) }),
+            "anchors": terms.map { $0.anchors.map { .array($0.map { .string($0.text) }) } ?? .null } ?? [],
+        ]
+    }
+}

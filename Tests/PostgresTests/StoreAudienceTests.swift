@@ -1,0 +1,321 @@
+import Commands
+import DeliveryEngine
+import Foundation
+import Model
+import TestKit
+import Testing
+
+@testable import Postgres
+
+/// Testing has one of its own.
+private typealias Tag = Model.Tag
+
+/// Audiences that are described rather than listed, over real rows (design §5.2).
+@Suite struct StoreAudienceTests {
+    private let native = AppScope(app: "shop", vendor: .native)
+
+    private func expanding(
+        _ audience: Audience?,
+        _ fixture: StoreFixture,
+        scope: AppScope? = nil
+    ) async throws -> (NewMessage, SliceLease) {
+        let slice = NewSlice(number: 0, work: .expand(after: nil))
+        var message = try await fixture.message(slices: [slice], recipients: 0, scope: scope)
+        message.recipients = nil
+        message.audience = audience
+        try await fixture.accept(message)
+        return (message, fixture.lease(of: message))
+    }
+
+    /// The targets of every slice of a message, as they stand in the queue.
+    private func targets(_ message: NewMessage, _ fixture: StoreFixture) async throws -> [String] {
+        let admin = try await fixture.database.admin()
+        let rows = try await admin.query(
+            """
+            SELECT i.key FROM gateway.slice s CROSS JOIN LATERAL unnest(s.targets) AS t(id)
+            JOIN gateway.identity i ON i.tenant_id = s.tenant_id AND i.identity_id = t.id
+            WHERE s.tenant_id = 'acme' AND s.message_id = $1 ORDER BY i.key
+            """,
+            [.id(message.id)]
+        )
+        await admin.close()
+        return try rows.map { (row) throws(PostgresError) in try row.text("key") }
+    }
+
+    /// Pages until the audience ends; how many there were.
+    @discardableResult
+    private func expand(_ lease: SliceLease, _ fixture: StoreFixture, pageSize: Int) async throws -> Int {
+        for page in 0..<10_000 {
+            switch try await fixture.delivery.expand(lease, by: fixture.node, pageSize: pageSize) {
+            case .page(let count, _): #expect(count <= pageSize)
+            case .finished: return page
+            case .fenced:
+                Issue.record("fenced")
+                return page
+            }
+        }
+        Issue.record("no end")
+        return 0
+    }
+
+    @discardableResult
+    private func register(
+        _ key: String,
+        _ fixture: StoreFixture,
+        user: String? = nil,
+        tags: [Tag]? = nil,
+        token: String? = nil,
+        vendor: Vendor = .rationalOwl
+    ) async throws -> Registered {
+        let registration = DeviceRegistration(
+            key: VendorDeviceKey(key),
+            platform: .ios,
+            token: token.flatMap { DeviceToken(apns: $0) },
+            user: user.map { UserID($0) },
+            tags: tags
+        )
+        let statement = StoreStatement.register(
+            AppScope(app: "shop", vendor: vendor),
+            key: VendorDeviceKey(key),
+            registration,
+            identity: IdentityID(UUID()),
+            device: DeviceID(UUID()),
+            at: try await fixture.now()
+        )
+        guard case .registered(let registered) = try await fixture.ask(statement) else {
+            throw StoreError(.failed, "not registered")
+        }
+        return registered
+    }
+
+    private func count(_ sql: String, _ fixture: StoreFixture) async throws -> Int {
+        let admin = try await fixture.database.admin()
+        let rows = try await admin.query("SELECT (\(sql))::bigint AS n")
+        await admin.close()
+        return try rows.only().int("n")
+    }
+
+    /// The oracle is `TagExpression`'s own evaluation, which knows nothing of terms, bits or anchors.
+    @Test(arguments: [1, 2, 3] as [UInt64])
+    func theServerEvaluatesRandomExpressionsAsTheyAreDefined(_ seed: UInt64) async throws {
+        let fixture = try await StoreFixture.make()
+        var random = RandomTags(seed: seed)
+        var identities: [(key: String, tags: Set<Tag>, vendor: Vendor)] = []
+        for index in 0..<40 {
+            let key = String(format: "k%03d", index)
+            let vendor: Vendor = index.isMultiple(of: 3) ? .braze : .rationalOwl
+            let tags = random.tags()
+            try await register(key, fixture, tags: tags, vendor: vendor)
+            identities.append((key, Set(tags), vendor))
+        }
+        for _ in 0..<25 {
+            let text = random.expression()
+            let expression = try TagExpression(text)
+            for scope in [fixture.scope, native] {
+                let (message, lease) = try await expanding(.tags(expression), fixture, scope: scope)
+                try await expand(lease, fixture, pageSize: [1, 3, 7, 100][text.utf8.count % 4])
+                let wanted = identities.filter { identity in
+                    expression.matches(identity.tags) && (scope.vendor == .native || scope.vendor == identity.vendor)
+                }
+                let seen = try await targets(message, fixture)
+                #expect(seen == wanted.map(\.key), "seed \(seed): \(text) for \(scope.vendor)")
+            }
+        }
+    }
+
+    @Test func registrationsBetweenPagesNeitherRepeatNorLoseAnybody() async throws {
+        let fixture = try await StoreFixture.make()
+        let tag = try #require(Tag("a"))
+        for index in 0..<30 {
+            try await register(String(format: "k%02d", index), fixture, user: "u\(index % 10)", tags: [tag])
+        }
+        #expect(try await fixture.ask(.putGroup(fixture.scope, "g")) == .groupPut(isNew: true))
+        let users = (0..<10).map { UserID("u\($0)") }
+        _ = try await fixture.ask(.changeMembers(fixture.scope, "g", GroupChange(add: users)))
+        let old = Set((0..<30).map { String(format: "k%02d", $0) })
+        let audiences: [Audience?] = [
+            nil, .tags(try TagExpression("a")), .tags(try TagExpression("!b")), .users(users), .groups(["g"]),
+        ]
+        for (number, audience) in audiences.enumerated() {
+            let (message, lease) = try await expanding(audience, fixture)
+            var late = 0
+            pages: while true {
+                switch try await fixture.delivery.expand(lease, by: fixture.node, pageSize: 4) {
+                case .page:
+                    // New ones on all sides of the cursor, and known ones again; after a while nobody comes any more.
+                    guard late < 12 else { continue }
+                    try await register("late-\(number)-\(late)", fixture, user: "u\(late % 10)", tags: [tag])
+                    try await register(String(format: "k%02d", late), fixture, user: "u\(late % 10)", tags: [tag])
+                    late += 1
+                case .finished(let recipients):
+                    #expect(recipients == (try await targets(message, fixture).count))
+                    break pages
+                case .fenced:
+                    Issue.record("fenced")
+                    break pages
+                }
+            }
+            let seen = try await targets(message, fixture)
+            #expect(Set(seen).count == seen.count, "audience \(number): somebody twice")
+            #expect(old.isSubset(of: seen), "audience \(number): \(old.subtracting(seen)) missing")
+        }
+    }
+
+    @Test func oneLookIsBoundedAlsoWhenFewAreMeant() async throws {
+        let fixture = try await StoreFixture.make()
+        let (common, rare) = (try #require(Tag("common")), try #require(Tag("rare")))
+        for index in 0..<100 {
+            try await register("k\(index)", fixture, tags: index == 99 ? [common, rare] : [common])
+        }
+        // Twenty looks of two: a hundred that nobody of is meant are three pages, the last of which ends.
+        let (_, none) = try await expanding(.tags(try TagExpression("!common")), fixture)
+        #expect(try await expand(none, fixture, pageSize: 2) == 2)
+        // By its own tag, a rare one costs what it has.
+        let (message, few) = try await expanding(.tags(try TagExpression("rare")), fixture)
+        #expect(try await expand(few, fixture, pageSize: 2) == 1)
+        #expect(try await targets(message, fixture) == ["k99"])
+        #expect(try await fixture.facts(message.id).recipients == 1)
+    }
+
+    /// An app may call everybody "guest": pages go on within one user, over the dialects too.
+    @Test func aUserWithManyDevicesIsPagedThrough() async throws {
+        let fixture = try await StoreFixture.make()
+        for index in 0..<25 {
+            let vendor: Vendor = index.isMultiple(of: 2) ? .braze : .rationalOwl
+            try await register(String(format: "k%02d", index), fixture, user: "guest", vendor: vendor)
+        }
+        try await register("other", fixture, user: "zoe")
+        let audience = Audience.users(["zoe", "guest", "nobody"])
+        for (scope, count) in [(native, 26), (fixture.scope, 13)] {
+            let (message, lease) = try await expanding(audience, fixture, scope: scope)
+            try await expand(lease, fixture, pageSize: 4)
+            let seen = try await targets(message, fixture)
+            #expect(seen.count == count && Set(seen).count == count, "\(scope.vendor)")
+        }
+    }
+
+    @Test func changesOfAGroupAtOnceKeepItsCountExact() async throws {
+        let fixture = try await StoreFixture.make()
+        for name in ["g1", "g2"] as [GroupName] { _ = try await fixture.ask(.putGroup(fixture.scope, name)) }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for task in 0..<6 {
+                group.addTask {
+                    var random = SplitMix(state: UInt64(task))
+                    for _ in 0..<25 {
+                        let users = (0..<40).map { UserID("u\($0)") }.shuffled(using: &random)
+                        let change = GroupChange(add: Array(users.prefix(10)), remove: Array(users.suffix(10)))
+                        let name: GroupName = Bool.random(using: &random) ? "g1" : "g2"
+                        _ = try await fixture.ask(.changeMembers(fixture.scope, name, change))
+                    }
+                }
+            }
+            // Erased meanwhile, from all groups at once.
+            group.addTask {
+                for index in 0..<20 {
+                    _ = try await fixture.devices.eraseUser(UserID("u\(index)"), in: fixture.acme, by: "test")
+                }
+            }
+            try await group.waitForAll()
+        }
+        for name in ["g1", "g2"] {
+            let counted = try await count(
+                "SELECT sum(members) FROM gateway.group_count WHERE group_name = '\(name)'",
+                fixture
+            )
+            let there = try await count(
+                "SELECT count(*) FROM gateway.group_member WHERE group_name = '\(name)'",
+                fixture
+            )
+            #expect(counted == there && there > 0, "\(name)")
+            guard case .groups(let facts) = try await fixture.ask(.groups(fixture.scope, [GroupName(name)])) else {
+                Issue.record("no group")
+                return
+            }
+            #expect(facts.map(\.memberCount) == [there])
+        }
+    }
+
+    @Test func aGroupThatIsDeletedAndMadeAnewAmongChangesCountsWhoIsIn() async throws {
+        let fixture = try await StoreFixture.make()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for task in 0..<4 {
+                group.addTask {
+                    for round in 0..<20 {
+                        if task == 0 {
+                            _ = try await fixture.ask(.deleteGroup(fixture.scope, "g"))
+                            _ = try await fixture.ask(.putGroup(fixture.scope, "g"))
+                        } else {
+                            let users = (0..<5).map { UserID("u\(($0 + task * round) % 12)") }
+                            _ = try await fixture.ask(
+                                .changeMembers(fixture.scope, "g", GroupChange(add: users, remove: ["u1"]))
+                            )
+                        }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        let counted = try await count("SELECT coalesce(sum(members), 0) FROM gateway.group_count", fixture)
+        #expect(counted == (try await count("SELECT count(*) FROM gateway.group_member", fixture)))
+    }
+
+    @Test func erasureTakesTagsAndMembershipsAlong() async throws {
+        let fixture = try await StoreFixture.make()
+        let tag = try #require(Tag("a"))
+        let one = try await register("k1", fixture, user: "u1", tags: [tag], token: "aa01")
+        try await register("k2", fixture, user: "u2", tags: [tag])
+        _ = try await fixture.ask(.putGroup(fixture.scope, "g"))
+        _ = try await fixture.ask(.changeMembers(fixture.scope, "g", GroupChange(add: ["u1", "u2", "u3"])))
+        #expect(try await fixture.devices.erase(one.device, in: fixture.acme, by: "test"))
+        #expect(try await count("SELECT count(*) FROM gateway.identity_tag", fixture) == 1)
+        #expect(try await fixture.devices.eraseUser("u2", in: fixture.acme, by: "test") == 1)
+        #expect(try await count("SELECT count(*) FROM gateway.identity_tag", fixture) == 0)
+        // Who has no device is known by his memberships alone, and that is written down as well.
+        #expect(try await fixture.devices.eraseUser("u3", in: fixture.acme, by: "test") == 0)
+        #expect(try await count("SELECT count(*) FROM gateway.audit WHERE subject = 'user u3'", fixture) == 1)
+        #expect(try await count("SELECT sum(members) FROM gateway.group_count", fixture) == 1)
+        #expect(try await fixture.devices.eraseUser("u1", in: fixture.other, by: "test") == 0)
+        #expect(try await count("SELECT count(*) FROM gateway.group_member", fixture) == 1)
+    }
+
+    @Test func tagsOfADeviceAreShownAndPatchedForAllItsIdentities() async throws {
+        let fixture = try await StoreFixture.make()
+        let tags = ["b", "a"].compactMap { Tag($0) }
+        let device = try await register("k1", fixture, tags: tags, token: "aa01").device
+        try await register("b1", fixture, token: "aa01", vendor: .braze)
+        func shown() async throws -> [[String]]? {
+            try await fixture.devices.device(device, in: fixture.acme)?.identities.map { $0.tags.map(\.text) }
+        }
+        #expect(try await shown() == [[], ["a", "b"]])
+        var patch = DevicePatch(tags: ["c", "a"].compactMap { Tag($0) })
+        #expect(try await fixture.devices.patch(device, patch, in: fixture.other) == nil)
+        _ = try await fixture.devices.patch(device, patch, in: fixture.acme)
+        #expect(try await shown() == [["a", "c"], ["a", "c"]])
+        patch = DevicePatch(name: "n")
+        _ = try await fixture.devices.patch(device, patch, in: fixture.acme)
+        #expect(try await shown() == [["a", "c"], ["a", "c"]])
+        _ = try await fixture.devices.patch(device, DevicePatch(tags: []), in: fixture.acme)
+        #expect(try await shown() == [[], []])
+    }
+
+    /// A count that the answer must name is an estimate; what is counted are the pages.
+    @Test func anAudienceThatIsExpandedIsCountedOnce() async throws {
+        let fixture = try await StoreFixture.make()
+        for index in 0..<3 { try await register("k\(index)", fixture) }
+        let slice = NewSlice(number: 0, work: .expand(after: nil))
+        let message = try await fixture.message(slices: [slice], recipients: 3)
+        try await fixture.accept(message)
+        try await expand(fixture.lease(of: message), fixture, pageSize: 2)
+        #expect(try await fixture.counters().recipients == 3)
+    }
+
+    /// A node of the version before accepts on the new schema.
+    @Test func acceptanceIsPossibleWithoutAnAudience() async throws {
+        let fixture = try await StoreFixture.make()
+        let message = try await fixture.message(to: [(TargetID(rawValue: UUID()), nil)])
+        let parameters = AcceptanceParameters.of(message, tenant: fixture.acme, node: fixture.node).dropLast()
+        let before = StoreSQL.function("accept_message", parameters.count)
+        let result = try await fixture.call.run(before.with(Array(parameters)), tenant: "acme")
+        #expect(try result.only().text("outcome") == "inserted")
+    }
+}
