@@ -16,6 +16,8 @@ struct Send: AsyncParsableCommand {
     @Option(help: "A phone number; may repeat.") var phone: [String] = []
     @Option(help: "A user id; may repeat.") var user: [String] = []
     @Option(help: "A device id; may repeat.") var device: [String] = []
+    @Option(help: "A group of users; may repeat.") var group: [String] = []
+    @Option(help: "A tag expression, such as 'seoul && !quiet'.") var tags: String?
     @Flag(help: "Every device of the app.") var everyone = false
     @Option(help: "The title.") var title: String?
     @Option(help: "The text.") var body: String
@@ -23,8 +25,14 @@ struct Send: AsyncParsableCommand {
     @Flag(help: "Print JSON, also in a dry run.") var json = false
 
     func validate() throws {
-        guard everyone || !(phone + user + device).isEmpty else {
-            throw ValidationError("say to whom: --phone, --user, --device or --everyone")
+        let kinds = [everyone, tags != nil, !group.isEmpty, !user.isEmpty, !(phone + device).isEmpty].count { $0 }
+        guard kinds > 0 else {
+            throw ValidationError("say to whom: --phone, --device, --user, --group, --tags or --everyone")
+        }
+        guard kinds == 1 else {
+            throw ValidationError(
+                "--user, --group, --tags and --everyone stand alone; --phone and --device may stand together"
+            )
         }
     }
 
@@ -34,7 +42,9 @@ struct Send: AsyncParsableCommand {
         }
         var to = JSONObject()
         if everyone { to["everyone"] = true }
-        for (name, values) in [("phones", phone), ("users", user), ("devices", device)] where !values.isEmpty {
+        to["tags"] = tags.map { .string($0) }
+        let lists = [("phones", phone), ("users", user), ("devices", device), ("groups", group)]
+        for (name, values) in lists where !values.isEmpty {
             to[name] = .array(values.map { .string($0) })
         }
         var message = JSONObject([("app", .string(app)), ("to", .object(to)), ("body", .string(body))])

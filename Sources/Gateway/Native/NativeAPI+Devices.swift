@@ -36,7 +36,8 @@ extension NativeAPI {
             name: try fields.text("name", limit: 256),
             phone: phone.map { $0.filter(\.isNumber) },
             rawPhone: phone,
-            attributes: try fields.object("attributes") ?? JSONObject()
+            attributes: try fields.object("attributes") ?? JSONObject(),
+            tags: try fields.tags("tags")
         )
         try fields.finish()
         guard
@@ -95,7 +96,8 @@ extension NativeAPI {
             acceptsPush: try fields.flag("acceptsPush"),
             user: try fields.text("user", limit: 256).map { UserID($0) },
             name: try fields.text("name", limit: 256),
-            phone: try fields.text("phone", limit: 32)
+            phone: try fields.text("phone", limit: 32),
+            tags: try fields.tags("tags")
         )
         try fields.finish()
         let facts = try await asked { () async throws(StoreError) in try await devices.patch(id, patch, in: call.tenant)

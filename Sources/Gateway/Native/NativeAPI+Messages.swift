@@ -43,7 +43,7 @@ extension NativeAPI {
         -> Submission
     {
         guard let to = fields.value("to") else { throw .invalid("to", "is missing") }
-        let audience = try audience(to)
+        let audience = try NativeAudience.read(to)
         var content = Content(
             title: try fields.text("title"),
             subtitle: try fields.text("subtitle"),
@@ -79,30 +79,11 @@ extension NativeAPI {
     private static func lane(_ content: Content, _ audience: Audience) -> Lane {
         if content.isUrgent { return .urgent }
         if content.isSilent { return .background }
-        if case .listed(let list) = audience, list.count == 1 { return .transactional }
-        return .bulk
-    }
-
-    private static func audience(_ json: JSON) throws(Problem) -> Audience {
-        var fields = try RequestFields(json, path: "to")
-        if try fields.flag("everyone") == true {
-            try fields.finish()
-            return .everyone
+        switch audience {
+        case .listed(let list): return list.count == 1 ? .transactional : .bulk
+        case .users(let users): return users.count == 1 ? .transactional : .bulk
+        case .groups, .tags, .everyone: return .bulk
         }
-        let limit = Audience.listedLimit
-        var list = try fields.texts("phones", limit: limit).map { Addressee(.phone($0)) }
-        list += try fields.texts("users", limit: limit).map { Addressee(.user(UserID($0))) }
-        list += try fields.texts("keys", limit: limit).map { Addressee(.deviceKey(VendorDeviceKey($0))) }
-        for text in try fields.texts("devices", limit: limit) {
-            guard let id = DeviceID(text: text) else {
-                throw .invalid("to.devices", "'\(text.prefix(40))' is no device id")
-            }
-            list.append(Addressee(.device(id)))
-        }
-        try fields.finish()
-        guard !list.isEmpty else { throw .invalid("to", "names nobody: use phones, users, devices, keys or everyone") }
-        guard list.count <= limit else { throw .invalid("to", "at most \(limit) addressees") }
-        return .listed(list)
     }
 
     private func found(_ call: Call) async throws(Problem) -> MessageFacts {

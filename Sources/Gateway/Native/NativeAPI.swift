@@ -109,6 +109,11 @@ struct NativeAPI: Sendable {
         case ("devices", 2) where method == .delete: return try await eraseDevice(call)
         case ("devices", 3) where method == .get && call.segments[2] == "inbox": return try await inbox(call)
         case ("users", 2) where method == .delete: return try await eraseUser(call)
+        case ("apps", 4...) where call.segments[2] == "groups":
+            guard let route = GroupRoute(method, call.segments[4...]) else {
+                throw .methodNotAllowed("\(method) \(call.request.uri.path.prefix(64))")
+            }
+            return try await group(call, route)
         case ("receipts", 1) where method == .post: return try await receipt(call)
         case ("media", 2) where method == .put: return try await putMedia(call)
         case ("analytics", 2) where method == .get && call.segments[1] == "funnel": return try await funnel(call)

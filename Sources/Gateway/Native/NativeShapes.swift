@@ -54,7 +54,7 @@ enum NativeShapes {
                 "key": .string(identity.key.rawValue), "state": .string(identity.state.rawValue),
                 "user": text(identity.user?.rawValue), "name": text(identity.name), "phone": text(identity.phone),
                 "acceptsPush": .bool(identity.acceptsPush), "attributes": .object(identity.attributes),
-                "registeredAt": time(identity.registeredAt),
+                "tags": .array(identity.tags.map { .string($0.text) }), "registeredAt": time(identity.registeredAt),
             ]
         }
         return [
@@ -62,6 +62,13 @@ enum NativeShapes {
             "platform": .string(facts.platform.rawValue), "environment": .string(facts.environment.rawValue),
             "token": text(facts.token?.masked), "tokenState": .string(facts.tokenState.rawValue),
             "createdAt": time(facts.createdAt), "seenAt": time(facts.seenAt), "identities": .array(identities),
+        ]
+    }
+
+    static func group(_ facts: GroupFacts, app: AppID) -> JSON {
+        [
+            "app": .string(app.rawValue), "group": .string(facts.name.rawValue), "members": .int(facts.memberCount),
+            "createdAt": time(facts.createdAt),
         ]
     }
 

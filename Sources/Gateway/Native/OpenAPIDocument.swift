@@ -13,7 +13,8 @@ enum OpenAPIDocument {
         Operation(
             path: "/v1/messages",
             method: "post",
-            summary: "Send a message; ?preview=true shows the payload per dialect",
+            summary:
+                "Send a message to users, groups, a tag expression, a list or everyone; ?preview=true shows the payload per dialect",
             success: "202"
         ),
         Operation(path: "/v1/messages/{id}", method: "get", summary: "A message's state and funnel", success: "200"),
@@ -42,7 +43,7 @@ enum OpenAPIDocument {
         Operation(
             path: "/v1/devices/{id}",
             method: "patch",
-            summary: "Change preference, user, name or phone",
+            summary: "Change preference, user, name, phone or tags",
             success: "200"
         ),
         Operation(
@@ -58,6 +59,25 @@ enum OpenAPIDocument {
             success: "200"
         ),
         Operation(path: "/v1/users/{id}", method: "delete", summary: "Erase a user everywhere", success: "200"),
+        Operation(
+            path: "/v1/apps/{app}/groups/{group}",
+            method: "put",
+            summary: "Make a group of users unless it is there",
+            success: "201"
+        ),
+        Operation(
+            path: "/v1/apps/{app}/groups/{group}",
+            method: "get",
+            summary: "A group with its maintained count of members",
+            success: "200"
+        ),
+        Operation(path: "/v1/apps/{app}/groups/{group}", method: "delete", summary: "Delete a group", success: "204"),
+        Operation(
+            path: "/v1/apps/{app}/groups/{group}/members",
+            method: "post",
+            summary: "Take users out of a group (remove), then others in (add), 1000 at most",
+            success: "200"
+        ),
         Operation(path: "/v1/receipts", method: "post", summary: "Report received or read", success: "200"),
         Operation(path: "/v1/media/{hash}", method: "put", summary: "Store an image under its SHA-256", success: "201"),
         Operation(path: "/v1/analytics/funnel", method: "get", summary: "The funnel per app and day", success: "200"),

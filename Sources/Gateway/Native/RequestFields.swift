@@ -1,3 +1,4 @@
+import Commands
 import Foundation
 import Model
 
@@ -67,6 +68,24 @@ struct RequestFields {
             out.append(text)
         }
         return out
+    }
+
+    /// Tags, of which an identity carries so many at most; nil: nothing was said of them.
+    ///
+    /// - Throws: `Problem` when it is there and no list of tags.
+    mutating func tags(_ key: String) throws(Problem) -> [Tag]? {
+        guard value(key) != nil else { return nil }
+        var tags: [Tag] = []
+        for text in try texts(key, limit: CommandLimits.tagsPerIdentity) {
+            guard let tag = Tag(text) else {
+                throw .invalid(
+                    name(key),
+                    "'\(text.prefix(40))' is no tag: 1 to \(Tag.limit) letters, digits or _ - @ # . :"
+                )
+            }
+            tags.append(tag)
+        }
+        return tags
     }
 
     /// A moment: RFC 3339 text, or milliseconds since 1970.
