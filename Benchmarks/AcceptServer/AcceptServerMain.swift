@@ -33,6 +33,10 @@ enum AcceptServerMain {
             _ = signal(number) { _ in _ = eventfd_write(stopEvent, 1) }
         }
         _ = signal(SIGPIPE, SIG_IGN)
+        // A parent that started us on a worker thread has blocked them, and we have inherited that.
+        var none = sigset_t()
+        unsafe sigemptyset(&none)
+        unsafe pthread_sigmask(SIG_SETMASK, &none, nil)
         return stopEvent
     }
 }
