@@ -242,8 +242,8 @@ var parts: [Part] = [
     .tests(
         "WebhooksTests",
         [
-            .ours("Webhooks"), .ours("Commands"), .ours("DeliveryEngine"), .ours("Model"), .ours("TestKit"), lifecycle,
-            locks, log, nioCore, nioPosix, nioHTTP1, httpClient,
+            .ours("Webhooks"), .ours("Commands"), .ours("DeliveryEngine"), .ours("Model"), .ours("TestKit"), crypto,
+            lifecycle, locks, log, nioCore, nioPosix, nioHTTP1, httpClient,
         ]
     ),
     .tests(
@@ -288,8 +288,7 @@ var parts: [Part] = [
         "GatewayTests",
         [
             coreMetrics, .ours("Gateway"), .ours("Model"), .ours("Postgres"), .ours("TestKit"), .ours("Commands"),
-            httpTypes,
-            log,
+            .product("Hummingbird", .hummingbird), httpTypes, locks, log, nioCore,
         ]
     ),
     .tests(

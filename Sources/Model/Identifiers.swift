@@ -100,6 +100,12 @@ package struct DeviceID: UUIDIdentifier {
     package init(rawValue: UUID) { self.rawValue = rawValue }
 }
 
+/// One subscription to a tenant's events.
+package struct WebhookID: UUIDIdentifier {
+    package var rawValue: UUID
+    package init(rawValue: UUID) { self.rawValue = rawValue }
+}
+
 /// What one vendor calls that device.
 package struct IdentityID: UUIDIdentifier {
     package var rawValue: UUID

@@ -10,6 +10,8 @@ package struct DispatchMachine: Sendable {
         case postpone(Duration, reason: String)
         /// Tried for too long: go on behind it and tell the operator.
         case drop(Int64, reason: String)
+        /// Tried for too long: call no more until the tenant says so. Nothing is lost that its cursor still names.
+        case stop(reason: String)
     }
 
     private let policy: WebhookPolicy
@@ -19,11 +21,19 @@ package struct DispatchMachine: Sendable {
     /// After a batch with nothing to tell.
     package func nothingToSend(_ batch: WebhookBatch) -> Action { .advance(batch.cursor) }
 
+    /// The subscription's secret does not open with this node's master key: the operator's fault, never the receiver's, so nothing is given up.
+    package func secretUnreadable() -> Action {
+        .postpone(policy.retries.last ?? policy.lease, reason: "sealed secret")
+    }
+
     /// After a call ended.
     package func callEnded(_ outcome: CallOutcome, _ lease: WebhookLease, _ batch: WebhookBatch) -> Action {
         guard outcome != .accepted else { return .advance(batch.cursor) }
-        let left = policy.giveUpAfter - lease.failingFor
-        guard left > .zero, let last = policy.retries.last else { return .drop(batch.cursor, reason: outcome.reason) }
+        let left = (lease.webhook == nil ? policy.giveUpAfter : policy.stopAfter) - lease.failingFor
+        guard left > .zero, let last = policy.retries.last else {
+            return lease.webhook == nil
+                ? .drop(batch.cursor, reason: outcome.reason) : .stop(reason: outcome.reason)
+        }
         let failures = max(0, lease.attempts)
         let wait = failures < policy.retries.count ? policy.retries[failures] : last
         // The last try falls on the end of the time, not behind it.

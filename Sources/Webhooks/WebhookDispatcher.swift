@@ -1,17 +1,21 @@
 package import Model
 import ServiceLifecycle
 
-/// Tells senders' back ends what became of their deliveries: signed, in order per subscription, repeated until taken or a day has passed.
+/// Tells senders' back ends what became of their deliveries, and webhooks what happened: signed, in order per subscription, repeated until taken,
+/// or until a day, for a webhook three, has passed.
 ///
 /// Runs until its group shuts down; then it claims nothing more and ends with its last call. Several nodes may run one each: a lease keeps
 /// them apart. A crash repeats at most the calls whose answer was not written down.
 package struct WebhookDispatcher<Timer: Clock>: Service where Timer.Duration == Duration {
     /// Writes a vendor's body; nil: that vendor has no such call.
     package typealias Encoder = @Sendable (Vendor, [DeliverySnapshot], BindingSettings) -> VendorRequestBody?
+    /// Opens a webhook's secret; nil: this node has another master key.
+    package typealias Opener = @Sendable (TenantID, WebhookID, SealedSecret) -> [UInt8]?
 
     private let store: any WebhookStore
     private let caller: any WebhookCaller
     private let encode: Encoder
+    private let open: Opener
     private let node: NodeID
     private let policy: WebhookPolicy
     private let machine: DispatchMachine
@@ -27,6 +31,7 @@ package struct WebhookDispatcher<Timer: Clock>: Service where Timer.Duration == 
     ///   - policy: how calls are repeated.
     ///   - clock: what it sleeps on between looks.
     ///   - encode: writes a vendor's body.
+    ///   - open: opens a webhook's secret.
     ///   - observe: hears what happened; must not block.
     package init(
         store: any WebhookStore,
@@ -35,6 +40,7 @@ package struct WebhookDispatcher<Timer: Clock>: Service where Timer.Duration == 
         policy: WebhookPolicy = WebhookPolicy(),
         clock: Timer,
         encode: @escaping Encoder,
+        open: @escaping Opener = { _, _, _ in nil },
         observe: @escaping @Sendable (WebhookEvent) -> Void = { _ in }
     ) {
         self.store = store
@@ -44,6 +50,7 @@ package struct WebhookDispatcher<Timer: Clock>: Service where Timer.Duration == 
         self.machine = DispatchMachine(policy)
         self.clock = clock
         self.encode = encode
+        self.open = open
         self.observe = observe
     }
 
@@ -91,24 +98,40 @@ package struct WebhookDispatcher<Timer: Clock>: Service where Timer.Duration == 
     /// Makes one call for `lease`. True when more waits behind it.
     private func serve(_ lease: WebhookLease) async -> Bool {
         do {
-            let batch = try await store.batch(for: lease, limit: policy.targetsPerCall)
-            return try await perform(await action(lease, batch), lease, batch)
+            let limit = lease.webhook == nil ? policy.targetsPerCall : policy.eventsPerCall
+            var batch = try await store.batch(for: lease, limit: limit)
+            let next = await call(lease, &batch)
+            return try await perform(next, lease, batch)
         } catch {
             observe(.storeFailed(error))
             return false
         }
     }
 
-    private func action(_ lease: WebhookLease, _ batch: WebhookBatch) async -> DispatchMachine.Action {
-        guard !batch.deliveries.isEmpty, let body = encode(lease.vendor, batch.deliveries, lease.settings) else {
-            return machine.nothingToSend(batch)
+    /// Makes the call; `batch` is what it told, which may be the first part of what there was.
+    private func call(_ lease: WebhookLease, _ batch: inout WebhookBatch) async -> DispatchMachine.Action {
+        guard batch.count > 0 else { return machine.nothingToSend(batch) }
+        let call: WebhookCall
+        switch (lease.subscriber, lease.secret) {
+        case (.sender(_, _, let vendor, let settings), .hex(let secret)):
+            guard let body = encode(vendor, batch.deliveries, settings) else { return machine.nothingToSend(batch) }
+            call = WebhookCall(
+                url: lease.url,
+                contentType: body.contentType,
+                body: body.bytes,
+                signature: Signature.of(body.bytes, secret: secret)
+            )
+        case (.webhook(let id, _), .sealed(let sealed)):
+            guard let secret = open(lease.tenant, id, sealed) else { return machine.secretUnreadable() }
+            let body = EventBody.write(&batch, for: id, limitBytes: policy.bodyLimitBytes)
+            call = WebhookCall(
+                url: lease.url,
+                contentType: EventBody.contentType,
+                body: body,
+                signature: Signature.of(body, at: lease.claimedAt, secret: secret, keyID: sealed.keyID)
+            )
+        case (.sender, .sealed), (.webhook, .hex): return machine.secretUnreadable()
         }
-        let call = WebhookCall(
-            url: lease.url,
-            contentType: body.contentType,
-            body: body.bytes,
-            signature: Signature.of(body.bytes, secret: lease.secret)
-        )
         return machine.callEnded(await caller.post(call), lease, batch)
     }
 
@@ -120,10 +143,14 @@ package struct WebhookDispatcher<Timer: Clock>: Service where Timer.Duration == 
         switch action {
         case .advance(let cursor):
             let isOurs = try await store.advance(lease, to: cursor, by: node)
-            observe(isOurs ? .accepted(lease, targets: batch.deliveries.count) : .leaseLost(lease))
+            observe(isOurs ? .accepted(lease, targets: batch.count) : .leaseLost(lease))
         case .drop(let cursor, let reason):
             let isOurs = try await store.advance(lease, to: cursor, by: node)
-            observe(isOurs ? .dropped(lease, targets: batch.deliveries.count, reason: reason) : .leaseLost(lease))
+            observe(isOurs ? .dropped(lease, targets: batch.count, reason: reason) : .leaseLost(lease))
+        case .stop(let reason):
+            try await store.stop(lease, reason: reason, node: node)
+            observe(.stopped(lease, reason: reason))
+            return false
         case .postpone(let delay, let reason):
             // Our own end says nothing of the receiver: its lease runs out, and another node calls.
             guard !Task.isCancelled else { return false }

@@ -8,6 +8,8 @@ package enum WebhookEvent: Sendable {
     case postponed(WebhookLease, by: Duration, reason: String)
     /// A call failed for too long and is given up.
     case dropped(WebhookLease, targets: Int, reason: String)
+    /// A webhook's calls failed for too long and it is called no more.
+    case stopped(WebhookLease, reason: String)
     /// Another node took over meanwhile: its call repeats ours.
     case leaseLost(WebhookLease)
     case storeFailed(StoreError)

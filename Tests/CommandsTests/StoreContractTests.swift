@@ -20,4 +20,10 @@ import Testing
         let violations = try await rule.violations(.inMemory())
         #expect(violations == [])
     }
+
+    @Test(arguments: SubscriptionContract.rules)
+    func theStoreInMemoryKeepsTheSubscriptionStoresRules(_ rule: ContractRule) async throws {
+        let violations = try await rule.violations(.inMemory())
+        #expect(violations == [])
+    }
 }

@@ -25,6 +25,12 @@ import Testing
         let violations = try await rule.violations(try await .onPostgres())
         #expect(violations == [])
     }
+
+    @Test(arguments: SubscriptionContract.rules)
+    func postgresKeepsTheSubscriptionStoresRules(_ rule: ContractRule) async throws {
+        let violations = try await rule.violations(try await .onPostgres())
+        #expect(violations == [])
+    }
 }
 
 extension ContractWorld {
@@ -38,6 +44,7 @@ extension ContractWorld {
             commands: fixture.commands,
             deliveries: fixture.delivery,
             webhooks: fixture.webhooks,
+            subscriptions: fixture.subscriptions,
             identifiers: TestIdentifiers(),
             // The server runs on this machine.
             now: { Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000)) },
@@ -55,6 +62,7 @@ extension StoreFixture {
             """
             UPDATE gateway.slice SET next_at = next_at - \(seconds);
             UPDATE gateway.sender SET next_at = next_at - \(seconds), failing_since = failing_since - \(seconds);
+            UPDATE gateway.webhook SET next_at = next_at - \(seconds), failing_since = failing_since - \(seconds);
             """
         )
         await admin.close()

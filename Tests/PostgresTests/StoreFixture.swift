@@ -19,6 +19,7 @@ struct StoreFixture: Sendable {
     var commands: PostgresCommandStore { PostgresCommandStore(call: call, node: node) }
     var delivery: PostgresDeliveryStore { PostgresDeliveryStore(engine: engine) }
     var webhooks: PostgresWebhookStore { PostgresWebhookStore(engine: engine) }
+    var subscriptions: PostgresSubscriptionStore { PostgresSubscriptionStore(call: call) }
     var provisioning: PostgresProvisioningStore { PostgresProvisioningStore(engine: engine) }
     var directory: PostgresDirectory { PostgresDirectory(call: call, engine: engine) }
     var queries: PostgresQueryStore { PostgresQueryStore(call: call) }
@@ -237,6 +238,14 @@ struct StoreFixture: Sendable {
         guard case .receipt(let reply) = try await ask(statement, in: tenant) else { return .orphan }
         return reply
     }
+
+    /// The tenant's log from its beginning.
+    func log(in tenant: TenantID? = nil) async throws -> [EventRecord] {
+        try await queries.events(in: tenant ?? acme, after: 0, limit: 1000).events
+    }
+
+    /// The kinds of the events about deliveries.
+    func deliveryKinds() async throws -> [String] { try await log().filter { $0.target != nil }.map(\.kind) }
 
     func facts(_ message: MessageID) async throws -> MessageFacts {
         try #require(try await queries.message(message.description, in: acme))

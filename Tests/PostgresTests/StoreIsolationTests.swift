@@ -104,7 +104,7 @@ import Testing
         #expect(try await fixture.devices.device(device.device, in: other) == nil)
         #expect(try await fixture.devices.erase(device.device, in: other, by: "test") == false)
         #expect(try await fixture.devices.inbox(of: device.device, in: other, before: nil, limit: 5).isEmpty)
-        #expect(try await fixture.queries.events(in: other, after: 0, limit: 10).isEmpty)
+        #expect(try await fixture.queries.events(in: other, after: 0, limit: 10).events.isEmpty)
 
         var after: [String] = []
         for name in names { after.append(try await checksum(admin, name, tenant: "acme")) }

@@ -9,7 +9,7 @@ import Testing
     private let tenantTables: Set<String> = [
         "app", "credential", "api_key_use", "device", "identity", "identity_count", "sender", "verification", "message",
         "message_ref", "media", "message_media", "lane", "slice", "delivery", "counter_hour", "event_head", "event",
-        "idempotency", "audit", "identity_tag", "user_group", "group_member", "group_count",
+        "idempotency", "audit", "identity_tag", "user_group", "group_member", "group_count", "webhook",
     ]
 
     /// How often each text names a tenant table, and how often it says `tenant_id`.

@@ -43,8 +43,8 @@ import Testing
         #expect(facts.state == .sending && facts.recipients == 2 && facts.funnel.suppressed == 1)
         #expect(facts.dueAt == message.dueAt && facts.dueDay == message.dueAt.day)
         #expect(try await fixture.counters() == Funnel(recipients: 2, suppressed: 1))
-        let events = try await fixture.queries.events(in: fixture.acme, after: 0, limit: 10)
-        #expect(events.map(\.kind) == ["suppressed"] && events.map(\.position) == [1])
+        let events = try await fixture.log()
+        #expect(Set(events.map(\.kind)) == ["accepted", "suppressed"] && events.map(\.offset) == [1, 2])
         #expect(
             try await fixture.ask(.media(fixture.scope, message.id, media: "m1"))
                 == .media(bytes: bytes, contentType: "image/png")

@@ -112,7 +112,7 @@ import Testing
             """
         )
         let report = try await keeper.run(RetentionPolicy(messages: .seconds(-1)))
-        #expect(report.eventsRemoved == 1 && report.keysExpired == 1 && report.nodesSwept == 1)
+        #expect(report.eventsRemoved == 3 && report.keysExpired == 1 && report.nodesSwept == 1)
         #expect(try await fixture.status.status().nodes.map(\.id) == [fixture.node])
     }
 

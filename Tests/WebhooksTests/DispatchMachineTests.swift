@@ -1,4 +1,5 @@
 import Model
+import TestKit
 import Testing
 import Webhooks
 
@@ -10,16 +11,14 @@ import Webhooks
     private func lease(attempts: Int, failingFor: Duration) -> WebhookLease {
         WebhookLease(
             tenant: "t",
-            app: "a",
-            vendor: .rationalOwl,
-            sender: "s",
+            subscriber: .sender("s", "a", .rationalOwl, .unbound),
             url: "https://a.example/",
-            secret: "00",
+            secret: .hex("00"),
             epoch: 1,
             cursor: 0,
             attempts: attempts,
             failingFor: failingFor,
-            settings: .unbound
+            claimedAt: Timestamp(milliseconds: 0)
         )
     }
 
@@ -44,6 +43,16 @@ import Webhooks
         #expect(late == .postpone(.seconds(400), reason: "forbidden address"))
         let over = machine.callEnded(.failed("timeout"), lease(attempts: 9, failingFor: .seconds(86_400)), batch)
         #expect(over == .drop(7, reason: "timeout"))
+    }
+
+    // docs/webhooks.md: after three days a webhook is stopped where it stands; nothing is dropped.
+    @Test func aWebhookIsTriedForThreeDaysAndThenStopped() {
+        var late = lease(attempts: 20, failingFor: .seconds(72 * 3600 - 60))
+        late.subscriber = .webhook(WebhookID(rawValue: TestIdentifiers().uuid(at: late.claimedAt)), EventFilter())
+        #expect(machine.callEnded(.failed("timeout"), late, batch) == .postpone(.seconds(60), reason: "timeout"))
+        late.failingFor = .seconds(72 * 3600)
+        #expect(machine.callEnded(.failed("timeout"), late, batch) == .stop(reason: "timeout"))
+        #expect(machine.callEnded(.accepted, late, batch) == .advance(7))
     }
 
     // RFC 4231, test case 2.

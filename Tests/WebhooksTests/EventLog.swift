@@ -3,7 +3,7 @@ import Webhooks
 
 /// What a dispatcher reported, and a way to wait for it.
 final class EventLog: Sendable {
-    enum Kind: Sendable, CaseIterable { case accepted, postponed, dropped, leaseLost, storeFailed }
+    enum Kind: Sendable, CaseIterable { case accepted, postponed, dropped, stopped, leaseLost, storeFailed }
 
     private let tallies = Dictionary(uniqueKeysWithValues: Kind.allCases.map { ($0, Tally()) })
 
@@ -15,6 +15,7 @@ final class EventLog: Sendable {
             case .accepted: .accepted
             case .postponed: .postponed
             case .dropped: .dropped
+            case .stopped: .stopped
             case .leaseLost: .leaseLost
             case .storeFailed: .storeFailed
             }

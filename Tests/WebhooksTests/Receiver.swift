@@ -22,10 +22,11 @@ final class Receiver: Sendable {
     private struct State {
         var requests: [Request] = []
         var connections = 0
+        /// Of the next calls; the last one stays.
+        var answers: [Answer]
     }
 
-    private let state = NIOLockedValueBox(State())
-    private let answer: Answer
+    private let state: NIOLockedValueBox<State>
     private let channel: any Channel
 
     var port: Int { channel.localAddress?.port ?? 0 }
@@ -36,6 +37,11 @@ final class Receiver: Sendable {
     static func start(_ host: String = "127.0.0.1", port: Int = 0, answer: Answer = .status(200)) async throws
         -> Receiver
     {
+        try await start(host, port: port, answers: [answer])
+    }
+
+    /// Answers one after another; the last one stays.
+    static func start(_ host: String = "127.0.0.1", port: Int = 0, answers: [Answer]) async throws -> Receiver {
         let box = NIOLockedValueBox<Receiver?>(nil)
         let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
@@ -48,21 +54,23 @@ final class Receiver: Sendable {
                 }
             }
             .bind(host: host, port: port).get()
-        let receiver = Receiver(channel, answer)
+        let receiver = Receiver(channel, answers)
         box.withLockedValue { $0 = receiver }
         return receiver
     }
 
-    private init(_ channel: any Channel, _ answer: Answer) {
+    private init(_ channel: any Channel, _ answers: [Answer]) {
         self.channel = channel
-        self.answer = answer
+        state = NIOLockedValueBox(State(answers: answers))
     }
 
     func stop() async { try? await channel.close() }
 
     fileprivate func record(_ request: Request) -> Answer {
-        state.withLockedValue { $0.requests.append(request) }
-        return answer
+        state.withLockedValue { state in
+            state.requests.append(request)
+            return (state.answers.count > 1 ? state.answers.removeFirst() : state.answers.first) ?? .silence
+        }
     }
 }
 

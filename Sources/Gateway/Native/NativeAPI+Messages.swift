@@ -199,21 +199,4 @@ extension NativeAPI {
         }
         return .json(["days": .array(days.map(NativeShapes.day))])
     }
-
-    func events(_ call: Call) async throws(Problem) -> Response {
-        try call.require("read")
-        let limit = try call.limit()
-        guard let after = Int64(call.query("after") ?? "0"), after >= 0 else { throw .invalid("after", "is no offset") }
-        let events = try await asked { () async throws(StoreError) in
-            try await queries.events(in: call.tenant, after: after, limit: limit)
-        }
-        var body: [UInt8] = []
-        for event in events {
-            JSONWriter.write(NativeShapes.event(event), into: &body)
-            body.append(0x0A)
-        }
-        var response = Response(VendorResponse(status: 200, body: body))
-        response.headers[.contentType] = "application/x-ndjson"
-        return response
-    }
 }

@@ -21,6 +21,9 @@ struct NativeAPI: Sendable {
     let devices: PostgresDeviceStore
     let identifiers: any IdentifierSource
     let previews: PayloadPreview
+    let desk: WebhookDesk
+    let followers: EventSeats
+    let clock: any WallClock
     let logger: Logger
 
     /// One call with its caller known.
@@ -30,6 +33,8 @@ struct NativeAPI: Sendable {
         var remoteAddress: String?
         /// Path segments after `/v1`.
         var segments: [String]
+        /// Closes the connection.
+        var hangUp: @Sendable () -> Void
 
         var tenant: TenantID { grant.tenant }
 
@@ -55,13 +60,17 @@ struct NativeAPI: Sendable {
         }
     }
 
-    func respond(to request: Request, remoteAddress: String?) async -> Response {
+    func respond(
+        to request: Request,
+        remoteAddress: String?,
+        hangUp: @escaping @Sendable () -> Void = {}
+    ) async -> Response {
         let response: Response
         do {
             if request.uri.path == "/openapi.json" {
                 response = .json(OpenAPIDocument.json)
             } else {
-                response = try await route(authenticated(request, remoteAddress))
+                response = try await route(authenticated(request, remoteAddress, hangUp))
             }
         } catch {
             response = error.response
@@ -78,7 +87,11 @@ struct NativeAPI: Sendable {
         return response
     }
 
-    private func authenticated(_ request: Request, _ remoteAddress: String?) async throws(Problem) -> Call {
+    private func authenticated(
+        _ request: Request,
+        _ remoteAddress: String?,
+        _ hangUp: @escaping @Sendable () -> Void
+    ) async throws(Problem) -> Call {
         guard let header = request.headers[.authorization], header.lowercased().hasPrefix("bearer ") else {
             throw .unauthorized
         }
@@ -89,7 +102,13 @@ struct NativeAPI: Sendable {
         let segments = request.uri.path.split(separator: "/").dropFirst().map {
             $0.removingPercentEncoding ?? String($0)
         }
-        return Call(request: request, grant: grant, remoteAddress: remoteAddress, segments: segments)
+        return Call(
+            request: request,
+            grant: grant,
+            remoteAddress: remoteAddress,
+            segments: segments,
+            hangUp: hangUp
+        )
     }
 
     private func route(_ call: Call) async throws(Problem) -> Response {
@@ -118,6 +137,7 @@ struct NativeAPI: Sendable {
         case ("media", 2) where method == .put: return try await putMedia(call)
         case ("analytics", 2) where method == .get && call.segments[1] == "funnel": return try await funnel(call)
         case ("events", 1) where method == .get: return try await events(call)
+        case ("webhooks", 1...3): return try await webhooks(call)
         case ("messages", _), ("devices", _), ("users", _), ("receipts", _), ("media", _), ("analytics", _),
             ("events", _):
             throw .methodNotAllowed("\(method) \(call.request.uri.path.prefix(64))")

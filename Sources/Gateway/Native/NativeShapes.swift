@@ -89,12 +89,19 @@ enum NativeShapes {
         ]
     }
 
-    static func event(_ event: EventFacts) -> JSON {
-        [
-            "offset": .int(event.position), "at": time(event.at), "kind": .string(event.kind),
-            "app": .string(event.app.rawValue), "vendor": .string(event.vendor.rawValue),
-            "message": .string(event.message.description), "target": .string(event.target.description),
-            "data": event.data ?? .null,
+    static func webhook(_ facts: WebhookFacts, head: Int64) -> JSON {
+        let state =
+            if facts.isActive {
+                facts.attempts == 0 ? "active" : "failing"
+            } else {
+                facts.failure == nil ? "paused" : "stopped"
+            }
+        return [
+            "id": .string(facts.id.description), "url": .string(facts.url), "app": text(facts.filter.app?.rawValue),
+            "kinds": .array(facts.filter.kinds.map { .string($0) }), "active": .bool(facts.isActive),
+            "state": .string(state), "keyId": .string(facts.keyID), "createdAt": time(facts.createdAt),
+            "cursor": .int(facts.cursor), "head": .int(head), "failures": .int(facts.attempts),
+            "lastError": text(facts.failure),
         ]
     }
 

@@ -81,7 +81,28 @@ enum OpenAPIDocument {
         Operation(path: "/v1/receipts", method: "post", summary: "Report received or read", success: "200"),
         Operation(path: "/v1/media/{hash}", method: "put", summary: "Store an image under its SHA-256", success: "201"),
         Operation(path: "/v1/analytics/funnel", method: "get", summary: "The funnel per app and day", success: "200"),
-        Operation(path: "/v1/events", method: "get", summary: "Events as NDJSON after an offset", success: "200"),
+        Operation(
+            path: "/v1/events",
+            method: "get",
+            summary: "Events as NDJSON after an offset, of some kinds or an app; ?follow=true goes on as they happen",
+            success: "200"
+        ),
+        Operation(path: "/v1/webhooks", method: "post", summary: "Subscribe an address to events", success: "201"),
+        Operation(path: "/v1/webhooks", method: "get", summary: "All webhooks and how they fare", success: "200"),
+        Operation(path: "/v1/webhooks/{id}", method: "get", summary: "One webhook", success: "200"),
+        Operation(
+            path: "/v1/webhooks/{id}",
+            method: "patch",
+            summary: "Change address, kinds, or pause and resume",
+            success: "200"
+        ),
+        Operation(path: "/v1/webhooks/{id}", method: "delete", summary: "Remove a webhook", success: "204"),
+        Operation(
+            path: "/v1/webhooks/{id}/replay",
+            method: "post",
+            summary: "Tell everything after an offset again",
+            success: "200"
+        ),
     ]
 
     private static let problem: JSON = [

@@ -85,6 +85,14 @@ struct Problem: Error, Hashable {
             retryAfterSeconds: seconds
         )
     }
+    static func gone(_ what: String) -> Problem {
+        Problem(
+            status: 410,
+            code: "PG-1012",
+            title: "What was asked for is kept no more",
+            detail: "\(what) are gone; start again at 0 and take what there is"
+        )
+    }
     static func noCredential(_ app: AppID) -> Problem {
         Problem(
             status: 422,

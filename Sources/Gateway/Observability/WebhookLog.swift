@@ -17,7 +17,7 @@ struct WebhookLog: Sendable {
             logger.info(
                 "callback failed; it is tried again",
                 metadata: [
-                    LogKey.tenant: "\(lease.tenant)", LogKey.vendor: "\(lease.vendor)", LogKey.reason: "\(reason)",
+                    LogKey.tenant: "\(lease.tenant)", "subscriber": "\(Self.name(lease))", LogKey.reason: "\(reason)",
                     "after": "\(delay)",
                 ]
             )
@@ -26,14 +26,29 @@ struct WebhookLog: Sendable {
             logger.error(
                 "callback given up after a day",
                 metadata: [
-                    LogKey.tenant: "\(lease.tenant)", LogKey.vendor: "\(lease.vendor)", LogKey.reason: "\(reason)",
+                    LogKey.tenant: "\(lease.tenant)", "subscriber": "\(Self.name(lease))", LogKey.reason: "\(reason)",
                     "targets": "\(targets)",
+                ]
+            )
+        case .stopped(let lease, let reason):
+            count("stopped")
+            logger.error(
+                "webhook stopped: nobody took its calls for days",
+                metadata: [
+                    LogKey.tenant: "\(lease.tenant)", "subscriber": "\(Self.name(lease))", LogKey.reason: "\(reason)",
                 ]
             )
         case .leaseLost: count("lease lost")
         case .storeFailed(let error):
             count("store failed")
             logger.warning("callbacks cannot be read now", metadata: [LogKey.error: "\(error)"])
+        }
+    }
+
+    private static func name(_ lease: WebhookLease) -> String {
+        switch lease.subscriber {
+        case .sender(_, _, let vendor, _): vendor.rawValue
+        case .webhook(let id, _): "webhook \(id)"
         }
     }
 

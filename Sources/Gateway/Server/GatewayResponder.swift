@@ -15,7 +15,10 @@ struct GatewayResponder: HTTPResponder {
     func respond(to request: Request, context: CallContext) async throws -> Response {
         let path = request.uri.path
         if path == "/v1" || path.hasPrefix("/v1/") || path == "/openapi.json" {
-            return await native.respond(to: request, remoteAddress: context.remoteAddress)
+            let channel = context.channel
+            return await native.respond(to: request, remoteAddress: context.remoteAddress) {
+                channel.close(promise: nil)
+            }
         }
         if let match = mounts.match(path: path, method: request.method) {
             let answer = await vendors.respond(to: request, match: match, remoteAddress: context.remoteAddress)
@@ -30,9 +33,11 @@ struct CallContext: RequestContext {
     var coreContext: CoreRequestContextStorage
     /// The peer's address without port.
     let remoteAddress: String?
+    let channel: any Channel
 
     init(source: ApplicationRequestContextSource) {
         coreContext = CoreRequestContextStorage(source: source)
+        channel = source.channel
         remoteAddress = source.channel.remoteAddress?.ipAddress
     }
 }

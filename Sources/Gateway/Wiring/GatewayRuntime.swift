@@ -104,6 +104,12 @@ struct GatewayRuntime {
             ),
             node: node
         )
+        let desk = WebhookDesk(
+            store: PostgresSubscriptionStore(call: database.call),
+            masterKey: masterKey,
+            identifiers: identifiers,
+            addresses: AddressGuard(allowing: try webhookNetworks())
+        )
         let handOver: @Sendable ([SliceLease]) -> Void = { engine.offer($0) }
         let responder = GatewayResponder(
             mounts: VendorMounts(Self.adapters),
@@ -128,6 +134,9 @@ struct GatewayRuntime {
                     clock: clock,
                     identifiers: identifiers
                 ),
+                desk: desk,
+                followers: EventSeats(),
+                clock: clock,
                 logger: logger
             )
         )
@@ -152,7 +161,7 @@ struct GatewayRuntime {
             ClusterService(database: database, logger: logger),
             TransportService(transport: transport, drain: .seconds(configuration.drainSeconds)),
             engine,
-            try webhooks(database, node, adapters, logger),
+            webhooks(database, node, adapters, desk, logger),
             MaintenanceService(maintenance: PostgresMaintenance(engine: database.engine, node: node), logger: logger),
             follower,
         ]
@@ -172,8 +181,24 @@ struct GatewayRuntime {
         _ database: Database,
         _ node: NodeID,
         _ adapters: [Vendor: any VendorAdapter],
+        _ desk: WebhookDesk,
         _ logger: Logger
-    ) throws -> any Service {
+    ) -> any Service {
+        WebhookDispatcher(
+            store: PostgresWebhookStore(engine: database.engine),
+            caller: HTTPWebhookCaller(addressGuard: desk.addresses),
+            node: node,
+            clock: ContinuousClock(),
+            encode: { vendor, deliveries, settings in
+                adapters[vendor]?.trackingCallback(for: deliveries, settings: settings)
+            },
+            open: { tenant, id, secret in desk.open(secret, of: id, in: tenant) },
+            observe: { WebhookLog(logger: logger).note($0) }
+        )
+    }
+
+    /// - Throws: `ConfigurationProblem`.
+    private func webhookNetworks() throws(ConfigurationProblem) -> [AddressRange] {
         var allowed: [AddressRange] = []
         for text in configuration.webhookAllowedNetworks {
             guard let range = AddressRange(text) else {
@@ -181,16 +206,7 @@ struct GatewayRuntime {
             }
             allowed.append(range)
         }
-        return WebhookDispatcher(
-            store: PostgresWebhookStore(engine: database.engine),
-            caller: HTTPWebhookCaller(addressGuard: AddressGuard(allowing: allowed)),
-            node: node,
-            clock: ContinuousClock(),
-            encode: { vendor, deliveries, settings in
-                adapters[vendor]?.trackingCallback(for: deliveries, settings: settings)
-            },
-            observe: { WebhookLog(logger: logger).note($0) }
-        )
+        return allowed
     }
 
     private func listeners(

@@ -22,6 +22,7 @@ extension ContractWorld {
             commands: InMemoryCommandStore(database),
             deliveries: InMemoryDeliveryStore(database),
             webhooks: InMemoryWebhookStore(database),
+            subscriptions: InMemorySubscriptionStore(database),
             identifiers: TestIdentifiers(),
             now: { clock.now() },
             pass: { clock.advance(by: $0) }

@@ -14,6 +14,7 @@ package struct ContractWorld: Sendable {
     package var deliveries: any DeliveryStore
     /// Only `WebhookStoreContract` needs it.
     package var webhooks: (any WebhookStore)?
+    package var subscriptions: (any SubscriptionStore)?
     package var identifiers: any IdentifierSource
     /// The database's time.
     package var now: @Sendable () -> Timestamp
@@ -27,6 +28,7 @@ package struct ContractWorld: Sendable {
         commands: any CommandStore,
         deliveries: any DeliveryStore,
         webhooks: (any WebhookStore)? = nil,
+        subscriptions: (any SubscriptionStore)? = nil,
         identifiers: any IdentifierSource,
         now: @escaping @Sendable () -> Timestamp,
         pass: @escaping @Sendable (Duration) async throws -> Void
@@ -37,6 +39,7 @@ package struct ContractWorld: Sendable {
         self.commands = commands
         self.deliveries = deliveries
         self.webhooks = webhooks
+        self.subscriptions = subscriptions
         self.identifiers = identifiers
         self.now = now
         self.pass = pass

@@ -48,7 +48,7 @@ package struct InMemoryDeliveryStore: DeliveryStore {
     }
 
     package func condemn(_ verdicts: [TokenVerdict], tenant: TenantID) async throws(StoreError) {
-        try database.transaction { tables, _ in tables.condemn(verdicts, tenant) }
+        try database.transaction { tables, now in tables.condemn(verdicts, tenant, now: now) }
     }
 
     package func noteCredential(_ key: CredentialKey, refusal: Rejection?) async throws(StoreError) {

@@ -30,4 +30,8 @@ package struct InMemoryWebhookStore: WebhookStore {
             tables.postpone(lease, by: delay, reason: reason, node: node, now: now)
         }
     }
+
+    package func stop(_ lease: WebhookLease, reason: String, node: NodeID) async throws(StoreError) {
+        try database.transaction { tables, _ in tables.stop(lease, reason: reason, node: node) }
+    }
 }

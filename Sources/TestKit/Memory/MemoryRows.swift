@@ -74,6 +74,13 @@ package struct CallbackRow: Sendable {
     package var lastReason: String?
 }
 
+/// A webhook, and how far it was told.
+package struct WebhookRow: Sendable {
+    package var webhook: NewWebhook
+    package var createdAt: Timestamp
+    package var queue: CallbackRow
+}
+
 /// A phone that is being verified.
 package struct VerificationRow: Sendable {
     package var codeHash: String?

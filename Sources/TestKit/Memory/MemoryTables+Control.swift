@@ -28,6 +28,7 @@ extension MemoryTables {
             requeue(index, at: row.state == .paused ? row.message.expiresAt : at)
         default: return 0
         }
+        note(tenant, action.event, of: row.message, at: at)
         return 1
     }
 
@@ -58,5 +59,16 @@ extension MemoryTables {
         let open = openSlices(index)
         if open.contains(where: { $0.lease.work != .deliver }) { return .expanding }
         return open.allSatisfy { $0.deadReason != nil } ? .dead : .sending
+    }
+}
+
+extension MessageControl {
+    fileprivate var event: EventKind {
+        switch self {
+        case .cancel: .messageCanceled
+        case .pause: .messagePaused
+        case .resume: .messageResumed
+        case .requeue: .messageRequeued
+        }
     }
 }

@@ -41,23 +41,27 @@ extension MemoryTables {
             guard row.awaitsOutcome else { return false }
             row.awaitsOutcome = false
             row.result = result
-            put(key.tenant, delivery, row)
+            put(key.tenant, delivery, row, as: [.received, .read].contains(row.state) ? .sent : row.state)
             return true
         }
-        put(key.tenant, delivery, DeliveryRow(result: result, state: result.state))
+        put(key.tenant, delivery, DeliveryRow(result: result, state: result.state), as: result.state)
         return true
     }
 
-    mutating func condemn(_ verdicts: [TokenVerdict], _ tenant: TenantID) {
+    mutating func condemn(_ verdicts: [TokenVerdict], _ tenant: TenantID, now: Timestamp) {
         for verdict in verdicts {
             switch verdict {
             case .dead(let id, let token, let since):
                 guard let device = devices[Scoped(tenant, id)], device.token == token else { continue }
                 if let since, let registered = device.tokenRegisteredAt, registered > since { continue }
+                guard [.active, .quarantined].contains(device.tokenState) else { continue }
                 devices[Scoped(tenant, id)]?.tokenState = .invalid
-            case .doubtful(let id, let token, _):
-                guard devices[Scoped(tenant, id)]?.token == token else { continue }
+                note(tenant, .tokenInvalidated, of: device, reason: "Unregistered", at: now)
+            case .doubtful(let id, let token, let reason):
+                guard let device = devices[Scoped(tenant, id)], device.token == token, device.tokenState == .active
+                else { continue }
                 devices[Scoped(tenant, id)]?.tokenState = .quarantined
+                note(tenant, .tokenQuarantined, of: device, reason: reason, at: now)
             }
         }
     }

@@ -26,7 +26,7 @@ extension MemoryTables {
             if row.receivedAt == nil { row.receivedAt = at }
         }
         row.state = row.readAt == nil ? .received : .read
-        put(tenant, delivery, row)
+        put(tenant, delivery, row, as: row.state)
         return .recorded
     }
 
@@ -56,14 +56,14 @@ extension MemoryTables {
     }
 
     /// Stores a delivery's row with its indexes and its event.
-    mutating func put(_ tenant: TenantID, _ key: DeliveryKey, _ row: DeliveryRow) {
+    mutating func put(_ tenant: TenantID, _ key: DeliveryKey, _ row: DeliveryRow, as news: DeliveryState) {
         if deliveries.updateValue(row, forKey: Scoped(tenant, key)) == nil {
             targetsByMessage[Scoped(tenant, key.message), default: []].append(key.target)
             if let identity = row.result.identity {
                 targetsByIdentity[Scoped(tenant, identity), default: []].append(key)
             }
         }
-        note(tenant, key)
+        note(tenant, key, row, as: news)
     }
 
     func delivery(

@@ -38,13 +38,19 @@ extension MemoryTables {
         if let tags = registration.tags { row.tags = Set(tags) }
         identityByKey[index] = row.id
         link(tenant, row)
+        let replaced = replaceOthers(tenant, row, samePhone: registration.replacesSamePhone)
+        for id in replaced {
+            guard let other = identities[Scoped(tenant, id)] else { continue }
+            note(tenant, .replaced, of: other, at: at, tellsDevice: false)
+        }
+        if old?.state != .active { note(tenant, .registered, of: row, at: at) }
         return Registered(
             identity: row.id,
             device: device,
             key: key,
             platform: row.platform,
             wasActive: old?.state == .active,
-            replaced: replaceOthers(tenant, row, samePhone: registration.replacesSamePhone)
+            replaced: replaced
         )
     }
 
@@ -166,7 +172,12 @@ extension MemoryTables {
         return 1
     }
 
-    mutating func unregister(_ tenant: TenantID, _ scope: AppScope, _ selector: IdentitySelector) -> Int {
+    mutating func unregister(
+        _ tenant: TenantID,
+        _ scope: AppScope,
+        _ selector: IdentitySelector,
+        at: Timestamp
+    ) -> Int {
         let ids: [IdentityID] =
             switch selector {
             case .key(let key): [identityByKey[Scoped(tenant, KeyIndex(scope: scope, key: key))]].compactMap(\.self)
@@ -181,6 +192,7 @@ extension MemoryTables {
             identities[Scoped(tenant, id)] = row
             count += 1
             dropUnusedToken(tenant, row.device)
+            note(tenant, .unregistered, of: row, at: at)
         }
         return count
     }

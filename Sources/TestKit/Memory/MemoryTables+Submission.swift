@@ -59,6 +59,7 @@ extension MemoryTables {
             state: initialState(message, now: now),
             recipients: message.recipients
         )
+        note(tenant, .accepted, of: message, at: now)
         for slice in message.slices { insert(tenant, slice, of: message, now: now) }
         for target in message.suppressed { suppress(tenant, target, of: message) }
         return .inserted
@@ -101,6 +102,6 @@ extension MemoryTables {
         )
         let key = DeliveryKey(message: message.id, target: target.target)
         guard deliveries[Scoped(tenant, key)] == nil else { return }
-        put(tenant, key, DeliveryRow(result: result, state: .suppressed))
+        put(tenant, key, DeliveryRow(result: result, state: .suppressed), as: .suppressed)
     }
 }

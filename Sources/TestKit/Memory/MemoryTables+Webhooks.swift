@@ -6,15 +6,20 @@ extension MemoryTables {
         var claimed: [WebhookLease] = []
         let order = senders.keys.sorted { ($0.tenant, $0.value.id) < ($1.tenant, $1.value.id) }
         for index in order where claimed.count < limit {
-            guard var row = senders[index], var callback = row.callback, callback.nextAt <= now,
-                firstEvent(index.tenant, row, after: callback.cursor) != nil
+            guard let row = senders[index], var callback = row.callback, callback.nextAt <= now,
+                !news(index.tenant, row.id, row.scope, after: callback.cursor).isEmpty
             else { continue }
-            callback.owner = node
-            callback.epoch += 1
-            callback.nextAt = now + lease
-            row.callback = callback
-            senders[index] = row
+            callback.claim(by: node, until: now + lease)
+            senders[index]?.callback = callback
             claimed.append(self.lease(index.tenant, row, callback, now: now))
+        }
+        for index in webhooks.keys.sorted(by: { ($0.tenant, $0.value) < ($1.tenant, $1.value) })
+        where claimed.count < limit {
+            guard let row = webhooks[index], row.webhook.isActive, row.queue.nextAt <= now,
+                Int64(events[index.tenant]?.count ?? 0) > row.queue.cursor
+            else { continue }
+            webhooks[index]?.queue.claim(by: node, until: now + lease)
+            claimed.append(self.lease(index.tenant, webhooks[index] ?? row, now: now))
         }
         return claimed
     }
@@ -25,73 +30,102 @@ extension MemoryTables {
         _ callback: CallbackRow,
         now: Timestamp
     ) -> WebhookLease {
-        WebhookLease(
+        let settings = apps[Scoped(tenant, row.scope.app)]?.settings[row.scope.vendor] ?? .unbound
+        return WebhookLease(
             tenant: tenant,
-            app: row.scope.app,
-            vendor: row.scope.vendor,
-            sender: row.id,
+            subscriber: .sender(row.id, row.scope.app, row.scope.vendor, settings),
             url: callback.url,
-            secret: callback.secret,
+            secret: .hex(callback.secret),
             epoch: callback.epoch,
             cursor: callback.cursor,
             attempts: callback.attempts,
             failingFor: callback.failingSince.map { now - $0 } ?? .zero,
-            settings: apps[Scoped(tenant, row.scope.app)]?.settings[row.scope.vendor] ?? .unbound
+            claimedAt: now
         )
     }
 
-    private func concerns(_ tenant: TenantID, _ key: DeliveryKey, _ sender: SenderID, _ scope: AppScope) -> Bool {
-        guard let message = messages[Scoped(tenant, key.message)]?.message else { return false }
-        return message.sender == sender && message.scope == scope
+    private func lease(_ tenant: TenantID, _ row: WebhookRow, now: Timestamp) -> WebhookLease {
+        WebhookLease(
+            tenant: tenant,
+            subscriber: .webhook(row.webhook.id, row.webhook.filter),
+            url: row.webhook.url,
+            secret: .sealed(row.webhook.secret),
+            epoch: row.queue.epoch,
+            cursor: row.queue.cursor,
+            attempts: row.queue.attempts,
+            failingFor: row.queue.failingSince.map { now - $0 } ?? .zero,
+            claimedAt: now
+        )
     }
 
-    private func firstEvent(_ tenant: TenantID, _ row: SenderRow, after cursor: Int64) -> Int? {
-        let log = events[tenant] ?? []
-        return log.indices.first { Int64($0) >= cursor && concerns(tenant, log[$0], row.id, row.scope) }
+    /// The events that concern a sender's deliveries, after an offset.
+    private func news(
+        _ tenant: TenantID,
+        _ sender: SenderID,
+        _ scope: AppScope,
+        after cursor: Int64
+    ) -> [(event: EventRecord, key: DeliveryKey)] {
+        (events[tenant] ?? []).compactMap { event in
+            guard event.offset > cursor, event.sender == sender, event.app == scope.app, event.vendor == scope.vendor,
+                let message = event.message, let target = event.target
+            else { return nil }
+            return (event, DeliveryKey(message: message, target: target))
+        }
     }
 
     func batch(_ lease: WebhookLease, limit: Int) -> WebhookBatch {
-        let log = events[lease.tenant] ?? []
-        let scope = AppScope(app: lease.app, vendor: lease.vendor)
-        var keys: [DeliveryKey] = []
+        switch lease.subscriber {
+        case .sender(let sender, let app, let vendor, _):
+            let scope = AppScope(app: app, vendor: vendor)
+            return deliveries(lease.tenant, sender, scope, after: lease.cursor, limit: limit)
+        case .webhook(_, let filter):
+            let page = page(lease.tenant, filter, after: lease.cursor, limit: limit)
+            return WebhookBatch(events: page.events, cursor: page.through, hasMore: page.head > page.through)
+        }
+    }
+
+    private func deliveries(
+        _ tenant: TenantID,
+        _ sender: SenderID,
+        _ scope: AppScope,
+        after cursor: Int64,
+        limit: Int
+    ) -> WebhookBatch {
+        var batch = WebhookBatch(cursor: cursor, hasMore: false)
         var seen: Set<DeliveryKey> = []
-        var cursor = lease.cursor
-        for place in log.indices where Int64(place) >= lease.cursor {
-            let key = log[place]
-            guard concerns(lease.tenant, key, lease.sender, scope) else { continue }
-            if !seen.contains(key), keys.count >= limit {
-                return WebhookBatch(deliveries: snapshots(lease.tenant, keys), cursor: cursor, hasMore: true)
+        for (event, key) in news(tenant, sender, scope, after: cursor) {
+            if !seen.contains(key), seen.count >= limit {
+                batch.hasMore = true
+                break
             }
-            if seen.insert(key).inserted { keys.append(key) }
-            cursor = Int64(place) + 1
+            if seen.insert(key).inserted, let snapshot = snapshot(tenant, key) { batch.deliveries.append(snapshot) }
+            batch.cursor = event.offset
         }
-        return WebhookBatch(deliveries: snapshots(lease.tenant, keys), cursor: cursor, hasMore: false)
+        return batch
     }
 
-    private func snapshots(_ tenant: TenantID, _ keys: [DeliveryKey]) -> [DeliverySnapshot] {
-        keys.compactMap { snapshot(tenant, $0) }
-    }
-
-    /// The subscription that `lease` still holds.
-    private func held(_ lease: WebhookLease, _ node: NodeID) -> (Scoped<SenderIndex>, CallbackRow)? {
-        let scope = AppScope(app: lease.app, vendor: lease.vendor)
-        let index = Scoped(lease.tenant, SenderIndex(scope: scope, id: lease.sender))
-        guard let callback = senders[index]?.callback, callback.owner == node, callback.epoch == lease.epoch else {
-            return nil
+    /// Changes the queue of the subscription that `lease` still holds.
+    private mutating func settle(_ lease: WebhookLease, _ node: NodeID, _ body: (inout CallbackRow) -> Void) -> Bool {
+        switch lease.subscriber {
+        case .sender(let id, let app, let vendor, _):
+            let index = Scoped(lease.tenant, SenderIndex(scope: AppScope(app: app, vendor: vendor), id: id))
+            guard var queue = senders[index]?.callback, queue.isHeld(by: node, epoch: lease.epoch) else { return false }
+            body(&queue)
+            senders[index]?.callback = queue
+        case .webhook(let id, _):
+            let index = Scoped(lease.tenant, id)
+            guard var queue = webhooks[index]?.queue, queue.isHeld(by: node, epoch: lease.epoch) else { return false }
+            body(&queue)
+            webhooks[index]?.queue = queue
         }
-        return (index, callback)
+        return true
     }
 
     mutating func advance(_ lease: WebhookLease, to cursor: Int64, by node: NodeID, now: Timestamp) -> Bool {
-        guard let (index, row) = held(lease, node) else { return false }
-        var callback = row
-        callback.cursor = max(callback.cursor, cursor)
-        callback.attempts = 0
-        callback.failingSince = nil
-        callback.owner = nil
-        callback.nextAt = now
-        senders[index]?.callback = callback
-        return true
+        settle(lease, node) { queue in
+            queue.cursor = max(queue.cursor, cursor)
+            queue.forgive(now: now)
+        }
     }
 
     mutating func postpone(
@@ -101,13 +135,41 @@ extension MemoryTables {
         node: NodeID,
         now: Timestamp
     ) {
-        guard let (index, row) = held(lease, node) else { return }
-        var callback = row
-        callback.attempts += 1
-        callback.failingSince = callback.failingSince ?? now
-        callback.owner = nil
-        callback.nextAt = now + delay
-        callback.lastReason = reason
-        senders[index]?.callback = callback
+        _ = settle(lease, node) { queue in
+            queue.attempts += 1
+            queue.failingSince = queue.failingSince ?? now
+            queue.owner = nil
+            queue.nextAt = now + delay
+            queue.lastReason = reason
+        }
+    }
+
+    mutating func stop(_ lease: WebhookLease, reason: String, node: NodeID) {
+        guard let id = lease.webhook else { return }
+        let isOurs = settle(lease, node) { queue in
+            queue.attempts += 1
+            queue.owner = nil
+            queue.lastReason = reason
+        }
+        if isOurs { webhooks[Scoped(lease.tenant, id)]?.webhook.isActive = false }
+    }
+}
+
+extension CallbackRow {
+    mutating func claim(by node: NodeID, until deadline: Timestamp) {
+        owner = node
+        epoch += 1
+        nextAt = deadline
+    }
+
+    func isHeld(by node: NodeID, epoch: Int64) -> Bool { owner == node && self.epoch == epoch }
+
+    /// Free, due, and without failures.
+    mutating func forgive(now: Timestamp) {
+        attempts = 0
+        failingSince = nil
+        lastReason = nil
+        owner = nil
+        nextAt = now
     }
 }

@@ -58,7 +58,8 @@ struct MemoryTables: Sendable {
     var repeats: [Scoped<IdempotencyIndex>: Repeat] = [:]
     var media: [Scoped<String>: Medium] = [:]
     /// Each tenant's events: the place in the array plus one is the offset.
-    var events: [TenantID: [DeliveryKey]] = [:]
+    var events: [TenantID: [EventRecord]] = [:]
+    var webhooks: [Scoped<WebhookID>: WebhookRow] = [:]
     var refusals: [CredentialKey: Rejection] = [:]
     var nodes: [NodeID: Timestamp] = [:]
 
@@ -71,7 +72,7 @@ struct MemoryTables: Sendable {
             )
         case .updateToken(let scope, let key, let token, let environment, let at):
             .count(updateToken(tenant, scope, key: key, token, environment, at: at))
-        case .unregister(let scope, let selector, _): .count(unregister(tenant, scope, selector))
+        case .unregister(let scope, let selector, let at): .count(unregister(tenant, scope, selector, at: at))
         case .identity(let scope, let key): .identity(facts(tenant, scope, key))
         case .registerSender(let scope, let name, let id): .sender(registerSender(tenant, scope, name: name, id: id))
         case .sender(let scope, let id): .sender(senderFacts(tenant, scope, id))
@@ -123,8 +124,6 @@ struct MemoryTables: Sendable {
         return .media(bytes: medium.bytes, contentType: medium.contentType)
     }
 
-    /// Appends to the tenant's event log.
-    mutating func note(_ tenant: TenantID, _ key: DeliveryKey) { events[tenant, default: []].append(key) }
 }
 
 extension AppScope {

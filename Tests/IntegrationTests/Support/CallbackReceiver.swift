@@ -11,6 +11,7 @@ import ServiceLifecycle
 final class CallbackReceiver: Sendable {
     struct Received: Sendable {
         var body: JSON
+        var bytes: [UInt8]
         var signature: String?
     }
 
@@ -63,7 +64,7 @@ final class CallbackReceiver: Sendable {
                 return true
             }
             if let body = try? JSONParser.parse(bytes) {
-                state.accepted.append(Received(body: body, signature: signature))
+                state.accepted.append(Received(body: body, bytes: bytes, signature: signature))
             }
             return false
         }

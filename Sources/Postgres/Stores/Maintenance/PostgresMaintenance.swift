@@ -69,10 +69,27 @@ package struct PostgresMaintenance: Sendable {
             let id = PostgresValue.id(tenant)
             report.messagesRemoved += try await changed(MaintenanceSQL.dropMessages(id, .id(oldest)))
             _ = try await changed(MaintenanceSQL.dropMedia(id, .interval(policy.messages)))
-            report.eventsRemoved += try await changed(MaintenanceSQL.dropEvents(id, .interval(policy.events)))
+            report.eventsRemoved += try await dropEvents(of: tenant, policy)
             report.keysExpired += try await changed(MaintenanceSQL.dropKeys(id, .interval(policy.idempotency)))
             _ = try await changed(MaintenanceSQL.dropVerifications(id))
         }
+    }
+
+    /// Steps of 10,000 until nothing is old: a long transaction holds back vacuum.
+    private func dropEvents(of tenant: TenantID, _ policy: RetentionPolicy) async throws(PostgresError) -> Int {
+        let statement = MaintenanceSQL.dropEvents(
+            .id(tenant),
+            .interval(policy.events),
+            .interval(max(policy.events, policy.untoldEvents))
+        )
+        var removed = 0
+        // 100 steps, a million events: the lease of the round must not run out on one tenant.
+        for _ in 0..<100 {
+            let count = try await changed(statement)
+            removed += count
+            if count < 10_000 { break }
+        }
+        return removed
     }
 
     private func count(_ statement: Statement) async throws(PostgresError) -> Int {

@@ -4,8 +4,10 @@ package struct RetentionPolicy: Sendable, Hashable {
     package var deliveries: Duration
     /// Messages, and media that only they show. As long as apps keep theirs: RationalOwl's demo apps keep 100 days.
     package var messages: Duration
-    /// Events: how long a webhook or a reader may lag.
+    /// Events: how long a reader may lag.
     package var events: Duration
+    /// Events that a webhook was not told of yet. A bound, because a webhook that nobody calls for must not keep a log for ever.
+    package var untoldEvents: Duration
     /// Idempotency keys. At least 24 hours are promised.
     package var idempotency: Duration
     /// A node that was not seen for so long is dead.
@@ -17,6 +19,7 @@ package struct RetentionPolicy: Sendable, Hashable {
         deliveries: Duration = .seconds(90 * 86400),
         messages: Duration = .seconds(100 * 86400),
         events: Duration = .seconds(7 * 86400),
+        untoldEvents: Duration = .seconds(14 * 86400),
         idempotency: Duration = .seconds(48 * 3600),
         deadNode: Duration = .seconds(60),
         weeksAhead: Int = 5
@@ -24,6 +27,7 @@ package struct RetentionPolicy: Sendable, Hashable {
         self.deliveries = deliveries
         self.messages = messages
         self.events = events
+        self.untoldEvents = untoldEvents
         self.idempotency = idempotency
         self.deadNode = deadNode
         self.weeksAhead = weeksAhead

@@ -55,18 +55,3 @@ package struct FunnelDay: Sendable, Hashable {
     package var day: Timestamp
     package var funnel: Funnel
 }
-
-/// One entry of a tenant's event log.
-package struct EventFacts: Sendable, Hashable {
-    /// Grows without gaps; a reader goes on after the last one it saw.
-    package var position: Int64
-    package var at: Timestamp
-    /// The delivery's new state.
-    package var kind: String
-    package var app: AppID
-    package var vendor: Vendor
-    package var sender: SenderID?
-    package var message: MessageID
-    package var target: TargetID
-    package var data: JSON?
-}

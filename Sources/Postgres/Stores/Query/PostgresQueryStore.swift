@@ -148,32 +148,33 @@ package struct PostgresQueryStore: Sendable {
         )
     }
 
-    /// The tenant's events after `position`, in order.
+    /// The tenant's events after `offset` that `filter` wants, in order.
     ///
     /// - Throws: `StoreError`.
     package func events(
         in tenant: TenantID,
-        after position: Int64,
-        limit: Int
-    ) async throws(StoreError) -> [EventFacts] {
+        after offset: Int64,
+        limit: Int,
+        filter: EventFilter = EventFilter()
+    ) async throws(StoreError) -> EventPage {
         try await asStore { () throws(PostgresError) in
-            let statement = QuerySQL.events(.id(tenant), .int64(position), .int(max(0, limit)))
-            return try await call.run(statement, tenant: tenant.rawValue).rows(Self.event)
+            let statements = EventRow.statements(tenant, filter, after: offset, limit: limit)
+            return try EventRow.page(
+                try await call.run(statements, tenant: tenant.rawValue),
+                after: offset,
+                limit: limit
+            )
         }
     }
 
-    private static func event(_ row: Row) throws(PostgresError) -> EventFacts {
-        EventFacts(
-            position: try row.int64("position"),
-            at: try row.time("at"),
-            kind: try row.text("kind"),
-            app: try row.id("app_id"),
-            vendor: try row.id("vendor"),
-            sender: try row.optionalID("sender_id"),
-            message: try row.id("message_id"),
-            target: try row.id("target_id"),
-            data: try row.optionalDocument("data")
-        )
+    /// What of the tenant's log can be read.
+    ///
+    /// - Throws: `StoreError`.
+    package func eventBounds(in tenant: TenantID) async throws(StoreError) -> EventBounds {
+        try await asStore { () throws(PostgresError) in
+            let row = try await call.run(EventSQL.bounds(.id(tenant)), tenant: tenant.rawValue).only()
+            return EventBounds(first: try row.int64("first"), head: try row.int64("head"))
+        }
     }
 }
 

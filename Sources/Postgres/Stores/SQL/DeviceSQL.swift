@@ -25,13 +25,7 @@ enum DeviceSQL {
         """
     )
 
-    static let patch = StoreSQL.tenant(
-        """
-        UPDATE gateway.identity SET accepts_push = coalesce($3, accepts_push), user_id = coalesce($4, user_id),
-            name = coalesce($5, name), phone = coalesce($6, phone)
-        WHERE tenant_id = $1 AND device_id = $2 AND state = 'active'
-        """
-    )
+    static let patch = StoreSQL.function("patch_identities", 6)
 
     static let tag = StoreSQL.function("tag_device", 3, columns: "tag_device AS count")
 

@@ -33,11 +33,18 @@ enum MaintenanceSQL {
         """
     )
 
+    /// At most 10,000, from the oldest on and without a hole: up to the first that is younger than `$2`, or that a webhook was not told of yet while
+    /// it is younger than `$3`.
     static let dropEvents = StoreSQL.tenant(
         """
+        WITH old AS (
+            SELECT e.position, e.at FROM gateway.event e WHERE e.tenant_id = $1 ORDER BY e.position LIMIT 10000),
+        kept AS (
+            SELECT min(old.position) AS first FROM old
+            WHERE old.at >= now() - $2::interval OR old.at >= now() - $3::interval
+                AND old.position > (SELECT min(w.cursor) FROM gateway.webhook w WHERE w.tenant_id = $1))
         DELETE FROM gateway.event WHERE tenant_id = $1 AND position IN (
-            SELECT e.position FROM gateway.event e WHERE e.tenant_id = $1 ORDER BY e.position LIMIT 10000)
-            AND at < now() - $2::interval
+            SELECT old.position FROM old WHERE old.position < (SELECT coalesce(kept.first, 9223372036854775807) FROM kept))
         """
     )
 

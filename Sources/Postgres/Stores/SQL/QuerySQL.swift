@@ -1,4 +1,4 @@
-/// Messages, deliveries, analytics and events, as the native API shows them.
+/// Messages, deliveries and analytics, as the native API shows them.
 enum QuerySQL {
     private static let messageColumns = """
         \(StoreSQL.messageColumns), m.sender_id, m.state, m.lane, m.fallback, m.accepted_at, m.due_day, m.recipients
@@ -89,14 +89,5 @@ enum QuerySQL {
         """
     )
 
-    static let events = StoreSQL.tenant(
-        """
-        SELECT position, at, kind, app_id, vendor, sender_id, message_id, target_id, data FROM gateway.event
-        WHERE tenant_id = $1 AND position > $2 ORDER BY position LIMIT $3
-        """
-    )
-
-    static let all = [
-        messageByID, messageByReference, funnel, dead, deliveries, delivery, queued, analytics, events,
-    ]
+    static let all = [messageByID, messageByReference, funnel, dead, deliveries, delivery, queued, analytics]
 }

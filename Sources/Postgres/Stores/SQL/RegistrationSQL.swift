@@ -1,6 +1,6 @@
 /// Devices, identities, senders and verifications.
 enum RegistrationSQL {
-    static let register = StoreSQL.function("register_identity", 16)
+    static let register = StoreSQL.function("register_noted", 16)
     static let registerTagged = StoreSQL.function("register_tagged", 17)
     static let updateToken = StoreSQL.function("update_token", 7, columns: "update_token AS count")
     static let unregister = StoreSQL.function("unregister_identities", 5, columns: "unregister_identities AS count")

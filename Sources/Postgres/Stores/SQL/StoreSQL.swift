@@ -43,7 +43,7 @@ struct StoreSQL: Sendable {
     /// Every statement of every store.
     static var all: [StoreSQL] {
         RegistrationSQL.all + PreferenceSQL.all + InboxSQL.all + SubmissionSQL.all + DeliverySQL.all + WebhookSQL.all
-            + ProvisioningSQL.all
-            + DirectorySQL.all + QuerySQL.all + DeviceSQL.all + StatusSQL.all + MaintenanceSQL.all
+            + ProvisioningSQL.all + DirectorySQL.all + QuerySQL.all + EventSQL.all + SubscriptionSQL.all + DeviceSQL.all
+            + StatusSQL.all + MaintenanceSQL.all
     }
 }

@@ -44,8 +44,19 @@ enum SubmissionSQL {
         """
     )
 
-    static let accept = StoreSQL.function("accept_message", 32)
-    static let control = StoreSQL.function("control_message", 5, columns: "control_message AS count")
+    /// With its event, in the same statement: `$1` is the tenant, `$4` the message.
+    static let accept = StoreSQL.function(
+        "accept_message",
+        32,
+        columns: "outcome, message_id, recipients, gateway.note_accepted($1, $4, outcome)"
+    )
+
+    /// With its event: `$5` is what is done.
+    static let control = StoreSQL.function(
+        "control_message",
+        5,
+        columns: "control_message AS count, gateway.note_controlled($1, $4, $5, control_message)"
+    )
 
     static let all = [app, resolve, resolveUsers, accept, control]
 }

@@ -23,8 +23,8 @@ enum WebhookSQL {
 
     static let failing = StoreSQL.tenant(
         """
-        SELECT coalesce(floor(extract(epoch FROM now() - failing_since) * 1000), 0)::bigint AS failing FROM gateway.sender
-        WHERE tenant_id = $1 AND app_id = $2 AND vendor = $3 AND sender_id = $4
+        SELECT coalesce(floor(extract(epoch FROM now() - failing_since) * 1000), 0)::bigint AS failing, now() AS now
+        FROM gateway.sender WHERE tenant_id = $1 AND app_id = $2 AND vendor = $3 AND sender_id = $4
         """
     )
 
@@ -68,4 +68,81 @@ enum WebhookSQL {
     )
 
     static let all = [due, claim, failing, settings, batch, advance, postpone]
+}
+
+/// The same for webhooks, and what their tenants do with them.
+enum SubscriptionSQL {
+    /// A head is behind no cursor, so the comparison needs no look into the log.
+    static let due = StoreSQL.global(
+        """
+        SELECT w.tenant_id, w.webhook_id FROM gateway.webhook w
+        JOIN gateway.event_head h ON h.tenant_id = w.tenant_id
+        WHERE w.is_active AND w.next_at <= now() AND h.last > w.cursor ORDER BY w.next_at LIMIT $1
+        """
+    )
+
+    static let claim = StoreSQL.tenant(
+        """
+        UPDATE gateway.webhook SET owner = $3, epoch = epoch + 1, next_at = now() + $4::interval
+        WHERE tenant_id = $1 AND webhook_id = $2 AND is_active AND next_at <= now()
+        RETURNING url, app_id, kinds, sealed, key_id, cursor, epoch, attempts
+        """
+    )
+
+    static let failing = StoreSQL.tenant(
+        """
+        SELECT coalesce(floor(extract(epoch FROM now() - failing_since) * 1000), 0)::bigint AS failing, now() AS now
+        FROM gateway.webhook WHERE tenant_id = $1 AND webhook_id = $2
+        """
+    )
+
+    static let advance = StoreSQL.tenant(
+        """
+        UPDATE gateway.webhook SET cursor = greatest(cursor, $5), attempts = 0, failing_since = NULL, failure = NULL,
+            owner = NULL, next_at = now()
+        WHERE tenant_id = $1 AND webhook_id = $2 AND owner = $3 AND epoch = $4
+        """
+    )
+
+    static let postpone = StoreSQL.tenant(
+        """
+        UPDATE gateway.webhook SET attempts = attempts + 1, failing_since = least(failing_since, now()), failure = $5,
+            owner = NULL, next_at = now() + $6::interval
+        WHERE tenant_id = $1 AND webhook_id = $2 AND owner = $3 AND epoch = $4
+        """
+    )
+
+    static let stop = StoreSQL.tenant(
+        """
+        UPDATE gateway.webhook SET is_active = false, attempts = attempts + 1, failure = $5, owner = NULL
+        WHERE tenant_id = $1 AND webhook_id = $2 AND owner = $3 AND epoch = $4
+        """
+    )
+
+    static let create = StoreSQL.function("create_webhook", 9, columns: "create_webhook AS created")
+
+    private static let columns =
+        "webhook_id, url, app_id, kinds, key_id, is_active, created_at, cursor, attempts, failure"
+
+    static let list = StoreSQL.tenant(
+        "SELECT \(columns) FROM gateway.webhook WHERE tenant_id = $1 ORDER BY created_at, webhook_id"
+    )
+
+    static let one = StoreSQL.tenant(
+        "SELECT \(columns) FROM gateway.webhook WHERE tenant_id = $1 AND webhook_id = $2"
+    )
+
+    static let change = StoreSQL.tenant(
+        """
+        UPDATE gateway.webhook SET url = coalesce($3, url), kinds = coalesce($4::text[], kinds),
+            is_active = coalesce($5, is_active), attempts = 0, failing_since = NULL, failure = NULL, next_at = now(),
+            owner = NULL, epoch = epoch + 1
+        WHERE tenant_id = $1 AND webhook_id = $2
+        """
+    )
+
+    static let remove = StoreSQL.tenant("DELETE FROM gateway.webhook WHERE tenant_id = $1 AND webhook_id = $2")
+    static let replay = StoreSQL.function("replay_webhook", 3)
+
+    static let all = [due, claim, failing, advance, postpone, stop, create, list, one, change, remove, replay]
 }

@@ -1,6 +1,6 @@
 package import Model
 
-/// The dispatcher's store: subscriptions are senders with a callback, their news the tenant's events.
+/// The dispatcher's store: its subscriptions are senders with a callback and webhooks, their news the tenant's events.
 package struct PostgresWebhookStore: WebhookStore {
     private let engine: PostgresPool
 
@@ -13,73 +13,71 @@ package struct PostgresWebhookStore: WebhookStore {
         lease: Duration
     ) async throws(StoreError) -> [WebhookLease] {
         try await asStore { () throws(PostgresError) in
-            let due = try await engine.run(WebhookSQL.due(.int(max(0, limit))), tenant: nil)
-                .rows(Subscription.read)
+            let limit = max(0, limit)
+            let senders = try await engine.run(WebhookSQL.due(.int(limit)), tenant: nil).rows(SenderKey.read)
+            let webhooks = try await engine.run(SubscriptionSQL.due(.int(limit)), tenant: nil).rows(WebhookKey.read)
+            // In turn, so that neither kind starves the other.
+            var due: [any SubscriptionKey] = []
+            for index in 0..<max(senders.count, webhooks.count) {
+                if senders.indices.contains(index) { due.append(senders[index]) }
+                if webhooks.indices.contains(index) { due.append(webhooks[index]) }
+            }
+            due.removeSubrange(min(limit, due.count)...)
             guard !due.isEmpty else { return [] }
-            let outcomes = try await engine.run(pipeline: due.map { Self.claiming($0, node, lease) })
+            let outcomes = try await engine.run(
+                pipeline: due.map { Transaction(tenant: $0.tenant.rawValue, $0.claiming(node, lease)) }
+            )
             var leases: [WebhookLease] = []
-            for (subscription, outcome) in zip(due, outcomes) {
-                if let lease = try Self.lease(subscription, try outcome.get()) { leases.append(lease) }
+            for (key, outcome) in zip(due, outcomes) {
+                let results = try outcome.get()
+                // None: another node was faster.
+                guard let row = try results.result(0).first else { continue }
+                leases.append(try key.lease(row, results))
             }
             return leases
         }
     }
 
-    private static func claiming(_ subscription: Subscription, _ node: NodeID, _ lease: Duration) -> Transaction {
-        Transaction(
-            tenant: subscription.tenant.rawValue,
-            [
-                WebhookSQL.claim.with(subscription.key + [.id(node), .interval(lease)]),
-                WebhookSQL.failing.with(subscription.key),
-                WebhookSQL.settings(.id(subscription.tenant), .id(subscription.app), .id(subscription.vendor)),
-            ]
-        )
-    }
-
-    /// Nil when another node was faster.
-    private static func lease(
-        _ subscription: Subscription,
-        _ results: [ResultSet]
-    ) throws(PostgresError) -> WebhookLease? {
-        guard let row = try results.result(0).first else { return nil }
-        let settings = try SettingsRow.read(try results.result(2), tenant: subscription.tenant)
-        return WebhookLease(
-            tenant: subscription.tenant,
-            app: subscription.app,
-            vendor: subscription.vendor,
-            sender: subscription.sender,
-            url: try row.text("callback_url"),
-            secret: try row.text("secret"),
-            epoch: try row.int64("epoch"),
-            cursor: try row.int64("cursor"),
-            attempts: try row.int("attempts"),
-            failingFor: .milliseconds(try results.result(1).only().int64("failing")),
-            settings: settings[subscription.vendor]
-                ?? BindingSettings(tenant: subscription.tenant, app: subscription.app)
-        )
-    }
-
     package func batch(for lease: WebhookLease, limit: Int) async throws(StoreError) -> WebhookBatch {
         let limit = max(1, limit)
         return try await asStore { () throws(PostgresError) in
-            // One more than asked for says whether more wait.
-            let statement = WebhookSQL.batch.with(Subscription(lease).key + [.int64(lease.cursor), .int(limit + 1)])
-            let result = try await engine.run(statement, tenant: nil)
-            var batch = WebhookBatch(deliveries: [], cursor: lease.cursor, hasMore: result.count > limit)
-            var seen: Set<TargetKey> = []
-            for row in result.prefix(limit) {
-                batch.cursor = try row.int64("position")
-                // Its partition or message may have been dropped meanwhile.
-                guard try !row.isNull("message_id"), try !row.isNull("is_reserved") else { continue }
-                var snapshot = try SnapshotRow.read(row)
-                snapshot.address = try row.address("name")
-                guard seen.insert(TargetKey(message: snapshot.message, target: snapshot.target)).inserted else {
-                    continue
-                }
-                batch.deliveries.append(snapshot)
+            switch lease.subscriber {
+            case .sender: return try await deliveries(for: lease, limit: limit)
+            case .webhook(_, let filter): return try await events(for: lease, filter, limit: limit)
             }
-            return batch
         }
+    }
+
+    private func deliveries(for lease: WebhookLease, limit: Int) async throws(PostgresError) -> WebhookBatch {
+        // One more than asked for says whether more wait.
+        let statement = WebhookSQL.batch.with(lease.key.parameters + [.int64(lease.cursor), .int(limit + 1)])
+        let result = try await engine.run(statement, tenant: nil)
+        var batch = WebhookBatch(cursor: lease.cursor, hasMore: result.count > limit)
+        var seen: Set<TargetKey> = []
+        for row in result.prefix(limit) {
+            batch.cursor = try row.int64("position")
+            // Its partition or message may have been dropped meanwhile.
+            guard try !row.isNull("message_id"), try !row.isNull("is_reserved") else { continue }
+            var snapshot = try SnapshotRow.read(row)
+            snapshot.address = try row.address("name")
+            guard seen.insert(TargetKey(message: snapshot.message, target: snapshot.target)).inserted else { continue }
+            batch.deliveries.append(snapshot)
+        }
+        return batch
+    }
+
+    private func events(
+        for lease: WebhookLease,
+        _ filter: EventFilter,
+        limit: Int
+    ) async throws(PostgresError) -> WebhookBatch {
+        let statements = EventRow.statements(lease.tenant, filter, after: lease.cursor, limit: limit)
+        let page = try EventRow.page(
+            try await engine.run(statements, tenant: nil),
+            after: lease.cursor,
+            limit: limit
+        )
+        return WebhookBatch(events: page.events, cursor: page.through, hasMore: page.head > page.through)
     }
 
     package func advance(
@@ -88,9 +86,8 @@ package struct PostgresWebhookStore: WebhookStore {
         by node: NodeID
     ) async throws(StoreError) -> Bool {
         try await asStore { () throws(PostgresError) in
-            let statement = WebhookSQL.advance.with(
-                Subscription(lease).key + [.id(node), .int64(lease.epoch), .int64(cursor)]
-            )
+            let sql = lease.webhook == nil ? WebhookSQL.advance : SubscriptionSQL.advance
+            let statement = sql.with(lease.key.parameters + [.id(node), .int64(lease.epoch), .int64(cursor)])
             return try await engine.run(statement, tenant: nil).affectedRows == 1
         }
     }
@@ -102,47 +99,23 @@ package struct PostgresWebhookStore: WebhookStore {
         node: NodeID
     ) async throws(StoreError) {
         try await asStore { () throws(PostgresError) in
-            let statement = WebhookSQL.postpone.with(
-                Subscription(lease).key + [.id(node), .int64(lease.epoch), .string(reason), .interval(delay)]
-            )
-            _ = try await engine.run(statement, tenant: nil)
+            let sql = lease.webhook == nil ? WebhookSQL.postpone : SubscriptionSQL.postpone
+            let parameters = lease.key.parameters + [.id(node), .int64(lease.epoch), .string(reason), .interval(delay)]
+            _ = try await engine.run(sql.with(parameters), tenant: nil)
+        }
+    }
+
+    package func stop(_ lease: WebhookLease, reason: String, node: NodeID) async throws(StoreError) {
+        guard lease.webhook != nil else { return }
+        try await asStore { () throws(PostgresError) in
+            let parameters = lease.key.parameters + [.id(node), .int64(lease.epoch), .string(reason)]
+            _ = try await engine.run(SubscriptionSQL.stop.with(parameters), tenant: nil)
         }
     }
 }
 
-/// Which delivery: a batch shows each once, in its latest state.
+/// Which delivery: a sender's batch shows each once, in its latest state.
 private struct TargetKey: Hashable {
     var message: MessageID
     var target: TargetID
-}
-
-/// Which sender.
-private struct Subscription {
-    var tenant: TenantID
-    var app: AppID
-    var vendor: Vendor
-    var sender: SenderID
-
-    init(tenant: TenantID, app: AppID, vendor: Vendor, sender: SenderID) {
-        self.tenant = tenant
-        self.app = app
-        self.vendor = vendor
-        self.sender = sender
-    }
-
-    init(_ lease: WebhookLease) {
-        self.init(tenant: lease.tenant, app: lease.app, vendor: lease.vendor, sender: lease.sender)
-    }
-
-    static func read(_ row: Row) throws(PostgresError) -> Subscription {
-        Subscription(
-            tenant: try row.id("tenant_id"),
-            app: try row.id("app_id"),
-            vendor: try row.id("vendor"),
-            sender: try row.id("sender_id")
-        )
-    }
-
-    /// The first four parameters of every statement about it.
-    var key: [PostgresValue] { [.id(tenant), .id(app), .id(vendor), .id(sender)] }
 }

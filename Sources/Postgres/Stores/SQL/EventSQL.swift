@@ -1,0 +1,36 @@
+/// The event log, for its readers: the native API and the dispatcher of webhooks.
+enum EventSQL {
+    /// The last offset; no row before the first event. Read before `page`: what it says is visible to every later statement.
+    static let head = StoreSQL.tenant("SELECT last FROM gateway.event_head WHERE tenant_id = $1")
+
+    static let bounds = StoreSQL.function("event_bounds", 1)
+
+    /// Events after `$2` among the next `$3` of app `$4` (null: all) and kinds `$5` (empty: all), at most `$6`. What the delivery's row says is not
+    /// copied into the event: its outcome is written once, and an erasure takes the addressee from both. Looked up one by one:
+    /// joined, a table without statistics is read whole for each event.
+    static let page = StoreSQL.tenant(
+        """
+        WITH e AS (
+            SELECT position, at, kind, app_id, vendor, sender_id, message_id, target_id, due_day, identity_id, device_id, data
+            FROM gateway.event
+            WHERE tenant_id = $1 AND position > $2::bigint AND position <= $2::bigint + $3::bigint
+                AND ($4::text IS NULL OR app_id = $4) AND (cardinality($5::text[]) = 0 OR kind = ANY ($5::text[]))
+            ORDER BY position LIMIT $6)
+        SELECT e.position, e.at, e.kind, e.app_id, e.vendor, e.sender_id, e.message_id, e.target_id, e.data,
+            coalesce(e.identity_id, d.identity_id) AS identity_id, coalesce(e.device_id, d.device_id) AS device_id,
+            coalesce(d.address, 'key:' || i.key) AS address,
+            CASE WHEN e.kind IN ('failed', 'suppressed', 'expired', 'canceled') THEN d.reason END AS reason
+        FROM e
+        LEFT JOIN LATERAL (
+            SELECT d.identity_id, d.device_id, d.address, d.reason FROM gateway.delivery d
+            WHERE d.tenant_id = $1 AND d.due_day = e.due_day AND d.message_id = e.message_id AND d.target_id = e.target_id
+            LIMIT 1) d ON true
+        LEFT JOIN LATERAL (
+            SELECT i.key FROM gateway.identity i
+            WHERE i.tenant_id = $1 AND i.identity_id = coalesce(e.identity_id, d.identity_id) LIMIT 1) i ON true
+        ORDER BY e.position
+        """
+    )
+
+    static let all = [head, bounds, page]
+}

@@ -1,0 +1,60 @@
+import Model
+
+/// Rows of `EventSQL.page`.
+enum EventRow {
+    static func read(_ row: Row) throws(PostgresError) -> EventRecord {
+        EventRecord(
+            offset: try row.int64("position"),
+            at: try row.time("at"),
+            kind: try row.text("kind"),
+            app: try row.id("app_id"),
+            vendor: try row.optionalID("vendor"),
+            sender: try row.optionalID("sender_id"),
+            message: try row.optionalID("message_id"),
+            target: try row.optionalID("target_id"),
+            identity: try row.optionalID("identity_id"),
+            device: try row.optionalID("device_id"),
+            address: try row.address("address"),
+            reason: try row.optionalText("reason"),
+            data: try row.optionalDocument("data")
+        )
+    }
+
+    /// The two statements of a page, in the order that `page` reads.
+    static func statements(
+        _ tenant: TenantID,
+        _ filter: EventFilter,
+        after offset: Int64,
+        limit: Int
+    ) -> [Statement] {
+        // An offset near the end of the numbers would overflow in the server.
+        let after = min(max(offset, 0), Int64.max - Int64(EventPage.window))
+        return [
+            EventSQL.head(.id(tenant)),
+            EventSQL.page(
+                .id(tenant),
+                .int64(after),
+                .int(EventPage.window),
+                .id(filter.app),
+                .strings(filter.kinds),
+                .int(max(1, limit))
+            ),
+        ]
+    }
+
+    /// The page that the two statements found. Each sees everything up to some offset and nothing behind it, the second no less than the first.
+    static func page(
+        _ results: [ResultSet],
+        after offset: Int64,
+        limit: Int
+    ) throws(PostgresError) -> EventPage {
+        let head = try results.result(0).first?.int64("last") ?? 0
+        let events = try results.result(1).rows(read)
+        let last = events.last?.offset ?? offset
+        guard events.count < max(1, limit) else {
+            return EventPage(events: events, through: last, head: max(head, last))
+        }
+        let looked = min(head, offset.addingReportingOverflow(Int64(EventPage.window)).partialValue)
+        return EventPage(events: events, through: max(last, looked), head: max(head, last))
+    }
+}

@@ -1,0 +1,24 @@
+import Model
+
+/// A webhook's body: `{"webhook": id, "events": [...]}`, each event as `GET /v1/events` spells it.
+enum EventBody {
+    static let contentType = "application/json"
+
+    /// The body of as many events of `batch` as fit, at least one; the rest is taken out of it, to be told by the next call.
+    static func write(_ batch: inout WebhookBatch, for webhook: WebhookID, limitBytes: Int) -> [UInt8] {
+        var body = Array("{\"webhook\":\"\(webhook)\",\"events\":[".utf8)
+        for (index, event) in batch.events.enumerated() {
+            let start = body.count
+            if index > 0 { body.append(UInt8(ascii: ",")) }
+            JSONWriter.write(event.json, into: &body)
+            // 2 more bytes close it.
+            guard index > 0, body.count + 2 > limitBytes else { continue }
+            body.removeSubrange(start...)
+            batch.cursor = batch.events[index - 1].offset
+            batch.hasMore = true
+            batch.events.removeSubrange(index...)
+            break
+        }
+        return body + Array("]}".utf8)
+    }
+}

@@ -1,0 +1,264 @@
+import Commands
+import DeliveryEngine
+import Foundation
+import Model
+import Synchronization
+import TestKit
+import Testing
+
+@testable import Postgres
+
+/// The event log: what each change writes, who reads it, and that a reader misses nothing.
+@Suite struct StoreEventTests {
+    private func news(_ fixture: StoreFixture, after offset: Int64) async throws -> [EventRecord] {
+        try await fixture.queries.events(in: fixture.acme, after: offset, limit: 100).events
+    }
+
+    private func head(_ fixture: StoreFixture) async throws -> Int64 {
+        try await fixture.queries.eventBounds(in: fixture.acme).head
+    }
+
+    @Test func aDeliverysEventTellsWhomAndWhyFromItsRow() async throws {
+        let fixture = try await StoreFixture.make()
+        let device = try await fixture.register("k1", token: "aa01")
+        let start = try await head(fixture)
+        let (message, lease) = try await fixture.sending(to: [device.identity])
+        let progress = try await fixture.progress(lease, [0], .failed)
+        _ = try await fixture.delivery.record(progress, by: fixture.node)
+        let events = try await news(fixture, after: start)
+        #expect(events.map(\.kind) == ["accepted", "failed"])
+        #expect(events.map(\.offset) == [start + 1, start + 2])
+        let accepted = try #require(events.first)
+        #expect(accepted.message == message.id && accepted.target == nil && accepted.identity == nil)
+        let failed = try #require(events.last)
+        #expect(failed.message == message.id && failed.target == TargetID(device.identity))
+        #expect(failed.identity == device.identity && failed.reason == "BadDeviceToken")
+        #expect(failed.address == .deviceKey("k1") && failed.app == "shop" && failed.vendor == .rationalOwl)
+        // Whoever is erased is gone from old events too.
+        #expect(try await fixture.devices.erase(device.device, in: fixture.acme, by: "test"))
+        let later = try #require(try await news(fixture, after: start).last)
+        #expect(later.reason == "BadDeviceToken" && later.address == nil)
+    }
+
+    @Test func aRepeatedSubmissionIsAcceptedOnce() async throws {
+        let fixture = try await StoreFixture.make()
+        for hash in ["a", "a", "b"] {
+            let key = IdempotencyKey(key: "once", bodyHash: hash)
+            try await fixture.accept(
+                try await fixture.message(to: [(TargetID(rawValue: UUID()), nil)], idempotency: key)
+            )
+        }
+        #expect(try await fixture.log().map(\.kind) == ["accepted"])
+    }
+
+    @Test func aPreferenceIsNewsWhenItChangesAndNothingElseOfAPatchIs() async throws {
+        let fixture = try await StoreFixture.make()
+        let device = try await fixture.register("k1", token: "aa01")
+        let start = try await head(fixture)
+        for patch in [
+            DevicePatch(acceptsPush: false), DevicePatch(acceptsPush: false), DevicePatch(name: "kim"),
+            DevicePatch(acceptsPush: true),
+        ] {
+            #expect(try await fixture.devices.patch(device.device, patch, in: fixture.acme) != nil)
+        }
+        let events = try await news(fixture, after: start)
+        #expect(events.map(\.kind) == ["preference_changed", "preference_changed"])
+        #expect(events.map { $0.data?["acceptsPush"]?.bool } == [false, true])
+        #expect(events.allSatisfy { $0.identity == device.identity && $0.device == device.device })
+        #expect(try await fixture.devices.device(device.device, in: fixture.acme)?.identities.first?.name == "kim")
+        #expect(try await fixture.devices.patch(device.device, DevicePatch(acceptsPush: false), in: "other") == nil)
+        #expect(try await head(fixture) == start + 2)
+    }
+
+    @Test func anotherIdentityOnTheSameTokenReplacesTheOld() async throws {
+        let fixture = try await StoreFixture.make()
+        let old = try await fixture.register("k1", token: "aa01")
+        let start = try await head(fixture)
+        let new = try await fixture.register("k2", token: "aa01")
+        let events = try await news(fixture, after: start)
+        #expect(events.map(\.kind) == ["replaced", "registered"])
+        #expect(events.map(\.identity) == [old.identity, new.identity])
+    }
+
+    /// The verdict's reason and the device, for every dialect on it: no identity, no vendor.
+    @Test func aCondemnedTokenIsNewsOfItsDevice() async throws {
+        let fixture = try await StoreFixture.make()
+        let device = try await fixture.register("k1", token: "aa01")
+        let token = try #require(DeviceToken(apns: "aa01"))
+        let start = try await head(fixture)
+        let verdict = TokenVerdict.doubtful(device.device, token, reason: "BadDeviceToken")
+        try await fixture.delivery.condemn([verdict], tenant: fixture.acme)
+        let event = try #require(try await news(fixture, after: start).first)
+        #expect(event.kind == "token_quarantined" && event.device == device.device && event.vendor == nil)
+        #expect(event.data?["reason"]?.string == "BadDeviceToken")
+    }
+
+    @Test func aPageStopsAtItsLimitAndPassesOverWhatIsNotWanted() async throws {
+        let fixture = try await StoreFixture.make()
+        for index in 0..<6 { try await fixture.register(VendorDeviceKey("k\(index)"), token: "aa0\(index)") }
+        _ = try await fixture.count(.unregister(fixture.scope, .key("k0"), at: try await fixture.now()))
+        var page = try await fixture.queries.events(in: fixture.acme, after: 0, limit: 4)
+        #expect(page.events.map(\.offset) == [1, 2, 3, 4] && page.through == 4 && page.head == 7)
+        let filter = EventFilter(app: "shop", kinds: ["unregistered"])
+        page = try await fixture.queries.events(in: fixture.acme, after: 0, limit: 4, filter: filter)
+        #expect(page.events.map(\.offset) == [7] && page.through == 7)
+        page = try await fixture.queries.events(in: fixture.acme, after: 2, limit: 4, filter: EventFilter(app: "none"))
+        #expect(page.events.isEmpty && page.through == 7)
+        page = try await fixture.queries.events(in: fixture.acme, after: .max, limit: 4)
+        #expect(page.events.isEmpty)
+        #expect(try await fixture.queries.eventBounds(in: "other") == EventBounds(first: 0, head: 0))
+    }
+
+    // MARK: Retention
+
+    @Test func eventsThatAWebhookWasNotToldOfStayUntilTheBound() async throws {
+        let fixture = try await StoreFixture.make()
+        try await fixture.register("k1", token: "aa01")
+        let id = WebhookID(rawValue: UUID())
+        let webhook = NewWebhook(
+            id: id,
+            url: "https://example.com/",
+            filter: EventFilter(),
+            secret: SealedSecret(keyID: "k", bytes: [1]),
+            isActive: true
+        )
+        #expect(try await fixture.subscriptions.create(webhook, in: fixture.acme, limit: 1))
+        try await fixture.register("k2", token: "aa02")
+        let admin = try await fixture.database.admin()
+        try await admin.script("UPDATE gateway.event SET at = now() - interval '8 days'")
+        let keeper = PostgresMaintenance(engine: fixture.engine, node: fixture.node)
+        // The first was before the webhook: nobody waits for it.
+        #expect(try await keeper.run().eventsRemoved == 1)
+        #expect(try await keeper.run().eventsRemoved == 0)
+        #expect(try await fixture.queries.eventBounds(in: fixture.acme) == EventBounds(first: 1, head: 2))
+        let replay = try await fixture.subscriptions.replay(id, from: 0, in: fixture.acme)
+        #expect(replay == .outside(EventBounds(first: 1, head: 2)))
+        try await admin.script("UPDATE gateway.event SET at = now() - interval '15 days'")
+        #expect(try await keeper.run().eventsRemoved == 1)
+        #expect(try await fixture.queries.eventBounds(in: fixture.acme) == EventBounds(first: 2, head: 2))
+        // Offsets go on where they were, also behind an empty log.
+        try await fixture.register("k3", token: "aa03")
+        #expect(try await fixture.log().map(\.offset) == [3])
+    }
+
+    /// An older event behind a younger one waits for it: a reader must never find a hole.
+    @Test func retentionLeavesNoHole() async throws {
+        let fixture = try await StoreFixture.make()
+        for index in 0..<4 { try await fixture.register(VendorDeviceKey("k\(index)"), token: "aa0\(index)") }
+        let admin = try await fixture.database.admin()
+        try await admin.script("UPDATE gateway.event SET at = now() - interval '8 days' WHERE position <> 2")
+        let keeper = PostgresMaintenance(engine: fixture.engine, node: fixture.node)
+        #expect(try await keeper.run().eventsRemoved == 1)
+        #expect(try await fixture.log().map(\.offset) == [2, 3, 4])
+    }
+
+    // MARK: Order
+
+    /// Eight writers, each in its own transactions with waits before and after its event, seeded; a reader that asks for what is behind its last
+    /// offset until all have ended and nothing more comes. Answers the offsets it saw and how many were written.
+    private func tail(_ fixture: StoreFixture, seed: UInt64) async throws -> (seen: [Int64], written: Int) {
+        let writers = 8
+        let rounds = 30
+        let writing = Countdown(writers)
+        return try await withThrowingTaskGroup(of: Void.self) { group in
+            for writer in 0..<writers {
+                var random = SplitMix(state: seed &* 1000 &+ UInt64(writer))
+                let connection = try await fixture.database.admin()
+                let scripts = (0..<rounds).map { _ in
+                    let count = Int.random(in: 1...3, using: &random)
+                    let before = Double(Int.random(in: 0...4, using: &random)) / 1000
+                    let after = Double(Int.random(in: 0...4, using: &random)) / 1000
+                    return """
+                        BEGIN;
+                        SELECT pg_sleep(\(before));
+                        SELECT gateway.append_events('acme', 'shop', 'rationalowl', NULL, gen_random_uuid(), 20000,
+                            array_fill('sent'::text, ARRAY[\(count)]), array_fill(gen_random_uuid(), ARRAY[\(count)]));
+                        SELECT pg_sleep(\(after));
+                        COMMIT;
+                        """
+                }
+                group.addTask {
+                    defer { writing.end() }
+                    for script in scripts { try await connection.script(script) }
+                    await connection.close()
+                }
+            }
+            var seen: [Int64] = []
+            while true {
+                let isLast = writing.isOver
+                let page = try await fixture.queries.events(in: fixture.acme, after: seen.last ?? 0, limit: 50)
+                seen += page.events.map(\.offset)
+                if isLast, page.events.isEmpty { break }
+            }
+            try await group.waitForAll()
+            let admin = try await fixture.database.admin()
+            let written = try await admin.query("SELECT count(*) AS n FROM gateway.event").only().int("n")
+            return (seen, written)
+        }
+    }
+
+    /// Design §6: a reader at an offset never skips an event that commits late.
+    @Test(.timeLimit(.minutes(2)), arguments: [1, 2] as [UInt64])
+    func aTailingReaderMissesNothingOfEightWriters(_ seed: UInt64) async throws {
+        let fixture = try await StoreFixture.make()
+        let (seen, written) = try await tail(fixture, seed: seed)
+        #expect(written >= 8 * 30)
+        #expect(seen == Array(1...Int64(written)))
+    }
+
+    /// The control: with offsets from a sequence, which are drawn in one order and committed in another, the same reader misses some.
+    @Test(.timeLimit(.minutes(2))) func offsetsOfASequenceWouldBeMissed() async throws {
+        let fixture = try await StoreFixture.make()
+        let admin = try await fixture.database.admin()
+        try await admin.script(
+            """
+            CREATE SEQUENCE gateway.loose;
+            CREATE OR REPLACE FUNCTION gateway.append_events(
+                p_tenant text, p_app text, p_vendor text, p_sender text, p_message uuid, p_due_day integer,
+                p_kinds text[], p_targets uuid[])
+            RETURNS void LANGUAGE plpgsql AS $$
+            BEGIN
+                INSERT INTO gateway.event (tenant_id, position, at, kind, app_id, vendor, message_id, target_id, due_day)
+                    SELECT p_tenant, nextval('gateway.loose'), now(), u.kind, p_app, p_vendor, p_message, u.target, p_due_day
+                    FROM unnest(p_kinds, p_targets) AS u(kind, target);
+            END $$;
+            """
+        )
+        let (seen, written) = try await tail(fixture, seed: 1)
+        #expect(seen.count < written)
+    }
+
+    /// I6: nobody reads another tenant's webhooks, and no call reads a sealed secret, its own included.
+    @Test func theSealedSecretIsTheDispatchersAlone() async throws {
+        let fixture = try await StoreFixture.make()
+        let webhook = NewWebhook(
+            id: WebhookID(rawValue: UUID()),
+            url: "https://example.com/",
+            filter: EventFilter(),
+            secret: SealedSecret(keyID: "k", bytes: [1]),
+            isActive: true
+        )
+        #expect(try await fixture.subscriptions.create(webhook, in: fixture.acme, limit: 1))
+        let secret = Statement("SELECT sealed FROM gateway.webhook")
+        let error = await #expect(throws: PostgresError.self) {
+            try await fixture.call.run(secret, tenant: "acme")
+        }
+        #expect(error?.code == .insufficientPrivilege)
+        for (tenant, count) in [("acme", 1), ("other", 0), (nil, 0)] as [(String?, Int)] {
+            let rows = try await fixture.call.run(Statement("SELECT url FROM gateway.webhook"), tenant: tenant)
+            #expect(rows.count == count)
+            let change = Statement("UPDATE gateway.webhook SET is_active = true")
+            #expect(try await fixture.call.run(change, tenant: tenant).affectedRows == count)
+        }
+    }
+}
+
+/// Counts down to the end of all writers.
+private final class Countdown: Sendable {
+    private let left: Atomic<Int>
+
+    init(_ count: Int) { left = Atomic(count) }
+
+    var isOver: Bool { left.load(ordering: .sequentiallyConsistent) == 0 }
+    func end() { left.subtract(1, ordering: .sequentiallyConsistent) }
+}

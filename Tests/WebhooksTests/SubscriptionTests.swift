@@ -1,0 +1,283 @@
+import Commands
+import Crypto
+import Foundation
+import Logging
+import Model
+import NIOConcurrencyHelpers
+import NIOHTTP1
+import ServiceLifecycle
+import TestKit
+import Testing
+
+@testable import Webhooks
+
+/// Webhooks: events told to a tenant's own address.
+@Suite(.timeLimit(.minutes(1))) struct SubscriptionTests {
+    /// A tenant with one webhook, and dispatchers that call it.
+    private struct Desk {
+        let clock = TestClock()
+        let database: MemoryDatabase
+        let identifiers = TestIdentifiers()
+        let events = EventLog()
+        let scope = AppScope(app: "shop", vendor: .rationalOwl)
+        let secret = Array("whsec_1234567890123456789012345678".utf8)
+        let id: WebhookID
+
+        var subscriptions: InMemorySubscriptionStore { InMemorySubscriptionStore(database) }
+
+        init() {
+            database = MemoryDatabase(clock: clock)
+            database.provision("acme", app: "shop", routes: [:])
+            id = WebhookID(rawValue: identifiers.uuid(at: clock.now()))
+        }
+
+        func subscribe(_ url: String) async throws {
+            let webhook = NewWebhook(
+                id: id,
+                url: url,
+                filter: EventFilter(),
+                secret: SealedSecret(keyID: "whk_1", bytes: [9]),
+                isActive: true
+            )
+            let isCreated = try await subscriptions.create(webhook, in: "acme", limit: 1)
+            #expect(isCreated)
+        }
+
+        /// One event each.
+        func register(_ count: Int) async throws {
+            for _ in 0..<count {
+                let key = VendorDeviceKey(identifiers.randomHex(byteCount: 8))
+                let statement = StoreStatement.register(
+                    scope,
+                    key: key,
+                    DeviceRegistration(key: key, platform: .ios),
+                    identity: IdentityID(rawValue: identifiers.uuid(at: clock.now())),
+                    device: DeviceID(rawValue: identifiers.uuid(at: clock.now())),
+                    at: clock.now()
+                )
+                _ = try await InMemoryCommandStore(database).run([statement], in: "acme")
+            }
+        }
+
+        /// Runs a dispatcher while `body` does, then shuts it down in good order.
+        func run(
+            _ caller: any WebhookCaller,
+            store: (any WebhookStore)? = nil,
+            policy: WebhookPolicy = WebhookPolicy(),
+            opens: Bool = true,
+            _ body: @escaping @Sendable () async throws -> Void
+        ) async throws {
+            let events = events
+            let secret = secret
+            let dispatcher = WebhookDispatcher(
+                store: store ?? InMemoryWebhookStore(database),
+                caller: caller,
+                node: "n1",
+                policy: policy,
+                clock: clock.timer,
+                encode: { _, _, _ in nil },
+                open: { _, _, sealed in opens && sealed.bytes == [9] ? secret : nil },
+                observe: { events.record($0) }
+            )
+            let group = ServiceGroup(services: [dispatcher], logger: Logger(label: "test"))
+            try await withThrowingTaskGroup(of: Void.self) { tasks in
+                tasks.addTask { try await group.run() }
+                try await body()
+                await group.triggerGracefulShutdown()
+                try await tasks.waitForAll()
+            }
+        }
+
+        /// Moves the time once the dispatcher sleeps.
+        func pass(_ duration: Duration) async {
+            await clock.sleepers(atLeast: 1)
+            clock.advance(by: duration)
+        }
+
+        func offsets(_ body: [UInt8]) -> [Int64] {
+            let json = try? JSONParser.parse(body)
+            return (json?["events"]?.array ?? []).compactMap { $0["offset"]?.int }
+        }
+    }
+
+    // RFC 2104 by hand: what any receiver could write.
+    private func hmac(_ message: [UInt8], key: [UInt8]) -> String {
+        func sha256(_ bytes: [UInt8]) -> [UInt8] { Array(SHA256.hash(data: bytes)) }
+        let short = key.count > 64 ? sha256(key) : key
+        let block = short + [UInt8](repeating: 0, count: 64 - short.count)
+        return HexCoding.encode(sha256(block.map { $0 ^ 0x5C } + sha256(block.map { $0 ^ 0x36 } + message)))
+    }
+
+    // docs/webhooks.md, "Signature": the page's own example, recomputed from its secret, time and body.
+    @Test func theDocumentsExampleIsWhatIsSent() throws {
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        let page = try String(contentsOf: root.appendingPathComponent("docs/webhooks.md"), encoding: .utf8)
+        let secret = try #require(page.firstMatch(of: /with the secret `(whsec_[0-9a-f]+)`/)).1
+        let body = try #require(page.firstMatch(of: /```json\n(.+)\n```/)).1
+        let header = try #require(
+            page.firstMatch(of: /X-Gateway-Signature: (t=([0-9]+),kid=([a-z0-9_]+),v1=[0-9a-f]{64})/)
+        )
+        let seconds = try #require(Int64(header.2))
+        let bytes = Array(body.utf8)
+        let key = Array(secret.utf8)
+        let made = Signature.of(bytes, at: Timestamp(seconds: seconds), secret: key, keyID: String(header.3))
+        #expect(made == header.1)
+        #expect(made.hasSuffix(",v1=" + hmac(Array("\(seconds).".utf8) + bytes, key: key)))
+    }
+
+    @Test func aReceiverThatFailsIsSilentAndRestartsIsToldEverythingInOrder() async throws {
+        let desk = Desk()
+        let receiver = try await Receiver.start(answers: [.status(500), .silence, .status(302)])
+        let port = receiver.port
+        try await desk.subscribe("http://127.0.0.1:\(port)/hook")
+        let guardian = AddressGuard(allowing: [AddressRange("127.0.0.0/8")].compactMap(\.self))
+        let caller = HTTPWebhookCaller(timeout: .milliseconds(500), addressGuard: guardian)
+        let again = NIOLockedValueBox<Receiver?>(nil)
+        try await desk.register(3)
+        try await desk.run(caller) {
+            for (count, wait) in [(1, 5), (2, 30), (3, 120)] {
+                await desk.events.wait(for: .postponed, count)
+                try await desk.register(1)
+                if count == 3 { await receiver.stop() }
+                await desk.pass(.seconds(wait))
+            }
+            await desk.events.wait(for: .postponed, 4)
+            let restarted = try await Receiver.start(port: port)
+            again.withLockedValue { $0 = restarted }
+            await desk.pass(.seconds(600))
+            await desk.events.wait(for: .accepted, 1)
+            try await desk.register(2)
+            await desk.pass(.seconds(1))
+            await desk.events.wait(for: .accepted, 2)
+        }
+        let last = try #require(again.withLockedValue { $0 })
+        #expect(receiver.requests.map { desk.offsets($0.body) } == [[1, 2, 3], [1, 2, 3, 4], [1, 2, 3, 4, 5]])
+        #expect(last.requests.map { desk.offsets($0.body) } == [[1, 2, 3, 4, 5, 6], [7, 8]])
+        for request in receiver.requests + last.requests {
+            let header = try #require(request.headers.first(name: "X-Gateway-Signature"))
+            let parts = try #require(header.firstMatch(of: /^t=([0-9]+),kid=whk_1,v1=([0-9a-f]+)$/))
+            #expect(String(parts.2) == hmac(Array("\(parts.1).".utf8) + request.body, key: desk.secret))
+            #expect(request.headers.first(name: "Content-Type") == "application/json")
+            #expect(request.uri == "/hook")
+        }
+        // Each attempt is signed at its own time.
+        #expect(Set(receiver.requests.compactMap { $0.headers.first(name: "X-Gateway-Signature") }).count == 3)
+        await last.stop()
+    }
+
+    /// A kill between the receiver's answer and our note of it: the lease runs out, and the same events come again, none is left out.
+    @Test func aKillBeforeTheCursorMovesRepeatsAndSkipsNothing() async throws {
+        let desk = Desk()
+        try await desk.subscribe("https://a.example/")
+        try await desk.register(2)
+        let caller = ScriptedCaller()
+        try await desk.run(caller, store: DyingStore(InMemoryWebhookStore(desk.database))) {
+            await desk.events.wait(for: .storeFailed, 1)
+        }
+        try await desk.register(1)
+        // Its lease lasts until then, whoever asks.
+        desk.clock.advance(by: WebhookPolicy().lease)
+        try await desk.run(caller) { await desk.events.wait(for: .accepted, 1) }
+        #expect(caller.calls.map { desk.offsets($0.body) } == [[1, 2], [1, 2, 3]])
+        let facts = try await desk.subscriptions.webhook(desk.id, in: "acme")
+        #expect(facts?.cursor == 3)
+    }
+
+    @Test func aReplayTellsAgain() async throws {
+        let desk = Desk()
+        try await desk.subscribe("https://a.example/")
+        try await desk.register(3)
+        let caller = ScriptedCaller()
+        try await desk.run(caller) {
+            await desk.events.wait(for: .accepted, 1)
+            let outcome = try await desk.subscriptions.replay(desk.id, from: 1, in: "acme")
+            #expect(outcome == .moved)
+            await desk.pass(.seconds(1))
+            await desk.events.wait(for: .accepted, 2)
+        }
+        #expect(caller.calls.map { desk.offsets($0.body) } == [[1, 2, 3], [2, 3]])
+    }
+
+    @Test func afterThreeDaysAWebhookStopsWhereItIsAndGoesOnWhenItIsToldTo() async throws {
+        let desk = Desk()
+        try await desk.subscribe("https://a.example/")
+        try await desk.register(1)
+        let caller = ScriptedCaller()
+        caller.script("https://a.example/", .refused(status: 503), .failed("timeout"))
+        try await desk.run(caller) {
+            await desk.events.wait(for: .postponed, 1)
+            await desk.pass(.seconds(72 * 3600))
+            await desk.events.wait(for: .stopped, 1)
+            let stopped = try await desk.subscriptions.webhook(desk.id, in: "acme")
+            #expect(stopped?.isActive == false && stopped?.failure == "timeout" && stopped?.cursor == 0)
+            try await desk.register(1)
+            let change = WebhookChange(isActive: true)
+            let isKnown = try await desk.subscriptions.change(desk.id, change, in: "acme")
+            #expect(isKnown)
+            await desk.pass(.seconds(1))
+            await desk.events.wait(for: .accepted, 1)
+        }
+        #expect(caller.calls.map { desk.offsets($0.body) } == [[1], [1], [1, 2]])
+    }
+
+    @Test func aLongBatchIsToldInSeveralCallsAndNothingIsCut() async throws {
+        let desk = Desk()
+        try await desk.subscribe("https://a.example/")
+        try await desk.register(9)
+        let caller = ScriptedCaller()
+        // 1000 bytes: a few events; 1 byte: one at a time, because one is always told.
+        for (limit, calls) in [(1000, 2...8), (1, 9...9)] {
+            let before = caller.calls.count
+            _ = try await desk.subscriptions.replay(desk.id, from: 0, in: "acme")
+            try await desk.run(caller, policy: WebhookPolicy(bodyLimitBytes: limit)) {
+                while try await desk.subscriptions.webhook(desk.id, in: "acme")?.cursor != 9 {
+                    try await Task.sleep(for: .milliseconds(1))
+                }
+            }
+            let told = caller.calls.dropFirst(before)
+            #expect(told.flatMap { desk.offsets($0.body) } == Array(1...9))
+            #expect(calls.contains(told.count))
+            if limit > 1 { #expect(told.allSatisfy { $0.body.count <= limit }) }
+        }
+    }
+
+    @Test func aSecretOfAnotherMasterKeyIsNoReasonToGiveUp() async throws {
+        let desk = Desk()
+        try await desk.subscribe("https://a.example/")
+        try await desk.register(1)
+        let caller = ScriptedCaller()
+        try await desk.run(caller, opens: false) { await desk.events.wait(for: .postponed, 1) }
+        #expect(caller.calls.isEmpty)
+        let facts = try await desk.subscriptions.webhook(desk.id, in: "acme")
+        #expect(facts?.isActive == true && facts?.failure == "sealed secret" && facts?.cursor == 0)
+    }
+}
+
+/// A store whose node dies when it would note the first call that was taken.
+private struct DyingStore: WebhookStore {
+    let store: InMemoryWebhookStore
+
+    init(_ store: InMemoryWebhookStore) { self.store = store }
+
+    func claim(limit: Int, by node: NodeID, lease: Duration) async throws(StoreError) -> [WebhookLease] {
+        try await store.claim(limit: limit, by: node, lease: lease)
+    }
+
+    func batch(for lease: WebhookLease, limit: Int) async throws(StoreError) -> WebhookBatch {
+        try await store.batch(for: lease, limit: limit)
+    }
+
+    func advance(_ lease: WebhookLease, to cursor: Int64, by node: NodeID) async throws(StoreError) -> Bool {
+        throw StoreError(.unavailable, "killed")
+    }
+
+    func postpone(
+        _ lease: WebhookLease,
+        by delay: Duration,
+        reason: String,
+        node: NodeID
+    ) async throws(StoreError) {}
+
+    func stop(_ lease: WebhookLease, reason: String, node: NodeID) async throws(StoreError) {}
+}
