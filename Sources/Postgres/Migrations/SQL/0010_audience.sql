@@ -138,34 +138,40 @@ BEGIN
 END $$;
 
 -- Takes users out of a group, then others in; no row when there is no such group. Whoever changes members holds the group's row, so that
--- its deletion waits for the counts. Users go in and buckets are added to in one order, so that two changes wait for each other in it.
+-- its deletion waits for the counts. User by user in their order, then the buckets in theirs: changes at once wait for each other and never in
+-- a ring. As two sets, one DELETE and one INSERT, they did.
 CREATE FUNCTION gateway.change_members(
     p_tenant text, p_app text, p_vendor text, p_group text, p_add text[], p_remove text[])
 RETURNS TABLE (added bigint, removed bigint) LANGUAGE plpgsql AS $$
 DECLARE
-    v_added text[];
-    v_removed text[];
+    r record;
+    v_added text[] := '{}';
+    v_removed text[] := '{}';
 BEGIN
     PERFORM FROM gateway.user_group
         WHERE tenant_id = p_tenant AND app_id = p_app AND vendor = p_vendor AND group_name = p_group FOR KEY SHARE;
     IF NOT FOUND THEN RETURN; END IF;
-    WITH r AS (
-        DELETE FROM gateway.group_member
-        WHERE tenant_id = p_tenant AND app_id = p_app AND vendor = p_vendor AND group_name = p_group
-            AND user_id = ANY (p_remove)
-        RETURNING user_id)
-    SELECT array_agg(user_id) INTO v_removed FROM r;
-    WITH a AS (
-        INSERT INTO gateway.group_member (tenant_id, app_id, vendor, group_name, user_id)
-            SELECT DISTINCT p_tenant, p_app, p_vendor, p_group, u FROM unnest(p_add) AS u ORDER BY u
-            ON CONFLICT DO NOTHING
-        RETURNING user_id)
-    SELECT array_agg(user_id) INTO v_added FROM a;
+    FOR r IN
+        SELECT x.name, bool_or(x.leaves) AS leaves, bool_or(NOT x.leaves) AS enters
+        FROM (SELECT unnest(p_remove) AS name, true AS leaves UNION ALL SELECT unnest(p_add), false) AS x
+        GROUP BY x.name ORDER BY x.name
+    LOOP
+        IF r.leaves THEN
+            DELETE FROM gateway.group_member
+                WHERE tenant_id = p_tenant AND app_id = p_app AND vendor = p_vendor AND group_name = p_group AND user_id = r.name;
+            IF FOUND THEN v_removed := v_removed || r.name; END IF;
+        END IF;
+        IF r.enters THEN
+            INSERT INTO gateway.group_member (tenant_id, app_id, vendor, group_name, user_id)
+                VALUES (p_tenant, p_app, p_vendor, p_group, r.name) ON CONFLICT DO NOTHING;
+            IF FOUND THEN v_added := v_added || r.name; END IF;
+        END IF;
+    END LOOP;
     INSERT INTO gateway.group_count AS c (tenant_id, app_id, vendor, group_name, bucket, members)
         SELECT p_tenant, p_app, p_vendor, p_group, (hashtext(d.user_id) & 15)::smallint, sum(d.delta)
         FROM (SELECT unnest(v_added) AS user_id, 1 AS delta UNION ALL SELECT unnest(v_removed), -1) AS d GROUP BY 5 ORDER BY 5
         ON CONFLICT (tenant_id, app_id, vendor, group_name, bucket) DO UPDATE SET members = c.members + excluded.members;
-    RETURN QUERY SELECT coalesce(cardinality(v_added), 0)::bigint, coalesce(cardinality(v_removed), 0)::bigint;
+    RETURN QUERY SELECT cardinality(v_added)::bigint, cardinality(v_removed)::bigint;
 END $$;
 
 -- The next p_limit identities that an audience may mean, in the order of its walk, and where the walk stands then.
