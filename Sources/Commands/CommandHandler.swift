@@ -57,6 +57,38 @@ package struct CommandHandler: Sendable {
         return result
     }
 
+    /// One command whose answer is kept under a repeat key. A submission has a key of its own, so it is carried out without this one.
+    ///
+    /// - Returns: the answer, the first one where the call came before; or the reply that `keep` gives none for, such as a refusal.
+    package func perform(
+        _ command: Command,
+        in scope: CallScope,
+        keeping keep: Keep<Reply>
+    ) async -> Swift.Result<KeptAnswer, KeptRefusal> {
+        let context = RuleContext(call: scope, now: clock.now(), identifiers: identifiers, policy: policy)
+        let plan = Self.plan(command, context)
+        func answer(_ reply: Reply) -> Swift.Result<KeptAnswer, KeptRefusal> {
+            keep.answer(reply).map { .success($0) } ?? .failure(KeptRefusal(reply: reply))
+        }
+        guard !plan.statements.isEmpty else { return answer(plan.reply([])) }
+        let whole = Keep<[StoreAnswer]>(keep.key) { keep.answer(plan.reply($0)) }
+        for attempt in 0...CommandLimits.conflictRetries {
+            do throws(StoreError) {
+                switch try await store.run(plan.statements, in: scope.tenant, keeping: whole) {
+                case .done(let answers): return answer(plan.reply(answers))
+                case .repeated(let first): return .success(first)
+                case .mismatch: return .failure(KeptRefusal(reply: .refused(.idempotencyMismatch)))
+                case .tooLarge:
+                    let refusal = Refusal.tooMany("bytes of the answer", limit: KeptAnswer.limitBytes)
+                    return .failure(KeptRefusal(reply: .refused(refusal)))
+                }
+            } catch {
+                guard error.code == .conflict, attempt < CommandLimits.conflictRetries else { break }
+            }
+        }
+        return .failure(KeptRefusal(reply: .refused(unavailable)))
+    }
+
     private static func plan(_ command: Command, _ context: RuleContext) -> Plan {
         switch command {
         case .registration(let command): RegistrationRules.plan(command, context)
@@ -112,4 +144,9 @@ package struct CommandHandler: Sendable {
             return (.refused(unavailable), [])
         }
     }
+}
+
+/// A reply that is no answer to keep.
+package struct KeptRefusal: Error {
+    package var reply: Reply
 }

@@ -9,6 +9,15 @@ package protocol CommandStore: Sendable {
     ///
     /// - Throws: `StoreError`; then nothing of it happened, except with code `.timedOut`.
     func run(_ statements: [StoreStatement], in tenant: TenantID) async throws(StoreError) -> [StoreAnswer]
+
+    /// Runs `statements` unless the key came before, and keeps the answer in their transaction. Of two that come at once the second waits for the first.
+    ///
+    /// - Throws: `StoreError`; then nothing of it happened, except with code `.timedOut`.
+    func run(
+        _ statements: [StoreStatement],
+        in tenant: TenantID,
+        keeping keep: Keep<[StoreAnswer]>
+    ) async throws(StoreError) -> Kept<[StoreAnswer]>
 }
 
 /// Whose rows of an app a statement is about: the app and the dialect.

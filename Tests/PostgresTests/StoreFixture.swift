@@ -25,6 +25,7 @@ struct StoreFixture: Sendable {
     var queries: PostgresQueryStore { PostgresQueryStore(call: call) }
     var devices: PostgresDeviceStore { PostgresDeviceStore(call: call) }
     var status: PostgresStatusStore { PostgresStatusStore(engine: engine) }
+    var audit: PostgresAuditStore { PostgresAuditStore(call: call) }
 
     static func make() async throws -> StoreFixture {
         let database = try await TestCluster.database()

@@ -112,13 +112,14 @@ import Testing
         let store = PostgresKeyStore(engine: fixture.engine)
         let now = try await fixture.now()
         let made = ProvisionedKey(name: "cli", hash: [1, 2], scopes: ["read"], expiresAt: now + .seconds(60))
-        let id = try #require(try await store.create(made, in: fixture.acme))
-        #expect(try await store.create(made, in: fixture.acme) == nil)
-        #expect(try await store.create(made, in: "nobody") == nil)
+        let root = AuditActor.command(user: 0)
+        let id = try #require(try await store.create(made, in: fixture.acme, by: root))
+        #expect(try await store.create(made, in: fixture.acme, by: root) == nil)
+        #expect(try await store.create(made, in: "nobody", by: root) == nil)
         let found = try #require(try await fixture.directory.apiKey(hash: [1, 2]))
         #expect(found.id == id && found.tenant == fixture.acme && found.scopes == ["read"])
         let old = ProvisionedKey(name: "old", hash: [3], scopes: [], expiresAt: now + .seconds(-60))
-        #expect(try await store.create(old, in: fixture.acme) != nil)
+        #expect(try await store.create(old, in: fixture.acme, by: root) != nil)
         #expect(try await fixture.directory.apiKey(hash: [3]) == nil)
 
         try await fixture.directory.touch([
@@ -131,8 +132,8 @@ import Testing
         // A file that does not list it leaves it alone.
         _ = try await fixture.provisioning.apply([fixture.tenant("acme")])
         #expect(try await store.list(nil).count == 4)
-        #expect(try await store.revoke("cli", in: fixture.acme))
-        #expect(try await !store.revoke("cli", in: fixture.acme))
+        #expect(try await store.revoke("cli", in: fixture.acme, by: root))
+        #expect(try await !store.revoke("cli", in: fixture.acme, by: root))
         #expect(try await fixture.directory.apiKey(hash: [1, 2]) == nil)
     }
 

@@ -29,7 +29,7 @@ package enum DeliveryState: String, Sendable, Hashable, CaseIterable {
 }
 
 /// Why a delivery was not even tried.
-package enum SuppressionReason: String, Sendable, Hashable {
+package enum SuppressionReason: String, Sendable, Hashable, CaseIterable {
     /// The address has no device, or its device no usable token.
     case noDevice
     /// Another target of the same message rings the same device.

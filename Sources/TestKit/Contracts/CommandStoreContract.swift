@@ -5,7 +5,7 @@ import Model
 package enum CommandStoreContract {
     /// Every rule; each wants a world of its own.
     package static let rules: [ContractRule] =
-        registration + senders + submission + receipts + AudienceContract.groups + AudienceContract.users
+        registration + senders + submission + receipts + AudienceContract.groups + AudienceContract.users + kept
 
     private static let registration = [
         ContractRule("a first registration is new, its repeat was active") { world in

@@ -13,4 +13,26 @@ package struct InMemoryCommandStore: CommandStore {
     ) async throws(StoreError) -> [StoreAnswer] {
         try database.transaction { tables, now in statements.map { tables.run($0, in: tenant, now: now) } }
     }
+
+    package func run(
+        _ statements: [StoreStatement],
+        in tenant: TenantID,
+        keeping keep: Keep<[StoreAnswer]>
+    ) async throws(StoreError) -> Kept<[StoreAnswer]> {
+        try database.transaction { tables, now -> Kept<[StoreAnswer]> in
+            let index = Scoped(tenant, keep.key.key)
+            if let known = tables.answers[index] {
+                return known.bodyHash == keep.key.bodyHash ? .repeated(known.answer) : .mismatch
+            }
+            let before = tables
+            let answers = statements.map { tables.run($0, in: tenant, now: now) }
+            guard let answer = keep.answer(answers) else { return .done(answers) }
+            guard answer.body.count <= KeptAnswer.limitBytes else {
+                tables = before
+                return .tooLarge
+            }
+            tables.answers[index] = MemoryTables.Answer(bodyHash: keep.key.bodyHash, answer: answer)
+            return .done(answers)
+        }
+    }
 }

@@ -34,6 +34,10 @@ struct MemoryTables: Sendable {
         var bodyHash: String
         var message: MessageID
     }
+    struct Answer: Sendable {
+        var bodyHash: String
+        var answer: KeptAnswer
+    }
     struct Medium: Sendable {
         var bytes: [UInt8]
         var contentType: String
@@ -56,6 +60,8 @@ struct MemoryTables: Sendable {
     var targetsByMessage: [Scoped<MessageID>: [TargetID]] = [:]
     var targetsByIdentity: [Scoped<IdentityID>: [DeliveryKey]] = [:]
     var repeats: [Scoped<IdempotencyIndex>: Repeat] = [:]
+    /// By repeat key.
+    var answers: [Scoped<String>: Answer] = [:]
     var media: [Scoped<String>: Medium] = [:]
     /// Each tenant's events: the place in the array plus one is the offset.
     var events: [TenantID: [EventRecord]] = [:]

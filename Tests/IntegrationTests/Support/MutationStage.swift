@@ -241,4 +241,13 @@ struct ReachedStore: CommandStore {
         Self.flag?.withLockedValue { $0 = true }
         return try await base.run(statements, in: tenant)
     }
+
+    func run(
+        _ statements: [StoreStatement],
+        in tenant: TenantID,
+        keeping keep: Keep<[StoreAnswer]>
+    ) async throws(StoreError) -> Kept<[StoreAnswer]> {
+        Self.flag?.withLockedValue { $0 = true }
+        return try await base.run(statements, in: tenant, keeping: keep)
+    }
 }

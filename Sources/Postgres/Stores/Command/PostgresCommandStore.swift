@@ -30,6 +30,22 @@ package struct PostgresCommandStore: CommandStore {
         }
     }
 
+    package func run(
+        _ statements: [StoreStatement],
+        in tenant: TenantID,
+        keeping keep: Keep<[StoreAnswer]>
+    ) async throws(StoreError) -> Kept<[StoreAnswer]> {
+        let questions = statements.map { question($0, tenant) }
+        let act = KeptAct<[StoreAnswer]>(questions.map(\.statement), keep) { (results) throws(PostgresError) in
+            var answers: [StoreAnswer] = []
+            for (index, question) in questions.enumerated() {
+                answers.append(try question.read(try results.result(index)))
+            }
+            return answers
+        }
+        return try await asStore { () throws(PostgresError) in try await act.run(on: call, in: tenant) }
+    }
+
     private func question(_ statement: StoreStatement, _ tenant: TenantID) -> StoreQuestion {
         switch statement {
         case .register(let scope, let key, let registration, let identity, let device, let at):

@@ -39,7 +39,7 @@ extension PostgresDeliveryStore {
         return targets
     }
 
-    private static func facts(_ row: Row) throws(PostgresError) -> TargetFacts {
+    static func facts(_ row: Row) throws(PostgresError) -> TargetFacts {
         let identity: IdentityID = try row.id("identity_id")
         return TargetFacts(
             target: TargetID(identity),

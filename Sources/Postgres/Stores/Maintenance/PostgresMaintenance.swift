@@ -26,11 +26,14 @@ package struct PostgresMaintenance: Sendable {
             guard let now = try await lead() else { return report }
             report.isLeader = true
             report.partitionsMade = try await makePartitions(policy, now)
+            let tenants = try await tenants(policy)
+            // A week goes as a whole when nobody keeps it any more.
+            let longest = tenants.map(\.policy.deliveries).max() ?? policy.deliveries
             report.partitionsDropped = try await count(
-                MaintenanceSQL.dropPartitions(.int32(Self.back(policy.deliveries, from: now).day))
+                MaintenanceSQL.dropPartitions(.int32(Self.back(longest, from: now).day))
             )
             report.nodesSwept = try await changed(MaintenanceSQL.sweepNodes(.interval(policy.deadNode)))
-            try await sweepTenants(policy, now, &report)
+            for tenant in tenants { try await sweep(tenant, longest, now, &report) }
             return report
         }
     }
@@ -57,39 +60,54 @@ package struct PostgresMaintenance: Sendable {
         return try await count(MaintenanceSQL.makePartitions(.int32(first), .int32(weeks)))
     }
 
-    private func sweepTenants(
-        _ policy: RetentionPolicy,
-        _ now: Timestamp,
-        _ report: inout MaintenanceReport
-    ) async throws(PostgresError) {
-        let tenants: [TenantID] = try await engine.run(MaintenanceSQL.tenants(), tenant: nil)
-            .rows { (row) throws(PostgresError) in try row.id("tenant_id") }
-        let oldest = Self.firstMessage(at: Self.back(policy.messages, from: now))
-        for tenant in tenants {
-            let id = PostgresValue.id(tenant)
-            report.messagesRemoved += try await changed(MaintenanceSQL.dropMessages(id, .id(oldest)))
-            _ = try await changed(MaintenanceSQL.dropMedia(id, .interval(policy.messages)))
-            report.eventsRemoved += try await dropEvents(of: tenant, policy)
-            report.keysExpired += try await changed(MaintenanceSQL.dropKeys(id, .interval(policy.idempotency)))
-            _ = try await changed(MaintenanceSQL.dropVerifications(id))
+    private struct Tenant: Sendable {
+        var id: TenantID
+        var policy: RetentionPolicy
+    }
+
+    private func tenants(_ policy: RetentionPolicy) async throws(PostgresError) -> [Tenant] {
+        try await engine.run(MaintenanceSQL.tenants(), tenant: nil).rows { (row) throws(PostgresError) in
+            let own = TenantRetention(json: try row.object("retention"))
+            return Tenant(id: try row.id("tenant_id"), policy: policy.overlaid(by: own))
         }
     }
 
-    /// Steps of 10,000 until nothing is old: a long transaction holds back vacuum.
-    private func dropEvents(of tenant: TenantID, _ policy: RetentionPolicy) async throws(PostgresError) -> Int {
-        let statement = MaintenanceSQL.dropEvents(
-            .id(tenant),
-            .interval(policy.events),
-            .interval(max(policy.events, policy.untoldEvents))
+    /// Ten statements of each kind per tenant and round: one tenant's backlog must not keep the others, or the lease, waiting.
+    private static let stepsPerRound = 10
+
+    private func sweep(
+        _ tenant: Tenant,
+        _ longest: Duration,
+        _ now: Timestamp,
+        _ report: inout MaintenanceReport
+    ) async throws(PostgresError) {
+        let (id, policy) = (PostgresValue.id(tenant.id), tenant.policy)
+        let oldest = Self.firstMessage(at: Self.back(policy.messages, from: now))
+        report.messagesRemoved += try await swept(1000, MaintenanceSQL.dropMessages(id, .id(oldest)))
+        _ = try await changed(MaintenanceSQL.dropMedia(id, .interval(policy.messages)))
+        let untold = PostgresValue.interval(max(policy.events, policy.untoldEvents))
+        report.eventsRemoved += try await swept(
+            10_000,
+            MaintenanceSQL.dropEvents(id, .interval(policy.events), untold)
         )
-        var removed = 0
-        // 100 steps, a million events: the lease of the round must not run out on one tenant.
-        for _ in 0..<100 {
-            let count = try await changed(statement)
-            removed += count
-            if count < 10_000 { break }
+        report.keysExpired += try await swept(10_000, MaintenanceSQL.dropKeys(id, .interval(policy.idempotency)))
+        if policy.deliveries < longest {
+            let day = Self.back(policy.deliveries, from: now).day
+            report.deliveriesRemoved += try await swept(10_000, MaintenanceSQL.dropDeliveries(id, .int32(day)))
         }
-        return removed
+        report.auditRemoved += try await count(MaintenanceSQL.dropAudit(id, .interval(policy.audit)))
+        _ = try await changed(MaintenanceSQL.dropVerifications(id))
+    }
+
+    /// Repeats a bounded statement while it finds as much as it may take, each in a transaction of its own: a long one holds back vacuum.
+    private func swept(_ limit: Int, _ statement: Statement) async throws(PostgresError) -> Int {
+        var sum = 0
+        for _ in 0..<Self.stepsPerRound {
+            let count = try await changed(statement)
+            sum += count
+            if count < limit { break }
+        }
+        return sum
     }
 
     private func count(_ statement: Statement) async throws(PostgresError) -> Int {

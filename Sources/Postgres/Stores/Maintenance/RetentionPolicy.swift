@@ -1,3 +1,5 @@
+import Model
+
 /// How long what is kept.
 package struct RetentionPolicy: Sendable, Hashable {
     /// Deliveries, by whole weeks of their due day.
@@ -8,8 +10,10 @@ package struct RetentionPolicy: Sendable, Hashable {
     package var events: Duration
     /// Events that a webhook was not told of yet. A bound, because a webhook that nobody calls for must not keep a log for ever.
     package var untoldEvents: Duration
-    /// Idempotency keys. At least 24 hours are promised.
+    /// Idempotency keys and the answers kept under them. At least 24 hours are promised.
     package var idempotency: Duration
+    /// The audit. The database keeps 30 days whatever is said here.
+    package var audit: Duration
     /// A node that was not seen for so long is dead.
     package var deadNode: Duration
     /// Partitions made ahead.
@@ -21,6 +25,7 @@ package struct RetentionPolicy: Sendable, Hashable {
         events: Duration = .seconds(7 * 86400),
         untoldEvents: Duration = .seconds(14 * 86400),
         idempotency: Duration = .seconds(48 * 3600),
+        audit: Duration = .seconds(400 * 86400),
         deadNode: Duration = .seconds(60),
         weeksAhead: Int = 5
     ) {
@@ -29,8 +34,68 @@ package struct RetentionPolicy: Sendable, Hashable {
         self.events = events
         self.untoldEvents = untoldEvents
         self.idempotency = idempotency
+        self.audit = audit
         self.deadNode = deadNode
         self.weeksAhead = weeksAhead
+    }
+}
+
+extension RetentionPolicy {
+    /// The same with what a tenant says of itself.
+    func overlaid(by tenant: TenantRetention) -> RetentionPolicy {
+        var policy = self
+        for (name, duration) in tenant.durations { policy[keyPath: name.policy] = duration }
+        return policy
+    }
+}
+
+/// What one tenant keeps longer or shorter than the others, as its provisioning file says.
+package struct TenantRetention: Sendable, Hashable {
+    /// What can be named in the file.
+    package enum Name: String, Sendable, Hashable, CaseIterable {
+        case deliveries, messages, events, audit, idempotency
+
+        /// A day at least, because idempotency keys are promised for one, and everything is swept by whole rounds; of the audit what the database keeps
+        /// anyway. Ten years at most: each week kept is a partition, which costs planning time in every statement that cannot prune.
+        package var range: ClosedRange<Duration> {
+            switch self {
+            case .deliveries, .messages, .events, .idempotency: .seconds(86_400) ... .seconds(3650 * 86_400)
+            case .audit: .seconds(30 * 86_400) ... .seconds(3650 * 86_400)
+            }
+        }
+
+        fileprivate var policy: WritableKeyPath<RetentionPolicy, Duration> {
+            switch self {
+            case .deliveries: \.deliveries
+            case .messages: \.messages
+            case .events: \.events
+            case .audit: \.audit
+            case .idempotency: \.idempotency
+            }
+        }
+    }
+
+    package var durations: [Name: Duration]
+
+    package init(_ durations: [Name: Duration] = [:]) { self.durations = durations }
+
+    /// As the tenant's row holds it: seconds by name.
+    var json: JSONObject {
+        JSONObject(
+            durations.sorted { $0.key.rawValue < $1.key.rawValue }.map {
+                ($0.key.rawValue, .int($0.value.milliseconds / 1000))
+            }
+        )
+    }
+
+    /// What a row holds; names of a newer program are passed over.
+    init(json: JSONObject) {
+        var durations: [Name: Duration] = [:]
+        for (key, value) in json.pairs {
+            guard let name = Name(rawValue: key), let seconds = value.int, seconds > 0 else { continue }
+            durations[name] = .seconds(seconds)
+        }
+        self.init(durations)
     }
 }
 
@@ -43,6 +108,9 @@ package struct MaintenanceReport: Sendable, Hashable {
     package var messagesRemoved = 0
     package var eventsRemoved = 0
     package var keysExpired = 0
+    /// Deliveries of tenants that keep them shorter than the partition lives.
+    package var deliveriesRemoved = 0
+    package var auditRemoved = 0
     package var nodesSwept = 0
 
     package init() {}

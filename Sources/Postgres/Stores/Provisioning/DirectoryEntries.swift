@@ -35,6 +35,14 @@ package struct StoredCredential: Sendable, Hashable {
     package var refusedAt: Timestamp?
 }
 
+/// Whether a credential works, without its secret.
+package struct CredentialStanding: Sendable, Hashable {
+    package var kind: String
+    /// The peer's word when it refused it; nil while it works.
+    package var refusal: String?
+    package var refusedAt: Timestamp?
+}
+
 /// What a credential is provisioned for: one platform of one app in one environment.
 package struct CredentialAssignment: Sendable, Hashable {
     package var key: CredentialKey

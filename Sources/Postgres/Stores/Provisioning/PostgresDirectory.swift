@@ -123,6 +123,21 @@ package struct PostgresDirectory: Sendable {
         }
     }
 
+    /// How a credential stands; nil when it is not provisioned.
+    ///
+    /// - Throws: `StoreError`.
+    package func standing(of key: CredentialKey) async throws(StoreError) -> CredentialStanding? {
+        try await asStore { () throws(PostgresError) in
+            let statement = DirectorySQL.standing(.id(key.tenant), .id(key.credential))
+            guard let row = try await engine.run(statement, tenant: nil).first else { return nil }
+            return CredentialStanding(
+                kind: try row.text("kind"),
+                refusal: try row.optionalText("refusal"),
+                refusedAt: try row.optionalTime("refused_at")
+            )
+        }
+    }
+
     /// Notes when keys were used last: one statement per tenant.
     ///
     /// - Throws: `StoreError`.

@@ -11,7 +11,11 @@ package struct PostgresKeyStore: Sendable {
     /// Adds a key. Nil when there is no such tenant, or its name or hash is taken.
     ///
     /// - Throws: `StoreError`.
-    package func create(_ key: ProvisionedKey, in tenant: TenantID) async throws(StoreError) -> UUID? {
+    package func create(
+        _ key: ProvisionedKey,
+        in tenant: TenantID,
+        by actor: AuditActor
+    ) async throws(StoreError) -> UUID? {
         let statement = DirectorySQL.createKey(
             .id(tenant),
             .string(key.name),
@@ -20,10 +24,28 @@ package struct PostgresKeyStore: Sendable {
             .time(key.expiresAt)
         )
         return try await asStore { () throws(PostgresError) in
-            let results = try await engine.run([statement, ProvisioningSQL.notify()], tenant: nil)
-            return try results.result(0).first?.uuid("key_id")
+            let data: JSON = ["scopes": .array(key.scopes.map { .string($0) }), "expiresAt": Self.time(key.expiresAt)]
+            return try await audited(statement, .create, data, by: actor, in: tenant)?.uuid("key_id")
         }
     }
+
+    /// Changes a key, notes it and tells the nodes; nil when there was nothing to change.
+    private func audited(
+        _ statement: Statement,
+        _ action: AuditAction,
+        _ data: JSON?,
+        by actor: AuditActor,
+        in tenant: TenantID
+    ) async throws(PostgresError) -> Row? {
+        let transaction = Transaction(tenant: nil, [statement]) { (results) throws(PostgresError) in
+            guard let row = try results.result(0).first else { return .commit }
+            let record = AuditRecord(action, "key \(try row.text("name"))", data: data)
+            return Step([[record].written(by: actor, in: tenant), ProvisioningSQL.notify()])
+        }
+        return try await engine.run(transaction).result(0).first
+    }
+
+    private static func time(_ time: Timestamp?) -> JSON { time.map { .int($0.milliseconds) } ?? .null }
 
     /// A tenant's keys, or everybody's.
     ///
@@ -50,13 +72,14 @@ package struct PostgresKeyStore: Sendable {
     /// Removes a key by its name or id; false when there is none.
     ///
     /// - Throws: `StoreError`.
-    package func revoke(_ nameOrID: String, in tenant: TenantID) async throws(StoreError) -> Bool {
-        try await asStore { () throws(PostgresError) in
-            let results = try await engine.run(
-                [DirectorySQL.revokeKey(.id(tenant), .string(nameOrID)), ProvisioningSQL.notify()],
-                tenant: nil
-            )
-            return try !results.result(0).isEmpty
+    package func revoke(
+        _ nameOrID: String,
+        in tenant: TenantID,
+        by actor: AuditActor
+    ) async throws(StoreError) -> Bool {
+        let statement = DirectorySQL.revokeKey(.id(tenant), .string(nameOrID))
+        return try await asStore { () throws(PostgresError) in
+            try await audited(statement, .revoke, nil, by: actor, in: tenant) != nil
         }
     }
 }

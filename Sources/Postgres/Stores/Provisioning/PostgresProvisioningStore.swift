@@ -16,6 +16,8 @@ package struct PostgresProvisioningStore: Sendable {
     /// Makes the listed tenants as they are listed. What they have beyond it goes away (an app only retires: its history stays);
     /// tenants that are not listed are not touched, nor are API keys that were created by hand.
     ///
+    /// Each change has its row in the audit, in the same transaction.
+    ///
     /// - Throws: `ProvisioningError`.
     package func apply(_ tenants: [ProvisionedTenant]) async throws(ProvisioningError) -> ProvisioningSummary {
         let parts = tenants.map(ProvisioningStatements.init)
@@ -47,22 +49,19 @@ private struct ProvisioningPlan: Sendable {
         ) { (results) throws(PostgresError) in
             try refuseTaken(results)
             return Step(parts.flatMap(\.references) + parts.flatMap(\.rows)) { (written) throws(PostgresError) in
-                let isChanged = (results + written).contains {
-                    $0.affectedRows > 0 && !$0.commandTag.hasPrefix("SELECT")
-                }
-                return isChanged ? Step([ProvisioningSQL.notify()]) : .commit
+                let audit = try ProvisioningAudit(parts, results + written).statements()
+                return audit.isEmpty ? .commit : Step(audit + [ProvisioningSQL.notify()])
             }
         }
     }
 
-    /// The results of the checks follow the lock, the tenants and the removals.
     private func refuseTaken(_ results: [ResultSet]) throws(PostgresError) {
-        let first = 2 + 2 * parts.count
+        let places = ProvisioningPlaces(count: parts.count)
         for index in parts.indices {
-            if let row = try results.result(first + 2 * index).first {
+            if let row = try results.result(places.takenBindings(index)).first {
                 throw .abandoned("binding \(index) \(try row.int("place") - 1)")
             }
-            if let row = try results.result(first + 2 * index + 1).first {
+            if let row = try results.result(places.takenKeys(index)).first {
                 throw .abandoned("key \(index) \(try row.int("place") - 1)")
             }
         }
@@ -85,18 +84,18 @@ private struct ProvisioningPlan: Sendable {
     }
 
     func summary(of results: [ResultSet]) throws(PostgresError) -> ProvisioningSummary {
+        let places = ProvisioningPlaces(count: parts.count)
+        func rows(_ index: Int) throws(PostgresError) -> Int { try results.result(index).affectedRows }
         var summary = ProvisioningSummary()
-        summary.tenants = try results.result(1).affectedRows
-        for index in 0..<2 * parts.count { summary.removed += try results.result(2 + index).affectedRows }
-        let references = 2 + 4 * parts.count
-        let rows = references + 2 * parts.count
+        summary.tenants = try rows(ProvisioningPlaces.tenants)
         for index in parts.indices {
-            summary.bindings += try results.result(references + 2 * index).affectedRows
-            summary.apiKeys += try results.result(references + 2 * index + 1).affectedRows
-            summary.apps += try results.result(rows + 4 * index).affectedRows
-            summary.credentials += try results.result(rows + 4 * index + 1).affectedRows
-            summary.removed += try results.result(rows + 4 * index + 2).affectedRows
-            summary.removed += try results.result(rows + 4 * index + 3).affectedRows
+            summary.removed += try rows(places.droppedBindings(index)) + rows(places.droppedKeys(index))
+            summary.bindings += try rows(places.bindings(index))
+            summary.apiKeys += try rows(places.keys(index))
+            summary.tenants += try rows(places.retention(index))
+            summary.apps += try rows(places.apps(index))
+            summary.credentials += try rows(places.credentials(index))
+            summary.removed += try rows(places.retiredApps(index)) + rows(places.droppedCredentials(index))
         }
         return summary
     }

@@ -7,17 +7,20 @@ package struct ProvisionedTenant: Sendable, Hashable {
     package var apiKeys: [ProvisionedKey]
     package var credentials: [ProvisionedCredential]
     package var apps: [ProvisionedApp]
+    package var retention: TenantRetention
 
     package init(
         id: TenantID,
         apiKeys: [ProvisionedKey] = [],
         credentials: [ProvisionedCredential] = [],
-        apps: [ProvisionedApp] = []
+        apps: [ProvisionedApp] = [],
+        retention: TenantRetention = TenantRetention()
     ) {
         self.id = id
         self.apiKeys = apiKeys
         self.credentials = credentials
         self.apps = apps
+        self.retention = retention
     }
 }
 
@@ -110,6 +113,7 @@ package struct ProvisionedBinding: Sendable, Hashable {
 
 /// What an apply changed: rows written anew or differently.
 package struct ProvisioningSummary: Sendable, Hashable {
+    /// New ones, and those whose retention is another.
     package var tenants = 0
     package var apps = 0
     package var credentials = 0

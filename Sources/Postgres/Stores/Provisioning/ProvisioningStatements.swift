@@ -39,7 +39,7 @@ struct ProvisioningStatements: Sendable {
         ]
     }
 
-    /// Into reference tables: bindings, API keys.
+    /// Into reference tables: bindings, API keys, retention.
     var references: [Statement] {
         let apps = tenant.apps.flatMap { app in app.bindings.map { _ in app.id.rawValue } }
         return [
@@ -54,6 +54,7 @@ struct ProvisioningStatements: Sendable {
                 .strings(tenant.apiKeys.map { $0.scopes.joined(separator: ",") }),
                 .times(tenant.apiKeys.map(\.expiresAt))
             ),
+            ProvisioningSQL.putRetention(id, .text(JSONWriter.text(.object(tenant.retention.json)))),
         ]
     }
 

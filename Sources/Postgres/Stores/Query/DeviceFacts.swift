@@ -59,18 +59,3 @@ package struct InboxItem: Sendable, Hashable {
     package var delivery: DeliverySnapshot
     package var app: AppID
 }
-
-/// Who did what to whom: for the auditor.
-package struct AuditRecord: Sendable, Hashable {
-    package var actor: String
-    package var action: String
-    package var subject: String
-    package var data: JSON?
-
-    package init(actor: String, action: String, subject: String, data: JSON? = nil) {
-        self.actor = actor
-        self.action = action
-        self.subject = subject
-        self.data = data
-    }
-}

@@ -35,6 +35,7 @@ extension PostgresDeviceStore {
     ///   - tenant: whose app it is.
     ///   - identifiers: makes the ids of what is new.
     ///   - at: when they registered, by the database's clock.
+    ///   - actor: set for the first batch: the audit says that an import began, in the same transaction.
     /// - Returns: how many were new and how many were known.
     /// - Throws: `StoreError`; then nothing of it happened, except with code `.timedOut`, after which the same may be tried again.
     package func importDevices(
@@ -42,7 +43,8 @@ extension PostgresDeviceStore {
         _ scope: AppScope,
         in tenant: TenantID,
         identifiers: any IdentifierSource,
-        at: Timestamp
+        at: Timestamp,
+        begunBy actor: AuditActor? = nil
     ) async throws(StoreError) -> ImportCounts {
         let statement = DeviceSQL.importDevices(
             .id(tenant),
@@ -62,10 +64,50 @@ extension PostgresDeviceStore {
             .time(at)
         )
         return try await asStore { () throws(PostgresError) in
-            let row = try await run(statement, in: tenant).only()
+            var statements = [statement]
+            if let actor {
+                statements.append([AuditRecord(.importBegun, Self.subject(scope))].written(by: actor, in: tenant))
+            }
+            let row = try await run(statements, in: tenant).result(0).only()
             return ImportCounts(created: try row.int("created"), updated: try row.int("updated"))
         }
     }
+
+    /// Notes in the audit that an import ended, with its counts; under a repeat key the answer is kept in the same transaction.
+    ///
+    /// - Throws: `StoreError`.
+    package func noteImport(
+        _ counts: ImportCounts,
+        rejected: Int,
+        _ scope: AppScope,
+        by actor: AuditActor,
+        in tenant: TenantID,
+        keeping keep: Keep<Void>? = nil
+    ) async throws(StoreError) -> Kept<Void> {
+        let record = AuditRecord(
+            .imported,
+            Self.subject(scope),
+            data: ["created": .int(counts.created), "updated": .int(counts.updated), "rejected": .int(rejected)]
+        )
+        return try await act([[record].written(by: actor, in: tenant)], in: tenant, keep) { _ in }
+    }
+
+    /// What an import's repeat key stands for already, and the digest it came with; nil when it is free.
+    ///
+    /// - Throws: `StoreError`.
+    package func keptAnswer(
+        under key: String,
+        in tenant: TenantID
+    ) async throws(StoreError) -> (bodyHash: String, answer: KeptAnswer)? {
+        try await asStore { () throws(PostgresError) in
+            let statement = AnswerSQL.peek(.id(tenant), .string(key))
+            guard let row = try await run([statement], in: tenant).result(0).first else { return nil }
+            let answer = KeptAnswer(status: try row.int("status"), body: try row.bytes("answer"))
+            return (try row.text("body_hash"), answer)
+        }
+    }
+
+    private static func subject(_ scope: AppScope) -> String { "devices of app \(scope.app), \(scope.vendor)" }
 
     /// What `importDevices` would do; it only reads. Rows that stand twice are counted twice.
     ///
@@ -86,7 +128,7 @@ extension PostgresDeviceStore {
             .strings(rows.map(\.phone))
         )
         return try await asStore { () throws(PostgresError) in
-            let row = try await run(statement, in: tenant).only()
+            let row = try await run([statement], in: tenant).result(0).only()
             return ImportCounts(
                 created: try row.int("created"),
                 updated: try row.int("changed"),

@@ -1,3 +1,4 @@
+package import Commands
 package import Model
 
 /// Devices as the native API shows, changes and erases them, under row-level security. They are created by registering.
@@ -7,9 +8,9 @@ package struct PostgresDeviceStore: Sendable {
     /// - Parameter call: the pool of `gateway_call`.
     package init(call: PostgresPool) { self.call = call }
 
-    /// One statement of a tenant.
-    func run(_ statement: Statement, in tenant: TenantID) async throws(PostgresError) -> ResultSet {
-        try await call.run(statement, tenant: tenant.rawValue)
+    /// Statements of a tenant, one transaction.
+    func run(_ statements: [Statement], in tenant: TenantID) async throws(PostgresError) -> [ResultSet] {
+        try await call.run(statements, tenant: tenant.rawValue)
     }
 
     /// A page of devices in the order of their ids; `app` nil: of every app.
@@ -93,9 +94,10 @@ package struct PostgresDeviceStore: Sendable {
     package func patch(
         _ id: DeviceID,
         _ change: DevicePatch,
-        in tenant: TenantID
-    ) async throws(StoreError) -> DeviceFacts? {
-        let statement = DeviceSQL.patch(
+        in tenant: TenantID,
+        keeping keep: Keep<DeviceFacts?>? = nil
+    ) async throws(StoreError) -> Kept<DeviceFacts?> {
+        let patch = DeviceSQL.patch(
             .id(tenant),
             .id(id),
             .bool(change.acceptsPush),
@@ -104,29 +106,55 @@ package struct PostgresDeviceStore: Sendable {
             .string(change.phone)
         )
         let tags = change.tags.map { DeviceSQL.tag(.id(tenant), .id(id), .tags($0)) }
-        try await asStore { () throws(PostgresError) in
-            _ = try await call.run([statement] + [tags].compactMap(\.self), tenant: tenant.rawValue)
+        let reads = [DeviceSQL.one(.id(tenant), .id(id)), DeviceSQL.identities(.id(tenant), .ids([id]))]
+        let changes = [patch] + [tags].compactMap(\.self)
+        return try await act(changes + reads, in: tenant, keep) { (results) throws(PostgresError) in
+            guard var device = try results.result(changes.count).rows(Self.device).first else { return nil }
+            device.identities = try results.result(changes.count + 1).rows(Self.identity)
+            return device
         }
-        return try await device(id, in: tenant)
     }
 
     /// Erases a device: the row, its identities and who they were in its deliveries. Writes the audit row. False: there is none.
     ///
     /// - Throws: `StoreError`.
-    package func erase(_ id: DeviceID, in tenant: TenantID, by actor: String) async throws(StoreError) -> Bool {
-        let statement = DeviceSQL.erase(.id(tenant), .ids([id]), .string(actor), .string("device \(id)"))
-        return try await asStore { () throws(PostgresError) in
-            try await call.run(statement, tenant: tenant.rawValue).only().int("count") > 0
+    package func erase(
+        _ id: DeviceID,
+        in tenant: TenantID,
+        by actor: AuditActor,
+        keeping keep: Keep<Bool>? = nil
+    ) async throws(StoreError) -> Kept<Bool> {
+        let statement = DeviceSQL.erase(.id(tenant), .ids([id]), .string(actor.description), .string("device \(id)"))
+        return try await act([statement], in: tenant, keep) { (results) throws(PostgresError) in
+            try results.result(0).only().int("count") > 0
         }
     }
 
-    /// Erases every device of a user; gives how many identities went.
+    /// Erases every device and identity of a user; gives how many identities went.
     ///
     /// - Throws: `StoreError`.
-    package func eraseUser(_ id: UserID, in tenant: TenantID, by actor: String) async throws(StoreError) -> Int {
-        let statement = DeviceSQL.devicesOfUser(.id(tenant), .id(id), .string(actor))
-        return try await asStore { () throws(PostgresError) in
-            try await call.run(statement, tenant: tenant.rawValue).only().int("count")
+    package func eraseUser(
+        _ id: UserID,
+        in tenant: TenantID,
+        by actor: AuditActor,
+        keeping keep: Keep<Int>? = nil
+    ) async throws(StoreError) -> Kept<Int> {
+        let statement = DeviceSQL.devicesOfUser(.id(tenant), .id(id), .string(actor.description))
+        return try await act([statement], in: tenant, keep) { (results) throws(PostgresError) in
+            try results.result(0).only().int("count")
+        }
+    }
+
+    /// One transaction, under a repeat key or without.
+    func act<Result: Sendable>(
+        _ statements: [Statement],
+        in tenant: TenantID,
+        _ keep: Keep<Result>?,
+        _ read: @escaping @Sendable ([ResultSet]) throws(PostgresError) -> Result
+    ) async throws(StoreError) -> Kept<Result> {
+        try await asStore { () throws(PostgresError) in
+            guard let keep else { return .done(try read(try await call.run(statements, tenant: tenant.rawValue))) }
+            return try await KeptAct(statements, keep, read: read).run(on: call, in: tenant)
         }
     }
 
@@ -157,21 +185,5 @@ package struct PostgresDeviceStore: Sendable {
             delivery: snapshot,
             app: try row.id("app_id")
         )
-    }
-
-    /// Writes one line of the audit.
-    ///
-    /// - Throws: `StoreError`.
-    package func audit(_ record: AuditRecord, in tenant: TenantID) async throws(StoreError) {
-        let statement = DeviceSQL.audit(
-            .id(tenant),
-            .string(record.actor),
-            .string(record.action),
-            .string(record.subject),
-            .document(record.data)
-        )
-        try await asStore { () throws(PostgresError) in
-            _ = try await call.run(statement, tenant: tenant.rawValue)
-        }
     }
 }

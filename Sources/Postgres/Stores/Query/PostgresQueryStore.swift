@@ -3,7 +3,7 @@ package import Model
 
 /// What the native API and the CLI read of messages, under row-level security.
 package struct PostgresQueryStore: Sendable {
-    private let call: PostgresPool
+    let call: PostgresPool
 
     /// - Parameter call: the pool of `gateway_call`.
     package init(call: PostgresPool) { self.call = call }
@@ -105,7 +105,7 @@ package struct PostgresQueryStore: Sendable {
         }
     }
 
-    private static func delivery(_ row: Row) throws(PostgresError) -> DeliveryFacts {
+    static func delivery(_ row: Row) throws(PostgresError) -> DeliveryFacts {
         DeliveryFacts(
             snapshot: try SnapshotRow.read(row),
             device: try row.optionalID("device_id"),

@@ -29,6 +29,17 @@ package struct PostgresStatusStore: Sendable {
         }
     }
 
+    /// Every tenant.
+    ///
+    /// - Throws: `StoreError`.
+    package func tenants() async throws(StoreError) -> [TenantID] {
+        try await asStore { () throws(PostgresError) in
+            try await engine.run(MaintenanceSQL.tenants(), tenant: nil).rows { (row) throws(PostgresError) in
+                try row.id("tenant_id")
+            }
+        }
+    }
+
     /// Nodes, queue, credentials and partitions.
     ///
     /// - Throws: `StoreError`.

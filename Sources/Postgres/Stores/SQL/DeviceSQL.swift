@@ -44,12 +44,6 @@ enum DeviceSQL {
         """
     )
 
-    static let audit = StoreSQL.tenant(
-        """
-        INSERT INTO gateway.audit (tenant_id, actor, action, subject, data) VALUES ($1, $2, $3, $4, $5)
-        """
-    )
-
     static let importDevices = StoreSQL.function("import_identities", 15)
 
     /// What `import` would do. A null field changes nothing.
@@ -69,7 +63,5 @@ enum DeviceSQL {
         """
     )
 
-    static let all = [
-        list, one, identities, patch, tag, erase, devicesOfUser, inbox, audit, importDevices, previewImport,
-    ]
+    static let all = [list, one, identities, patch, tag, erase, devicesOfUser, inbox, importDevices, previewImport]
 }

@@ -21,6 +21,10 @@ enum DirectorySQL {
 
     static let platforms = StoreSQL.tenant("SELECT platforms FROM gateway.app WHERE tenant_id = $1 AND app_id = $2")
 
+    static let standing = StoreSQL.tenant(
+        "SELECT kind, refusal, refused_at FROM gateway.credential WHERE tenant_id = $1 AND credential_id = $2"
+    )
+
     static let touch = StoreSQL.tenant(
         """
         INSERT INTO gateway.api_key_use AS u (tenant_id, key_id, last_used_at)
@@ -54,7 +58,7 @@ enum DirectorySQL {
         """
         INSERT INTO gateway.api_key (key_id, tenant_id, name, hash, scopes, expires_at)
         SELECT gen_random_uuid(), tenant_id, $2, $3::bytea, $4::text[], $5::timestamptz FROM gateway.tenant WHERE tenant_id = $1
-        ON CONFLICT DO NOTHING RETURNING key_id
+        ON CONFLICT DO NOTHING RETURNING key_id, name
         """
     )
 
@@ -69,11 +73,12 @@ enum DirectorySQL {
     )
 
     static let revokeKey = StoreSQL.tenant(
-        "DELETE FROM gateway.api_key WHERE tenant_id = $1 AND (name = $2 OR key_id::text = $2) RETURNING key_id"
+        "DELETE FROM gateway.api_key WHERE tenant_id = $1 AND (name = $2 OR key_id::text = $2) RETURNING key_id, name"
     )
 
     static let all = [
-        binding, apiKey, credentials, everyPlatforms, settings, touch, providerToken, offerProviderToken, masterKey,
+        binding, apiKey, credentials, everyPlatforms, settings, standing, touch, providerToken, offerProviderToken,
+        masterKey,
         adoptMasterKey,
         createKey, listKeys, revokeKey,
     ]

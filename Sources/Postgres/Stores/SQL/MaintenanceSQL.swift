@@ -14,7 +14,9 @@ enum MaintenanceSQL {
     static let dropPartitions = StoreSQL.global("SELECT gateway.drop_delivery_partitions($1) AS count")
     static let analyzeDevices = StoreSQL.global("SELECT gateway.analyze_devices()")
     static let sweepNodes = StoreSQL.global("DELETE FROM gateway.node WHERE seen_at < now() - $1::interval")
-    static let tenants = StoreSQL.global("SELECT tenant_id FROM gateway.tenant ORDER BY tenant_id")
+    static let tenants = StoreSQL.global(
+        "SELECT tenant_id, retention::text AS retention FROM gateway.tenant ORDER BY tenant_id"
+    )
 
     /// Messages that are over, oldest first; slices, links and references go with them. Bounded: a long transaction holds back vacuum.
     static let dropMessages = StoreSQL.tenant(
@@ -49,8 +51,26 @@ enum MaintenanceSQL {
     )
 
     static let dropKeys = StoreSQL.tenant(
-        "DELETE FROM gateway.idempotency WHERE tenant_id = $1 AND created_at < now() - $2::interval"
+        """
+        DELETE FROM gateway.idempotency WHERE tenant_id = $1 AND (app_id, vendor, key) IN (
+            SELECT y.app_id, y.vendor, y.key FROM gateway.idempotency y
+            WHERE y.tenant_id = $1 AND y.created_at < now() - $2::interval ORDER BY y.created_at LIMIT 10000)
+        """
     )
+
+    /// Of a tenant that keeps them shorter than the others: their weeks still stand. Oldest first, by the key.
+    static let dropDeliveries = StoreSQL.tenant(
+        """
+        DELETE FROM gateway.delivery d USING (
+            SELECT o.due_day, o.message_id, o.target_id FROM gateway.delivery o
+            WHERE o.tenant_id = $1 AND o.due_day < $2 ORDER BY o.due_day LIMIT 10000) o
+        WHERE d.tenant_id = $1 AND d.due_day < $2 AND d.due_day = o.due_day AND d.message_id = o.message_id
+            AND d.target_id = o.target_id
+        """
+    )
+
+    /// Runs as the owner, who alone may.
+    static let dropAudit = StoreSQL.tenant("SELECT gateway.drop_audit($1, $2::interval, 10000) AS count")
 
     static let dropVerifications = StoreSQL.tenant(
         "DELETE FROM gateway.verification WHERE tenant_id = $1 AND sent_at < now() - interval '1 day'"
@@ -58,7 +78,6 @@ enum MaintenanceSQL {
 
     static let all = [
         lead, makePartitions, dropPartitions, analyzeDevices, sweepNodes, tenants, dropMessages, dropMedia, dropEvents,
-        dropKeys,
-        dropVerifications,
+        dropKeys, dropDeliveries, dropAudit, dropVerifications,
     ]
 }

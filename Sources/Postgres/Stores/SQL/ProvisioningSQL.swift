@@ -12,7 +12,7 @@ enum ProvisioningSQL {
         DELETE FROM gateway.binding b WHERE b.tenant_id = $1 AND NOT EXISTS (
             SELECT FROM unnest($2::text[], $3::text[], $4::text[], $5::text[]) AS k(vendor, kind, value, host)
             WHERE k.vendor = b.vendor AND k.kind = b.kind AND k.value = b.value AND k.host = b.host)
-        RETURNING b.vendor
+        RETURNING b.vendor, b.kind, b.value, b.host, b.app_id
         """
     )
 
@@ -25,7 +25,7 @@ enum ProvisioningSQL {
         ON CONFLICT (vendor, kind, value, host) DO UPDATE SET app_id = excluded.app_id, settings = excluded.settings
         WHERE b.tenant_id = excluded.tenant_id
             AND (b.app_id <> excluded.app_id OR b.settings::text <> excluded.settings::text)
-        RETURNING b.vendor
+        RETURNING b.vendor, b.kind, b.value, b.host, b.app_id
         """
     )
 
@@ -62,6 +62,13 @@ enum ProvisioningSQL {
         WHERE (k.hash, k.scopes, k.expires_at, k.is_provisioned)
             IS DISTINCT FROM (excluded.hash, excluded.scopes, excluded.expires_at, true)
         RETURNING k.name
+        """
+    )
+
+    static let putRetention = StoreSQL.tenant(
+        """
+        UPDATE gateway.tenant SET retention = $2::text::jsonb
+        WHERE tenant_id = $1 AND retention <> $2::text::jsonb RETURNING tenant_id
         """
     )
 
@@ -109,7 +116,8 @@ enum ProvisioningSQL {
     static let notify = StoreSQL.global("SELECT pg_notify('gateway_provisioning', '')")
 
     static let all = [
-        lock, tenants, dropBindings, putBindings, takenBindings, dropKeys, takenKeys, putKeys, retireApps, putApps,
+        lock, tenants, dropBindings, putBindings, takenBindings, dropKeys, takenKeys, putKeys, putRetention,
+        retireApps, putApps,
         dropCredentials, putCredentials, notify,
     ]
 }

@@ -77,6 +77,42 @@ enum QuerySQL {
         """
     )
 
+    /// Where a target waits that has no row yet.
+    static let queue = StoreSQL.tenant(
+        """
+        SELECT s.no, s.state, s.next_at, s.attempts, s.held_by, coalesce(l.is_paused, false) AS is_paused
+        FROM gateway.slice s LEFT JOIN gateway.lane l ON l.tenant_id = $1 AND l.lane = s.lane
+        WHERE s.tenant_id = $1 AND s.message_id = $2 AND s.state <> 'done' AND $3 = ANY (s.targets) ORDER BY s.no LIMIT 1
+        """
+    )
+
+    /// Whom an identity reaches now.
+    static let addressee = StoreSQL.tenant(
+        """
+        SELECT i.identity_id, i.app_id, i.vendor, i.key, i.user_id, i.name, i.phone, i.state, i.accepts_push, d.device_id,
+            coalesce(d.platform, 'ios') AS platform, coalesce(d.environment, 'production') AS environment, d.token,
+            coalesce(d.token_state, 'none') AS token_state, d.token_registered_at, d.token_reason
+        FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+        WHERE i.tenant_id = $1 AND i.identity_id = $2
+        """
+    )
+
+    /// The targets of a message on a device, `$3`, or with a vendor's key, `$4`. Each branch goes by an index: the message may have a million.
+    static let targetsOfDevice = StoreSQL.tenant(
+        """
+        WITH i AS (
+            SELECT x.identity_id FROM gateway.identity x WHERE x.tenant_id = $1 AND x.app_id = $5 AND x.device_id = $3
+            UNION SELECT x.identity_id FROM gateway.identity x WHERE x.tenant_id = $1 AND x.app_id = $5 AND x.key = $4)
+        SELECT d.target_id FROM i JOIN gateway.delivery d ON d.tenant_id = $1 AND d.due_day = $6 AND d.message_id = $2
+            AND d.target_id = i.identity_id
+        UNION SELECT d.target_id FROM gateway.delivery d
+        WHERE d.tenant_id = $1 AND d.due_day = $6 AND d.message_id = $2 AND d.device_id = $3
+        UNION SELECT i.identity_id FROM i JOIN gateway.slice s ON s.tenant_id = $1 AND s.message_id = $2
+            AND s.state <> 'done' AND i.identity_id = ANY (s.targets)
+        ORDER BY 1 LIMIT 20
+        """
+    )
+
     /// `$2` null: every app. Hours since 1970, the second excluded.
     static let analytics = StoreSQL.tenant(
         """
@@ -89,5 +125,8 @@ enum QuerySQL {
         """
     )
 
-    static let all = [messageByID, messageByReference, funnel, dead, deliveries, delivery, queued, analytics]
+    static let all = [
+        messageByID, messageByReference, funnel, dead, deliveries, delivery, queued, queue, addressee, targetsOfDevice,
+        analytics,
+    ]
 }

@@ -44,6 +44,6 @@ struct StoreSQL: Sendable {
     static var all: [StoreSQL] {
         RegistrationSQL.all + PreferenceSQL.all + InboxSQL.all + SubmissionSQL.all + DeliverySQL.all + WebhookSQL.all
             + ProvisioningSQL.all + DirectorySQL.all + QuerySQL.all + EventSQL.all + SubscriptionSQL.all + DeviceSQL.all
-            + StatusSQL.all + MaintenanceSQL.all
+            + StatusSQL.all + MaintenanceSQL.all + AuditSQL.all + AnswerSQL.all
     }
 }

@@ -1,0 +1,56 @@
+package import Model
+
+/// The audit as people read it: a tenant's own under row-level security, or by an operator's command.
+package struct PostgresAuditStore: Sendable {
+    private let call: PostgresPool
+
+    /// - Parameter call: the pool of `gateway_call`.
+    package init(call: PostgresPool) { self.call = call }
+
+    /// A tenant's entries after `position`, in order.
+    ///
+    /// - Throws: `StoreError`.
+    package func entries(
+        in tenant: TenantID,
+        after position: Int64,
+        limit: Int
+    ) async throws(StoreError) -> [AuditEntry] {
+        try await read(AuditSQL.page(.id(tenant), .int64(position), .int(max(0, limit))), tenant)
+    }
+
+    /// A tenant's last entries, oldest of them first.
+    ///
+    /// - Throws: `StoreError`.
+    package func newest(_ limit: Int, in tenant: TenantID) async throws(StoreError) -> [AuditEntry] {
+        try await read(AuditSQL.newest(.id(tenant), .int(max(0, limit))), tenant).reversed()
+    }
+
+    /// Writes entries of acts that change nothing in this database.
+    ///
+    /// - Throws: `StoreError`.
+    package func write(
+        _ records: [AuditRecord],
+        by actor: AuditActor,
+        in tenant: TenantID
+    ) async throws(StoreError) {
+        guard !records.isEmpty else { return }
+        try await asStore { () throws(PostgresError) in
+            _ = try await call.run(records.written(by: actor, in: tenant), tenant: tenant.rawValue)
+        }
+    }
+
+    private func read(_ statement: Statement, _ tenant: TenantID) async throws(StoreError) -> [AuditEntry] {
+        try await asStore { () throws(PostgresError) in
+            try await call.run(statement, tenant: tenant.rawValue).rows { (row) throws(PostgresError) in
+                AuditEntry(
+                    position: try row.int64("position"),
+                    at: try row.time("at"),
+                    actor: try row.text("actor"),
+                    action: try row.text("action"),
+                    subject: try row.text("subject"),
+                    data: try row.optionalDocument("data")
+                )
+            }
+        }
+    }
+}

@@ -1,0 +1,249 @@
+import Commands
+import DeliveryEngine
+import Foundation
+import Model
+import Testing
+
+@testable import Postgres
+
+/// Who did what: written with the act, read in order, rewritten by nobody.
+@Suite struct StoreAuditTests {
+    private func entries(_ fixture: StoreFixture, in tenant: TenantID? = nil) async throws -> [AuditEntry] {
+        try await fixture.audit.entries(in: tenant ?? fixture.acme, after: 0, limit: 1000)
+    }
+
+    private func shape(_ entry: AuditEntry) -> String { "\(entry.actor) \(entry.action) \(entry.subject)" }
+
+    @Test func anApplyTellsEachChangeAndNoSecret() async throws {
+        let fixture = try await StoreFixture.make()
+        let first = try await entries(fixture)
+        #expect(
+            Set(first.map(shape)) == [
+                "provisioning create tenant acme", "provisioning write key backend", "provisioning write app shop",
+                "provisioning write credential apple", "provisioning write binding rationalowl account acco…acme",
+            ]
+        )
+        #expect(first.map(\.position) == Array(1...5))
+        // The same file changes nothing, so nothing is told.
+        _ = try await fixture.provisioning.apply([fixture.tenant("acme"), fixture.tenant("other")])
+        #expect(try await entries(fixture) == first)
+
+        var tenant = fixture.tenant("acme")
+        tenant.credentials = [fixture.credential("apple", secret: 9)]
+        tenant.apps = []
+        tenant.apiKeys = []
+        tenant.retention = TenantRetention([.events: .seconds(2 * 86_400)])
+        _ = try await fixture.provisioning.apply([tenant])
+        let second = try await fixture.audit.entries(in: fixture.acme, after: 5, limit: 1000)
+        #expect(
+            second.map(shape) == [
+                "provisioning remove binding rationalowl account acco…acme", "provisioning remove key backend",
+                "provisioning write retention", "provisioning write credential apple", "provisioning retire app shop",
+            ]
+        )
+        #expect(second.first { $0.subject == "retention" }?.data == ["events": 172_800])
+        // I7: not the hash of the key, not the sealed secret, not the whole vendor key.
+        let all = (first + second).map { "\($0)" }.joined()
+        for secret in ["hash-acme", "account-of-acme", "\(tenant.credentials[0].sealed)"] {
+            #expect(!all.contains(secret), "\(secret)")
+        }
+    }
+
+    @Test func aRefusedApplyLeavesNoTrace() async throws {
+        let fixture = try await StoreFixture.make()
+        var thief = fixture.tenant("thief")
+        thief.apps[0].bindings = fixture.tenant("acme").apps[0].bindings
+        await #expect(throws: ProvisioningError.self) { try await fixture.provisioning.apply([thief]) }
+        #expect(try await entries(fixture, in: "thief").isEmpty)
+    }
+
+    @Test func keysMadeAndRevokedByHandAreTold() async throws {
+        let fixture = try await StoreFixture.make()
+        let keys = PostgresKeyStore(engine: fixture.engine)
+        let made = ProvisionedKey(name: "cli", hash: [7, 7, 7], scopes: ["read"])
+        let id = try #require(try await keys.create(made, in: fixture.acme, by: .command(user: 1000)))
+        _ = try await keys.create(made, in: fixture.acme, by: .command(user: 1000))
+        _ = try await keys.revoke(id.uuidString.lowercased(), in: fixture.acme, by: .command(user: 1001))
+        _ = try await keys.revoke("cli", in: fixture.acme, by: .command(user: 1001))
+        let told = try await fixture.audit.newest(2, in: fixture.acme)
+        #expect(told.map(shape) == ["cli:1000 create key cli", "cli:1001 revoke key cli"])
+        #expect(told.first?.data?["scopes"] == ["read"])
+    }
+
+    // I6, and the auditor's own: a running process can neither rewrite nor remove what was told.
+    @Test func nobodyWhoLogsInChangesOrDeletesARow() async throws {
+        let fixture = try await StoreFixture.make()
+        let before = try await entries(fixture)
+        try #require(!before.isEmpty)
+        for (pool, tenant) in [(fixture.call, Optional("acme")), (fixture.engine, nil)] {
+            for sql in [
+                "UPDATE gateway.audit SET actor = 'nobody' WHERE tenant_id = 'acme'",
+                "DELETE FROM gateway.audit WHERE tenant_id = 'acme'", "TRUNCATE gateway.audit",
+            ] {
+                let error = await #expect(throws: PostgresError.self, "\(sql)") {
+                    try await pool.run(Statement(sql), tenant: tenant)
+                }
+                #expect(error?.code == .insufficientPrivilege, "\(sql)")
+            }
+        }
+        let forged = [AuditRecord(.create, "tenant other")].written(by: .provisioning, in: fixture.other)
+        let error = await #expect(throws: PostgresError.self) { try await fixture.call.run(forged, tenant: "acme") }
+        #expect(error?.code == .insufficientPrivilege)
+        // Retention by the engine spares what is younger than 30 days, whatever it asks for.
+        let drop = MaintenanceSQL.dropAudit(.id(fixture.acme), .interval(.zero))
+        #expect(try await fixture.engine.run(drop, tenant: nil).only().int("count") == 0)
+        #expect(try await entries(fixture) == before)
+        #expect(
+            try await fixture.audit.entries(in: fixture.other, after: 0, limit: 10).map(\.subject).contains(
+                "tenant acme"
+            ) == false
+        )
+    }
+
+    @Test func whoReadsOnFromAPositionMissesNothing() async throws {
+        let fixture = try await StoreFixture.make()
+        let start = try await entries(fixture).last?.position ?? 0
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for writer in 0..<8 {
+                group.addTask {
+                    for number in 0..<10 {
+                        let record = AuditRecord(.write, "test \(writer).\(number)")
+                        try await fixture.audit.write([record, record], by: .key("k\(writer)"), in: fixture.acme)
+                    }
+                }
+            }
+            group.addTask {
+                // Whatever is seen, nothing below it comes later.
+                var last = start
+                while last < start + 160 {
+                    let page = try await fixture.audit.entries(in: fixture.acme, after: last, limit: 7)
+                    #expect(page.map(\.position) == page.indices.map { last + Int64($0) + 1 })
+                    last = page.last?.position ?? last
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    @Test func oldEntriesGoByRetentionAndPositionsAreNotUsedAgain() async throws {
+        let fixture = try await StoreFixture.make()
+        let admin = try await fixture.database.admin()
+        try await admin.script("UPDATE gateway.audit SET at = at - interval '401 days' WHERE tenant_id = 'acme'")
+        let keeper = PostgresMaintenance(engine: fixture.engine, node: fixture.node)
+        #expect(try await keeper.run().auditRemoved == 4)
+        #expect(try await entries(fixture).map(\.position) == [5])
+        #expect(try await entries(fixture, in: fixture.other).count == 5)
+        try await fixture.audit.write([AuditRecord(.write, "x")], by: .provisioning, in: fixture.acme)
+        #expect(try await entries(fixture).map(\.position) == [5, 6])
+    }
+
+    // Everywhere: history, the names that callers gave targets, codes that wait; of a user also identities without a device.
+    @Test func anErasedUserIsNowhereAndItsErasureIsTold() async throws {
+        let fixture = try await StoreFixture.make()
+        let kept = try await fixture.register("k0", token: "aa00", phone: "01033332222")
+        let gone = try await fixture.register("k1", token: "feedfacefeedface", phone: "01044445555")
+        _ = try await fixture.devices.patch(gone.device, DevicePatch(user: "kim"), in: fixture.acme)
+        let (sent, lease) = try await fixture.sending(
+            to: [kept.identity, gone.identity],
+            addresses: [.phone("01033332222"), .phone("01044445555")]
+        )
+        var progress = try await fixture.progress(lease, [0, 1])
+        progress.results[1].device = gone.device
+        _ = try await fixture.delivery.record(progress, by: fixture.node)
+        let waiting = try await fixture.message(
+            to: [(TargetID(gone.identity), .phone("01044445555"))],
+            dueIn: .seconds(600),
+            leased: false
+        )
+        try await fixture.accept(waiting)
+        _ = try await fixture.ask(
+            .putVerification(
+                fixture.scope,
+                phone: "01044445555",
+                codeHash: "h",
+                limits: VerificationLimits(),
+                at: try await fixture.now()
+            )
+        )
+        let admin = try await fixture.database.admin()
+        try await admin.script(
+            """
+            INSERT INTO gateway.identity (tenant_id, identity_id, app_id, vendor, key, state, user_id, registered_at, created_at)
+            VALUES ('acme', gen_random_uuid(), 'shop', 'upmc', 'lonely', 'removed', 'kim', now(), now())
+            """
+        )
+        #expect(try await fixture.devices.eraseUser("kim", in: fixture.acme, by: .key("dpo")) == .done(2))
+        for table in ["identity", "device", "delivery", "slice", "verification"] {
+            let rows = try await admin.query(
+                "SELECT count(*) AS n FROM gateway.\(table) t WHERE t::text ~ '01044445555|kim|lonely|feedface'"
+            )
+            #expect(try rows.only().int("n") == 0, "\(table)")
+        }
+        let left = try await fixture.queries.deliveries(of: sent.id, in: fixture.acme, limit: 10)
+        #expect(Set(left.map(\.snapshot.address)) == [nil, .phone("01033332222")])
+        let told = try #require(try await fixture.audit.newest(1, in: fixture.acme).first)
+        #expect(shape(told) == "key:dpo erase user kim" && told.data == ["devices": 1, "identities": 2])
+        #expect(try await fixture.devices.device(kept.device, in: fixture.acme) != nil)
+    }
+
+    // Deliveries of a tenant that keeps them shorter go row by row; the week stays while another tenant keeps it.
+    @Test func aTenantKeepsWhatItSaysAndNobodyElsesGoes() async throws {
+        let fixture = try await StoreFixture.make()
+        var acme = fixture.tenant("acme")
+        acme.retention = TenantRetention([
+            .deliveries: .seconds(2 * 86_400), .events: .seconds(86_400), .idempotency: .seconds(86_400),
+        ])
+        _ = try await fixture.provisioning.apply([acme])
+        let suppressed = SuppressedTarget(
+            target: TargetID(rawValue: UUID()),
+            identity: nil,
+            device: nil,
+            address: .phone("010"),
+            reason: .noDevice
+        )
+        let key = IdempotencyKey(key: "once", bodyHash: "a")
+        for tenant in [fixture.acme, fixture.other] {
+            for _ in 0..<3 {
+                try await fixture.accept(try await fixture.message(suppressed: [suppressed]), in: tenant)
+            }
+            try await fixture.accept(try await fixture.message(suppressed: [suppressed], idempotency: key), in: tenant)
+        }
+        let admin = try await fixture.database.admin()
+        try await admin.script(
+            """
+            UPDATE gateway.delivery SET due_day = due_day - 5;
+            UPDATE gateway.event SET at = now() - interval '30 hours';
+            UPDATE gateway.idempotency SET created_at = now() - interval '30 hours';
+            """
+        )
+        let keeper = PostgresMaintenance(engine: fixture.engine, node: fixture.node)
+        let report = try await keeper.run()
+        #expect(report.deliveriesRemoved == 4 && report.eventsRemoved == 4 && report.keysExpired == 1)
+        for (tenant, count) in [("acme", 0), ("other", 4)] {
+            for table in ["delivery", "event"] {
+                let rows = try await admin.query(
+                    "SELECT count(*) AS n FROM gateway.\(table) WHERE tenant_id = '\(tenant)'"
+                )
+                #expect(try rows.only().int("n") == count, "\(tenant) \(table)")
+            }
+        }
+        // A tenant that keeps longer holds the weeks for itself alone.
+        var other = fixture.tenant("other")
+        other.retention = TenantRetention([.deliveries: .seconds(3650 * 86_400)])
+        _ = try await fixture.provisioning.apply([other])
+        let long = try await keeper.run(RetentionPolicy(deliveries: .seconds(86_400)))
+        #expect(long.partitionsDropped == 0)
+        let rows = try await admin.query("SELECT count(*) AS n FROM gateway.delivery WHERE tenant_id = 'other'")
+        #expect(try rows.only().int("n") == 4)
+    }
+
+    @Test func rowsOfARetentionSurviveTheirWriting() throws {
+        let own = TenantRetention([.audit: .seconds(400 * 86_400), .deliveries: .seconds(86_400)])
+        #expect(TenantRetention(json: own.json) == own)
+        // A newer program's word, and nonsense, are passed over.
+        #expect(TenantRetention(json: JSONObject([("inbox", 5), ("events", "x"), ("audit", -1)])) == TenantRetention())
+        let policy = RetentionPolicy().overlaid(by: own)
+        #expect(policy.audit == .seconds(400 * 86_400) && policy.deliveries == .seconds(86_400))
+        #expect(policy.events == RetentionPolicy().events)
+    }
+}
