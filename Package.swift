@@ -287,8 +287,8 @@ var parts: [Part] = [
     .tests(
         "GatewayTests",
         [
-            coreMetrics, .ours("Gateway"), .ours("Model"), .ours("Postgres"), .ours("TestKit"), .ours("Commands"),
-            .product("Hummingbird", .hummingbird), httpTypes, locks, log, nioCore,
+            coreMetrics, .ours("APNs"), .ours("DeliveryEngine"), .ours("Gateway"), .ours("Model"), .ours("Postgres"),
+            .ours("TestKit"), .ours("Commands"), .product("Hummingbird", .hummingbird), httpTypes, locks, log, nioCore,
         ]
     ),
     .tests(

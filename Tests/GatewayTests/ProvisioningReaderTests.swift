@@ -1,5 +1,6 @@
 import Foundation
 import Model
+import Postgres
 import Testing
 
 @testable import Gateway
@@ -47,6 +48,29 @@ final class ProvisioningReaderTests {
         #expect(tenant.credentials.first?.secret == .signingKey(pem: Array("a key".utf8), topics: nil))
         let app = try #require(tenant.apps.first)
         #expect(app.platforms[.ios]?.credentials == [.production: "apple", .sandbox: "apple"])
+    }
+
+    @Test func retentionIsReadInHoursAndDays() throws {
+        let yaml = good + "\n    retention: { deliveries: 30d, events: 36h, audit: 400d }"
+        let durations = try #require(try read(yaml).tenants.first).retention.durations
+        #expect(
+            durations == [.deliveries: .seconds(2_592_000), .events: .seconds(129_600), .audit: .seconds(34_560_000)]
+        )
+        #expect(try read(good).tenants.first?.retention.durations.isEmpty == true)
+    }
+
+    // A key that is misspelt, or a time that would break a promise (idempotency: 24 h), stops the apply and names its place.
+    @Test(arguments: [
+        "devices: 30d", "deliveries: 30", "deliveries: d", "deliveries: 0d", "deliveries: -3d", "deliveries: 30w",
+        "deliveries: 3651d", "idempotency: 23h", "audit: 29d", "events: 99999999999999999999d", "events: [1d]",
+    ])
+    func retentionThatCannotBeIsRefused(_ entry: String) {
+        do throws(ProvisioningProblem) {
+            _ = try read(good + "\n    retention: { \(entry) }")
+            Issue.record("taken: \(entry)")
+        } catch {
+            #expect(error.description.contains("retention.\(entry.split(separator: ":")[0])"), "\(error)")
+        }
     }
 
     @Test(arguments: [

@@ -2,6 +2,7 @@ import ArgumentParser
 import Commands
 import Foundation
 import Model
+import NIOConcurrencyHelpers
 import Postgres
 import Routing
 
@@ -42,9 +43,10 @@ struct Devices: AsyncParsableCommand {
             if format == nil, DeviceFormat(fileName: file) == nil {
                 throw ValidationError("'\(file)' does not say what it is; give --format csv or --format ndjson")
             }
-            let vendors: [Vendor] = [.rationalOwl, .upmc, .ipns, .braze, .notificationHubs, .native]
-            guard vendors.contains(Vendor(vendor)) else {
-                throw ValidationError("--vendor must be one of \(vendors.map(\.rawValue).joined(separator: ", "))")
+            guard DeviceLine.vendors.contains(Vendor(vendor)) else {
+                throw ValidationError(
+                    "--vendor must be one of \(DeviceLine.vendors.map(\.rawValue).joined(separator: ", "))"
+                )
             }
         }
 
@@ -112,10 +114,13 @@ struct Devices: AsyncParsableCommand {
             )
             let identifiers = SystemIdentifiers()
             let isPreview = dryRun
-            let statistics = Statistics(PostgresMaintenance(engine: database.engine, node: NodeID("import")))
+            let actor = AuditActor.command(user: getuid())
+            let isFirst = NIOLockedValueBox(true)
+            let statistics = ImportStatistics(PostgresMaintenance(engine: database.engine, node: NodeID("import")))
             let target = DeviceImport.Target(
                 write: { rows async throws(StoreError) in
-                    try await Self.persist { () async throws(StoreError) in
+                    // A quarter of a minute in all; then the checkpoint is better than waiting.
+                    try await ImportRetry.run(pauses: [1, 2, 4, 8]) { () async throws(StoreError) in
                         if isPreview { return try await store.previewImport(rows, scope, in: tenant) }
                         let at = begun.at + begun.on.duration(to: .now)
                         let counts = try await store.importDevices(
@@ -123,8 +128,10 @@ struct Devices: AsyncParsableCommand {
                             scope,
                             in: tenant,
                             identifiers: identifiers,
-                            at: at
+                            at: at,
+                            begunBy: isFirst.withLockedValue { $0 } ? actor : nil
                         )
+                        isFirst.withLockedValue { $0 = false }
                         try await statistics.imported(rows.count)
                         return counts
                     }
@@ -158,23 +165,12 @@ struct Devices: AsyncParsableCommand {
             )
             let state = try await work.run(source, from: start)
             show(state, isLast: true)
-            return state
-        }
-
-        /// Tries again what may go well in a moment: what is imported twice is the same.
-        private static func persist(
-            _ body: () async throws(StoreError) -> PostgresDeviceStore.ImportCounts
-        ) async throws(StoreError) -> PostgresDeviceStore.ImportCounts {
-            // A quarter of a minute in all; then the checkpoint is better than waiting.
-            for pause in [1, 2, 4, 8] {
-                do throws(StoreError) {
-                    return try await body()
-                } catch {
-                    guard error.isRetriable else { throw error }
-                    try? await Task.sleep(for: .seconds(pause))
-                }
+            if !isPreview {
+                let counts = state.checkpoint.counts
+                let rejected = state.checkpoint.rejected
+                _ = try await store.noteImport(counts, rejected: rejected, scope, by: actor, in: tenant)
             }
-            return try await body()
+            return state
         }
     }
 
@@ -221,22 +217,6 @@ struct Devices: AsyncParsableCommand {
                 }
             }
         }
-    }
-}
-
-/// Has the planner look at the tables while they grow: after the first batch, and whenever there is ten times as much.
-private actor Statistics {
-    private let maintenance: PostgresMaintenance
-    private var imported = 0
-    private var next = 1
-
-    init(_ maintenance: PostgresMaintenance) { self.maintenance = maintenance }
-
-    func imported(_ count: Int) async throws(StoreError) {
-        imported += count
-        guard imported >= next else { return }
-        next = imported * 10
-        try await maintenance.analyzeDevices()
     }
 }
 

@@ -38,7 +38,8 @@ struct Key: AsyncParsableCommand {
                         scopes: scopeList,
                         expiresAt: days.map { now + .seconds(Int64($0) * 86_400) }
                     ),
-                    in: TenantID(tenant)
+                    in: TenantID(tenant),
+                    by: .command(user: getuid())
                 )
             }
             guard let id else {
@@ -101,7 +102,11 @@ struct Key: AsyncParsableCommand {
 
         func run() async throws {
             let didRevoke = try await common.withDatabase { _, database in
-                try await PostgresKeyStore(engine: database.engine).revoke(key, in: TenantID(tenant))
+                try await PostgresKeyStore(engine: database.engine).revoke(
+                    key,
+                    in: TenantID(tenant),
+                    by: .command(user: getuid())
+                )
             }
             guard didRevoke else { throw CommandFailure("key revoke: tenant '\(tenant)' has no key '\(key)'") }
             Console.print("revoked")

@@ -80,27 +80,19 @@ struct MessageCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Show a message, its funnel and its deliveries.")
         @Argument(help: "The message's id, or the vendor's own number.") var id: String
         @Option(help: "The tenant.") var tenant: String
-        @Option(help: "Only deliveries to this device.") var device: String?
+        @Option(help: "Explain the delivery to this device: its id, or what the vendor's SDK calls it.") var device:
+            String?
         @Option(help: "How many deliveries to show.") var limit = 20
         @Flag(help: "Print JSON.") var json = false
         @OptionGroup var common: CommonOptions
 
         func run() async throws {
-            let wanted = try device.map { text in
-                guard let id = DeviceID(text: text) else { throw ValidationError("'\(text)' is no device id") }
-                return id
-            }
+            if let device { return try await explain(device) }
             let (facts, deliveries) = try await common.withDatabase { _, database in
+                let facts = try await found(database)
                 let queries = PostgresQueryStore(call: database.call)
-                guard let facts = try await queries.message(id, in: TenantID(tenant)) else {
-                    throw CommandFailure("message show: tenant '\(tenant)' has no message '\(id)'")
-                }
-                let page = try await queries.deliveries(
-                    of: facts.id,
-                    in: TenantID(tenant),
-                    limit: wanted == nil ? max(1, limit) : 1000
-                )
-                return (facts, page.filter { wanted == nil || $0.device == wanted })
+                let page = try await queries.deliveries(of: facts.id, in: TenantID(tenant), limit: max(1, limit))
+                return (facts, page)
             }
             if json {
                 Console.print([
@@ -128,6 +120,44 @@ struct MessageCommand: AsyncParsableCommand {
             Console.print(
                 Console.table(["target", "address", "state", "reason", "transport id", "tries", "bytes"], rows)
             )
+        }
+
+        private func found(_ database: Database) async throws -> MessageFacts {
+            let queries = PostgresQueryStore(call: database.call)
+            guard let facts = try await queries.message(id, in: TenantID(tenant)) else {
+                throw CommandFailure("message show: tenant '\(tenant)' has no message '\(id)'")
+            }
+            return facts
+        }
+
+        private func explain(_ device: String) async throws {
+            let explanations = try await common.withDatabase { _, database in
+                let facts = try await found(database)
+                let queries = PostgresQueryStore(call: database.call)
+                let explainer = DeliveryExplainer(
+                    queries: queries,
+                    directory: PostgresDirectory(call: database.call, engine: database.engine),
+                    adapters: Dictionary(GatewayRuntime.adapters.map { ($0.vendor, $0) }) { first, _ in first },
+                    identifiers: SystemIdentifiers()
+                )
+                var explanations: [DeliveryExplanation] = []
+                for target in try await queries.targets(of: facts, device: device, in: TenantID(tenant)) {
+                    if let one = try await explainer.explain(facts, to: target, in: TenantID(tenant)) {
+                        explanations.append(one)
+                    }
+                }
+                return explanations
+            }
+            guard !explanations.isEmpty else {
+                throw CommandFailure(
+                    "message show: '\(device)' is none of its targets; it was not addressed, or its device was erased"
+                )
+            }
+            if json {
+                Console.print(["message": .string(id), "deliveries": .array(explanations.map(\.json))])
+            } else {
+                Console.print(explanations.map(\.text).joined(separator: "\n\n"))
+            }
         }
     }
 }

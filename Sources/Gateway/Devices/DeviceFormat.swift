@@ -27,6 +27,9 @@ enum DeviceLine {
     /// The columns, in the order in which they are written.
     static let columns = ["key", "platform", "environment", "token", "user", "name", "phone", "attributes"]
 
+    /// Whose SDKs' devices can be imported.
+    static let vendors: [Vendor] = [.rationalOwl, .upmc, .ipns, .braze, .notificationHubs, .native]
+
     /// The members of a JSON line.
     ///
     /// - Throws: `Fault`.

@@ -54,6 +54,8 @@ struct DeviceImport {
     let reject: (Reject) throws -> Void
     /// Told after each batch, when all of it is committed.
     let done: (State) throws -> Void
+    /// Lines up to this one are passed over, headings aside: an earlier import has them.
+    var after = 0
 
     /// Imports what the source still has.
     ///
@@ -63,27 +65,37 @@ struct DeviceImport {
     /// - Returns: the state at the end.
     /// - Throws: what reading, the store or the callbacks throw; what was reported is committed.
     func run(_ source: FileHandle, from start: ImportCheckpoint) async throws -> State {
+        try await run(FileChunks(source: source, bytes: Self.chunkBytes), from: start)
+    }
+
+    /// The same of bytes as they come.
+    ///
+    /// - Throws: what their sequence, the store or the callbacks throw; what was reported is committed.
+    func run<Chunks: AsyncSequence>(
+        _ chunks: Chunks,
+        from start: ImportCheckpoint
+    ) async throws -> State where Chunks.Element: Sequence<UInt8> {
         var state = State(checkpoint: start)
         var splitter = RecordSplitter(quotes: format == .csv, line: start.line, offset: start.offset)
         var headings = start.headings
         var batch = Batch()
         var writing: (batch: Batch, task: Task<PostgresDeviceStore.ImportCounts, any Error>)?
-        var isAtEnd = false
-        while !isAtEnd {
-            var records: [RecordSplitter.Record]
-            if let chunk = try source.read(upToCount: Self.chunkBytes), !chunk.isEmpty {
-                records = splitter.feed(chunk)
-            } else {
-                records = splitter.finish().map { [$0] } ?? []
-                isAtEnd = true
-            }
+        func take(_ records: [RecordSplitter.Record]) async throws {
             for record in records {
-                try take(record, &headings, &batch)
+                try self.take(record, &headings, &batch)
                 guard batch.rows.count + batch.rejects.count >= PostgresDeviceStore.importBatchCount else { continue }
                 try await settle(&writing, &state, headings)
                 writing = begin(batch)
                 batch = Batch()
             }
+        }
+        do {
+            for try await chunk in chunks { try await take(splitter.feed(chunk)) }
+            try await take(splitter.finish().map { [$0] } ?? [])
+        } catch {
+            // What was begun is waited for: its commit is to be reported.
+            try await settle(&writing, &state, headings)
+            throw error
         }
         try await settle(&writing, &state, headings)
         if batch.end > 0 {
@@ -100,6 +112,7 @@ struct DeviceImport {
     ) throws(CommandFailure) {
         batch.end = record.end
         batch.nextLine = record.line + 1
+        if record.line <= after, format == .ndjson || !headings.isEmpty { return }
         guard let bytes = record.bytes else {
             let reason = "is longer than \(RecordSplitter.limitBytes) bytes"
             return batch.rejects.append(Reject(line: record.line, reason: reason, record: []))
@@ -195,4 +208,22 @@ struct DeviceImport {
         }
         return counts
     }
+}
+
+/// A file in pieces.
+private struct FileChunks: AsyncSequence {
+    let source: FileHandle
+    let bytes: Int
+
+    struct AsyncIterator: AsyncIteratorProtocol {
+        let source: FileHandle
+        let bytes: Int
+
+        mutating func next() async throws -> Data? {
+            guard let chunk = try source.read(upToCount: bytes), !chunk.isEmpty else { return nil }
+            return chunk
+        }
+    }
+
+    func makeAsyncIterator() -> AsyncIterator { AsyncIterator(source: source, bytes: bytes) }
 }

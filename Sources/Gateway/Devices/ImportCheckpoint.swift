@@ -1,5 +1,6 @@
 import Foundation
 import Model
+import Postgres
 
 /// How far an import has come, in a file beside its source: what is committed is in it, so that a killed import goes on where it was.
 ///
@@ -20,6 +21,8 @@ struct ImportCheckpoint: Equatable {
     var headings: [String] = []
 
     init(sourceBytes: Int) { self.sourceBytes = sourceBytes }
+
+    var counts: PostgresDeviceStore.ImportCounts { .init(created: created, updated: updated) }
 
     /// Reads one; nil if there is no such file.
     ///

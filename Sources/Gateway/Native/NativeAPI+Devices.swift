@@ -8,7 +8,8 @@ import Postgres
 extension NativeAPI {
     func register(_ call: Call) async throws(Problem) -> Response {
         try call.require("devices")
-        var (fields, _) = try await fields(call)
+        var (fields, bytes) = try await fields(call)
+        let key = try repeatKey(call, bytes)
         let app = AppID(try fields.requiredText("app", limit: 64))
         let platformName = try fields.requiredText("platform", limit: 16)
         guard let platform = Platform(rawValue: platformName) else {
@@ -40,21 +41,17 @@ extension NativeAPI {
             tags: try fields.tags("tags")
         )
         try fields.finish()
-        guard
-            case .registration(.registered(let done)) = try await perform(
-                .registration(.register(registration)),
-                call,
-                app: app
+        return try await perform(.registration(.register(registration)), call, app: app, once: key) { reply in
+            guard case .registration(.registered(let done)) = reply else { return nil }
+            return .json(
+                [
+                    "id": .string(done.device.description), "key": .string(done.key.rawValue),
+                    "wasActive": .bool(done.wasActive),
+                    "replaced": .array(done.replaced.map { .string($0.description) }),
+                ],
+                status: done.wasActive ? 200 : 201
             )
-        else { throw .unavailable(5) }
-        return .json(
-            [
-                "id": .string(done.device.description), "key": .string(done.key.rawValue),
-                "wasActive": .bool(done.wasActive),
-                "replaced": .array(done.replaced.map { .string($0.description) }),
-            ],
-            status: done.wasActive ? .ok : .created
-        )
+        }
     }
 
     func listDevices(_ call: Call) async throws(Problem) -> Response {
@@ -91,7 +88,8 @@ extension NativeAPI {
     func patchDevice(_ call: Call) async throws(Problem) -> Response {
         try call.require("devices")
         let id = try deviceID(call)
-        var (fields, _) = try await fields(call)
+        var (fields, bytes) = try await fields(call)
+        let key = try repeatKey(call, bytes)
         let patch = DevicePatch(
             acceptsPush: try fields.flag("acceptsPush"),
             user: try fields.text("user", limit: 256).map { UserID($0) },
@@ -100,31 +98,40 @@ extension NativeAPI {
             tags: try fields.tags("tags")
         )
         try fields.finish()
-        let facts = try await asked { () async throws(StoreError) in try await devices.patch(id, patch, in: call.tenant)
-        }
-        guard let facts else { throw .notFound("no such device") }
-        return .json(NativeShapes.device(facts))
+        return try await act(
+            once: key,
+            missing: "no such device",
+            answer: { (facts: DeviceFacts?) in facts.map { .json(NativeShapes.device($0)) } },
+            { (keep) async throws(StoreError) in
+                try await devices.patch(id, patch, in: call.tenant, keeping: keep)
+            }
+        )
     }
 
     func eraseDevice(_ call: Call) async throws(Problem) -> Response {
         try call.require("devices")
         let id = try deviceID(call)
-        let actor = "key:\(call.grant.name)"
-        let didErase = try await asked { () async throws(StoreError) in
-            try await devices.erase(id, in: call.tenant, by: actor)
-        }
-        guard didErase else { throw .notFound("no such device") }
-        return Response(status: .noContent)
+        return try await act(
+            once: try repeatKey(call),
+            missing: "no such device",
+            answer: { (didErase: Bool) in didErase ? KeptAnswer(status: 204) : nil },
+            { (keep) async throws(StoreError) in
+                try await devices.erase(id, in: call.tenant, by: call.actor, keeping: keep)
+            }
+        )
     }
 
     func eraseUser(_ call: Call) async throws(Problem) -> Response {
         try call.require("devices")
-        let actor = "key:\(call.grant.name)"
         let user = UserID(call.segments[1])
-        let count = try await asked { () async throws(StoreError) in
-            try await devices.eraseUser(user, in: call.tenant, by: actor)
-        }
-        return .json(["erased": .int(count)])
+        return try await act(
+            once: try repeatKey(call),
+            missing: "no such user",
+            answer: { (count: Int) in .json(["erased": .int(count)]) },
+            { (keep) async throws(StoreError) in
+                try await devices.eraseUser(user, in: call.tenant, by: call.actor, keeping: keep)
+            }
+        )
     }
 
     func inbox(_ call: Call) async throws(Problem) -> Response {

@@ -12,8 +12,7 @@ extension NativeAPI {
         var (fields, bytes) = try await fields(call)
         let app = AppID(try fields.requiredText("app", limit: 64))
         var submission = try Self.submission(&fields, identifiers)
-        if let key = HTTPField.Name("idempotency-key").flatMap({ call.request.headers[$0] }) {
-            guard !key.isEmpty, key.utf8.count <= 128 else { throw .invalid("Idempotency-Key", "1 to 128 bytes") }
+        if let key = try Self.repeatKey(of: call.request) {
             submission.idempotencyKey = key
             submission.bodyHash = identifiers.sha256(bytes)
         }
@@ -102,23 +101,33 @@ extension NativeAPI {
     func cancel(_ call: Call) async throws(Problem) -> Response {
         try call.require("send")
         let facts = try await found(call)
-        let isCanceled = try await control(facts, .cancel, call)
-        return .json(["id": .string(facts.id.description), "canceled": .bool(isCanceled)])
+        let id = facts.id.description
+        return try await perform(
+            .submission(.control(.cancel, message: id)),
+            call,
+            app: facts.scope.app,
+            once: try repeatKey(call)
+        ) { reply in
+            guard case .submission(.controlled(let isCanceled)) = reply else { return nil }
+            return .json(["id": .string(id), "canceled": .bool(isCanceled)])
+        }
     }
 
     /// `POST /v1/messages/{id}/pause`, `resume`, `requeue`, `cancel`: asking again changes nothing and is no error.
     func control(_ call: Call) async throws(Problem) -> Response {
         try call.require("send")
         guard let control = MessageControl(rawValue: call.segments[2]) else { throw .notFound("no such path") }
-        let isChanged = try await self.control(try await found(call), control, call)
-        return .json(NativeShapes.controlled(try await found(call), isChanged))
-    }
-
-    private func control(_ facts: MessageFacts, _ control: MessageControl, _ call: Call) async throws(Problem) -> Bool {
-        let command = SubmissionCommand.control(control, message: facts.id.description)
-        let reply = try await perform(.submission(command), call, app: facts.scope.app)
-        guard case .submission(.controlled(let isChanged)) = reply else { throw .unavailable(5) }
-        return isChanged
+        let facts = try await found(call)
+        let id = facts.id.description
+        return try await perform(
+            .submission(.control(control, message: id)),
+            call,
+            app: facts.scope.app,
+            once: try repeatKey(call)
+        ) { reply in
+            guard case .submission(.controlled(let isChanged)) = reply else { return nil }
+            return .json(["id": .string(id), "changed": .bool(isChanged)])
+        }
     }
 
     func deliveries(_ call: Call) async throws(Problem) -> Response {
@@ -127,10 +136,10 @@ extension NativeAPI {
         if call.segments.count == 4 {
             guard let target = TargetID(text: call.segments[3]) else { throw .notFound("no such delivery") }
             let one = try await asked { () async throws(StoreError) in
-                try await queries.delivery(of: facts.id, target: target, in: call.tenant)
+                try await explainer.explain(facts, to: target, in: call.tenant)
             }
             guard let one else { throw .notFound("no such delivery") }
-            return .json(NativeShapes.delivery(one))
+            return .json(one.json)
         }
         var state: DeliveryState?
         if let text = call.query("state") {
@@ -154,7 +163,8 @@ extension NativeAPI {
 
     func receipt(_ call: Call) async throws(Problem) -> Response {
         try call.require("devices")
-        var (fields, _) = try await fields(call)
+        var (fields, bytes) = try await fields(call)
+        let repeatKey = try repeatKey(call, bytes)
         let app = AppID(try fields.requiredText("app", limit: 64))
         let message = try fields.requiredText("message", limit: 128)
         let key = VendorDeviceKey(try fields.requiredText("key", limit: 128))
@@ -162,13 +172,15 @@ extension NativeAPI {
         guard let kind = ReceiptKind(rawValue: kind) else { throw .invalid("kind", "must be received or read") }
         let at = try fields.moment("at")
         try fields.finish()
-        let reply = try await perform(
+        return try await perform(
             .receipt(.report(kind, message: message, reporter: Reporter(key: key), at: at)),
             call,
-            app: app
-        )
-        guard case .receipt(let outcome) = reply else { throw .unavailable(5) }
-        return .json(["outcome": .string("\(outcome)")])
+            app: app,
+            once: repeatKey
+        ) { reply in
+            guard case .receipt(let outcome) = reply else { return nil }
+            return .json(["outcome": .string("\(outcome)")])
+        }
     }
 
     func putMedia(_ call: Call) async throws(Problem) -> Response {
@@ -177,8 +189,15 @@ extension NativeAPI {
         let hash = identifiers.sha256(bytes)
         guard hash == call.segments[1].lowercased() else { throw .invalid("hash", "the body's SHA-256 is \(hash)") }
         let app = AppID(call.query("app") ?? "")
-        _ = try await perform(.media(.store(bytes: bytes, hash: hash)), call, app: app)
-        return .json(["hash": .string(hash)], status: .created)
+        return try await perform(
+            .media(.store(bytes: bytes, hash: hash)),
+            call,
+            app: app,
+            once: try repeatKey(call, bytes)
+        ) { reply in
+            if case .refused = reply { return nil }
+            return .json(["hash": .string(hash)], status: 201)
+        }
     }
 
     func funnel(_ call: Call) async throws(Problem) -> Response {

@@ -24,6 +24,9 @@ struct NativeAPI: Sendable {
     let desk: WebhookDesk
     let followers: EventSeats
     let clock: any WallClock
+    let audit: PostgresAuditStore
+    let explainer: DeliveryExplainer
+    let imports: DeviceImports
     let logger: Logger
 
     /// One call with its caller known.
@@ -37,6 +40,7 @@ struct NativeAPI: Sendable {
         var hangUp: @Sendable () -> Void
 
         var tenant: TenantID { grant.tenant }
+        var actor: AuditActor { .key(grant.name) }
 
         /// - Throws: `Problem` when the key lacks the scope.
         func require(_ scope: String) throws(Problem) {
@@ -135,11 +139,13 @@ struct NativeAPI: Sendable {
             return try await group(call, route)
         case ("receipts", 1) where method == .post: return try await receipt(call)
         case ("media", 2) where method == .put: return try await putMedia(call)
+        case ("imports", 1) where method == .post: return try await importDevices(call)
+        case ("audit", 1) where method == .get: return try await listAudit(call)
         case ("analytics", 2) where method == .get && call.segments[1] == "funnel": return try await funnel(call)
         case ("events", 1) where method == .get: return try await events(call)
         case ("webhooks", 1...3): return try await webhooks(call)
         case ("messages", _), ("devices", _), ("users", _), ("receipts", _), ("media", _), ("analytics", _),
-            ("events", _):
+            ("events", _), ("imports", _), ("audit", _):
             throw .methodNotAllowed("\(method) \(call.request.uri.path.prefix(64))")
         default: throw .notFound("no such path; /openapi.json lists all")
         }
@@ -162,26 +168,107 @@ struct NativeAPI: Sendable {
     /// - Throws: `Problem`.
     func body(_ call: Call) async throws(Problem) -> [UInt8] {
         do { return try await BodyReader.read(call.request, limitBytes: Self.bodyLimitBytes) } catch .tooLarge {
-            throw .tooLarge
+            throw .tooLarge(Self.bodyLimitBytes)
         } catch { throw .tooSlow }
     }
 
-    /// Carries out one command and gives its reply.
-    ///
-    /// - Throws: `Problem` for a refusal.
-    func perform(_ command: Command, _ call: Call, app: AppID) async throws(Problem) -> Reply {
-        let scope = CallScope(
+    private func scope(_ call: Call, _ app: AppID) -> CallScope {
+        CallScope(
             tenant: call.tenant,
             app: app,
             vendor: .native,
             settings: BindingSettings(tenant: call.tenant, app: app),
             remoteAddress: call.remoteAddress
         )
-        let result = await handler.perform([command], in: scope)
+    }
+
+    /// Carries out one command and gives its reply.
+    ///
+    /// - Throws: `Problem` for a refusal.
+    func perform(_ command: Command, _ call: Call, app: AppID) async throws(Problem) -> Reply {
+        let result = await handler.perform([command], in: scope(call, app))
         if !result.handover.isEmpty { handOver(result.handover) }
         guard let reply = result.replies.first else { throw .unavailable(5) }
         if case .refused(let refusal) = reply { throw Problem(refusal, app: app) }
         return reply
+    }
+
+    /// Carries out one command and answers it; once, when the call has a repeat key.
+    ///
+    /// - Throws: `Problem` for a refusal.
+    func perform(
+        _ command: Command,
+        _ call: Call,
+        app: AppID,
+        once key: IdempotencyKey?,
+        answer: @escaping @Sendable (Reply) -> KeptAnswer?
+    ) async throws(Problem) -> Response {
+        guard let key else {
+            guard let answer = answer(try await perform(command, call, app: app)) else { throw .unavailable(5) }
+            return .kept(answer)
+        }
+        switch await handler.perform(command, in: scope(call, app), keeping: Keep(key, answer: answer)) {
+        case .success(let answer): return .kept(answer)
+        case .failure(let other):
+            if case .refused(let refusal) = other.reply { throw Problem(refusal, app: app) }
+            throw .unavailable(5)
+        }
+    }
+
+    /// Carries out one act of a store and answers it; once, when the call has a repeat key. `answer` nil: there is no such thing, nothing was done.
+    ///
+    /// - Throws: `Problem`.
+    func act<Result: Sendable>(
+        once key: IdempotencyKey?,
+        missing: String,
+        answer: @escaping @Sendable (Result) -> KeptAnswer?,
+        _ act: (Keep<Result>?) async throws(StoreError) -> Kept<Result>
+    ) async throws(Problem) -> Response {
+        let outcome = try await asked { () async throws(StoreError) in
+            // Another transaction may win; what was rolled back may be done again.
+            for _ in 0..<CommandLimits.conflictRetries {
+                do throws(StoreError) {
+                    return try await act(key.map { Keep($0, answer: answer) })
+                } catch {
+                    guard error.code == .conflict else { throw error }
+                }
+            }
+            return try await act(key.map { Keep($0, answer: answer) })
+        }
+        switch outcome {
+        case .done(let result):
+            guard let answer = answer(result) else { throw .notFound(missing) }
+            return .kept(answer)
+        case .repeated(let first): return .kept(first)
+        case .mismatch: throw .conflict
+        case .tooLarge:
+            throw .invalid(
+                "Idempotency-Key",
+                "the answer has more than \(KeptAnswer.limitBytes) bytes: send without it"
+            )
+        }
+    }
+
+    /// The call's `Idempotency-Key` with a digest of what it came with: method, path, query and body.
+    ///
+    /// - Throws: `Problem` for one that cannot be kept.
+    func repeatKey(_ call: Call, _ body: [UInt8] = []) throws(Problem) -> IdempotencyKey? {
+        guard let key = try Self.repeatKey(of: call.request) else { return nil }
+        return IdempotencyKey(key: key, bodyHash: identifiers.sha256(Array(Self.head(of: call.request).utf8) + body))
+    }
+
+    /// What of a request, beside its body, a repeat must have in common.
+    static func head(of request: Request) -> String { "\(request.method) \(request.head.path ?? "")\n" }
+
+    /// The `Idempotency-Key` header.
+    ///
+    /// - Throws: `Problem` for one that cannot be kept.
+    static func repeatKey(of request: Request) throws(Problem) -> String? {
+        guard let name = HTTPField.Name("idempotency-key"), let key = request.headers[name] else { return nil }
+        guard !key.isEmpty, key.utf8.count <= CommandLimits.keyBytes else {
+            throw .invalid("Idempotency-Key", "1 to \(CommandLimits.keyBytes) bytes")
+        }
+        return key
     }
 
     /// Runs a query; a store that is down is a 503.
@@ -192,5 +279,21 @@ struct NativeAPI: Sendable {
             logger.warning("the store refused", metadata: [LogKey.error: "\(error)"])
             throw .unavailable(5)
         }
+    }
+}
+
+extension KeptAnswer {
+    /// A JSON answer.
+    static func json(_ value: JSON, status: Int = 200) -> KeptAnswer {
+        KeptAnswer(status: status, body: JSONWriter.bytes(value))
+    }
+}
+
+extension Response {
+    /// An answer that is, or could be, kept. Without a body it has no content type.
+    static func kept(_ answer: KeptAnswer) -> Response {
+        var response = Response(VendorResponse(status: answer.status, body: answer.body))
+        if !answer.body.isEmpty { response.headers[.contentType] = "application/json; charset=utf-8" }
+        return response
     }
 }

@@ -105,6 +105,13 @@ enum NativeShapes {
         ]
     }
 
+    static func audit(_ entry: AuditEntry) -> JSON {
+        [
+            "position": .int(entry.position), "at": time(entry.at), "actor": .string(entry.actor),
+            "action": .string(entry.action), "subject": .string(entry.subject), "data": entry.data ?? .null,
+        ]
+    }
+
     private static func text(_ text: String?) -> JSON { text.map { .string($0) } ?? .null }
     private static func time(_ time: Timestamp?) -> JSON { time.map { .int($0.milliseconds) } ?? .null }
     private static func count(_ count: Int?) -> JSON { count.map { .int($0) } ?? .null }

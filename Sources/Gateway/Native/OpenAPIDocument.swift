@@ -80,6 +80,13 @@ enum OpenAPIDocument {
         ),
         Operation(path: "/v1/receipts", method: "post", summary: "Report received or read", success: "200"),
         Operation(path: "/v1/media/{hash}", method: "put", summary: "Store an image under its SHA-256", success: "201"),
+        Operation(
+            path: "/v1/imports",
+            method: "post",
+            summary: "Register the devices of an NDJSON or CSV body; ?app=&vendor=&dryRun=&after=",
+            success: "200"
+        ),
+        Operation(path: "/v1/audit", method: "get", summary: "Who did what, after a position", success: "200"),
         Operation(path: "/v1/analytics/funnel", method: "get", summary: "The funnel per app and day", success: "200"),
         Operation(
             path: "/v1/events",

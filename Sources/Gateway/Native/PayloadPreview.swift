@@ -11,9 +11,6 @@ struct PayloadPreview: Sendable {
     let clock: any WallClock
     let identifiers: any IdentifierSource
 
-    /// A token that nobody has, in place of the device's.
-    private static let token = DeviceToken(stored: String(repeating: "0", count: 64))
-
     /// One entry per dialect bound to the app, and the native one: the request's headers, what would be refused in it, its size and the
     /// payload itself.
     ///
@@ -46,46 +43,19 @@ struct PayloadPreview: Sendable {
                 token: nil,
                 tokenState: .none
             )
-            out[vendor.rawValue] = Self.entry(
-                adapter,
-                notification,
-                target,
-                settings[vendor] ?? BindingSettings(tenant: tenant, app: app),
-                topic
-            )
+            out[vendor.rawValue] =
+                switch PushPicture.make(
+                    adapter,
+                    notification,
+                    target,
+                    settings[vendor] ?? BindingSettings(tenant: tenant, app: app),
+                    topic: topic,
+                    id: PushID(target.target.rawValue)
+                ) {
+                case .success(let picture): picture.json(token: PushPicture.token)
+                case .failure(let error): ["error": .string(error.description)]
+                }
         }
         return ["previews": .object(out)]
-    }
-
-    private static func entry(
-        _ adapter: any VendorAdapter,
-        _ notification: Notification,
-        _ target: TargetFacts,
-        _ settings: BindingSettings,
-        _ topic: String
-    ) -> JSON {
-        do {
-            let payload = try adapter.payload(for: notification, to: target, settings: settings)
-            let push = Push(
-                slot: 0,
-                token: token,
-                environment: target.environment,
-                topic: topic,
-                id: PushID(target.target.rawValue),
-                payload: payload,
-                expiresAt: notification.expiresAt
-            )
-            let preview = PushPreview(push, authority: APNsEndpoint(target.environment).authority)
-            return [
-                "pushType": .string(payload.type.wireName), "priority": .int(payload.priority),
-                "collapseId": payload.collapseID.map { .string($0) } ?? .null, "bytes": .int(payload.bytes.count),
-                "reduced": .array(payload.reduced.map { .string($0) }),
-                "headers": .object(JSONObject(preview.fields.map { ($0.name, .string($0.value)) })),
-                "refused": preview.fault.map { .string($0.description) } ?? .null,
-                "payload": (try? JSONParser.parse(payload.bytes)) ?? .null,
-            ]
-        } catch {
-            return ["error": .string(error.description)]
-        }
     }
 }

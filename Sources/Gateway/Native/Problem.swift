@@ -11,13 +11,17 @@ struct Problem: Error, Hashable {
     var detail: String
     var retryAfterSeconds: Int?
 
-    var response: Response {
+    var response: Response { response(with: nil) }
+
+    /// The response with one more member, such as what was done before it failed.
+    func response(with more: (String, JSON)?) -> Response {
         var body: JSON = [
             "type": .string("https://push-gateway.invalid/errors/\(code)"), "title": .string(title),
             "status": .int(status), "code": .string(code), "detail": .string(detail),
         ]
-        if case .object(var object) = body, let retryAfterSeconds {
-            object["retryAfter"] = .int(retryAfterSeconds)
+        if case .object(var object) = body {
+            if let retryAfterSeconds { object["retryAfter"] = .int(retryAfterSeconds) }
+            if let more { object[more.0] = more.1 }
             body = .object(object)
         }
         var headers = HTTPFields()
@@ -58,17 +62,26 @@ struct Problem: Error, Hashable {
     static func methodNotAllowed(_ method: String) -> Problem {
         Problem(status: 405, code: "PG-1006", title: "Method not allowed", detail: "\(method) is not possible here")
     }
-    static let tooLarge = Problem(
-        status: 413,
-        code: "PG-1007",
-        title: "The body is too large",
-        detail: "the limit is \(NativeAPI.bodyLimitBytes) bytes"
-    )
+    static func tooLarge(_ limitBytes: Int) -> Problem {
+        Problem(
+            status: 413,
+            code: "PG-1007",
+            title: "The body is too large",
+            detail: "the limit is \(limitBytes) bytes"
+        )
+    }
     static let tooSlow = Problem(
         status: 408,
         code: "PG-1008",
         title: "The body came too slowly",
         detail: "send it within \(BodyReader.timeLimit.components.seconds) seconds"
+    )
+    static let importTooSlow = Problem(
+        status: 408,
+        code: "PG-1008",
+        title: "The body came too slowly",
+        detail: "it broke off, or took more than \(DeviceImports.timeLimit.components.seconds) seconds; "
+            + "go on behind the line that is committed"
     )
     static let conflict = Problem(
         status: 409,

@@ -54,7 +54,8 @@ struct Provisioner: Sendable {
                     defaultTimeToLive: nil,
                     bindings: app.bindings.flatMap(Self.bindings)
                 )
-            }
+            },
+            retention: tenant.retention
         )
     }
 

@@ -1,5 +1,6 @@
 import Foundation
 import Model
+import Postgres
 import RationalOwl
 
 /// What a provisioning file says, checked, with its secrets read but not yet sealed.
@@ -9,6 +10,7 @@ struct ProvisioningFile: Sendable {
         var apiKeys: [APIKey]
         var credentials: [Credential]
         var apps: [App]
+        var retention: TenantRetention
     }
     struct APIKey: Sendable {
         var name: String
@@ -77,11 +79,48 @@ struct ProvisioningReader {
         var apps: [ProvisioningFile.App] = []
         let known = Set(credentials.map(\.id))
         for (path, value) in try fields.list("apps") { apps.append(try app(value, path, credentials: known)) }
+        let retention = try retention(&fields)
         try fields.finish()
         try unique(keys.map(\.name), "\(path).apiKeys", "name")
         try unique(credentials.map(\.id.rawValue), "\(path).credentials", "id")
         try unique(apps.map(\.id.rawValue), "\(path).apps", "id")
-        return ProvisioningFile.Tenant(id: id, apiKeys: keys, credentials: credentials, apps: apps)
+        return ProvisioningFile.Tenant(
+            id: id,
+            apiKeys: keys,
+            credentials: credentials,
+            apps: apps,
+            retention: retention
+        )
+    }
+
+    private func retention(_ fields: inout StrictFields) throws(ProvisioningProblem) -> TenantRetention {
+        var durations: [TenantRetention.Name: Duration] = [:]
+        for (key, path, value) in try fields.pairs("retention") {
+            guard let name = TenantRetention.Name(rawValue: key) else {
+                let known = TenantRetention.Name.allCases.map(\.rawValue).joined(separator: ", ")
+                throw ProvisioningProblem(path: path, problem: "is no known key; there are \(known)")
+            }
+            guard let duration = value.string.flatMap(Self.duration), name.range.contains(duration) else {
+                let least = name.range.lowerBound.components.seconds / 86_400
+                throw ProvisioningProblem(
+                    path: path,
+                    problem: "must be a time like 36h or 30d, from \(least)d to 3650d"
+                )
+            }
+            durations[name] = duration
+        }
+        return TenantRetention(durations)
+    }
+
+    /// Hours or days: `36h`, `30d`.
+    private static func duration(_ text: String) -> Duration? {
+        // Six digits: far above every range, far below what a duration holds.
+        guard text.utf8.count <= 7, let number = Int64(text.dropLast()), number > 0 else { return nil }
+        switch text.last {
+        case "h": return .seconds(number * 3600)
+        case "d": return .seconds(number * 86_400)
+        default: return nil
+        }
     }
 
     private func apiKey(_ json: JSON, _ path: String) throws(ProvisioningProblem) -> ProvisioningFile.APIKey {

@@ -111,6 +111,8 @@ struct GatewayRuntime {
             addresses: AddressGuard(allowing: try webhookNetworks())
         )
         let handOver: @Sendable ([SliceLease]) -> Void = { engine.offer($0) }
+        let queries = PostgresQueryStore(call: database.call)
+        let devices = PostgresDeviceStore(call: database.call)
         let responder = GatewayResponder(
             mounts: VendorMounts(Self.adapters),
             vendors: VendorEndpoint(
@@ -125,14 +127,28 @@ struct GatewayRuntime {
                 directory: cache,
                 handler: handler,
                 handOver: handOver,
-                queries: PostgresQueryStore(call: database.call),
-                devices: PostgresDeviceStore(call: database.call),
+                queries: queries,
+                devices: devices,
                 identifiers: identifiers,
                 previews: PayloadPreview(
                     directory: directory,
                     adapters: adapters,
                     clock: clock,
                     identifiers: identifiers
+                ),
+                audit: PostgresAuditStore(call: database.call),
+                explainer: DeliveryExplainer(
+                    queries: queries,
+                    directory: directory,
+                    adapters: adapters,
+                    identifiers: identifiers
+                ),
+                imports: DeviceImports(
+                    devices: devices,
+                    commands: PostgresCommandStore(call: database.call, node: node),
+                    maintenance: PostgresMaintenance(engine: database.engine, node: node),
+                    identifiers: identifiers,
+                    clock: clock
                 ),
                 desk: desk,
                 followers: EventSeats(),

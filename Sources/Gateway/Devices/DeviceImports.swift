@@ -1,0 +1,235 @@
+import Commands
+import Crypto
+import Foundation
+import Model
+import NIOConcurrencyHelpers
+import NIOCore
+import Postgres
+
+/// Imports by `POST /v1/imports`: a body of any length, taken in batches as it comes and never held.
+struct DeviceImports: Sendable {
+    /// 256 MiB a call: some two million rows. A longer list comes in several calls, so that one cannot hold a connection for hours.
+    static let bodyLimitBytes = 256 << 20
+    /// Fifteen minutes a call, for the same reason; who sends nothing for a minute is cut off by the listener.
+    static let timeLimit = Duration.seconds(900)
+    /// Two at a time on a node: each keeps a session of the database busy, and the calls of the apps need the others.
+    static let concurrentLimit = 2
+    /// 100 rejected rows are told one by one; all are counted. The answer must not grow with the file.
+    static let toldRejects = 100
+
+    let devices: PostgresDeviceStore
+    let commands: any CommandStore
+    let maintenance: PostgresMaintenance
+    let identifiers: any IdentifierSource
+    let clock: any WallClock
+    private let running = NIOLockedValueBox(0)
+
+    init(
+        devices: PostgresDeviceStore,
+        commands: any CommandStore,
+        maintenance: PostgresMaintenance,
+        identifiers: any IdentifierSource,
+        clock: any WallClock
+    ) {
+        self.devices = devices
+        self.commands = commands
+        self.maintenance = maintenance
+        self.identifiers = identifiers
+        self.clock = clock
+    }
+
+    /// What is asked of an import.
+    struct Wish: Sendable {
+        var tenant: TenantID
+        var scope: AppScope
+        var format: DeviceFormat
+        var isDryRun: Bool
+        /// Lines up to this one are passed over: an earlier call has committed them.
+        var after: Int
+        var actor: AuditActor
+        /// A repeat key, without the digest that the body completes.
+        var repeatKey: String?
+        /// What the digest begins with.
+        var head: String
+    }
+
+    /// How far an import has come. All of it is committed.
+    struct Progress: Sendable {
+        var state: DeviceImport.State
+        var rejects: [(line: Int, reason: String)] = []
+        /// The last line that is done.
+        var line: Int { max(0, state.checkpoint.line - 1) }
+    }
+
+    /// Why an import ended early; what was committed stays.
+    enum Failure: Error {
+        case tooLarge, tooSlow, broken
+        /// The first line does not name known columns.
+        case headings(String)
+        case store(StoreError)
+    }
+
+    /// What came of an import.
+    enum Outcome: Sendable {
+        case done(KeptAnswer)
+        case mismatch
+        case failed(Failure, Progress)
+    }
+
+    /// One place among those that run at once; nil when all are taken.
+    func seat() -> Seat? {
+        let isFree = running.withLockedValue { running in
+            guard running < Self.concurrentLimit else { return false }
+            running += 1
+            return true
+        }
+        return isFree ? Seat(running) : nil
+    }
+
+    /// Given back when it is let go.
+    final class Seat: Sendable {
+        private let running: NIOLockedValueBox<Int>
+        fileprivate init(_ running: NIOLockedValueBox<Int>) { self.running = running }
+        deinit { running.withLockedValue { $0 -= 1 } }
+    }
+
+    /// Whether the tenant has the app.
+    ///
+    /// - Throws: `StoreError`.
+    func knows(_ scope: AppScope, in tenant: TenantID) async throws(StoreError) -> Bool {
+        if case .app(_?)? = try await commands.run([.app(scope)], in: tenant).first { true } else { false }
+    }
+
+    /// Takes a body in. The first batch notes in the audit that it began, the end notes the counts; a repeat key is kept with the end.
+    func run<Body: AsyncSequence & Sendable>(
+        _ wish: Wish,
+        body: Body
+    ) async -> Outcome where Body.Element == ByteBuffer {
+        let meter = BodyMeter(head: wish.head)
+        var progress = Progress(state: DeviceImport.State(checkpoint: ImportCheckpoint(sourceBytes: 0)))
+        let work = DeviceImport(
+            format: wish.format,
+            target: target(wish),
+            reject: { reject in
+                guard progress.rejects.count < Self.toldRejects else { return }
+                progress.rejects.append((reject.line, reject.reason))
+            },
+            done: { progress.state = $0 },
+            after: wish.after
+        )
+        let metered = MeteredBody(base: body, meter: meter)
+        do {
+            if let key = wish.repeatKey, let first = try await devices.keptAnswer(under: key, in: wish.tenant) {
+                // Nothing of it is taken: it only has to be the same.
+                for try await _ in metered {}
+                return first.bodyHash == meter.digest() ? .done(first.answer) : .mismatch
+            }
+            progress.state = try await work.run(metered, from: progress.state.checkpoint)
+        } catch let failure as Failure {
+            return .failed(failure, progress)
+        } catch let error as StoreError {
+            return .failed(.store(error), progress)
+        } catch let problem as CommandFailure {
+            return .failed(.headings(problem.description), progress)
+        } catch {
+            return .failed(.broken, progress)
+        }
+        return await end(wish, progress, meter)
+    }
+
+    private func end(_ wish: Wish, _ progress: Progress, _ meter: BodyMeter) async -> Outcome {
+        let answer = KeptAnswer.json(Self.json(progress, isDryRun: wish.isDryRun))
+        guard !wish.isDryRun else { return .done(answer) }
+        let key = wish.repeatKey.map { IdempotencyKey(key: $0, bodyHash: meter.digest()) }
+        do throws(StoreError) {
+            let kept = try await devices.noteImport(
+                progress.state.checkpoint.counts,
+                rejected: progress.state.checkpoint.rejected,
+                wish.scope,
+                by: wish.actor,
+                in: wish.tenant,
+                keeping: key.map { key in Keep<Void>(key) { (_: Void) in answer } }
+            )
+            switch kept {
+            case .done, .tooLarge: return .done(answer)
+            case .repeated(let first): return .done(first)
+            case .mismatch: return .mismatch
+            }
+        } catch {
+            return .failed(.store(error), progress)
+        }
+    }
+
+    private func target(_ wish: Wish) -> DeviceImport.Target {
+        let statistics = ImportStatistics(maintenance)
+        let isFirst = NIOLockedValueBox(true)
+        return DeviceImport.Target(
+            write: { rows async throws(StoreError) in
+                try await ImportRetry.run(pauses: [1, 2]) { () async throws(StoreError) in
+                    if wish.isDryRun { return try await devices.previewImport(rows, wish.scope, in: wish.tenant) }
+                    let counts = try await devices.importDevices(
+                        rows,
+                        wish.scope,
+                        in: wish.tenant,
+                        identifiers: identifiers,
+                        at: clock.now(),
+                        begunBy: isFirst.withLockedValue { $0 } ? wish.actor : nil
+                    )
+                    isFirst.withLockedValue { $0 = false }
+                    try await statistics.imported(rows.count)
+                    return counts
+                }
+            },
+            identifiers: identifiers
+        )
+    }
+
+    /// Counts, and the rows that were not taken.
+    static func json(_ progress: Progress, isDryRun: Bool) -> JSON {
+        let counts = progress.state.checkpoint
+        return [
+            "dryRun": .bool(isDryRun), "line": .int(progress.line), "created": .int(counts.created),
+            "updated": .int(counts.updated), "unchanged": .int(progress.state.unchanged),
+            "rejected": .int(counts.rejected),
+            "rejects": .array(progress.rejects.map { ["line": .int($0.line), "reason": .string($0.reason)] }),
+        ]
+    }
+}
+
+/// Counts, times and digests a body on its way. One task's.
+private final class BodyMeter {
+    private let end = ContinuousClock.now + DeviceImports.timeLimit
+    private var bytes = 0
+    private var hash = SHA256()
+
+    init(head: String) { hash.update(data: Array(head.utf8)) }
+
+    func pass(_ buffer: ByteBuffer) throws(DeviceImports.Failure) {
+        bytes += buffer.readableBytes
+        guard bytes <= DeviceImports.bodyLimitBytes else { throw .tooLarge }
+        guard ContinuousClock.now < end else { throw .tooSlow }
+        hash.update(data: Array(buffer.readableBytesView))
+    }
+
+    /// Of the head and all that passed, as `sha256` of an `IdentifierSource`.
+    func digest() -> String { HexCoding.encode(hash.finalize()) }
+}
+
+/// A body that goes through a meter.
+private struct MeteredBody<Base: AsyncSequence>: AsyncSequence where Base.Element == ByteBuffer {
+    let base: Base
+    let meter: BodyMeter
+
+    struct AsyncIterator: AsyncIteratorProtocol {
+        var base: Base.AsyncIterator
+        let meter: BodyMeter
+
+        mutating func next() async throws -> ByteBufferView? {
+            guard let buffer = try await base.next() else { return nil }
+            try meter.pass(buffer)
+            return buffer.readableBytesView
+        }
+    }
+
+    func makeAsyncIterator() -> AsyncIterator { AsyncIterator(base: base.makeAsyncIterator(), meter: meter) }
+}

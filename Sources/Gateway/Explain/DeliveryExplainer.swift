@@ -1,0 +1,211 @@
+import APNs
+import Commands
+import DeliveryEngine
+import Foundation
+import Model
+import Postgres
+
+/// Why a delivery is where it is: for the native API and `message show --device`.
+struct DeliveryExplainer: Sendable {
+    let queries: PostgresQueryStore
+    let directory: PostgresDirectory
+    let adapters: [Vendor: any VendorAdapter]
+    let identifiers: any IdentifierSource
+
+    /// All about one delivery; nil when the message has no such target.
+    ///
+    /// - Throws: `StoreError`.
+    func explain(
+        _ message: MessageFacts,
+        to target: TargetID,
+        in tenant: TenantID
+    ) async throws(StoreError) -> DeliveryExplanation? {
+        guard let trail = try await queries.trail(of: message, target: target, in: tenant) else { return nil }
+        let route = trail.target.flatMap { trail.routes[$0.platform] }
+        var credential = trail.queue?.heldBy
+        if let facts = trail.target, credential == nil { credential = route?.credentials[facts.environment] }
+        var standing: CredentialStanding?
+        if let credential {
+            standing = try await directory.standing(of: CredentialKey(tenant: tenant, credential: credential))
+        }
+        var explanation = DeliveryExplanation(
+            message: message,
+            trail: trail,
+            topic: route?.topic,
+            credential: credential,
+            standing: standing
+        )
+        if let facts = trail.target, let adapter = adapters[facts.vendor] {
+            let settings = try await directory.settings(of: message.scope.app, in: tenant)[facts.vendor]
+            explanation.push = PushPicture.make(
+                adapter,
+                Notification(
+                    message: message.id,
+                    origin: message.scope.vendor,
+                    content: message.content,
+                    sentAt: message.dueAt,
+                    expiresAt: message.expiresAt,
+                    collapseID: message.collapseID
+                ),
+                facts,
+                settings ?? BindingSettings(tenant: tenant, app: message.scope.app),
+                topic: route?.topic ?? "",
+                id: PushID(
+                    trail.delivery.transportID ?? identifiers.transportID(message: message.id, target: target)
+                )
+            )
+        }
+        return explanation
+    }
+}
+
+/// One delivery, explained. What was written with its outcome is told as it was; the rest is made again from what is stored now, and said to be so.
+struct DeliveryExplanation: Sendable {
+    let message: MessageFacts
+    let trail: DeliveryTrail
+    /// Of the app on the device's platform.
+    let topic: String?
+    /// The one that it waits for, or that the app has for the device's environment.
+    let credential: CredentialID?
+    /// Nil when that is not provisioned any more.
+    let standing: CredentialStanding?
+    /// Nil when nobody answers to the target any more, or its dialect is not in this build.
+    var push: Result<PushPicture, AdapterError>?
+
+    /// What is made again, by its place in `json`: it may differ from what was sent, if the device, the app or its settings changed since.
+    static let recomputed = ["device", "identity", "route", "push"]
+
+    private var delivery: DeliveryFacts { trail.delivery }
+    private var reason: ReasonText.Entry? { delivery.snapshot.reason.flatMap(ReasonText.entry) }
+    private var token: String { trail.target?.token?.masked ?? "…" }
+
+    private var standingText: String {
+        let queue = trail.queue.map { queue in
+            ReasonText.QueueWords(
+                isLeased: queue.state == "leased",
+                isPaused: queue.isLanePaused || message.state == .paused,
+                isReserved: delivery.snapshot.isReserved && queue.state == "ready",
+                attempts: queue.attempts,
+                holder: queue.heldBy.map { ($0.rawValue, standing?.refusal) },
+                nextTry: Self.text(queue.nextAt)
+            )
+        }
+        return ReasonText.standing(delivery, queue: queue)
+    }
+
+    /// The delivery as elsewhere, with `explanation` beside it.
+    var json: JSON {
+        var out = NativeShapes.delivery(delivery).object ?? JSONObject()
+        var why = JSONObject()
+        why["standing"] = .string(standingText)
+        why["meaning"] = Self.json(reason?.meaning)
+        why["advice"] = Self.json(reason?.advice)
+        why["device"] = trail.target.map(device) ?? .null
+        why["identity"] = trail.target.map(identity) ?? .null
+        why["route"] = route
+        why["push"] = pushJSON
+        why["queue"] = trail.queue.map(Self.queue) ?? .null
+        why["recomputed"] = .array(Self.recomputed.map { .string($0) })
+        out["explanation"] = .object(why)
+        return .object(out)
+    }
+
+    private var route: JSON {
+        [
+            "topic": Self.json(topic), "credential": Self.json(credential?.rawValue),
+            "kind": Self.json(standing?.kind), "refusal": Self.json(standing?.refusal),
+            "refusedAt": Self.json(standing?.refusedAt),
+        ]
+    }
+
+    private var pushJSON: JSON {
+        switch push {
+        case nil: .null
+        case .success(let picture): picture.json(token: token)
+        case .failure(let error): ["error": .string(error.description)]
+        }
+    }
+
+    private func device(_ target: TargetFacts) -> JSON {
+        [
+            "id": Self.json(target.device?.description), "platform": .string(target.platform.rawValue),
+            "environment": .string(target.environment.rawValue), "token": Self.json(target.token?.masked),
+            "tokenState": .string(target.tokenState.rawValue), "tokenReason": Self.json(trail.tokenReason),
+            "tokenRegisteredAt": Self.json(target.tokenRegisteredAt),
+        ]
+    }
+
+    private func identity(_ target: TargetFacts) -> JSON {
+        [
+            "id": .string(target.identity.description), "vendor": .string(target.vendor.rawValue),
+            "key": .string(target.key.rawValue), "state": .string(target.identityState.rawValue),
+            "acceptsPush": .bool(target.acceptsPush),
+        ]
+    }
+
+    private static func queue(_ queue: QueueFacts) -> JSON {
+        [
+            "slice": .int(queue.slice), "state": .string(queue.state), "nextTryAt": json(queue.nextAt),
+            "attempts": .int(queue.attempts), "heldBy": json(queue.heldBy?.rawValue),
+            "isPaused": .bool(queue.isLanePaused),
+        ]
+    }
+
+    private static func json(_ text: String?) -> JSON { text.map { .string($0) } ?? .null }
+    private static func json(_ time: Timestamp?) -> JSON { time.map { .int($0.milliseconds) } ?? .null }
+
+    private static func text(_ time: Timestamp?) -> String {
+        guard let time else { return "" }
+        return Date(timeIntervalSince1970: Double(time.milliseconds) / 1000).formatted(.iso8601)
+    }
+
+    /// As people read it: a name and a value per line; what is made again comes under a heading that says so.
+    var text: String {
+        let snapshot = delivery.snapshot
+        var rows: [(String, String?)] = [
+            ("target", snapshot.target.description), ("address", snapshot.address?.canonical),
+            ("state", snapshot.state.rawValue), ("", standingText), ("reason", snapshot.reason),
+            ("", reason?.meaning), ("", reason?.advice), ("sent", Self.text(snapshot.sentAt)),
+            ("received", Self.text(snapshot.receivedAt)), ("read", Self.text(snapshot.readAt)),
+            ("transport", delivery.transport), ("apns-id", delivery.transportID?.lowercased),
+            ("attempts", "\(delivery.attempts)"),
+            ("payload", delivery.payloadBytes > 0 ? "\(delivery.payloadBytes) bytes" : nil), ("cut", delivery.reduced),
+        ]
+        if let queue = trail.queue {
+            rows.append(("slice", "\(queue.slice), \(queue.state), put back \(queue.attempts) times"))
+        }
+        return Self.lines(rows) + "\n\nas it would be sent now:\n" + Self.lines(nowRows)
+    }
+
+    private var nowRows: [(String, String?)] {
+        guard let target = trail.target else { return [("device", "nobody answers to this target")] }
+        let health = standing.map { $0.refusal ?? "works" } ?? "is not provisioned"
+        var rows: [(String, String?)] = [
+            ("device", target.device?.description),
+            ("platform", "\(target.platform.rawValue) \(target.environment.rawValue)"),
+            ("token", "\(token) \(target.tokenState.rawValue) \(trail.tokenReason ?? "")"),
+            ("identity", "\(target.vendor) \(target.key) \(target.identityState.rawValue)"),
+            ("credential", credential.map { "\($0) \(health)" }),
+        ]
+        switch push {
+        case nil: break
+        case .failure(let error): rows.append(("push", "cannot be written: \(error)"))
+        case .success(let picture):
+            rows.append(("payload", "\(picture.payload.bytes.count) bytes"))
+            if !picture.payload.reduced.isEmpty {
+                rows.append(("cut", picture.payload.reduced.joined(separator: ", ")))
+            }
+            if let fault = picture.preview.fault { rows.append(("refused", fault.description)) }
+            rows += picture.headers(token: token).map { ($0.name, $0.value) }
+        }
+        return rows
+    }
+
+    private static func lines(_ rows: [(String, String?)]) -> String {
+        let shown = rows.compactMap { name, value in value.flatMap { $0.isEmpty ? nil : (name, $0) } }
+        let width = shown.map(\.0.count).max() ?? 0
+        return shown.map { name, value in
+            name + String(repeating: " ", count: width - name.count + 2) + value.trimmingCharacters(in: .whitespaces)
+        }.joined(separator: "\n")
+    }
+}

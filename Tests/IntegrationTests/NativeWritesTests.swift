@@ -1,0 +1,168 @@
+import Foundation
+import Model
+import NIOHTTP1
+import Postgres
+import Testing
+
+@testable import Gateway
+
+/// Repeat keys on every write of the native API, over real HTTP and two nodes.
+@Suite(.serialized, .timeLimit(.minutes(5)))
+struct NativeWritesTests {
+    // The same key and call: the first answer, status and body, on any node. Another body: 409, one shape for all.
+    @Test func everyWriteIsDoneOnceUnderItsKey() async throws {
+        try await NativeStage.on { stage in
+            let erased = try await stage.register("erased", token: "aa01")
+            let patched = try await stage.register("patched", token: "aa02")
+            try await stage.register("reporter", token: "aa03")
+            let message = try await stage.send(to: "reporter")
+            let image: [UInt8] = [0xFF, 0xD8, 0xFF, 1, 2, 3]
+            let hash = SystemIdentifiers().sha256(image)
+            let json = JSONWriter.bytes
+            let writes: [(String, NativeStage.Call, Int)] = [
+                (
+                    "register",
+                    .init(
+                        method: .POST,
+                        path: "/v1/devices",
+                        body: json(["app": "shop", "platform": "ios", "key": "new", "token": "aa04"])
+                    ), 201
+                ),
+                ("patch", .init(method: .PATCH, path: "/v1/devices/\(patched)", body: json(["name": "Kim"])), 200),
+                (
+                    "receipt",
+                    .init(
+                        method: .POST,
+                        path: "/v1/receipts",
+                        body: json([
+                            "app": "shop", "message": .string(message), "key": "reporter", "kind": "received",
+                        ])
+                    ), 200
+                ),
+                ("media", .init(method: .PUT, path: "/v1/media/\(hash)?app=shop", body: image), 201),
+                ("cancel", .init(method: .DELETE, path: "/v1/messages/\(message)"), 200),
+                ("erase", .init(method: .DELETE, path: "/v1/devices/\(erased)"), 204),
+                ("eraseUser", .init(method: .DELETE, path: "/v1/users/u-patched"), 200),
+                (
+                    "send",
+                    .init(
+                        method: .POST,
+                        path: "/v1/messages",
+                        body: json(["app": "shop", "to": ["keys": ["reporter"]], "body": "once"])
+                    ), 202
+                ),
+                (
+                    "import",
+                    .init(
+                        method: .POST,
+                        path: "/v1/imports?app=shop",
+                        body: Array(#"{"key":"imported","token":"aa05"}"#.utf8),
+                        type: "application/x-ndjson"
+                    ), 200
+                ),
+            ]
+            for (name, call, status) in writes {
+                var call = call
+                call.repeatKey = "key-\(name)"
+                let first = try await stage.call(call)
+                #expect(first.answer.status == status, "\(name): \(first.answer.text)")
+                call.node = 1
+                let again = try await stage.call(call)
+                #expect(again.answer.status == status, "\(name) again: \(again.answer.text)")
+                #expect(again.answer.bytes == first.answer.bytes, "\(name)")
+                #expect(again.type == first.type, "\(name)")
+                // The same key with another call: the body, or for one without body the path, is another.
+                var other = call
+                if call.body.isEmpty { other.path += "?x=1" } else { other.body += Array(" ".utf8) }
+                if name == "media" {
+                    other = .init(
+                        method: .PUT,
+                        path: "/v1/media/\(hash)?app=other",
+                        body: image,
+                        repeatKey: call.repeatKey
+                    )
+                }
+                let mismatch = try await stage.call(other).answer
+                #expect(mismatch.status == 409, "\(name) with another call: \(mismatch.text)")
+                #expect(mismatch.json?["code"]?.string == "PG-1009")
+            }
+            #expect(try await stage.audit().filter { $0.contains(" erase ") }.count == 2)
+            #expect(try await stage.audit().filter { $0.contains(" imported ") }.count == 1)
+            #expect(try await stage.count("gateway.message WHERE tenant_id = 'own'") == 2)
+            // Without a key each call is its own: the device is gone already.
+            #expect(try await stage.native(.DELETE, "/v1/devices/\(erased)").status == 404)
+        }
+    }
+
+    @Test func keysOfTwoTenantsAreTwoAndAKeyThatCannotBeKeptIsRefused() async throws {
+        try await NativeStage.on { stage in
+            let body: JSON = ["app": "shop", "platform": "ios", "key": "k", "token": "aa01"]
+            let own = try await stage.native(.POST, "/v1/devices", body, once: "k")
+            // I6: the other tenant's key meets nothing of this one's.
+            let other = try await stage.native(.POST, "/v1/devices", body, once: "k", as: stage.otherKey)
+            #expect(own.status == 201 && other.status == 201)
+            #expect(own.json?["id"] != other.json?["id"])
+            let long = String(repeating: "x", count: 129)
+            for path in ["/v1/devices", "/v1/messages", "/v1/imports?app=shop&format=csv"] {
+                let refused = try await stage.native(.POST, path, body, once: long)
+                #expect(refused.status == 422, "\(path): \(refused.text)")
+            }
+            // A refusal keeps nothing: mended, the same key serves.
+            let missing = try await stage.native(.PATCH, "/v1/devices/\(UUID())", ["name": "x"], once: "later")
+            #expect(missing.status == 404)
+            let id = try #require(own.json?["id"]?.string)
+            let patched = try await stage.native(.PATCH, "/v1/devices/\(id)", ["name": "x"], once: "later")
+            #expect(patched.status == 200, "\(patched.text)")
+        }
+    }
+
+    // Two nodes at once with one key: one act.
+    @Test func callsAtOnceOnBothNodesActOnce() async throws {
+        try await NativeStage.on { stage in
+            for round in 0..<5 {
+                let answers = try await withThrowingTaskGroup(of: HTTPCaller.Answer.self) { group in
+                    for index in 0..<6 {
+                        group.addTask {
+                            try await stage.native(
+                                .POST,
+                                "/v1/devices",
+                                [
+                                    "app": "shop", "platform": "ios", "key": .string("r\(round)"),
+                                    "token": .string("ab0\(round)"),
+                                ],
+                                once: "round-\(round)",
+                                node: index % 2
+                            )
+                        }
+                    }
+                    return try await group.reduce(into: []) { $0.append($1) }
+                }
+                // Done twice, the second would have been 200 with wasActive.
+                #expect(Set(answers.map(\.status)) == [201], "\(answers.map(\.text))")
+                #expect(Set(answers.map(\.bytes)).count == 1)
+            }
+            #expect(try await stage.count("gateway.idempotency WHERE status = 201") == 5)
+        }
+    }
+
+    @Test func theAuditIsReadByAdminsAndOnlyTheirOwn() async throws {
+        try await NativeStage.on { stage in
+            let refused = try await stage.native(.GET, "/v1/audit", as: stage.readKey)
+            #expect(refused.status == 403)
+            let all = try await stage.audit()
+            #expect(all.first == "provisioning create tenant own" && all.contains("provisioning write app shop"))
+            let page = try await stage.native(.GET, "/v1/audit?limit=2&after=1")
+            #expect(page.json?["entries"]?.array?.compactMap { $0["position"]?.int } == [2, 3])
+            #expect(page.json?["next"]?.int == 3)
+            let device = try await stage.register("k", token: "aa01")
+            _ = try await stage.native(.DELETE, "/v1/devices/\(device)")
+            #expect(try await stage.audit(after: Int64(all.count)) == ["key:backend erase device \(device)"])
+            // I6
+            let other = try await stage.native(.GET, "/v1/audit?limit=1000", as: stage.otherKey)
+            #expect(!other.text.contains(device) && other.text.contains("tenant other"))
+            for bad in ["after=-1", "after=x", "limit=0", "limit=1001"] {
+                #expect(try await stage.native(.GET, "/v1/audit?\(bad)").status == 422, "\(bad)")
+            }
+        }
+    }
+}

@@ -1,0 +1,255 @@
+import AsyncHTTPClient
+import Commands
+import DeliveryEngine
+import Foundation
+import Logging
+import Model
+import NIOCore
+import NIOHTTP1
+import Postgres
+import ServiceLifecycle
+import Testing
+
+@testable import Gateway
+
+/// Two nodes of the native API behind real HTTP, each with pools of its own, on one private PostgreSQL. Nothing is sent: there is no engine.
+struct NativeStage: Sendable {
+    static let tenant = TenantID("own")
+
+    let database: Database
+    /// Of each node.
+    let bases: [String]
+    /// Every scope.
+    let key: String
+    /// Only `read`.
+    let readKey: String
+    /// Of the other tenant, every scope.
+    let otherKey: String
+
+    /// Opens a stage, runs `body` on it and takes it away.
+    static func on(_ body: @escaping @Sendable (NativeStage) async throws -> Void) async throws {
+        let identifiers = SystemIdentifiers()
+        let directory = "/tmp/pgw-native-" + identifiers.randomHex(byteCount: 4)
+        try FileManager.default.createDirectory(
+            atPath: directory,
+            withIntermediateDirectories: true,
+            attributes: [.posixPermissions: 0o755]
+        )
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let logger = Logger(label: "native") { _ in SwiftLogNoOpLogHandler() }
+        let configuration = try await GatewayConfiguration.load(
+            flags: ["data.dir": directory, "database.connections": "6"],
+            configFile: nil
+        )
+        let first = try await Database.open(configuration, logger: logger) { _ in }
+        let second = try await Database.open(configuration, logger: logger) { _ in }
+        let keys = (0..<3).map { _ in APIKeys.make(identifiers) }
+        do {
+            try await provision(first, keys)
+            try await serve([first, second], logger) { bases in
+                let stage = NativeStage(
+                    database: first,
+                    bases: bases,
+                    key: keys[0],
+                    readKey: keys[1],
+                    otherKey: keys[2]
+                )
+                try await body(stage)
+            }
+        } catch {
+            Issue.record(error)
+        }
+        await second.close()
+        await first.close()
+    }
+
+    private static func provision(_ database: Database, _ keys: [String]) async throws {
+        let credential = ProvisionedCredential(
+            id: "apple",
+            kind: "apns-token",
+            teamID: "TEAM000001",
+            keyID: "KEY0000001",
+            sealed: [1],
+            fingerprint: [1]
+        )
+        let route = PlatformRoute(topic: "com.example.shop", credentials: [.production: "apple", .sandbox: "apple"])
+        func key(_ name: String, _ secret: String, _ scopes: [String]) -> ProvisionedKey {
+            ProvisionedKey(name: name, hash: APIKeys.hash(secret), scopes: scopes)
+        }
+        func provisioned(_ id: TenantID, _ keys: [ProvisionedKey]) -> ProvisionedTenant {
+            ProvisionedTenant(
+                id: id,
+                apiKeys: keys,
+                credentials: [credential],
+                apps: [ProvisionedApp(id: "shop", platforms: [.ios: route])]
+            )
+        }
+        let all = ["send", "devices", "read", "admin"]
+        _ = try await PostgresProvisioningStore(engine: database.engine).apply([
+            provisioned(Self.tenant, [key("backend", keys[0], all), key("reader", keys[1], ["read"])]),
+            provisioned("other", [key("backend", keys[2], all)]),
+        ])
+    }
+
+    private static func serve(
+        _ databases: [Database],
+        _ logger: Logger,
+        _ body: @escaping @Sendable ([String]) async throws -> Void
+    ) async throws {
+        let addresses = databases.map { _ in BoundAddresses(expected: 1) }
+        let services = try zip(databases, addresses).enumerated().map { index, pair in
+            try Listener.service(
+                .http,
+                on: ListenAddress(host: "127.0.0.1", port: 0),
+                responder: responder(pair.0, NodeID("native-\(index)"), logger),
+                tls: nil,
+                addresses: pair.1,
+                logger: logger
+            )
+        }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for service in services { group.addTask { try await service.run() } }
+            for bound in addresses { await bound.allOpen() }
+            try await body(addresses.map { "http://127.0.0.1:\($0.first(.http)?.port ?? 0)" })
+            group.cancelAll()
+        }
+    }
+
+    private static func responder(_ database: Database, _ node: NodeID, _ logger: Logger) -> GatewayResponder {
+        let identifiers = SystemIdentifiers()
+        let clock = DatabaseClock()
+        clock.adjust(databaseTime: Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000)), askedFor: .zero)
+        let commands = PostgresCommandStore(call: database.call, node: node)
+        let handler = CommandHandler(
+            store: commands,
+            clock: clock,
+            identifiers: identifiers,
+            policy: CommandPolicy(handsOver: { false }),
+            node: node
+        )
+        let directory = PostgresDirectory(call: database.call, engine: database.engine)
+        let cache = CachedDirectory(store: directory, clock: clock)
+        let adapters = Dictionary(GatewayRuntime.adapters.map { ($0.vendor, $0) }) { first, _ in first }
+        let queries = PostgresQueryStore(call: database.call)
+        let devices = PostgresDeviceStore(call: database.call)
+        return GatewayResponder(
+            mounts: VendorMounts(GatewayRuntime.adapters),
+            vendors: VendorEndpoint(
+                directory: cache,
+                handler: handler,
+                handOver: { _ in },
+                limiter: RateLimiter(perSecond: 0, burst: 0),
+                identifiers: identifiers,
+                logger: logger
+            ),
+            native: NativeAPI(
+                directory: cache,
+                handler: handler,
+                handOver: { _ in },
+                queries: queries,
+                devices: devices,
+                identifiers: identifiers,
+                previews: PayloadPreview(
+                    directory: directory,
+                    adapters: adapters,
+                    clock: clock,
+                    identifiers: identifiers
+                ),
+                audit: PostgresAuditStore(call: database.call),
+                explainer: DeliveryExplainer(
+                    queries: queries,
+                    directory: directory,
+                    adapters: adapters,
+                    identifiers: identifiers
+                ),
+                imports: DeviceImports(
+                    devices: devices,
+                    commands: commands,
+                    maintenance: PostgresMaintenance(engine: database.engine, node: node),
+                    identifiers: identifiers,
+                    clock: clock
+                ),
+                logger: logger
+            )
+        )
+    }
+
+    // MARK: Calls
+
+    struct Call: Sendable {
+        var method: HTTPMethod
+        var path: String
+        var body: [UInt8] = []
+        var type = "application/json"
+        var repeatKey: String?
+        var bearer: String?
+        var node = 0
+    }
+
+    /// The answer's status, body and content type.
+    func call(_ call: Call) async throws -> (answer: HTTPCaller.Answer, type: String?) {
+        var request = HTTPClientRequest(url: bases[call.node] + call.path)
+        request.method = call.method
+        request.headers.add(name: "authorization", value: "Bearer \(call.bearer ?? key)")
+        if let repeatKey = call.repeatKey { request.headers.add(name: "idempotency-key", value: repeatKey) }
+        if !call.body.isEmpty {
+            request.headers.add(name: "content-type", value: call.type)
+            request.body = .bytes(ByteBuffer(bytes: call.body))
+        }
+        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(60))
+        let buffer = try await response.body.collect(upTo: 4 << 20)
+        let answer = HTTPCaller.Answer(status: Int(response.status.code), bytes: Array(buffer.readableBytesView))
+        return (answer, response.headers.first(name: "content-type"))
+    }
+
+    /// A JSON call.
+    func native(
+        _ method: HTTPMethod,
+        _ path: String,
+        _ body: JSON? = nil,
+        once repeatKey: String? = nil,
+        as bearer: String? = nil,
+        node: Int = 0
+    ) async throws -> HTTPCaller.Answer {
+        let bytes = body.map(JSONWriter.bytes) ?? []
+        return try await call(
+            Call(method: method, path: path, body: bytes, repeatKey: repeatKey, bearer: bearer, node: node)
+        ).answer
+    }
+
+    /// Registers a device and gives its id.
+    @discardableResult
+    func register(_ name: String, token: String? = nil) async throws -> String {
+        var body = JSONObject([
+            ("app", "shop"), ("platform", "ios"), ("key", .string(name)), ("user", .string("u-\(name)")),
+        ])
+        body["token"] = token.map { .string($0) }
+        let answer = try await native(.POST, "/v1/devices", .object(body))
+        try #require(answer.status == 201, "\(answer.text)")
+        return try #require(answer.json?["id"]?.string)
+    }
+
+    /// Sends to a device key and gives the message's id.
+    func send(to key: String, body: String = "hello") async throws -> String {
+        let answer = try await native(
+            .POST,
+            "/v1/messages",
+            ["app": "shop", "to": ["keys": [.string(key)]], "body": .string(body)]
+        )
+        try #require(answer.status == 202, "\(answer.text)")
+        return try #require(answer.json?["id"]?.string)
+    }
+
+    /// The subjects and actions in the audit, oldest first.
+    func audit(after position: Int64 = 0) async throws -> [String] {
+        let answer = try await native(.GET, "/v1/audit?limit=1000&after=\(position)")
+        return (answer.json?["entries"]?.array ?? []).map {
+            "\($0["actor"]?.string ?? "") \($0["action"]?.string ?? "") \($0["subject"]?.string ?? "")"
+        }
+    }
+
+    /// A count by the engine's role, over all tenants.
+    func count(_ sql: String) async throws -> Int {
+        try await database.engine.run(Statement("SELECT count(*) AS n FROM \(sql)"), tenant: nil).only().int("n")
+    }
+}
