@@ -20,11 +20,14 @@ DECLARE
 BEGIN
     PERFORM gateway.lock_name(p_tenant, 'audit', '');
     SELECT coalesce(max(a.position), 0) INTO v_last FROM gateway.audit a WHERE a.tenant_id = p_tenant;
-    INSERT INTO gateway.audit (tenant_id, audit_id, position, at, actor, action, subject, data)
-        SELECT p_tenant, gen_random_uuid(), v_last + u.o, now(), p_actor, u.action, u.subject, u.data::json
-        FROM unnest(p_actions, p_subjects, p_data) WITH ORDINALITY AS u(action, subject, data, o)
-        ON CONFLICT DO NOTHING;
-    RETURN v_last + cardinality(p_actions);
+    -- A position that is taken all the same is an error, never a row less.
+    WITH r AS (
+        INSERT INTO gateway.audit (tenant_id, audit_id, position, at, actor, action, subject, data)
+            SELECT p_tenant, gen_random_uuid(), v_last + u.o, now(), p_actor, u.action, u.subject, u.data::json
+            FROM unnest(p_actions, p_subjects, p_data) WITH ORDINALITY AS u(action, subject, data, o)
+            RETURNING position)
+    SELECT max(r.position) INTO v_last FROM r;
+    RETURN v_last;
 END $$;
 
 -- Retention, and only that: 30 days stay whatever is asked, and the newest row always, so that positions are never used twice.
