@@ -296,7 +296,7 @@ var parts: [Part] = [
         [
             .ours("Gateway"), .ours("apns-simulator"), .ours("Commands"), .ours("DeliveryEngine"), .ours("Model"),
             .ours("Postgres"), .ours("RationalOwl"), .ours("TestKit"), .product("Hummingbird", .hummingbird), lifecycle,
-            crypto, httpClient, httpTypes, locks, log, nioCore, nioHTTP1, nioPosix,
+            .ours("Webhooks"), crypto, httpClient, httpTypes, locks, log, nioCore, nioHTTP1, nioPosix,
         ]
     ),
 ]

@@ -184,7 +184,7 @@ import Testing
         let left = try await fixture.queries.deliveries(of: sent.id, in: fixture.acme, limit: 10)
         #expect(Set(left.map(\.snapshot.address)) == [nil, .phone("01033332222")])
         let told = try #require(try await fixture.audit.newest(1, in: fixture.acme).first)
-        #expect(shape(told) == "key:dpo erase user kim" && told.data == ["devices": 1, "identities": 2])
+        #expect(shape(told) == "key:dpo erase user kim" && told.data == ["devices": 1, "identities": 2, "groups": 0])
         #expect(try await fixture.devices.device(kept.device, in: fixture.acme) != nil)
     }
 
@@ -220,9 +220,10 @@ import Testing
         )
         let keeper = PostgresMaintenance(engine: fixture.engine, node: fixture.node)
         let report = try await keeper.run()
-        #expect(report.deliveriesRemoved == 4 && report.eventsRemoved == 4 && report.keysExpired == 1)
-        for (tenant, count) in [("acme", 0), ("other", 4)] {
-            for table in ["delivery", "event"] {
+        #expect(report.deliveriesRemoved == 4 && report.eventsRemoved == 8 && report.keysExpired == 1)
+        for (tenant, kept) in [("acme", 0), ("other", 1)] {
+            // Each message was accepted, and its one delivery suppressed.
+            for (table, count) in [("delivery", 4 * kept), ("event", 8 * kept)] {
                 let rows = try await admin.query(
                     "SELECT count(*) AS n FROM gateway.\(table) WHERE tenant_id = '\(tenant)'"
                 )

@@ -35,7 +35,7 @@ import Testing
         #expect(failed.identity == device.identity && failed.reason == "BadDeviceToken")
         #expect(failed.address == .deviceKey("k1") && failed.app == "shop" && failed.vendor == .rationalOwl)
         // Whoever is erased is gone from old events too.
-        #expect(try await fixture.devices.erase(device.device, in: fixture.acme, by: "test"))
+        #expect(try await fixture.devices.erase(device.device, in: fixture.acme, by: .key("test")) == .done(true))
         let later = try #require(try await news(fixture, after: start).last)
         #expect(later.reason == "BadDeviceToken" && later.address == nil)
     }
@@ -59,14 +59,15 @@ import Testing
             DevicePatch(acceptsPush: false), DevicePatch(acceptsPush: false), DevicePatch(name: "kim"),
             DevicePatch(acceptsPush: true),
         ] {
-            #expect(try await fixture.devices.patch(device.device, patch, in: fixture.acme) != nil)
+            #expect(try await fixture.devices.patch(device.device, patch, in: fixture.acme) != .done(nil))
         }
         let events = try await news(fixture, after: start)
         #expect(events.map(\.kind) == ["preference_changed", "preference_changed"])
         #expect(events.map { $0.data?["acceptsPush"]?.bool } == [false, true])
         #expect(events.allSatisfy { $0.identity == device.identity && $0.device == device.device })
         #expect(try await fixture.devices.device(device.device, in: fixture.acme)?.identities.first?.name == "kim")
-        #expect(try await fixture.devices.patch(device.device, DevicePatch(acceptsPush: false), in: "other") == nil)
+        let off = DevicePatch(acceptsPush: false)
+        #expect(try await fixture.devices.patch(device.device, off, in: "other") == .done(nil))
         #expect(try await head(fixture) == start + 2)
     }
 

@@ -1,5 +1,4 @@
 import ArgumentParser
-import Commands
 import Foundation
 import Model
 import Postgres
@@ -52,14 +51,11 @@ struct MessageOptions: ParsableArguments {
             guard let before = try await queries.message(id, in: tenant) else {
                 throw CommandFailure("message \(control.rawValue): tenant '\(tenant)' has no message '\(id)'")
             }
-            let store = PostgresCommandStore(call: database.call, node: "cli")
-            let scope = AppScope(app: before.scope.app, vendor: .native)
-            let now = Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))
-            let answers = try await store.run([.control(scope, before.id, control, at: now)], in: tenant)
+            let isChanged = try await queries.control(before, control, in: tenant, by: .command(user: getuid()))
             guard let after = try await queries.message(before.id.description, in: tenant) else {
                 throw CommandFailure("message \(control.rawValue): '\(id)' is gone")
             }
-            return (before, after, answers.first == .count(1))
+            return (before, after, isChanged)
         }
         if json {
             Console.print(NativeShapes.controlled(after, isChanged))

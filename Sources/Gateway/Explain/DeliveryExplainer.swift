@@ -87,6 +87,7 @@ struct DeliveryExplanation: Sendable {
                 isReserved: delivery.snapshot.isReserved && queue.state == "ready",
                 attempts: queue.attempts,
                 holder: queue.heldBy.map { ($0.rawValue, standing?.refusal) },
+                deadReason: queue.deadReason,
                 nextTry: Self.text(queue.nextAt)
             )
         }
@@ -147,7 +148,7 @@ struct DeliveryExplanation: Sendable {
         [
             "slice": .int(queue.slice), "state": .string(queue.state), "nextTryAt": json(queue.nextAt),
             "attempts": .int(queue.attempts), "heldBy": json(queue.heldBy?.rawValue),
-            "isPaused": .bool(queue.isLanePaused),
+            "isPaused": .bool(queue.isLanePaused), "gaveUp": json(queue.deadReason),
         ]
     }
 

@@ -38,10 +38,6 @@ enum ReasonText {
             "Nothing, until the user switches them on again."
         ),
         (
-            FailureReason.gaveUp.rawValue, "The push service said \"not now\" as often as it is asked.",
-            "Send again later; if it happens often, look at the service's status and at how often one device is sent to."
-        ),
-        (
             FailureReason.noTransport.rawValue, "This gateway cannot reach that platform.",
             "Send to iOS devices, or run a version that has a transport for the platform."
         ),
@@ -223,11 +219,16 @@ enum ReasonText {
         var attempts: Int
         /// The credential it waits for, with the peer's word where it was refused.
         var holder: (id: String, refusal: String?)?
+        /// Why its slice gave up.
+        var deadReason: String?
         /// RFC 3339.
         var nextTry: String
 
         fileprivate var sentence: String {
             if isReserved { return "It is reserved for \(nextTry)." }
+            if let deadReason {
+                return "It was tried too often (\(deadReason)) and rests until the message is requeued, or expires."
+            }
             if isPaused { return "It waits: the message or its lane is paused." }
             if let holder {
                 let why = holder.refusal.map { ", which was refused with \($0)" } ?? ""

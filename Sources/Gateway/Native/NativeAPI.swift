@@ -21,12 +21,12 @@ struct NativeAPI: Sendable {
     let devices: PostgresDeviceStore
     let identifiers: any IdentifierSource
     let previews: PayloadPreview
-    let desk: WebhookDesk
-    let followers: EventSeats
-    let clock: any WallClock
     let audit: PostgresAuditStore
     let explainer: DeliveryExplainer
     let imports: DeviceImports
+    let desk: WebhookDesk
+    let followers: EventSeats
+    let clock: any WallClock
     let logger: Logger
 
     /// One call with its caller known.

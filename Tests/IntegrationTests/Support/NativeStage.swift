@@ -9,6 +9,7 @@ import NIOHTTP1
 import Postgres
 import ServiceLifecycle
 import Testing
+import Webhooks
 
 @testable import Gateway
 
@@ -101,7 +102,7 @@ struct NativeStage: Sendable {
             try Listener.service(
                 .http,
                 on: ListenAddress(host: "127.0.0.1", port: 0),
-                responder: responder(pair.0, NodeID("native-\(index)"), logger),
+                responder: try responder(pair.0, NodeID("native-\(index)"), logger),
                 tls: nil,
                 addresses: pair.1,
                 logger: logger
@@ -115,7 +116,7 @@ struct NativeStage: Sendable {
         }
     }
 
-    private static func responder(_ database: Database, _ node: NodeID, _ logger: Logger) -> GatewayResponder {
+    private static func responder(_ database: Database, _ node: NodeID, _ logger: Logger) throws -> GatewayResponder {
         let identifiers = SystemIdentifiers()
         let clock = DatabaseClock()
         clock.adjust(databaseTime: Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000)), askedFor: .zero)
@@ -169,6 +170,14 @@ struct NativeStage: Sendable {
                     identifiers: identifiers,
                     clock: clock
                 ),
+                desk: WebhookDesk(
+                    store: PostgresSubscriptionStore(call: database.call),
+                    masterKey: try MasterKey(bytes: [UInt8](repeating: 7, count: 32)),
+                    identifiers: identifiers,
+                    addresses: AddressGuard()
+                ),
+                followers: EventSeats(),
+                clock: clock,
                 logger: logger
             )
         )

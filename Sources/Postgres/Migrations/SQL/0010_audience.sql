@@ -410,8 +410,10 @@ BEGIN
     PERFORM gateway.add_counts(
         p_tenant, p_app, p_vendor, p_due, p_node,
         CASE WHEN 'expand' = ANY (p_slice_kinds) THEN 0 ELSE coalesce(p_recipients, 0) END, 0, 0, 0, 0, v_suppressed, 0, 0);
+    -- The message's own event has no target.
     PERFORM gateway.append_events(
-        p_tenant, p_app, p_vendor, p_sender, p_id, p_due_day, array_fill('suppressed'::text, ARRAY[v_suppressed]), p_sup_targets);
+        p_tenant, p_app, p_vendor, p_sender, p_id, p_due_day,
+        'accepted'::text || array_fill('suppressed'::text, ARRAY[v_suppressed]), NULL::uuid || p_sup_targets);
     RETURN QUERY SELECT 'inserted', p_id, p_recipients;
 END $$;
 

@@ -1,5 +1,5 @@
 -- The event log beyond deliveries, and the webhooks that read it. Which change writes which kind (docs/webhooks.md has the same for readers):
---   accepted             note_accepted, in the statement that accepts a message
+--   accepted             accept_message
 --   message_canceled message_paused message_resumed message_requeued     note_controlled, in the statement that steers it
 --   sent failed suppressed expired canceled     record_slice; suppressed also accept_message
 --   received read        record_receipt
@@ -92,17 +92,6 @@ BEGIN
         FROM unnest(p_kinds, p_apps, p_vendors, p_identities, p_devices, p_data) WITH ORDINALITY
             AS u(kind, app, vendor, identity, device, data, o)
         ON CONFLICT DO NOTHING;
-END $$;
-
--- `accepted`, when accept_message said that it inserted the message.
-CREATE FUNCTION gateway.note_accepted(p_tenant text, p_message uuid, p_outcome text) RETURNS void LANGUAGE plpgsql AS $$
-DECLARE
-    m record;
-BEGIN
-    IF p_outcome <> 'inserted' THEN RETURN; END IF;
-    SELECT app_id, vendor, due_day INTO m FROM gateway.message WHERE tenant_id = p_tenant AND message_id = p_message;
-    PERFORM gateway.append_events(
-        p_tenant, m.app_id, m.vendor, NULL, p_message, m.due_day, ARRAY['accepted'], ARRAY[NULL]::uuid[]);
 END $$;
 
 -- `message_canceled` and its like, when control_message said that it changed something.
@@ -294,8 +283,8 @@ BEGIN
 END $$;
 
 REVOKE ALL ON FUNCTION
-    gateway.append_changes, gateway.note_accepted, gateway.note_controlled, gateway.register_noted, gateway.patch_identities, gateway.create_webhook,
+    gateway.append_changes, gateway.note_controlled, gateway.register_noted, gateway.patch_identities, gateway.create_webhook,
     gateway.replay_webhook, gateway.event_bounds FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION
-    gateway.append_changes, gateway.note_accepted, gateway.note_controlled, gateway.register_noted, gateway.patch_identities, gateway.create_webhook,
+    gateway.append_changes, gateway.note_controlled, gateway.register_noted, gateway.patch_identities, gateway.create_webhook,
     gateway.replay_webhook, gateway.event_bounds TO gateway_call, gateway_engine;

@@ -34,6 +34,16 @@ package enum AuditAction: String, Sendable, Hashable, CaseIterable {
     case imported
     /// By an operator, to a message.
     case pause, resume, requeue, cancel
+
+    package init(_ control: MessageControl) {
+        self =
+            switch control {
+            case .cancel: .cancel
+            case .pause: .pause
+            case .resume: .resume
+            case .requeue: .requeue
+            }
+    }
 }
 
 /// Who did it.

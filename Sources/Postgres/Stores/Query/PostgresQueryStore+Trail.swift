@@ -27,6 +27,8 @@ package struct QueueFacts: Sendable, Hashable {
     /// The credential that it waits for.
     package var heldBy: CredentialID?
     package var isLanePaused: Bool
+    /// Why its slice gave up.
+    package var deadReason: String?
 }
 
 extension PostgresQueryStore {
@@ -74,7 +76,8 @@ extension PostgresQueryStore {
             nextAt: try row.time("next_at"),
             attempts: try row.int("attempts"),
             heldBy: try row.optionalID("held_by"),
-            isLanePaused: try row.bool("is_paused")
+            isLanePaused: try row.bool("is_paused"),
+            deadReason: try row.optionalText("dead_reason")
         )
     }
 

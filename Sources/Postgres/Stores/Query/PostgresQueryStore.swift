@@ -62,6 +62,32 @@ package struct PostgresQueryStore: Sendable {
         DeadPart(reason: try row.text("reason"), slices: try row.int("slices"), targets: try row.int("targets"))
     }
 
+    /// Steers a message for an operator, with the audit row in the same transaction. False: that changed nothing, and nothing is written.
+    ///
+    /// - Throws: `StoreError`.
+    package func control(
+        _ message: MessageFacts,
+        _ control: MessageControl,
+        in tenant: TenantID,
+        by actor: AuditActor
+    ) async throws(StoreError) -> Bool {
+        let statement = SubmissionSQL.control(
+            .id(tenant),
+            .id(message.scope.app),
+            .id(Vendor.native),
+            .id(message.id),
+            .text(control.rawValue)
+        )
+        let record = AuditRecord(AuditAction(control), "message \(message.id)")
+        let act = Transaction(tenant: tenant.rawValue, [statement]) { (results) throws(PostgresError) in
+            guard try results.result(0).only().int("count") > 0 else { return .commit }
+            return Step([[record].written(by: actor, in: tenant)])
+        }
+        return try await asStore { () throws(PostgresError) in
+            try await call.run(act).result(0).only().int("count") > 0
+        }
+    }
+
     /// A page of a message's settled deliveries, in the order of their targets.
     ///
     /// - Throws: `StoreError`.

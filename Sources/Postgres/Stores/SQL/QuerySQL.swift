@@ -80,7 +80,7 @@ enum QuerySQL {
     /// Where a target waits that has no row yet.
     static let queue = StoreSQL.tenant(
         """
-        SELECT s.no, s.state, s.next_at, s.attempts, s.held_by, coalesce(l.is_paused, false) AS is_paused
+        SELECT s.no, s.state, s.next_at, s.attempts, s.held_by, s.dead_reason, coalesce(l.is_paused, false) AS is_paused
         FROM gateway.slice s LEFT JOIN gateway.lane l ON l.tenant_id = $1 AND l.lane = s.lane
         WHERE s.tenant_id = $1 AND s.message_id = $2 AND s.state <> 'done' AND $3 = ANY (s.targets) ORDER BY s.no LIMIT 1
         """

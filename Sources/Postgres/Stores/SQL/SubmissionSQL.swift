@@ -44,13 +44,7 @@ enum SubmissionSQL {
         """
     )
 
-    /// With its event, in the same statement: `$1` is the tenant, `$4` the message.
-    static let accept = StoreSQL.function(
-        "accept_message",
-        32,
-        columns: "outcome, message_id, recipients, gateway.note_accepted($1, $4, outcome)"
-    )
-
+    static let accept = StoreSQL.function("accept_message", 32)
     /// With its event: `$5` is what is done.
     static let control = StoreSQL.function(
         "control_message",
