@@ -66,7 +66,7 @@ enum TestCluster {
         removeLeftovers()
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         var options = EmbeddedClusterOptions()
-        options.maximumConnections = 300
+        options.maximumConnections = 600
         let cluster = try await EmbeddedCluster.start(
             directory: "\(folder)/shared",
             options: options,
