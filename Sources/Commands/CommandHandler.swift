@@ -83,7 +83,9 @@ package struct CommandHandler: Sendable {
                     return .failure(KeptRefusal(reply: .refused(refusal)))
                 }
             } catch {
-                guard error.code == .conflict, attempt < CommandLimits.conflictRetries else { break }
+                guard error.code == .conflict, attempt < CommandLimits.conflictRetries else {
+                    return .failure(KeptRefusal(reply: .refused(refusal(of: error))))
+                }
             }
         }
         return .failure(KeptRefusal(reply: .refused(unavailable)))
@@ -110,7 +112,7 @@ package struct CommandHandler: Sendable {
                 return plan.reply(Array(rest.prefix(plan.statements.count)))
             }
         } catch {
-            return plans.map { $0.statements.isEmpty ? $0.reply([]) : .refused(unavailable) }
+            return plans.map { $0.statements.isEmpty ? $0.reply([]) : .refused(refusal(of: error)) }
         }
     }
 
@@ -141,9 +143,12 @@ package struct CommandHandler: Sendable {
                 return plan.outcome(of: message, answers: answers)
             }
         } catch {
-            return (.refused(unavailable), [])
+            return (.refused(refusal(of: error)), [])
         }
     }
+
+    /// An app that is not provisioned is the caller's slip, everything else our trouble.
+    private func refusal(of error: StoreError) -> Refusal { error.code == .missing ? .unknownBinding : unavailable }
 }
 
 /// A reply that is no answer to keep.

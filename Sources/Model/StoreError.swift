@@ -7,6 +7,8 @@ package struct StoreError: Error, Sendable, Hashable, CustomStringConvertible {
         case conflict
         /// A deadline of ours passed. What was asked may or may not be committed.
         case timedOut
+        /// A row that the new one belongs to is not there: the app of a registration.
+        case missing
         /// A bug or a schema that does not fit.
         case failed
     }
@@ -20,6 +22,6 @@ package struct StoreError: Error, Sendable, Hashable, CustomStringConvertible {
         self.detail = detail
     }
 
-    package var isRetriable: Bool { code != .failed }
+    package var isRetriable: Bool { code != .failed && code != .missing }
     package var description: String { "\(code): \(detail)" }
 }

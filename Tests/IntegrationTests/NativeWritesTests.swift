@@ -107,6 +107,11 @@ struct NativeWritesTests {
                 let refused = try await stage.native(.POST, path, body, once: long)
                 #expect(refused.status == 422, "\(path): \(refused.text)")
             }
+            // I5: an app that is not there is the caller's slip and not our trouble.
+            for key in [nil, "nowhere"] as [String?] {
+                let nowhere: JSON = ["app": "nowhere", "platform": "ios", "key": "k", "token": "aa01"]
+                #expect(try await stage.native(.POST, "/v1/devices", nowhere, once: key).status == 404)
+            }
             // A refusal keeps nothing: mended, the same key serves.
             let missing = try await stage.native(.PATCH, "/v1/devices/\(UUID())", ["name": "x"], once: "later")
             #expect(missing.status == 404)

@@ -11,6 +11,7 @@ extension StoreError {
         switch error.code {
         case .timeout: return .timedOut
         case .serializationFailure, .deadlock, .lockTimeout, .uniqueViolation, .stalePlan, .shardMoved: return .conflict
+        case .foreignKeyViolation: return .missing
         case .cancelled, .closed, .authenticationFailed: return .unavailable
         default: return error.isRetriable ? .unavailable : .failed
         }
