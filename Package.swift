@@ -184,6 +184,8 @@ var parts: [Part] = [
 
     // Vendors.
     .library("RationalOwl", path: "Sources/Adapters/RationalOwl", [.ours("Model"), httpTypes]),
+    .library("IPNS", path: "Sources/Adapters/IPNS", [.ours("Model"), httpTypes]),
+    .library("UPMC", path: "Sources/Adapters/UPMC", [.ours("Model"), crypto, httpTypes]),
 
     // Transports.
     .library("HTTP2", [.ours("CNGHTTP2"), .ours("COpenSSL"), .ours("CLinuxEvents"), locks]),
@@ -203,8 +205,8 @@ var parts: [Part] = [
     .executable(
         "Gateway",
         [
-            .ours("APNs"), .ours("Commands"), .ours("DeliveryEngine"), .ours("HTTP2"), .ours("Model"),
-            .ours("Postgres"), .ours("RationalOwl"), .ours("Routing"), .ours("Webhooks"),
+            .ours("APNs"), .ours("Commands"), .ours("DeliveryEngine"), .ours("HTTP2"), .ours("IPNS"), .ours("Model"),
+            .ours("Postgres"), .ours("RationalOwl"), .ours("Routing"), .ours("UPMC"), .ours("Webhooks"),
             .product("Hummingbird", .hummingbird), .product("HummingbirdTLS", .hummingbird),
             .product("HummingbirdCore", .hummingbird), .product("Configuration", .configuration),
             .product("Yams", .yams), .product("UnixSignals", .serviceLifecycle), .product("SystemPackage", .system),
@@ -227,7 +229,7 @@ var parts: [Part] = [
     // Tests.
     .library(
         "TestKit",
-        [.ours("Model"), .ours("Commands"), .ours("DeliveryEngine"), locks]
+        [.ours("Model"), .ours("Commands"), .ours("DeliveryEngine"), httpTypes, locks]
     ),
     .tests("ModelTests", [.ours("Model"), .ours("TestKit"), httpTypes]),
     .tests("RoutingTests", [.ours("Routing"), .ours("Model")]),
@@ -249,6 +251,16 @@ var parts: [Part] = [
     .tests(
         "RationalOwlTests",
         [.ours("RationalOwl"), .ours("Model"), .ours("TestKit"), httpTypes],
+        resources: [.copy("Fixtures")]
+    ),
+    .tests(
+        "IPNSTests",
+        [.ours("IPNS"), .ours("Model"), .ours("TestKit"), httpTypes],
+        resources: [.copy("Fixtures")]
+    ),
+    .tests(
+        "UPMCTests",
+        [.ours("UPMC"), .ours("Model"), .ours("TestKit"), crypto, httpTypes],
         resources: [.copy("Fixtures")]
     ),
     .tests(
@@ -295,7 +307,8 @@ var parts: [Part] = [
         "IntegrationTests",
         [
             .ours("Gateway"), .ours("apns-simulator"), .ours("Commands"), .ours("DeliveryEngine"), .ours("Model"),
-            .ours("Postgres"), .ours("RationalOwl"), .ours("TestKit"), .product("Hummingbird", .hummingbird), lifecycle,
+            .ours("Postgres"), .ours("RationalOwl"), .ours("TestKit"), .ours("UPMC"),
+            .product("Hummingbird", .hummingbird), lifecycle,
             .ours("Webhooks"), crypto, httpClient, httpTypes, locks, log, nioCore, nioHTTP1, nioPosix,
         ]
     ),
@@ -309,6 +322,7 @@ if withBenchmarks {
             path: "Benchmarks/AcceptServer",
             [.ours("CNGHTTP2"), .ours("COpenSSL"), .ours("CLinuxEvents")]
         ),
+        .executable("hello-server", path: "Benchmarks/Hello", [.product("Hummingbird", .hummingbird), log]),
         .executable("bench-runner", path: "Benchmarks/Runner", []),
         .executable("micro-bench", path: "Benchmarks/Micro", [.ours("APNs"), .ours("HTTP2"), .ours("Model")]),
     ]

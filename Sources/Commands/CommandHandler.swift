@@ -10,6 +10,7 @@ package struct CommandHandler: Sendable {
     private let identifiers: any IdentifierSource
     private let policy: CommandPolicy
     private let node: NodeID?
+    private let numbers = NumberPool()
 
     /// A handler over `store`.
     ///
@@ -32,6 +33,9 @@ package struct CommandHandler: Sendable {
         self.policy = policy
         self.node = node
     }
+
+    /// The time that commands are carried out by.
+    package var now: Timestamp { clock.now() }
 
     /// One reply per command, in order. Never throws: the store's trouble becomes `.refused(.unavailable)`.
     package func perform(_ commands: [Command], in scope: CallScope) async -> CallResult {
@@ -72,23 +76,21 @@ package struct CommandHandler: Sendable {
         }
         guard !plan.statements.isEmpty else { return answer(plan.reply([])) }
         let whole = Keep<[StoreAnswer]>(keep.key) { keep.answer(plan.reply($0)) }
-        for attempt in 0...CommandLimits.conflictRetries {
-            do throws(StoreError) {
-                switch try await store.run(plan.statements, in: scope.tenant, keeping: whole) {
-                case .done(let answers): return answer(plan.reply(answers))
-                case .repeated(let first): return .success(first)
-                case .mismatch: return .failure(KeptRefusal(reply: .refused(.idempotencyMismatch)))
-                case .tooLarge:
-                    let refusal = Refusal.tooMany("bytes of the answer", limit: KeptAnswer.limitBytes)
-                    return .failure(KeptRefusal(reply: .refused(refusal)))
-                }
-            } catch {
-                guard error.code == .conflict, attempt < CommandLimits.conflictRetries else {
-                    return .failure(KeptRefusal(reply: .refused(refusal(of: error))))
-                }
+        do throws(StoreError) {
+            let outcome = try await repeatingConflicts { () async throws(StoreError) in
+                try await store.run(plan.statements, in: scope.tenant, keeping: whole)
             }
+            switch outcome {
+            case .done(let answers): return answer(plan.reply(answers))
+            case .repeated(let first): return .success(first)
+            case .mismatch: return .failure(KeptRefusal(reply: .refused(.idempotencyMismatch)))
+            case .tooLarge:
+                let refusal = Refusal.tooMany("bytes of the answer", limit: KeptAnswer.limitBytes)
+                return .failure(KeptRefusal(reply: .refused(refusal)))
+            }
+        } catch {
+            return .failure(KeptRefusal(reply: .refused(refusal(of: error))))
         }
-        return .failure(KeptRefusal(reply: .refused(unavailable)))
     }
 
     private static func plan(_ command: Command, _ context: RuleContext) -> Plan {
@@ -99,6 +101,7 @@ package struct CommandHandler: Sendable {
         case .inbox(let command): InboxRules.plan(command, context)
         case .media(let command): MediaRules.plan(command, context)
         case .submission(let command): SubmissionRules.plan(command, context)
+        case .badge(let command): BadgeRules.plan(command, context)
         }
     }
 
@@ -118,12 +121,8 @@ package struct CommandHandler: Sendable {
 
     private func run(_ statements: [StoreStatement], in tenant: TenantID) async throws(StoreError) -> [StoreAnswer] {
         guard !statements.isEmpty else { return [] }
-        for _ in 0..<CommandLimits.conflictRetries {
-            do { return try await store.run(statements, in: tenant) } catch {
-                guard error.code == .conflict else { throw error }
-            }
+        return try await repeatingConflicts { () async throws(StoreError) in try await store.run(statements, in: tenant)
         }
-        return try await store.run(statements, in: tenant)
     }
 
     private var unavailable: Refusal { .unavailable(retryAfter: policy.retryAfter) }
@@ -139,16 +138,84 @@ package struct CommandHandler: Sendable {
             switch plan.message(answers: facts, node: policy.handsOver() ? node : nil) {
             case .failure(let refused): return (.refused(refused.refusal), [])
             case .success(let message):
-                let answers = try await run(plan.acceptance(of: message), in: context.call.tenant)
-                return plan.outcome(of: message, answers: answers)
+                let dialects = plan.numberedDialects(answers: facts)
+                if dialects.isEmpty && !submission.omitsUnknown {
+                    let answers = try await run(plan.acceptance(of: message), in: context.call.tenant)
+                    return plan.outcome(of: message, answers: answers, facts: facts)
+                }
+                return try await accept(message, plan, facts, numberedFor: dialects)
             }
         } catch {
             return (.refused(refusal(of: error)), [])
         }
     }
 
+    /// Accepts a message with a number in each of `dialects`, and tells what only such dialects answer.
+    private func accept(
+        _ message: NewMessage,
+        _ plan: SubmissionPlan,
+        _ facts: [StoreAnswer],
+        numberedFor dialects: [Vendor]
+    ) async throws(StoreError) -> (Reply, [SliceLease]) {
+        let call = plan.context.call
+        var drawn: [Vendor: String] = [:]
+        for vendor in dialects {
+            drawn[vendor] = try await number(AppScope(app: call.app, vendor: vendor), in: call.tenant).text
+        }
+        let answers = try await run(plan.acceptance(of: message, numbers: drawn), in: call.tenant)
+        let (reply, handover) = plan.outcome(of: message, answers: answers, facts: facts)
+        guard case .submission(.accepted(let id, let recipients)) = reply, call.vendor != .native else {
+            return (reply, handover)
+        }
+        var number = drawn[call.vendor]
+        if id != message.id {
+            // A repeat: the first message's own.
+            let known = try await run([.numbers(of: id)], in: call.tenant)
+            if case .numbered(let first)? = known.first { number = first[call.vendor] }
+        }
+        let unknown = plan.unknown(answers: facts)
+        let numbered = AddressedSubmission(
+            message: id,
+            number: number,
+            recipients: recipients,
+            addressees: plan.namedCount.map { $0 - unknown.count },
+            unknown: unknown
+        )
+        return (.submission(.addressed(numbered)), handover)
+    }
+
+    /// The next number of an app. Drawn apart from the acceptance: the counter's row would be locked until that is on disk.
+    private func number(_ scope: AppScope, in tenant: TenantID) async throws(StoreError) -> MessageNumber {
+        let key = NumberPool.Key(tenant: tenant, scope: scope)
+        let second = clock.now().seconds
+        switch numbers.take(key, at: second) {
+        case .number(let number): return number
+        case .draw(let count):
+            guard case .numbers(let block)? = try await run([.drawNumbers(scope, count: count)], in: tenant).first
+            else { throw StoreError(.failed, "no numbers") }
+            numbers.put(block, key, at: second)
+            return block.first
+        }
+    }
+
     /// An app that is not provisioned is the caller's slip, everything else our trouble.
     private func refusal(of error: StoreError) -> Refusal { error.code == .missing ? .unknownBinding : unavailable }
+}
+
+/// Runs `body` again when another transaction won, at most `CommandLimits.conflictRetries` times: what was rolled back may be done again.
+///
+/// - Throws: `StoreError`, the last one.
+package func repeatingConflicts<Value>(
+    _ body: () async throws(StoreError) -> Value
+) async throws(StoreError) -> Value {
+    for _ in 0..<CommandLimits.conflictRetries {
+        do throws(StoreError) {
+            return try await body()
+        } catch {
+            guard error.code == .conflict else { throw error }
+        }
+    }
+    return try await body()
 }
 
 /// A reply that is no answer to keep.

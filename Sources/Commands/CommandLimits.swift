@@ -4,6 +4,8 @@ package enum CommandLimits {
     package static let commandsPerCall = 100
     /// 128 bytes for keys and addresses: they are index columns, and a long one bloats every index page.
     package static let keyBytes = 128
+    /// 4,096 bytes of device token: the longest that a push service gives out (FCM).
+    package static let tokenBytes = 4096
     /// 256 bytes for names and users: shown in lists, never a place to store things.
     package static let nameBytes = 256
     /// 8 KiB of attributes per identity: read with every registration.
@@ -34,6 +36,14 @@ package enum CommandLimits {
     package static let receiptAge: Duration = .seconds(7 * 86_400)
     /// 16 bytes of verification code: vendors use four to six digits.
     package static let codeBytes = 16
+    /// 1,000 groups or members in one answer: it is built in memory.
+    package static let groupRows = 1000
+    /// 64 KiB of a page: what a push links to is text, not a store of files.
+    package static let pageBytes = 64 * 1024
+    /// 1,000 tokens that a submission is narrowed to: each is a look-up in the accepting transaction.
+    package static let tokenCount = 1000
+    /// A day between two steps of a pace: a message expires before the third.
+    package static let paceDelay: Duration = .seconds(86_400)
     /// Two more tries when another transaction won: a third conflict in a row means contention that more tries would feed.
     package static let conflictRetries = 2
 }

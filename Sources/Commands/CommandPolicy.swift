@@ -14,18 +14,22 @@ package struct CommandPolicy: Sendable {
     package var retryAfter: Duration
     /// The dialects whose answer must name a count also for everyone: they get the maintained count of identities.
     package var countedVendors: Set<Vendor>
+    /// The dialects whose devices ask for their messages (`VendorAdapter.keepsInbox`).
+    package var inboxVendors: Set<Vendor>
 
     package init(
         defaultTimeToLive: Duration = .seconds(72 * 3600),
         lease: Duration = .seconds(30),
         handsOver: @escaping @Sendable () -> Bool = { true },
         retryAfter: Duration = .seconds(2),
-        countedVendors: Set<Vendor> = []
+        countedVendors: Set<Vendor> = [],
+        inboxVendors: Set<Vendor> = []
     ) {
         self.defaultTimeToLive = defaultTimeToLive
         self.lease = lease
         self.handsOver = handsOver
         self.retryAfter = retryAfter
         self.countedVendors = countedVendors
+        self.inboxVendors = inboxVendors
     }
 }

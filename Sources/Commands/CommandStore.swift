@@ -92,14 +92,82 @@ package enum StoreStatement: Sendable, Hashable {
     case resolveUsers(AppScope, [UserID], limit: Int)
     /// Message, slices, suppressed deliveries, counters, events, idempotency, in that order. → `.accepted`
     case accept(NewMessage)
-    /// Steers what is not sent. → `.count`, 0 when that changed nothing
-    case control(AppScope, MessageID, MessageControl, at: Timestamp)
+    /// Steers what is not sent; with a row of the audit when somebody is named. → `.count`, 0 when that changed nothing
+    case control(AppScope, MessageID, MessageControl, by: String?, at: Timestamp)
 
     // Media
     /// → `.count`
     case putMedia(hash: String, contentType: String, bytes: [UInt8], at: Timestamp)
     /// The bytes of `media` when it belongs to that message of that app. → `.media`
     case media(AppScope, MessageID, media: String)
+
+    // Histories. The caller is found first; to one that is not registered each answers with nothing.
+    /// What was sent to the device itself and is shown counts as received. → `.inbox`
+    case history(AppScope, DeviceCaller, HistoryPage, at: Timestamp)
+    /// → `.inbox` with one entry or none
+    case inboxMessage(AppScope, DeviceCaller, number: String)
+    /// What the device has not received, whatever became of the push, oldest first; from then on it has. → `.inbox`
+    case poll(AppScope, DeviceCaller, limit: Int, at: Timestamp)
+    /// How many messages the device has not received, `limit` at most. → `.count`
+    case unreceived(AppScope, DeviceCaller, limit: Int, at: Timestamp)
+    /// As `receipt`, and also for what was not pushed. → `.reported`
+    case reportNumber(AppScope, DeviceCaller, number: String, ReceiptKind, at: Timestamp)
+
+    // Preferences of devices
+    /// → `.preferences`
+    case preferences(AppScope, DeviceCaller)
+    /// → `.count`
+    case setPreferences(AppScope, DeviceCaller, PreferenceChange)
+
+    // Numbers of messages
+    /// The next numbers of the app in the scope's dialect, which nobody else gets: none before the database's second. → `.numbers`
+    case drawNumbers(AppScope, count: Int)
+    /// Gives a message that this transaction stored its numbers, and opens it in the inboxes of those of `targets`, already settled, that keep one. → `.count`
+    case number(MessageID, [Vendor: String], targets: [TargetID], inboxes: Set<Vendor>)
+    /// → `.numbered`
+    case numbers(of: MessageID)
+    /// As `resolveUsers`, by alias; whose alias nobody has is looked up by the user's id. → `.resolvedUsers`
+    case resolveAliases(AppScope, [UserID], limit: Int)
+
+    // Users on devices
+    /// → `.assigned`, nil when there is no such active identity
+    case assignUser(AppScope, key: VendorDeviceKey, UserChange)
+    /// → `.standing`
+    case standing(AppScope, key: VendorDeviceKey)
+
+    // Badges
+    /// Nil reads. → `.badge`, nil when nobody answers to the holder
+    case setBadge(AppScope, BadgeHolder, Int?)
+    /// A receipt by reference, else by id; the badge of the reader's holder after it. First writer wins. → `.acknowledged`
+    case acknowledge(AppScope, MessageReference, BadgeHolder, ReceiptKind, BadgeChange?, at: Timestamp)
+    /// Keeps the newest. Only for users that are known. → `.count`
+    case visit(AppScope, UserID, campaign: String?, at: Timestamp)
+
+    // Groups by number
+    /// → `.groupCreated`, nil when there is no such app
+    case createGroup(AppScope, title: String)
+    /// → `.titledGroups`, in the order of their numbers
+    case titledGroups(AppScope, GroupName?, limit: Int)
+    /// → `.members`, in the order of their ids; nil when there is no such group
+    case members(AppScope, GroupName, UserID?, limit: Int)
+
+    // Numbered messages
+    /// As `resolveUsers`, with keys, and only devices with one of `tokens` unless that is nil. Without users everybody who has one. → `.recipients`
+    case recipients(AppScope, [UserID]?, tokens: [DeviceToken]?, limit: Int)
+    /// The next number of the app, once per message; after its acceptance. → `.number`, nil when there is no such message
+    case sequenceMessage(AppScope, MessageID)
+    /// After its acceptance. → `.count`
+    case putVariables(MessageID, [UserVariables])
+    /// After its acceptance. → `.count`
+    case putPage(MessageID, PageReference, body: String, expiresAt: Timestamp)
+    /// What an audience is expanded by; after its acceptance. → `.count`
+    case setPace(MessageID, Pace)
+}
+
+/// How a receipt names its message.
+package enum MessageReference: Sendable, Hashable {
+    case number(String)
+    case id(MessageID)
 }
 
 /// What a statement answered.
@@ -121,6 +189,24 @@ package enum StoreAnswer: Sendable, Hashable {
     case accepted(Acceptance)
     case media(bytes: [UInt8], contentType: String)
     case noMedia
+    case reported(ReceiptReport)
+    case preferences(DevicePreferences?)
+    case numbers(MessageNumbers)
+    case numbered([Vendor: String])
+    case assigned(AssignedUser?)
+    case standing(IdentityStanding?)
+    case badge(Int?)
+    case acknowledged(ReceiptReply, badge: Int)
+    case groupCreated(GroupName?)
+    case titledGroups([TitledGroup])
+    case members([GroupMember]?)
+    case recipients([RecipientTarget])
+    case number(String?)
+}
+
+/// What came of a receipt by number.
+package enum ReceiptReport: Sendable, Hashable {
+    case recorded, repeated, unknownDevice, unknownMessage
 }
 
 /// What is known of one identity.
@@ -169,10 +255,20 @@ package struct AppFacts: Sendable, Hashable {
     package var hasCredential: Bool
     /// Active identities in the caller's dialect, maintained.
     package var identityCount: Int
+    package var timing: AppTiming
+    /// Dialects that identities of the app speak, or spoke.
+    package var dialects: Set<Vendor>
 
-    package init(hasCredential: Bool, identityCount: Int) {
+    package init(
+        hasCredential: Bool,
+        identityCount: Int,
+        timing: AppTiming = .none,
+        dialects: Set<Vendor> = []
+    ) {
         self.hasCredential = hasCredential
         self.identityCount = identityCount
+        self.timing = timing
+        self.dialects = dialects
     }
 }
 
@@ -182,11 +278,13 @@ package struct ResolvedTarget: Sendable, Hashable {
     package var device: DeviceID?
     /// Whether the device has a token that may be used now.
     package var isReachable: Bool
+    package var clock: DeviceClock
 
-    package init(identity: IdentityID, device: DeviceID?, isReachable: Bool) {
+    package init(identity: IdentityID, device: DeviceID?, isReachable: Bool, clock: DeviceClock = .unset) {
         self.identity = identity
         self.device = device
         self.isReachable = isReachable
+        self.clock = clock
     }
 }
 
@@ -197,6 +295,20 @@ package struct UserTarget: Sendable, Hashable {
 
     package init(user: UserID, found: ResolvedTarget) {
         self.user = user
+        self.found = found
+    }
+}
+
+/// One of a recipient's identities.
+package struct RecipientTarget: Sendable, Hashable {
+    /// Nil: nobody's.
+    package var user: UserID?
+    package var key: VendorDeviceKey
+    package var found: ResolvedTarget
+
+    package init(user: UserID?, key: VendorDeviceKey, found: ResolvedTarget) {
+        self.user = user
+        self.key = key
         self.found = found
     }
 }
@@ -241,7 +353,10 @@ package struct NewMessage: Sendable, Hashable {
     package var collapseID: String?
     package var lane: Lane
     package var acceptedAt: Timestamp
+    /// When the first target is due; on a local schedule when the first zone's clock shows it.
     package var dueAt: Timestamp
+    package var localDue: LocalTime?
+    /// When the last target's time is over.
     package var expiresAt: Timestamp
     package var fallback: JSON?
     /// Nil: not known yet, the audience is expanded later.
@@ -275,6 +390,7 @@ package struct NewMessage: Sendable, Hashable {
         lane: Lane,
         acceptedAt: Timestamp,
         dueAt: Timestamp,
+        localDue: LocalTime? = nil,
         expiresAt: Timestamp,
         fallback: JSON?,
         recipients: Int?,
@@ -292,6 +408,7 @@ package struct NewMessage: Sendable, Hashable {
         self.lane = lane
         self.acceptedAt = acceptedAt
         self.dueAt = dueAt
+        self.localDue = localDue
         self.expiresAt = expiresAt
         self.fallback = fallback
         self.recipients = recipients
@@ -309,12 +426,21 @@ package struct NewSlice: Sendable, Hashable {
     package var work: SliceLease.Work
     package var targets: [TargetID]
     package var addresses: [Address?]
+    /// Its own due time, after the message's; nil: with the message. Such a slice is not handed over.
+    package var dueAt: Timestamp?
 
-    package init(number: Int32, work: SliceLease.Work, targets: [TargetID] = [], addresses: [Address?] = []) {
+    package init(
+        number: Int32,
+        work: SliceLease.Work,
+        targets: [TargetID] = [],
+        addresses: [Address?] = [],
+        dueAt: Timestamp? = nil
+    ) {
         self.number = number
         self.work = work
         self.targets = targets
         self.addresses = addresses
+        self.dueAt = dueAt
     }
 }
 

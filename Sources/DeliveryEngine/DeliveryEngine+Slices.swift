@@ -1,5 +1,5 @@
 import Logging
-import Model
+package import Model
 import NIOConcurrencyHelpers
 
 /// What slices ask of their engine.
@@ -23,9 +23,36 @@ extension DeliveryEngine {
 
     // MARK: Credentials and tokens
 
-    func enter(_ key: CredentialKey, lane: Lane, isHolder: Bool) -> Permit {
+    /// Whether a slice may send `pushes` through `key`, or how many of them.
+    func enter(_ key: CredentialKey, pushes: Int, lane: Lane, isHolder: Bool) -> Permit {
         let now = clock.now()
-        return state.withLockedValue { $0.gate.enter(key, lane: lane, isHolder: isHolder, now: now) }
+        return state.withLockedValue { state in
+            let places = state.meter.places(key)
+            let permit = state.gate.enter(key, lane: lane, isHolder: isHolder, places: places, now: now)
+            guard permit == .go, let count = state.meter.take(pushes, key, lane, now: now) else { return permit }
+            return count >= pushes ? .go : .metered(count)
+        }
+    }
+
+    /// The rates that hold from now on, all of them.
+    package func limit(_ limits: [CredentialKey: [PushRate]]) {
+        state.withLockedValue { $0.meter.limit(limits) }
+    }
+
+    /// Draws from the cluster's budgets what slices wait for. A failure is no loss: they ask again.
+    func drawBudgets() async {
+        let draws = state.withLockedValue { $0.meter.draws() }
+        guard !draws.isEmpty else { return }
+        do {
+            let counts = try await store.draw(draws)
+            let now = clock.now()
+            state.withLockedValue { state in
+                for (draw, count) in zip(draws, counts) { state.meter.granted(count, draw.key, now: now) }
+                state.tell(.ticked)
+            }
+        } catch {
+            storeFailed("draw", error)
+        }
     }
 
     func leave(_ keys: Set<CredentialKey>, lane: Lane) {
@@ -59,12 +86,21 @@ extension DeliveryEngine {
 
     /// The verdicts that may be applied: none while an app's tokens fail in numbers.
     func judge(_ verdicts: [TokenVerdict], among answered: Int, tenant: TenantID, app: AppID) -> [TokenVerdict] {
-        state.withLockedValue { $0.tokens.judge(verdicts, among: answered, of: .init(tenant: tenant, app: app)) }
+        let allowed = state.withLockedValue {
+            $0.tokens.judge(verdicts, among: answered, of: .init(tenant: tenant, app: app))
+        }
+        if allowed.count < verdicts.count { metrics.add(verdicts.count - allowed.count, to: .spared) }
+        return allowed
     }
 
     /// Applies them. A failure is no loss: the next push finds the same.
     func condemn(_ verdicts: [TokenVerdict], tenant: TenantID) async {
-        do { try await store.condemn(verdicts, tenant: tenant) } catch { storeFailed("condemn", error) }
+        do { try await store.condemn(verdicts, tenant: tenant) } catch { return storeFailed("condemn", error) }
+        var counts: [[String]: Int] = [:]
+        for verdict in verdicts { counts[verdict.labels, default: 0] += 1 }
+        for (labels, count) in counts {
+            metrics.add(count, to: .condemned, ("state", labels[0]), ("reason", labels[1]))
+        }
     }
 
     // MARK: Leases
@@ -128,6 +164,17 @@ extension DeliveryEngine {
                 state.totals.recorded += new
                 for result in progress.results { state.totals.settled[result.state, default: 0] += 1 }
             }
+        }
+    }
+}
+
+extension TokenVerdict {
+    /// What the token becomes, and why, as labels.
+    fileprivate var labels: [String] {
+        switch self {
+        case .dead: [TokenState.invalid.rawValue, "none"]
+        case .doubtful(_, _, let reason): [TokenState.quarantined.rawValue, EngineMetrics.label(of: reason)]
+        case .moved(_, _, let environment): ["moved", environment.rawValue]
         }
     }
 }

@@ -126,6 +126,7 @@ package final class DeliveryEngine: Service {
             group.addTask { await self.every(self.policy.lease / 3) { await self.renew() } }
             group.addTask { await self.every(self.policy.flushInterval / 2) { self.tick() } }
             group.addTask { await self.every(self.policy.pollInterval) { self.wake() } }
+            group.addTask { await self.every(self.policy.drawInterval) { await self.drawBudgets() } }
             wake()
             await discover(in: &group)
             await finishSlices()
@@ -237,8 +238,13 @@ package final class DeliveryEngine: Service {
     private func claim(in lane: Lane, _ group: inout DiscardingTaskGroup) async throws(StoreError) -> Bool {
         guard state.withLockedValue({ $0.shares.free(in: lane) }) > 0 else { return false }
         let due = try await store.dueTenants(in: lane, limit: policy.discoveryLimit)
-        var isMore = false
-        for tenant in state.withLockedValue({ $0.turns.order(due, in: lane) }) {
+        // Who has no slot free must not keep those waiting who took ahead.
+        let (able, round) = state.withLockedValue { state in
+            let able = due.filter { state.shares.quota(of: $0, in: lane) > 0 }
+            return (able.count, state.turns.round(able, in: lane))
+        }
+        var isMore = round.count < able
+        for tenant in round {
             let quota = state.withLockedValue { state in
                 state.isDraining ? 0 : min(state.shares.quota(of: tenant, in: lane), policy.claimLimit)
             }
@@ -250,7 +256,10 @@ package final class DeliveryEngine: Service {
                 by: node,
                 lease: policy.lease
             )
-            state.withLockedValue { $0.turns.served(tenant, in: lane) }
+            let targets = leases.reduce(0) { $0 + max(1, $1.targets.count) }
+            state.withLockedValue { $0.turns.served(tenant, targets, in: lane) }
+            let lapsed = leases.count(where: \.followsLapse)
+            if lapsed > 0 { metrics.add(lapsed, to: .leasesExpired) }
             for lease in leases { start(lease, &group) }
             if leases.count >= quota { isMore = true }
         }

@@ -27,7 +27,8 @@ package protocol DeliveryStore: Sendable {
     /// - Throws: `StoreError`.
     func renew(_ leases: [SliceLease], by node: NodeID, lease: Duration) async throws(StoreError) -> Set<SliceKey>
 
-    /// The message and the facts of the targets not done yet. Nil when the message is gone.
+    /// The message and the facts of the targets not done yet. Nil when the message is gone. Where the app has a cap that holds for the lane, what
+    /// each device was sent lately is counted too.
     ///
     /// - Throws: `StoreError`.
     func load(_ lease: SliceLease) async throws(StoreError) -> SliceWork?
@@ -37,7 +38,8 @@ package protocol DeliveryStore: Sendable {
     /// - Throws: `StoreError`. Nothing is written then, except perhaps with code `.timedOut`: the call may be repeated as it is.
     func record(_ progress: SliceProgress, by node: NodeID) async throws(StoreError) -> RecordResult
 
-    /// The next page of an audience as new slices, the cursor moved on, in one transaction. New slices are `ready` and due with the message.
+    /// The next page of an audience as new slices, the cursor moved on, in one transaction. New slices are `ready` and due with the message, or,
+    /// where zones and hours matter, each group of targets at its own time (`TimingRules.slot`); a page of everyone is then ten times as long.
     ///
     /// - Throws: `StoreError`.
     func expand(_ lease: SliceLease, by node: NodeID, pageSize: Int) async throws(StoreError) -> ExpansionResult
@@ -56,6 +58,11 @@ package protocol DeliveryStore: Sendable {
     ///
     /// - Throws: `StoreError`.
     func resume(_ key: CredentialKey) async throws(StoreError)
+
+    /// Draws pushes from budgets that all nodes share; one count per draw, perhaps 0. By the database's clock.
+    ///
+    /// - Throws: `StoreError`.
+    func draw(_ draws: [BudgetDraw]) async throws(StoreError) -> [Int32]
 
     /// Gives leases back at once, unfinished: another node may take them.
     ///
@@ -89,6 +96,12 @@ package struct SliceWork: Sendable {
     package var settings: [Vendor: BindingSettings]
     /// Targets of this message that another slice already sent to the same device.
     package var duplicates: Set<Int>
+    /// As provisioned.
+    package var timing: AppTiming
+    /// The schedule in each device's own zone.
+    package var localDue: LocalTime?
+    /// Targets whose device got as many messages as the app's cap allows; empty where no cap holds.
+    package var capped: Set<Int>
 
     package init(
         app: AppID,
@@ -99,7 +112,10 @@ package struct SliceWork: Sendable {
         targets: [Int: TargetFacts],
         routes: [Platform: PlatformRoute],
         settings: [Vendor: BindingSettings],
-        duplicates: Set<Int> = []
+        duplicates: Set<Int> = [],
+        timing: AppTiming = .none,
+        localDue: LocalTime? = nil,
+        capped: Set<Int> = []
     ) {
         self.app = app
         self.notification = notification
@@ -110,6 +126,9 @@ package struct SliceWork: Sendable {
         self.routes = routes
         self.settings = settings
         self.duplicates = duplicates
+        self.timing = timing
+        self.localDue = localDue
+        self.capped = capped
     }
 }
 
@@ -131,6 +150,8 @@ package struct DeliveryResult: Sendable, Hashable {
     package var index: Int
     package var target: TargetID
     package var identity: IdentityID?
+    /// Of the identity.
+    package var dialect: Vendor?
     package var device: DeviceID?
     package var user: UserID?
     package var address: Address?
@@ -152,6 +173,7 @@ package struct DeliveryResult: Sendable, Hashable {
         index: Int,
         target: TargetID,
         identity: IdentityID? = nil,
+        dialect: Vendor? = nil,
         device: DeviceID? = nil,
         user: UserID? = nil,
         address: Address? = nil,
@@ -168,6 +190,7 @@ package struct DeliveryResult: Sendable, Hashable {
         self.index = index
         self.target = target
         self.identity = identity
+        self.dialect = dialect
         self.device = device
         self.user = user
         self.address = address
@@ -252,4 +275,6 @@ package enum TokenVerdict: Sendable, Hashable {
     case dead(DeviceID, DeviceToken, since: Timestamp?)
     /// Set aside.
     case doubtful(DeviceID, DeviceToken, reason: String)
+    /// Alive, and of another environment than was thought.
+    case moved(DeviceID, DeviceToken, to: PushEnvironment)
 }

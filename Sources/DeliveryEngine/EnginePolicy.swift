@@ -25,7 +25,16 @@ package struct EnginePolicy: Sendable {
     /// 1 s that a slice with written payloads waits for room at its credential, and then stays away. Less turns a slow credential into load on
     /// the database; more keeps the tenant's other credentials waiting.
     package var fullRetry: Duration = .seconds(1)
-    /// 4 slices per visit at a tenant, so that tenants come in turn.
+    /// 100 ms between draws from the budgets of credentials that have a rate, while anybody waits for one. A draw reaches 250 ms ahead
+    /// (`BudgetDraw.ahead`), so that a late one loses nothing; the more it reaches ahead, the more a node may hold that another one needs.
+    package var drawInterval: Duration = .milliseconds(100)
+    /// 5 s that a slice with written payloads waits for its share of a rate, then another has its turn: what is canceled or paused meanwhile is
+    /// noticed then.
+    package var meteredStay: Duration = .seconds(5)
+    /// 2,000 targets per tenant and round, so that tenants come in turn. Fewer, and each claim brings little; more, and a small tenant waits longer behind
+    /// large ones.
+    package var targetsPerRound = 2000
+    /// 4 slices per visit at a tenant. More, and one node takes a small campaign alone.
     package var claimLimit = 4
     /// 200 tenants per look at a lane: one page of the discovery statement.
     package var discoveryLimit = 200
@@ -54,6 +63,8 @@ package struct EnginePolicy: Sendable {
 
     /// What is sent again, and when.
     package var retry = RetryPolicy()
+    /// 1 s: a slice is due by the database's clock, hours begin by this node's copy of it. Put back for less, it would come again at once.
+    package var timingSlack: Duration = .seconds(1)
 
     package init() {}
 

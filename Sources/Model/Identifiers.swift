@@ -112,10 +112,22 @@ package struct IdentityID: UUIDIdentifier {
     package init(rawValue: UUID) { self.rawValue = rawValue }
 }
 
-/// One message. A UUIDv7: its random bits make it a capability, its time makes its row's neighbours recent.
+/// One message. A UUIDv7: its random bits make it a capability; its time, when the message is due, puts it in the order of histories.
 package struct MessageID: UUIDIdentifier {
     package var rawValue: UUID
     package init(rawValue: UUID) { self.rawValue = rawValue }
+}
+
+extension MessageID {
+    /// The least id of a moment: ids are in the order of the times at which their messages are due.
+    package static func first(at time: Timestamp) -> MessageID? {
+        var bytes = [UInt8](repeating: 0, count: 16)
+        let milliseconds = UInt64(clamping: time.milliseconds)
+        for index in 0..<6 { bytes[index] = UInt8(truncatingIfNeeded: milliseconds >> UInt64(8 * (5 - index))) }
+        bytes[6] = 0x70
+        bytes[8] = 0x80
+        return UUID(bytes: bytes).map { MessageID($0) }
+    }
 }
 
 /// One addressee of one message: an identity's id, or for an address without a device a UUIDv5 of the address.

@@ -106,18 +106,19 @@ struct APNsConnectionsTests {
 
     // apns.md §3: "on key revocation or compromise close every connection that used it".
     @Test func revokedCredentialEndsItsConnectionsAtOnce() async throws {
-        let peer = try await Peer { $0.latency = .milliseconds(3_000) }
+        let peer = try await Peer { $0.latency = .milliseconds(60_000) }
         try await withTransport { transport in
             try transport.open(Peer.credential, peer.credential())
             let stream = transport.send((0..<5).map { makePush($0) }, through: Peer.credential, deadline: patience)
-            try await until { transport.metrics.inFlightCount == 1 }
+            // The peer holds the first one: before that it could still be taken back unsent.
+            try await until { !peer.simulator.requests().isEmpty }
             let start = ContinuousClock.now
             transport.revoke(Peer.credential)
             let completions = await collect(stream)
             expectOncePerPush(completions, count: 5)
             #expect(completions.indeterminateCount == 1)
             #expect(completions.unsentCount(.noCredential) == 4)
-            #expect(start.duration(to: .now) < .seconds(2))
+            #expect(start.duration(to: .now) < .seconds(30))
         }
         await peer.simulator.stop()
     }
@@ -217,7 +218,7 @@ struct APNsConnectionsTests {
 }
 
 /// Waits for something that another thread brings about.
-func until(_ limit: Duration = .seconds(30), _ isTrue: () -> Bool) async throws {
+func until(_ limit: Duration = .seconds(100), _ isTrue: () -> Bool) async throws {
     let end = ContinuousClock.now + limit
     while !isTrue() {
         try #require(ContinuousClock.now < end)

@@ -126,6 +126,13 @@ import Testing
         #expect(enter(&gate, key) == .go)
     }
 
+    @Test func aRateThatIsSlowHasFewPlaces() {
+        var gate = CredentialGate(policy: EnginePolicy())
+        #expect(gate.enter(key, lane: .bulk, isHolder: false, places: 1, now: now) == .go)
+        #expect(gate.enter(key, lane: .bulk, isHolder: false, places: 1, now: now) == .full(for: .seconds(1)))
+        #expect(gate.enter(key, lane: .bulk, isHolder: true, places: 1, now: now) == .go)
+    }
+
     @Test func refusedCredentialOfOneTenantLeavesItsNamesakeAlone() {
         var gate = CredentialGate(policy: EnginePolicy())
         let refusal = Rejection(scope: .credential, reason: "BadCertificate", status: 403)

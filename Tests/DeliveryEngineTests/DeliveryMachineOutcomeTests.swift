@@ -48,6 +48,39 @@ import Testing
         #expect(bench.verdicts == [.doubtful(device, token, reason: "BadDeviceToken")])
     }
 
+    // Design §5.6: set aside only when the other environment does not know it either.
+    @Test(arguments: [true, false])
+    func aTokenOfTheOtherEnvironmentIsTriedThereOnce(isKnown: Bool) throws {
+        var bench = MachineBench { $0.routes[.ios]?.credentials[.sandbox] = "test" }
+        bench.completeAll(.rejected(.tokenDoubtful, "BadDeviceToken"))
+        #expect(bench.verdicts.isEmpty && bench.results.isEmpty)
+        #expect(bench.sent.map(\.environment) == [.production, .sandbox])
+        #expect(Set(bench.sent.map(\.id)).count == 1)
+        bench.completeAll(isKnown ? .yes : .rejected(.credential, "BadEnvironmentKeyInToken", 403))
+        let facts = MachineBench.facts(0)
+        let device = try #require(facts.device)
+        let token = try #require(facts.token)
+        #expect(bench.results[0]?.state == (isKnown ? .sent : .failed))
+        #expect(bench.results[0]?.reason == (isKnown ? nil : "BadDeviceToken"))
+        #expect(
+            bench.verdicts == [
+                isKnown ? .moved(device, token, to: .sandbox) : .doubtful(device, token, reason: "BadDeviceToken")
+            ]
+        )
+        // A key that is made for one environment says nothing of itself in the other.
+        #expect(!bench.signs.contains { if case .refused = $0 { true } else { false } })
+        #expect(bench.disposition == .finished)
+    }
+
+    @Test func aStoppedCredentialOfTheOtherEnvironmentIsNotWaitedFor() {
+        var bench = MachineBench { $0.routes[.ios]?.credentials[.sandbox] = "test" }
+        bench.permit = .stopped(for: .seconds(60))
+        bench.completeAll(.rejected(.tokenDoubtful, "BadDeviceToken"))
+        #expect(bench.results[0]?.state == .failed)
+        #expect(bench.verdicts.isEmpty)
+        #expect(bench.disposition == .finished)
+    }
+
     @Test func refusedCredentialIsJudgedAndItsTargetsWaitForAsLongAsTheGateSays() {
         var bench = MachineBench(targets: 3)
         bench.permit = .stopped(for: .seconds(60))
@@ -91,6 +124,24 @@ import Testing
         bench.permit = .go
         bench.pass(.milliseconds(125))
         #expect(bench.batches == [2])
+    }
+
+    @Test func aRateIsAskedAgainForAWhileThenAnotherSliceHasItsTurn() {
+        var bench = MachineBench(targets: 5, permit: .metered(2))
+        #expect(bench.batches == [2])
+        bench.permit = .metered(0)
+        bench.pass(.milliseconds(125))
+        #expect(bench.batches == [2] && bench.records.isEmpty)
+        bench.permit = .metered(1)
+        bench.pass(.milliseconds(125))
+        #expect(bench.batches == [2, 1])
+        bench.permit = .metered(0)
+        bench.completeAll(.yes)
+        bench.pass(.seconds(5))
+        bench.recorded()
+        bench.pass(.milliseconds(125))
+        #expect(bench.disposition == .again(after: .zero))
+        #expect(bench.records.last?.countsAttempt == false)
     }
 
     @Test func failedProbeHoldsTheRest() {

@@ -135,13 +135,63 @@ import Testing
 /// Tenants in turn.
 @Suite struct TenantTurnsTests {
     @Test func lookBeginsAfterTheTenantThatWasServedLast() {
-        var turns = TenantTurns()
-        #expect(turns.order(["c", "a", "b", "a"], in: .bulk) == ["a", "b", "c"])
-        turns.served("a", in: .bulk)
-        #expect(turns.order(["c", "a", "b"], in: .bulk) == ["b", "c", "a"])
-        #expect(turns.order(["c", "a", "b"], in: .urgent) == ["a", "b", "c"])
-        turns.served("c", in: .bulk)
-        #expect(turns.order(["c", "a"], in: .bulk) == ["a", "c"])
+        var turns = TenantTurns(share: 10)
+        #expect(turns.round(["c", "a", "b", "a"], in: .bulk) == ["a", "b", "c"])
+        turns.served("a", 1, in: .bulk)
+        #expect(turns.round(["c", "a", "b"], in: .bulk) == ["b", "c", "a"])
+        #expect(turns.round(["c", "a", "b"], in: .urgent) == ["a", "b", "c"])
+        turns.served("c", 1, in: .bulk)
+        #expect(turns.round(["c", "a"], in: .bulk) == ["a", "c"])
+    }
+
+    @Test func whoTookAheadWaitsForTheOthers() {
+        var turns = TenantTurns(share: 10)
+        _ = turns.round(["a", "b"], in: .bulk)
+        turns.served("a", 35, in: .bulk)
+        turns.served("b", 10, in: .bulk)
+        // a owes 25: it misses two rounds, and the third leaves it 5.
+        for _ in 0..<2 {
+            #expect(turns.round(["a", "b"], in: .bulk) == ["b"])
+            turns.served("b", 10, in: .bulk)
+        }
+        #expect(turns.round(["a", "b"], in: .bulk) == ["a", "b"])
+    }
+
+    @Test func oneAloneNeverWaits() {
+        var turns = TenantTurns(share: 10)
+        for _ in 0..<5 {
+            #expect(turns.round(["a"], in: .bulk) == ["a"])
+            turns.served("a", 1000, in: .bulk)
+        }
+        // What it took while nobody else had work it need not give back for long: the rounds nobody could use are skipped.
+        #expect(turns.round(["a", "b"], in: .bulk) == ["b"])
+        #expect(turns.round(["a"], in: .bulk) == ["a"])
+    }
+
+    @Test func nobodySavesUp() {
+        var turns = TenantTurns(share: 10)
+        for _ in 0..<5 { _ = turns.round(["a", "b"], in: .bulk) }
+        turns.served("a", 11, in: .bulk)
+        #expect(turns.round(["a", "b"], in: .bulk) == ["b", "a"])
+        turns.served("a", 20, in: .bulk)
+        #expect(turns.round(["a", "b"], in: .bulk) == ["b"])
+    }
+
+    /// Over many rounds each gets the same number of targets, whatever the size of its slices.
+    @Test func targetsAreSharedEquallyWhateverTheSlicesAre() {
+        var turns = TenantTurns(share: 2000)
+        let sizes: [TenantID: Int] = ["large": 6000, "middle": 1500, "small": 2000]
+        var taken: [TenantID: Int] = [:]
+        for _ in 0..<3000 {
+            for tenant in turns.round(Array(sizes.keys), in: .bulk) {
+                let size = sizes[tenant] ?? 0
+                turns.served(tenant, size, in: .bulk)
+                taken[tenant, default: 0] += size
+            }
+        }
+        let large = taken["large"] ?? 0
+        #expect(abs(large - (taken["small"] ?? 0)) <= 6000)
+        #expect((taken["middle"] ?? 0) == 3000 * 1500)
     }
 }
 

@@ -150,10 +150,15 @@ import Testing
         try source.seek(toOffset: UInt64(start.offset))
         var rejects: [DeviceImport.Reject] = []
         let target = DeviceImport.Target(
-            write: { rows async throws(StoreError) in try database.write(rows) },
-            identifiers: TestIdentifiers()
+            write: { rows, turn async throws(StoreError) in
+                try await turn()
+                return try database.write(rows)
+            },
+            identifiers: TestIdentifiers(),
+            batchesAtOnce: 2
         )
-        let work = DeviceImport(format: format, target: target, reject: { rejects.append($0) }, done: done)
+        var work = DeviceImport(format: format, target: target, reject: { rejects.append($0) }, done: done)
+        work.batchRows = 500
         return (try await work.run(source, from: start), rejects)
     }
 
@@ -209,6 +214,79 @@ import Testing
         defer { try? FileManager.default.removeItem(atPath: path) }
         let (state, rejects) = try await importing(path, .ndjson, into: Database())
         #expect(state.checkpoint.created == 19 && rejects.map(\.line) == [8])
+    }
+
+    /// Which batches were being written at once.
+    private final class Overlaps: Sendable {
+        private let state = Mutex((running: [[DeviceRegistration]](), most: 0, clashes: 0))
+
+        var most: Int { state.withLock { $0.most } }
+        var clashes: Int { state.withLock { $0.clashes } }
+
+        func enter(_ rows: [DeviceRegistration]) {
+            state.withLock { state in
+                let names = Set(rows.map(\.token))
+                state.clashes += state.running.count { !names.isDisjoint(with: $0.map(\.token)) }
+                state.running.append(rows)
+                state.most = max(state.most, state.running.count)
+            }
+        }
+
+        func leave(_ rows: [DeviceRegistration]) {
+            state.withLock { state in state.running.removeAll { $0.first?.key == rows.first?.key } }
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func batchesThatShareATokenAreNeverWrittenAtOnce(sharing: Bool) async throws {
+        // Each hundredth token comes again in the batch behind.
+        let text =
+            "key,token\n"
+            + (0..<2000).map { number in
+                let token = sharing && number % 100 == 0 ? number % 200 : number
+                return "k\(number),\(String(format: "%08x", token))\n"
+            }.joined()
+        let path = try file(text)
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let source = try #require(FileHandle(forReadingAtPath: path))
+        let overlaps = Overlaps()
+        let target = DeviceImport.Target(
+            write: { rows, turn async throws(StoreError) in
+                overlaps.enter(rows)
+                try? await Task.sleep(for: .milliseconds(20))
+                try await turn()
+                overlaps.leave(rows)
+                return .init(created: rows.count)
+            },
+            identifiers: TestIdentifiers(),
+            batchesAtOnce: 2
+        )
+        var work = DeviceImport(format: .csv, target: target, reject: { _ in }, done: { _ in })
+        work.batchRows = 200
+        let state = try await work.run(source, from: ImportCheckpoint(sourceBytes: 0))
+        #expect(state.checkpoint.created == 2000 && overlaps.clashes == 0)
+        #expect(overlaps.most == (sharing ? 1 : 2))
+    }
+
+    @Test func tagsAreTakenFromBothFormsAndWrittenAsTheyAreRead() throws {
+        let headings = ["key", "tags"]
+        func tags(_ record: String) throws -> [String]? {
+            let fields = try DeviceLine.fields(csv: Array(record.utf8), headings: headings)
+            return try DeviceLine.registration(fields, TestIdentifiers()).tags?.map(\.text)
+        }
+        #expect(try tags("k,VIP seoul;vip") == ["vip", "seoul", "vip"])
+        #expect(try tags("k,;") == [] && tags("k,") == nil && tags("k") == nil)
+        #expect(throws: DeviceLine.Fault.self) { try tags("k,a&b") }
+        #expect(try row(#"{"key":"k","tags":["A","$UserId:{Kim}"]}"#).tags?.map(\.text) == ["a", "$UserId:Kim"])
+        #expect(try row(#"{"key":"k","tags":[]}"#).tags == [] && row(#"{"key":"k","tags":null}"#).tags == nil)
+        for bad in [#""a""#, "[1]", #"["a b"]"#] {
+            #expect(throws: DeviceLine.Fault.self) { try row(#"{"key":"k","tags":\#(bad)}"#) }
+        }
+        let many = (0..<61).map { "t\($0)" }.joined(separator: " ")
+        #expect(throws: DeviceLine.Fault.self) { try tags("k,\(many)") }
+        let values: [(column: String, value: JSON?)] = [("key", "k"), ("tags", ["a", "$UserId:Kim"])]
+        #expect(try tags(DeviceLine.line(values, .csv)) == ["a", "$UserId:Kim"])
+        #expect(try row(DeviceLine.line(values, .ndjson)).tags?.count == 2)
     }
 
     @Test func headingThatIsNoneStopsTheImportWithItsName() async throws {

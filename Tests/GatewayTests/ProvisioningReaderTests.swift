@@ -41,6 +41,27 @@ final class ProvisioningReaderTests {
                 routes: []
         """
 
+    // protocols/ipns.md, Decisions: outside of the window nothing is pushed, unless the app or the binding says otherwise.
+    @Test(arguments: [
+        ("ipns: { appId: hr.mobile }", "routes: []", AppTiming.Hold.suppress),
+        ("ipns: { appId: hr.mobile, settings: { outsideWindow: delay } }", "routes: []", .delay),
+        ("ipns: { appId: hr.mobile }", "receivingWindows: { outside: delay }", .delay),
+    ])
+    func anIPNSBindingSaysWhatItsUsersHoursMean(_ binding: String, _ rest: String, _ hold: AppTiming.Hold) throws {
+        let file = good.replacingOccurrences(of: "routes: []", with: "  \(binding)\n        \(rest)")
+        let app = try #require(try read(file).tenants.first?.apps.first)
+        #expect(app.timing.windows.hold == hold)
+        let keys = app.bindings.first { $0.vendor == .ipns }?.keys
+        #expect(keys?.map(\.kind) == ["app"] && keys?.map(\.value) == ["hr.mobile"])
+    }
+
+    @Test func anIPNSSettingThatNobodyKnowsStopsIt() throws {
+        let binding = "  ipns: { appId: hr.mobile, settings: { operations: { x: send } } }"
+        #expect(throws: ProvisioningProblem.self) {
+            try read(good.replacingOccurrences(of: "routes: []", with: binding))
+        }
+    }
+
     @Test func documentedFileIsRead() throws {
         let tenant = try #require(try read(good).tenants.first)
         #expect(tenant.id == "acme")
@@ -57,6 +78,52 @@ final class ProvisioningReaderTests {
             durations == [.deliveries: .seconds(2_592_000), .events: .seconds(129_600), .audit: .seconds(34_560_000)]
         )
         #expect(try read(good).tenants.first?.retention.durations.isEmpty == true)
+    }
+
+    private func app(_ settings: String) throws(ProvisioningProblem) -> ProvisioningFile.App? {
+        try read(good.replacing("- id: shop\n", with: "- id: shop\n        \(settings)\n"))
+            .tenants.first?.apps.first
+    }
+
+    @Test func anAppsHoursAreRead() throws {
+        #expect(try read(good).tenants.first?.apps.first?.timing == AppTiming.none)
+        let timing = try app(
+            #"""
+            timeZone: Asia/Seoul
+                    quietHours: { from: "22:00", to: "0700", zone: Europe/Berlin, lanes: [transactional, bulk], outside: suppress }
+                    receivingWindows: { lanes: [bulk], outside: suppress }
+                    frequencyCap: { count: 5, per: 24h }
+            """#
+        )?.timing
+        #expect(timing?.timeZone?.text == "Asia/Seoul")
+        let quiet = try #require(timing?.quietHours)
+        #expect((quiet.from, quiet.to) == (1320, 420) && quiet.zone?.text == "Europe/Berlin")
+        #expect(quiet.lanes == [.transactional, .bulk] && quiet.hold == .suppress)
+        #expect(timing?.windows == AppTiming.WindowRule(lanes: [.bulk], hold: .suppress))
+        #expect(timing?.cap?.count == 5 && timing?.cap?.period == .seconds(86_400))
+        let plain = try app(#"quietHours: { from: "22:00", to: "07:00", zone: device }"#)?.timing.quietHours
+        #expect(plain?.zone == nil && plain?.lanes == [.bulk, .background] && plain?.hold == .delay)
+    }
+
+    @Test(arguments: [
+        "timeZone: CET", "timeZone: Mars/Base", "quietHours: 22", #"quietHours: { from: "22:00" }"#,
+        #"quietHours: { from: "22:00", to: "24:00" }"#, #"quietHours: { from: "22:00", to: "22:00" }"#,
+        #"quietHours: { from: "22:00", to: "07:00", zone: here }"#,
+        #"quietHours: { from: "22:00", to: "07:00", lanes: [slow] }"#,
+        #"quietHours: { from: "22:00", to: "07:00", lanes: bulk }"#,
+        #"quietHours: { from: "22:00", to: "07:00", outside: drop }"#,
+        #"quietHours: { from: "22:00", to: "07:00", until: "08:00" }"#, "receivingWindows: { hold: delay }",
+        "frequencyCap: { count: 0, per: 24h }", "frequencyCap: { count: 1001, per: 24h }", "frequencyCap: { count: 5 }",
+        "frequencyCap: { count: 5, per: 31d }", "frequencyCap: { count: many, per: 1d }",
+        "frequencyCap: { count: 99999999999999999999, per: 1d }",
+    ])
+    func hoursThatCannotBeAreRefused(_ settings: String) {
+        do throws(ProvisioningProblem) {
+            _ = try app(settings)
+            Issue.record("taken: \(settings)")
+        } catch {
+            #expect(error.path.hasPrefix("tenants[0].apps[0]."), "\(error)")
+        }
     }
 
     // A key that is misspelt, or a time that would break a promise (idempotency: 24 h), stops the apply and names its place.

@@ -8,16 +8,12 @@ import Testing
 @Suite(.serialized, .timeLimit(.minutes(30)))
 struct CrashTests {
     /// 4,000 deliveries and 10 kills, so that a debug build is done in minutes; `CRASH_AUDIENCE=20000` is the long run.
-    static let audience = setting("CRASH_AUDIENCE") ?? 4000
-    static let kills = setting("CRASH_KILLS") ?? 10
+    static let audience = Soak.size("CRASH_AUDIENCE") ?? 4000
+    static let kills = Soak.size("CRASH_KILLS") ?? 10
 
     /// A push service that takes about 1,000 pushes per second (8 connections of 25 streams, 200 ms): even a slow machine that looks on sees
     /// the middle of a send.
     private static let steady = ["--mode", "script", "--latency-ms", "200", "--max-streams", "25"]
-
-    private static func setting(_ name: String) -> Int? {
-        ProcessInfo.processInfo.environment[name].flatMap { Int($0) }
-    }
 
     // I1, I2: kill −9 at any moment loses no accepted message; each target has one counted outcome; repeats carry the same apns-id.
     @Test func killedGatewayLosesAndDoublesNothing() async throws {

@@ -162,6 +162,18 @@ struct NativeWritesTests {
             let device = try await stage.register("k", token: "aa01")
             _ = try await stage.native(.DELETE, "/v1/devices/\(device)")
             #expect(try await stage.audit(after: Int64(all.count)) == ["key:backend erase device \(device)"])
+            // Who steers a message is named once: asked again it changes nothing.
+            let tomorrow = Date.now.addingTimeInterval(86400).formatted(.iso8601)
+            let sent = try await stage.native(
+                .POST,
+                "/v1/messages",
+                ["app": "shop", "to": "everyone", "body": "b", "sendAt": .string(tomorrow)]
+            )
+            let message = try #require(sent.json?["id"]?.string)
+            for _ in 0..<2 {
+                #expect(try await stage.native(.POST, "/v1/messages/\(message)/pause").status == 200)
+            }
+            #expect(try await stage.audit(after: Int64(all.count) + 1) == ["key:backend pause message \(message)"])
             // I6
             let other = try await stage.native(.GET, "/v1/audit?limit=1000", as: stage.otherKey)
             #expect(!other.text.contains(device) && other.text.contains("tenant other"))

@@ -45,6 +45,11 @@ extension ContractWorld {
             deliveries: fixture.delivery,
             webhooks: fixture.webhooks,
             subscriptions: fixture.subscriptions,
+            setTiming: { timing in
+                var tenant = fixture.tenant("acme")
+                tenant.apps[0].timing = timing
+                _ = try await fixture.provisioning.apply([tenant])
+            },
             identifiers: TestIdentifiers(),
             // The server runs on this machine.
             now: { Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000)) },

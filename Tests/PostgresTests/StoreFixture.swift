@@ -17,7 +17,7 @@ struct StoreFixture: Sendable {
     let scope = AppScope(app: "shop", vendor: .rationalOwl)
 
     var commands: PostgresCommandStore { PostgresCommandStore(call: call, node: node) }
-    var delivery: PostgresDeliveryStore { PostgresDeliveryStore(engine: engine) }
+    var delivery: PostgresDeliveryStore { PostgresDeliveryStore(engine: engine, inboxVendors: [.ipns]) }
     var webhooks: PostgresWebhookStore { PostgresWebhookStore(engine: engine) }
     var subscriptions: PostgresSubscriptionStore { PostgresSubscriptionStore(call: call) }
     var provisioning: PostgresProvisioningStore { PostgresProvisioningStore(engine: engine) }

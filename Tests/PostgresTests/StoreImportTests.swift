@@ -10,13 +10,20 @@ import Testing
 @Suite struct StoreImportTests {
     private let identifiers = TestIdentifiers()
 
-    private func row(_ key: String, _ token: String?, user: String? = nil, sandbox: Bool? = nil) -> DeviceRegistration {
+    private func row(
+        _ key: String,
+        _ token: String?,
+        user: String? = nil,
+        sandbox: Bool? = nil,
+        tags: [String]? = nil
+    ) -> DeviceRegistration {
         DeviceRegistration(
             key: VendorDeviceKey(key),
             platform: .ios,
             environment: sandbox.map { $0 ? .sandbox : .production },
             token: token.flatMap { DeviceToken(apns: $0) },
-            user: user.map { UserID($0) }
+            user: user.map { UserID($0) },
+            tags: tags.map { $0.compactMap { Tag($0) } }
         )
     }
 
@@ -31,7 +38,7 @@ import Testing
             fixture.scope,
             in: tenant ?? fixture.acme,
             identifiers: identifiers,
-            at: try await fixture.now()
+            .init(at: try await fixture.now())
         )
     }
 
@@ -49,7 +56,9 @@ import Testing
             SELECT i.key || ' ' || i.state || ' ' || coalesce(i.user_id, '-') || ' ' || coalesce(d.token, '-') || ' '
                 || coalesce(d.environment, '-') || ' ' || coalesce(d.token_state, '-')
                 || ' ' || (SELECT min(o.key) FROM gateway.identity o
-                    WHERE o.tenant_id = i.tenant_id AND o.device_id = i.device_id) AS text
+                    WHERE o.tenant_id = i.tenant_id AND o.device_id = i.device_id)
+                || coalesce((SELECT ' #' || string_agg(t.tag, ',' ORDER BY t.tag) FROM gateway.identity_tag t
+                    WHERE t.tenant_id = i.tenant_id AND t.identity_id = i.identity_id), '') AS text
             FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = i.tenant_id AND d.device_id = i.device_id
             WHERE i.tenant_id = $1 ORDER BY i.key
             """,
@@ -107,7 +116,8 @@ import Testing
                     Bool.random(using: &random)
                         ? "aa\(String(format: "%02d", Int.random(in: 0..<20, using: &random)))" : nil,
                     user: Bool.random(using: &random) ? "u\(Int.random(in: 0..<3, using: &random))" : nil,
-                    sandbox: [nil, true, false].randomElement(using: &random) ?? nil
+                    sandbox: [nil, true, false].randomElement(using: &random) ?? nil,
+                    tags: [nil, [], ["a"], ["b", "A"]].randomElement(using: &random) ?? nil
                 )
             }
             try await importing(rows, fixture)
@@ -137,6 +147,68 @@ import Testing
                 "seed \(seed)"
             )
         }
+    }
+
+    @Test func whatARowSaysOfTagsIsAllItHas() async throws {
+        let fixture = try await StoreFixture.make()
+        try await importing(
+            [row("k1", "aa01", tags: ["VIP", "a"]), row("k2", nil, tags: ["b"]), row("k3", nil)],
+            fixture
+        )
+        // Left out, cleared, given for the first time.
+        let again = [row("k1", "aa01"), row("k2", nil, tags: []), row("k3", nil, tags: ["c", "c"])]
+        #expect(try await preview(again, fixture) == .init(updated: 2, unchanged: 1))
+        try await importing(again, fixture)
+        #expect(try await preview(again, fixture) == .init(unchanged: 3))
+        #expect(
+            try await identities(fixture, fixture.acme) == [
+                "k1 active - aa01 production active k1 #a,vip", "k2 active - - production none k2",
+                "k3 active - - production none k3 #c",
+            ]
+        )
+    }
+
+    @Test func moreThanATransactionOfKnownRowsAreTakenInOrder() async throws {
+        let fixture = try await StoreFixture.make()
+        let count = PostgresDeviceStore.knownRowCount * 2 + 3
+        let rows = (0..<count).map { row("k\($0)", String(format: "aa%06d", $0)) }
+        #expect(try await importing(rows, fixture) == .init(created: count))
+        // Every token goes to the next key, so that each row takes what the one before it had.
+        let moved = (0..<count).map { row("k\($0)", String(format: "aa%06d", ($0 + 1) % count)) }
+        let counts = try await importing(moved, fixture)
+        #expect(counts.created + counts.updated == count)
+        let all = try await identities(fixture, fixture.acme)
+        let tokens = all.filter { $0.contains(" active ") }.map { $0.split(separator: " ")[3] }.filter { $0 != "-" }
+        #expect(tokens.count == count && Set(tokens).count == count)
+        #expect(all.contains { $0.hasPrefix("k7 active - aa000008 ") })
+    }
+
+    // Without statistics the planner takes a table for small: it would read all of it for each row.
+    @Test func newRowsAreLookedUpByTheIndexesAlsoWithoutStatistics() async throws {
+        let fixture = try await StoreFixture.make()
+        for page in 0..<3 {
+            let rows = (0..<300).map { row("k\(page)-\($0)", String(format: "%02x%06x", page, $0)) }
+            try await importing(rows, fixture)
+        }
+        let now = PostgresValue.time(try await fixture.now())
+        let none = PostgresValue.strings(["x", "y"].map { _ in nil })
+        let ids = PostgresValue.uuids((0..<4).map { _ in identifiers.uuid(at: Timestamp(milliseconds: 1)) })
+        guard case .uuids(let four) = ids else { return }
+        let call = DeviceSQL.importNew.with([
+            .id(fixture.acme), .id(fixture.scope.app), .id(fixture.scope.vendor), .strings(["n1", "k1-7"]),
+            .uuids(Array(four[..<2])), .uuids(Array(four[2...])), .strings(["ios", "ios"]), none,
+            .strings(["ffff", "01000007"]), none, none, none, none, none, none, .int32s([nil, nil]),
+            .int32s([nil, nil]), none, now,
+        ])
+        let read = Statement(
+            """
+            SELECT coalesce(sum(seq_tup_read), 0)::bigint AS rows FROM pg_stat_xact_user_tables
+            WHERE schemaname = 'gateway' AND relname IN ('device', 'identity')
+            """
+        )
+        let results = try await fixture.call.run([call, read], tenant: fixture.acme.rawValue)
+        #expect(try results[0].only().bools("known") == [false, true])
+        #expect(try results[1].only().int("rows") == 0)
     }
 
     @Test func anotherTenantsDevicesAreNeitherSeenNorTouched() async throws {

@@ -90,7 +90,7 @@ import Testing
             try await fixture.ask(.delivery(scope, message.id, Reporter(key: "key")), in: other)
                 == .delivery(nil, platform: nil)
         )
-        #expect(try await fixture.count(.control(scope, message.id, .cancel, at: now), in: other) == 0)
+        #expect(try await fixture.count(.control(scope, message.id, .cancel, by: nil, at: now), in: other) == 0)
         #expect(try await fixture.count(.touch(scope, key: "key", at: now), in: other) == 0)
         #expect(try await fixture.count(.unregister(scope, .key("key"), at: now), in: other) == 0)
         #expect(try await fixture.count(.unregister(scope, .phone("01011112222"), at: now), in: other) == 0)

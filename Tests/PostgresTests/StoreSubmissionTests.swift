@@ -122,9 +122,9 @@ import Testing
         try await fixture.accept(message)
         let now = try await fixture.now()
         let braze = AppScope(app: "shop", vendor: .braze)
-        #expect(try await fixture.count(.control(braze, message.id, .cancel, at: now)) == 0)
-        #expect(try await fixture.count(.control(fixture.scope, message.id, .cancel, at: now)) == 1)
-        #expect(try await fixture.count(.control(fixture.scope, message.id, .cancel, at: now)) == 0)
+        #expect(try await fixture.count(.control(braze, message.id, .cancel, by: nil, at: now)) == 0)
+        #expect(try await fixture.count(.control(fixture.scope, message.id, .cancel, by: nil, at: now)) == 1)
+        #expect(try await fixture.count(.control(fixture.scope, message.id, .cancel, by: nil, at: now)) == 0)
         let claimed = try await fixture.delivery.claim(
             tenant: fixture.acme,
             lane: .transactional,

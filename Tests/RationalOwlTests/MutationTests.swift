@@ -67,9 +67,10 @@ struct MutationTests {
                 Bool.random(using: &random) ? DocumentedReplyTests.alimtalkThenText : nil,
                 [.ios, .android, nil].randomElement(using: &random) ?? nil
             )
-        case .inbox(.appState): return .inbox(.undelivered([]))
+        case .inbox: return .inbox(.undelivered([]))
         case .submission: return .submission(.accepted(MessageID(UUID()), recipients: nil))
         case .media: return .media(.bytes([1, 2, 3], contentType: "image/png"))
+        case .badge: return .refused(.unsupported("badge"))
         }
     }
 
@@ -89,6 +90,7 @@ struct MutationTests {
         case .setCallback: return .callbackSet
         case .requestVerification: return .verificationSent
         case .verify: return .verified(Bool.random(using: &random), platform: nil)
+        case .enlist, .assign, .standing: return .standing(nil)
         }
     }
 

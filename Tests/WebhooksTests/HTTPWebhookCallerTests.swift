@@ -112,8 +112,7 @@ final class ScriptedResolver: HostResolver {
 
     // The client itself would find 127.0.0.1 under this name: it must go where the judged address points.
     @Test func theConnectionGoesToTheAddressThatWasJudged() async throws {
-        let judged = try await Receiver.start("127.0.0.5")
-        let named = try await Receiver.start("127.0.0.1", port: judged.port)
+        let (judged, named) = try await Receiver.pair("127.0.0.5", "127.0.0.1")
         let outcome = await caller(allowing: "127.0.0.5/32", resolver: ScriptedResolver("127.0.0.5"))
             .post(call("http://localhost:\(judged.port)/"))
         #expect(outcome == .accepted)
@@ -125,8 +124,7 @@ final class ScriptedResolver: HostResolver {
 
     // DNS rebinding: the name leads outside when it is first asked and inside the next time.
     @Test func aNameThatAnswersDifferentlyTheSecondTimeCannotPass() async throws {
-        let outside = try await Receiver.start("127.0.0.5")
-        let inside = try await Receiver.start("127.0.0.1", port: outside.port)
+        let (outside, inside) = try await Receiver.pair("127.0.0.5", "127.0.0.1")
         let resolver = ScriptedResolver("127.0.0.5", "127.0.0.1")
         let caller = caller(allowing: "127.0.0.5/32", resolver: resolver)
         let url = "http://rebind.example:\(outside.port)/"

@@ -1,3 +1,4 @@
+import Foundation
 import NIOConcurrencyHelpers
 import NIOCore
 import NIOHTTP1
@@ -57,6 +58,20 @@ final class Receiver: Sendable {
         let receiver = Receiver(channel, answers)
         box.withLockedValue { $0 = receiver }
         return receiver
+    }
+
+    /// Two that listen on one port of two hosts. A port that is free on the first may be taken on the second: then another is tried.
+    static func pair(_ one: String, _ other: String) async throws -> (Receiver, Receiver) {
+        var attempts = 50
+        while true {
+            let first = try await start(one)
+            do {
+                return (first, try await start(other, port: first.port))
+            } catch let error as IOError where error.errnoCode == EADDRINUSE && attempts > 0 {
+                attempts -= 1
+                await first.stop()
+            }
+        }
     }
 
     private init(_ channel: any Channel, _ answers: [Answer]) {

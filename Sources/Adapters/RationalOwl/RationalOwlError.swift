@@ -60,6 +60,7 @@ package struct RationalOwlError: Error, Sendable, Hashable {
             self.init(.clientNotRegistered, "메시지 발신 클라이언트가 등록되지 않았습니다.", "message client not registered")
         case .unknownGroup: self.init(.unknown, "그룹을 찾을 수 없습니다.", "group not found")
         case .unknownTemplate: self.init(.templateNotRegistered, "등록되지 않은 템플릿입니다.", "template does not exist")
+        case .noRecipients: self.init(.unknown, "수신 대상이 없습니다.", "no recipients")
         case .noCredential: self.init(.certificateMissing, "푸시 인증서가 등록되지 않았습니다.", "push certificate missing")
         case .invalid(let name): self = .field(Self.wireName(name), at: endpoint)
         case .tooMany(let name, limit: _): self = .tooMany(Self.wireName(name))

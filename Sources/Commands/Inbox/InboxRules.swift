@@ -6,6 +6,9 @@ enum InboxRules {
         switch command {
         case .deliveryInfo(let text, let reporter): deliveryInfo(text, reporter, context)
         case .appState(let key, let isActive): appState(key, isActive: isActive, context)
+        case .history(let caller, let page): HistoryRules.page(page, caller, context)
+        case .message(let caller, let number): HistoryRules.message(number, caller, context)
+        case .poll(let caller, let limit): HistoryRules.poll(caller, limit: limit, context)
         }
     }
 

@@ -1,6 +1,6 @@
 import Model
 
-/// Groups of users.
+/// Groups of users, and preferences of devices.
 enum PreferenceRules {
     static func plan(_ command: PreferenceCommand, _ context: RuleContext) -> Plan {
         switch command {
@@ -8,6 +8,11 @@ enum PreferenceRules {
         case .deleteGroup(let name): delete(name, context)
         case .group(let name): group(name, context)
         case .changeMembers(let name, let change): changeMembers(of: name, change, context)
+        case .preferences(let caller): preferences(of: caller, context)
+        case .setPreferences(let caller, let change): set(change, of: caller, context)
+        case .createGroup(let title): GroupRules.create(title, context)
+        case .listGroups(let name): GroupRules.list(name, context)
+        case .listMembers(let name, let user): GroupRules.members(name, user, context)
         }
     }
 
@@ -47,6 +52,26 @@ enum PreferenceRules {
             guard case .membersChanged(let changed) = answer else { return nil }
             return changed.map { .preference(.membersChanged(added: $0.added, removed: $0.removed)) }
                 ?? .refused(.unknownGroup(name))
+        }
+    }
+
+    private static func preferences(of caller: DeviceCaller, _ context: RuleContext) -> Plan {
+        guard caller.isStorable else { return .refused(.unknownDevice) }
+        return Plan(.preferences(context.scope, caller)) { answer in
+            guard let facts = answer.preferences else { return nil }
+            return facts.known.map { .preference(.preferences($0)) } ?? .refused(.unknownDevice)
+        }
+    }
+
+    private static func set(_ change: PreferenceChange, of caller: DeviceCaller, _ context: RuleContext) -> Plan {
+        guard caller.isStorable else { return .refused(.unknownDevice) }
+        let minutes = [change.windowFrom, change.windowTo].compactMap(\.self)
+        guard minutes.allSatisfy((0..<1440).contains) else { return .refused(.invalid("window")) }
+        if let zone = change.timeZone, !zone.isKnown { return .refused(.invalid("timeZone")) }
+        if let alias = change.alias, !Storable.isKey(alias.rawValue) { return .refused(.invalid("alias")) }
+        return Plan(.setPreferences(context.scope, caller, change)) { answer in
+            guard case .count(let count) = answer else { return nil }
+            return count > 0 ? .preference(.preferencesSet) : .refused(.unknownDevice)
         }
     }
 }

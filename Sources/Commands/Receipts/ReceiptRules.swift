@@ -1,6 +1,7 @@
 import Model
 
-/// What devices report of messages. Nothing a device says here is refused: a vendor's SDK would report it again for ever.
+/// What devices report of messages. Nothing a device says by a message's id is refused: a vendor's SDK would report it again for ever. By a number it is,
+/// where the vendor's SDK shows that as a failure.
 enum ReceiptRules {
     static func plan(_ command: ReceiptCommand, _ context: RuleContext) -> Plan {
         switch command {
@@ -13,6 +14,21 @@ enum ReceiptRules {
             return Plan(.receipt(context.scope, message, reporter, kind, at: time)) { answer in
                 if case .receipt(let reply) = answer { .receipt(reply) } else { nil }
             }
+        case .reportNumber(let kind, let number, let caller):
+            guard caller.isStorable else { return .refused(.unknownDevice) }
+            guard Storable.isKey(number) else { return .refused(.unknownMessage) }
+            return Plan(.reportNumber(context.scope, caller, number: number, kind, at: context.now)) { answer in
+                guard case .reported(let report) = answer else { return nil }
+                return switch report {
+                case .recorded: .receipt(.recorded)
+                case .repeated: .receipt(.repeated)
+                case .unknownDevice: .refused(.unknownDevice)
+                case .unknownMessage: .refused(.unknownMessage)
+                }
+            }
+        case .acknowledge(let kind, let reference, let holder, let change):
+            return BadgeRules.acknowledge(kind, reference, holder, change, context)
+        case .visit(let user, let campaign): return BadgeRules.visit(user, campaign, context)
         }
     }
 

@@ -13,15 +13,21 @@ enum RegistrationRules {
         case .requestVerification(let phone, _): VerificationRules.request(phone, context)
         case .verify(let phone, let code, let platform):
             VerificationRules.check(phone, code: code, platform: platform, context)
+        case .enlist(let registration, let change): UserRules.enlist(registration, change, context)
+        case .assign(let key, let change): UserRules.assign(key, change, context)
+        case .standing(let key): UserRules.standing(key, context)
         }
     }
 
     private static func register(_ registration: DeviceRegistration, _ context: RuleContext) -> Plan {
         if let field = registration.unstorableField { return .refused(.invalid(field)) }
         let ids = context.identifiers
+        // 32 digits: as long as a random one, and no way back to the token.
+        let derived =
+            registration.derivesKey ? registration.token.map { ids.sha256(Array($0.text.utf8)).prefix(32) } : nil
         let statement = StoreStatement.register(
             context.scope,
-            key: registration.key ?? VendorDeviceKey(ids.randomHex(byteCount: 16)),
+            key: registration.key ?? VendorDeviceKey(derived.map { String($0) } ?? ids.randomHex(byteCount: 16)),
             registration,
             identity: IdentityID(rawValue: ids.uuid(at: context.now)),
             device: DeviceID(rawValue: ids.uuid(at: context.now)),
@@ -112,6 +118,9 @@ extension DeviceRegistration {
         if !Storable.fits(rawPhone, CommandLimits.keyBytes) { return "phone" }
         if !Storable.fits(.object(attributes), CommandLimits.attributeBytes) { return "attributes" }
         if let tags, tags.count > CommandLimits.tagsPerIdentity { return "tags" }
+        if let zone = clock.timeZone, !zone.isKnown || zone.text.utf8.count > TimeZoneName.limitBytes {
+            return "timeZone"
+        }
         return nil
     }
 }

@@ -25,7 +25,7 @@ struct SubmissionPlan: Sendable {
     }
 
     /// The users that are meant, each once.
-    private var users: [UserID] {
+    var users: [UserID] {
         guard case .users(let list) = submission.audience else { return [] }
         var seen: Set<UserID> = []
         return list.filter { seen.insert($0).inserted }
@@ -41,9 +41,14 @@ struct SubmissionPlan: Sendable {
     var questions: [StoreStatement] {
         var statements: [StoreStatement] = [.app(context.scope)]
         if let sender = submission.sender { statements.append(.sender(context.scope, sender)) }
+        if let numbering = submission.numbering, let question = recipientsQuestion(numbering) {
+            return statements + [question]
+        }
         switch submission.audience {
         case .listed: statements.append(.resolve(context.scope, addresses))
         // One more than may be counted at once: then it is known that there are more.
+        case .users where submission.naming == .aliases:
+            statements.append(.resolveAliases(context.scope, users, limit: Audience.listedLimit + 1))
         case .users: statements.append(.resolveUsers(context.scope, users, limit: Audience.listedLimit + 1))
         case .groups: statements.append(.groups(context.scope, groups))
         case .tags, .everyone: break
@@ -62,7 +67,9 @@ struct SubmissionPlan: Sendable {
         guard let app = known.app else { return .failure(Refused(.unknownBinding)) }
         if submission.sender != nil, known.sender?.enrolmentKey == nil { return .failure(Refused(.unknownSender)) }
         guard app.hasCredential || submission.fallback != nil else { return .failure(Refused(.noCredential)) }
+        if let found = known.recipients { return message(to: found, app.timing, node: node) }
         switch submission.audience {
+        case .everyone where isNumbered && app.identityCount == 0: return .failure(Refused(.noRecipients))
         case .everyone: return .success(expanded(nil, count: app.identityCount, node))
         case .tags: return .success(expanded(submission.audience, count: nil, node))
         case .groups:
@@ -71,33 +78,59 @@ struct SubmissionPlan: Sendable {
                 return .failure(Refused(.unknownGroup(missing)))
             }
             let count = known.groups.reduce(0) { $0 + $1.memberCount }
+            if isNumbered, count == 0 { return .failure(Refused(.noRecipients)) }
             return .success(expanded(.groups(groups), count: count, node))
         case .users:
             guard known.users.count <= Audience.listedLimit else {
+                if submission.naming == .aliases || submission.omitsUnknown {
+                    return .failure(Refused(.tooMany("audience", limit: Audience.listedLimit)))
+                }
                 return .success(expanded(.users(users), count: nil, node))
             }
-            let targets = TargetPlan(users, known.users) { context.identifiers.target(for: $0, in: id) }
+            let users = submission.omitsUnknown ? self.users.filter(known.has) : self.users
+            if users.isEmpty { return .failure(Refused(.unknownDevice)) }
+            let targets = TargetPlan(users, known.users, (rules(app.timing), context.now)) {
+                context.identifiers.target(for: $0, in: id)
+            }
             return .success(newMessage(targets, recipients: targets.count, node: node))
         case .listed:
             let addresses = addresses
             guard known.resolved.count == addresses.count else {
                 return .failure(Refused(.unavailable(retryAfter: context.policy.retryAfter)))
             }
-            let targets = TargetPlan(addresses, known.resolved) { context.identifiers.target(for: $0, in: id) }
-            return .success(newMessage(targets, recipients: addresses.count, node: node))
+            let pairs = zip(addresses, known.resolved).filter { !submission.omitsUnknown || $0.1 != nil }
+            if pairs.isEmpty { return .failure(Refused(.unknownDevice)) }
+            let targets = TargetPlan(pairs.map(\.0), pairs.map(\.1), (rules(app.timing), context.now)) {
+                context.identifiers.target(for: $0, in: id)
+            }
+            return .success(newMessage(targets, recipients: pairs.count, node: node))
         }
     }
 
+    var expiresAt: Timestamp { (submission.localDue?.latest ?? dueAt) + timeToLive }
+
+    private var isNumbered: Bool { submission.numbering != nil }
+
+    func rules(_ timing: AppTiming) -> TimingRules {
+        TimingRules(
+            app: timing,
+            lane: submission.lane,
+            dueAt: dueAt,
+            localDue: submission.localDue,
+            expiresAt: expiresAt
+        )
+    }
+
     /// A message whose targets are found page by page. `count` is named only where the vendor's answer must name one.
-    private func expanded(_ audience: Audience?, count: Int?, _ node: NodeID?) -> NewMessage {
-        let isCounted = context.policy.countedVendors.contains(context.call.vendor)
+    func expanded(_ audience: Audience?, count: Int?, _ node: NodeID?) -> NewMessage {
+        let isCounted = isNumbered || context.policy.countedVendors.contains(context.call.vendor)
         let targets = TargetPlan(slices: [NewSlice(number: 0, work: .expand(after: nil))])
         var message = newMessage(targets, recipients: isCounted ? count : nil, node: node)
         message.audience = audience
         return message
     }
 
-    private func newMessage(_ targets: TargetPlan, recipients: Int?, node: NodeID?) -> NewMessage {
+    func newMessage(_ targets: TargetPlan, recipients: Int?, node: NodeID?) -> NewMessage {
         let isDueNow = dueAt <= context.now
         let claim = node.map { NewMessage.Claim(node: $0, lease: context.policy.lease) }
         return NewMessage(
@@ -109,7 +142,8 @@ struct SubmissionPlan: Sendable {
             lane: submission.lane,
             acceptedAt: context.now,
             dueAt: dueAt,
-            expiresAt: dueAt + timeToLive,
+            localDue: submission.localDue,
+            expiresAt: expiresAt,
             fallback: submission.fallback,
             recipients: recipients,
             slices: targets.slices,
@@ -117,12 +151,39 @@ struct SubmissionPlan: Sendable {
             idempotency: submission.idempotencyKey.map {
                 IdempotencyKey(key: $0, bodyHash: submission.bodyHash ?? "")
             },
-            claim: isDueNow && !targets.slices.isEmpty ? claim : nil
+            claim: isDueNow && targets.slices.contains { $0.dueAt == nil } ? claim : nil
         )
     }
 
+    /// Addressees that are no targets, in the caller's order.
+    func unknown(answers: [StoreAnswer]) -> [Address] {
+        guard submission.omitsUnknown else { return [] }
+        let known = Known(answers)
+        switch submission.audience {
+        case .listed: return zip(addresses, known.resolved).filter { $0.1 == nil }.map(\.0)
+        case .users: return users.filter { !known.has($0) }.map { .user($0) }
+        case .groups, .tags, .everyone: return []
+        }
+    }
+
+    /// How many addressees the call names, each once; nil: none.
+    var namedCount: Int? {
+        switch submission.audience {
+        case .listed: addresses.count
+        case .users: users.count
+        case .groups, .tags, .everyone: nil
+        }
+    }
+
+    /// The dialects that must have a number for the message.
+    func numberedDialects(answers: [StoreAnswer]) -> [Vendor] {
+        let own = context.call.vendor
+        let spoken = own == .native ? Known(answers).app?.dialects ?? [] : [own]
+        return context.policy.inboxVendors.intersection(spoken).sorted()
+    }
+
     /// The statements that accept `message`, in one transaction: its image first, so that no message refers to bytes that are not there.
-    func acceptance(of message: NewMessage) -> [StoreStatement] {
+    func acceptance(of message: NewMessage, numbers: [Vendor: String] = [:]) -> [StoreStatement] {
         var statements: [StoreStatement] = []
         if let image {
             statements.append(
@@ -135,15 +196,33 @@ struct SubmissionPlan: Sendable {
             )
         }
         statements.append(.accept(message))
-        return statements
+        if !numbers.isEmpty {
+            let targets = message.suppressed.filter { $0.identity != nil }.map(\.target)
+            statements.append(
+                .number(message.id, numbers, targets: targets, inboxes: context.policy.inboxVendors)
+            )
+        }
+        return statements + appendix(of: message)
     }
 
     /// The reply, and what this node sends now.
-    func outcome(of message: NewMessage, answers: [StoreAnswer]) -> (Reply, [SliceLease]) {
-        guard case .accepted(let acceptance)? = answers.last else {
+    ///
+    /// - Parameters:
+    ///   - message: as it was accepted.
+    ///   - answers: to `acceptance`.
+    ///   - facts: the answers to `questions`.
+    /// - Returns: both.
+    func outcome(of message: NewMessage, answers: [StoreAnswer], facts: [StoreAnswer]) -> (Reply, [SliceLease]) {
+        let found = answers.lazy.compactMap(\.acceptance)
+        guard let acceptance = found.first else {
             return (.refused(.unavailable(retryAfter: context.policy.retryAfter)), [])
         }
         switch acceptance {
+        case .inserted where isNumbered:
+            guard case .number(let number?)? = answers.last else {
+                return (.refused(.unavailable(retryAfter: context.policy.retryAfter)), leases(of: message))
+            }
+            return (.submission(numbered(message, number, facts)), leases(of: message))
         case .inserted: return (.submission(.accepted(message.id, recipients: message.recipients)), leases(of: message))
         case .repeated(let first, let recipients): return (.submission(.accepted(first, recipients: recipients)), [])
         case .mismatch: return (.refused(.idempotencyMismatch), [])
@@ -153,7 +232,7 @@ struct SubmissionPlan: Sendable {
     /// The slices as the store inserted them: a claim at acceptance is their first, so their epoch is 1.
     private func leases(of message: NewMessage) -> [SliceLease] {
         guard message.claim != nil else { return [] }
-        return message.slices.map { slice in
+        return message.slices.filter { $0.dueAt == nil }.map { slice in
             SliceLease(
                 key: SliceKey(tenant: context.call.tenant, message: message.id, number: slice.number),
                 epoch: 1,
@@ -173,6 +252,11 @@ struct SubmissionPlan: Sendable {
         var resolved: [ResolvedTarget?] = []
         var users: [UserTarget] = []
         var groups: [GroupFacts] = []
+        var recipients: [RecipientTarget]?
+
+        var names: Set<UserID> = []
+
+        func has(_ user: UserID) -> Bool { names.contains(user) }
 
         init(_ answers: [StoreAnswer]) {
             for answer in answers {
@@ -181,7 +265,13 @@ struct SubmissionPlan: Sendable {
                 if case .resolved(let targets) = answer { resolved = targets }
                 if case .resolvedUsers(let targets) = answer { users = targets }
                 if case .groups(let found) = answer { groups = found }
+                if case .recipients(let found) = answer { recipients = found }
             }
+            names = Set(users.map(\.user))
         }
     }
+}
+
+extension StoreAnswer {
+    fileprivate var acceptance: Acceptance? { if case .accepted(let acceptance) = self { acceptance } else { nil } }
 }

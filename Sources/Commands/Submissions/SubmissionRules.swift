@@ -7,7 +7,7 @@ enum SubmissionRules {
         switch command {
         case .control(let control, let text):
             guard let message = MessageID(text: text) else { return .refused(.unknownMessage) }
-            return Plan(.control(context.scope, message, control, at: context.now)) { answer in
+            return Plan(.control(context.scope, message, control, by: context.call.actor, at: context.now)) { answer in
                 if case .count(let count) = answer { .submission(.controlled(count > 0)) } else { nil }
             }
         case .submit: return .refused(.unsupported("submit"))
@@ -30,13 +30,18 @@ enum SubmissionRules {
             // Stored before, named by its hash: the wire still gets an id of its own, because a hash can be guessed from the image.
             content.media = MediaReference(id: context.identifiers.randomHex(byteCount: 16), hash: media.hash)
         }
+        let dueAt = submission.dueAt ?? max(context.now, submission.localDue?.earliest ?? context.now)
+        if let draft = submission.numbering?.page {
+            content.page = PageReference(id: context.identifiers.randomHex(byteCount: 16), name: draft.name)
+        }
         return .success(
             SubmissionPlan(
                 submission: submission,
                 content: content,
                 image: image,
-                id: MessageID(rawValue: context.identifiers.uuid(at: context.now)),
-                dueAt: submission.dueAt ?? context.now,
+                // Of the moment it is due: so ids are in the order in which devices get messages, and an id tells its partition.
+                id: MessageID(rawValue: context.identifiers.uuid(at: dueAt)),
+                dueAt: dueAt,
                 timeToLive: timeToLive(of: submission, context),
                 context: context
             )
@@ -55,10 +60,33 @@ enum SubmissionRules {
         if let dueAt = submission.dueAt, dueAt < context.now || dueAt > context.now + CommandLimits.scheduleAhead {
             return .invalid("dueAt")
         }
+        // Passed in some zones it is due there at once; passed in all of them it is a mistake.
+        if let local = submission.localDue,
+            submission.dueAt != nil || local.latest < context.now
+                || local.earliest > context.now + CommandLimits.scheduleAhead
+        {
+            return .invalid("dueAt")
+        }
         if let life = submission.timeToLive, life < .zero || life > CommandLimits.maximumTimeToLive {
             return .invalid("timeToLive")
         }
+        if let numbering = submission.numbering, let refusal = refusal(of: numbering) { return refusal }
         return refusal(of: submission.audience)
+    }
+
+    private static func refusal(of numbering: Numbering) -> Refusal? {
+        let limits = (users: Audience.listedLimit, bytes: CommandLimits.attributeBytes)
+        if numbering.variables.count > limits.users { return .tooMany("variables", limit: limits.users) }
+        for entry in numbering.variables where !Storable.fits(.object(entry.values), limits.bytes) {
+            return .invalid("variables")
+        }
+        if let tokens = numbering.tokens {
+            if tokens.isEmpty { return .noRecipients }
+            if tokens.count > CommandLimits.tokenCount { return .tooMany("tokens", limit: CommandLimits.tokenCount) }
+        }
+        if let pace = numbering.pace, pace.count < 1 || pace.delay > CommandLimits.paceDelay { return .invalid("pace") }
+        if let page = numbering.page, !Storable.fits(page.body, CommandLimits.pageBytes) { return .invalid("page") }
+        return nil
     }
 
     private static func refusal(of audience: Audience) -> Refusal? {

@@ -14,12 +14,17 @@ struct TargetPlan: Sendable {
     /// - Parameters:
     ///   - addresses: in the caller's order.
     ///   - resolved: parallel to `addresses`.
+    ///   - timing: of the message, and the time now.
     ///   - stand: the target that stands for an address without an identity of its own.
-    init(_ addresses: [Address], _ resolved: [ResolvedTarget?], stand: (Address) -> TargetID) {
+    init(
+        _ addresses: [Address],
+        _ resolved: [ResolvedTarget?],
+        _ timing: (rules: TimingRules, now: Timestamp),
+        stand: (Address) -> TargetID
+    ) {
         var identities: Set<IdentityID> = []
         var devices: Set<DeviceID> = []
-        var targets: [TargetID] = []
-        var named: [Address?] = []
+        var chosen: [Chosen] = []
         for (address, found) in zip(addresses, resolved) {
             guard let found, identities.insert(found.identity).inserted else {
                 // Nobody, or somebody who is named twice: his identity's row is taken, so this address gets one of its own.
@@ -35,10 +40,9 @@ struct TargetPlan: Sendable {
                 suppress(address, target: TargetID(found.identity), found, .duplicate)
                 continue
             }
-            targets.append(TargetID(found.identity))
-            named.append(address)
+            chosen.append(Chosen(target: TargetID(found.identity), address: address, clock: found.clock))
         }
-        slices = Self.slices(targets, named)
+        slices = Self.slices(chosen, timing.rules, timing.now)
     }
 
     /// The plan of `users`, who are distinct, with every identity of theirs: one target per device, and one for whoever has none.
@@ -46,12 +50,17 @@ struct TargetPlan: Sendable {
     /// - Parameters:
     ///   - users: in the caller's order.
     ///   - found: their identities.
+    ///   - timing: of the message, and the time now.
     ///   - stand: the target that stands for a user without an identity.
-    init(_ users: [UserID], _ found: [UserTarget], stand: (Address) -> TargetID) {
+    init(
+        _ users: [UserID],
+        _ found: [UserTarget],
+        _ timing: (rules: TimingRules, now: Timestamp),
+        stand: (Address) -> TargetID
+    ) {
         let byUser = Dictionary(grouping: found, by: \.user)
         var devices: Set<DeviceID> = []
-        var targets: [TargetID] = []
-        var named: [Address?] = []
+        var chosen: [Chosen] = []
         for user in users {
             let address = Address.user(user)
             guard let own = byUser[user] else {
@@ -64,11 +73,10 @@ struct TargetPlan: Sendable {
                     suppress(address, target: TargetID(found.identity), found, .noDevice)
                     continue
                 }
-                targets.append(TargetID(found.identity))
-                named.append(address)
+                chosen.append(Chosen(target: TargetID(found.identity), address: address, clock: found.clock))
             }
         }
-        slices = Self.slices(targets, named)
+        slices = Self.slices(chosen, timing.rules, timing.now)
     }
 
     /// How many targets there are.
@@ -91,14 +99,36 @@ struct TargetPlan: Sendable {
         )
     }
 
-    private static func slices(_ targets: [TargetID], _ addresses: [Address?]) -> [NewSlice] {
-        stride(from: 0, to: targets.count, by: SliceLease.targetLimit).enumerated().map { number, start in
-            let range = start..<min(start + SliceLease.targetLimit, targets.count)
+    /// A target that is to be pushed.
+    private struct Chosen {
+        var target: TargetID
+        var address: Address
+        var clock: DeviceClock
+    }
+
+    /// Slices of targets that are due together, the earliest first.
+    private static func slices(_ chosen: [Chosen], _ rules: TimingRules, _ now: Timestamp) -> [NewSlice] {
+        guard chosen.contains(where: { rules.concerns($0.clock.window) }) else { return slices(chosen[...], nil, 0) }
+        // Many devices share a clock, and each look at a zone's costs.
+        var slots: [DeviceClock: Timestamp] = [:]
+        for clock in chosen.map(\.clock) where slots[clock] == nil { slots[clock] = rules.slot(clock, now: now) }
+        var slices: [NewSlice] = []
+        for group in TimingRules.grouped(chosen, by: { slots[$0.clock] ?? now }) {
+            let dueAt = group.due > max(now, rules.dueAt) ? group.due : nil
+            slices += Self.slices(group.items[...], dueAt, slices.count)
+        }
+        return slices
+    }
+
+    private static func slices(_ chosen: ArraySlice<Chosen>, _ dueAt: Timestamp?, _ first: Int) -> [NewSlice] {
+        stride(from: 0, to: chosen.count, by: SliceLease.targetLimit).enumerated().map { number, start in
+            let part = chosen[start..<min(start + SliceLease.targetLimit, chosen.count)]
             return NewSlice(
-                number: Int32(clamping: number),
+                number: Int32(clamping: first + number),
                 work: .deliver,
-                targets: Array(targets[range]),
-                addresses: Array(addresses[range])
+                targets: part.map(\.target),
+                addresses: part.map(\.address),
+                dueAt: dueAt
             )
         }
     }

@@ -31,18 +31,25 @@ package struct CredentialGate: Sendable {
     ///   - key: the credential.
     ///   - lane: of the slice.
     ///   - isHolder: the slice holds a place already and asks again, for resends.
+    ///   - places: how many slices its rate has work for; nil: it has none.
     ///   - now: the database's time.
     /// - Returns: the breaker's word, or `.full`.
-    package mutating func enter(_ key: CredentialKey, lane: Lane, isHolder: Bool, now: Timestamp) -> Permit {
+    package mutating func enter(
+        _ key: CredentialKey,
+        lane: Lane,
+        isHolder: Bool,
+        places: Int? = nil,
+        now: Timestamp
+    ) -> Permit {
         var entry = entries[key] ?? Entry(breaker: CredentialBreaker(policy: policy.retry))
         let count = lane.isPressing ? entry.pressing : entry.slices
-        if !isHolder && count >= policy.slicesPerCredential { return .full(for: policy.fullRetry) }
+        if !isHolder && count >= min(places ?? .max, policy.slicesPerCredential) { return .full(for: policy.fullRetry) }
         let permit = entry.breaker.permit(now: now, probeLimit: policy.pushDeadline)
         switch permit {
         case .go, .probe:
             if !isHolder { entry.add(1, lane) }
             entries[key] = entry
-        case .stopped, .full: break
+        case .stopped, .full, .metered: break
         }
         return permit
     }

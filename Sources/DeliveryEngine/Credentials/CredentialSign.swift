@@ -38,10 +38,20 @@ package enum Permit: Sendable, Hashable {
     case go
     /// One push only: its outcome decides for the others.
     case probe
+    /// So many now: the credential has a rate, and the others must wait for more.
+    case metered(Int)
     /// Not for so long: the peer refused the credential, or cannot be reached.
     case stopped(for: Duration)
     /// Not for so long: as many slices as allowed use it already.
     case full(for: Duration)
+
+    /// Whether the slice holds a place at the credential with it.
+    var isPlace: Bool {
+        switch self {
+        case .go, .probe, .metered: true
+        case .stopped, .full: false
+        }
+    }
 
     var isStopped: Bool {
         if case .stopped = self { true } else { false }

@@ -57,7 +57,7 @@ package struct TokenQuality: Sendable {
     ///   - verdicts: what the peer said of tokens.
     ///   - answered: how many pushes it answered, these included.
     ///   - key: whose tokens they are.
-    /// - Returns: all of them, or none.
+    /// - Returns: all of them; or, while tokens fail in numbers, those that say a token lives.
     package mutating func judge(_ verdicts: [TokenVerdict], among answered: Int, of key: Key) -> [TokenVerdict] {
         if windows[key] == nil && windows.count >= Self.appLimit {
             windows.min { $0.value.answers.count < $1.value.answers.count }.map { windows[$0.key] = nil }
@@ -68,6 +68,6 @@ package struct TokenQuality: Sendable {
         for _ in 0..<min(doubtful, Self.windowCount) { window.add(true) }
         window.isStopped = window.doubtful > Self.limitCount
         windows[key] = window
-        return window.isStopped ? [] : verdicts
+        return window.isStopped ? verdicts.filter { if case .moved = $0 { true } else { false } } : verdicts
     }
 }

@@ -7,7 +7,7 @@ import Model
 /// | accepted | sent | |
 /// | rejected: content | failed, the peer's reason | |
 /// | rejected: token dead | failed | invalid, unless registered again since |
-/// | rejected: token doubtful | failed | quarantined |
+/// | rejected: token doubtful | failed, or tried in the other environment (`DeliveryMachine+Environment.swift`) | quarantined |
 /// | rejected: credential | asks the gate again, which puts it back | the credential stops on this node |
 /// | rejected: service, deferred | put back for as long as asked, or the backoff; in the end its slice gives up | one attempt |
 /// | unsent | ready again at once, a few times, then put back | none of it counts as an attempt |
@@ -18,7 +18,7 @@ extension DeliveryMachine {
         guard !batch.isEmpty else { return [] }
         var actions: [Action] = []
         for index in queues.indices {
-            let own = batch.filter { targets[$0.slot].queue == index }
+            let own = batch.filter { targets[$0.slot].queue == index && targets[$0.slot].probe == nil }
             if let sign = CredentialSign(of: own) { actions.append(.judge(queues[index].key, sign)) }
         }
         let answered = batch.count { completion in
@@ -32,8 +32,12 @@ extension DeliveryMachine {
     }
 
     private func verdict(on completion: PushCompletion) -> TokenVerdict? {
-        guard case .rejected(let rejection) = completion.outcome,
-            let facts = work?.targets[completion.slot], let device = facts.device, let token = facts.token
+        guard let facts = work?.targets[completion.slot], let device = facts.device, let token = facts.token
+        else { return nil }
+        if let environment = targets[completion.slot].probe {
+            return probeVerdict(completion.outcome, environment, device, token)
+        }
+        guard case .rejected(let rejection) = completion.outcome, otherWay(after: completion) == nil
         else { return nil }
         switch rejection.scope {
         case .tokenDead(let since): return .dead(device, token, since: since)
@@ -46,6 +50,10 @@ extension DeliveryMachine {
     mutating func apply(_ completion: PushCompletion, now: Timestamp) {
         let slot = completion.slot
         queues[targets[slot].queue].onItsWay -= 1
+        if targets[slot].probe != nil { return settleProbe(completion, now: now) }
+        if let key = otherWay(after: completion) {
+            return isDraining ? putBack(slot, for: .zero, isPeers: false) : probe(slot, through: key)
+        }
         switch completion.outcome {
         case .accepted: settle(slot, as: .sent, now: now)
         case .rejected(let rejection):
@@ -68,8 +76,7 @@ extension DeliveryMachine {
         if rejection.scope == .credential { return resend(slot, orAfter: asked ?? policy.retry.unsent, isPeers: false) }
         let own = rejection.status == 429 ? policy.retry.tooMany : policy.retry.service
         let wait = asked.map { min($0, policy.retry.longestAsked) } ?? own.delay(after: attempt) * policy.retry.scale
-        let gaveUp = isLastAttempt ? rejection.reason : nil
-        targets[slot].state = .putBack(Wait(duration: wait, isPeers: true, gaveUp: gaveUp))
+        putBack(slot, for: wait, isPeers: true, gaveUp: isLastAttempt ? rejection.reason : nil)
     }
 
     private mutating func unsent(_ slot: Int, _ error: TransportError) {

@@ -7,12 +7,14 @@ extension DeliveryMachine {
     mutating func prepare(_ work: SliceWork, now: Timestamp) {
         // The first target with a token rings the device, the others of this message are its duplicates (design §5.8).
         var rung: Set<DeviceAddress> = []
-        var shared = PayloadWriter.Shared()
+        var shared = SharedWork()
+        let rules = rules(of: work)
         for slot in targets.indices {
             guard case .ready = targets[slot].state else { continue }
-            switch plan(slot, of: work, rung: rung, sharing: &shared, now: now) {
+            switch plan(slot, of: work, rules, rung: rung, sharing: &shared, now: now) {
             case .settle(let state, let reason): settle(slot, as: state, reason: reason, now: now)
             case .putBack(let duration): putBack(slot, for: duration, isPeers: false)
+            case .hold(let duration): putBack(slot, for: duration, isPeers: false, isExact: true)
             case .push(let push, let platform, let key):
                 rung.insert(DeviceAddress(platform: platform, token: push.token))
                 targets[slot].push = push
@@ -29,6 +31,8 @@ extension DeliveryMachine {
     private enum Plan {
         case settle(DeliveryState, reason: String?)
         case putBack(Duration)
+        /// Until its hours begin.
+        case hold(Duration)
         case push(Push, over: Platform, through: CredentialKey)
     }
 
@@ -36,8 +40,9 @@ extension DeliveryMachine {
     private func plan(
         _ slot: Int,
         of work: SliceWork,
+        _ rules: TimingRules,
         rung: Set<DeviceAddress>,
-        sharing shared: inout PayloadWriter.Shared,
+        sharing shared: inout SharedWork,
         now: Timestamp
     ) -> Plan {
         if work.state == .canceled { return .settle(.canceled, reason: nil) }
@@ -51,10 +56,65 @@ extension DeliveryMachine {
         guard !work.duplicates.contains(slot), !rung.contains(address) else {
             return .settle(.suppressed, reason: SuppressionReason.duplicate.rawValue)
         }
+        if let plan = timing(facts, rules, sharing: &shared, now: now) { return plan }
+        guard !work.capped.contains(slot) else {
+            return .settle(.suppressed, reason: SuppressionReason.frequencyCap.rawValue)
+        }
         guard settings.transports[facts.platform] != nil else {
             return .settle(.failed, reason: FailureReason.noTransport.rawValue)
         }
-        return push(slot, to: facts, token: token, of: work, sharing: &shared)
+        return push(slot, to: facts, token: token, of: work, rules, sharing: &shared)
+    }
+
+    func rules(of work: SliceWork) -> TimingRules {
+        TimingRules(
+            app: work.timing,
+            lane: work.lane,
+            dueAt: work.notification.sentAt,
+            localDue: work.localDue,
+            expiresAt: end(of: work)
+        )
+    }
+
+    /// What the hours say; nil: it may be sent. They are asked at each sending: a slice may come late, and a preference may have changed.
+    private func timing(
+        _ facts: TargetFacts,
+        _ rules: TimingRules,
+        sharing shared: inout SharedWork,
+        now: Timestamp
+    ) -> Plan? {
+        guard rules.concerns(facts.clock.window) else { return nil }
+        let verdict = shared.verdicts[facts.clock] ?? rules.verdict(facts.clock, now: now)
+        shared.verdicts[facts.clock] = verdict
+        switch verdict {
+        case .open: return nil
+        case .expired: return .settle(.expired, reason: nil)
+        case .suppress(let reason): return .settle(.suppressed, reason: reason.rawValue)
+        // Two clocks: the database's said that the slice is due, ours may be behind.
+        case .wait(let until, _): return until - now <= policy.timingSlack ? nil : .hold(until - now)
+        }
+    }
+
+    /// What serves several targets: payloads, as long as they have the message's times in common, and what the hours say to one clock, which many
+    /// devices share.
+    private struct SharedWork {
+        var verdicts: [DeviceClock: TimingRules.Verdict] = [:]
+        var payloads = PayloadWriter.Shared()
+        private var sentAt: Timestamp?
+
+        mutating func serve(_ notification: Notification) {
+            if notification.sentAt != sentAt { payloads = PayloadWriter.Shared() }
+            sentAt = notification.sentAt
+        }
+    }
+
+    /// The message as a target has it: on a local schedule each zone has its own time and end.
+    private func notification(_ work: SliceWork, _ rules: TimingRules, for facts: TargetFacts) -> Notification {
+        guard work.localDue != nil else { return work.notification }
+        var notification = work.notification
+        notification.sentAt = rules.due(facts.clock)
+        if notification.expiresAt != nil { notification.expiresAt = rules.end(facts.clock) }
+        return notification
     }
 
     private func push(
@@ -62,19 +122,22 @@ extension DeliveryMachine {
         to facts: TargetFacts,
         token: DeviceToken,
         of work: SliceWork,
-        sharing shared: inout PayloadWriter.Shared
+        _ rules: TimingRules,
+        sharing shared: inout SharedWork
     ) -> Plan {
         let way = work.routes[facts.platform]
         let route = Router().route(to: facts, topic: way?.topic ?? "", credentials: way?.credentials ?? [:])
         guard case .direct(let credential) = route else {
             return .putBack(policy.retry.noRoute * policy.retry.scale)
         }
+        let notification = notification(work, rules, for: facts)
+        shared.serve(notification)
         do {
             let payload = try settings.payloads.payload(
-                for: work.notification,
+                for: notification,
                 to: facts,
                 settings: work.settings[facts.vendor] ?? .unbound,
-                sharing: &shared
+                sharing: &shared.payloads
             )
             let push = Push(
                 slot: slot,
@@ -83,7 +146,7 @@ extension DeliveryMachine {
                 topic: way?.topic ?? "",
                 id: PushID(settings.identifiers.transportID(message: lease.key.message, target: lease.targets[slot])),
                 payload: payload,
-                expiresAt: work.notification.expiresAt
+                expiresAt: notification.expiresAt
             )
             let key = CredentialKey(tenant: lease.key.tenant, credential: credential)
             return .push(push, over: facts.platform, through: key)
@@ -92,7 +155,7 @@ extension DeliveryMachine {
         }
     }
 
-    private mutating func enqueue(_ slot: Int, platform: Platform, key: CredentialKey) -> Int {
+    mutating func enqueue(_ slot: Int, platform: Platform, key: CredentialKey) -> Int {
         let known = queues.firstIndex { $0.key == key }
         let index = known ?? queues.count
         if known == nil { queues.append(Queue(key: key, platform: platform)) }
@@ -123,6 +186,7 @@ extension DeliveryMachine {
                 index: slot,
                 target: lease.targets[slot],
                 identity: facts?.identity,
+                dialect: facts?.vendor,
                 device: facts?.device,
                 user: facts?.user,
                 address: lease.addresses.indices.contains(slot) ? lease.addresses[slot] : nil,
@@ -153,7 +217,9 @@ extension DeliveryMachine {
         // A slice has one due time. Who was asked by the peer to wait must not come back sooner, so the longest of those decides; else the shortest.
         let asked = waits.filter(\.isPeers).map(\.duration).max()
         let isImmediate = isDraining || first.duration == .zero && asked == nil
-        let wait = isImmediate ? (asked ?? .zero) : (asked ?? first.duration).lengthened(by: settings.jitter)
+        // Hours begin when they begin: a quarter of a night more would be hours.
+        let own = first.isExact && !isImmediate ? first.duration : first.duration.lengthened(by: settings.jitter)
+        let wait = isImmediate ? (asked ?? .zero) : (asked?.lengthened(by: settings.jitter) ?? own)
         let left = work.map { end(of: $0) - now } ?? .zero
         let holder = isImmediate || asked != nil ? nil : first.heldBy
         return (.again(after: max(.zero, min(wait, left)), heldBy: holder?.credential), asked != nil)

@@ -43,8 +43,8 @@ package struct DeliveryMachine: Sendable {
     package enum Action: Sendable {
         /// Read the work. Answer: `loaded` or `loadFailed`.
         case load
-        /// Ask the gate. Answer at once: `permitted`.
-        case ask(CredentialKey)
+        /// Ask the gate for so many pushes. Answer at once: `permitted`.
+        case ask(CredentialKey, pushes: Int)
         /// Send, and hand back completions as they come. Answer: `completed`, then `sendEnded` with the number, which no other send of this
         /// machine has: by the time a send ends, targets of it may be on their way in a later one.
         case send(Int, [Push], over: Platform, through: CredentialKey)
@@ -92,6 +92,8 @@ package struct DeliveryMachine: Sendable {
         var heldBy: CredentialKey?
         /// It was tried as often as allowed, and this is what the peer said last.
         var gaveUp: String?
+        /// It ends at a time of day: jitter must not lengthen it.
+        var isExact = false
     }
 
     struct Target: Sendable {
@@ -101,6 +103,8 @@ package struct DeliveryMachine: Sendable {
         var queue = 0
         /// Resends within this lease.
         var resends: Int16 = 0
+        /// The other environment, while and after it is tried there.
+        var probe: PushEnvironment?
     }
 
     /// The pushes of this slice that go through one credential.
@@ -113,6 +117,8 @@ package struct DeliveryMachine: Sendable {
         var isProbing = false
         /// Since when the credential has had no room for this slice.
         var fullSince: Timestamp?
+        /// Since when the credential's rate has given it less than it asked for.
+        var meteredSince: Timestamp?
     }
 
     /// A flush that the store has not answered yet.
@@ -132,7 +138,7 @@ package struct DeliveryMachine: Sendable {
     var pending: [DeliveryResult] = []
     var isDraining = false
     /// Its leases ended too often without a word: nothing is sent, and it gives up.
-    private(set) var hasLapsed = false
+    var hasLapsed: Bool { lease.lapses >= policy.lapseLimit }
     private(set) var phase: Phase = .loading
     /// How many sends it has ordered.
     private var sendCount = 0
@@ -157,8 +163,7 @@ package struct DeliveryMachine: Sendable {
 
     /// The first event. A slice that brought down one owner after the other is not even looked at.
     package mutating func started() -> [Action] {
-        guard lease.lapses >= policy.lapseLimit else { return [.load] }
-        hasLapsed = true
+        guard hasLapsed else { return [.load] }
         phase = .closing
         return [flush((.lapsed, false), isLast: true)]
     }
@@ -189,7 +194,16 @@ package struct DeliveryMachine: Sendable {
         let fullSince = queues[index].fullSince ?? now
         queues[index].fullSince = nil
         switch permit {
-        case .go: return send(queues[index].ready.count, from: index)
+        case .go:
+            queues[index].meteredSince = nil
+            return send(queues[index].ready.count, from: index)
+        case .metered(let count):
+            let since = queues[index].meteredSince ?? now
+            queues[index].meteredSince = since
+            let sends = send(count, from: index)
+            guard now < since || now - since >= policy.meteredStay else { return sends }
+            putBackReady(of: index, for: .zero)
+            return sends + proceed(now)
         case .probe:
             queues[index].isProbing = true
             return send(1, from: index)
@@ -198,6 +212,7 @@ package struct DeliveryMachine: Sendable {
             queues[index].fullSince = fullSince
             return []
         case .stopped(let wait), .full(let wait):
+            if permit.isStopped { giveUpProbes(in: index, now: now) }
             putBackReady(of: index, for: wait, heldBy: permit.isStopped ? key : nil)
             return proceed(now)
         }
@@ -288,7 +303,7 @@ package struct DeliveryMachine: Sendable {
 
     /// What the gate must be asked for now.
     private func requests() -> [Action] {
-        queues.filter { !$0.ready.isEmpty && !$0.isProbing }.map { .ask($0.key) }
+        queues.filter { !$0.ready.isEmpty && !$0.isProbing }.map { .ask($0.key, pushes: $0.ready.count) }
     }
 
     private mutating func send(_ count: Int, from index: Int) -> [Action] {
@@ -326,8 +341,17 @@ package struct DeliveryMachine: Sendable {
         queues[index].ready = []
     }
 
-    mutating func putBack(_ slot: Int, for duration: Duration, isPeers: Bool, heldBy key: CredentialKey? = nil) {
-        targets[slot].state = .putBack(Wait(duration: duration, isPeers: isPeers, heldBy: key))
+    mutating func putBack(
+        _ slot: Int,
+        for duration: Duration,
+        isPeers: Bool,
+        heldBy key: CredentialKey? = nil,
+        gaveUp: String? = nil,
+        isExact: Bool = false
+    ) {
+        targets[slot].state = .putBack(
+            Wait(duration: duration, isPeers: isPeers, heldBy: key, gaveUp: gaveUp, isExact: isExact)
+        )
     }
 
     // MARK: Flushing

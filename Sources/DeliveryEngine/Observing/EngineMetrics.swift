@@ -4,7 +4,7 @@ import NIOConcurrencyHelpers
 
 /// The engine's metrics: names and labels in one place, each label from a closed set.
 final class EngineMetrics: Sendable {
-    enum Name: String {
+    enum Name: String, CaseIterable {
         /// Outcomes written. Labels: vendor, state, reason.
         case deliveries = "delivery_deliveries_total"
         /// Pushes that ended. Labels: transport, outcome.
@@ -15,6 +15,12 @@ final class EngineMetrics: Sendable {
         case fenced = "delivery_slices_fenced_total"
         /// Slices that gave up.
         case dead = "delivery_slices_dead_total"
+        /// Claims of slices whose last lease ended without being given back.
+        case leasesExpired = "delivery_leases_expired_total"
+        /// Verdicts on tokens that were applied. Labels: state, reason.
+        case condemned = "delivery_tokens_condemned_total"
+        /// Verdicts that were not applied, because an app's tokens fail in numbers.
+        case spared = "delivery_tokens_spared_total"
         /// Slices at work.
         case running = "delivery_slices_running"
     }
@@ -58,7 +64,7 @@ final class EngineMetrics: Sendable {
 }
 
 extension SuppressionReason {
-    static let allLabels = [noDevice, duplicate, preference].map(\.rawValue)
+    static let allLabels = allCases.map(\.rawValue)
 }
 
 extension Outcome {

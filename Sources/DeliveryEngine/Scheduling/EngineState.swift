@@ -15,9 +15,10 @@ struct EngineState: Sendable {
     /// Offered, but there was no room: to be given back. At most `offerLimit`; beyond that their leases lapse.
     private var refused: [SliceLease] = []
     private(set) var isDraining = false
-    var turns = TenantTurns()
+    var turns: TenantTurns
     var gate: CredentialGate
     var tokens = TokenQuality()
+    var meter = PushMeter()
     /// How many credentials were mended so far: a slice put back meanwhile for one of them need not wait.
     var mendings = 0
     var totals = EngineStatistics.Totals()
@@ -26,6 +27,7 @@ struct EngineState: Sendable {
     init(policy: EnginePolicy) {
         self.policy = policy
         shares = SliceShares(policy: policy)
+        turns = TenantTurns(share: policy.targetsPerRound)
         offered = OfferedSlices(limit: policy.offerLimit)
         gate = CredentialGate(policy: policy)
     }

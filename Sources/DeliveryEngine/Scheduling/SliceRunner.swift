@@ -52,9 +52,10 @@ struct SliceRunner: Sendable {
         while let action = actions.popFirst() {
             switch action {
             case .load: group.addTask { await load() }
-            case .ask(let key):
-                let permit = engine.enter(key, lane: lease.lane, isHolder: loop.held.contains(key))
-                if permit == .go || permit == .probe { loop.held.insert(key) }
+            case .ask(let key, let pushes):
+                let isHolder = loop.held.contains(key)
+                let permit = engine.enter(key, pushes: pushes, lane: lease.lane, isHolder: isHolder)
+                if permit.isPlace { loop.held.insert(key) }
                 actions += loop.machine.permitted(key, permit, now: engine.clock.now())
             case .send(let number, let pushes, let platform, let key):
                 group.addTask { await send(number, pushes, over: platform, through: key) }

@@ -1,4 +1,5 @@
 import APNs
+import DeliveryEngine
 import Foundation
 import Model
 import NIOConcurrencyHelpers
@@ -11,10 +12,6 @@ struct BenchCeilings {
     private static let batchCount = 500
     private static let senderCount = 4
 
-    private struct SystemClock: WallClock {
-        func now() -> Timestamp { Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000)) }
-    }
-
     // MARK: The APNs core
 
     /// Pushes per second of the core alone, with one payload, against the same server.
@@ -22,7 +19,7 @@ struct BenchCeilings {
     /// - Throws: what the key or the network says.
     func apnsCore(pushes total: Int) async throws -> Double {
         let key = CredentialKey(tenant: BenchStage.tenant, credential: "bench")
-        let transport = try APNsTransport(tokens: SelfSignedTokens(clock: SystemClock()))
+        let transport = try APNsTransport(tokens: SelfSignedTokens(clock: DatabaseClock()))
         let running = Task { await transport.run() }
         try transport.open(
             key,
@@ -54,7 +51,7 @@ struct BenchCeilings {
             }
             return await group.reduce(0, +)
         }
-        let seconds = (ContinuousClock.now - started).inSeconds
+        let seconds = (ContinuousClock.now - started) / .seconds(1)
         await transport.shutdown(deadline: .seconds(1))
         await running.value
         guard accepted == total else { throw DemoFailure("the core had only \(accepted) of \(total) pushes accepted") }
@@ -93,7 +90,7 @@ struct BenchCeilings {
     /// - Throws: `DemoFailure` when `psql` is missing or refuses.
     func copy(of count: Int) async throws -> Double {
         let files = (stage.material.path("delivery.copy"), stage.material.path("event.copy"))
-        try await psql(
+        try await stage.psql(
             """
             \\copy (SELECT d.* FROM gateway.delivery d ORDER BY d.message_id DESC LIMIT \(count)) TO '\(files.0)' (FORMAT binary)
             \\copy (SELECT e.* FROM gateway.event e ORDER BY e.position DESC LIMIT \(count)) TO '\(files.1)' (FORMAT binary)
@@ -103,29 +100,12 @@ struct BenchCeilings {
             """
         )
         let started = ContinuousClock.now
-        try await psql(
+        try await stage.psql(
             """
             \\copy bench.delivery FROM '\(files.0)' (FORMAT binary)
             \\copy bench.event FROM '\(files.1)' (FORMAT binary)
             """
         )
-        return Double(count) / (ContinuousClock.now - started).inSeconds
-    }
-
-    private func psql(_ script: String) async throws {
-        let file = stage.material.path("ceiling.sql")
-        try Data(script.utf8).write(to: URL(fileURLWithPath: file))
-        let log = stage.material.path("ceiling.log")
-        let process = try DemoProcess(
-            "psql",
-            program: "/usr/bin/psql",
-            arguments: ["-X", "-q", "-v", "ON_ERROR_STOP=1", "-d", stage.database.adminConnectionString, "-f", file],
-            logFile: log
-        )
-        while process.isRunning { try await Task.sleep(for: .milliseconds(5)) }
-        guard await process.stop() == 0 else {
-            let text = FileManager.default.contents(atPath: log) ?? Data()
-            throw DemoFailure("psql failed: \(String(decoding: text.suffix(500), as: UTF8.self))")
-        }
+        return Double(count) / ((ContinuousClock.now - started) / .seconds(1))
     }
 }

@@ -6,9 +6,21 @@ import Model
 struct Bench: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Measure on this machine. Figures, not thresholds: machines differ.",
-        subcommands: [BenchDeliver.self],
+        subcommands: [
+            BenchDeliver.self, BenchTransactional.self, BenchNeighbour.self, BenchImport.self, BenchCalls.self,
+            BenchHistory.self,
+        ],
         defaultSubcommand: BenchDeliver.self
     )
+
+    /// Where this program is: it starts itself as a gateway.
+    static var program: URL {
+        (CommandLine.arguments.first.map { URL(fileURLWithPath: $0) } ?? URL(fileURLWithPath: "push-gateway"))
+            .resolvingSymlinksInPath()
+    }
+
+    /// Where `scripts/bench` puts the accept-only server.
+    static var peer: String { program.deletingLastPathComponent().appendingPathComponent("apns-accept-server").path }
 }
 
 /// `bench deliver`: one message to everyone, from its submission to the last outcome in PostgreSQL.
@@ -44,13 +56,8 @@ struct BenchDeliver: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let program =
-            (CommandLine.arguments.first.map { URL(fileURLWithPath: $0) } ?? URL(fileURLWithPath: "push-gateway"))
-            .resolvingSymlinksInPath()
-        let beside = program.deletingLastPathComponent().appendingPathComponent("apns-accept-server").path
-        let stage = try await BenchStage.open(gateway: program.path, peer: peer ?? beside, nodes: nodes)
-        do {
-            try await BenchAudience(stage: stage).make(devices)
+        try await BenchStage.with(peer: peer ?? Bench.peer, nodes: nodes) { stage in
+            try await stage.makeAudience(devices)
             let core = try await BenchCeilings(stage: stage).apnsCore(pushes: min(devices, 200_000))
             Console.error(String(format: "ceiling: the APNs core alone %.0f/s", core))
             var samples: [BenchSample] = []
@@ -71,10 +78,6 @@ struct BenchDeliver: AsyncParsableCommand {
                 settings: try await stage.settings()
             )
             if json { Console.print(report.json) } else { Console.print(report.text) }
-            try await stage.close()
-        } catch {
-            await stage.abandon()
-            throw error
         }
     }
 }

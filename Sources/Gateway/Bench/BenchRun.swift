@@ -41,7 +41,7 @@ struct BenchRun {
             guard ContinuousClock.now - started < Self.limit else { throw DemoFailure("not done within half an hour") }
             try await Task.sleep(for: .milliseconds(50))
         }
-        let seconds = (ContinuousClock.now - started).inSeconds
+        let seconds = (ContinuousClock.now - started) / .seconds(1)
         bar.show(done: devices, of: devices, rows: devices, isLast: true)
         let after = try await usage()
         let sent = try await funnelSent(id)
@@ -88,11 +88,9 @@ struct BenchRun {
 
     private func usage() async throws -> Usage {
         let row = try await ask(Self.written, []).only()
-        let postmaster = try ClusterProcess.postmaster(of: stage.material.path("data/postgres"))
         return Usage(
             gateway: stage.nodes.map { ProcessUsage.cpuSeconds($0.processID) }.reduce(0, +),
-            postgres: ProcessUsage.cpuSeconds(postmaster)
-                + ProcessUsage.children(of: postmaster).map { ProcessUsage.cpuSeconds($0) }.reduce(0, +),
+            postgres: try stage.postgresCPU(),
             wal: try row.int("wal"),
             rows: try row.int("rows")
         )
@@ -128,8 +126,4 @@ struct BenchSample: Sendable, CustomStringConvertible {
             peakMiB
         )
     }
-}
-
-extension Duration {
-    var inSeconds: Double { Double(components.seconds) + Double(components.attoseconds) * 1e-18 }
 }

@@ -60,19 +60,11 @@ struct CommonOptions: ParsableArguments {
         _ body: (GatewayConfiguration, Database) async throws -> Value
     ) async throws -> Value {
         let configuration = try await load()
-        let database = try await Database.open(
+        return try await Database.with(
             configuration,
             migrates: migrates,
             logger: commandLogger(),
             progress: { Console.error("push-gateway: \($0)") }
-        )
-        do {
-            let value = try await body(configuration, database)
-            await database.close()
-            return value
-        } catch {
-            await database.close()
-            throw error
-        }
+        ) { try await body(configuration, $0) }
     }
 }

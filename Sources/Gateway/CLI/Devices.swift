@@ -18,6 +18,7 @@ struct Devices: AsyncParsableCommand {
             abstract: "Register the devices of a file.",
             discussion: """
                 CSV names its columns in the first line; NDJSON has an object per line. Columns: \(DeviceLine.columns.joined(separator: ", ")).
+                Tags stand between spaces or semicolons; a semicolon alone takes all away. In NDJSON they are an array.
                 A row needs a key (what the vendor's SDK calls the device) or a token. Empty fields leave what is stored as it is.
                 The same file may be imported again: devices are known by their keys. A killed import goes on where it was.
                 """
@@ -114,29 +115,29 @@ struct Devices: AsyncParsableCommand {
             )
             let identifiers = SystemIdentifiers()
             let isPreview = dryRun
+            // A quarter of a minute in all; then the checkpoint is better than waiting.
+            let pauses = [1, 2, 4, 8]
             let actor = AuditActor.command(user: getuid())
             let isFirst = NIOLockedValueBox(true)
             let statistics = ImportStatistics(PostgresMaintenance(engine: database.engine, node: NodeID("import")))
             let target = DeviceImport.Target(
-                write: { rows async throws(StoreError) in
-                    // A quarter of a minute in all; then the checkpoint is better than waiting.
-                    try await ImportRetry.run(pauses: [1, 2, 4, 8]) { () async throws(StoreError) in
-                        if isPreview { return try await store.previewImport(rows, scope, in: tenant) }
-                        let at = begun.at + begun.on.duration(to: .now)
-                        let counts = try await store.importDevices(
-                            rows,
-                            scope,
-                            in: tenant,
-                            identifiers: identifiers,
-                            at: at,
-                            begunBy: isFirst.withLockedValue { $0 } ? actor : nil
-                        )
-                        isFirst.withLockedValue { $0 = false }
-                        try await statistics.imported(rows.count)
-                        return counts
-                    }
+                write: { rows, turn async throws(StoreError) in
+                    if isPreview { return try await store.previewImport(rows, scope, in: tenant, pauses: pauses) }
+                    let at = begun.at + begun.on.duration(to: .now)
+                    let counts = try await store.importDevices(
+                        rows,
+                        scope,
+                        in: tenant,
+                        identifiers: identifiers,
+                        .init(at: at, begunBy: isFirst.withLockedValue { $0 } ? actor : nil, pauses: pauses),
+                        turn: turn
+                    )
+                    isFirst.withLockedValue { $0 = false }
+                    try await statistics.imported(rows.count)
+                    return counts
                 },
-                identifiers: identifiers
+                identifiers: identifiers,
+                batchesAtOnce: 2
             )
             let rejects = RejectsFile(path: rejectsPath, keep: start.rejectBytes)
             var bar = ProgressBar()

@@ -31,9 +31,16 @@ struct HTTPCaller: Sendable {
     }
 
     /// - Throws: the client's error when there is no answer.
-    func call(_ method: String, _ path: String, _ body: JSON? = nil, bearer: String? = nil) async throws -> Answer {
+    func call(
+        _ method: String,
+        _ path: String,
+        _ body: JSON? = nil,
+        headers: [String: String] = [:],
+        bearer: String? = nil
+    ) async throws -> Answer {
         var request = HTTPClientRequest(url: base + path)
         request.method = .RAW(value: method)
+        for (name, value) in headers { request.headers.add(name: name, value: value) }
         if let bearer { request.headers.add(name: "authorization", value: "Bearer \(bearer)") }
         if let body {
             request.headers.add(name: "content-type", value: "application/json; charset=utf-8")

@@ -4,12 +4,12 @@ import Logging
 import Model
 import Postgres
 
-/// `database migrate` and `database status`.
+/// `database migrate|status|backup|restore|distribute`.
 struct DatabaseCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "database",
-        abstract: "Migrate the database, or show where its schema is.",
-        subcommands: [Migrate.self, SchemaStatus.self]
+        abstract: "Migrate the database, show where its schema is, back it up, restore it, or say how to spread it.",
+        subcommands: [Migrate.self, SchemaStatus.self, Backup.self, Restore.self, Distribute.self]
     )
 
     struct Migrate: AsyncParsableCommand {

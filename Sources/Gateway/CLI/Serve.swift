@@ -33,6 +33,18 @@ struct Serve: AsyncParsableCommand {
     var drainSeconds: Int?
     @Option(help: "Vendor calls per second that one client address may make in the long run. Default 0: no limit.")
     var callsPerSecond: String?
+    @Flag(
+        inversion: .prefixedNo,
+        help:
+            "Hear the database's notifications. Without, as behind a pooler that loses them, changes are found by looking."
+    )
+    var databaseNotify: Bool?
+    @Flag(
+        inversion: .prefixedNo,
+        help:
+            "Let short writes that come together share one flush to disk. Not over Citus, whose workers flush for themselves."
+    )
+    var databaseSharedFlush: Bool?
     @OptionGroup var common: CommonOptions
 
     func run() async throws {
@@ -48,6 +60,8 @@ struct Serve: AsyncParsableCommand {
         flags["lease.seconds"] = leaseSeconds.map(String.init)
         flags["drain.seconds"] = drainSeconds.map(String.init)
         flags["calls.per.second"] = callsPerSecond
+        flags["database.notify"] = databaseNotify.map { "\($0)" }
+        flags["database.shared.flush"] = databaseSharedFlush.map { "\($0)" }
         let configuration = try await common.load(flags)
 
         let level = configuration.logLevel

@@ -6,7 +6,7 @@ enum ConfigurationFile {
     /// Every setting, by its dotted name: `database.url` is `--database-url` and `DATABASE_URL`.
     static let names: Set<String> = [
         "data.dir", "database.url", "database.call.url", "database.engine.url", "database.connections",
-        "master.key.file",
+        "database.notify", "database.shared.flush", "master.key.file",
         "listen", "tls.listen", "tls.cert", "tls.key", "admin.listen", "address.file", "log.level", "webhook.allow",
         "retry.scale", "lease.seconds", "drain.seconds", "calls.per.second",
     ]

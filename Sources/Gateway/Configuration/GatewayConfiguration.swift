@@ -31,6 +31,11 @@ struct GatewayConfiguration: Sendable {
     var drainSeconds: Int
     /// Connections to PostgreSQL per role.
     var databaseConnections: Int
+    /// Whether to hear the database's notifications. Without, what they say is found by looking, within a second: a pooler that gives a session
+    /// away after each transaction loses them.
+    var databaseNotify: Bool
+    /// Whether short writes that come together share one flush to disk. Not over Citus, whose workers flush for themselves.
+    var databaseSharedFlush: Bool
 
     /// Vendor calls per second that one client address may make in the long run; 0: no limit.
     var callsPerSecond: Double
@@ -138,8 +143,23 @@ struct GatewayConfiguration: Sendable {
         callsPerSecond = limit
         drainSeconds = integer("drain.seconds", default: 25)
         databaseConnections = min(64, max(1, integer("database.connections", default: 6)))
+        databaseNotify = try Self.isOn("database.notify", "database-notify", reader)
+        databaseSharedFlush = try Self.isOn("database.shared.flush", "database-shared-flush", reader)
         guard tlsListen.isEmpty || (tlsCertificateFile != nil && tlsKeyFile != nil) else {
             throw ConfigurationProblem(setting: "tls-listen", problem: "needs --tls-cert and --tls-key")
+        }
+    }
+}
+
+extension GatewayConfiguration {
+    private static func isOn(_ key: ConfigKey, _ name: String, _ reader: ConfigReader) throws(ConfigurationProblem)
+        -> Bool
+    {
+        guard let text = reader.string(forKey: key) else { return reader.bool(forKey: key) ?? true }
+        switch text {
+        case "true", "on", "yes": return true
+        case "false", "off", "no": return false
+        default: throw ConfigurationProblem(setting: name, problem: "'\(text)' is neither true nor false")
         }
     }
 }

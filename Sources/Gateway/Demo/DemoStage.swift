@@ -103,13 +103,18 @@ struct DemoStage: CustomStringConvertible {
     /// Applies the tenants file of `material`.
     ///
     /// - Throws: `DemoFailure` with what the command said.
-    static func apply(_ program: String, _ material: DemoMaterial, _ apiKey: String) async throws {
+    static func apply(
+        _ program: String,
+        _ material: DemoMaterial,
+        _ apiKey: String,
+        environment: [String: String] = [:]
+    ) async throws {
         let apply = try DemoProcess(
             "push-gateway apply",
             program: program,
             arguments: ["apply", "--data-dir", material.path("data"), "--file", material.path("tenants.yaml")],
             logFile: material.path("apply.log"),
-            environment: ["DEMO_API_KEY": apiKey]
+            environment: environment.merging(["DEMO_API_KEY": apiKey]) { _, own in own }
         )
         for _ in 0..<600 where apply.isRunning { try await Task.sleep(for: .milliseconds(50)) }
         guard !apply.isRunning, await apply.stop() == 0 else {

@@ -9,35 +9,46 @@ enum CSV {
     ///
     /// - Throws: `Fault` for a quote that is not closed, text behind a closing one, and what is not UTF-8.
     static func fields(_ record: [UInt8]) throws(Fault) -> [String] {
-        guard let text = String(validating: record, as: UTF8.self) else { throw Fault(what: "is not UTF-8") }
         var fields: [String] = []
-        var rest = text.unicodeScalars[...]
+        var index = 0
         while true {
-            fields.append(try field(&rest))
-            guard let separator = rest.popFirst() else { return fields }
-            guard separator == "," else { throw Fault(what: "has text behind a closing quote") }
+            fields.append(try field(record, &index))
+            guard index < record.count else { return fields }
+            guard record[index] == comma else { throw Fault(what: "has text behind a closing quote") }
+            index += 1
         }
     }
 
-    private static func field(_ rest: inout Substring.UnicodeScalarView) throws(Fault) -> String {
-        guard rest.first == "\"" else {
-            let field = rest.prefix { $0 != "," }
-            rest = rest[field.endIndex...]
-            return String(field)
+    private static let comma = UInt8(ascii: ",")
+    private static let quote = UInt8(ascii: "\"")
+
+    /// The field that begins at `index`, which is left behind it. By bytes: quotes and commas are no part of another character.
+    private static func field(_ record: [UInt8], _ index: inout Int) throws(Fault) -> String {
+        guard index < record.count, record[index] == quote else {
+            let start = index
+            while index < record.count, record[index] != comma { index += 1 }
+            return try text(record[start..<index])
         }
-        rest.removeFirst()
-        var field = ""
-        while let scalar = rest.popFirst() {
-            if scalar != "\"" {
-                field.unicodeScalars.append(scalar)
-            } else if rest.first == "\"" {
-                rest.removeFirst()
-                field += "\""
+        index += 1
+        var field: [UInt8] = []
+        while index < record.count {
+            let byte = record[index]
+            index += 1
+            if byte != quote {
+                field.append(byte)
+            } else if index < record.count, record[index] == quote {
+                index += 1
+                field.append(quote)
             } else {
-                return field
+                return try text(field[...])
             }
         }
         throw Fault(what: "has a quote that is not closed")
+    }
+
+    private static func text(_ bytes: ArraySlice<UInt8>) throws(Fault) -> String {
+        guard let text = String(validating: bytes, as: UTF8.self) else { throw Fault(what: "is not UTF-8") }
+        return text
     }
 
     /// The record of these fields, without a line end.

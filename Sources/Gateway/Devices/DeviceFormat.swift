@@ -25,7 +25,10 @@ enum DeviceLine {
     }
 
     /// The columns, in the order in which they are written.
-    static let columns = ["key", "platform", "environment", "token", "user", "name", "phone", "attributes"]
+    static let columns = [
+        "key", "platform", "environment", "token", "user", "name", "phone", "attributes", "timeZone",
+        "receivingWindow", "tags",
+    ]
 
     /// Whose SDKs' devices can be imported.
     static let vendors: [Vendor] = [.rationalOwl, .upmc, .ipns, .braze, .notificationHubs, .native]
@@ -53,12 +56,17 @@ enum DeviceLine {
         }
         var fields: [String: JSON] = [:]
         for (heading, value) in zip(headings, values) where !value.isEmpty {
-            guard heading == "attributes" else {
-                fields[heading] = .string(value)
-                continue
+            switch heading {
+            case "attributes":
+                guard let attributes = try? JSONParser.parse(value) else {
+                    throw Fault(reason: "attributes: is no JSON")
+                }
+                fields[heading] = attributes
+            case "tags":
+                // A separator alone makes an empty list, which an empty field is not.
+                fields[heading] = .array(value.split { $0 == " " || $0 == ";" }.map { .string(String($0)) })
+            default: fields[heading] = .string(value)
             }
-            guard let attributes = try? JSONParser.parse(value) else { throw Fault(reason: "attributes: is no JSON") }
-            fields[heading] = attributes
         }
         return fields
     }
@@ -99,6 +107,15 @@ enum DeviceLine {
             try text("key", fields) ?? token.map { keyPrefix + identifiers.sha256(Array($0.text.utf8)).prefix(32) }
         guard let key = given else { throw Fault(reason: "key: is missing, and there is no token to make one of") }
         let phone = try text("phone", fields)
+        var clock = DeviceClock()
+        if let name = try text("timeZone", fields) {
+            clock.timeZone = TimeZoneName(name)
+            guard clock.timeZone != nil else { throw Fault(reason: "timeZone: is no name of the IANA database") }
+        }
+        if let text = try text("receivingWindow", fields) {
+            clock.window = DailyWindow(text)
+            guard clock.window != nil else { throw Fault(reason: "receivingWindow: must be like 0900-2100") }
+        }
         let registration = DeviceRegistration(
             key: VendorDeviceKey(key),
             platform: platform,
@@ -108,13 +125,29 @@ enum DeviceLine {
             name: try text("name", fields),
             phone: phone.map { $0.filter(\.isNumber) },
             rawPhone: phone,
-            attributes: attributes
+            attributes: attributes,
+            tags: try tags(fields),
+            clock: clock
         )
         if let field = registration.unstorableField { throw Fault(reason: "\(field): is too long or cannot be stored") }
         return registration
     }
 
     private static let keyPrefix = "token-"
+
+    /// All its tags from now on, folded; nil when the row says nothing of them.
+    private static func tags(_ fields: [String: JSON]) throws(Fault) -> [Tag]? {
+        guard let value = fields["tags"] else { return nil }
+        guard let array = value.array else { throw Fault(reason: "tags: must be an array") }
+        var tags: [Tag] = []
+        for element in array {
+            guard let text = element.string, let tag = Tag(text) else {
+                throw Fault(reason: "tags: '\(JSONWriter.text(element).prefix(64))' is no tag")
+            }
+            tags.append(tag)
+        }
+        return tags
+    }
 
     /// A text; a number is taken as it is spelt, because tables of phones often have them so.
     private static func text(_ name: String, _ fields: [String: JSON]) throws(Fault) -> String? {
@@ -139,6 +172,9 @@ enum DeviceLine {
             ("name", identity.name.map { .string($0) }),
             ("phone", identity.phone.map { .string($0) }),
             ("attributes", identity.attributes.isEmpty ? nil : .object(identity.attributes)),
+            ("timeZone", device.clock.timeZone.map { .string($0.text) }),
+            ("receivingWindow", device.clock.window.map { .string($0.description) }),
+            ("tags", identity.tags.isEmpty ? nil : .array(identity.tags.map { .string($0.text) })),
         ]
     }
 
@@ -153,6 +189,7 @@ enum DeviceLine {
                     switch row.value {
                     case nil: ""
                     case .string(let text): text
+                    case .array(let tags): tags.compactMap(\.string).joined(separator: " ")
                     case .some(let value): JSONWriter.text(value)
                     }
                 }

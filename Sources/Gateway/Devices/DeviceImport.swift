@@ -4,13 +4,19 @@ import Postgres
 
 /// Reads a file of devices and registers them, batch after batch; flat in the file's size.
 ///
-/// The next batch is read while the one before it is written. A row that cannot be taken goes to `reject` with its reason and stops nothing.
+/// The next batch is read while those before it are written. Two may be written at once, if they share neither key nor token: the set of what is new
+/// of one does not touch the other, and what is known waits for its turn, so that of two rows the later counts all the same.
+/// A row that cannot be taken goes to `reject` with its reason and stops nothing.
 struct DeviceImport {
     /// Where rows go, and what is written of them.
     struct Target: Sendable {
-        /// Registers a batch, or says what that would do.
-        var write: @Sendable ([DeviceRegistration]) async throws(StoreError) -> PostgresDeviceStore.ImportCounts
+        /// Registers a batch, or says what that would do. The second waits until the batches before it are in.
+        var write:
+            @Sendable ([DeviceRegistration], _ turn: @Sendable () async throws(StoreError) -> Void)
+                async throws(StoreError) -> PostgresDeviceStore.ImportCounts
         var identifiers: any IdentifierSource
+        /// How many batches may be written at once: as many sessions of the database are kept busy.
+        var batchesAtOnce = 1
     }
 
     /// A row that was not taken.
@@ -33,6 +39,10 @@ struct DeviceImport {
         var checkpoint: ImportCheckpoint
         /// Known before and the same: a preview's.
         var unchanged = 0
+        /// Whether the last batch had new devices only.
+        fileprivate var isAllNew = false
+
+        init(checkpoint: ImportCheckpoint) { self.checkpoint = checkpoint }
     }
 
     private struct Batch {
@@ -40,11 +50,41 @@ struct DeviceImport {
         var lines: [Int] = []
         var records: [[UInt8]] = []
         var rejects: [Reject] = []
+        /// The keys and tokens that its rows name.
+        var keys: Set<VendorDeviceKey?> = []
+        var tokens: Set<DeviceToken> = []
+        /// Of the records. Unit: bytes.
+        var bytes = 0
         /// How much of the file it ends with, and the next line.
         var end = 0
         var nextLine = 1
+
+        mutating func append(_ row: DeviceRegistration, _ record: RecordSplitter.Record, _ bytes: [UInt8]) {
+            rows.append(row)
+            lines.append(record.line)
+            records.append(bytes)
+            keys.insert(row.key)
+            if let token = row.token { tokens.insert(token) }
+        }
+
+        func shares(_ other: Batch) -> Bool {
+            !keys.isDisjoint(with: other.keys) || !tokens.isDisjoint(with: other.tokens)
+        }
     }
 
+    /// What came of a batch.
+    private struct Written: Sendable {
+        var counts = PostgresDeviceStore.ImportCounts()
+        /// The places of rows that the store refused.
+        var refused: [Int] = []
+    }
+
+    private typealias Writing = (batch: Batch, task: Task<Result<Written, StoreError>, Never>)
+
+    /// 4,000 rows per batch: a commit is little of their time, and what a kill repeats is done in a blink.
+    static let batchRows = 4000
+    /// 1 MiB of records per batch: rows of 8 KiB each would otherwise be 32 MiB of them, several times.
+    private static let batchBytes = 1_048_576
     /// 256 KiB are read at a time: some thousand rows.
     private static let chunkBytes = 262_144
 
@@ -56,6 +96,7 @@ struct DeviceImport {
     let done: (State) throws -> Void
     /// Lines up to this one are passed over, headings aside: an earlier import has them.
     var after = 0
+    var batchRows = Self.batchRows
 
     /// Imports what the source still has.
     ///
@@ -79,13 +120,18 @@ struct DeviceImport {
         var splitter = RecordSplitter(quotes: format == .csv, line: start.line, offset: start.offset)
         var headings = start.headings
         var batch = Batch()
-        var writing: (batch: Batch, task: Task<PostgresDeviceStore.ImportCounts, any Error>)?
+        var writing: [Writing] = []
         func take(_ records: [RecordSplitter.Record]) async throws {
             for record in records {
                 try self.take(record, &headings, &batch)
-                guard batch.rows.count + batch.rejects.count >= PostgresDeviceStore.importBatchCount else { continue }
-                try await settle(&writing, &state, headings)
-                writing = begin(batch)
+                let isFull = batch.rows.count + batch.rejects.count >= batchRows || batch.bytes >= Self.batchBytes
+                guard isFull else { continue }
+                // Alone until it is known that the file brings new devices: what is known locks rows in the file's order.
+                let width = state.isAllNew ? target.batchesAtOnce : 1
+                while let first = writing.first, writing.count >= width || first.batch.shares(batch) {
+                    try await settle(&writing, &state, headings)
+                }
+                begin(batch, &writing)
                 batch = Batch()
             }
         }
@@ -94,14 +140,14 @@ struct DeviceImport {
             try await take(splitter.finish().map { [$0] } ?? [])
         } catch {
             // What was begun is waited for: its commit is to be reported.
-            try await settle(&writing, &state, headings)
+            while !writing.isEmpty { try await settle(&writing, &state, headings) }
             throw error
         }
-        try await settle(&writing, &state, headings)
         if batch.end > 0 {
-            writing = begin(batch)
-            try await settle(&writing, &state, headings)
+            while let first = writing.first, first.batch.shares(batch) { try await settle(&writing, &state, headings) }
+            begin(batch, &writing)
         }
+        while !writing.isEmpty { try await settle(&writing, &state, headings) }
         return state
     }
 
@@ -112,6 +158,7 @@ struct DeviceImport {
     ) throws(CommandFailure) {
         batch.end = record.end
         batch.nextLine = record.line + 1
+        batch.bytes += record.bytes?.count ?? 0
         if record.line <= after, format == .ndjson || !headings.isEmpty { return }
         guard let bytes = record.bytes else {
             let reason = "is longer than \(RecordSplitter.limitBytes) bytes"
@@ -127,9 +174,7 @@ struct DeviceImport {
                 case .ndjson: try DeviceLine.fields(json: bytes)
                 case .csv: try DeviceLine.fields(csv: bytes, headings: headings)
                 }
-            batch.rows.append(try DeviceLine.registration(fields, target.identifiers))
-            batch.lines.append(record.line)
-            batch.records.append(bytes)
+            batch.append(try DeviceLine.registration(fields, target.identifiers), record, bytes)
         } catch {
             batch.rejects.append(Reject(line: record.line, reason: error.reason, record: bytes))
         }
@@ -160,53 +205,83 @@ struct DeviceImport {
 
     // MARK: Writing
 
-    private func begin(_ batch: Batch) -> (Batch, Task<PostgresDeviceStore.ImportCounts, any Error>) {
-        let (rows, write) = (batch.rows, target.write)
-        return (batch, Task { rows.isEmpty ? .init() : try await write(rows) })
-    }
-
-    /// Waits for the batch that is being written, and reports it.
-    private func settle(
-        _ writing: inout (batch: Batch, task: Task<PostgresDeviceStore.ImportCounts, any Error>)?,
-        _ state: inout State,
-        _ headings: [String]
-    ) async throws {
-        guard let current = writing else { return }
-        writing = nil
-        var rejects = current.batch.rejects
-        let counts: PostgresDeviceStore.ImportCounts
-        do {
-            counts = try await current.task.value
-        } catch let error as StoreError where error.code == .failed && current.batch.rows.count > 1 {
-            counts = try await oneByOne(current.batch, &rejects)
-        }
-        state.checkpoint.created += counts.created
-        state.checkpoint.updated += counts.updated
-        state.unchanged += counts.unchanged
-        state.checkpoint.rejected += rejects.count
-        state.checkpoint.offset = current.batch.end
-        state.checkpoint.line = current.batch.nextLine
-        state.checkpoint.headings = headings
-        for row in rejects.sorted(by: { $0.line < $1.line }) { try reject(row) }
-        try done(state)
-    }
-
-    /// The store refuses some row of the batch: which one is found by trying each.
-    private func oneByOne(_ batch: Batch, _ rejects: inout [Reject]) async throws -> PostgresDeviceStore.ImportCounts {
-        var counts = PostgresDeviceStore.ImportCounts()
-        for index in batch.rows.indices {
+    private func begin(_ batch: Batch, _ writing: inout [Writing]) {
+        let (rows, target, before) = (batch.rows, target, writing.last?.task)
+        let task = Task { () -> Result<Written, StoreError> in
             do throws(StoreError) {
-                counts += try await target.write([batch.rows[index]])
-            } catch {
-                // Refused one and all: it is not the rows.
-                let isLastHope = index + 1 == batch.rows.count && counts == .init()
-                if error.code != .failed || isLastHope { throw error }
-                rejects.append(
-                    Reject(line: batch.lines[index], reason: "the database refused it", record: batch.records[index])
+                return .success(
+                    try await Self.write(rows, to: target) { () async throws(StoreError) in
+                        if case .failure(let error)? = await before?.value { throw error }
+                    }
                 )
+            } catch {
+                return .failure(error)
             }
         }
-        return counts
+        writing.append((batch, task))
+    }
+
+    /// Writes a batch. When the store refuses some row of it, which one is found by halves, in order.
+    private static func write(
+        _ rows: [DeviceRegistration],
+        to target: Target,
+        turn: @Sendable () async throws(StoreError) -> Void
+    ) async throws(StoreError) -> Written {
+        var written = Written()
+        if rows.isEmpty { return written }
+        do throws(StoreError) {
+            written.counts = try await target.write(rows, turn)
+            return written
+        } catch {
+            guard error.code == .failed, rows.count > 1 else { throw error }
+            try await turn()
+            var open = [0..<rows.count / 2, rows.count / 2..<rows.count]
+            while !open.isEmpty {
+                let part = open.removeFirst()
+                do throws(StoreError) {
+                    written.counts += try await target.write(Array(rows[part]), {})
+                } catch {
+                    guard error.code == .failed else { throw error }
+                    if part.count == 1 {
+                        written.refused.append(part.lowerBound)
+                        continue
+                    }
+                    let middle = part.lowerBound + part.count / 2
+                    open.insert(contentsOf: [part.lowerBound..<middle, middle..<part.upperBound], at: 0)
+                }
+            }
+            // Refused one and all: it is not the rows.
+            if written.refused.count == rows.count { throw error }
+            return written
+        }
+    }
+
+    /// Waits for the first batch that is being written, and reports it. When it failed, those behind it are waited for too, and not reported.
+    private func settle(_ writing: inout [Writing], _ state: inout State, _ headings: [String]) async throws {
+        guard !writing.isEmpty else { return }
+        let (batch, task) = writing.removeFirst()
+        let written: Written
+        switch await task.value {
+        case .success(let value): written = value
+        case .failure(let error):
+            for later in writing { _ = await later.task.value }
+            writing = []
+            throw error
+        }
+        let refused = written.refused.map {
+            Reject(line: batch.lines[$0], reason: "the database refused it", record: batch.records[$0])
+        }
+        let rejects = (batch.rejects + refused).sorted { $0.line < $1.line }
+        state.checkpoint.created += written.counts.created
+        state.checkpoint.updated += written.counts.updated
+        state.unchanged += written.counts.unchanged
+        state.isAllNew = written.counts.created == batch.rows.count
+        state.checkpoint.rejected += rejects.count
+        state.checkpoint.offset = batch.end
+        state.checkpoint.line = batch.nextLine
+        state.checkpoint.headings = headings
+        for row in rejects { try reject(row) }
+        try done(state)
     }
 }
 

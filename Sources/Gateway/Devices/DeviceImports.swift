@@ -163,22 +163,24 @@ struct DeviceImports: Sendable {
     private func target(_ wish: Wish) -> DeviceImport.Target {
         let statistics = ImportStatistics(maintenance)
         let isFirst = NIOLockedValueBox(true)
+        let pauses = [1, 2]
         return DeviceImport.Target(
-            write: { rows async throws(StoreError) in
-                try await ImportRetry.run(pauses: [1, 2]) { () async throws(StoreError) in
-                    if wish.isDryRun { return try await devices.previewImport(rows, wish.scope, in: wish.tenant) }
-                    let counts = try await devices.importDevices(
-                        rows,
-                        wish.scope,
-                        in: wish.tenant,
-                        identifiers: identifiers,
-                        at: clock.now(),
-                        begunBy: isFirst.withLockedValue { $0 } ? wish.actor : nil
-                    )
-                    isFirst.withLockedValue { $0 = false }
-                    try await statistics.imported(rows.count)
-                    return counts
+            write: { rows, turn async throws(StoreError) in
+                if wish.isDryRun {
+                    return try await devices.previewImport(rows, wish.scope, in: wish.tenant, pauses: pauses)
                 }
+                let actor = isFirst.withLockedValue { $0 } ? wish.actor : nil
+                let counts = try await devices.importDevices(
+                    rows,
+                    wish.scope,
+                    in: wish.tenant,
+                    identifiers: identifiers,
+                    .init(at: clock.now(), begunBy: actor, pauses: pauses),
+                    turn: turn
+                )
+                isFirst.withLockedValue { $0 = false }
+                try await statistics.imported(rows.count)
+                return counts
             },
             identifiers: identifiers
         )

@@ -17,26 +17,3 @@ actor ImportStatistics {
         try await maintenance.analyzeDevices()
     }
 }
-
-/// Tries a batch again that may go well in a moment: what is imported twice is the same.
-enum ImportRetry {
-    /// - Parameters:
-    ///   - pauses: before each further try. Unit: seconds.
-    ///   - body: writes the batch.
-    /// - Returns: what the first try that went well gave.
-    /// - Throws: the last try's error.
-    static func run<Value: Sendable>(
-        pauses: [Int],
-        _ body: () async throws(StoreError) -> Value
-    ) async throws(StoreError) -> Value {
-        for pause in pauses {
-            do throws(StoreError) {
-                return try await body()
-            } catch {
-                guard error.isRetriable else { throw error }
-                try? await Task.sleep(for: .seconds(pause))
-            }
-        }
-        return try await body()
-    }
-}

@@ -37,20 +37,33 @@ struct RecordSplitter {
 
     /// Takes the next bytes and gives the records that they complete; empty lines are none.
     mutating func feed(_ bytes: some Sequence<UInt8>) -> [Record] {
+        let chunk = Array(bytes)
+        let before = offset
         var records: [Record] = []
-        for byte in bytes {
-            offset += 1
+        // Where what is not kept yet begins.
+        var start = 0
+        for (index, byte) in chunk.enumerated() {
             if byte == UInt8(ascii: "\n") {
                 line += 1
-                if !isQuoted || isTooLong {
-                    if let record = take() { records.append(record) }
-                    continue
-                }
+                keep(chunk[start..<index])
+                start = index
+                guard !isQuoted || isTooLong else { continue }
+                start += 1
+                offset = before + start
+                if let record = take() { records.append(record) }
+            } else if quotes, byte == UInt8(ascii: "\"") {
+                isQuoted.toggle()
             }
-            if quotes, byte == UInt8(ascii: "\"") { isQuoted.toggle() }
-            if partial.count < Self.limitBytes { partial.append(byte) } else { isTooLong = true }
         }
+        keep(chunk[start...])
+        offset = before + chunk.count
         return records
+    }
+
+    private mutating func keep(_ bytes: ArraySlice<UInt8>) {
+        let room = Self.limitBytes - partial.count
+        if bytes.count > room { isTooLong = true }
+        partial.append(contentsOf: bytes.prefix(room))
     }
 
     /// The last record, if the file does not end with a line end.

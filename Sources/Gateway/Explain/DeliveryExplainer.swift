@@ -88,10 +88,27 @@ struct DeliveryExplanation: Sendable {
                 attempts: queue.attempts,
                 holder: queue.heldBy.map { ($0.rawValue, standing?.refusal) },
                 deadReason: queue.deadReason,
+                hours: waiting(queue)?.sentence,
                 nextTry: Self.text(queue.nextAt)
             )
         }
         return ReasonText.standing(delivery, queue: queue)
+    }
+
+    private func waiting(_ queue: QueueFacts) -> HoursWords? {
+        guard message.state != .canceled, let target = trail.target else { return nil }
+        let rules = TimingRules(
+            app: trail.timing,
+            lane: message.lane,
+            dueAt: message.dueAt,
+            localDue: message.localDue,
+            expiresAt: message.expiresAt
+        )
+        guard rules.concerns(target.clock.window) else { return nil }
+        guard case .wait(let until, let why) = rules.verdict(target.clock, now: queue.seenAt) else { return nil }
+        // A message for everybody's one time is reserved, whatever the hours.
+        if message.localDue == nil, until <= message.dueAt { return nil }
+        return HoursWords(why: why, until: until, rules: rules, clock: target.clock)
     }
 
     /// The delivery as elsewhere, with `explanation` beside it.
@@ -105,6 +122,7 @@ struct DeliveryExplanation: Sendable {
         why["identity"] = trail.target.map(identity) ?? .null
         why["route"] = route
         why["push"] = pushJSON
+        why["waits"] = trail.queue.flatMap(waiting)?.json ?? .null
         why["queue"] = trail.queue.map(Self.queue) ?? .null
         why["recomputed"] = .array(Self.recomputed.map { .string($0) })
         out["explanation"] = .object(why)
@@ -133,6 +151,8 @@ struct DeliveryExplanation: Sendable {
             "environment": .string(target.environment.rawValue), "token": Self.json(target.token?.masked),
             "tokenState": .string(target.tokenState.rawValue), "tokenReason": Self.json(trail.tokenReason),
             "tokenRegisteredAt": Self.json(target.tokenRegisteredAt),
+            "timeZone": Self.json(target.clock.timeZone?.text),
+            "receivingWindow": NativeShapes.window(target.clock.window),
         ]
     }
 

@@ -38,6 +38,25 @@ enum ReasonText {
             "Nothing, until the user switches them on again."
         ),
         (
+            SuppressionReason.quietHours.rawValue, "It came in the app's quiet hours, in which nothing waits.",
+            "Send it outside of them, or provision quietHours with outside: delay."
+        ),
+        (
+            SuppressionReason.receivingWindow.rawValue,
+            "It came outside of the hours in which the device may be rung, and the app lets nothing wait.",
+            "Nothing: the user chose the hours. receivingWindows with outside: delay lets messages wait for them."
+        ),
+        (
+            SuppressionReason.opensTooLate.rawValue,
+            "The hours in which the device may be rung begin when the message has expired, or there are none.",
+            "Give the message a longer ttlSeconds; compare the device's receivingWindow with the app's quietHours."
+        ),
+        (
+            SuppressionReason.frequencyCap.rawValue,
+            "The device was sent as many messages lately as the app's frequencyCap allows.",
+            "Nothing: that is what the cap is for. Urgent and transactional messages are not capped."
+        ),
+        (
             FailureReason.noTransport.rawValue, "This gateway cannot reach that platform.",
             "Send to iOS devices, or run a version that has a transport for the platform."
         ),
@@ -221,10 +240,13 @@ enum ReasonText {
         var holder: (id: String, refusal: String?)?
         /// Why its slice gave up.
         var deadReason: String?
+        /// What keeps the target until a time of day, as a sentence about it.
+        var hours: String?
         /// RFC 3339.
         var nextTry: String
 
         fileprivate var sentence: String {
+            if let hours, !isLeased, !isPaused, deadReason == nil { return hours }
             if isReserved { return "It is reserved for \(nextTry)." }
             if let deadReason {
                 return "It was tried too often (\(deadReason)) and rests until the message is requeued, or expires."

@@ -38,7 +38,8 @@ extension NativeAPI {
             phone: phone.map { $0.filter(\.isNumber) },
             rawPhone: phone,
             attributes: try fields.object("attributes") ?? JSONObject(),
-            tags: try fields.tags("tags")
+            tags: try fields.tags("tags"),
+            clock: try fields.clock()
         )
         try fields.finish()
         return try await perform(.registration(.register(registration)), call, app: app, once: key) { reply in
@@ -95,7 +96,8 @@ extension NativeAPI {
             user: try fields.text("user", limit: 256).map { UserID($0) },
             name: try fields.text("name", limit: 256),
             phone: try fields.text("phone", limit: 32),
-            tags: try fields.tags("tags")
+            tags: try fields.tags("tags"),
+            clock: try fields.clock()
         )
         try fields.finish()
         return try await act(

@@ -63,12 +63,13 @@ extension NativeAPI {
             content.media = MediaReference(id: identifiers.randomHex(byteCount: 16), hash: image.lowercased())
         }
         let collapseID = try fields.text("collapseId", limit: 64)
-        let dueAt = try fields.moment("sendAt")
+        let (dueAt, localDue) = try fields.schedule("sendAt")
         let timeToLive = try fields.integer("ttlSeconds", in: 0...2_592_000).map { Duration.seconds($0) }
         return Submission(
             content: content,
             audience: audience,
             dueAt: dueAt,
+            localDue: localDue,
             timeToLive: timeToLive,
             collapseID: collapseID,
             lane: lane(content, audience)
@@ -98,25 +99,16 @@ extension NativeAPI {
         return .json(NativeShapes.message(try await found(call)))
     }
 
-    func cancel(_ call: Call) async throws(Problem) -> Response {
-        try call.require("send")
-        let facts = try await found(call)
-        let id = facts.id.description
-        return try await perform(
-            .submission(.control(.cancel, message: id)),
-            call,
-            app: facts.scope.app,
-            once: try repeatKey(call)
-        ) { reply in
-            guard case .submission(.controlled(let isCanceled)) = reply else { return nil }
-            return .json(["id": .string(id), "canceled": .bool(isCanceled)])
-        }
-    }
+    func cancel(_ call: Call) async throws(Problem) -> Response { try await control(call, .cancel, told: "canceled") }
 
     /// `POST /v1/messages/{id}/pause`, `resume`, `requeue`, `cancel`: asking again changes nothing and is no error.
     func control(_ call: Call) async throws(Problem) -> Response {
-        try call.require("send")
         guard let control = MessageControl(rawValue: call.segments[2]) else { throw .notFound("no such path") }
+        return try await self.control(call, control, told: "changed")
+    }
+
+    private func control(_ call: Call, _ control: MessageControl, told name: String) async throws(Problem) -> Response {
+        try call.require("send")
         let facts = try await found(call)
         let id = facts.id.description
         return try await perform(
@@ -126,7 +118,7 @@ extension NativeAPI {
             once: try repeatKey(call)
         ) { reply in
             guard case .submission(.controlled(let isChanged)) = reply else { return nil }
-            return .json(["id": .string(id), "changed": .bool(isChanged)])
+            return .json(["id": .string(id), name: .bool(isChanged)])
         }
     }
 

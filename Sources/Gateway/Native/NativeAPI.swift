@@ -87,7 +87,7 @@ struct NativeAPI: Sendable {
                 ]
             )
         }
-        Counter(label: "native_calls_total", dimensions: [("status", "\(response.status.code)")]).increment()
+        MetricName.nativeCalls.counter([("status", "\(response.status.code)")]).increment()
         return response
     }
 
@@ -178,7 +178,8 @@ struct NativeAPI: Sendable {
             app: app,
             vendor: .native,
             settings: BindingSettings(tenant: call.tenant, app: app),
-            remoteAddress: call.remoteAddress
+            remoteAddress: call.remoteAddress,
+            actor: call.actor.description
         )
     }
 
@@ -225,15 +226,9 @@ struct NativeAPI: Sendable {
         _ act: (Keep<Result>?) async throws(StoreError) -> Kept<Result>
     ) async throws(Problem) -> Response {
         let outcome = try await asked { () async throws(StoreError) in
-            // Another transaction may win; what was rolled back may be done again.
-            for _ in 0..<CommandLimits.conflictRetries {
-                do throws(StoreError) {
-                    return try await act(key.map { Keep($0, answer: answer) })
-                } catch {
-                    guard error.code == .conflict else { throw error }
-                }
+            try await repeatingConflicts { () async throws(StoreError) in
+                try await act(key.map { Keep($0, answer: answer) })
             }
-            return try await act(key.map { Keep($0, answer: answer) })
         }
         switch outcome {
         case .done(let result):

@@ -10,7 +10,8 @@ enum NativeShapes {
             "vendor": .string(facts.scope.vendor.rawValue), "state": .string(facts.state.rawValue),
             "title": text(facts.content.title), "body": .string(facts.content.body),
             "acceptedAt": time(facts.acceptedAt),
-            "dueAt": time(facts.dueAt), "expiresAt": time(facts.expiresAt), "recipients": count(facts.recipients),
+            "dueAt": time(facts.dueAt), "localDue": text(facts.localDue?.description),
+            "expiresAt": time(facts.expiresAt), "recipients": count(facts.recipients),
             "funnel": funnel(facts.funnel), "dead": .array(facts.dead.map(dead)),
         ]
     }
@@ -62,7 +63,12 @@ enum NativeShapes {
             "platform": .string(facts.platform.rawValue), "environment": .string(facts.environment.rawValue),
             "token": text(facts.token?.masked), "tokenState": .string(facts.tokenState.rawValue),
             "createdAt": time(facts.createdAt), "seenAt": time(facts.seenAt), "identities": .array(identities),
+            "timeZone": text(facts.clock.timeZone?.text), "receivingWindow": window(facts.clock.window),
         ]
+    }
+
+    static func window(_ window: DailyWindow?) -> JSON {
+        window.map { ["from": .string(DailyWindow.text($0.from)), "to": .string(DailyWindow.text($0.to))] } ?? .null
     }
 
     static func group(_ facts: GroupFacts, app: AppID) -> JSON {

@@ -14,7 +14,7 @@ enum OpenAPIDocument {
             path: "/v1/messages",
             method: "post",
             summary:
-                "Send a message to users, groups, a tag expression, a list or everyone; ?preview=true shows the payload per dialect",
+                "Send a message to users, groups, a tag expression, a list or everyone, now, at a time, or at {local} in each device's zone; ?preview=true shows the payload per dialect",
             success: "202"
         ),
         Operation(path: "/v1/messages/{id}", method: "get", summary: "A message's state and funnel", success: "200"),
@@ -37,13 +37,18 @@ enum OpenAPIDocument {
             summary: "One delivery, explained",
             success: "200"
         ),
-        Operation(path: "/v1/devices", method: "post", summary: "Register or update a device", success: "201"),
+        Operation(
+            path: "/v1/devices",
+            method: "post",
+            summary: "Register or update a device with its token, tags, timeZone and receivingWindow",
+            success: "201"
+        ),
         Operation(path: "/v1/devices", method: "get", summary: "Devices, by keyset pages", success: "200"),
         Operation(path: "/v1/devices/{id}", method: "get", summary: "One device with its identities", success: "200"),
         Operation(
             path: "/v1/devices/{id}",
             method: "patch",
-            summary: "Change preference, user, name, phone or tags",
+            summary: "Change preference, user, name, phone, tags, timeZone or receivingWindow",
             success: "200"
         ),
         Operation(

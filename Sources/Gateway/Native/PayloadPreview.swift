@@ -24,7 +24,7 @@ struct PayloadPreview: Sendable {
             origin: .native,
             content: submission.content,
             sentAt: now,
-            expiresAt: submission.timeToLive.map { (submission.dueAt ?? now) + $0 },
+            expiresAt: submission.timeToLive.map { (submission.dueAt ?? submission.localDue?.latest ?? now) + $0 },
             collapseID: submission.collapseID
         )
         var out = JSONObject()

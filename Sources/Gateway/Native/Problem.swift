@@ -135,6 +135,7 @@ struct Problem: Error, Hashable {
         case .unknownSender: self = .invalid("sender", "is not enrolled")
         case .unknownGroup(let name): self = .notFound("no such group '\(name.rawValue.prefix(64))'")
         case .unknownTemplate: self = .invalid("template", "is not known")
+        case .noRecipients: self = .invalid("audience", "reaches nobody")
         case .noCredential: self = .noCredential(app)
         case .invalid(let field): self = .invalid(field, "cannot be used")
         case .tooMany(let what, let limit): self = .invalid(what, "at most \(limit)")

@@ -102,6 +102,44 @@ struct RequestFields {
         throw .invalid(name(key), "must be a time like 2026-12-25T13:30:00Z, or milliseconds since 1970")
     }
 
+    /// When a message is due: a moment, or `{"local": …}`, a wall-clock time in each device's own zone.
+    ///
+    /// - Throws: `Problem` when it is there and neither.
+    mutating func schedule(_ key: String) throws(Problem) -> (at: Timestamp?, local: LocalTime?) {
+        guard let json = value(key), json.object != nil else { return (try moment(key), nil) }
+        var fields = try RequestFields(json, path: name(key))
+        let text = try fields.requiredText("local", limit: 32)
+        guard let local = LocalTime(text) else {
+            throw .invalid(fields.name("local"), "must be a time without a zone, like 2026-12-01T09:00:00")
+        }
+        try fields.finish()
+        return (nil, local)
+    }
+
+    /// `timeZone` and `receivingWindow` of a device.
+    ///
+    /// - Throws: `Problem` when one is there and cannot be read.
+    mutating func clock() throws(Problem) -> DeviceClock {
+        var clock = DeviceClock()
+        if let text = try text("timeZone", limit: TimeZoneName.limitBytes) {
+            guard let zone = TimeZoneName(text) else {
+                throw .invalid(name("timeZone"), "is no name of the IANA database like Europe/Berlin")
+            }
+            clock.timeZone = zone
+        }
+        if let json = try object("receivingWindow") {
+            var fields = try RequestFields(.object(json), path: name("receivingWindow"))
+            let from = try fields.requiredText("from", limit: 5)
+            let to = try fields.requiredText("to", limit: 5)
+            guard let window = DailyWindow(from: from, to: to) else {
+                throw .invalid(name("receivingWindow"), "from and to must be times of day from 0000 to 2359")
+            }
+            try fields.finish()
+            clock.window = window
+        }
+        return clock
+    }
+
     /// - Throws: `Problem` when it is there and no object.
     mutating func object(_ key: String) throws(Problem) -> JSONObject? {
         guard let value = value(key) else { return nil }

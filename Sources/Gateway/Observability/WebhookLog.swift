@@ -53,6 +53,6 @@ struct WebhookLog: Sendable {
     }
 
     private func count(_ outcome: String) {
-        Counter(label: "callbacks_total", dimensions: [("outcome", outcome)]).increment()
+        MetricName.callbacks.counter([("outcome", outcome)]).increment()
     }
 }

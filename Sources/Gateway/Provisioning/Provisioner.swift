@@ -47,15 +47,17 @@ struct Provisioner: Sendable {
                 ProvisionedKey(name: $0.name, hash: APIKeys.hash($0.secret), scopes: $0.scopes, expiresAt: $0.expiresAt)
             },
             credentials: try tenant.credentials.map { try provisioned($0, tenant: tenant.id) },
-            apps: tenant.apps.map { app in
+            apps: try tenant.apps.map { app in
                 ProvisionedApp(
                     id: app.id,
                     platforms: app.platforms.mapValues { PlatformRoute(topic: $0.topic, credentials: $0.credentials) },
                     defaultTimeToLive: nil,
-                    bindings: app.bindings.flatMap(Self.bindings)
+                    bindings: try app.bindings.flatMap { try bindings($0, of: app.id, in: tenant.id) },
+                    timing: app.timing
                 )
             },
-            retention: tenant.retention
+            retention: tenant.retention,
+            pushesPerSecond: tenant.pushesPerSecond
         )
     }
 
@@ -73,13 +75,18 @@ struct Provisioner: Sendable {
             endpoint: credential.endpoint,
             trustRoots: credential.trustRoots.map { String(decoding: $0, as: UTF8.self) },
             sealed: try masterKey.seal(secret, context: SealContext.credential(key)),
-            fingerprint: Array(SHA256.hash(data: secret))
+            fingerprint: Array(SHA256.hash(data: secret)),
+            pushesPerSecond: credential.pushesPerSecond
         )
     }
 
-    private static func bindings(_ binding: ProvisioningFile.Binding) -> [ProvisionedBinding] {
-        binding.keys.map { kind, value in
+    private func bindings(_ binding: ProvisioningFile.Binding, of app: AppID, in tenant: TenantID) throws
+        -> [ProvisionedBinding]
+    {
+        let sealed = try BindingSecrets(masterKey).sealed(binding.secrets, of: app, in: tenant, vendor: binding.vendor)
+        return binding.keys.map { kind, value in
             var settings = binding.settings
+            settings[BindingSecrets.key] = sealed
             // The adapter cannot look up which account a service id belongs to, so both travel with the settings.
             for (kind, value) in binding.keys where settings["\(kind)Id"] == nil {
                 settings["\(kind)Id"] = .string(value)

@@ -1,4 +1,5 @@
 import Foundation
+import IPNS
 import Model
 import Postgres
 import RationalOwl
@@ -11,6 +12,7 @@ struct ProvisioningFile: Sendable {
         var credentials: [Credential]
         var apps: [App]
         var retention: TenantRetention
+        var pushesPerSecond: Int32?
     }
     struct APIKey: Sendable {
         var name: String
@@ -27,11 +29,13 @@ struct ProvisioningFile: Sendable {
         /// Only to reach a simulator or proxy.
         var endpoint: String?
         var trustRoots: [UInt8]?
+        var pushesPerSecond: Int32?
     }
     struct App: Sendable {
         var id: AppID
         var platforms: [Platform: PlatformSettings]
         var bindings: [Binding]
+        var timing = AppTiming.none
     }
     struct PlatformSettings: Sendable {
         var topic: String
@@ -43,6 +47,8 @@ struct ProvisioningFile: Sendable {
         var keys: [(kind: String, value: String)]
         var host: String?
         var settings: JSONObject
+        /// Read, not yet sealed.
+        var secrets: [String: String] = [:]
     }
 
     /// The scopes an API key may have.
@@ -66,6 +72,7 @@ struct ProvisioningReader {
         for (path, value) in try root.list("tenants") { tenants.append(try tenant(value, path)) }
         try root.finish()
         try unique(tenants.map(\.id.rawValue), "tenants", "id")
+        Self.nameOnlyBindings(&tenants)
         return ProvisioningFile(tenants: tenants)
     }
 
@@ -80,6 +87,7 @@ struct ProvisioningReader {
         let known = Set(credentials.map(\.id))
         for (path, value) in try fields.list("apps") { apps.append(try app(value, path, credentials: known)) }
         let retention = try retention(&fields)
+        let rate = try fields.rate("pushesPerSecond")
         try fields.finish()
         try unique(keys.map(\.name), "\(path).apiKeys", "name")
         try unique(credentials.map(\.id.rawValue), "\(path).credentials", "id")
@@ -89,7 +97,8 @@ struct ProvisioningReader {
             apiKeys: keys,
             credentials: credentials,
             apps: apps,
-            retention: retention
+            retention: retention,
+            pushesPerSecond: rate
         )
     }
 
@@ -113,7 +122,7 @@ struct ProvisioningReader {
     }
 
     /// Hours or days: `36h`, `30d`.
-    private static func duration(_ text: String) -> Duration? {
+    static func duration(_ text: String) -> Duration? {
         // Six digits: far above every range, far below what a duration holds.
         guard text.utf8.count <= 7, let number = Int64(text.dropLast()), number > 0 else { return nil }
         switch text.last {
@@ -176,8 +185,14 @@ struct ProvisioningReader {
                 problem: "routes other than the default are not supported yet"
             )
         }
+        let saysWindows = fields.value("receivingWindows") != nil
+        var timing = try timing(&fields)
+        // What iPNS users' hours mean, unless the app says it itself: its contract suppresses where the gateway would wait.
+        if !saysWindows, let ipns = bindings.first(where: { $0.vendor == .ipns }) {
+            timing.windows.hold = IPNSSettings.outsideWindow(ipns.settings) ?? timing.windows.hold
+        }
         try fields.finish()
-        return .init(id: id, platforms: platforms, bindings: bindings)
+        return .init(id: id, platforms: platforms, bindings: bindings, timing: timing)
     }
 
     private func platformSettings(
@@ -215,10 +230,12 @@ struct ProvisioningReader {
         case .rationalOwl:
             keys.append(("account", try fields.text("accountId")))
             if let service = try fields.optionalText("serviceId") { keys.append(("service", service)) }
+        case .ipns: keys.append(("app", try fields.text("appId")))
+        case .upmc: keys = try upmcKeys(&fields)
         default:
             throw ProvisioningProblem(
                 path: path,
-                problem: "the vendor '\(vendor)' is not supported yet; use rationalowl"
+                problem: "the vendor '\(vendor)' is not supported yet; use rationalowl, ipns or upmc"
             )
         }
         let host = try fields.optionalText("host")?.lowercased()
@@ -229,11 +246,17 @@ struct ProvisioningReader {
             }
             settings = object
         }
-        if Vendor(vendor) == .rationalOwl, let problem = RationalOwlSettings.problems(in: settings).first {
-            throw ProvisioningProblem(path: "\(path).settings", problem: problem)
-        }
+        var secrets: [String: String] = [:]
+        if Vendor(vendor) == .upmc { secrets = try upmcSecrets(&fields, &settings, path) }
+        let problems =
+            switch Vendor(vendor) {
+            case .rationalOwl: RationalOwlSettings.problems(in: settings)
+            case .ipns: IPNSSettings.problems(in: settings)
+            default: [String]()
+            }
+        if let problem = problems.first { throw ProvisioningProblem(path: "\(path).settings", problem: problem) }
         try fields.finish()
-        return .init(vendor: Vendor(vendor), keys: keys, host: host, settings: settings)
+        return .init(vendor: Vendor(vendor), keys: keys, host: host, settings: settings, secrets: secrets)
     }
 
     private func unique(_ names: [String], _ path: String, _ key: String) throws(ProvisioningProblem) {

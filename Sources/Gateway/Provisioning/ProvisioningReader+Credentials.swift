@@ -27,8 +27,17 @@ extension ProvisioningReader {
             throw ProvisioningProblem(path: "\(path).endpoint", problem: "must start with https://")
         }
         let roots = try file(&fields, "trustRootsFile", path)
+        let rate = try fields.rate("pushesPerSecond")
         try fields.finish()
-        return .init(id: id, teamID: team, keyID: keyID, secret: secret, endpoint: endpoint, trustRoots: roots)
+        return .init(
+            id: id,
+            teamID: team,
+            keyID: keyID,
+            secret: secret,
+            endpoint: endpoint,
+            trustRoots: roots,
+            pushesPerSecond: rate
+        )
     }
 
     /// `pkcs12File`, or `certificateFile` with the key in it or in `privateKeyFile`; `passphraseEnv` or `passphraseFile` where one is needed.
@@ -75,7 +84,7 @@ extension ProvisioningReader {
         return secret
     }
 
-    private func optionalSecret(_ fields: inout StrictFields, _ name: String, _ path: String)
+    func optionalSecret(_ fields: inout StrictFields, _ name: String, _ path: String)
         throws(ProvisioningProblem) -> String?
     {
         if let variable = try fields.optionalText(name + "Env") {

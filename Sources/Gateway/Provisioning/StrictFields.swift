@@ -63,6 +63,17 @@ struct StrictFields {
         return flag
     }
 
+    /// Something per second, 1 to 1,000,000: more than a cluster sends.
+    ///
+    /// - Throws: `ProvisioningProblem` when it is there and no such number.
+    mutating func rate(_ key: String) throws(ProvisioningProblem) -> Int32? {
+        guard let value = value(key) else { return nil }
+        guard let rate = value.int, (1...1_000_000).contains(rate) else {
+            throw ProvisioningProblem(path: at(key), problem: "must be a whole number from 1 to 1000000")
+        }
+        return Int32(rate)
+    }
+
     /// The elements with their paths; empty when absent.
     ///
     /// - Throws: `ProvisioningProblem` when it is there and no list.

@@ -38,6 +38,23 @@ struct MasterKey: Sendable {
         }
     }
 
+    /// The same, with the same bytes for the same secret and place: what is applied again unchanged is unchanged. The nonce is a MAC of both, so that no
+    /// two of them share one.
+    ///
+    /// - Throws: `MasterKeyError.sealing`.
+    func sealSame(_ secret: [UInt8], context: String) throws(MasterKeyError) -> [UInt8] {
+        let name = Array("push-gateway nonce".utf8) + [0] + Array(context.utf8) + [0] + secret
+        do {
+            let digest = HMAC<SHA256>.authenticationCode(for: name, using: key)
+            let nonce = try AES.GCM.Nonce(data: Array(digest).prefix(12))
+            let box = try AES.GCM.seal(secret, using: key, nonce: nonce, authenticating: Array(context.utf8))
+            guard let combined = box.combined else { throw MasterKeyError.sealing }
+            return Array(combined)
+        } catch {
+            throw .sealing
+        }
+    }
+
     /// Opens what `seal` wrote for the same `context`.
     ///
     /// - Throws: `MasterKeyError.notOurs` for another key, another context or damaged bytes.

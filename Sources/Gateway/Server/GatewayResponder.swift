@@ -9,6 +9,7 @@ struct GatewayResponder: HTTPResponder {
     typealias Context = CallContext
 
     let mounts: VendorMounts
+    var pages: PageEndpoint?
     let vendors: VendorEndpoint
     let native: NativeAPI
 
@@ -20,6 +21,7 @@ struct GatewayResponder: HTTPResponder {
                 channel.close(promise: nil)
             }
         }
+        if path.hasPrefix("/r/"), let pages { return await pages.respond(to: path, method: request.method) }
         if let match = mounts.match(path: path, method: request.method) {
             let answer = await vendors.respond(to: request, match: match, remoteAddress: context.remoteAddress)
             return Response(answer)

@@ -24,13 +24,14 @@ struct VendorEndpoint: Sendable {
             path: request.uri.path,
             query: request.uri.query,
             headers: Self.headersWithHost(request),
-            remoteAddress: remoteAddress
+            remoteAddress: remoteAddress,
+            receivedAt: handler.now
         )
         let response = await answer(&call, request, match)
         let labels = [
             ("vendor", match.adapter.vendor.rawValue), ("route", match.route.name), ("status", "\(response.status)"),
         ]
-        Counter(label: "vendor_calls_total", dimensions: labels).increment()
+        MetricName.vendorCalls.counter(labels).increment()
         let elapsed = ContinuousClock.now - started
         logger.debug(
             "vendor call",
@@ -74,17 +75,20 @@ struct VendorEndpoint: Sendable {
     /// Everything after the body is read: pure but for the store. Fuzzed as it is.
     func carryOut(_ call: VendorRequest, _ adapter: any VendorAdapter) async -> VendorResponse {
         var settings = BindingSettings.unbound
-        do {
-            let (key, _) = try adapter.locate(call)
+        do throws(AdapterError) {
+            let (key, proof) = try adapter.locate(call)
             let binding: BoundCall?
-            do {
+            let isProven: Bool
+            do throws(StoreError) {
                 binding = try await directory.binding(key)
+                isProven = try await proves(proof, binding)
             } catch {
                 note(call, adapter, "\(error)")
                 return adapter.encode([.refused(.unavailable(retryAfter: .seconds(5)))], for: call, settings: settings)
             }
             guard let binding else { return adapter.encode([.refused(.unknownBinding)], for: call, settings: settings) }
             settings = binding.settings
+            guard isProven else { throw AdapterError(.unauthorized) }
             let commands = try adapter.decode(call, settings: settings).map { withBodyHash($0, call.body) }
             let scope = CallScope(
                 tenant: binding.tenant,
@@ -99,6 +103,24 @@ struct VendorEndpoint: Sendable {
         } catch {
             note(call, adapter, "\(error)")
             return adapter.refuse(error, for: call, settings: settings)
+        }
+    }
+
+    /// The scope that a key must have for a vendor's call: those that show one are sends.
+    private static let provenScope = "send"
+
+    /// Whether a call may speak for the tenant of its binding.
+    ///
+    /// - Throws: `StoreError` when it cannot be known now.
+    private func proves(_ proof: Proof, _ binding: BoundCall?) async throws(StoreError) -> Bool {
+        switch proof {
+        // A key that the dialect issues itself is judged by its adapter, which has the binding's secret.
+        case .none, .authorizationKey: return true
+        case .bearer(let secret):
+            guard let grant = try await directory.apiKey(secret), grant.tenant == binding?.tenant else { return false }
+            return !grant.scopes.isDisjoint(with: [Self.provenScope, "admin"])
+        // No adapter shows these yet.
+        case .basic, .sharedAccessSignature, .jwt: return false
         }
     }
 

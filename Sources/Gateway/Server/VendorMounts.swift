@@ -1,7 +1,7 @@
 import HTTPTypes
 import Model
 
-/// Which adapter answers a path: exact paths first, then the longest prefix.
+/// Which adapter answers a path: exact paths first, then the longest prefix, then the endings of names. Repeated slashes are one.
 struct VendorMounts: Sendable {
     struct Match: Sendable {
         var adapter: any VendorAdapter
@@ -17,6 +17,7 @@ struct VendorMounts: Sendable {
 
     private var exact: [String: [Entry]] = [:]
     private var prefixes: [(path: String, entry: Entry)] = []
+    private var suffixes: [(ending: String, entry: Entry)] = []
 
     init(_ adapters: [any VendorAdapter]) {
         for adapter in adapters {
@@ -25,6 +26,7 @@ struct VendorMounts: Sendable {
                 switch route.path {
                 case .exact(let path): exact[Self.canonical(path), default: []].append(entry)
                 case .prefix(let path): prefixes.append((Self.canonical(path), entry))
+                case .suffix(let ending): suffixes.append((ending.lowercased(), entry))
                 }
             }
         }
@@ -44,14 +46,14 @@ struct VendorMounts: Sendable {
             }
             if let other = entries.first { return Match(adapter: other.adapter, route: other.route, methodFits: false) }
         }
-        guard let (_, entry) = prefixes.first(where: { path == $0.path || path.hasPrefix($0.path + "/") }) else {
-            return nil
-        }
+        let below = prefixes.first { path == $0.path || path.hasPrefix($0.path + "/") }?.entry
+        let lowered = path.lowercased()
+        guard let entry = below ?? suffixes.first(where: { lowered.hasSuffix($0.ending) })?.entry else { return nil }
         return Match(adapter: entry.adapter, route: entry.route, methodFits: true)
     }
 
     private static func canonical(_ path: String) -> String {
-        var path = path
+        var path = path.contains("//") ? "/" + path.split(separator: "/").joined(separator: "/") : path
         while path.hasSuffix("/"), path.utf8.count > 1 { path.removeLast() }
         return path
     }

@@ -31,11 +31,14 @@ final class CachedDirectory: CallDirectory, Sendable {
 
     private let store: PostgresDirectory
     private let clock: any WallClock
+    /// Opens the secrets of bindings; nil: they stay closed.
+    private let masterKey: MasterKey?
     private let state = NIOLockedValueBox(State())
 
-    init(store: PostgresDirectory, clock: any WallClock) {
+    init(store: PostgresDirectory, clock: any WallClock, masterKey: MasterKey? = nil) {
         self.store = store
         self.clock = clock
+        self.masterKey = masterKey
     }
 
     /// Drops everything: provisioning changed.
@@ -52,7 +55,11 @@ final class CachedDirectory: CallDirectory, Sendable {
         let (known, generation) = state.withLockedValue { ($0.bindings[key], $0.generation) }
         if let known, now - known.readAt < Self.lifetime { return known.value }
         let found = try await store.binding(key).map {
-            BoundCall(tenant: $0.tenant, app: $0.app, settings: $0.settings)
+            BoundCall(
+                tenant: $0.tenant,
+                app: $0.app,
+                settings: masterKey.map(BindingSecrets.init)?.opened($0.settings, vendor: key.vendor) ?? $0.settings
+            )
         }
         state.withLockedValue { state in
             guard state.generation == generation else { return }

@@ -14,7 +14,7 @@ final class CredentialExpiries: Sendable {
         for (key, end) in ends.withLockedValue({ $0 }) {
             let labels = [("tenant", key.tenant.rawValue), ("credential", key.credential.rawValue)]
             let days = (end - now).components.seconds / 86_400
-            Meter(label: "credential_days_to_expiry", dimensions: labels).set(Double(days))
+            MetricName.credentialDays.meter(labels).set(Double(days))
         }
     }
 }

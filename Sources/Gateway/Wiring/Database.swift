@@ -47,12 +47,34 @@ struct Database: Sendable {
                 try await database.migrate(logger, progress)
             } else {
                 try await database.requireSchema(logger)
+                try await database.requireOwnFlush()
             }
         } catch {
             await database.close()
             throw error
         }
         return database
+    }
+
+    /// Opens one, as `open` does, runs `body` on it and closes it, whatever happens.
+    ///
+    /// - Throws: what `body` or the opening throws.
+    static func with<Value: Sendable>(
+        _ configuration: GatewayConfiguration,
+        migrates: Bool = false,
+        logger: Logger,
+        progress: @escaping @Sendable (String) -> Void,
+        _ body: (Database) async throws -> Value
+    ) async throws -> Value {
+        let database = try await open(configuration, migrates: migrates, logger: logger, progress: progress)
+        do {
+            let value = try await body(database)
+            await database.close()
+            return value
+        } catch {
+            await database.close()
+            throw error
+        }
     }
 
     private static func openEmbedded(
@@ -109,15 +131,20 @@ struct Database: Sendable {
         var limits = PoolLimits()
         limits.maximumConnections = configuration.databaseConnections
         adminConnectionString = admin
-        engineConfiguration = PostgresConfiguration(engine)
-        self.call = PostgresPool(PostgresConfiguration(call), limits: limits, logger: logger)
+        func pool(_ url: String) -> PostgresConfiguration {
+            var pool = PostgresConfiguration(url)
+            pool.sharesFlush = configuration.databaseSharedFlush
+            return pool
+        }
+        engineConfiguration = pool(engine)
+        self.call = PostgresPool(pool(call), limits: limits, logger: logger)
         self.engine = PostgresPool(engineConfiguration, limits: limits, logger: logger)
         self.cluster = cluster
         self.isEmbedded = isEmbedded
     }
 
     /// The connection string of one of our roles on the same server: libpq takes the last `user` it is told.
-    private static func role(_ role: GatewayRole, of url: String) -> String {
+    static func role(_ role: GatewayRole, of url: String) -> String {
         if url.hasPrefix("postgres://") || url.hasPrefix("postgresql://") {
             return url + (url.contains("?") ? "&" : "?") + "user=\(role.rawValue)"
         }
@@ -146,7 +173,7 @@ struct Database: Sendable {
     func schema(_ logger: Logger) async throws -> MigrationStatus {
         let session: PostgresConnection
         do {
-            session = try await PostgresConnection.connect(engineConfiguration, logger: logger)
+            session = try await connected(logger)
         } catch {
             throw DatabaseProblem("no session as \(GatewayRole.engine.rawValue): \(error); \(DatabaseProblem.advice)")
         }
@@ -160,6 +187,21 @@ struct Database: Sendable {
         }
     }
 
+    /// 30 s: as long as a server that crashed with a full log takes to recover. It says so meanwhile, and a gateway that starts with it need not fail.
+    private static let recoveryWait: Duration = .seconds(30)
+
+    private func connected(_ logger: Logger) async throws -> PostgresConnection {
+        let end = ContinuousClock.now + Self.recoveryWait
+        while true {
+            do throws(PostgresError) {
+                return try await PostgresConnection.connect(engineConfiguration, logger: logger)
+            } catch {
+                guard error.code == .shuttingDown, ContinuousClock.now < end else { throw error }
+                try await Task.sleep(for: .milliseconds(250))
+            }
+        }
+    }
+
     /// Nobody but the operator changes the schema of a database of the operator's own.
     private func requireSchema(_ logger: Logger) async throws {
         let status = try await schema(logger)
@@ -169,6 +211,14 @@ struct Database: Sendable {
                     + DatabaseProblem.advice
             )
         }
+    }
+
+    /// A flush that is shared is of the log of the server that is asked, and on Citus the rows are on another.
+    private func requireOwnFlush() async throws {
+        guard engineConfiguration.sharesFlush else { return }
+        let citus = Statement("SELECT count(*) AS count FROM pg_extension WHERE extname = 'citus'")
+        guard try await engine.run(citus, tenant: nil).only().int("count") > 0 else { return }
+        throw DatabaseProblem("the database is spread over Citus; start with --no-database-shared-flush")
     }
 
     /// Keeps the private PostgreSQL running until the task is canceled; returns at once when it is not ours.

@@ -11,19 +11,22 @@ struct GatewayMetrics: Sendable {
     let call: PostgresPool
     let enginePool: PostgresPool
     let expiries: CredentialExpiries
+    let sampler: DatabaseSampler
 
-    private let callOpen = Meter(label: "database_connections_open", dimensions: [("role", "call")])
-    private let callWaiting = Meter(label: "database_waiting", dimensions: [("role", "call")])
-    private let engineOpen = Meter(label: "database_connections_open", dimensions: [("role", "engine")])
-    private let engineWaiting = Meter(label: "database_waiting", dimensions: [("role", "engine")])
+    private let callOpen = MetricName.databaseConnections.meter([("role", "call")])
+    private let callWaiting = MetricName.databaseWaiting.meter([("role", "call")])
+    private let engineOpen = MetricName.databaseConnections.meter([("role", "engine")])
+    private let engineWaiting = MetricName.databaseWaiting.meter([("role", "engine")])
 
     init(
         engine: DeliveryEngine,
         transport: APNsTransport,
         call: PostgresPool,
         enginePool: PostgresPool,
-        expiries: CredentialExpiries
+        expiries: CredentialExpiries,
+        sampler: DatabaseSampler
     ) {
+        self.sampler = sampler
         self.expiries = expiries
         self.engine = engine
         self.transport = transport
@@ -38,28 +41,32 @@ struct GatewayMetrics: Sendable {
         engineWaiting.set(enginePool.statistics.waitingCount)
         for pool in transport.pools { Self.show(pool) }
         expiries.show(at: engine.clock.now())
+        let statistics = engine.statistics
+        MetricName.doubtfulApps.meter().set(statistics.doubtfulApps.count)
+        MetricName.refusedCredentials.meter().set(statistics.refusedCredentials.count)
+        sampler.showAge()
     }
 
     /// The way to Apple, per pool: one series for each credential and environment in use.
     private static func show(_ pool: APNsPoolState) {
         let labels = [("endpoint", pool.endpoint.authority), ("credential", pool.speaker)]
-        func set(_ name: String, _ value: Int, _ more: (String, String)...) {
-            Meter(label: "apns_" + name, dimensions: labels + more).set(value)
+        func set(_ name: MetricName, _ value: Int, _ more: (String, String)...) {
+            name.meter(labels + more).set(value)
         }
         let metrics = pool.metrics
-        set("reachable", pool.status.isReachable ? 1 : 0)
-        set("connections", metrics.dialingConnectionCount, ("state", "dialing"))
-        set("connections", metrics.openConnectionCount, ("state", "open"))
-        set("connections", metrics.drainingConnectionCount, ("state", "draining"))
-        set("streams_in_use", metrics.inFlightCount)
-        set("streams_allowed", metrics.allowedStreamCount)
-        set("waiting", metrics.queuedCount)
-        set("oldest_wait_milliseconds", Int(metrics.oldestWait.milliseconds))
-        set("dials", metrics.connectCount)
-        set("handshakes", metrics.resumedHandshakeCount, ("kind", "resumed"))
-        set("handshakes", metrics.fullHandshakeCount, ("kind", "full"))
-        set("provider_tokens", metrics.tokenCount)
-        for (reason, count) in metrics.connectFailureCounts { set("dial_failures", count, ("reason", reason)) }
-        for (reason, count) in metrics.goAwayCounts { set("goaways", count, ("reason", reason)) }
+        set(.apnsReachable, pool.status.isReachable ? 1 : 0)
+        set(.apnsConnections, metrics.dialingConnectionCount, ("state", "dialing"))
+        set(.apnsConnections, metrics.openConnectionCount, ("state", "open"))
+        set(.apnsConnections, metrics.drainingConnectionCount, ("state", "draining"))
+        set(.apnsStreamsInUse, metrics.inFlightCount)
+        set(.apnsStreamsAllowed, metrics.allowedStreamCount)
+        set(.apnsWaiting, metrics.queuedCount)
+        set(.apnsOldestWait, Int(metrics.oldestWait.milliseconds))
+        set(.apnsDials, metrics.connectCount)
+        set(.apnsHandshakes, metrics.resumedHandshakeCount, ("kind", "resumed"))
+        set(.apnsHandshakes, metrics.fullHandshakeCount, ("kind", "full"))
+        set(.apnsProviderTokens, metrics.tokenCount)
+        for (reason, count) in metrics.connectFailureCounts { set(.apnsDialFailures, count, ("reason", reason)) }
+        for (reason, count) in metrics.goAwayCounts { set(.apnsGoAways, count, ("reason", reason)) }
     }
 }

@@ -3,11 +3,13 @@ import AsyncHTTPClient
 import Commands
 import DeliveryEngine
 import Foundation
+import IPNS
 import Logging
 import Model
 import Postgres
 import RationalOwl
 import ServiceLifecycle
+import UPMC
 import UnixSignals
 import Webhooks
 
@@ -17,7 +19,10 @@ struct GatewayRuntime {
     let registry: PrometheusRegistry
 
     /// Every dialect this gateway speaks. A new vendor is one line here.
-    static let adapters: [any VendorAdapter] = [RationalOwlAdapter(), NativeAdapter()]
+    static let adapters: [any VendorAdapter] = [RationalOwlAdapter(), IPNSAdapter(), UPMCAdapter(), NativeAdapter()]
+
+    /// Those whose devices ask for their messages.
+    static let inboxVendors = Set(adapters.filter(\.keepsInbox).map(\.vendor))
 
     /// - Throws: what stops it from starting; returns after an orderly end.
     func run() async throws {
@@ -65,7 +70,7 @@ struct GatewayRuntime {
         policy.lease = .seconds(configuration.leaseSeconds)
         policy.drainDeadline = .seconds(configuration.drainSeconds)
         let engine = DeliveryEngine(
-            store: PostgresDeliveryStore(engine: database.engine),
+            store: PostgresDeliveryStore(engine: database.engine, inboxVendors: Self.inboxVendors),
             transports: [.ios: transport],
             adapters: adapters,
             identifiers: identifiers,
@@ -76,7 +81,7 @@ struct GatewayRuntime {
         )
         try await startClock(engine, database, node)
 
-        let cache = CachedDirectory(store: directory, clock: clock)
+        let cache = CachedDirectory(store: directory, clock: clock, masterKey: masterKey)
         let expiries = CredentialExpiries()
         let follower = ProvisioningService(
             directory: directory,
@@ -85,11 +90,12 @@ struct GatewayRuntime {
             engine: engine,
             masterKey: masterKey,
             expiries: expiries,
-            listener: PostgresListener(
-                database.engineConfiguration,
-                channels: [PostgresChannel.provisioning],
-                logger: logger
-            ),
+            listener: configuration.databaseNotify
+                ? PostgresListener(
+                    database.engineConfiguration,
+                    channels: [PostgresChannel.provisioning],
+                    logger: logger
+                ) : nil,
             logger: logger
         )
         await follower.follow()
@@ -100,7 +106,8 @@ struct GatewayRuntime {
             identifiers: identifiers,
             policy: CommandPolicy(
                 lease: .seconds(configuration.leaseSeconds),
-                handsOver: { !engine.isDraining }
+                handsOver: { !engine.isDraining },
+                inboxVendors: Self.inboxVendors
             ),
             node: node
         )
@@ -115,6 +122,7 @@ struct GatewayRuntime {
         let devices = PostgresDeviceStore(call: database.call)
         let responder = GatewayResponder(
             mounts: VendorMounts(Self.adapters),
+            pages: PageEndpoint(find: { (id) async throws(StoreError) in try await directory.page(id) }),
             vendors: VendorEndpoint(
                 directory: cache,
                 handler: handler,
@@ -157,12 +165,14 @@ struct GatewayRuntime {
             )
         )
         let diagnosis = Diagnosis(database: database, masterKey: masterKey)
+        let sampler = DatabaseSampler(store: PostgresStatusStore(engine: database.engine), logger: logger)
         let metrics = GatewayMetrics(
             engine: engine,
             transport: transport,
             call: database.call,
             enginePool: database.engine,
-            expiries: expiries
+            expiries: expiries,
+            sampler: sampler
         )
         let admin = AdminResponder(
             readiness: { await diagnosis.readiness() },
@@ -179,6 +189,7 @@ struct GatewayRuntime {
             engine,
             webhooks(database, node, adapters, desk, logger),
             MaintenanceService(maintenance: PostgresMaintenance(engine: database.engine, node: node), logger: logger),
+            sampler,
             follower,
         ]
         services += try listeners(responder, admin, addresses, logger)

@@ -19,7 +19,8 @@ final class ProvisioningService: Service {
     private let engine: DeliveryEngine
     private let masterKey: MasterKey
     private let expiries: CredentialExpiries
-    private let listener: PostgresListener
+    /// Nil: it only looks.
+    private let listener: PostgresListener?
     private let logger: Logger
     private let opened: OpenCredentials
 
@@ -30,7 +31,7 @@ final class ProvisioningService: Service {
         engine: DeliveryEngine,
         masterKey: MasterKey,
         expiries: CredentialExpiries,
-        listener: PostgresListener,
+        listener: PostgresListener?,
         logger: Logger
     ) {
         self.directory = directory
@@ -54,6 +55,7 @@ final class ProvisioningService: Service {
     }
 
     private func listen() async {
+        guard let listener else { return }
         for await event in listener.events() {
             switch event {
             case .mayHaveMissed: await changed()
@@ -83,6 +85,7 @@ final class ProvisioningService: Service {
             logger.debug("cannot read credentials", metadata: [LogKey.error: "\(error)"])
             return
         }
+        engine.limit(Dictionary(stored.map { ($0.key, $0.rates) }, uniquingKeysWith: { first, _ in first }))
         let changes = await opened.changes(to: stored)
         for credential in changes.opened { await open(credential) }
         for key in changes.removed {

@@ -6,6 +6,7 @@ package enum Command: Sendable, Hashable {
     case inbox(InboxCommand)
     case submission(SubmissionCommand)
     case media(MediaCommand)
+    case badge(BadgeCommand)
 }
 
 /// What came of a command.
@@ -16,6 +17,7 @@ package enum Reply: Sendable, Hashable {
     case inbox(InboxReply)
     case submission(SubmissionReply)
     case media(MediaReply)
+    case badge(BadgeReply)
     case refused(Refusal)
 }
 
@@ -30,6 +32,8 @@ package enum Refusal: Sendable, Hashable {
     case unknownSender
     case unknownGroup(GroupName)
     case unknownTemplate
+    /// Nobody is registered whom the message is for.
+    case noRecipients
     /// No push credential is provisioned for the app.
     case noCredential
     /// A field's value cannot be accepted; the name is the command's own (`dueAt`, `callback`).
@@ -54,18 +58,22 @@ package struct CallScope: Sendable, Hashable {
     package var settings: BindingSettings
     /// The client's address, for senders' records.
     package var remoteAddress: String?
+    /// Whom the audit names for administrative acts: `key:backend`. Nil: a vendor's call, whose acts are the vendor's.
+    package var actor: String?
 
     package init(
         tenant: TenantID,
         app: AppID,
         vendor: Vendor,
         settings: BindingSettings,
-        remoteAddress: String? = nil
+        remoteAddress: String? = nil,
+        actor: String? = nil
     ) {
         self.tenant = tenant
         self.app = app
         self.vendor = vendor
         self.settings = settings
         self.remoteAddress = remoteAddress
+        self.actor = actor
     }
 }

@@ -1,4 +1,4 @@
-/// What belongs to users and is kept for sending: the groups they are in.
+/// What belongs to users and is kept for sending: the groups they are in, and what they chose on a device.
 package enum PreferenceCommand: Sendable, Hashable {
     /// Makes the group unless it is there.
     case putGroup(GroupName)
@@ -7,6 +7,14 @@ package enum PreferenceCommand: Sendable, Hashable {
     case group(GroupName)
     /// Takes users out, then others in: who stands in both is in. At most `GroupChange.limit` of both together.
     case changeMembers(GroupName, GroupChange)
+    case preferences(DeviceCaller)
+    case setPreferences(DeviceCaller, PreferenceChange)
+    /// Makes a group that is called by the next number.
+    case createGroup(title: String)
+    /// One, or (nil) all.
+    case listGroups(GroupName?)
+    /// Members of one group, all or (with a user) that one.
+    case listMembers(GroupName, UserID?)
 }
 
 /// Who enters a group and who leaves it.
@@ -44,4 +52,9 @@ package enum PreferenceReply: Sendable, Hashable {
     case group(GroupFacts)
     /// How many were not in it before, and how many were.
     case membersChanged(added: Int, removed: Int)
+    case preferences(DevicePreferences)
+    case preferencesSet
+    case groupCreated(TitledGroup)
+    case groupList([TitledGroup])
+    case memberList([GroupMember])
 }

@@ -2,6 +2,12 @@
 package enum ReceiptCommand: Sendable, Hashable {
     /// `message` is the caller's text: an id that is none is an orphan, not an error.
     case report(ReceiptKind, message: String, reporter: Reporter, at: Timestamp?)
+    /// The same by the message's number; what was not pushed may be read too. A stranger, and a message that is not the device's or its user's, is refused.
+    case reportNumber(ReceiptKind, number: String, caller: DeviceCaller)
+    /// The same where a vendor numbers its messages and a reader is known by token, key or user. Nil leaves the badge.
+    case acknowledge(ReceiptKind, reference: String, BadgeHolder, BadgeChange?)
+    /// What a user did in the app: a purchase of a campaign, or (nil) opened it.
+    case visit(UserID, campaign: String?)
 }
 
 /// What was reported. `read` implies `received`.
@@ -29,4 +35,6 @@ package enum ReceiptReply: Sendable, Hashable {
     case repeated
     /// No such message, device, or delivery to it. Counted, answered like a success.
     case orphan
+    /// Of `acknowledge`: whether it was a delivery's, and the badge after it.
+    case acknowledged(isKnown: Bool, badge: Int)
 }

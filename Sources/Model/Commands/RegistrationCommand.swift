@@ -11,6 +11,11 @@ package enum RegistrationCommand: Sendable, Hashable {
     case setCallback(SenderID, url: String?)
     case requestVerification(phone: String, countryCode: String?)
     case verify(phone: String, code: String, platform: Platform?)
+    /// Registers a device, and whose it is, in one step.
+    case enlist(DeviceRegistration, UserChange)
+    /// Whose a registered device is.
+    case assign(key: VendorDeviceKey, UserChange)
+    case standing(key: VendorDeviceKey)
 }
 
 /// Which identities a call means.
@@ -24,6 +29,8 @@ package enum IdentitySelector: Sendable, Hashable {
 package struct DeviceRegistration: Sendable, Hashable {
     /// Nil: the gateway gives one out (32 lower-case hex digits).
     package var key: VendorDeviceKey?
+    /// Without a key it is made of the token, so that the same token is the same device again.
+    package var derivesKey = false
     package var platform: Platform
     package var environment: PushEnvironment?
     package var token: DeviceToken?
@@ -39,6 +46,8 @@ package struct DeviceRegistration: Sendable, Hashable {
     package var attributes: JSONObject
     /// All its tags from now on.
     package var tags: [Tag]?
+    /// The zone of its clock and when it may be rung.
+    package var clock: DeviceClock
 
     package init(
         key: VendorDeviceKey?,
@@ -51,7 +60,8 @@ package struct DeviceRegistration: Sendable, Hashable {
         rawPhone: String? = nil,
         replacesSamePhone: Bool = false,
         attributes: JSONObject = JSONObject(),
-        tags: [Tag]? = nil
+        tags: [Tag]? = nil,
+        clock: DeviceClock = .unset
     ) {
         self.key = key
         self.platform = platform
@@ -64,6 +74,7 @@ package struct DeviceRegistration: Sendable, Hashable {
         self.replacesSamePhone = replacesSamePhone
         self.attributes = attributes
         self.tags = tags
+        self.clock = clock
     }
 }
 
@@ -79,6 +90,10 @@ package enum RegistrationReply: Sendable, Hashable {
     case callbackSet
     case verificationSent
     case verified(Bool, platform: Platform?)
+    case enlisted(Registered, AssignedUser)
+    case assigned(AssignedUser)
+    /// Nil: it was never registered.
+    case standing(IdentityStanding?)
 }
 
 /// The state of an identity after its registration.

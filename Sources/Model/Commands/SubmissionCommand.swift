@@ -25,6 +25,8 @@ package struct Submission: Sendable, Hashable {
     package var audience: Audience
     /// Nil: now.
     package var dueAt: Timestamp?
+    /// The same in each device's own zone; then `dueAt` is nil.
+    package var localDue: LocalTime?
     /// How long after it is due it may still be delivered; nil: the app's default.
     package var timeToLive: Duration?
     package var collapseID: String?
@@ -37,6 +39,12 @@ package struct Submission: Sendable, Hashable {
     package var idempotencyKey: String?
     /// SHA-256 of the request body is compared on a repeat; the gateway fills it in.
     package var bodyHash: String?
+    /// How an audience of users names them.
+    package var naming = UserNaming.users
+    /// Addressees whom nobody answers for are no targets: the reply names them, and one without any target is refused. Only for lists and users.
+    package var omitsUnknown = false
+    /// Where the vendor numbers its messages; nil: it does not.
+    package var numbering: Numbering?
 
     package init(
         sender: SenderID? = nil,
@@ -44,19 +52,22 @@ package struct Submission: Sendable, Hashable {
         template: TemplateReference? = nil,
         audience: Audience,
         dueAt: Timestamp? = nil,
+        localDue: LocalTime? = nil,
         timeToLive: Duration? = nil,
         collapseID: String? = nil,
         lane: Lane = .bulk,
         image: InlineImage? = nil,
         fallback: JSON? = nil,
         idempotencyKey: String? = nil,
-        bodyHash: String? = nil
+        bodyHash: String? = nil,
+        numbering: Numbering? = nil
     ) {
         self.sender = sender
         self.content = content
         self.template = template
         self.audience = audience
         self.dueAt = dueAt
+        self.localDue = localDue
         self.timeToLive = timeToLive
         self.collapseID = collapseID
         self.lane = lane
@@ -64,6 +75,7 @@ package struct Submission: Sendable, Hashable {
         self.fallback = fallback
         self.idempotencyKey = idempotencyKey
         self.bodyHash = bodyHash
+        self.numbering = numbering
     }
 }
 
@@ -85,6 +97,14 @@ package enum Audience: Sendable, Hashable {
     package static let listedLimit = 2000
     /// 50 groups in one call: each page of the expansion walks along all of them.
     package static let groupLimit = 50
+}
+
+/// By what a back end knows users.
+package enum UserNaming: Sendable, Hashable {
+    /// Their own id.
+    case users
+    /// Their alias; whose alias nobody has is looked up by the id. At most `Audience.listedLimit` devices.
+    case aliases
 }
 
 /// One entry of a list.
@@ -128,6 +148,36 @@ package struct InlineImage: Sendable, Hashable {
 package enum SubmissionReply: Sendable, Hashable {
     /// Committed. `recipients` is nil while an audience is still being expanded.
     case accepted(MessageID, recipients: Int?)
+    /// The same of a submission with `numbering`.
+    case numbered(NumberedAcceptance)
     /// Whether the control changed anything.
     case controlled(Bool)
+    /// Committed, where the call's dialect numbers messages or unknown addressees are omitted.
+    case addressed(AddressedSubmission)
+}
+
+/// What is told of a submission beyond its id.
+package struct AddressedSubmission: Sendable, Hashable {
+    package var message: MessageID
+    /// The message's number in the call's dialect; nil: it has none.
+    package var number: String?
+    package var recipients: Int?
+    /// How many of those that were named are targets, each with any number of devices; nil where nobody was named.
+    package var addressees: Int?
+    /// Who was named and is not a target, in the caller's order.
+    package var unknown: [Address]
+
+    package init(
+        message: MessageID,
+        number: String?,
+        recipients: Int?,
+        addressees: Int? = nil,
+        unknown: [Address] = []
+    ) {
+        self.message = message
+        self.number = number
+        self.recipients = recipients
+        self.addressees = addressees
+        self.unknown = unknown
+    }
 }

@@ -4,6 +4,8 @@ package struct Content: Sendable, Hashable {
     package var subtitle: String?
     package var body: String
     package var badge: Int?
+    /// The badge that the server counts grows by this, and the push carries what it came to; then `badge` is not read.
+    package var badgeStep: Int?
     package var sound: String?
     package var category: String?
     package var threadID: String?
@@ -16,12 +18,16 @@ package struct Content: Sendable, Hashable {
     package var isSilent: Bool
     /// A whole native payload that is sent unchanged; then nothing above is read.
     package var raw: JSON?
+    /// Placeholders in it are filled for each target.
+    package var isTemplate: Bool
+    package var page: PageReference?
 
     package init(
         title: String? = nil,
         subtitle: String? = nil,
         body: String = "",
         badge: Int? = nil,
+        badgeStep: Int? = nil,
         sound: String? = nil,
         category: String? = nil,
         threadID: String? = nil,
@@ -29,12 +35,15 @@ package struct Content: Sendable, Hashable {
         media: MediaReference? = nil,
         isUrgent: Bool = false,
         isSilent: Bool = false,
-        raw: JSON? = nil
+        raw: JSON? = nil,
+        isTemplate: Bool = false,
+        page: PageReference? = nil
     ) {
         self.title = title
         self.subtitle = subtitle
         self.body = body
         self.badge = badge
+        self.badgeStep = badgeStep
         self.sound = sound
         self.category = category
         self.threadID = threadID
@@ -43,6 +52,8 @@ package struct Content: Sendable, Hashable {
         self.isUrgent = isUrgent
         self.isSilent = isSilent
         self.raw = raw
+        self.isTemplate = isTemplate
+        self.page = page
     }
 }
 
@@ -69,6 +80,8 @@ package struct Notification: Sendable, Hashable {
     package var sentAt: Timestamp
     package var expiresAt: Timestamp?
     package var collapseID: String?
+    /// What dialects that number messages call it.
+    package var numbers: [Vendor: String]
 
     package init(
         message: MessageID,
@@ -76,8 +89,10 @@ package struct Notification: Sendable, Hashable {
         content: Content,
         sentAt: Timestamp,
         expiresAt: Timestamp? = nil,
-        collapseID: String? = nil
+        collapseID: String? = nil,
+        numbers: [Vendor: String] = [:]
     ) {
+        self.numbers = numbers
         self.message = message
         self.origin = origin
         self.content = content
@@ -85,6 +100,11 @@ package struct Notification: Sendable, Hashable {
         self.expiresAt = expiresAt
         self.collapseID = collapseID
     }
+}
+
+extension Notification {
+    /// What `vendor` calls the message. One that was accepted before the dialect was spoken here has no number: its own id serves.
+    package func number(for vendor: Vendor) -> String { numbers[vendor] ?? message.description }
 }
 
 /// What is known of one target when its payload is written and sent.
@@ -107,6 +127,11 @@ package struct TargetFacts: Sendable, Hashable {
     /// When this token was last registered: a 410 that is older does not condemn it.
     package var tokenRegisteredAt: Timestamp?
     package var acceptsPush: Bool
+    package var clock: DeviceClock
+    /// What the server counted for it with this message, the same in every attempt; nil: it is not counted.
+    package var badge: Int?
+    /// What fills a template for it.
+    package var variables: JSONObject
 
     package init(
         target: TargetID,
@@ -124,7 +149,10 @@ package struct TargetFacts: Sendable, Hashable {
         token: DeviceToken?,
         tokenState: TokenState,
         tokenRegisteredAt: Timestamp? = nil,
-        acceptsPush: Bool = true
+        acceptsPush: Bool = true,
+        clock: DeviceClock = .unset,
+        badge: Int? = nil,
+        variables: JSONObject = JSONObject()
     ) {
         self.target = target
         self.identity = identity
@@ -142,5 +170,8 @@ package struct TargetFacts: Sendable, Hashable {
         self.tokenState = tokenState
         self.tokenRegisteredAt = tokenRegisteredAt
         self.acceptsPush = acceptsPush
+        self.clock = clock
+        self.badge = badge
+        self.variables = variables
     }
 }

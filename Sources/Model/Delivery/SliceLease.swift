@@ -39,6 +39,8 @@ package struct SliceLease: Sendable, Hashable {
     package var attempts: Int16
     /// How many leases in a row ended without a word of their owner.
     package var lapses: Int16
+    /// Whether the lease before this one ended without being given back: its owner died, or was cut off from the database.
+    package var followsLapse = false
 
     /// 500 targets: a slice is one batch to the transport, and what a crash may repeat is bounded by it.
     package static let targetLimit = 500

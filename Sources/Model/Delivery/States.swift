@@ -36,6 +36,14 @@ package enum SuppressionReason: String, Sendable, Hashable, CaseIterable {
     case duplicate
     /// The user switched pushes off.
     case preference
+    /// The app's quiet hours, which let nothing wait.
+    case quietHours
+    /// Outside of the device's receiving window, and the app lets nothing wait.
+    case receivingWindow
+    /// The hours begin when the message has expired.
+    case opensTooLate
+    /// The device got as many messages as the app allows.
+    case frequencyCap
 }
 
 /// How urgent: the order in which nodes look for work.

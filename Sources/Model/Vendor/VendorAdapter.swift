@@ -32,6 +32,9 @@ package protocol VendorAdapter: Sendable {
     /// share binding and platform.
     var isPersonal: Bool { get }
 
+    /// Whether devices of this dialect ask for their messages: those get a number, and what a device has not received is kept apart.
+    var keepsInbox: Bool { get }
+
     /// What the vendor's SDK on the device expects to receive.
     ///
     /// - Throws: `AdapterError` with code `.tooLarge` when the content cannot be made to fit, `.invalid` when it cannot be shown.
@@ -44,6 +47,7 @@ package protocol VendorAdapter: Sendable {
 
 extension VendorAdapter {
     package var isPersonal: Bool { true }
+    package var keepsInbox: Bool { false }
 
     package func trackingCallback(for deliveries: [DeliverySnapshot], settings: BindingSettings) -> VendorRequestBody? {
         nil
@@ -68,6 +72,8 @@ package struct VendorRoute: Sendable, Hashable {
         case exact(String)
         /// Every path below this one: where a vendor's shape is owed to unknown paths too.
         case prefix(String)
+        /// Every path that ends so, in whatever case; after exact paths and prefixes.
+        case suffix(String)
     }
 
     /// The name in metrics, logs and the compatibility matrix: `installApp`.
@@ -99,6 +105,8 @@ package struct VendorRequest: Sendable {
     package var body: [UInt8]
     /// The client's address as far as it can be trusted.
     package var remoteAddress: String?
+    /// By the database's clock.
+    package var receivedAt: Timestamp
 
     package init(
         route: String,
@@ -107,7 +115,8 @@ package struct VendorRequest: Sendable {
         query: String? = nil,
         headers: HTTPFields = HTTPFields(),
         body: [UInt8] = [],
-        remoteAddress: String? = nil
+        remoteAddress: String? = nil,
+        receivedAt: Timestamp = Timestamp(milliseconds: 0)
     ) {
         self.route = route
         self.method = method
@@ -116,6 +125,7 @@ package struct VendorRequest: Sendable {
         self.headers = headers
         self.body = body
         self.remoteAddress = remoteAddress
+        self.receivedAt = receivedAt
     }
 }
 
@@ -166,6 +176,8 @@ package struct BindingSettings: Sendable, Hashable {
     package var tenant: TenantID?
     package var app: AppID?
     package var values: JSONObject
+    /// Unsealed, by name. Only for a call; a payload is written without them.
+    package var secrets: [String: [UInt8]] = [:]
 
     package init(tenant: TenantID? = nil, app: AppID? = nil, values: JSONObject = JSONObject()) {
         self.tenant = tenant

@@ -134,6 +134,25 @@ extension PGConnection {
         }
         return found
     }
+
+    /// The same as variables of the environment, which PostgreSQL's own programs read. What libpq has no variable for (keepalives) is left out.
+    ///
+    /// - Throws: `cannotConnect`; libpq's complaint may quote a password, so it is dropped.
+    static func environment(of connectionString: String) throws(PostgresError) -> [String: String] {
+        guard let options = unsafe PQconninfoParse(connectionString, nil) else {
+            throw PostgresError(.cannotConnect, reason: "malformed connection string")
+        }
+        defer { unsafe PQconninfoFree(options) }
+        var found: [String: String] = [:]
+        var option = unsafe options
+        while unsafe option.pointee.keyword != nil {
+            if let name = unsafe option.pointee.envvar, let value = unsafe option.pointee.val {
+                found[unsafe String(cString: name)] = unsafe String(cString: value)
+            }
+            unsafe option += 1
+        }
+        return found
+    }
 }
 
 /// Where libpq's notices end: a debug line with severity and SQLSTATE.

@@ -25,6 +25,10 @@ package struct PostgresConfiguration: Sendable {
     /// When the kernel gives up on unacknowledged bytes; without it a vanished host costs 15 minutes.
     package var tcpUserTimeout: Duration = .seconds(10)
 
+    /// Whether short writes that come together share one flush to disk (`PostgresPool.run(gathered:)`). Not where a commit's rows lie on another server than
+    /// the one that is asked: the flush is of one server's log.
+    package var sharesFlush = true
+
     /// Server settings of the session; they win over those above.
     package var settings: [String: String] = [:]
 

@@ -90,11 +90,14 @@ package actor PostgresConnection {
 
     // MARK: For the pool
 
-    nonisolated func perform(_ transactions: [Transaction], until deadline: ContinuousClock.Instant) async
-        -> Performance
-    {
+    /// As a group all wait for one flush; see `Session.run(group:_:)`.
+    nonisolated func perform(
+        _ transactions: [Transaction],
+        asGroup isGroup: Bool = false,
+        until deadline: ContinuousClock.Instant
+    ) async -> Performance {
         await cancellable { connection, ticket in
-            await connection.perform(transactions, Patience.Terms(deadline, ticket))
+            await connection.perform(transactions, asGroup: isGroup, Patience.Terms(deadline, ticket))
         }
     }
 
@@ -116,7 +119,7 @@ package actor PostgresConnection {
         }
     }
 
-    private func perform(_ transactions: [Transaction], _ terms: Patience.Terms) -> Performance {
+    private func perform(_ transactions: [Transaction], asGroup isGroup: Bool, _ terms: Patience.Terms) -> Performance {
         func all(_ error: PostgresError) -> [Result<[ResultSet], PostgresError>] {
             transactions.map { _ in .failure(error) }
         }
@@ -125,7 +128,8 @@ package actor PostgresConnection {
         if session.isStale() {
             return Performance(results: all(PostgresError(.connectionLost)), isReusable: false, wasStale: true)
         }
-        let results = session.run(transactions, Patience(until: terms.deadline, ticket: terms.ticket))
+        let patience = Patience(until: terms.deadline, ticket: terms.ticket)
+        let results = isGroup ? session.run(group: transactions, patience) : session.run(transactions, patience)
         return Performance(results: results, isReusable: session.isUsable)
     }
 

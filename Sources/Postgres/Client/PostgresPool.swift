@@ -22,7 +22,9 @@ package final class PostgresPool: Sendable {
     /// Wakes the housekeeper, which holds this and not the pool.
     private let bell = Bell()
     private let state: NIOLockedValueBox<State>
-    private let configuration: PostgresConfiguration
+    /// Short writes that go together.
+    let gathering = NIOLockedValueBox(GatherMachine<Passenger>(limits: GatherLimits()))
+    let configuration: PostgresConfiguration
     private let limits: PoolLimits
     private let logger: Logger
 
@@ -119,12 +121,14 @@ package final class PostgresPool: Sendable {
 
     // MARK: One call
 
-    private func perform(_ transactions: [Transaction], until deadline: ContinuousClock.Instant)
-        async throws(PostgresError) -> [Result<[ResultSet], PostgresError>]
-    {
+    func perform(
+        _ transactions: [Transaction],
+        asGroup isGroup: Bool = false,
+        until deadline: ContinuousClock.Instant
+    ) async throws(PostgresError) -> [Result<[ResultSet], PostgresError>] {
         while true {
             let lease = try await acquire(until: deadline)
-            let performance = await lease.connection.perform(transactions, until: deadline)
+            let performance = await lease.connection.perform(transactions, asGroup: isGroup, until: deadline)
             release(lease, isReusable: performance.isReusable)
             // The server had closed an idle session; nothing was sent. Each round closes one, so this ends.
             if performance.wasStale, ContinuousClock.now < deadline { continue }
@@ -249,5 +253,5 @@ package final class PostgresPool: Sendable {
 
 extension PostgresError {
     /// The server undid the transaction so that another could go on: repeating it is what it asks for.
-    fileprivate var wasRolledBackForOthers: Bool { code == .serializationFailure || code == .deadlock }
+    var wasRolledBackForOthers: Bool { code == .serializationFailure || code == .deadlock }
 }

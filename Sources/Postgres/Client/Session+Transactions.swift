@@ -38,28 +38,48 @@ extension Session {
         return results
     }
 
+    /// Runs independent transactions without steps in order, in one round trip. Each commits by itself without waiting for the disk, so it holds its locks
+    /// no longer than it computes; one flush behind the last covers all of them, and what they read.
+    ///
+    /// All wait for the flush: when it fails, each that had not failed before may or may not be on disk.
+    func run(group transactions: [Transaction], _ patience: Patience) -> [Result<[ResultSet], PostgresError>] {
+        let results = runPipeline(transactions, patience, mayRepeat: true, sharesFlush: true)
+        rollBackIfNeeded(patience)
+        return results
+    }
+
+    /// Writes a record to the log; its commit waits until it, and with it all that went before, is as durable as the session's commits are.
+    ///
+    /// A commit that wrote nothing waits for nothing, so a call that only finds what another did, which is not flushed yet, needs it as well.
+    private static let flush = Command.control("SELECT pg_logical_emit_message(true, 'push-gateway', '')")
+
     // MARK: Transactions without steps: all at once
 
-    private func runPipeline(_ transactions: [Transaction], _ patience: Patience, mayRepeat: Bool)
-        -> [Result<[ResultSet], PostgresError>]
-    {
+    private func runPipeline(
+        _ transactions: [Transaction],
+        _ patience: Patience,
+        mayRepeat: Bool,
+        sharesFlush: Bool = false
+    ) -> [Result<[ResultSet], PostgresError>] {
         var prepares = takeDeallocations()
         var segments: [Segment] = []
         var answers: [Result<ClosedRange<Int>, PostgresError>] = []
         for transaction in transactions {
             var plan = Plan()
             do throws(PostgresError) {
-                try begin(transaction, &plan)
+                try begin(transaction, &plan, sharesFlush: sharesFlush)
                 try add(transaction.statements, &plan)
+                if transaction.flushes, !sharesFlush { plan.body.commands.append(Self.flush) }
                 let first = segments.count
                 segments.append(plan.body)
-                if transaction.isExplicit { segments.append(Segment(commands: [.control("COMMIT")])) }
+                if sharesFlush || transaction.isExplicit { segments.append(Segment(commands: [.control("COMMIT")])) }
                 answers.append(.success(first...segments.count - 1))
             } catch {
                 answers.append(.failure(error))
             }
             prepares += plan.prepares
         }
+        if sharesFlush { segments.append(Segment(commands: [Self.flush])) }
         let outcomes = exchange(prepares + segments, patience)
         let refusals = settle(prepares, outcomes)
         let main = outcomes.dropFirst(prepares.count)
@@ -68,13 +88,17 @@ extension Session {
                 Self.result(of: main[(main.startIndex + range.lowerBound)...(main.startIndex + range.upperBound)])
             }
         }
+        if sharesFlush, var error = main.last?.error {
+            error.isIndeterminate = true
+            for index in results.indices where (try? results[index].get()) != nil { results[index] = .failure(error) }
+        }
         for index in results.indices {
             guard case .success(let range) = answers[index], case .failure(let error) = results[index],
                 error.code == .stalePlan
             else { continue }
             let key = main[main.startIndex + range.lowerBound].failedKey
             results[index] = afterStalePlan(key, error, refusals, mayRepeat) {
-                runPipeline([transactions[index]], patience, mayRepeat: false)[0]
+                runPipeline([transactions[index]], patience, mayRepeat: false, sharesFlush: sharesFlush)[0]
             }
         }
         return results
@@ -146,9 +170,12 @@ extension Session {
 
     // MARK: Parts
 
-    private func begin(_ transaction: Transaction, _ plan: inout Plan) throws(PostgresError) {
-        guard transaction.isExplicit else { return }
+    private func begin(_ transaction: Transaction, _ plan: inout Plan, sharesFlush: Bool = false)
+        throws(PostgresError)
+    {
+        guard sharesFlush || transaction.isExplicit else { return }
         plan.body.commands.append(.control("BEGIN"))
+        if sharesFlush { plan.body.commands.append(.control("SET LOCAL synchronous_commit = off")) }
         guard let tenant = transaction.tenant else { return }
         // A literal, not set_config(): Citus hands only SET LOCAL on to its workers (citus-notes, rule 23).
         plan.body.commands.append(.control("SET LOCAL gateway.tenant = \(try SQLText.literal(tenant))"))

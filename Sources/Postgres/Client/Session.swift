@@ -26,8 +26,7 @@ final class Session {
         throws(PostgresError)
     {
         self.interrupt = interrupt
-        connection = try PGConnection(parameters: try Self.parameters(of: configuration), logger: logger)
-        try Self.open(connection, interrupt, patience)
+        connection = try Self.connect(try Self.parameters(of: configuration), interrupt, patience, logger)
         cancelHandle = connection.makeCancelHandle()
         guard connection.enterPipeline() else { throw PostgresError(.other, reason: "no pipeline mode") }
     }
@@ -50,6 +49,32 @@ final class Session {
         parameters.append(("options", [configuration.options, callers].compactMap { $0 }.joined(separator: " ")))
         parameters.append(("client_encoding", "UTF8"))
         return parameters
+    }
+
+    /// Connects to the first server of the list that takes us, each with an equal share of the time that is left.
+    private static func connect(
+        _ parameters: HostList.Parameters,
+        _ interrupt: Interrupt,
+        _ patience: Patience,
+        _ logger: Logger
+    ) throws(PostgresError) -> PGConnection {
+        let list = HostList(parameters)
+        var failure = PostgresError(.cannotConnect, reason: "no server is named")
+        for (tried, index) in list.order.enumerated() {
+            let now = ContinuousClock.now
+            let share = (patience.deadline - now) / (list.servers.count - tried)
+            do throws(PostgresError) {
+                let connection = try PGConnection(parameters: list.servers[index], logger: logger)
+                try open(connection, interrupt, Patience(until: now + share, ticket: patience.ticket))
+                list.answered(index)
+                return connection
+            } catch {
+                if error.code == .cancelled { throw error }
+                // Of several refusals the one that a person can mend.
+                if tried == 0 || failure.code != .authenticationFailed { failure = error }
+            }
+        }
+        throw failure
     }
 
     private static func open(_ connection: PGConnection, _ interrupt: Interrupt, _ patience: Patience)

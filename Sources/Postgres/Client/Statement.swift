@@ -43,15 +43,23 @@ package struct Transaction: Sendable {
     package var statements: [Statement]
     package var then: NextStep?
 
+    /// Whether the answer waits until what the statements read is on disk too, although its writer may not have waited
+    /// yet (`PostgresPool.run(gathered:)`). For answers that the reader builds on. Without `then`.
+    package var flushes: Bool
+
+    /// How it joins others of its kind (`PostgresPool.run(gathered:)`). Only with one statement.
+    var fold: Fold?
+
     /// Each step of `then` costs one more round trip, with the transaction open.
-    package init(tenant: String?, _ statements: [Statement], then: NextStep? = nil) {
+    package init(tenant: String?, _ statements: [Statement], flushes: Bool = false, then: NextStep? = nil) {
         self.tenant = tenant
         self.statements = statements
+        self.flushes = flushes
         self.then = then
     }
 
     /// Whether BEGIN and COMMIT are needed at all.
-    var isExplicit: Bool { tenant != nil || statements.count != 1 || then != nil }
+    var isExplicit: Bool { tenant != nil || statements.count != 1 || flushes || then != nil }
 }
 
 /// `COPY … FROM STDIN` in the binary format. Only for roles that bypass row-level security.

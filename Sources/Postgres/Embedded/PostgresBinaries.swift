@@ -33,11 +33,13 @@ struct PostgresBinaries: Sendable, Equatable {
         throw EmbeddedClusterError(
             .wrongVersion,
             "the cluster was made by PostgreSQL \(version), but only \(versions) is installed: install "
-                + "postgresql-\(version), or move the data with pg_dump and pg_restore"
+                + "postgresql-\(version); to move to another version then, run 'push-gateway database backup --out FILE', "
+                + "and 'push-gateway database restore FILE' with a new --data-dir (docs/operations.md, \"A newer PostgreSQL\")"
         )
     }
 
-    private static func candidates(_ environment: [String: String]) -> [String] {
+    /// Directories that may hold PostgreSQL's programs, the likeliest first.
+    static func candidates(_ environment: [String: String]) -> [String] {
         if let chosen = environment["POSTGRES_BIN"], !chosen.isEmpty { return [chosen] }
         let root = "/usr/lib/postgresql"
         let installed = (try? FileManager.default.contentsOfDirectory(atPath: root)) ?? []

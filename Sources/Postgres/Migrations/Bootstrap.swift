@@ -17,7 +17,7 @@ package enum Bootstrap {
         let roles = GatewayRole.allCases.map(creation(of:)).joined(separator: "\n")
         // The lock, because two GRANTs on one schema at once end in "tuple concurrently updated".
         try await admin.script(
-            "BEGIN; SELECT pg_advisory_xact_lock(\(Migrator.lockKey + 1));\n\(roles)\n\(schema)\nCOMMIT;"
+            "BEGIN; SELECT pg_advisory_xact_lock(\(Migrator.lockKey + 1));\n\(roles)\n\(schema)\n\(statistics)\nCOMMIT;"
         )
     }
 
@@ -43,6 +43,17 @@ package enum Bootstrap {
     private static let schema = """
         CREATE SCHEMA IF NOT EXISTS gateway AUTHORIZATION gateway_owner;
         GRANT USAGE ON SCHEMA gateway TO gateway_call, gateway_engine;
+        """
+
+    /// Lets the engine see how old everybody's transactions are, for the metrics. An administrator who may not grant it loses only that:
+    /// `database_sees_all_sessions` is 0 then.
+    private static let statistics = """
+        DO $$ BEGIN
+            IF NOT pg_catalog.pg_has_role('gateway_engine', 'pg_read_all_stats', 'USAGE') THEN
+                GRANT pg_read_all_stats TO gateway_engine;
+            END IF;
+        EXCEPTION WHEN insufficient_privilege OR unique_violation THEN NULL;
+        END $$;
         """
 }
 

@@ -6,6 +6,7 @@ package enum CommandStoreContract {
     /// Every rule; each wants a world of its own.
     package static let rules: [ContractRule] =
         registration + senders + submission + receipts + AudienceContract.groups + AudienceContract.users + kept
+        + InboxContract.rules + BadgeContract.commands
 
     private static let registration = [
         ContractRule("a first registration is new, its repeat was active") { world in
@@ -202,17 +203,17 @@ package enum CommandStoreContract {
             let message = world.message(to: [identity].compactMap(\.self), dueIn: .seconds(600))
             _ = try await world.accept(message)
             let foreign = try await world.run(
-                .control(world.scope, message.id, .cancel, at: world.now()),
+                .control(world.scope, message.id, .cancel, by: nil, at: world.now()),
                 in: world.otherTenant
             )
             findings.equal(foreign, .count(0), "another tenant's cancel")
             guard
                 case .count(let count)? = try await world.run(
-                    .control(world.scope, message.id, .cancel, at: world.now())
+                    .control(world.scope, message.id, .cancel, by: nil, at: world.now())
                 )
             else { return ["cancel answered something else"] }
             findings.expect(count > 0, "nothing was canceled")
-            let again = try await world.run(.control(world.scope, message.id, .cancel, at: world.now()))
+            let again = try await world.run(.control(world.scope, message.id, .cancel, by: nil, at: world.now()))
             findings.equal(again, .count(0), "second cancel")
             return findings.list
         },

@@ -23,6 +23,7 @@ extension ContractWorld {
             deliveries: InMemoryDeliveryStore(database),
             webhooks: InMemoryWebhookStore(database),
             subscriptions: InMemorySubscriptionStore(database),
+            setTiming: { database.setTiming($0, of: "shop", in: "one") },
             identifiers: TestIdentifiers(),
             now: { clock.now() },
             pass: { clock.advance(by: $0) }

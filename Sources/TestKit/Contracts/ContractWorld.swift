@@ -15,6 +15,8 @@ package struct ContractWorld: Sendable {
     /// Only `WebhookStoreContract` needs it.
     package var webhooks: (any WebhookStore)?
     package var subscriptions: (any SubscriptionStore)?
+    /// Provisions the app's hours anew in `tenant`; only `TimingContract` needs it.
+    package var setTiming: (@Sendable (AppTiming) async throws -> Void)?
     package var identifiers: any IdentifierSource
     /// The database's time.
     package var now: @Sendable () -> Timestamp
@@ -29,6 +31,7 @@ package struct ContractWorld: Sendable {
         deliveries: any DeliveryStore,
         webhooks: (any WebhookStore)? = nil,
         subscriptions: (any SubscriptionStore)? = nil,
+        setTiming: (@Sendable (AppTiming) async throws -> Void)? = nil,
         identifiers: any IdentifierSource,
         now: @escaping @Sendable () -> Timestamp,
         pass: @escaping @Sendable (Duration) async throws -> Void
@@ -40,6 +43,7 @@ package struct ContractWorld: Sendable {
         self.deliveries = deliveries
         self.webhooks = webhooks
         self.subscriptions = subscriptions
+        self.setTiming = setTiming
         self.identifiers = identifiers
         self.now = now
         self.pass = pass

@@ -10,7 +10,10 @@ extension DeliveryStoreContract {
         ContractRule("a paused message rests until it is resumed, also what was at work") { world in
             var findings = Findings()
             let message = try await world.listed(2)
-            let foreign = try await world.run(.control(world.scope, message.id, .pause, at: world.now()), in: "nobody")
+            let foreign = try await world.run(
+                .control(world.scope, message.id, .pause, by: nil, at: world.now()),
+                in: "nobody"
+            )
             findings.equal(foreign, .count(0), "another tenant's pause")
             findings.equal(try await world.control(message, .pause), 1, "pauses")
             findings.equal(try await world.control(message, .pause), 0, "second pauses")
@@ -98,13 +101,16 @@ extension DeliveryStoreContract {
             for lapses in 0..<3 {
                 let lease = try await world.claim(message.id, by: "n1").first
                 findings.equal(lease?.lapses, Int16(lapses), "lapses")
+                findings.equal(lease?.followsLapse, lapses > 0, "follows a lapse")
                 try await world.pass(ContractWorld.lease + .seconds(1))
             }
             guard let lease = try await world.claim(message.id, by: "n1").first else { return findings.list + ["lost"] }
             var progress = world.progress(lease, .sent, .again(after: .zero))
             progress.results = []
             _ = try await world.deliveries.record(progress, by: "n1")
-            findings.equal(try await world.claim(message.id, by: "n1").first?.lapses, 0, "lapses after a word")
+            let next = try await world.claim(message.id, by: "n1").first
+            findings.equal(next?.lapses, 0, "lapses after a word")
+            findings.equal(next?.followsLapse, false, "follows a lapse after a word")
             return findings.list
         },
     ]
@@ -113,7 +119,7 @@ extension DeliveryStoreContract {
 extension ContractWorld {
     /// How many times the control changed something: 0 or 1.
     fileprivate func control(_ message: NewMessage, _ control: MessageControl) async throws -> Int? {
-        guard case .count(let count)? = try await run(.control(scope, message.id, control, at: now())) else {
+        guard case .count(let count)? = try await run(.control(scope, message.id, control, by: nil, at: now())) else {
             return nil
         }
         return count

@@ -6,7 +6,31 @@ import Model
 package enum DeliveryStoreContract {
     /// Every rule; each wants a world of its own.
     package static let rules: [ContractRule] =
-        leases + outcomes + audiences + tokens + controls + AudienceContract.expansions
+        leases + outcomes + audiences + tokens + moves + budgets + controls + AudienceContract.expansions
+        + TimingContract.rules + BadgeContract.deliveries
+
+    private static let moves = [
+        ContractRule("a token that the other environment knows goes there, unless another device has it there") {
+            world in
+            var findings = Findings()
+            let message = try await world.listed(1)
+            guard let lease = try await world.claim(message.id, by: "n1").first,
+                let facts = try await world.deliveries.load(lease)?.targets[0], let device = facts.device,
+                let token = facts.token
+            else { return ["no device"] }
+            findings.equal(try await environment(of: lease, world), .production, "environment before")
+            let stale = TokenVerdict.moved(device, world.newToken(), to: .sandbox)
+            try await world.deliveries.condemn([stale], tenant: world.tenant)
+            findings.equal(try await environment(of: lease, world), .production, "after another token's verdict")
+            try await world.deliveries.condemn([.moved(device, token, to: .sandbox)], tenant: world.tenant)
+            findings.equal(try await environment(of: lease, world), .sandbox, "environment after")
+            return findings.list
+        }
+    ]
+
+    private static func environment(of lease: SliceLease, _ world: ContractWorld) async throws -> PushEnvironment? {
+        try await world.deliveries.load(lease)?.targets[0]?.environment
+    }
 
     private static let leases = [
         ContractRule("a due slice is claimed once until its lease ends, then by anyone with a higher epoch") { world in

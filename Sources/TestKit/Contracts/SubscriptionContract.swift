@@ -72,8 +72,8 @@ package enum SubscriptionContract {
                 let message = world.message(to: [], dueIn: .seconds(3600))
                 _ = try await world.accept(message)
                 let id = try await desk.create()
-                _ = try await world.run(.control(world.scope, message.id, .cancel, at: world.now()))
-                _ = try await world.run(.control(world.scope, message.id, .cancel, at: world.now()))
+                _ = try await world.run(.control(world.scope, message.id, .cancel, by: nil, at: world.now()))
+                _ = try await world.run(.control(world.scope, message.id, .cancel, by: nil, at: world.now()))
                 findings.equal(try await desk.told(id), ["message_canceled"], "kinds")
             }
         },

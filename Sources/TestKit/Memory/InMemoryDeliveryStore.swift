@@ -32,7 +32,7 @@ package struct InMemoryDeliveryStore: DeliveryStore {
     }
 
     package func load(_ lease: SliceLease) async throws(StoreError) -> SliceWork? {
-        try database.transaction { tables, _ in tables.load(lease) }
+        try database.transaction { tables, now in tables.load(lease, now: now) }
     }
 
     package func record(_ progress: SliceProgress, by node: NodeID) async throws(StoreError) -> RecordResult {
@@ -57,6 +57,10 @@ package struct InMemoryDeliveryStore: DeliveryStore {
 
     package func resume(_ key: CredentialKey) async throws(StoreError) {
         try database.transaction { tables, now in tables.resume(key, now: now) }
+    }
+
+    package func draw(_ draws: [BudgetDraw]) async throws(StoreError) -> [Int32] {
+        try database.transaction { tables, now in draws.map { tables.draw($0, now: now) } }
     }
 
     package func release(_ leases: [SliceLease], by node: NodeID) async throws(StoreError) {

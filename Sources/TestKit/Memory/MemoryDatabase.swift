@@ -25,11 +25,17 @@ package final class MemoryDatabase: Sendable {
         _ tenant: TenantID,
         app: AppID,
         routes: [Platform: PlatformRoute],
-        settings: [Vendor: BindingSettings] = [:]
+        settings: [Vendor: BindingSettings] = [:],
+        timing: AppTiming = .none
     ) {
         state.withLockedValue {
-            $0.tables.apps[Scoped(tenant, app)] = AppRow(routes: routes, settings: settings)
+            $0.tables.apps[Scoped(tenant, app)] = AppRow(routes: routes, settings: settings, timing: timing)
         }
+    }
+
+    /// Provisions an app's hours anew.
+    package func setTiming(_ timing: AppTiming, of app: AppID, in tenant: TenantID) {
+        state.withLockedValue { $0.tables.apps[Scoped(tenant, app)]?.timing = timing }
     }
 
     /// One call of a store: all or nothing.

@@ -17,6 +17,7 @@ package struct Scoped<Value: Hashable & Sendable>: Hashable, Sendable {
 package struct AppRow: Sendable {
     package var routes: [Platform: PlatformRoute]
     package var settings: [Vendor: BindingSettings]
+    package var timing = AppTiming.none
 }
 
 /// One device.
@@ -28,6 +29,7 @@ package struct DeviceRow: Sendable {
     package var token: DeviceToken?
     package var tokenState: TokenState
     package var tokenRegisteredAt: Timestamp?
+    package var clock = DeviceClock.unset
 }
 
 /// One identity.
@@ -44,12 +46,15 @@ package struct IdentityRow: Sendable {
     package var registeredAt: Timestamp
     package var seenAt: Timestamp
     package var tags: Set<Tag> = []
+    package var acceptsPush = true
+    package var alias: UserID?
 }
 
 /// One group of users.
 package struct GroupRow: Sendable {
     package var createdAt: Timestamp
     package var members: Set<UserID> = []
+    package var title = ""
 }
 
 /// One back end that sends.
@@ -95,6 +100,7 @@ package struct MessageRow: Sendable {
     package var state: MessageState
     package var recipients: Int?
     package var funnel = Funnel()
+    package var variables: [UserID: JSONObject] = [:]
 }
 
 /// One slice.

@@ -44,7 +44,12 @@ extension MemoryTables {
             guard let row = identities[Scoped(tenant, id)], row.user == user else { return nil }
             let device = devices[Scoped(tenant, row.device)]
             let isReachable = device?.tokenState == .active && device?.token != nil
-            let target = ResolvedTarget(identity: id, device: row.device, isReachable: isReachable)
+            let target = ResolvedTarget(
+                identity: id,
+                device: row.device,
+                isReachable: isReachable,
+                clock: device?.clock ?? .unset
+            )
             return UserTarget(user: user, found: target)
         }
     }

@@ -62,6 +62,14 @@ extension MemoryTables {
                 else { continue }
                 devices[Scoped(tenant, id)]?.tokenState = .quarantined
                 note(tenant, .tokenQuarantined, of: device, reason: reason, at: now)
+            case .moved(let id, let token, let environment):
+                guard let device = devices[Scoped(tenant, id)], device.token == token, device.tokenState == .active,
+                    !devices.contains(where: { other in
+                        other.key.tenant == tenant && other.value.app == device.app && other.value.token == token
+                            && other.value.platform == device.platform && other.value.environment == environment
+                    })
+                else { continue }
+                devices[Scoped(tenant, id)]?.environment = environment
             }
         }
     }

@@ -119,18 +119,19 @@ extension MemoryTables {
         let rows = open.compactMap { messages[Scoped(tenant, $0.message)] }
             .sorted { ($0.message.dueAt, $0.message.id) > ($1.message.dueAt, $1.message.id) }
         return rows.prefix(max(0, limit)).map { row in
-            InboxEntry(notification: notification(row.message), sender: row.message.sender)
+            InboxEntry(notification: notification(tenant, row.message), sender: row.message.sender)
         }
     }
 
-    func notification(_ message: NewMessage) -> Notification {
+    func notification(_ tenant: TenantID, _ message: NewMessage) -> Notification {
         Notification(
             message: message.id,
             origin: message.scope.vendor,
             content: message.content,
             sentAt: message.dueAt,
             expiresAt: message.expiresAt,
-            collapseID: message.collapseID
+            collapseID: message.collapseID,
+            numbers: numbersByMessage[Scoped(tenant, message.id)] ?? [:]
         )
     }
 }

@@ -36,6 +36,7 @@ extension MemoryTables {
         row.registeredAt = at
         row.seenAt = at
         if let tags = registration.tags { row.tags = Set(tags) }
+        devices[Scoped(tenant, device)]?.clock.change(registration.clock)
         identityByKey[index] = row.id
         link(tenant, row)
         let replaced = replaceOthers(tenant, row, samePhone: registration.replacesSamePhone)

@@ -4,6 +4,22 @@ import FoundationEssentials
 import Model
 
 extension MemoryTables {
+    mutating func draw(_ draw: BudgetDraw, now: Timestamp) -> Int32 {
+        let tenant = draw.key.tenant
+        var count = Int64(draw.count)
+        let starts = draw.rates.map { rate in
+            max(budgets[tenant]?[rate.budget] ?? now, now + (.zero - BudgetDraw.saved))
+        }
+        for (rate, start) in zip(draw.rates, starts) {
+            count = min(count, (now + BudgetDraw.ahead - start).milliseconds * Int64(rate.perSecond) / 1000)
+        }
+        for (rate, start) in zip(draw.rates, starts) {
+            let spent = Duration.milliseconds(max(0, count) * 1000 / Int64(rate.perSecond))
+            budgets[tenant, default: [:]][rate.budget] = start + spent
+        }
+        return Int32(clamping: max(0, count))
+    }
+
     func dueTenants(in lane: Lane, limit: Int, now: Timestamp) -> [TenantID] {
         let due = slices.values.filter { !$0.isFinished && $0.lease.lane == lane && $0.nextAt <= now }
         return Array(Set(due.map(\.lease.key.tenant)).sorted().prefix(max(0, limit)))
@@ -25,7 +41,8 @@ extension MemoryTables {
         return keys.compactMap { key in
             guard var row = slices[key] else { return nil }
             row.lease.epoch += 1
-            if row.owner != nil { row.lease.lapses += 1 }
+            row.lease.followsLapse = row.owner != nil
+            if row.lease.followsLapse { row.lease.lapses += 1 }
             row.owner = node
             row.nextAt = deadline
             row.heldBy = nil
@@ -67,23 +84,31 @@ extension MemoryTables {
         }
     }
 
-    func load(_ lease: SliceLease) -> SliceWork? {
+    mutating func load(_ lease: SliceLease, now: Timestamp) -> SliceWork? {
         let tenant = lease.key.tenant
         guard let row = messages[Scoped(tenant, lease.key.message)],
             let app = apps[Scoped(tenant, row.message.scope.app)]
         else { return nil }
         let open = lease.targets.indices.filter { !lease.isDone($0) }
         let known = open.compactMap { index in facts(tenant, lease.targets[index]).map { (index, $0) } }
+        var targets = Dictionary(known) { first, _ in first }
+        if let step = row.message.content.badgeStep { takeBadges(tenant, row.message, step, &targets) }
+        for (place, facts) in targets {
+            targets[place]?.variables = facts.user.flatMap { row.variables[$0] } ?? JSONObject()
+        }
         return SliceWork(
             app: row.message.scope.app,
-            notification: notification(row.message),
+            notification: notification(tenant, row.message),
             state: row.state,
             lane: row.message.lane,
             fallback: row.message.fallback,
-            targets: Dictionary(known) { first, _ in first },
+            targets: targets,
             routes: app.routes,
             settings: app.settings,
-            duplicates: duplicates(tenant, lease, known)
+            duplicates: duplicates(tenant, lease, known),
+            timing: app.timing,
+            localDue: row.message.localDue,
+            capped: capped(tenant, row.message, app.timing, known, now: now)
         )
     }
 
@@ -106,7 +131,9 @@ extension MemoryTables {
             identityState: identity.state,
             token: device.token,
             tokenState: device.tokenState,
-            tokenRegisteredAt: device.tokenRegisteredAt
+            tokenRegisteredAt: device.tokenRegisteredAt,
+            acceptsPush: identity.acceptsPush,
+            clock: device.clock
         )
     }
 
@@ -140,15 +167,20 @@ extension MemoryTables {
         let rest = meantIdentities(lease.key.tenant, row.message.scope, row.message.audience).filter { id in
             after.map { id > $0 } ?? true
         }
-        let page = Array(rest.prefix(max(1, pageSize)))
+        let rules = rules(lease.key.tenant, row.message)
+        let isTimed = row.message.audience == nil && hasTimes(lease.key.tenant, row.message)
+        let page = Array(rest.prefix(max(1, pageSize) * (isTimed ? 10 : 1)))
         guard let last = page.last else { return finishExpansion(lease, index) }
-        for start in stride(from: 0, to: page.count, by: SliceLease.targetLimit) {
-            let part = page[start..<min(start + SliceLease.targetLimit, page.count)]
-            let number = (slicesByMessage[index] ?? []).max().map { $0 + 1 } ?? 1
-            var message = row.message
-            message.claim = nil
-            let slice = NewSlice(number: number, work: .deliver, targets: part.map { TargetID($0) })
-            insert(lease.key.tenant, slice, of: message, now: now)
+        for group in TimingRules.grouped(page, by: { rules.slot(clock(lease.key.tenant, $0), now: now) }) {
+            for start in stride(from: 0, to: group.items.count, by: SliceLease.targetLimit) {
+                let part = group.items[start..<min(start + SliceLease.targetLimit, group.items.count)]
+                let number = (slicesByMessage[index] ?? []).max().map { $0 + 1 } ?? 1
+                var message = row.message
+                message.claim = nil
+                let targets = part.map { TargetID($0) }
+                let slice = NewSlice(number: number, work: .deliver, targets: targets, dueAt: group.due)
+                insert(lease.key.tenant, slice, of: message, now: now)
+            }
         }
         slices[lease.key]?.lease.work = .expand(after: last)
         return .page(page.count, after: last)

@@ -7,7 +7,13 @@ extension MemoryTables {
         guard let app = apps[Scoped(tenant, scope.app)] else { return nil }
         return AppFacts(
             hasCredential: app.routes.values.contains { !$0.credentials.isEmpty },
-            identityCount: activeIdentities(tenant, scope).count
+            identityCount: activeIdentities(tenant, scope).count,
+            timing: app.timing,
+            dialects: Set(
+                identities.filter { $0.key.tenant == tenant && $0.value.scope.app == scope.app }.map(
+                    \.value.scope.vendor
+                )
+            )
         )
     }
 
@@ -32,7 +38,8 @@ extension MemoryTables {
         return ResolvedTarget(
             identity: newest.id,
             device: newest.device,
-            isReachable: device?.tokenState == .active && device?.token != nil
+            isReachable: device?.tokenState == .active && device?.token != nil,
+            clock: device?.clock ?? .unset
         )
     }
 
@@ -75,17 +82,18 @@ extension MemoryTables {
     /// A slice that is claimed at once has epoch 1, as if its first claim had happened.
     mutating func insert(_ tenant: TenantID, _ slice: NewSlice, of message: NewMessage, now: Timestamp) {
         let key = SliceKey(tenant: tenant, message: message.id, number: slice.number)
+        let claim = slice.dueAt == nil ? message.claim : nil
         let lease = SliceLease(
             key: key,
-            epoch: message.claim == nil ? 0 : 1,
+            epoch: claim == nil ? 0 : 1,
             lane: message.lane,
             dueDay: message.dueAt.day,
             work: slice.work,
             targets: slice.targets,
             addresses: slice.addresses
         )
-        let nextAt = message.claim.map { now + $0.lease } ?? message.dueAt
-        slices[key] = SliceRow(lease: lease, owner: message.claim?.node, nextAt: nextAt)
+        let nextAt = claim.map { now + $0.lease } ?? slice.dueAt ?? message.dueAt
+        slices[key] = SliceRow(lease: lease, owner: claim?.node, nextAt: nextAt)
         slicesByMessage[Scoped(tenant, message.id), default: []].append(slice.number)
     }
 

@@ -63,11 +63,22 @@ struct MemoryTables: Sendable {
     /// By repeat key.
     var answers: [Scoped<String>: Answer] = [:]
     var media: [Scoped<String>: Medium] = [:]
+    /// What dialects call messages, and the last number each app drew.
+    var numbersByMessage: [Scoped<MessageID>: [Vendor: String]] = [:]
+    var lastNumbers: [Scoped<AppScope>: Int64] = [:]
     /// Each tenant's events: the place in the array plus one is the offset.
     var events: [TenantID: [EventRecord]] = [:]
     var webhooks: [Scoped<WebhookID>: WebhookRow] = [:]
     var refusals: [CredentialKey: Rejection] = [:]
     var nodes: [NodeID: Timestamp] = [:]
+    /// By tenant and name.
+    var budgets: [TenantID: [String: Timestamp]] = [:]
+    var badges: [Scoped<HolderIndex>: Int] = [:]
+    var marks: [Scoped<MarkIndex>: Mark] = [:]
+    var references: [Scoped<ReferenceIndex>: MessageID] = [:]
+    /// The last number given out under a name.
+    var numbers: [Scoped<ReferenceIndex>: Int] = [:]
+    var pages: [String: (name: String, body: String)] = [:]
 
     /// Runs one statement.
     mutating func run(_ statement: StoreStatement, in tenant: TenantID, now: Timestamp) -> StoreAnswer {
@@ -104,10 +115,30 @@ struct MemoryTables: Sendable {
         case .resolveUsers(let scope, let users, let limit):
             .resolvedUsers(Array(users.flatMap { resolveUser(tenant, scope, $0) }.prefix(max(0, limit))))
         case .accept(let message): .accepted(accept(tenant, message, now: now))
-        case .control(let scope, let message, let action, let at):
+        case .control(let scope, let message, let action, _, let at):
             .count(control(tenant, scope, message, action, at: at))
         case .putMedia(let hash, let contentType, let bytes, _): putMedia(tenant, hash, contentType, bytes)
         case .media(let scope, let message, let id): medium(tenant, scope, message, id)
+        case .history, .inboxMessage, .poll, .unreceived, .reportNumber, .preferences, .setPreferences, .drawNumbers,
+            .number, .numbers, .resolveAliases:
+            runHistory(statement, in: tenant, now: now)
+        case .assignUser(let scope, let key, let change): .assigned(assignUser(tenant, scope, key, change))
+        case .standing(let scope, let key): .standing(standing(tenant, scope, key))
+        case .setBadge(let scope, let holder, let count): .badge(setBadge(tenant, scope, holder, count))
+        case .acknowledge(let scope, let message, let holder, let kind, let change, let at):
+            acknowledge(tenant, scope, message, holder, kind, change, at: at)
+        case .visit(let scope, let user, _, _): .count(visit(tenant, scope, user))
+        case .createGroup(let scope, let title): .groupCreated(createGroup(tenant, scope, title, now: now))
+        case .titledGroups(let scope, let name, let limit):
+            .titledGroups(titledGroups(tenant, scope, name, limit: limit))
+        case .members(let scope, let name, let user, let limit):
+            .members(members(tenant, scope, name, user, limit: limit))
+        case .recipients(let scope, let users, let tokens, let limit):
+            .recipients(recipients(tenant, scope, users, tokens, limit: limit))
+        case .sequenceMessage(let scope, let message): .number(sequenceMessage(tenant, scope, message))
+        case .putVariables(let message, let variables): putVariables(tenant, message, variables)
+        case .putPage(_, let page, let body, _): putPage(page, body)
+        case .setPace: .count(1)
         }
     }
 
@@ -120,6 +151,18 @@ struct MemoryTables: Sendable {
         let isNew = media[Scoped(tenant, hash)] == nil
         media[Scoped(tenant, hash)] = Medium(bytes: bytes, contentType: contentType)
         return .count(isNew ? 1 : 0)
+    }
+
+    private mutating func putVariables(_ tenant: TenantID, _ message: MessageID, _ variables: [UserVariables])
+        -> StoreAnswer
+    {
+        for entry in variables { messages[Scoped(tenant, message)]?.variables[entry.user] = entry.values }
+        return .count(variables.count)
+    }
+
+    private mutating func putPage(_ page: PageReference, _ body: String) -> StoreAnswer {
+        pages[page.id] = (page.name, body)
+        return .count(1)
     }
 
     private func medium(_ tenant: TenantID, _ scope: AppScope, _ message: MessageID, _ id: String) -> StoreAnswer {

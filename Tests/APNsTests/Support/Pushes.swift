@@ -1,3 +1,4 @@
+import APNs
 import Foundation
 import Model
 import Testing
@@ -32,6 +33,20 @@ func testToken(_ number: Int) -> String {
 func collect(_ stream: AsyncStream<[PushCompletion]>) async -> [PushCompletion] {
     var all: [PushCompletion] = []
     for await batch in stream { all += batch }
+    return all
+}
+
+/// Sends as the engine would: what came back unsent goes again, five times. Says why it came back.
+func sendUntilLeft(_ pushes: [Push], _ transport: APNsTransport) async -> [PushCompletion] {
+    var all: [PushCompletion] = []
+    var waiting = pushes
+    for _ in 0..<5 where !waiting.isEmpty {
+        let completions = await collect(transport.send(waiting, through: Peer.credential, deadline: .seconds(100)))
+        let unsent = completions.filter { if case .unsent = $0.outcome { true } else { false } }
+        for completion in unsent { print("push \(completion.slot) came back: \(completion.outcome)") }
+        waiting = waiting.filter { push in unsent.contains { $0.slot == push.slot } }
+        all += completions.filter { completion in !waiting.contains { $0.slot == completion.slot } }
+    }
     return all
 }
 

@@ -132,7 +132,7 @@ struct MachineBench {
         while let action = actions.popFirst() {
             switch action {
             case .load: loads += 1
-            case .ask(let key):
+            case .ask(let key, _):
                 asks += 1
                 actions += machine.permitted(key, permit, now: now)
             case .send(_, let pushes, _, _):

@@ -100,6 +100,11 @@ final class OutageStore: DeliveryStore {
         try await inner.noteCredential(key, refusal: refusal)
     }
 
+    func draw(_ draws: [BudgetDraw]) async throws(StoreError) -> [Int32] {
+        try check()
+        return try await inner.draw(draws)
+    }
+
     func release(_ leases: [SliceLease], by node: NodeID) async throws(StoreError) {
         try check()
         try await inner.release(leases, by: node)

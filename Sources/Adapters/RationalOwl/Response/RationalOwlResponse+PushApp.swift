@@ -95,7 +95,8 @@ extension RationalOwlResponse {
             .text("error", status: 503, headers: RationalOwlError(refusal, at: endpoint).headers)
         case .rateLimited: fail(RationalOwlError(refusal, at: endpoint))
         case .unknownBinding, .unauthorized, .unknownDevice, .unknownMessage, .unknownMedia, .unknownSender,
-            .unknownGroup, .unknownTemplate, .noCredential, .invalid, .tooMany, .idempotencyMismatch, .unsupported:
+            .unknownGroup, .unknownTemplate, .noRecipients, .noCredential, .invalid, .tooMany, .idempotencyMismatch,
+            .unsupported:
             .text("ok")
         }
     }

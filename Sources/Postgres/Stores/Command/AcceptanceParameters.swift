@@ -7,7 +7,10 @@ enum AcceptanceParameters {
     static func of(_ message: NewMessage, tenant: TenantID, node: NodeID) -> [PostgresValue] {
         row(of: message, tenant: tenant) + slices(of: message)
             + [.id(message.claim?.node), .interval(message.claim?.lease), .id(node)] + suppressed(of: message)
-            + [.document(message.audience.flatMap(AudienceCoding.encode))]
+            + [
+                .document(message.audience.flatMap(AudienceCoding.encode)), .int64(message.localDue?.seconds),
+                .times(message.slices.map(\.dueAt)),
+            ]
     }
 
     private static func row(of message: NewMessage, tenant: TenantID) -> [PostgresValue] {

@@ -21,7 +21,12 @@ extension PostgresCommandStore {
             .time(at),
             .id(node)
         )
-        return StoreQuestion(statement) { (result) throws(PostgresError) in
+        let fold = Fold(
+            sql: InboxSQL.receipts.text,
+            shared: [.id(tenant), .id(scope.app), .id(scope.vendor), .id(node)],
+            row: [.id(message), .id(reporter.key), .text(kind.rawValue), .time(at)]
+        )
+        return StoreQuestion(statement, fold: fold) { (result) throws(PostgresError) in
             switch try result.only().text("outcome") {
             case "recorded": .receipt(.recorded)
             case "repeated": .receipt(.repeated)

@@ -32,7 +32,12 @@ extension PostgresCommandStore {
             .time(at),
         ]
         let statement =
-            if let tags = registration.tags {
+            if registration.clock != .unset {
+                RegistrationSQL.registerTimed.with(
+                    parameters + [registration.tags.map { .tags($0) } ?? .untyped(nil)]
+                        + ClockRow.parameters(registration.clock)
+                )
+            } else if let tags = registration.tags {
                 RegistrationSQL.registerTagged.with(parameters + [.tags(tags)])
             } else {
                 RegistrationSQL.register.with(parameters)

@@ -13,17 +13,22 @@ extension PostgresCommandStore {
             return .app(
                 AppFacts(
                     hasCredential: routes.values.contains { !$0.credentials.isEmpty },
-                    identityCount: try row.int("identities")
+                    identityCount: try row.int("identities"),
+                    timing: TimingCoding.read(try row.object("defaults")),
+                    dialects: Set(try row.texts("dialects").map { Vendor($0) })
                 )
             )
         }
     }
 
     func resolve(_ tenant: TenantID, _ scope: AppScope, _ addresses: [Address]) -> StoreQuestion {
-        let lists = AddressLists(addresses)
-        let statement = SubmissionSQL.resolve.with(
-            [.id(tenant), .id(scope.app), .id(scope.vendor)] + lists.parameters
-        )
+        let caller: [PostgresValue] = [.id(tenant), .id(scope.app), .id(scope.vendor)]
+        let statement =
+            if addresses.count == 1, let address = addresses.first {
+                Self.resolve(address, caller)
+            } else {
+                SubmissionSQL.resolve.with(caller + AddressLists(addresses).parameters)
+            }
         return StoreQuestion(statement) { (result) throws(PostgresError) in
             var resolved = [ResolvedTarget?](repeating: nil, count: addresses.count)
             for row in result {
@@ -32,15 +37,31 @@ extension PostgresCommandStore {
                 resolved[place] = ResolvedTarget(
                     identity: try row.id("identity_id"),
                     device: try row.optionalID("device_id"),
-                    isReachable: try row.bool("is_reachable")
+                    isReachable: try row.bool("is_reachable"),
+                    clock: try ClockRow.read(row)
                 )
             }
             return .resolved(resolved)
         }
     }
 
-    func resolveUsers(_ tenant: TenantID, _ scope: AppScope, _ users: [UserID], _ limit: Int) -> StoreQuestion {
-        let statement = SubmissionSQL.resolveUsers(
+    private static func resolve(_ address: Address, _ caller: [PostgresValue]) -> Statement {
+        switch address {
+        case .phone(let phone): SubmissionSQL.resolvePhone.with(caller + [.string(phone)])
+        case .deviceKey(let key): SubmissionSQL.resolveKey.with(caller + [.string(key.rawValue)])
+        case .user(let user): SubmissionSQL.resolveUser.with(caller + [.string(user.rawValue)])
+        case .device(let device): SubmissionSQL.resolveDevice.with(caller + [.id(device)])
+        }
+    }
+
+    func resolveUsers(
+        _ tenant: TenantID,
+        _ scope: AppScope,
+        _ users: [UserID],
+        _ limit: Int,
+        by sql: StoreSQL = SubmissionSQL.resolveUsers
+    ) -> StoreQuestion {
+        let statement = sql(
             .id(tenant),
             .id(scope.app),
             .id(scope.vendor),
@@ -52,7 +73,8 @@ extension PostgresCommandStore {
                 let target = ResolvedTarget(
                     identity: try row.id("identity_id"),
                     device: try row.optionalID("device_id"),
-                    isReachable: try row.bool("is_reachable")
+                    isReachable: try row.bool("is_reachable"),
+                    clock: try ClockRow.read(row)
                 )
                 return (try row.int("place"), UserTarget(user: try row.id("user_id"), found: target))
             }
@@ -75,16 +97,22 @@ extension PostgresCommandStore {
         }
     }
 
-    func control(_ tenant: TenantID, _ scope: AppScope, _ message: MessageID, _ control: MessageControl)
-        -> StoreQuestion
-    {
+    func control(
+        _ tenant: TenantID,
+        _ scope: AppScope,
+        _ message: MessageID,
+        _ control: MessageControl,
+        _ actor: String?
+    ) -> StoreQuestion {
         .counting(
             SubmissionSQL.control(
                 .id(tenant),
                 .id(scope.app),
                 .id(scope.vendor),
                 .id(message),
-                .text(control.rawValue)
+                .text(control.rawValue),
+                .string(actor),
+                .text(AuditAction(control).rawValue)
             )
         )
     }

@@ -3,7 +3,7 @@ package import Model
 
 /// `Commands`' store: one call is one transaction of one tenant in one round trip, under row-level security.
 package struct PostgresCommandStore: CommandStore {
-    private let call: PostgresPool
+    let call: PostgresPool
     let node: NodeID
 
     /// - Parameters:
@@ -21,7 +21,18 @@ package struct PostgresCommandStore: CommandStore {
         guard !statements.isEmpty else { return [] }
         let questions = statements.map { question($0, tenant) }
         return try await asStore { () throws(PostgresError) in
-            let results = try await call.run(questions.map(\.statement), tenant: tenant.rawValue)
+            var transaction = Transaction(
+                tenant: tenant.rawValue,
+                questions.map(\.statement),
+                flushes: statements.contains(where: \.writes)
+            )
+            if questions.count == 1 { transaction.fold = questions[0].fold }
+            let results =
+                if statements.gather {
+                    try await call.run(gathered: transaction)
+                } else {
+                    try await call.run(transaction)
+                }
             var answers: [StoreAnswer] = []
             for (index, question) in questions.enumerated() {
                 answers.append(try question.read(try results.result(index)))
@@ -76,10 +87,39 @@ package struct PostgresCommandStore: CommandStore {
         case .resolve(let scope, let addresses): resolve(tenant, scope, addresses)
         case .resolveUsers(let scope, let users, let limit): resolveUsers(tenant, scope, users, limit)
         case .accept(let message): accept(tenant, message)
-        case .control(let scope, let message, let action, _): control(tenant, scope, message, action)
+        case .control(let scope, let message, let action, let actor, _): control(tenant, scope, message, action, actor)
         case .putMedia(let hash, let contentType, let bytes, let at):
             putMedia(tenant, hash, contentType, bytes, at)
         case .media(let scope, let message, let id): media(tenant, scope, message, id)
+        case .history(let scope, let caller, let page, let at): history(tenant, scope, caller, page, at)
+        case .inboxMessage(let scope, let caller, let number): inboxMessage(tenant, scope, caller, number)
+        case .poll(let scope, let caller, let limit, let at): poll(tenant, scope, caller, limit, at)
+        case .unreceived(let scope, let caller, let limit, let at): unreceived(tenant, scope, caller, limit, at)
+        case .reportNumber(let scope, let caller, let number, let kind, let at):
+            reportNumber(tenant, scope, caller, number, kind, at)
+        case .preferences(let scope, let caller): preferences(tenant, scope, caller)
+        case .setPreferences(let scope, let caller, let change): setPreferences(tenant, scope, caller, change)
+        case .drawNumbers(let scope, let count): drawNumbers(tenant, scope, count)
+        case .number(let message, let numbers, let targets, let inboxes):
+            number(tenant, message, numbers, targets, inboxes)
+        case .numbers(let message): numbers(tenant, message)
+        case .resolveAliases(let scope, let users, let limit):
+            resolveUsers(tenant, scope, users, limit, by: SubmissionSQL.resolveAliases)
+        case .assignUser(let scope, let key, let change): assignUser(tenant, scope, key, change)
+        case .standing(let scope, let key): standing(tenant, scope, key)
+        case .setBadge(let scope, let holder, let count): setBadge(tenant, scope, holder, count)
+        case .acknowledge(let scope, let message, let holder, let kind, let change, let at):
+            acknowledge(tenant, scope, message, holder, kind, change, at)
+        case .visit(let scope, let user, let campaign, let at): visit(tenant, scope, user, campaign, at)
+        case .createGroup(let scope, let title): createGroup(tenant, scope, title)
+        case .titledGroups(let scope, let name, let limit): titledGroups(tenant, scope, name, limit)
+        case .members(let scope, let name, let user, let limit): members(tenant, scope, name, user, limit)
+        case .recipients(let scope, let users, let tokens, let limit): recipients(tenant, scope, users, tokens, limit)
+        case .sequenceMessage(let scope, let message): sequenceMessage(tenant, scope, message)
+        case .putVariables(let message, let variables): putVariables(tenant, message, variables)
+        case .putPage(let message, let page, let body, let expiresAt):
+            putPage(tenant, message, page, body, expiresAt)
+        case .setPace(let message, let pace): setPace(tenant, message, pace)
         }
     }
 }

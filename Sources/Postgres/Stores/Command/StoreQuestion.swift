@@ -3,10 +3,17 @@ import Commands
 /// One of `Commands`' statements as SQL, and how its result reads.
 struct StoreQuestion: Sendable {
     var statement: Statement
+    /// How it joins others of its kind; nil: it does not.
+    var fold: Fold?
     var read: @Sendable (ResultSet) throws(PostgresError) -> StoreAnswer
 
-    init(_ statement: Statement, _ read: @escaping @Sendable (ResultSet) throws(PostgresError) -> StoreAnswer) {
+    init(
+        _ statement: Statement,
+        fold: Fold? = nil,
+        _ read: @escaping @Sendable (ResultSet) throws(PostgresError) -> StoreAnswer
+    ) {
         self.statement = statement
+        self.fold = fold
         self.read = read
     }
 

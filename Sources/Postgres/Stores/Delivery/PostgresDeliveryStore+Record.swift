@@ -4,8 +4,12 @@ package import Model
 extension PostgresDeliveryStore {
     package func record(_ progress: SliceProgress, by node: NodeID) async throws(StoreError) -> RecordResult {
         try await asStore { () throws(PostgresError) in
-            let statements = [DeliverySQL.record.with(Self.parameters(of: progress, node))] + Self.afterwards(progress)
-            let count = try await engine.run(statements, tenant: nil).result(0).only().int("count")
+            let statements =
+                [DeliverySQL.record.with(Self.parameters(of: progress, node))] + Self.afterwards(progress)
+                + inbox(progress)
+            let count = try await engine.run(gathered: Transaction(tenant: nil, statements)).result(0).only().int(
+                "count"
+            )
             return count < 0 ? .fenced : .recorded(count)
         }
     }
@@ -21,6 +25,13 @@ extension PostgresDeliveryStore {
         case .dead(let reason): return [DeliverySQL.bury.with(slice + [.text(reason)])]
         case .goOn, .finished, .again(_, nil): return []
         }
+    }
+
+    /// What opens the new deliveries in the inboxes of devices that keep one; nothing for all other dialects. Fenced, it finds no rows of its own.
+    private func inbox(_ progress: SliceProgress) -> [Statement] {
+        let targets = progress.results.filter { $0.dialect.map(inboxVendors.contains) ?? false }.map(\.target)
+        if targets.isEmpty { return [] }
+        return [HistorySQL.open(.id(progress.lease.key.tenant), .id(progress.lease.key.message), .ids(targets))]
     }
 
     package func resume(_ key: CredentialKey) async throws(StoreError) {
@@ -75,18 +86,29 @@ extension PostgresDeliveryStore {
     }
 
     package func condemn(_ verdicts: [TokenVerdict], tenant: TenantID) async throws(StoreError) {
-        guard !verdicts.isEmpty else { return }
-        let rows = verdicts.map(Verdict.init)
-        try await asStore { () throws(PostgresError) in
-            let statement = DeliverySQL.condemn(
-                .id(tenant),
-                .ids(rows.map(\.device)),
-                .strings(rows.map(\.token.text)),
-                .texts(rows.map(\.state.rawValue)),
-                .strings(rows.map(\.reason)),
-                .times(rows.map(\.since))
+        var statements: [Statement] = []
+        let rows = verdicts.compactMap(Verdict.init)
+        if !rows.isEmpty {
+            statements.append(
+                DeliverySQL.condemn(
+                    .id(tenant),
+                    .ids(rows.map(\.device)),
+                    .strings(rows.map(\.token.text)),
+                    .texts(rows.map(\.state.rawValue)),
+                    .strings(rows.map(\.reason)),
+                    .times(rows.map(\.since))
+                )
             )
-            _ = try await engine.run(statement, tenant: nil)
+        }
+        for case .moved(let device, let token, let environment) in verdicts {
+            statements.append(
+                DeliverySQL.move(.id(tenant), .id(device), .string(token.text), .text(environment.rawValue))
+            )
+        }
+        guard !statements.isEmpty else { return }
+        let work = statements
+        try await asStore { () throws(PostgresError) in
+            _ = try await engine.run(work, tenant: nil)
         }
     }
 
@@ -98,7 +120,8 @@ extension PostgresDeliveryStore {
         var reason: String?
         var since: Timestamp?
 
-        init(_ verdict: TokenVerdict) {
+        /// Nil: it takes nothing from the token.
+        init?(_ verdict: TokenVerdict) {
             switch verdict {
             case .dead(let device, let token, let since):
                 self.device = device
@@ -110,6 +133,7 @@ extension PostgresDeliveryStore {
                 self.token = token
                 self.state = .quarantined
                 self.reason = reason
+            case .moved: return nil
             }
         }
     }

@@ -5,8 +5,16 @@ package import Model
 package struct PostgresDeliveryStore: DeliveryStore {
     let engine: PostgresPool
 
-    /// - Parameter engine: the pool of `gateway_engine`.
-    package init(engine: PostgresPool) { self.engine = engine }
+    /// The dialects whose devices ask for what they have not received.
+    let inboxVendors: Set<Vendor>
+
+    /// - Parameters:
+    ///   - engine: the pool of `gateway_engine`.
+    ///   - inboxVendors: the dialects of `VendorAdapter.keepsInbox`.
+    package init(engine: PostgresPool, inboxVendors: Set<Vendor> = []) {
+        self.engine = engine
+        self.inboxVendors = inboxVendors
+    }
 
     package func dueTenants(in lane: Lane, limit: Int) async throws(StoreError) -> [TenantID] {
         try await asStore { () throws(PostgresError) in
@@ -96,6 +104,31 @@ package struct PostgresDeliveryStore: DeliveryStore {
             case "finished": return .finished(recipients: try row.int("targets"))
             default: return .fenced
             }
+        }
+    }
+
+    package func draw(_ draws: [BudgetDraw]) async throws(StoreError) -> [Int32] {
+        let pipeline = draws.map { draw in
+            Transaction(
+                tenant: nil,
+                [
+                    DeliverySQL.draw(
+                        .id(draw.key.tenant),
+                        .strings(draw.rates.map(\.budget)),
+                        .int32s(draw.rates.map(\.perSecond)),
+                        .int32(draw.count),
+                        .interval(BudgetDraw.ahead),
+                        .interval(BudgetDraw.saved)
+                    )
+                ]
+            )
+        }
+        return try await asStore { () throws(PostgresError) in
+            var counts: [Int32] = []
+            for outcome in try await engine.run(pipeline: pipeline) {
+                counts.append(Int32(clamping: try outcome.get().result(0).only().int("count")))
+            }
+            return counts
         }
     }
 

@@ -1,4 +1,3 @@
-import FoundationEssentials
 package import Model
 
 /// Upkeep of the store: one node at a time does it, any may.
@@ -82,8 +81,11 @@ package struct PostgresMaintenance: Sendable {
         _ report: inout MaintenanceReport
     ) async throws(PostgresError) {
         let (id, policy) = (PostgresValue.id(tenant.id), tenant.policy)
-        let oldest = Self.firstMessage(at: Self.back(policy.messages, from: now))
-        report.messagesRemoved += try await swept(1000, MaintenanceSQL.dropMessages(id, .id(oldest)))
+        let oldest = MessageID.first(at: Self.back(policy.messages, from: now))
+        report.messagesRemoved += try await swept(
+            1000,
+            MaintenanceSQL.dropMessages(id, .id(oldest), .interval(policy.messages))
+        )
         _ = try await changed(MaintenanceSQL.dropMedia(id, .interval(policy.messages)))
         let untold = PostgresValue.interval(max(policy.events, policy.untoldEvents))
         report.eventsRemoved += try await swept(
@@ -95,6 +97,7 @@ package struct PostgresMaintenance: Sendable {
             let day = Self.back(policy.deliveries, from: now).day
             report.deliveriesRemoved += try await swept(10_000, MaintenanceSQL.dropDeliveries(id, .int32(day)))
         }
+        _ = try await swept(10_000, MaintenanceSQL.dropInbox(id, .int32(Self.back(policy.deliveries, from: now).day)))
         report.auditRemoved += try await count(MaintenanceSQL.dropAudit(id, .interval(policy.audit)))
         _ = try await changed(MaintenanceSQL.dropVerifications(id))
     }
@@ -120,15 +123,5 @@ package struct PostgresMaintenance: Sendable {
 
     private static func back(_ duration: Duration, from now: Timestamp) -> Timestamp {
         Timestamp(milliseconds: max(0, now.milliseconds - max(0, duration.milliseconds)))
-    }
-
-    /// The least UUIDv7 of a moment: message ids are in the order of their time.
-    private static func firstMessage(at time: Timestamp) -> MessageID? {
-        var bytes = [UInt8](repeating: 0, count: 16)
-        let milliseconds = UInt64(clamping: time.milliseconds)
-        for index in 0..<6 { bytes[index] = UInt8(truncatingIfNeeded: milliseconds >> UInt64(8 * (5 - index))) }
-        bytes[6] = 0x70
-        bytes[8] = 0x80
-        return UUID(bytes: bytes).map { MessageID($0) }
     }
 }

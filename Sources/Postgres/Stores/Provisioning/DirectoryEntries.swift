@@ -1,3 +1,4 @@
+package import DeliveryEngine
 package import FoundationEssentials
 package import Model
 
@@ -33,6 +34,16 @@ package struct StoredCredential: Sendable, Hashable {
     /// The peer's word when it refused it; nil while it works.
     package var refusal: String?
     package var refusedAt: Timestamp?
+    /// Over all nodes; nil: no limit.
+    package var pushesPerSecond: Int32?
+    /// Over all nodes and credentials of its tenant; nil: no limit.
+    package var tenantPushesPerSecond: Int32?
+
+    /// The budgets a push through it is taken from.
+    package var rates: [PushRate] {
+        (pushesPerSecond.map { [.credential(key.credential, $0)] } ?? [])
+            + (tenantPushesPerSecond.map { [.tenant($0)] } ?? [])
+    }
 }
 
 /// Whether a credential works, without its secret.

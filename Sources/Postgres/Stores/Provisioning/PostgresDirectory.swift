@@ -33,6 +33,16 @@ package struct PostgresDirectory: Sendable {
         }
     }
 
+    /// A page that a push links to, by its unguessable id; nil when there is none, or its time is over.
+    ///
+    /// - Throws: `StoreError`.
+    package func page(_ id: String) async throws(StoreError) -> (name: String, body: String)? {
+        try await asStore { () throws(PostgresError) in
+            guard let row = try await call.run(NumberSQL.page(.string(id)), tenant: nil).first else { return nil }
+            return (try row.text("name"), try row.text("body"))
+        }
+    }
+
     /// Whose API key it is; nil when it is unknown, revoked or expired.
     ///
     /// - Throws: `StoreError`.
@@ -92,7 +102,9 @@ package struct PostgresDirectory: Sendable {
             fingerprint: try row.bytes("fingerprint"),
             version: try row.int64("version"),
             refusal: try row.optionalText("refusal"),
-            refusedAt: try row.optionalTime("refused_at")
+            refusedAt: try row.optionalTime("refused_at"),
+            pushesPerSecond: try row.optionalInt("pushes_per_second").map(Int32.init(clamping:)),
+            tenantPushesPerSecond: try row.optionalInt("tenant_pushes_per_second").map(Int32.init(clamping:))
         )
     }
 

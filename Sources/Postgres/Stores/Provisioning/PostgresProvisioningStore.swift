@@ -92,7 +92,7 @@ private struct ProvisioningPlan: Sendable {
             summary.removed += try rows(places.droppedBindings(index)) + rows(places.droppedKeys(index))
             summary.bindings += try rows(places.bindings(index))
             summary.apiKeys += try rows(places.keys(index))
-            summary.tenants += try rows(places.retention(index))
+            summary.tenants += try rows(places.retention(index)) + rows(places.rate(index))
             summary.apps += try rows(places.apps(index))
             summary.credentials += try rows(places.credentials(index))
             summary.removed += try rows(places.retiredApps(index)) + rows(places.droppedCredentials(index))

@@ -8,19 +8,23 @@ package struct ProvisionedTenant: Sendable, Hashable {
     package var credentials: [ProvisionedCredential]
     package var apps: [ProvisionedApp]
     package var retention: TenantRetention
+    /// Over all nodes and credentials; nil: no limit.
+    package var pushesPerSecond: Int32?
 
     package init(
         id: TenantID,
         apiKeys: [ProvisionedKey] = [],
         credentials: [ProvisionedCredential] = [],
         apps: [ProvisionedApp] = [],
-        retention: TenantRetention = TenantRetention()
+        retention: TenantRetention = TenantRetention(),
+        pushesPerSecond: Int32? = nil
     ) {
         self.id = id
         self.apiKeys = apiKeys
         self.credentials = credentials
         self.apps = apps
         self.retention = retention
+        self.pushesPerSecond = pushesPerSecond
     }
 }
 
@@ -57,6 +61,8 @@ package struct ProvisionedCredential: Sendable, Hashable {
     package var sealed: [UInt8]
     /// A digest of the secret: tells whether it is another one.
     package var fingerprint: [UInt8]
+    /// Over all nodes; nil: no limit.
+    package var pushesPerSecond: Int32?
 
     package init(
         id: CredentialID,
@@ -66,7 +72,8 @@ package struct ProvisionedCredential: Sendable, Hashable {
         endpoint: String? = nil,
         trustRoots: String? = nil,
         sealed: [UInt8],
-        fingerprint: [UInt8]
+        fingerprint: [UInt8],
+        pushesPerSecond: Int32? = nil
     ) {
         self.id = id
         self.kind = kind
@@ -76,6 +83,7 @@ package struct ProvisionedCredential: Sendable, Hashable {
         self.trustRoots = trustRoots
         self.sealed = sealed
         self.fingerprint = fingerprint
+        self.pushesPerSecond = pushesPerSecond
     }
 }
 
@@ -86,14 +94,17 @@ package struct ProvisionedApp: Sendable, Hashable {
     /// How long a message lives whose caller does not say; nil: the gateway's default.
     package var defaultTimeToLive: Duration?
     package var bindings: [ProvisionedBinding]
+    package var timing: AppTiming
 
     package init(
         id: AppID,
         platforms: [Platform: PlatformRoute] = [:],
         defaultTimeToLive: Duration? = nil,
-        bindings: [ProvisionedBinding] = []
+        bindings: [ProvisionedBinding] = [],
+        timing: AppTiming = .none
     ) {
         self.id = id
+        self.timing = timing
         self.platforms = platforms
         self.defaultTimeToLive = defaultTimeToLive
         self.bindings = bindings
@@ -113,7 +124,7 @@ package struct ProvisionedBinding: Sendable, Hashable {
 
 /// What an apply changed: rows written anew or differently.
 package struct ProvisioningSummary: Sendable, Hashable {
-    /// New ones, and those whose retention is another.
+    /// New ones, and those whose retention or rate is another.
     package var tenants = 0
     package var apps = 0
     package var credentials = 0

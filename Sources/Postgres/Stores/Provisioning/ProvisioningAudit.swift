@@ -8,15 +8,16 @@ struct ProvisioningPlaces: Sendable {
     static let tenants = 1
     private var checks: Int { 2 + 2 * count }
     private var references: Int { 2 + 4 * count }
-    private var rows: Int { 2 + 7 * count }
+    private var rows: Int { 2 + 8 * count }
 
     func droppedBindings(_ index: Int) -> Int { 2 + 2 * index }
     func droppedKeys(_ index: Int) -> Int { 2 + 2 * index + 1 }
     func takenBindings(_ index: Int) -> Int { checks + 2 * index }
     func takenKeys(_ index: Int) -> Int { checks + 2 * index + 1 }
-    func bindings(_ index: Int) -> Int { references + 3 * index }
-    func keys(_ index: Int) -> Int { references + 3 * index + 1 }
-    func retention(_ index: Int) -> Int { references + 3 * index + 2 }
+    func bindings(_ index: Int) -> Int { references + 4 * index }
+    func keys(_ index: Int) -> Int { references + 4 * index + 1 }
+    func retention(_ index: Int) -> Int { references + 4 * index + 2 }
+    func rate(_ index: Int) -> Int { references + 4 * index + 3 }
     func apps(_ index: Int) -> Int { rows + 4 * index }
     func credentials(_ index: Int) -> Int { rows + 4 * index + 1 }
     func retiredApps(_ index: Int) -> Int { rows + 4 * index + 2 }
@@ -65,6 +66,10 @@ struct ProvisioningAudit {
         try add(places.keys(index), .write, "key", "name")
         if try !results.result(places.retention(index)).isEmpty {
             records.append(AuditRecord(.write, "retention", data: .object(part.tenant.retention.json)))
+        }
+        if try !results.result(places.rate(index)).isEmpty {
+            let rate = part.tenant.pushesPerSecond.map { JSON.int(Int($0)) } ?? .null
+            records.append(AuditRecord(.write, "rate", data: ["pushesPerSecond": rate]))
         }
         try add(places.apps(index), .write, "app", "app_id")
         try add(places.credentials(index), .write, "credential", "credential_id")

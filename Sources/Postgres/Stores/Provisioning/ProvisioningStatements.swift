@@ -39,7 +39,7 @@ struct ProvisioningStatements: Sendable {
         ]
     }
 
-    /// Into reference tables: bindings, API keys, retention.
+    /// Into reference tables: bindings, API keys, retention, rate.
     var references: [Statement] {
         let apps = tenant.apps.flatMap { app in app.bindings.map { _ in app.id.rawValue } }
         return [
@@ -55,6 +55,7 @@ struct ProvisioningStatements: Sendable {
                 .times(tenant.apiKeys.map(\.expiresAt))
             ),
             ProvisioningSQL.putRetention(id, .text(JSONWriter.text(.object(tenant.retention.json)))),
+            ProvisioningSQL.putRate(id, tenant.pushesPerSecond.map { .int32($0) } ?? .null),
         ]
     }
 
@@ -75,6 +76,7 @@ struct ProvisioningStatements: Sendable {
                 tenant.apps.map { app in
                     var defaults = JSONObject()
                     defaults["ttlSeconds"] = app.defaultTimeToLive.map { .int($0.milliseconds / 1000) }
+                    TimingCoding.write(app.timing, into: &defaults)
                     return JSONWriter.text(.object(defaults))
                 }
             )
@@ -92,7 +94,8 @@ struct ProvisioningStatements: Sendable {
             .strings(credentials.map(\.endpoint)),
             .strings(credentials.map(\.trustRoots)),
             .byteArrays(credentials.map(\.sealed)),
-            .byteArrays(credentials.map(\.fingerprint))
+            .byteArrays(credentials.map(\.fingerprint)),
+            .int32s(credentials.map(\.pushesPerSecond))
         )
     }
 

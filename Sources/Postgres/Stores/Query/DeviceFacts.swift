@@ -11,6 +11,7 @@ package struct DeviceFacts: Sendable, Hashable {
     package var tokenRegisteredAt: Timestamp?
     package var createdAt: Timestamp
     package var seenAt: Timestamp?
+    package var clock: DeviceClock
     package var identities: [IdentityEntry]
 }
 
@@ -37,19 +38,23 @@ package struct DevicePatch: Sendable, Hashable {
     package var phone: String?
     /// All their tags from now on.
     package var tags: [Tag]?
+    /// Of the device itself.
+    package var clock: DeviceClock
 
     package init(
         acceptsPush: Bool? = nil,
         user: UserID? = nil,
         name: String? = nil,
         phone: String? = nil,
-        tags: [Tag]? = nil
+        tags: [Tag]? = nil,
+        clock: DeviceClock = .unset
     ) {
         self.acceptsPush = acceptsPush
         self.user = user
         self.name = name
         self.phone = phone
         self.tags = tags
+        self.clock = clock
     }
 }
 

@@ -14,6 +14,8 @@ package struct MessageFacts: Sendable, Hashable {
     package var collapseID: String?
     package var acceptedAt: Timestamp
     package var dueAt: Timestamp
+    /// The schedule in each device's own zone; `dueAt` is then when the first zone has it.
+    package var localDue: LocalTime?
     package var expiresAt: Timestamp
     package var dueDay: Int32
     /// Nil while its audience is being expanded.

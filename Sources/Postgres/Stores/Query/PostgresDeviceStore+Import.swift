@@ -24,32 +24,97 @@ extension PostgresDeviceStore {
         }
     }
 
-    /// 500 registrations per call: those that are not new take two locks each, and the server has some 6,400 for all.
-    package static let importBatchCount = 500
+    /// 500 registrations per transaction of those that are not new: they take two locks each, and the server has some 6,400 for all.
+    static let knownRowCount = 500
 
-    /// Registers devices, in order, in one transaction: new ones as a set, the others as the app's own registration would.
+    /// How an import's rows are taken, beyond the rows.
+    package struct ImportManner: Sendable {
+        /// When they registered, by the database's clock.
+        package var at: Timestamp
+        /// Set for the first rows: the audit says that an import began, in the transaction that takes them.
+        package var begunBy: AuditActor?
+        /// Before each further try of a transaction that may go well in a moment. Unit: seconds.
+        package var pauses: [Int]
+
+        package init(at: Timestamp, begunBy: AuditActor? = nil, pauses: [Int] = []) {
+            self.at = at
+            self.begunBy = begunBy
+            self.pauses = pauses
+        }
+    }
+
+    /// Registers devices as if one after the other: new ones as a set in one transaction, then the others, 500 per transaction.
+    ///
+    /// Rows of two calls may be under way at once when they share neither key nor token, and the later call's others wait for `turn`: what is new is
+    /// bound to nothing that a row of another call names.
     ///
     /// - Parameters:
-    ///   - rows: at most `importBatchCount`, each with a key and within `unstorableField`.
+    ///   - rows: each with a key and within `unstorableField`.
     ///   - scope: the app, and the dialect whose identities they are.
     ///   - tenant: whose app it is.
     ///   - identifiers: makes the ids of what is new.
-    ///   - at: when they registered, by the database's clock.
-    ///   - actor: set for the first batch: the audit says that an import began, in the same transaction.
+    ///   - manner: when, by whom, how often.
+    ///   - turn: waits until the rows before these are in.
     /// - Returns: how many were new and how many were known.
-    /// - Throws: `StoreError`; then nothing of it happened, except with code `.timedOut`, after which the same may be tried again.
+    /// - Throws: `StoreError`, or what `turn` throws. Some may be in then; the same may be imported again.
     package func importDevices(
         _ rows: [DeviceRegistration],
         _ scope: AppScope,
         in tenant: TenantID,
         identifiers: any IdentifierSource,
-        at: Timestamp,
-        begunBy actor: AuditActor? = nil
+        _ manner: ImportManner,
+        turn: @Sendable () async throws(StoreError) -> Void = {}
     ) async throws(StoreError) -> ImportCounts {
-        let statement = DeviceSQL.importDevices(
-            .id(tenant),
-            .id(scope.app),
-            .id(scope.vendor),
+        let (first, repeats) = Self.firstUses(rows)
+        let owner: [PostgresValue] = [.id(tenant), .id(scope.app), .id(scope.vendor)]
+        var statements = [
+            DeviceSQL.importNew.with(owner + Self.columns(first.map { rows[$0] }, identifiers, manner.at))
+        ]
+        if let actor = manner.begunBy {
+            statements.append([AuditRecord(.importBegun, Self.subject(scope))].written(by: actor, in: tenant))
+        }
+        let known = try await importing(statements, in: tenant, manner.pauses) { (row) throws(PostgresError) in
+            try row.bools("known")
+        }
+        guard known.count == first.count else {
+            throw StoreError(.unavailable, "import_new told of \(known.count) rows")
+        }
+        let others = (zip(first, known).compactMap { $1 ? $0 : nil } + repeats).sorted()
+        var counts = ImportCounts(created: rows.count - others.count)
+        if others.isEmpty { return counts }
+        try await turn()
+        for start in stride(from: 0, to: others.count, by: Self.knownRowCount) {
+            let page = others[start..<min(start + Self.knownRowCount, others.count)].map { rows[$0] }
+            let statement = DeviceSQL.importEach.with(owner + Self.columns(page, identifiers, manner.at))
+            let created = try await importing([statement], in: tenant, manner.pauses) { (row) throws(PostgresError) in
+                try row.int("count")
+            }
+            counts += ImportCounts(created: created, updated: page.count - created)
+        }
+        return counts
+    }
+
+    /// The places of rows that are the first with their key and with their token, and of the others.
+    private static func firstUses(_ rows: [DeviceRegistration]) -> (first: [Int], repeats: [Int]) {
+        var (keys, tokens) = (Set<VendorDeviceKey?>(), Set<DeviceToken>())
+        keys.reserveCapacity(rows.count)
+        tokens.reserveCapacity(rows.count)
+        var (first, repeats): ([Int], [Int]) = ([], [])
+        for (place, row) in rows.enumerated() {
+            let isFirstKey = keys.insert(row.key).inserted
+            let isFirstToken = row.token.map { tokens.insert($0).inserted } ?? true
+            if isFirstKey, isFirstToken { first.append(place) } else { repeats.append(place) }
+        }
+        return (first, repeats)
+    }
+
+    /// What `import_new` and `import_each` take behind tenant, app and dialect.
+    private static func columns(
+        _ rows: [DeviceRegistration],
+        _ identifiers: any IdentifierSource,
+        _ at: Timestamp
+    ) -> [PostgresValue] {
+        [
             .strings(rows.map { $0.key?.rawValue }),
             .uuids(rows.map { _ in identifiers.uuid(at: at) }),
             .uuids(rows.map { _ in identifiers.uuid(at: at) }),
@@ -61,15 +126,38 @@ extension PostgresDeviceStore {
             .strings(rows.map(\.phone)),
             .strings(rows.map(\.rawPhone)),
             .strings(rows.map { $0.attributes.isEmpty ? nil : JSONWriter.text(.object($0.attributes)) }),
-            .time(at)
-        )
-        return try await asStore { () throws(PostgresError) in
-            var statements = [statement]
-            if let actor {
-                statements.append([AuditRecord(.importBegun, Self.subject(scope))].written(by: actor, in: tenant))
+        ] + clocks(rows) + [tags(rows), .time(at)]
+    }
+
+    /// Per row its tags, parted by spaces, which no tag has.
+    private static func tags(_ rows: [DeviceRegistration]) -> PostgresValue {
+        .strings(rows.map { row in row.tags.map { Set($0.map(\.text)).sorted().joined(separator: " ") } })
+    }
+
+    /// One transaction, tried again as often as there are pauses.
+    private func importing<Value: Sendable>(
+        _ statements: [Statement],
+        in tenant: TenantID,
+        _ pauses: [Int],
+        _ read: (Row) throws(PostgresError) -> Value
+    ) async throws(StoreError) -> Value {
+        for pause in pauses {
+            do throws(StoreError) {
+                return try await once(statements, in: tenant, read)
+            } catch {
+                guard error.isRetriable else { throw error }
+                try? await Task.sleep(for: .seconds(pause))
             }
-            let row = try await run(statements, in: tenant).result(0).only()
-            return ImportCounts(created: try row.int("created"), updated: try row.int("updated"))
+        }
+        return try await once(statements, in: tenant, read)
+    }
+
+    private func once<Value: Sendable>(
+        _ statements: [Statement],
+        in tenant: TenantID,
+        _ read: (Row) throws(PostgresError) -> Value
+    ) async throws(StoreError) -> Value {
+        try await asStore { () throws(PostgresError) in try read(try await run(statements, in: tenant).result(0).only())
         }
     }
 
@@ -107,6 +195,14 @@ extension PostgresDeviceStore {
         }
     }
 
+    private static func clocks(_ rows: [DeviceRegistration]) -> [PostgresValue] {
+        [
+            .strings(rows.map { $0.clock.timeZone?.text }),
+            .int32s(rows.map { $0.clock.window.map { Int32(clamping: $0.from) } }),
+            .int32s(rows.map { $0.clock.window.map { Int32(clamping: $0.to) } }),
+        ]
+    }
+
     private static func subject(_ scope: AppScope) -> String { "devices of app \(scope.app), \(scope.vendor)" }
 
     /// What `importDevices` would do; it only reads. Rows that stand twice are counted twice.
@@ -115,9 +211,10 @@ extension PostgresDeviceStore {
     package func previewImport(
         _ rows: [DeviceRegistration],
         _ scope: AppScope,
-        in tenant: TenantID
+        in tenant: TenantID,
+        pauses: [Int] = []
     ) async throws(StoreError) -> ImportCounts {
-        let statement = DeviceSQL.previewImport(
+        var statement = DeviceSQL.previewImport(
             .id(tenant),
             .id(scope.app),
             .id(scope.vendor),
@@ -127,9 +224,9 @@ extension PostgresDeviceStore {
             .strings(rows.map(\.name)),
             .strings(rows.map(\.phone))
         )
-        return try await asStore { () throws(PostgresError) in
-            let row = try await run([statement], in: tenant).result(0).only()
-            return ImportCounts(
+        statement.parameters += Self.clocks(rows) + [Self.tags(rows)]
+        return try await importing([statement], in: tenant, pauses) { (row) throws(PostgresError) in
+            ImportCounts(
                 created: try row.int("created"),
                 updated: try row.int("changed"),
                 unchanged: try row.int("unchanged")

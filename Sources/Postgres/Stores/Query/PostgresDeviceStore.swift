@@ -68,6 +68,7 @@ package struct PostgresDeviceStore: Sendable {
             tokenRegisteredAt: try row.optionalTime("token_registered_at"),
             createdAt: try row.time("created_at"),
             seenAt: try row.optionalTime("seen_at"),
+            clock: try ClockRow.read(row),
             identities: []
         )
     }
@@ -107,7 +108,10 @@ package struct PostgresDeviceStore: Sendable {
         )
         let tags = change.tags.map { DeviceSQL.tag(.id(tenant), .id(id), .tags($0)) }
         let reads = [DeviceSQL.one(.id(tenant), .id(id)), DeviceSQL.identities(.id(tenant), .ids([id]))]
-        let changes = [patch] + [tags].compactMap(\.self)
+        let clock =
+            change.clock == .unset
+            ? nil : DeviceSQL.setClock.with([.id(tenant), .id(id)] + ClockRow.parameters(change.clock))
+        let changes = [patch] + [tags, clock].compactMap(\.self)
         return try await act(changes + reads, in: tenant, keep) { (results) throws(PostgresError) in
             guard var device = try results.result(changes.count).rows(Self.device).first else { return nil }
             device.identities = try results.result(changes.count + 1).rows(Self.identity)

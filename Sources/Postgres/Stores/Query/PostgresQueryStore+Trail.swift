@@ -13,6 +13,8 @@ package struct DeliveryTrail: Sendable, Hashable {
     package var tokenReason: String?
     /// The app's topics and credentials as they are now.
     package var routes: [Platform: PlatformRoute]
+    /// The app's hours as they are now.
+    package var timing: AppTiming
 }
 
 /// Where a target waits.
@@ -29,6 +31,8 @@ package struct QueueFacts: Sendable, Hashable {
     package var isLanePaused: Bool
     /// Why its slice gave up.
     package var deadReason: String?
+    /// When this was read, by the database's clock.
+    package var seenAt: Timestamp
 }
 
 extension PostgresQueryStore {
@@ -64,7 +68,8 @@ extension PostgresQueryStore {
                 queue: settled.isEmpty ? try first.result(2).rows(Self.queue).first : nil,
                 target: try addressee.map(PostgresDeliveryStore.facts),
                 tokenReason: try addressee?.optionalText("token_reason"),
-                routes: PlatformRouteCoding.decode(try app?.object("platforms") ?? JSONObject())
+                routes: PlatformRouteCoding.decode(try app?.object("platforms") ?? JSONObject()),
+                timing: TimingCoding.read(try app?.object("defaults") ?? JSONObject())
             )
         }
     }
@@ -77,7 +82,8 @@ extension PostgresQueryStore {
             attempts: try row.int("attempts"),
             heldBy: try row.optionalID("held_by"),
             isLanePaused: try row.bool("is_paused"),
-            deadReason: try row.optionalText("dead_reason")
+            deadReason: try row.optionalText("dead_reason"),
+            seenAt: try row.time("seen_at")
         )
     }
 

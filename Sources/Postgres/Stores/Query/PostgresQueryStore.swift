@@ -51,6 +51,7 @@ package struct PostgresQueryStore: Sendable {
             collapseID: try row.optionalText("collapse_id"),
             acceptedAt: try row.time("accepted_at"),
             dueAt: try row.time("due_at"),
+            localDue: try row.optionalInt("due_local").map { LocalTime(seconds: Int64($0)) },
             expiresAt: try row.time("expires_at"),
             dueDay: Int32(clamping: try row.int("due_day")),
             recipients: recipients,
@@ -60,32 +61,6 @@ package struct PostgresQueryStore: Sendable {
 
     private static func dead(_ row: Row) throws(PostgresError) -> DeadPart {
         DeadPart(reason: try row.text("reason"), slices: try row.int("slices"), targets: try row.int("targets"))
-    }
-
-    /// Steers a message for an operator, with the audit row in the same transaction. False: that changed nothing, and nothing is written.
-    ///
-    /// - Throws: `StoreError`.
-    package func control(
-        _ message: MessageFacts,
-        _ control: MessageControl,
-        in tenant: TenantID,
-        by actor: AuditActor
-    ) async throws(StoreError) -> Bool {
-        let statement = SubmissionSQL.control(
-            .id(tenant),
-            .id(message.scope.app),
-            .id(Vendor.native),
-            .id(message.id),
-            .text(control.rawValue)
-        )
-        let record = AuditRecord(AuditAction(control), "message \(message.id)")
-        let act = Transaction(tenant: tenant.rawValue, [statement]) { (results) throws(PostgresError) in
-            guard try results.result(0).only().int("count") > 0 else { return .commit }
-            return Step([[record].written(by: actor, in: tenant)])
-        }
-        return try await asStore { () throws(PostgresError) in
-            try await call.run(act).result(0).only().int("count") > 0
-        }
     }
 
     /// A page of a message's settled deliveries, in the order of their targets.
@@ -186,7 +161,8 @@ package struct PostgresQueryStore: Sendable {
         try await asStore { () throws(PostgresError) in
             let statements = EventRow.statements(tenant, filter, after: offset, limit: limit)
             return try EventRow.page(
-                try await call.run(statements, tenant: tenant.rawValue),
+                // A reader goes on from what it was told, so nothing it is told may be lost.
+                try await call.run(Transaction(tenant: tenant.rawValue, statements, flushes: true)),
                 after: offset,
                 limit: limit
             )

@@ -2,7 +2,7 @@ package import Model
 
 /// What `doctor`, `readyz` and the metrics read.
 package struct PostgresStatusStore: Sendable {
-    private let engine: PostgresPool
+    let engine: PostgresPool
 
     /// - Parameter engine: the pool of `gateway_engine`.
     package init(engine: PostgresPool) { self.engine = engine }

@@ -15,14 +15,14 @@ enum DeliverySQL {
     static let claim = StoreSQL.tenant(
         """
         WITH c AS (
-            SELECT message_id, no FROM gateway.slice
+            SELECT message_id, no, state = 'leased' AS has_lapsed FROM gateway.slice
             WHERE tenant_id = $1 AND lane = $2 AND state IN ('ready', 'leased') AND next_at <= now()
             ORDER BY next_at LIMIT $3 FOR UPDATE SKIP LOCKED)
         UPDATE gateway.slice s SET state = 'leased', owner = $4, epoch = s.epoch + 1, held_by = NULL,
             next_at = now() + $5::interval, lapses = least(s.lapses + (s.state = 'leased')::integer, 32767)
         FROM c WHERE s.tenant_id = $1 AND s.message_id = c.message_id AND s.no = c.no
         RETURNING s.message_id, s.no, s.epoch, s.lane, s.due_day, s.kind, s.after, s.targets, s.addresses, s.done, s.attempts,
-            s.lapses
+            s.lapses, c.has_lapsed
         """
     )
 
@@ -48,7 +48,8 @@ enum DeliverySQL {
 
     static let message = StoreSQL.tenant(
         """
-        SELECT \(StoreSQL.messageColumns), m.state, m.lane, m.fallback, a.platforms::text AS platforms
+        SELECT \(StoreSQL.messageColumns), m.state, m.lane, m.fallback, a.platforms::text AS platforms,
+            a.defaults::text AS defaults
         FROM gateway.message m JOIN gateway.app a ON a.tenant_id = $1 AND a.app_id = m.app_id
         WHERE m.tenant_id = $1 AND m.message_id = $2
         """
@@ -64,14 +65,29 @@ enum DeliverySQL {
 
     static let targets = StoreSQL.tenant(
         """
-        SELECT t.place, i.identity_id, i.app_id, i.vendor, i.key, i.user_id, i.name, i.phone, i.state, i.accepts_push,
-            d.device_id, coalesce(d.platform, 'ios') AS platform, coalesce(d.environment, 'production') AS environment,
-            d.token, coalesce(d.token_state, 'none') AS token_state, d.token_registered_at
+        SELECT t.place, \(targetColumns)
         FROM unnest($2::bigint[], $3::uuid[]) AS t(place, target)
         JOIN gateway.identity i ON i.tenant_id = $1 AND i.identity_id = t.target
         LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
         """
     )
+
+    /// One target: without a list the plan is made once, and not at each call.
+    static let target = StoreSQL.tenant(
+        """
+        SELECT $2::bigint AS place, \(targetColumns)
+        FROM gateway.identity i
+        LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+        WHERE i.tenant_id = $1 AND i.identity_id = $3
+        """
+    )
+
+    private static let targetColumns = """
+        i.identity_id, i.app_id, i.vendor, i.key, i.user_id, i.name, i.phone, i.state, i.accepts_push,
+            d.device_id, coalesce(d.platform, 'ios') AS platform, coalesce(d.environment, 'production') AS environment,
+            d.token, coalesce(d.token_state, 'none') AS token_state, d.token_registered_at,
+            \(StoreSQL.clockColumns)
+        """
 
     /// Places of targets whose device another target of the message rang already. `$4` the message, `$5` its due day.
     static let duplicates = StoreSQL.tenant(
@@ -80,6 +96,21 @@ enum DeliverySQL {
         JOIN gateway.identity i ON i.tenant_id = $1 AND i.identity_id = t.target
         JOIN gateway.delivery d ON d.tenant_id = $1 AND d.device_id = i.device_id AND d.message_id = $4
             AND d.due_day = $5 AND d.target_id <> t.target AND d.state IN ('sent', 'received', 'read')
+        """
+    )
+
+    /// Places of devices that were sent `$7` messages of the app `$4` within `$6`. Of messages that were due since the day `$5`: without it every
+    /// partition would be looked at.
+    static let capped = StoreSQL.tenant(
+        """
+        SELECT t.place FROM unnest($2::bigint[], $3::uuid[]) AS t(place, device)
+        CROSS JOIN LATERAL (
+            SELECT count(*) AS sent FROM (
+                SELECT 1 FROM gateway.delivery d
+                WHERE d.tenant_id = $1 AND d.device_id = t.device AND d.due_day >= $5 AND d.app_id = $4
+                    AND d.state IN ('sent', 'received', 'read') AND d.sent_at > now() - $6::interval
+                LIMIT $7) AS x) AS n
+        WHERE n.sent >= $7
         """
     )
 
@@ -103,8 +134,19 @@ enum DeliverySQL {
         """
     )
 
-    static let expand = StoreSQL.function("expand_slice", 7)
+    static let expand = StoreSQL.function("expand_paced", 7)
+    static let draw = StoreSQL.function("draw_budget", 6, columns: "draw_budget AS count")
     static let condemn = StoreSQL.function("condemn_tokens", 6, columns: "condemn_tokens AS count")
+
+    /// A token that the other environment knows; unless another device has it there.
+    static let move = StoreSQL.tenant(
+        """
+        UPDATE gateway.device d SET environment = $4
+        WHERE d.tenant_id = $1 AND d.device_id = $2 AND d.token = $3 AND d.token_state = 'active' AND NOT EXISTS (
+            SELECT FROM gateway.device o WHERE o.tenant_id = $1 AND o.app_id = d.app_id AND o.platform = d.platform
+                AND o.token_digest = d.token_digest AND o.environment = $4)
+        """
+    )
 
     static let refuseCredential = StoreSQL.tenant(
         """
@@ -131,7 +173,10 @@ enum DeliverySQL {
     static let leave = StoreSQL.global("DELETE FROM gateway.node WHERE node_id = $1")
 
     static let all = [
-        due, claim, renew, release, message, settings, targets, duplicates, record, hold, bury, resume, expand, condemn,
+        due, claim, renew, release, message, settings, targets, target, duplicates, capped, record, hold, bury, resume,
+        expand,
+        draw,
+        condemn, move,
         refuseCredential, clearCredential, heartbeat, leave,
     ]
 }

@@ -1,7 +1,8 @@
 /// Devices as the native API shows, changes and erases them.
 enum DeviceSQL {
     private static let columns = """
-        d.device_id, d.app_id, d.platform, d.environment, d.token, d.token_state, d.token_registered_at, d.created_at, d.seen_at
+        d.device_id, d.app_id, d.platform, d.environment, d.token, d.token_state, d.token_registered_at, d.created_at, d.seen_at,
+        \(StoreSQL.clockColumns)
         """
 
     static let list = StoreSQL.tenant(
@@ -29,14 +30,21 @@ enum DeviceSQL {
 
     static let tag = StoreSQL.function("tag_device", 3, columns: "tag_device AS count")
 
+    static let setClock = StoreSQL.function("set_clock", 5)
+
     static let erase = StoreSQL.function("erase_devices", 4, columns: "erase_devices AS count")
 
-    static let devicesOfUser = StoreSQL.function("erase_user", 3, columns: "erase_user AS count")
+    static let devicesOfUser = StoreSQL.function(
+        "erase_user",
+        3,
+        columns: "erase_user AS count, gateway.forget_user($1, $2)"
+    )
 
     /// `$4` null: from the newest.
     static let inbox = StoreSQL.tenant(
         """
-        SELECT \(StoreSQL.snapshotColumns), m.app_id, m.vendor, m.content, m.due_at, m.expires_at, m.collapse_id, m.sender_id
+        SELECT \(StoreSQL.snapshotColumns), m.app_id, m.vendor, m.content, m.due_at, m.expires_at, m.collapse_id, m.sender_id,
+            \(StoreSQL.numbersColumn)
         FROM gateway.delivery d
         JOIN gateway.message m ON m.tenant_id = $1 AND m.message_id = d.message_id
         WHERE d.tenant_id = $1 AND d.device_id = $2 AND ($3::uuid IS NULL OR d.message_id < $3)
@@ -44,7 +52,9 @@ enum DeviceSQL {
         """
     )
 
-    static let importDevices = StoreSQL.function("import_identities", 15)
+    static let importNew = StoreSQL.function("import_new", 19, columns: "import_new AS known")
+
+    static let importEach = StoreSQL.function("import_each", 19, columns: "import_each AS count")
 
     /// What `import` would do. A null field changes nothing.
     static let previewImport = StoreSQL.tenant(
@@ -56,12 +66,22 @@ enum DeviceSQL {
                 i.state IS DISTINCT FROM 'active' OR coalesce(u.user_id IS DISTINCT FROM i.user_id AND u.user_id IS NOT NULL
                     OR u.name IS DISTINCT FROM i.name AND u.name IS NOT NULL
                     OR u.phone IS DISTINCT FROM i.phone AND u.phone IS NOT NULL
-                    OR u.token IS NOT NULL AND (u.token IS DISTINCT FROM d.token OR d.token_state <> 'active'), false) AS is_changed
-            FROM unnest($4::text[], $5::text[], $6::text[], $7::text[], $8::text[]) AS u(key, token, user_id, name, phone)
+                    OR u.token IS NOT NULL AND (u.token IS DISTINCT FROM d.token OR d.token_state <> 'active')
+                    OR u.zone IS DISTINCT FROM d.time_zone AND u.zone IS NOT NULL
+                    OR (u.first, u.last) IS DISTINCT FROM (coalesce(d.window_from, 0), coalesce(d.window_to, 1439))
+                        AND u.first IS NOT NULL
+                    OR u.tags IS NOT NULL AND ARRAY(SELECT t FROM unnest(string_to_array(u.tags, ' ')) AS t ORDER BY t)
+                        <> ARRAY(SELECT t.tag FROM gateway.identity_tag t
+                            WHERE t.tenant_id = $1 AND t.identity_id = i.identity_id ORDER BY t.tag), false) AS is_changed
+            FROM unnest(
+                $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::integer[], $11::integer[],
+                $12::text[]) AS u(key, token, user_id, name, phone, zone, first, last, tags)
             LEFT JOIN gateway.identity i ON i.tenant_id = $1 AND i.app_id = $2 AND i.vendor = $3 AND i.key = u.key
             LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id) p
         """
     )
 
-    static let all = [list, one, identities, patch, tag, erase, devicesOfUser, inbox, importDevices, previewImport]
+    static let all = [
+        list, one, identities, patch, tag, setClock, erase, devicesOfUser, inbox, importNew, importEach, previewImport,
+    ]
 }

@@ -5,9 +5,10 @@ enum DirectorySQL {
 
     static let credentials = StoreSQL.global(
         """
-        SELECT tenant_id, credential_id, kind, team_id, key_id, endpoint, trust_roots, sealed, fingerprint, version, refusal,
-            refused_at
-        FROM gateway.credential ORDER BY tenant_id, credential_id
+        SELECT c.tenant_id, c.credential_id, c.kind, c.team_id, c.key_id, c.endpoint, c.trust_roots, c.sealed, c.fingerprint,
+            c.version, c.refusal, c.refused_at, c.pushes_per_second, t.pushes_per_second AS tenant_pushes_per_second
+        FROM gateway.credential c JOIN gateway.tenant t ON t.tenant_id = c.tenant_id
+        ORDER BY c.tenant_id, c.credential_id
         """
     )
 
@@ -19,7 +20,9 @@ enum DirectorySQL {
         "SELECT vendor, app_id, settings FROM gateway.binding WHERE tenant_id = $1 AND app_id = $2"
     )
 
-    static let platforms = StoreSQL.tenant("SELECT platforms FROM gateway.app WHERE tenant_id = $1 AND app_id = $2")
+    static let platforms = StoreSQL.tenant(
+        "SELECT platforms, defaults::text AS defaults FROM gateway.app WHERE tenant_id = $1 AND app_id = $2"
+    )
 
     static let standing = StoreSQL.tenant(
         "SELECT kind, refusal, refused_at FROM gateway.credential WHERE tenant_id = $1 AND credential_id = $2"

@@ -1,6 +1,8 @@
 /// Receipts, history and media, as a device asks for them.
 enum InboxSQL {
     static let receipt = StoreSQL.function("record_receipt", 8, columns: "record_receipt AS outcome")
+    /// The same for many, as a `Fold` puts it.
+    static let receipts = StoreSQL.function("record_receipts", 8, columns: "ordinal, outcome")
     static let delivery = StoreSQL.function("reported_delivery", 5)
 
     static let touch = StoreSQL.tenant(
@@ -40,5 +42,5 @@ enum InboxSQL {
         """
     )
 
-    static let all = [receipt, delivery, touch, undelivered, putMedia, media]
+    static let all = [receipt, receipts, delivery, touch, undelivered, putMedia, media]
 }

@@ -18,12 +18,12 @@ enum MaintenanceSQL {
         "SELECT tenant_id, retention::text AS retention FROM gateway.tenant ORDER BY tenant_id"
     )
 
-    /// Messages that are over, oldest first; slices, links and references go with them. Bounded: a long transaction holds back vacuum.
+    /// Messages that are over and were due long enough ago, however long before they were accepted; oldest first; slices, links and references go with them. Bounded: a long transaction holds back vacuum.
     static let dropMessages = StoreSQL.tenant(
         """
         DELETE FROM gateway.message WHERE tenant_id = $1 AND message_id IN (
             SELECT m.message_id FROM gateway.message m
-            WHERE m.tenant_id = $1 AND m.message_id < $2 AND m.expires_at < now()
+            WHERE m.tenant_id = $1 AND m.message_id < $2 AND m.expires_at < now() AND m.due_at < now() - $3::interval
             ORDER BY m.message_id LIMIT 1000)
         """
     )
@@ -69,6 +69,15 @@ enum MaintenanceSQL {
         """
     )
 
+    /// What no device will ask for any more.
+    static let dropInbox = StoreSQL.tenant(
+        """
+        DELETE FROM gateway.inbox_open WHERE tenant_id = $1 AND (identity_id, message_id) IN (
+            SELECT o.identity_id, o.message_id FROM gateway.inbox_open o
+            WHERE o.tenant_id = $1 AND o.due_day < $2 ORDER BY o.due_day LIMIT 10000)
+        """
+    )
+
     /// Runs as the owner, who alone may.
     static let dropAudit = StoreSQL.tenant("SELECT gateway.drop_audit($1, $2::interval, 10000) AS count")
 
@@ -78,6 +87,6 @@ enum MaintenanceSQL {
 
     static let all = [
         lead, makePartitions, dropPartitions, analyzeDevices, sweepNodes, tenants, dropMessages, dropMedia, dropEvents,
-        dropKeys, dropDeliveries, dropAudit, dropVerifications,
+        dropKeys, dropDeliveries, dropInbox, dropAudit, dropVerifications,
     ]
 }

@@ -72,6 +72,13 @@ enum ProvisioningSQL {
         """
     )
 
+    static let putRate = StoreSQL.tenant(
+        """
+        UPDATE gateway.tenant SET pushes_per_second = $2
+        WHERE tenant_id = $1 AND pushes_per_second IS DISTINCT FROM $2 RETURNING tenant_id
+        """
+    )
+
     static let retireApps = StoreSQL.tenant(
         """
         UPDATE gateway.app SET retired_at = now(), platforms = '{}'
@@ -99,16 +106,17 @@ enum ProvisioningSQL {
     static let putCredentials = StoreSQL.tenant(
         """
         INSERT INTO gateway.credential AS c
-            (tenant_id, credential_id, kind, team_id, key_id, endpoint, trust_roots, sealed, fingerprint)
-        SELECT $1, u.id, u.kind, u.team, u.key, u.endpoint, u.roots, u.sealed, u.fingerprint
-        FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::bytea[], $9::bytea[])
-            AS u(id, kind, team, key, endpoint, roots, sealed, fingerprint)
+            (tenant_id, credential_id, kind, team_id, key_id, endpoint, trust_roots, sealed, fingerprint, pushes_per_second)
+        SELECT $1, u.id, u.kind, u.team, u.key, u.endpoint, u.roots, u.sealed, u.fingerprint, u.rate
+        FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::bytea[], $9::bytea[],
+            $10::integer[]) AS u(id, kind, team, key, endpoint, roots, sealed, fingerprint, rate)
         ON CONFLICT (tenant_id, credential_id) DO UPDATE SET kind = excluded.kind, team_id = excluded.team_id,
             key_id = excluded.key_id, endpoint = excluded.endpoint, trust_roots = excluded.trust_roots,
-            sealed = excluded.sealed, fingerprint = excluded.fingerprint, version = c.version + 1, refusal = NULL,
-            refused_at = NULL
-        WHERE (c.kind, c.team_id, c.key_id, c.endpoint, c.trust_roots, c.fingerprint) IS DISTINCT FROM
-            (excluded.kind, excluded.team_id, excluded.key_id, excluded.endpoint, excluded.trust_roots, excluded.fingerprint)
+            sealed = excluded.sealed, fingerprint = excluded.fingerprint, pushes_per_second = excluded.pushes_per_second,
+            version = c.version + 1, refusal = NULL, refused_at = NULL
+        WHERE (c.kind, c.team_id, c.key_id, c.endpoint, c.trust_roots, c.fingerprint, c.pushes_per_second) IS DISTINCT FROM
+            (excluded.kind, excluded.team_id, excluded.key_id, excluded.endpoint, excluded.trust_roots, excluded.fingerprint,
+            excluded.pushes_per_second)
         RETURNING c.credential_id
         """
     )
@@ -116,7 +124,7 @@ enum ProvisioningSQL {
     static let notify = StoreSQL.global("SELECT pg_notify('gateway_provisioning', '')")
 
     static let all = [
-        lock, tenants, dropBindings, putBindings, takenBindings, dropKeys, takenKeys, putKeys, putRetention,
+        lock, tenants, dropBindings, putBindings, takenBindings, dropKeys, takenKeys, putKeys, putRetention, putRate,
         retireApps, putApps,
         dropCredentials, putCredentials, notify,
     ]

@@ -28,13 +28,14 @@ enum QuerySQL {
         """
     )
 
-    /// Parts that gave up, by reason, with the targets in them that have no outcome.
+    /// Parts that gave up, by reason, with the targets in them that have no outcome. Mostly there are none, and no slice is looked at.
     static let dead = StoreSQL.tenant(
         """
-        SELECT dead_reason AS reason, count(*) AS slices,
-            sum(cardinality(targets) - bit_count(done))::bigint AS targets
-        FROM gateway.slice WHERE tenant_id = $1 AND message_id = $2 AND dead_reason IS NOT NULL AND state <> 'done'
-        GROUP BY dead_reason ORDER BY dead_reason
+        SELECT s.dead_reason AS reason, count(*) AS slices,
+            sum(cardinality(s.targets) - bit_count(s.done))::bigint AS targets
+        FROM gateway.message m JOIN gateway.slice s ON s.tenant_id = $1 AND s.message_id = m.message_id
+        WHERE m.tenant_id = $1 AND m.message_id = $2 AND m.dead_slices > 0 AND s.dead_reason IS NOT NULL AND s.state <> 'done'
+        GROUP BY s.dead_reason ORDER BY s.dead_reason
         """
     )
 
@@ -80,7 +81,8 @@ enum QuerySQL {
     /// Where a target waits that has no row yet.
     static let queue = StoreSQL.tenant(
         """
-        SELECT s.no, s.state, s.next_at, s.attempts, s.held_by, s.dead_reason, coalesce(l.is_paused, false) AS is_paused
+        SELECT s.no, s.state, s.next_at, s.attempts, s.held_by, s.dead_reason, coalesce(l.is_paused, false) AS is_paused,
+            now() AS seen_at
         FROM gateway.slice s LEFT JOIN gateway.lane l ON l.tenant_id = $1 AND l.lane = s.lane
         WHERE s.tenant_id = $1 AND s.message_id = $2 AND s.state <> 'done' AND $3 = ANY (s.targets) ORDER BY s.no LIMIT 1
         """
@@ -91,7 +93,8 @@ enum QuerySQL {
         """
         SELECT i.identity_id, i.app_id, i.vendor, i.key, i.user_id, i.name, i.phone, i.state, i.accepts_push, d.device_id,
             coalesce(d.platform, 'ios') AS platform, coalesce(d.environment, 'production') AS environment, d.token,
-            coalesce(d.token_state, 'none') AS token_state, d.token_registered_at, d.token_reason
+            coalesce(d.token_state, 'none') AS token_state, d.token_registered_at, d.token_reason,
+            \(StoreSQL.clockColumns)
         FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
         WHERE i.tenant_id = $1 AND i.identity_id = $2
         """

@@ -2,6 +2,7 @@
 enum RegistrationSQL {
     static let register = StoreSQL.function("register_noted", 16)
     static let registerTagged = StoreSQL.function("register_tagged", 17)
+    static let registerTimed = StoreSQL.function("register_timed", 20)
     static let updateToken = StoreSQL.function("update_token", 7, columns: "update_token AS count")
     static let unregister = StoreSQL.function("unregister_identities", 5, columns: "unregister_identities AS count")
 
@@ -47,7 +48,8 @@ enum RegistrationSQL {
     )
 
     static let all = [
-        register, registerTagged, updateToken, unregister, identity, registerSender, sender, enrol, setCallback,
+        register, registerTagged, registerTimed, updateToken, unregister, identity, registerSender, sender, enrol,
+        setCallback,
         putVerification,
         checkVerification,
     ]

@@ -38,12 +38,22 @@ struct StoreSQL: Sendable {
 
     /// What `NotificationRow` reads, of `message m`.
     static let messageColumns =
-        "m.message_id, m.app_id, m.vendor, m.content, m.due_at, m.expires_at, m.collapse_id"
+        "m.message_id, m.app_id, m.vendor, m.content, m.due_at, m.due_local, m.expires_at, m.collapse_id, \(numbersColumn)"
+
+    /// What dialects that number messages call `message m`; `$1` is the tenant.
+    static let numbersColumn = """
+        (SELECT json_object_agg(r.vendor, r.ref)::text FROM gateway.message_ref r \
+        WHERE r.tenant_id = $1 AND r.message_id = m.message_id) AS numbers
+        """
+
+    /// What `ClockRow` reads, of `device d`.
+    static let clockColumns = "d.time_zone, d.window_from, d.window_to"
 
     /// Every statement of every store.
     static var all: [StoreSQL] {
         RegistrationSQL.all + PreferenceSQL.all + InboxSQL.all + SubmissionSQL.all + DeliverySQL.all + WebhookSQL.all
             + ProvisioningSQL.all + DirectorySQL.all + QuerySQL.all + EventSQL.all + SubscriptionSQL.all + DeviceSQL.all
-            + StatusSQL.all + MaintenanceSQL.all + AuditSQL.all + AnswerSQL.all
+            + StatusSQL.all + GaugeSQL.all + HistorySQL.all + NumberSQL.all + BadgeSQL.all + CatalogSQL.all
+            + MaintenanceSQL.all + AuditSQL.all + AnswerSQL.all
     }
 }

@@ -7,6 +7,10 @@ enum ContentCoding {
         static let subtitle = "subtitle"
         static let body = "body"
         static let badge = "badge"
+        static let badgeStep = "badgeStep"
+        static let isTemplate = "template"
+        static let pageID = "pageId"
+        static let pageName = "pageName"
         static let sound = "sound"
         static let category = "category"
         static let thread = "thread"
@@ -25,6 +29,7 @@ enum ContentCoding {
         object[Key.subtitle] = content.subtitle.map(JSON.string)
         object[Key.body] = .string(content.body)
         object[Key.badge] = content.badge.map { JSON.int($0) }
+        object[Key.badgeStep] = content.badgeStep.map { JSON.int($0) }
         object[Key.sound] = content.sound.map(JSON.string)
         object[Key.category] = content.category.map(JSON.string)
         object[Key.thread] = content.threadID.map(JSON.string)
@@ -34,6 +39,9 @@ enum ContentCoding {
         if content.isUrgent { object[Key.isUrgent] = true }
         if content.isSilent { object[Key.isSilent] = true }
         object[Key.raw] = content.raw
+        if content.isTemplate { object[Key.isTemplate] = true }
+        object[Key.pageID] = content.page.map { .string($0.id) }
+        object[Key.pageName] = content.page.map { .string($0.name) }
         return .object(object)
     }
 
@@ -44,6 +52,7 @@ enum ContentCoding {
             subtitle: object[Key.subtitle]?.string,
             body: object[Key.body]?.string ?? "",
             badge: object[Key.badge]?.int.map { Int($0) },
+            badgeStep: object[Key.badgeStep]?.int.map { Int($0) },
             sound: object[Key.sound]?.string,
             category: object[Key.category]?.string,
             threadID: object[Key.thread]?.string,
@@ -51,8 +60,15 @@ enum ContentCoding {
             media: media(object),
             isUrgent: object[Key.isUrgent]?.bool ?? false,
             isSilent: object[Key.isSilent]?.bool ?? false,
-            raw: object[Key.raw]
+            raw: object[Key.raw],
+            isTemplate: object[Key.isTemplate]?.bool ?? false,
+            page: page(object)
         )
+    }
+
+    private static func page(_ object: JSONObject) -> PageReference? {
+        guard let id = object[Key.pageID]?.string, let name = object[Key.pageName]?.string else { return nil }
+        return PageReference(id: id, name: name)
     }
 
     private static func media(_ object: JSONObject) -> MediaReference? {

@@ -14,7 +14,7 @@ enum SliceRow {
     static func read(_ row: Row, tenant: TenantID) throws(PostgresError) -> SliceLease {
         let work: SliceLease.Work =
             try row.text("kind") == "expand" ? .expand(after: try row.optionalID("after")) : .deliver
-        return SliceLease(
+        var lease = SliceLease(
             key: SliceKey(
                 tenant: tenant,
                 message: try row.id("message_id"),
@@ -31,5 +31,7 @@ enum SliceRow {
             attempts: Int16(clamping: try row.int("attempts")),
             lapses: Int16(clamping: try row.int("lapses"))
         )
+        lease.followsLapse = try row.bool("has_lapsed")
+        return lease
     }
 }

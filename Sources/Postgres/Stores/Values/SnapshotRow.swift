@@ -30,7 +30,17 @@ enum NotificationRow {
             content: ContentCoding.decode(try row.object("content")),
             sentAt: try row.time("due_at"),
             expiresAt: try row.time("expires_at"),
-            collapseID: try row.optionalText("collapse_id")
+            collapseID: try row.optionalText("collapse_id"),
+            numbers: NumberRow.read(try row.object("numbers"))
         )
+    }
+}
+
+/// The numbers of one message: an object of dialects and texts.
+enum NumberRow {
+    static func read(_ object: JSONObject) -> [Vendor: String] {
+        var numbers: [Vendor: String] = [:]
+        for (vendor, number) in object.pairs { numbers[Vendor(vendor)] = number.string }
+        return numbers
     }
 }

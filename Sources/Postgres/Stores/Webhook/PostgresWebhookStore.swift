@@ -51,7 +51,7 @@ package struct PostgresWebhookStore: WebhookStore {
     private func deliveries(for lease: WebhookLease, limit: Int) async throws(PostgresError) -> WebhookBatch {
         // One more than asked for says whether more wait.
         let statement = WebhookSQL.batch.with(lease.key.parameters + [.int64(lease.cursor), .int(limit + 1)])
-        let result = try await engine.run(statement, tenant: nil)
+        let result = try await engine.run(Transaction(tenant: nil, [statement], flushes: true)).result(0)
         var batch = WebhookBatch(cursor: lease.cursor, hasMore: result.count > limit)
         var seen: Set<TargetKey> = []
         for row in result.prefix(limit) {
@@ -73,7 +73,7 @@ package struct PostgresWebhookStore: WebhookStore {
     ) async throws(PostgresError) -> WebhookBatch {
         let statements = EventRow.statements(lease.tenant, filter, after: lease.cursor, limit: limit)
         let page = try EventRow.page(
-            try await engine.run(statements, tenant: nil),
+            try await engine.run(Transaction(tenant: nil, statements, flushes: true)),
             after: lease.cursor,
             limit: limit
         )

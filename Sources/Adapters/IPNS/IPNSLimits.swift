@@ -1,0 +1,46 @@
+import Model
+
+/// Sizes and counts of this dialect. The vendor publishes one, the 50 messages of a page; the others are decisions.
+package enum IPNSLimits {
+    /// 64 KiB. A device call is a handful of ids: anything longer only costs memory before any tenant is known.
+    package static let deviceBodyBytes = 64 * 1024
+
+    /// 256 KiB for a send: 1,000 recipients, and a message with all its escapes.
+    package static let senderBodyBytes = 256 * 1024
+
+    /// 128 bytes for any id. Longer ones would be stored and echoed for whoever sends them.
+    package static let identifierBytes = 128
+
+    /// 64 characters of a key or of an operation's name are compared: none is longer.
+    package static let keyCharacters = 64
+
+    /// 4,096 bytes of token: the longest that a push service gives out (FCM).
+    package static let tokenBytes = 4096
+
+    /// 64 hex digits at least make an APNs token (contract §2.5).
+    package static let tokenDigits = 64
+
+    /// 20 messages in a page that names no count (contract §2.9).
+    package static let pageCount = 20
+
+    /// 10 messages in a poll that names no count (contract §2.10).
+    package static let pollCount = 10
+
+    /// 1,000 recipients in one send. Assumed: half of what is counted in the accepting transaction, as a user may have two devices.
+    package static let recipientCount = 1000
+
+    /// 1,000 pairs in a form: splitting is linear, but each pair is a key in memory.
+    package static let formPairCount = 1000
+
+    /// 256 bytes of title, which only histories show.
+    package static let titleBytes = 256
+
+    /// 1,024 bytes of alert: escaped it fits into every push beside the ids, so that none of it is lost.
+    package static let alertBytes = 1024
+
+    /// 32 KiB of message: a device fetches what does not fit into the push.
+    package static let messageBytes = 32 * 1024
+
+    /// 4,096 bytes: what APNs takes for anything but VoIP (Apple, "Generating a remote notification").
+    package static let payloadBytes = 4096
+}

@@ -1,0 +1,184 @@
+import HTTPTypes
+package import Model
+
+/// The fields of one request: JSON, a form, or the query, under any spelling of their keys. Forgiving of types, strict about size and characters.
+///
+/// An empty text is an absent value. Where a field stands in the query and in the body, the body's counts.
+package struct Fields: Sendable {
+    /// Every field that has a meaning here. Contract §2.4–§2.11.
+    package enum Key: String, Sendable, CaseIterable {
+        case appID = "APP_ID"
+        case deviceID = "DEVICE_ID"
+        case pushToken = "PUSH_TOKEN"
+        case userCN = "USER_CN"
+        case pushType = "PUSH_TYPE"
+        case libVer = "LIB_VER"
+        case pushYN = "PUSH_YN"
+        case msgID = "MSG_ID"
+        case reqID = "REQ_ID"
+        case startTime = "START_TIME"
+        case endTime = "END_TIME"
+        case cpUserID = "CP_USER_ID"
+        case pushIDType = "PUSH_ID_TYPE"
+        case reqType = "REQ_TYPE"
+        case count = "COUNT"
+        case pushID = "PUSH_ID"
+        case priority = "PRIORITY"
+        case sendType = "SEND_TYPE"
+        case reserved = "RESV_DATE"
+        case title = "TITLE"
+        case alert = "ALERT"
+        case message = "MESSAGE"
+        case sound = "SOUND"
+        case badge = "BADGE"
+        case reportURL = "REPORT_URL"
+    }
+
+    private static let known: [String: Key] = {
+        var known = Dictionary(Key.allCases.map { (folded($0.rawValue), $0) }) { first, _ in first }
+        // P-hint: the misspelling of a public relative of this product (contract §2.11).
+        known["bedge"] = .badge
+        return known
+    }()
+
+    /// Which field names the operation (contract §2.3).
+    private static let operationNames: Set<String> = ["cmd", "command", "method", "reqcmd"]
+
+    private var values: [Key: JSON] = [:]
+    /// Whether there is a field that has no meaning here: then their set tells nothing.
+    private var hasStrangers = false
+    /// What a field says the operation is.
+    private(set) var operationName: String?
+
+    /// The fields of a request.
+    ///
+    /// - Parameters:
+    ///   - request: as it came.
+    ///   - names: of the binding: further spellings of keys, folded.
+    /// - Throws: `AdapterError(.unreadable)` when the body is neither a JSON object nor a form.
+    package init(_ request: VendorRequest, names: [String: Key] = [:]) throws(AdapterError) {
+        if let query = request.query { take(try FormBody.parse(Array(query.utf8)), names) }
+        let first = request.body.first { !Self.isSpace($0) }
+        guard let first else { return }
+        let isForm = request.headers[.contentType]?.lowercased().hasPrefix("application/x-www-form-urlencoded") ?? false
+        // The first byte decides: `curl -d` says "form" whatever it sends.
+        if first == UInt8(ascii: "{") {
+            guard let object = (try? JSONParser.parse(request.body))?.object else { throw AdapterError(.unreadable) }
+            take(object, names)
+        } else {
+            guard isForm || request.body.contains(UInt8(ascii: "=")) else { throw AdapterError(.unreadable) }
+            take(try FormBody.parse(request.body), names)
+        }
+    }
+
+    private mutating func take(_ object: JSONObject, _ names: [String: Key]) {
+        for (name, value) in object.pairs {
+            let name = Self.folded(name)
+            if let key = names[name] ?? Self.known[name] {
+                values[key] = value
+            } else if Self.operationNames.contains(name) {
+                operationName = value.string
+            } else {
+                hasStrangers = true
+            }
+        }
+    }
+
+    /// A key as it is compared: without case, underscores and dashes. At most as long as a key can be.
+    package static func folded(_ name: String) -> String {
+        String(name.prefix(IPNSLimits.keyCharacters).filter { $0 != "_" && $0 != "-" }).lowercased()
+    }
+
+    /// The fields that are there and not empty; nil with one that has no meaning.
+    var keys: Set<Key>? {
+        hasStrangers ? nil : Set(values.filter { $0.value != .null && $0.value != .string("") }.keys)
+    }
+
+    /// A text, or nil when it is absent, null or empty.
+    ///
+    /// - Throws: `AdapterError(.invalid)` when it is no text, longer than `limit` bytes, or holds a NUL, which PostgreSQL cannot store.
+    func text(_ key: Key, limit: Int = IPNSLimits.identifierBytes) throws(AdapterError) -> String? {
+        switch values[key] {
+        case nil, .null: return nil
+        case .string(let text), .number(let text):
+            guard text.utf8.count <= limit, !text.utf8.contains(0) else { throw invalid(key) }
+            return text.isEmpty ? nil : text
+        case .bool, .array, .object: throw invalid(key)
+        }
+    }
+
+    /// A text that must be there.
+    ///
+    /// - Throws: `AdapterError(.missing)` when it is not, and what `text` throws.
+    func required(_ key: Key, limit: Int = IPNSLimits.identifierBytes) throws(AdapterError) -> String {
+        guard let text = try text(key, limit: limit) else { throw missing(key) }
+        return text
+    }
+
+    /// A whole number, also when it came as digits in a text.
+    ///
+    /// - Throws: `AdapterError(.invalid)` when it is something else.
+    func integer(_ key: Key) throws(AdapterError) -> Int64? {
+        guard let text = try text(key) else { return nil }
+        guard let value = Int64(text) else { throw invalid(key) }
+        return value
+    }
+
+    /// `Y` and `N`, `true` and `false`, `1` and `0` (contract §2.8).
+    ///
+    /// - Throws: `AdapterError(.invalid)` when it is something else.
+    func flag(_ key: Key) throws(AdapterError) -> Bool? {
+        if let flag = values[key]?.bool { return flag }
+        switch try text(key)?.lowercased() {
+        case nil: return nil
+        case "y", "true", "1": return true
+        case "n", "false", "0": return false
+        case .some: throw invalid(key)
+        }
+    }
+
+    /// A list of texts; one text alone, or JSON of a list inside a form's text, is a list too.
+    ///
+    /// - Throws: `AdapterError(.missing)` when it is empty, `.invalid` for an entry that is no text, `.tooLarge` for too many.
+    func list(_ key: Key) throws(AdapterError) -> [String] {
+        var entries: [JSON]
+        switch values[key] {
+        case .array(let list): entries = list
+        case .string(let text) where text.hasPrefix("["):
+            guard let list = (try? JSONParser.parse(text))?.array else { throw invalid(key) }
+            entries = list
+        default: entries = try text(key).map { [.string($0)] } ?? []
+        }
+        guard !entries.isEmpty else { throw missing(key) }
+        guard entries.count <= IPNSLimits.recipientCount else { throw invalid(key) }
+        var texts: [String] = []
+        for entry in entries {
+            guard let text = entry.lenientString, !text.isEmpty, text.utf8.count <= IPNSLimits.identifierBytes,
+                !text.utf8.contains(0)
+            else { throw invalid(key) }
+            texts.append(text)
+        }
+        return texts
+    }
+
+    /// Content: a text, or JSON as its text.
+    ///
+    /// - Throws: `AdapterError(.tooLarge)` when it is longer than `limit` bytes, `.invalid` for a NUL.
+    func content(_ key: Key, limit: Int) throws(AdapterError) -> String? {
+        let text: String? =
+            switch values[key] {
+            case nil, .null: nil
+            case .string(let text), .number(let text): text
+            case .some(let value): JSONWriter.text(value)
+            }
+        guard let text, !text.isEmpty else { return nil }
+        guard text.utf8.count <= limit else { throw AdapterError(.tooLarge, field: key.rawValue) }
+        guard !text.utf8.contains(0) else { throw invalid(key) }
+        return text
+    }
+
+    func missing(_ key: Key) -> AdapterError { AdapterError(.missing, field: key.rawValue) }
+    func invalid(_ key: Key) -> AdapterError { AdapterError(.invalid, field: key.rawValue) }
+
+    private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
+}

@@ -1,0 +1,121 @@
+import Model
+
+/// One call on its way to the commands it stands for. Contract §2.5–§2.10.
+struct IPNSRequest {
+    let operation: Operation
+    let fields: Fields
+    let settings: IPNSSettings
+    /// Ours; the vendor has no way to repeat a send safely.
+    let idempotencyKey: String?
+
+    /// What the call asks for, in one transaction.
+    ///
+    /// - Throws: `AdapterError` naming the field that is missing, wrong or over its limit.
+    func commands() throws(AdapterError) -> [Command] {
+        switch operation {
+        case .appRegist: try registration()
+        case .recvReport: [.receipt(try report(.received, .msgID))]
+        case .readReport: [.receipt(try report(.read, .reqID))]
+        case .updateConfig: [.preference(.setPreferences(try caller(), try change()))]
+        case .getConfig: [.preference(.preferences(try caller()))]
+        case .getMsgs: [.inbox(.history(try caller(), try page()))]
+        case .getMsgDetail: [.inbox(.message(try caller(), number: try fields.required(.reqID)))]
+        case .polling: [.inbox(.poll(try caller(), limit: try count(default: IPNSLimits.pollCount)))]
+        case .send: [.submission(.submit(try submission()))]
+        }
+    }
+
+    /// Registers, then sets what the call says of pushes, then asks what holds: a repeat that says nothing keeps it (contract §2.5).
+    private func registration() throws(AdapterError) -> [Command] {
+        let user = try fields.required(.userCN)
+        let platform = try platform()
+        guard let token = try token(platform) else { throw fields.missing(.pushToken) }
+        let key = try fields.text(.deviceID).map { VendorDeviceKey($0) }
+        var registration = DeviceRegistration(
+            key: key,
+            platform: platform,
+            environment: settings.environment,
+            token: token,
+            user: UserID(user)
+        )
+        registration.derivesKey = true
+        if let version = try fields.text(.libVer) { registration.attributes["libVer"] = .string(version) }
+        let caller = DeviceCaller(key: key, token: token)
+        var commands: [Command] = [.registration(.register(registration))]
+        if let accepts = try fields.flag(.pushYN) {
+            commands.append(.preference(.setPreferences(caller, PreferenceChange(acceptsPush: accepts))))
+        }
+        return commands + [.preference(.preferences(caller))]
+    }
+
+    /// Who calls: by `DEVICE_ID`, else by `PUSH_TOKEN` (contract §2.4).
+    private func caller() throws(AdapterError) -> DeviceCaller {
+        let caller = DeviceCaller(
+            key: try fields.text(.deviceID).map { VendorDeviceKey($0) },
+            token: try token(try platform())
+        )
+        guard caller.key != nil || caller.token != nil else { throw fields.missing(.deviceID) }
+        return caller
+    }
+
+    private func platform() throws(AdapterError) -> Platform {
+        guard let text = try fields.text(.pushType) else { return .ios }
+        guard let platform = Platform(rawValue: text.lowercased()) else { throw fields.invalid(.pushType) }
+        return platform
+    }
+
+    /// An APNs token has at least 64 hex digits (contract §2.5).
+    private func token(_ platform: Platform) throws(AdapterError) -> DeviceToken? {
+        guard let text = try fields.text(.pushToken, limit: IPNSLimits.tokenBytes) else { return nil }
+        let token =
+            switch platform {
+            case .ios: text.utf8.count < IPNSLimits.tokenDigits ? nil : DeviceToken(apns: text)
+            case .android: DeviceToken(fcm: text)
+            }
+        guard let token else { throw fields.invalid(.pushToken) }
+        return token
+    }
+
+    private func report(_ kind: ReceiptKind, _ key: Fields.Key) throws(AdapterError) -> ReceiptCommand {
+        .reportNumber(kind, number: try fields.required(key), caller: try caller())
+    }
+
+    /// An absent or empty field leaves what it is (contract §2.8).
+    private func change() throws(AdapterError) -> PreferenceChange {
+        PreferenceChange(
+            acceptsPush: try fields.flag(.pushYN),
+            windowFrom: try minute(.startTime),
+            windowTo: try minute(.endTime),
+            timeZone: IPNSSettings.timeZone,
+            alias: try fields.text(.cpUserID).map { UserID($0) }
+        )
+    }
+
+    private func minute(_ key: Fields.Key) throws(AdapterError) -> Int? {
+        guard let text = try fields.text(key) else { return nil }
+        guard text.utf8.count == 4, let minute = DailyWindow.minute(text) else { throw fields.invalid(key) }
+        return minute
+    }
+
+    /// `N`: the newest, whatever `REQ_ID` says; `O`: what is older than it (contract §2.9).
+    private func page() throws(AdapterError) -> HistoryPage {
+        let owner: HistoryPage.Owner
+        switch try fields.required(.pushIDType) {
+        case "@00": owner = .device
+        // Assumed: a USER_CN that is not the device's own is refused, because no call of the vendor's library names another.
+        case "@01": owner = .user(try fields.text(.userCN).map { UserID($0) })
+        default: throw fields.invalid(.pushIDType)
+        }
+        let count = try count(default: IPNSLimits.pageCount)
+        switch try fields.required(.reqType).uppercased() {
+        case "N": return HistoryPage(owner, count: count)
+        case "O": return HistoryPage(owner, before: try fields.required(.reqID), count: count)
+        default: throw fields.invalid(.reqType)
+        }
+    }
+
+    private func count(default count: Int) throws(AdapterError) -> Int {
+        guard let asked = try fields.integer(.count), asked >= 1 else { return count }
+        return Int(min(asked, Int64(HistoryPage.limit)))
+    }
+}

@@ -1,0 +1,19 @@
+package import Model
+
+/// Times on this wire: `yyyyMMddHHmmss` on the clock of Seoul (contract §2.4).
+package enum WireTime {
+    /// `20200115090000`.
+    package static func text(_ time: Timestamp) -> String {
+        LocalTime(time, in: IPNSSettings.timeZone).description.filter { $0.isNumber }
+    }
+
+    /// The moment, or nil when the text is none.
+    package static func parse(_ text: String) -> Timestamp? {
+        let digits = Array(text)
+        guard digits.count == 14, digits.allSatisfy({ $0.isASCII && $0.isNumber }) else { return nil }
+        func part(_ range: Range<Int>) -> String { String(digits[range]) }
+        let date = "\(part(0..<4))-\(part(4..<6))-\(part(6..<8))"
+        return LocalTime("\(date)T\(part(8..<10)):\(part(10..<12)):\(part(12..<14))")?
+            .moment(in: IPNSSettings.timeZone)
+    }
+}

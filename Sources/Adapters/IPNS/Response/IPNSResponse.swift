@@ -1,0 +1,105 @@
+import HTTPTypes
+import Model
+
+/// The answer to one call. Contract §2.4: the pair of result and text stands twice, because nobody knows which the library reads; the answer to a
+/// successful send has it once (§2.11).
+struct IPNSResponse {
+    /// Nil for a call that nobody knows.
+    let operation: Operation?
+
+    /// The answer to what came of the commands: the first refusal counts for all of them.
+    func answer(_ replies: [Reply]) -> VendorResponse {
+        for reply in replies {
+            if case .refused(let refusal) = reply { return Self.failure(IPNSError(refusal)) }
+        }
+        return body(replies).map { Self.json(.object($0)) } ?? Self.failure(IPNSError(.unavailable(retryAfter: nil)))
+    }
+
+    static func failure(_ error: IPNSError) -> VendorResponse {
+        json(.object(head(error.code, error.text)), status: error.status)
+    }
+
+    /// Nil for replies that do not belong to this call: a mistake of ours.
+    private func body(_ replies: [Reply]) -> JSONObject? {
+        switch (operation, replies.first) {
+        case (.appRegist, .registration(.registered(let device))):
+            guard case .preference(.preferences(let preferences))? = replies.last else { return nil }
+            return Self.success([
+                ("DEVICE_ID", .string(device.key.rawValue)), ("PUSH_YN", Self.flag(preferences.acceptsPush)),
+            ])
+        case (.recvReport, .receipt), (.readReport, .receipt), (.updateConfig, .preference(.preferencesSet)):
+            return Self.success([])
+        case (.getConfig, .preference(.preferences(let preferences))): return Self.config(preferences)
+        case (.getMsgs, .inbox(.history(let entries))):
+            return Self.success([("COUNT", .int(entries.count)), ("LIST", .array(entries.map(Self.item)))])
+        case (.getMsgDetail, .inbox(.message(let entry))): return Self.success([("ITEM", Self.item(entry))])
+        case (.polling, .inbox(.polled(let entries, let remaining))):
+            return Self.success([("REMAIN", .int(remaining)), ("LIST", .array(entries.map(Self.item)))])
+        case (.send, .submission(.addressed(let sent))): return Self.accepted(sent)
+        default: return nil  // every other pair is a mistake of ours
+        }
+    }
+
+    private static func config(_ preferences: DevicePreferences) -> JSONObject {
+        success([
+            ("PUSH_YN", flag(preferences.acceptsPush)),
+            ("START_TIME", .string(DailyWindow.text(preferences.window?.from ?? 0))),
+            ("END_TIME", .string(DailyWindow.text(preferences.window?.to ?? 1439))),
+            ("CP_USER_ID", .string((preferences.alias ?? preferences.user)?.rawValue ?? "")),
+        ])
+    }
+
+    /// Contract §2.9.
+    private static func item(_ entry: InboxEntry) -> JSON {
+        let notification = entry.notification
+        return .pairs([
+            "REQ_ID": .string(notification.number(for: .ipns)),
+            "TITLE": .string(notification.content.title ?? ""),
+            "ALERT": .string(IPNSPayload.alert(of: notification.content)),
+            "MESSAGE": .string(IPNSPayload.message(of: notification)),
+            "SEND_DATE": .string(WireTime.text(notification.sentAt)),
+            "RECV_YN": flag(entry.receivedAt != nil),
+            "READ_YN": flag(entry.readAt != nil),
+            "USER_CN": .string(entry.user?.rawValue ?? ""),
+        ])
+    }
+
+    /// Contract §2.11.
+    private static func accepted(_ sent: AddressedSubmission) -> JSONObject {
+        let unknown = sent.unknown.map { address -> JSON in
+            switch address {
+            case .phone(let text): .string(text)
+            case .deviceKey(let key): .string(key.rawValue)
+            case .user(let user): .string(user.rawValue)
+            case .device(let device): .string(device.description)
+            }
+        }
+        return JSONObject([
+            ("RT", .string(ResultCode.success.rawValue)), ("RT_MSG", "SUCCESS"),
+            ("MESSAGE_ID", .string(sent.number ?? sent.message.description)),
+            ("ACCEPTED", .int(sent.addressees ?? 0)), ("NOT_FOUND", .array(unknown)),
+        ])
+    }
+
+    private static func success(_ rest: [(String, JSON)]) -> JSONObject {
+        var body = head(.success, "SUCCESS")
+        body["error"] = ""
+        for (key, value) in rest { body[key] = value }
+        return body
+    }
+
+    private static func head(_ code: ResultCode, _ text: String) -> JSONObject {
+        JSONObject([
+            ("RT", .string(code.rawValue)), ("RT_MSG", .string(text)), ("rtCode", .string(code.rawValue)),
+            ("error", .string(text)),
+        ])
+    }
+
+    private static func flag(_ flag: Bool) -> JSON { flag ? "Y" : "N" }
+
+    private static func json(_ value: JSON, status: Int = 200) -> VendorResponse {
+        var headers = HTTPFields()
+        headers[.contentType] = "application/json; charset=UTF-8"
+        return VendorResponse(status: status, headers: headers, body: JSONWriter.bytes(value))
+    }
+}

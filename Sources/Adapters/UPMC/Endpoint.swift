@@ -1,0 +1,89 @@
+package import Model
+
+/// One call of the catalogue, by whatever prefix it came. The raw value is its name on the wire without `.ctl`, and the route's name in metrics.
+///
+/// Source: contract §1.6.
+package enum Endpoint: String, Sendable, CaseIterable {
+    case askingAuthorization = "asking_authorization"
+    case encryptionKey = "getEncriptKey"
+    case registerService = "rcv_register_service"
+    case addService = "rcv_add_service"
+    case registerUser = "rcv_register_user"
+    case registerServiceAndUser = "new_rcv_register_service_and_user"
+    case registerWebServiceAndUser = "wpns_rcv_register_service_and_user"
+    case getService = "rcv_get_service"
+    case deleteService = "rcv_delete_service"
+    case deleteUser = "rcv_delete_user"
+    case joinGroup = "rcv_register_usergroup_user"
+    case leaveGroup = "rcv_delete_usergroup_user"
+    case groupUsers = "rcv_get_usergroup_user"
+    case registerGroup = "rcv_register_usergroup"
+    case groups = "rcv_get_usergroup"
+    case deleteGroup = "rcv_delete_usergroup"
+    case acknowledge = "rcv_register_sent_ack"
+    case read = "rcv_register_send_result"
+    case setBadge = "rcv_init_badgeNo"
+    case send = "rcv_register_message"
+    case sendToGroup = "rcv_register_groupmessage"
+    case sendToList = "rcv_register_csvmessage"
+    case alive = "rcv_appAlive"
+    case brokerConfiguration = "rcv_comm_configuration"
+    case reallocateBroker = "reAllocateUpns"
+    case putLog = "putAppLog"
+    case lastSession = "last-session"
+    case purchase = "purchase"
+
+    /// Where the vendor's servers are known to stand (contract §1.2); `.ctl` names are answered below any other path too.
+    static let prefixes = ["/upmc", "/receiver", ""]
+
+    /// Every exact path with its call; then whatever else ends in `.ctl`, in any case and below any prefix.
+    package static var routes: [VendorRoute] {
+        let exact = allCases.flatMap { endpoint in
+            prefixes.map { prefix in
+                VendorRoute(
+                    name: endpoint.rawValue,
+                    path: .exact(prefix + endpoint.path),
+                    bodyLimitBytes: endpoint.bodyLimitBytes
+                )
+            }
+        }
+        let rest = VendorRoute(name: unknownRoute, path: .suffix(".ctl"), bodyLimitBytes: UPMCLimits.fileBodyBytes)
+        let known = prefixes.filter { !$0.isEmpty }.map { prefix in
+            VendorRoute(name: unknownRoute, path: .prefix(prefix), bodyLimitBytes: UPMCLimits.fileBodyBytes)
+        }
+        return exact + known + [rest]
+    }
+
+    static let unknownRoute = "unknown"
+
+    /// The call that a path means: by its last part, as it is spelled, else in whatever case.
+    package init?(path: String) {
+        let parts = path.split(separator: "/", omittingEmptySubsequences: true)
+        guard let last = parts.last else { return nil }
+        if parts.dropLast().last == "mobile", let found = Self(rawValue: String(last)), found.isMarketing {
+            self = found
+            return
+        }
+        guard last.utf8.count <= UPMCLimits.identifierBytes, last.lowercased().hasSuffix(".ctl") else { return nil }
+        let name = String(last.dropLast(4))
+        if let found = Self(rawValue: name), !found.isMarketing {
+            self = found
+            return
+        }
+        let folded = name.lowercased()
+        guard let found = Self.allCases.first(where: { !$0.isMarketing && $0.rawValue.lowercased() == folded }) else {
+            return nil
+        }
+        self = found
+    }
+
+    var path: String { isMarketing ? "/mobile/\(rawValue)" : "/\(rawValue).ctl" }
+
+    /// The calls of the marketing server, in JSON (contract §1.13).
+    var isMarketing: Bool { self == .lastSession || self == .purchase }
+
+    /// The send family, whose `BODY` is an object (contract §1.3).
+    var isSend: Bool { self == .send || self == .sendToGroup || self == .sendToList }
+
+    private var bodyLimitBytes: Int { self == .sendToList ? UPMCLimits.fileBodyBytes : UPMCLimits.bodyBytes }
+}

@@ -1,0 +1,56 @@
+import Crypto
+import HTTPTypes
+import Model
+
+/// Whether a call may be carried out: apps by `AUTHKEY` where the binding asks for it, senders by a key of the operator's where there is one.
+struct Guard {
+    private let endpoint: Endpoint
+    private let parameters: Parameters
+    private let settings: UPMCSettings
+    private let secrets: [String: [UInt8]]
+
+    init(_ endpoint: Endpoint, _ parameters: Parameters, _ settings: UPMCSettings, _ secrets: [String: [UInt8]]) {
+        self.endpoint = endpoint
+        self.parameters = parameters
+        self.settings = settings
+        self.secrets = secrets
+    }
+
+    /// - Throws: `AdapterError(.unauthorized)`.
+    func check(_ request: VendorRequest) throws(AdapterError) {
+        if endpoint.isSend {
+            guard let key = secrets[UPMCSettings.sendSecretName] else { return }
+            // An app that may show who it is may send as the vendor's library does.
+            guard Self.shows(key, request) || settings.needsKey && hasKey(request) else {
+                throw AdapterError(.unauthorized)
+            }
+            return
+        }
+        guard settings.needsKey, !isExempt else { return }
+        guard hasKey(request) else { throw AdapterError(.unauthorized) }
+    }
+
+    /// Those that come before a key, and those of the web's service worker, which has none (contract §1.4).
+    private var isExempt: Bool {
+        switch endpoint {
+        case .askingAuthorization, .encryptionKey, .putLog: true
+        case .acknowledge, .read: parameters.all("PNSID").last?.uppercased() == DeviceName.Network.web.rawValue
+        default: false  // every other call of an app
+        }
+    }
+
+    private func hasKey(_ request: VendorRequest) -> Bool {
+        AuthKey(applicationID: settings.applicationID, secret: secrets[UPMCSettings.secretName]).accepts(
+            parameters.echo("AUTHKEY"),
+            user: parameters.echo("CUID"),
+            token: parameters.echo("PSID"),
+            now: request.receivedAt
+        )
+    }
+
+    /// `X-Gateway-Key`, compared without telling by its time how much of it is right.
+    private static func shows(_ key: [UInt8], _ request: VendorRequest) -> Bool {
+        guard let name = HTTPField.Name("X-Gateway-Key"), let shown = request.headers[name] else { return false }
+        return SHA256.hash(data: Array(shown.utf8)) == SHA256.hash(data: key)
+    }
+}

@@ -1,0 +1,105 @@
+import HTTPTypes
+import Model
+
+/// The parameters of one call: a form, a multipart form, or the query of its address, all the same to every endpoint (contract §1.3).
+struct Parameters {
+    private var values: [String: [String]] = [:]
+    private var files: [String: [UInt8]] = [:]
+
+    /// No parameters: what is known of a body that could not be read.
+    init() {}
+
+    /// Those of the query first, then of the body: a body's word comes after and wins.
+    ///
+    /// - Throws: `AdapterError(.unreadable)` for what is no form, or more fields than the limit.
+    init(_ request: VendorRequest) throws(AdapterError) {
+        if let query = request.query {
+            guard query.utf8.count <= UPMCLimits.queryBytes else { throw AdapterError(.tooLarge) }
+            try add(form: Array(query.utf8)[...])
+        }
+        guard !request.body.isEmpty else { return }
+        let type = request.headers[.contentType] ?? ""
+        if type.lowercased().hasPrefix("multipart/form-data") {
+            let parts = try MultipartBody.parse(request.body, contentType: type)
+            for part in parts { try add(part) }
+        } else {
+            // Whatever else it says it is: senders are known that misspell the header (contract §1.9.1).
+            try add(form: request.body[...])
+        }
+    }
+
+    private mutating func add(form: ArraySlice<UInt8>) throws(AdapterError) {
+        let pairs = form.split(separator: UInt8(ascii: "&"), maxSplits: UPMCLimits.fieldCount)
+        guard pairs.count <= UPMCLimits.fieldCount else { throw AdapterError(.unreadable) }
+        for pair in pairs {
+            let halves = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+            guard let name = halves.first.flatMap({ PercentCoding.decode($0) }),
+                let value = halves.count > 1 ? PercentCoding.decode(halves[1]) : ""
+            else { throw AdapterError(.unreadable) }
+            values[name, default: []].append(value)
+        }
+    }
+
+    private mutating func add(_ part: MultipartBody.Part) throws(AdapterError) {
+        if part.isFile {
+            files[part.name] = part.bytes
+            return
+        }
+        guard let text = String(validating: part.bytes, as: UTF8.self) else { throw AdapterError(.unreadable) }
+        values[part.name, default: []].append(text)
+    }
+
+    /// What else a parameter is called (contract §1.8).
+    private static let aliases: [String: [String]] = [
+        "APP_ID": ["APPID", "APPLICATION_ID"],
+        "DEVICE_ID": ["DVC_ID", "UUID", "DEVICE_UUID"],
+        "DEVICE_TYPE": ["DVC_TYP"],
+        "PNSID": ["PNS_ID"],
+        "CBSID": ["CBS_ID"],
+        "CNAME": ["USER_NM", "CLIENT_NAME"],
+        "PHONENUM": ["USER_HP", "PHONE_NUMBER", "PHONENO"],
+        "CUID": ["CLIENT_UID"],
+        "PUSHKEY": ["KEY_PUSH_KEY"],
+    ]
+
+    /// Every value of a parameter that is not empty, the last one last.
+    func all(_ name: String) -> [String] {
+        ([name] + (Self.aliases[name] ?? [])).flatMap { values[$0] ?? [] }.filter { !$0.isEmpty }
+    }
+
+    /// Whether it was said at all, even empty.
+    func has(_ name: String) -> Bool { ([name] + (Self.aliases[name] ?? [])).contains { values[$0] != nil } }
+
+    func file(_ name: String) -> [UInt8]? { files[name] }
+
+    /// The last value, or nil when there is none or it is empty.
+    ///
+    /// - Throws: `AdapterError(.invalid)` when it is longer than `limit` bytes or holds a NUL, which PostgreSQL cannot store.
+    func text(_ name: String, limit: Int = UPMCLimits.identifierBytes) throws(AdapterError) -> String? {
+        guard let text = all(name).last else { return nil }
+        guard text.utf8.count <= limit, !text.utf8.contains(0) else { throw AdapterError(.invalid, field: name) }
+        return text
+    }
+
+    /// - Throws: `AdapterError(.missing)` when there is none, and what `text` throws.
+    func required(_ name: String, limit: Int = UPMCLimits.identifierBytes) throws(AdapterError) -> String {
+        guard let text = try text(name, limit: limit) else { throw AdapterError(.missing, field: name) }
+        return text
+    }
+
+    /// - Throws: `AdapterError(.invalid)` when it is no whole number.
+    func integer(_ name: String) throws(AdapterError) -> Int? {
+        guard let text = try text(name) else { return nil }
+        guard let value = Int(text) else { throw AdapterError(.invalid, field: name) }
+        return value
+    }
+
+    /// `Y`, in either case.
+    func flag(_ name: String) -> Bool { all(name).last?.lowercased() == "y" }
+
+    /// What an answer may repeat; empty when there is nothing fit to repeat. Total, because errors are answered with it too.
+    func echo(_ name: String) -> String {
+        guard let text = all(name).last, text.utf8.count <= UPMCLimits.tokenBytes else { return "" }
+        return text
+    }
+}

@@ -1,0 +1,92 @@
+import Model
+
+/// Who a send is for, as callers write it.
+enum RecipientList {
+    /// `CUID`: one id, a JSON array, a list without quotes, or the parameter several times (contract §1.9.1). Each once, in the given order.
+    ///
+    /// - Throws: `AdapterError(.missing)` when nobody is named, `.invalid` for an id that cannot be one, `.tooLarge` for too many.
+    static func users(_ parameters: Parameters) throws(AdapterError) -> [UserID] {
+        var names: [String] = []
+        for value in parameters.all("CUID") { names += list(value) }
+        if names.isEmpty { throw AdapterError(.missing, field: "CUID") }
+        guard names.count <= UPMCLimits.recipientCount else { throw AdapterError(.tooLarge, field: "CUID") }
+        var seen: Set<String> = []
+        var users: [UserID] = []
+        for name in names where seen.insert(name).inserted {
+            guard name.utf8.count <= UPMCLimits.identifierBytes, !name.utf8.contains(0) else {
+                throw AdapterError(.invalid, field: "CUID")
+            }
+            users.append(UserID(name))
+        }
+        return users
+    }
+
+    /// The texts of a JSON array, or of one that lacks its quotes; any other text is one entry.
+    static func list(_ value: String) -> [String] {
+        let text = trimmed(value[...])
+        guard text.hasPrefix("["), text.hasSuffix("]"), text.utf8.count >= 2 else { return text.isEmpty ? [] : [text] }
+        if let array = (try? JSONParser.parse(text))?.array {
+            return array.compactMap(\.lenientString).filter { !$0.isEmpty }
+        }
+        return text.dropFirst().dropLast().split(separator: ",").map { trimmed($0).filter { $0 != "\"" } }
+            .filter { !$0.isEmpty }
+    }
+
+    /// One row per line: `CUID,CNAME[,VAR1…]`, quoted or not (contract §1.9.3). Of two rows of one user the first counts.
+    ///
+    /// - Throws: `AdapterError` of the field `upload_file`.
+    static func rows(_ file: [UInt8]) throws(AdapterError) -> [UserVariables] {
+        var bytes = file[...]
+        // A spreadsheet's mark of UTF-8.
+        if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { bytes = bytes.dropFirst(3) }
+        guard let text = String(validating: bytes, as: UTF8.self), !text.utf8.contains(0) else {
+            throw AdapterError(.unreadable)
+        }
+        var rows: [UserVariables] = []
+        var seen: Set<String> = []
+        for line in text.split(whereSeparator: \.isNewline) {
+            let cells = cells(line)
+            guard let user = cells.first, !user.isEmpty else { continue }
+            guard user.utf8.count <= UPMCLimits.identifierBytes, cells.count <= UPMCLimits.columnCount else {
+                throw AdapterError(.invalid, field: "upload_file")
+            }
+            guard seen.insert(user).inserted else { continue }
+            guard rows.count < UPMCLimits.recipientCount else { throw AdapterError(.tooLarge, field: "upload_file") }
+            var values = JSONObject()
+            for (index, cell) in cells.dropFirst().enumerated() {
+                values[index == 0 ? "CNAME" : "VAR\(index)"] = .string(cell)
+            }
+            rows.append(UserVariables(user: UserID(user), values: values))
+        }
+        if rows.isEmpty { throw AdapterError(.missing, field: "upload_file") }
+        return rows
+    }
+
+    /// Cells of one line; a quoted one may hold commas, and a doubled quote is one.
+    private static func cells(_ line: Substring) -> [String] {
+        var cells: [String] = []
+        var cell = ""
+        var isQuoted = false
+        var rest = line
+        while let character = rest.popFirst() {
+            switch character {
+            case "\"" where isQuoted && rest.first == "\"":
+                cell.append("\"")
+                rest = rest.dropFirst()
+            case "\"": isQuoted.toggle()
+            case "," where !isQuoted:
+                cells.append(trimmed(cell[...]))
+                cell = ""
+            default: cell.append(character)  // any other character stands for itself
+            }
+        }
+        return cells + [trimmed(cell[...])]
+    }
+
+    private static func trimmed(_ text: Substring) -> String {
+        var text = text
+        while text.first?.isWhitespace == true { text.removeFirst() }
+        while text.last?.isWhitespace == true { text.removeLast() }
+        return String(text)
+    }
+}

@@ -1,0 +1,148 @@
+import Model
+
+/// One call as commands. What is missing or wrong is thrown with the vendor's own name of it.
+struct UPMCRequest {
+    let endpoint: Endpoint
+    let parameters: Parameters
+    let settings: UPMCSettings
+    let receivedAt: Timestamp
+
+    /// None for calls that the server answers by itself.
+    func commands() throws(AdapterError) -> [Command] {
+        switch endpoint {
+        case .askingAuthorization:
+            _ = try parameters.required("PSID", limit: UPMCLimits.tokenBytes)
+            return []
+        // Assumed: nothing is known of its answer, so that the library goes on without keys of the server (contract §1.8.14).
+        case .encryptionKey: throw AdapterError(.notFound)
+        case .reallocateBroker: throw AdapterError(.notFound, field: "UPNS")
+        case .brokerConfiguration, .putLog: return []
+        case .registerService, .addService: return [try registerService(user: try serviceUser())]
+        case .registerServiceAndUser, .registerWebServiceAndUser:
+            return [try registerService(user: try combinedUser())]
+        case .registerUser: return [try registerUser()]
+        case .getService: return [.registration(.standing(key: try DeviceName(parameters).key))]
+        case .deleteService: return [.registration(.unregister(.key(try DeviceName(parameters).key)))]
+        case .deleteUser: return [.registration(.assign(key: try DeviceName(parameters).key, .clear))]
+        case .joinGroup: return [.preference(.changeMembers(try group(), GroupChange(add: [try member()])))]
+        case .leaveGroup: return [.preference(.changeMembers(try group(), GroupChange(remove: [try member()])))]
+        case .groupUsers: return [.preference(.listMembers(try group(), try DeviceName.user(parameters)))]
+        case .registerGroup:
+            return [.preference(.createGroup(title: try parameters.required("GROUPNAME", limit: 256)))]
+        case .groups:
+            return [.preference(.listGroups(try parameters.text("GROUPSEQ").map { GroupName($0) }))]
+        case .deleteGroup: return [.preference(.deleteGroup(try group()))]
+        case .acknowledge: return [.receipt(try receipt(.received, nil))]
+        case .read: return [.receipt(try receipt(.read, try badgeChange()))]
+        case .setBadge: return [.badge(.set(try badge(), of: DeviceName.reporter(parameters)))]
+        case .send, .sendToGroup, .sendToList: return [.submission(.submit(try submission()))]
+        case .alive: return [.inbox(.appState(key: try DeviceName(parameters).key, isActive: false))]
+        case .lastSession, .purchase: throw AdapterError(.notFound)  // in JSON, and read elsewhere
+        }
+    }
+
+    // MARK: Registration, contract §1.8.2 to §1.8.7
+
+    private func registerService(user: UserChange) throws(AdapterError) -> Command {
+        let device = try DeviceName(parameters)
+        guard device.token != nil else { throw AdapterError(.missing, field: "PSID") }
+        return .registration(.enlist(try registration(of: device), user))
+    }
+
+    private func registration(of device: DeviceName) throws(AdapterError) -> DeviceRegistration {
+        var attributes = JSONObject()
+        for name in ["DEVICE_MD", "OS_VER", "APP_VER", "P256DH", "PUB_TOKEN"] {
+            attributes[name] = try parameters.text(name, limit: UPMCLimits.tokenBytes).map { .string($0) }
+        }
+        // Known by then, or production; a token that is of the other world is found out by trying (design, delivery engine).
+        let mode = try parameters.text("APNS_MODE")
+        let environment: PushEnvironment? = mode.map { $0.uppercased() == "DEV" ? .sandbox : .production }
+        return DeviceRegistration(
+            key: device.key,
+            platform: device.network.platform,
+            environment: environment,
+            token: device.token,
+            phone: try phone(),
+            attributes: attributes
+        )
+    }
+
+    /// Eleven zeros are the library's word for none.
+    private func phone() throws(AdapterError) -> String? {
+        guard let text = try parameters.text("PHONENUM") else { return nil }
+        let digits = text.filter { $0.isASCII && $0.isNumber }
+        return digits.contains { $0 != "0" } ? digits : nil
+    }
+
+    private func assigned(_ user: UserID) throws(AdapterError) -> UserChange {
+        let name = try parameters.text("CNAME", limit: 256)
+        return .set(
+            user,
+            name: name == AuthKey.guest ? nil : name,
+            phone: try phone(),
+            isExclusive: settings.isSingleDevicePerUser
+        )
+    }
+
+    /// Nobody, said to a service, leaves whoever there is.
+    private func serviceUser() throws(AdapterError) -> UserChange {
+        guard let user = try DeviceName.user(parameters) else { return .keep }
+        return try assigned(user)
+    }
+
+    /// Assumed: a combined call that names GUEST means it: whoever logged out must get nothing more of the user before.
+    private func combinedUser() throws(AdapterError) -> UserChange {
+        guard let user = try DeviceName.user(parameters) else {
+            return parameters.all("CUID").isEmpty ? .keep : .clear
+        }
+        return try assigned(user)
+    }
+
+    private func registerUser() throws(AdapterError) -> Command {
+        let device = try DeviceName(parameters)
+        guard let user = try DeviceName.user(parameters) else {
+            _ = try parameters.required("CUID")
+            return .registration(.assign(key: device.key, .clear))
+        }
+        // Until 3.5 the user came before the service: his device is then one without a token.
+        guard settings.version <= .v35 else {
+            return .registration(.assign(key: device.key, try assigned(user)))
+        }
+        var registration = try registration(of: device)
+        registration.token = nil
+        return .registration(.enlist(registration, try assigned(user)))
+    }
+
+    // MARK: Groups, contract §1.8.8
+
+    private func group() throws(AdapterError) -> GroupName {
+        GroupName(try parameters.required("GROUPSEQ"))
+    }
+
+    private func member() throws(AdapterError) -> UserID {
+        _ = try parameters.required("CUID")
+        guard let user = try DeviceName.user(parameters) else { throw AdapterError(.invalid, field: "CUID") }
+        return user
+    }
+
+    // MARK: Receipts and badges, contract §1.8.9 to §1.8.12
+
+    private func receipt(_ kind: ReceiptKind, _ change: BadgeChange?) throws(AdapterError) -> ReceiptCommand {
+        let number = try parameters.required("SEQNO")
+        return .acknowledge(kind, reference: number, DeviceName.reporter(parameters), change)
+    }
+
+    private func badgeChange() throws(AdapterError) -> BadgeChange? {
+        guard let count = try parameters.integer("BADGENO") else { return nil }
+        guard (-1...UPMCLimits.badge).contains(count) else { throw AdapterError(.invalid, field: "BADGENO") }
+        return count < 0 ? .keep : .set(count)
+    }
+
+    private func badge() throws(AdapterError) -> Int {
+        _ = try parameters.required("BADGENO")
+        guard let count = try parameters.integer("BADGENO"), (0...UPMCLimits.badge).contains(count) else {
+            throw AdapterError(.invalid, field: "BADGENO")
+        }
+        return count
+    }
+}

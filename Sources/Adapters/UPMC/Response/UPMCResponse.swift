@@ -1,0 +1,223 @@
+import HTTPTypes
+import Model
+
+/// The answer to one call: `HEADER` and `BODY`, all scalars as strings, under HTTP 200 (contract §1.3).
+struct UPMCResponse {
+    let endpoint: Endpoint
+    /// Of the request, because answers repeat its ids; empty where it could not be read.
+    let parameters: Parameters
+    let settings: UPMCSettings
+    /// For keys of apps.
+    let secret: [UInt8]?
+    let receivedAt: Timestamp
+
+    /// The answer to what came of the command; nil: there was none.
+    func answer(_ reply: Reply?) -> VendorResponse {
+        if endpoint.isMarketing { return marketing(reply) }
+        if endpoint.isSend { return send(reply) }
+        switch (endpoint, reply) {
+        case (.askingAuthorization, nil): return list([["AUTHKEY": .string(key(for: requestUser))]])
+        case (.brokerConfiguration, nil): return list([["SERVICE_STOP": "Y"]])
+        case (.putLog, nil): return list([[:]])
+        // A log names no app in some libraries: it is thrown away all the same.
+        case (.putLog, .refused(.unknownBinding)): return list([[:]])
+        // Pinged before the device is registered.
+        case (.alive, .inbox), (.alive, .refused(.unknownDevice)): return list([[:]])
+        case (_, .refused(let refusal)): return fail(UPMCError(refusal, at: endpoint, isReserved: false))
+        case (_, .registration(let reply)): return registration(reply)
+        case (_, .preference(let reply)): return preference(reply)
+        case (_, .receipt(.acknowledged(_, let badge))):
+            return list([endpoint == .read ? ["BADGENO": .string(String(badge))] : [:]])
+        case (_, .badge(.count(let count))): return list([["BADGENO": .string(String(count))]])
+        case (_, .receipt), (_, .inbox), (_, .submission), (_, .media), (_, nil): return mismatch()
+        }
+    }
+
+    func refuse(_ error: AdapterError) -> VendorResponse {
+        if endpoint.isMarketing {
+            let text = UPMCError(error).text
+            return .json(
+                ["code": .string(ResultCode.badRequest.rawValue), "message": .string(text)],
+                status: error.code == .unreadable ? 400 : 200
+            )
+        }
+        return fail(UPMCError(error))
+    }
+
+    /// An error in the shape of this call's family.
+    func fail(_ error: UPMCError) -> VendorResponse {
+        .failure(error, body: endpoint.isSend ? .object(JSONObject()) : .array([.object(JSONObject())]))
+    }
+
+    /// A reply that does not belong to this call: a mistake of ours, answered as our own trouble.
+    private func mismatch() -> VendorResponse {
+        fail(UPMCError(.unavailable(retryAfter: nil), at: endpoint, isReserved: false))
+    }
+
+    // MARK: Registration
+
+    private var requestUser: String { parameters.echo("CUID") }
+
+    private func key(for user: String) -> String {
+        AuthKey(applicationID: settings.applicationID, secret: secret)
+            .issue(user: user, token: parameters.echo("PSID"), now: receivedAt)
+    }
+
+    private func registration(_ reply: RegistrationReply) -> VendorResponse {
+        let application = JSON.string(settings.applicationID)
+        let token = JSON.string(parameters.echo("PSID"))
+        switch (endpoint, reply) {
+        case (.registerUser, .enlisted(_, let user)), (.registerUser, .assigned(let user)):
+            let name = user.user?.rawValue ?? AuthKey.guest
+            return list([
+                ["APPID": application, "PSID": token, "CUID": .string(name), "AUTHKEY": .string(key(for: name))]
+            ])
+        case (_, .enlisted(_, let user)):
+            return list([
+                [
+                    "DEVICEID_CHANGE_YN": user.hasMoved ? "Y" : "N", "APPID": application,
+                    "AUTHKEY": .string(key(for: user.user?.rawValue ?? AuthKey.guest)), "PSID": token,
+                ]
+            ])
+        case (.getService, .standing(let standing)):
+            let user = standing?.user?.rawValue ?? AuthKey.guest
+            return list([
+                [
+                    "ISREGISTERED": .string(verdict(standing)), "APPID": application, "PSID": token,
+                    "CUID": .string(user),
+                ]
+            ])
+        case (_, .unregistered), (_, .assigned): return list([[:]])
+        default: return mismatch()  // replies of commands that no call of this dialect becomes
+        }
+    }
+
+    /// Registered with this token; for another user; or not at all (contract §1.8.5).
+    private func verdict(_ standing: IdentityStanding?) -> String {
+        let shown = (try? DeviceName(parameters))?.token
+        guard let standing, standing.state == .active, let token = standing.token, token == shown else { return "N" }
+        let user = (try? DeviceName.user(parameters)) ?? nil
+        return user == nil || user == standing.user ? "Y" : "C"
+    }
+
+    // MARK: Groups
+
+    private func preference(_ reply: PreferenceReply) -> VendorResponse {
+        switch reply {
+        case .membersChanged:
+            return list([
+                ["GROUPSEQ": .string(parameters.echo("GROUPSEQ")), "CUID": .string(requestUser)]
+            ])
+        case .groupCreated(let group): return list([Self.group(group)])
+        case .groupList(let groups): return list(groups.map(Self.group))
+        case .memberList(let members):
+            return list(
+                members.map { member in
+                    var entry = Self.group(member.group)
+                    entry["CUID"] = .string(member.user.rawValue)
+                    entry["CNAME"] = .string(member.name ?? "")
+                    return entry
+                }
+            )
+        case .groupDeleted: return list([[:]])
+        case .groupPut, .group, .preferences, .preferencesSet: return mismatch()
+        }
+    }
+
+    private static func group(_ group: TitledGroup) -> JSONObject {
+        ["GROUPSEQ": .string(group.name.rawValue), "GROUPNAME": .string(group.title)]
+    }
+
+    // MARK: Sends
+
+    private func send(_ reply: Reply?) -> VendorResponse {
+        let isReserved = UPMCRequest(
+            endpoint: endpoint,
+            parameters: parameters,
+            settings: settings,
+            receivedAt: receivedAt
+        ).isReserved
+        switch reply {
+        case .submission(.numbered(let accepted)):
+            let body = isReserved ? ["RESERVE_SEQNO": .string(accepted.number)] : report(accepted)
+            return .success(endpoint, .object(body))
+        case .refused(let refusal): return fail(UPMCError(refusal, at: endpoint, isReserved: isReserved))
+        default: return mismatch()  // replies of commands that no send becomes
+        }
+    }
+
+    private func report(_ accepted: NumberedAcceptance) -> JSONObject {
+        var counts: [DeviceName.Network: Int] = [:]
+        if let keys = accepted.keys {
+            for key in keys { counts[DeviceName.Network(key) ?? .apns, default: 0] += 1 }
+        } else {
+            // Assumed: the maintained counts know no networks, and APNs is what is sent by.
+            counts[.apns] = accepted.targetCount
+        }
+        var body: JSONObject = [
+            "SENDMSG_SEQNO": .string(accepted.number),
+            "REG_SUCCESS_CNT": .string(String(accepted.targetCount)),
+            "REG_FAIL_CNT": .string(String(accepted.missing.count)),
+        ]
+        if accepted.keys != nil { body["NOTEXISTCUIDS"] = .array(accepted.missing.map { .string($0.rawValue) }) }
+        for network in [DeviceName.Network.apns, .fcm, .gcm, .upns, .web] {
+            body[network.rawValue] = .string(String(counts[network] ?? 0))
+        }
+        for name in ["CUST_KEY", "CUST_VAR1", "CUST_VAR2", "CUST_VAR3"] where parameters.has(name) {
+            body[name] = .string(parameters.echo(name))
+        }
+        body["HOST_URL"] = ""
+        return body
+    }
+
+    // MARK: Marketing
+
+    private func marketing(_ reply: Reply?) -> VendorResponse {
+        guard case .refused(let refusal)? = reply else {
+            return .json(["code": .string(ResultCode.success.rawValue), "message": "SUCCESS"])
+        }
+        let error = UPMCError(refusal, at: endpoint, isReserved: false)
+        let text = refusal == .unknownBinding ? "appId is not registered" : error.text
+        return .json(["code": .string(error.code.rawValue), "message": .string(text)])
+    }
+
+    private func list(_ entries: [JSONObject]) -> VendorResponse {
+        .success(endpoint, .array(entries.map { .object($0) }))
+    }
+}
+
+extension VendorResponse {
+    static func success(_ endpoint: Endpoint, _ body: JSON) -> VendorResponse {
+        .json([
+            "HEADER": [
+                "RESULT_CODE": .string(ResultCode.success.rawValue), "RESULT_BODY": "OK",
+                "SERVICE": .string(endpoint.rawValue),
+            ],
+            "BODY": body,
+        ])
+    }
+
+    static func failure(_ error: UPMCError, body: JSON) -> VendorResponse {
+        .json([
+            "HEADER": ["RESULT_CODE": .string(error.code.rawValue), "RESULT_BODY": .string(error.text)],
+            "BODY": body,
+        ])
+    }
+
+    static func json(_ value: JSON, status: Int = 200) -> VendorResponse {
+        var headers = HTTPFields()
+        headers[.contentType] = "application/json;charset=UTF-8"
+        headers[.accessControlAllowOrigin] = "*"
+        return VendorResponse(status: status, headers: headers, body: JSONWriter.bytes(value))
+    }
+
+    /// What a browser asks before it calls from another origin (contract §1.3).
+    static var preflight: VendorResponse {
+        var headers = HTTPFields()
+        headers[.accessControlAllowOrigin] = "*"
+        headers[.accessControlAllowMethods] = "POST, GET, OPTIONS"
+        headers[.accessControlAllowHeaders] = "*"
+        headers[.accessControlMaxAge] = "86400"
+        return VendorResponse(status: 204, headers: headers)
+    }
+}

@@ -1,0 +1,16 @@
+/// A `RESULT_CODE`. Always a string on the wire. Source: contract §1.5.
+package enum ResultCode: String, Sendable {
+    case success = "0000"
+    /// Our own trouble, under HTTP 200 (contract, Decisions).
+    case serverError = "500"
+    case notSubscribed = "4400"
+    case reservedNotSubscribed = "4401"
+    case noBroker = "4404"
+    case reservationPassed = "5500"
+    case reservationFailed = "5600"
+    /// A parameter is missing or wrong; `RESULT_BODY` names it.
+    case badRequest = "40000"
+    /// What makes the SDKs drop their key and ask for another.
+    case unauthorized = "40100"
+    case denied = "40300"
+}

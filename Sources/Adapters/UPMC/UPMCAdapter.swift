@@ -1,0 +1,92 @@
+import HTTPTypes
+package import Model
+
+/// The translator of UPMC, Uracle's Morpheus Push: what apps call (`*.ctl`), what back ends send by, and the marketing calls.
+///
+/// Source: the vendor's iOS document and public material, gathered in the contract `protocols/upmc.md`; what no source says is marked `Assumed:` where it is
+/// decided. Every dialect from 3.0 to 5.1 is taken at once; the binding's `version` says which payload its apps understand.
+package struct UPMCAdapter: VendorAdapter {
+    package init() {}
+
+    package var vendor: Vendor { .upmc }
+    package var routes: [VendorRoute] { Endpoint.routes }
+
+    package func locate(_ request: VendorRequest) throws(AdapterError) -> (BindingKey, Proof) {
+        let endpoint = try endpoint(of: request)
+        let host = Self.host(of: request)
+        func key(_ kind: String, _ value: String) -> BindingKey {
+            BindingKey(vendor: vendor, kind: kind, value: value, host: host)
+        }
+        if endpoint.isMarketing {
+            return (key("application", try MarketingRequest(request.body).required("appId")), .none)
+        }
+        let parameters = try Parameters(request)
+        let proof = try parameters.text("AUTHKEY", limit: UPMCLimits.tokenBytes).map { Proof.authorizationKey($0) }
+        if let application = try parameters.text("APP_ID") { return (key("application", application), proof ?? .none) }
+        // The dialect of 3.0 names the bundle, or nothing (contract, Decisions).
+        if let bundle = try parameters.text("CBSID") { return (key("bundle", bundle), proof ?? .none) }
+        return (key("only", "*"), proof ?? .none)
+    }
+
+    package func decode(_ request: VendorRequest, settings: BindingSettings) throws(AdapterError) -> [Command] {
+        let endpoint = try endpoint(of: request)
+        if endpoint.isMarketing { return [try MarketingRequest(request.body).command(endpoint)] }
+        let parameters = try Parameters(request)
+        let dialect = UPMCSettings(settings)
+        try Guard(endpoint, parameters, dialect, settings.secrets).check(request)
+        return try UPMCRequest(
+            endpoint: endpoint,
+            parameters: parameters,
+            settings: dialect,
+            receivedAt: request.receivedAt
+        ).commands()
+    }
+
+    package func encode(_ replies: [Reply], for request: VendorRequest, settings: BindingSettings) -> VendorResponse {
+        guard let response = response(to: request, settings: settings) else {
+            return refuse(AdapterError(.notFound), for: request, settings: settings)
+        }
+        return response.answer(replies.first)
+    }
+
+    package func refuse(_ error: AdapterError, for request: VendorRequest, settings: BindingSettings) -> VendorResponse
+    {
+        if request.method == .options { return .preflight }
+        guard let response = response(to: request, settings: settings) else {
+            return .failure(UPMCError(error), body: [[:]])
+        }
+        return response.refuse(error)
+    }
+
+    package func payload(for notification: Notification, to target: TargetFacts, settings: BindingSettings)
+        throws(AdapterError) -> PushPayload
+    {
+        try UPMCPayload(notification, to: target, settings: UPMCSettings(settings)).encoded()
+    }
+
+    private func endpoint(of request: VendorRequest) throws(AdapterError) -> Endpoint {
+        guard request.method == .post || request.method == .get else { throw AdapterError(.methodNotAllowed) }
+        guard let endpoint = Endpoint(path: request.path) else { throw AdapterError(.notFound) }
+        return endpoint
+    }
+
+    /// Nil for a path that is no call of the catalogue.
+    private func response(to request: VendorRequest, settings: BindingSettings) -> UPMCResponse? {
+        guard let endpoint = Endpoint(path: request.path) else { return nil }
+        return UPMCResponse(
+            endpoint: endpoint,
+            parameters: (try? Parameters(request)) ?? Parameters(),
+            settings: UPMCSettings(settings),
+            secret: settings.secrets[UPMCSettings.secretName],
+            receivedAt: request.receivedAt
+        )
+    }
+
+    /// The host the call was addressed to, as a binding spells it: lower-case, without port.
+    private static func host(of request: VendorRequest) -> String? {
+        guard let name = HTTPField.Name("Host"), let host = request.headers[name], !host.isEmpty else { return nil }
+        // An IPv6 literal keeps its brackets: its colons are no port.
+        let bare = host.hasPrefix("[") ? host.prefix { $0 != "]" } + "]" : host.prefix { $0 != ":" }
+        return bare.lowercased()
+    }
+}

@@ -1,0 +1,35 @@
+/// Sizes and counts of this dialect. The vendor publishes none, so all are decisions of ours. Each names the harm above it.
+package enum UPMCLimits {
+    /// 256 KiB of a call: a message has 64 KiB of content, a list 2,000 users.
+    package static let bodyBytes = 256 * 1024
+    /// 2 MiB of a call that carries a file: 2,000 rows with ten variables each.
+    package static let fileBodyBytes = 2 * 1024 * 1024
+    /// 256 fields of one form: the largest call has thirty, a repeated `CUID` is meant to be a list of a few.
+    static let fieldCount = 256
+    /// 64 KiB of undecoded query: longer ones are cut by proxies.
+    static let queryBytes = 64 * 1024
+    /// 70 bytes of a boundary (RFC 2046 §5.1.1).
+    static let boundaryBytes = 70
+    /// 4 KiB of one part's headers: a part has two or three short ones.
+    static let partHeaderBytes = 4096
+    /// 128 bytes of an id: they are index columns.
+    static let identifierBytes = 128
+    /// 4 KiB of a token: FCM's are the longest.
+    static let tokenBytes = 4096
+    /// 32 KiB of a text field: the message's content holds two of them.
+    static let textBytes = 32 * 1024
+    /// 2,000 addressees of one call, as everywhere: they are counted in the accepting transaction.
+    static let recipientCount = 2000
+    /// 12 columns: `CUID`, `CNAME`, `VAR1` … `VAR10` (contract §1.9.3).
+    static let columnCount = 12
+    /// 1,000: the most that a caller may set (contract §1.8.11).
+    static let badge = 1000
+    /// 1,000 devices that a send is narrowed to: each is a look-up.
+    static let tokenCount = 1000
+    /// 4096 bytes, Apple's limit of a payload.
+    package static let payloadBytes = 4096
+    /// An hour: a reservation that is later than this is refused (contract §1.5, `5500`).
+    static let reservationDelay: Duration = .seconds(3600)
+    /// 24 hours that an `AUTHKEY` is good for (contract §1.4).
+    static let keyLife: Duration = .seconds(86_400)
+}

@@ -1,0 +1,81 @@
+import Crypto
+import FoundationEssentials
+import Model
+
+/// A key that an app shows with its calls: who it was given to, until when, and a MAC over both.
+///
+/// `base64url(SHA-256(APP_ID)[0..<8] ‖ expiry ‖ HMAC-SHA256(secret, APP_ID ‖ CUID ‖ PSID ‖ expiry))`, contract §1.4. Whoever has no secret gets a key
+/// of the same form that nothing is checked against.
+struct AuthKey {
+    let applicationID: String
+    let secret: [UInt8]?
+
+    /// A new key for this user and token. The mark of an app that is not registered yet is no part of the user's id.
+    func issue(user: String, token: String, now: Timestamp) -> String {
+        let expiry = now.seconds + UPMCLimits.keyLife.components.seconds
+        let bytes = Self.head(applicationID) + Self.bytes(expiry) + mac(Self.plain(user), token, expiry)
+        return Self.text(bytes)
+    }
+
+    /// Whether `key` was given to this token, for this user or before the user was known, and is still good.
+    func accepts(_ key: String, user: String, token: String, now: Timestamp) -> Bool {
+        guard secret != nil, let bytes = Self.bytes(key), bytes.count == 8 + 8 + 32,
+            Array(bytes.prefix(8)) == Self.head(applicationID)
+        else { return false }
+        let expiry = bytes[8..<16].reduce(Int64(0)) { $0 << 8 | Int64($1) }
+        // Ours never live longer than this; it also keeps a forged time out of the arithmetic.
+        guard expiry > now.seconds, expiry - now.seconds <= UPMCLimits.keyLife.components.seconds else { return false }
+        let shown = Array(bytes.suffix(32))
+        // In an order that says nothing: each is looked at to its end.
+        let known = [Self.plain(user), Self.guest].map { Self.equal(mac($0, token, expiry), shown) }
+        return known.contains(true)
+    }
+
+    static let guest = "GUEST"
+
+    /// Without the mark of a device that is not registered yet; nobody is a guest.
+    static func plain(_ user: String) -> String {
+        let name = user.hasPrefix("TMP0") ? String(user.dropFirst(4)) : user
+        return name.isEmpty ? guest : name
+    }
+
+    private func mac(_ user: String, _ token: String, _ expiry: Int64) -> [UInt8] {
+        let fields = [applicationID, user, token].map { Array($0.utf8) }
+        // Lengths first: no two triples make the same bytes.
+        let message = fields.flatMap { Self.bytes(Int64($0.count)) + $0 } + Self.bytes(expiry)
+        let key = SymmetricKey(data: secret ?? [])
+        return Array(HMAC<SHA256>.authenticationCode(for: message, using: key))
+    }
+
+    private static func head(_ applicationID: String) -> [UInt8] {
+        Array(SHA256.hash(data: Array(applicationID.utf8)).prefix(8))
+    }
+
+    private static func bytes(_ value: Int64) -> [UInt8] {
+        (0..<8).map { UInt8(truncatingIfNeeded: value >> (56 - 8 * $0)) }
+    }
+
+    private static func equal(_ left: [UInt8], _ right: [UInt8]) -> Bool {
+        guard left.count == right.count else { return false }
+        return zip(left, right).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
+    }
+
+    private static func text(_ bytes: [UInt8]) -> String {
+        let plain = Data(bytes).base64EncodedString()
+        return String(plain.compactMap { $0 == "+" ? "-" : $0 == "/" ? "_" : $0 == "=" ? nil : $0 })
+    }
+
+    private static func bytes(_ text: String) -> [UInt8]? {
+        guard text.utf8.count == 64 else { return nil }
+        let plain = String(text.map { $0 == "-" ? "+" : $0 == "_" ? "/" : $0 })
+        return Data(base64Encoded: plain).map { Array($0) }
+    }
+}
+
+/// Digests that stand in payloads.
+enum Digest {
+    /// SHA-1, lower-case hex: 40 digits as in the vendor's example; it names, it protects nothing.
+    static func sha1(_ parts: String...) -> String {
+        HexCoding.encode(Insecure.SHA1.hash(data: Array(parts.joined(separator: "|").utf8)))
+    }
+}

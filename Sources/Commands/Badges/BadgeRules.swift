@@ -1,0 +1,54 @@
+import Model
+
+/// Badges that the server counts, and what readers do to them.
+enum BadgeRules {
+    /// 1,000: the most that a caller may set (protocols/upmc.md §1.8.11).
+    static let maximum = 1000
+
+    static func plan(_ command: BadgeCommand, _ context: RuleContext) -> Plan {
+        switch command {
+        case .set(let count, let holder):
+            if let count, !(0...maximum).contains(count) { return .refused(.invalid("badge")) }
+            guard isStorable(holder) else { return .refused(.unknownDevice) }
+            return Plan(.setBadge(context.scope, holder, count)) { answer in
+                guard case .badge(let badge) = answer else { return nil }
+                return badge.map { .badge(.count($0)) } ?? .refused(.unknownDevice)
+            }
+        }
+    }
+
+    /// A receipt by number. What names nothing is an orphan, as everywhere; a badge over the limit is refused, because it would stay.
+    static func acknowledge(
+        _ kind: ReceiptKind,
+        _ reference: String,
+        _ holder: BadgeHolder,
+        _ change: BadgeChange?,
+        _ context: RuleContext
+    ) -> Plan {
+        if case .set(let count)? = change, !(0...maximum).contains(count) { return .refused(.invalid("badge")) }
+        guard isStorable(holder), Storable.isKey(reference) else {
+            return .settled(.receipt(.acknowledged(isKnown: false, badge: 0)))
+        }
+        let message = MessageID(text: reference).map { MessageReference.id($0) } ?? .number(reference)
+        return Plan(.acknowledge(context.scope, message, holder, kind, change, at: context.now)) { answer in
+            guard case .acknowledged(let reply, let badge) = answer else { return nil }
+            return .receipt(.acknowledged(isKnown: reply != .orphan, badge: badge))
+        }
+    }
+
+    static func visit(_ user: UserID, _ campaign: String?, _ context: RuleContext) -> Plan {
+        guard Storable.isKey(user.rawValue), Storable.fits(campaign, CommandLimits.keyBytes) else {
+            return .settled(.receipt(.orphan))
+        }
+        return Plan(.visit(context.scope, user, campaign: campaign, at: context.now)) { answer in
+            if case .count(let count) = answer { .receipt(count > 0 ? .recorded : .orphan) } else { nil }
+        }
+    }
+
+    /// Somebody is named, by values that can be stored.
+    private static func isStorable(_ holder: BadgeHolder) -> Bool {
+        guard holder.key != nil || holder.token != nil || holder.user != nil else { return false }
+        return holder.key.map { Storable.isKey($0.rawValue) } ?? true
+            && holder.user.map { Storable.isKey($0.rawValue) } ?? true
+    }
+}

@@ -1,0 +1,62 @@
+import Model
+import NIOConcurrencyHelpers
+
+/// The message numbers that this node has drawn and not given out.
+///
+/// They are good for the second in which they were drawn: a later message must not have an earlier number. Who sends rarely draws one at a time,
+/// who sends much draws blocks that grow.
+final class NumberPool: Sendable {
+    struct Key: Hashable, Sendable {
+        var tenant: TenantID
+        var scope: AppScope
+    }
+
+    enum Taken: Equatable {
+        case number(MessageNumber)
+        /// There is none: so many should be drawn, and the first of them is the caller's.
+        case draw(Int)
+    }
+
+    /// 512 numbers at once: a twentieth of those of a second, so that nodes do not use up seconds with what they leave.
+    static let largestBlock = 512
+    /// 10,000 apps are remembered; above it all are forgotten, which costs numbers only.
+    static let keyLimit = 10_000
+
+    private struct Stock {
+        var second: Int64
+        var blocks: [MessageNumbers] = []
+        var lastCount: Int
+    }
+
+    private let stocks = NIOLockedValueBox<[Key: Stock]>([:])
+
+    func take(_ key: Key, at second: Int64) -> Taken {
+        stocks.withLockedValue { stocks in
+            guard var stock = stocks[key], stock.second == second else { return .draw(1) }
+            guard let number = stock.blocks.first?.first else {
+                return .draw(min(stock.lastCount * 8, Self.largestBlock))
+            }
+            stock.blocks[0].first.rawValue += 1
+            stock.blocks[0].count -= 1
+            if stock.blocks[0].count == 0 { stock.blocks.removeFirst() }
+            stocks[key] = stock
+            return .number(number)
+        }
+    }
+
+    /// Keeps a drawn block but for its first number.
+    func put(_ block: MessageNumbers, _ key: Key, at second: Int64) {
+        stocks.withLockedValue { stocks in
+            if stocks.count >= Self.keyLimit { stocks.removeAll(keepingCapacity: true) }
+            var stock = stocks[key] ?? Stock(second: second, lastCount: 1)
+            if stock.second != second { stock = Stock(second: second, lastCount: 1) }
+            stock.lastCount = max(stock.lastCount, block.count)
+            var rest = block
+            rest.first.rawValue += 1
+            rest.count -= 1
+            if rest.count > 0 { stock.blocks.append(rest) }
+            stock.blocks.sort { $0.first < $1.first }
+            stocks[key] = stock
+        }
+    }
+}

@@ -1,0 +1,110 @@
+import Model
+
+/// Messages that a vendor numbers, and whose caller is told who is reached.
+extension SubmissionPlan {
+    /// What is asked of the recipients; nil: nothing, the maintained counts stand for them.
+    func recipientsQuestion(_ numbering: Numbering) -> StoreStatement? {
+        let limit = Audience.listedLimit + 1
+        switch submission.audience {
+        case .users: return .recipients(context.scope, users, tokens: numbering.tokens, limit: limit)
+        case .everyone:
+            return numbering.tokens.map { .recipients(context.scope, nil, tokens: $0, limit: limit) }
+        case .listed, .groups, .tags: return nil
+        }
+    }
+
+    /// The message to the recipients that were found.
+    func message(to found: [RecipientTarget], _ timing: AppTiming, node: NodeID?) -> Result<NewMessage, Refused> {
+        if found.isEmpty { return .failure(Refused(.noRecipients)) }
+        guard found.count <= Audience.listedLimit else {
+            // More than may be counted at once: as everywhere, an audience that is walked. Of tokens there are never so many.
+            return .success(expanded(.users(users), count: found.count, node))
+        }
+        // Who has a token and no user stands for himself.
+        let named = found.map { UserTarget(user: $0.user ?? UserID($0.key.rawValue), found: $0.found) }
+        let order = users.isEmpty ? named.map(\.user) : users
+        var seen: Set<UserID> = []
+        var targets = TargetPlan(
+            order.filter { seen.insert($0).inserted },
+            named,
+            (rules(timing), context.now)
+        ) { context.identifiers.target(for: $0, in: id) }
+        if let pace = submission.numbering?.pace {
+            targets.slow(to: pace, from: max(dueAt, context.now), until: expiresAt)
+        }
+        return .success(newMessage(targets, recipients: targets.count, node: node))
+    }
+
+    /// What is stored behind the message, in its transaction; its number last.
+    func appendix(of message: NewMessage) -> [StoreStatement] {
+        guard let numbering = submission.numbering else { return [] }
+        var statements: [StoreStatement] = []
+        if !numbering.variables.isEmpty { statements.append(.putVariables(message.id, numbering.variables)) }
+        if let draft = numbering.page, let page = message.content.page {
+            statements.append(.putPage(message.id, page, body: draft.body, expiresAt: message.expiresAt))
+        }
+        if let pace = numbering.pace, message.slices.contains(where: { $0.work != .deliver }) {
+            statements.append(.setPace(message.id, pace.coarsened))
+        }
+        return statements + [.sequenceMessage(context.scope, message.id)]
+    }
+
+    /// The reply of a numbered message.
+    func numbered(_ message: NewMessage, _ number: String, _ facts: [StoreAnswer]) -> SubmissionReply {
+        let found = facts.lazy.compactMap { if case .recipients(let found) = $0 { found } else { nil } }.first
+        guard let found else {
+            let count = message.recipients ?? 0
+            return .numbered(NumberedAcceptance(message: message.id, number: number, targetCount: count, keys: nil))
+        }
+        let known = Set(found.compactMap(\.user))
+        return .numbered(
+            NumberedAcceptance(
+                message: message.id,
+                number: number,
+                targetCount: found.count,
+                keys: found.map(\.key),
+                missing: users.filter { !known.contains($0) }
+            )
+        )
+    }
+}
+
+extension Pace {
+    /// The same rate in larger steps: slices of a few targets would make a queue as long as the audience.
+    var coarsened: Pace {
+        let least = 100
+        guard count < least else { return self }
+        let factor = (least + count - 1) / max(1, count)
+        return Pace(count: count * factor, delay: delay * factor)
+    }
+}
+
+extension TargetPlan {
+    /// Cuts the slices so that each `pace.count` targets are due one delay after those before; what would come too late is written off in time.
+    mutating func slow(to pace: Pace, from start: Timestamp, until end: Timestamp) {
+        guard pace.count > 0, pace.delay > .zero else { return }
+        var cut: [NewSlice] = []
+        var place = 0
+        for slice in slices {
+            var from = 0
+            while from < slice.targets.count {
+                let room = pace.count - place % pace.count
+                let last = min(from + room, slice.targets.count)
+                let delay = pace.delay * (place / pace.count)
+                let due = delay == .zero ? slice.dueAt : min(max(start + delay, slice.dueAt ?? start), end)
+                cut.append(
+                    NewSlice(
+                        number: Int32(clamping: cut.count),
+                        work: slice.work,
+                        targets: Array(slice.targets[from..<last]),
+                        addresses: slice.addresses.isEmpty ? [] : Array(slice.addresses[from..<last]),
+                        dueAt: due
+                    )
+                )
+                place += last - from
+                from = last
+            }
+        }
+        slices = cut
+    }
+}

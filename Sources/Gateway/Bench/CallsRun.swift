@@ -1,0 +1,302 @@
+import Foundation
+import Model
+import Postgres
+
+/// One call's figures: medians of its turns.
+struct CallsSample {
+    var name: String
+    var perSecond: Double
+    /// Unit: milliseconds.
+    var p99: Double
+    var ratio: Double
+    /// CPU time per request, of the gateway and of PostgreSQL.
+    var gatewayMicroseconds: Double
+    var postgresMicroseconds: Double
+}
+
+/// The turns of `bench calls`.
+struct CallsRun {
+    let stage: BenchStage
+    let seconds: Int
+    let connections: Int
+    let devices: Int
+    let gatewayCore: Int
+    let otherCore: Int
+
+    /// What is called: wrk asks for `path` with a body in which `%d` is a number that was not used before.
+    private struct Call {
+        var name: String
+        var path: String
+        var contentType: String
+        /// A format of Lua's, with one `%d`, at most two.
+        var body: String
+        /// How many of these have arrived, as the database has it.
+        var count: String?
+        /// Numbers begin again after this many, and with every turn where the last one ended.
+        var numbers: Int
+        /// The devices before the first one's: a read device has received, so the two kinds of receipts are of different ones.
+        var offset = 0
+    }
+
+    private struct Turn {
+        var perSecond = 0.0
+        var p99 = 0.0
+        var requests = 0
+        var gateway = 0.0
+        var postgres = 0.0
+    }
+
+    /// - Throws: `DemoFailure` when a part does not start, answers anything but 200, or has not written what it answered.
+    func measure(pairs: Int, hello program: String) async throws -> [CallsSample] {
+        let server = try await startHello(program)
+        do {
+            let samples = try await measure(pairs: pairs, helloPort: server.port)
+            _ = await server.process.stop()
+            return samples
+        } catch {
+            _ = await server.process.stop()
+            throw error
+        }
+    }
+
+    private func measure(pairs: Int, helloPort: Int64) async throws -> [CallsSample] {
+        try await stage.bind("ipns: { appId: \(Self.application) }") { stage in
+            let body: JSON = ["APP_ID": .string(Self.application), "DEVICE_ID": "nobody"]
+            // 2003: the binding is known, the device is not.
+            return try await stage.gateway.call("POST", "/ipns/getConfig", body).json?["RT"] == "2003"
+        }
+        let number = try await sendToEveryone()
+        try pin()
+        let calls = Self.calls(number: number, devices: devices)
+        let hello = Call(name: "hello", path: "/hello", contentType: "text/plain", body: "%d", numbers: 1 << 30)
+        var next = [Int](repeating: 1, count: calls.count)
+        var turns = [[(Turn, Double)]](repeating: [], count: calls.count)
+        // The first round only warms up.
+        for pair in 0...pairs {
+            let base = try await turn(hello, at: "http://127.0.0.1:\(helloPort)", from: 1, for: pair == 0 ? 1 : seconds)
+            Console.error(String(format: "hello %.0f/s", base.perSecond))
+            for (index, call) in calls.enumerated() {
+                let before = try await count(call)
+                let turn = try await turn(
+                    call,
+                    at: stage.gateway.base,
+                    from: next[index],
+                    for: pair == 0 ? 1 : seconds
+                )
+                next[index] += turn.requests + connections
+                if let before, let after = try await count(call), next[index] <= call.numbers {
+                    guard after - before >= turn.requests else {
+                        throw DemoFailure("\(call.name): \(turn.requests) answered, \(after - before) written")
+                    }
+                }
+                Console.error(
+                    String(format: "%@ %.0f/s, p99 %.1f ms", call.name, turn.perSecond, turn.p99)
+                        + (next[index] > call.numbers ? " (numbers used up: repeats)" : "")
+                )
+                if pair > 0 { turns[index].append((turn, turn.perSecond / base.perSecond)) }
+            }
+        }
+        return zip(calls, turns).map { call, turns in
+            func median(_ value: (Turn) -> Double) -> Double { Self.median(turns.map { value($0.0) }) }
+            return CallsSample(
+                name: call.name,
+                perSecond: median(\.perSecond),
+                p99: median(\.p99),
+                ratio: Self.median(turns.map(\.1)),
+                gatewayMicroseconds: median(\.gateway),
+                postgresMicroseconds: median(\.postgres)
+            )
+        }
+    }
+
+    // MARK: The calls
+
+    private static let application = "bench.mobile"
+
+    private static func calls(number: String, devices: Int) -> [Call] {
+        func body(_ fields: String) -> String { "{\"APP_ID\":\"\(application)\",\(fields)}" }
+        return [
+            Call(
+                name: "register (new)",
+                path: "/ipns/appRegist",
+                contentType: "application/json",
+                body: body(
+                    "\"USER_CN\":\"U%d\",\"DEVICE_ID\":\"new-%d\",\"PUSH_TOKEN\":\"b%063x\",\"PUSH_TYPE\":\"ios\",\"PUSH_YN\":\"Y\""
+                ),
+                count:
+                    "SELECT count(*) AS number FROM gateway.identity WHERE tenant_id = $1 AND vendor = 'ipns' AND key LIKE 'new-%'",
+                numbers: 1 << 30
+            ),
+            Call(
+                name: "register (known)",
+                path: "/ipns/appRegist",
+                contentType: "application/json",
+                body: body(
+                    "\"USER_CN\":\"U%d\",\"DEVICE_ID\":\"bench-%d\",\"PUSH_TOKEN\":\"c%063x\",\"PUSH_TYPE\":\"ios\",\"PUSH_YN\":\"Y\""
+                ),
+                count: nil,
+                numbers: devices
+            ),
+            Call(
+                name: "received",
+                path: "/ipns/recvReport",
+                contentType: "application/json",
+                body: body("\"DEVICE_ID\":\"bench-%d\",\"MSG_ID\":\"\(number)\""),
+                count:
+                    "SELECT count(*) AS number FROM gateway.delivery WHERE tenant_id = $1 AND received_at IS NOT NULL",
+                numbers: devices / 2
+            ),
+            Call(
+                name: "read",
+                path: "/ipns/readReport",
+                contentType: "application/json",
+                body: body("\"DEVICE_ID\":\"bench-%d\",\"REQ_ID\":\"\(number)\""),
+                count: "SELECT count(*) AS number FROM gateway.delivery WHERE tenant_id = $1 AND read_at IS NOT NULL",
+                numbers: devices / 2,
+                offset: devices / 2
+            ),
+        ]
+    }
+
+    private func count(_ call: Call) async throws -> Int? {
+        guard let count = call.count else { return nil }
+        return try await stage.database.engine.run(
+            Statement(count, [.text(BenchStage.tenant.rawValue)]),
+            tenant: nil,
+            timeout: .seconds(60)
+        ).only().int("number")
+    }
+
+    /// Makes the devices and sends them one message; gives its number.
+    private func sendToEveryone() async throws -> String {
+        try await stage.makeAudience(devices, vendor: .ipns)
+        let id = try await stage.send(
+            ["app": .string(BenchStage.app.rawValue), "to": "everyone", "body": "hello"],
+            as: stage.apiKey
+        )
+        try await TransactionalPhase.settle(stage)
+        let statement = Statement(
+            "SELECT ref FROM gateway.message_ref WHERE tenant_id = $1 AND message_id = $2::text::uuid AND vendor = 'ipns'",
+            [.text(BenchStage.tenant.rawValue), .text(id)]
+        )
+        try await stage.psql("ANALYZE")
+        return try await stage.database.engine.run(statement, tenant: nil).only().text("ref")
+    }
+
+    // MARK: Processes
+
+    private func startHello(_ program: String) async throws -> (process: DemoProcess, port: Int64) {
+        guard FileManager.default.isExecutableFile(atPath: program) else {
+            throw DemoFailure("there is no program \(program); 'scripts/bench calls' builds it")
+        }
+        let file = stage.material.path("hello.json")
+        let process = try DemoProcess(
+            "hello-server",
+            program: "/usr/bin/taskset",
+            arguments: ["-c", "\(gatewayCore)", program],
+            logFile: file
+        )
+        guard let port = try await readAddressFile(file, of: process)["port"]?.int else {
+            _ = await process.stop()
+            throw DemoFailure("the hello-server did not say its port")
+        }
+        return (process, port)
+    }
+
+    /// The gateway to its core, PostgreSQL with all its processes to the other; what those start later stays with them.
+    private func pin() throws {
+        let postmaster = try ClusterProcess.postmaster(of: stage.material.path("data/postgres"))
+        for node in stage.nodes { try Self.pin(node.processID, to: gatewayCore) }
+        for process in [postmaster] + ProcessUsage.children(of: postmaster) { try Self.pin(process, to: otherCore) }
+    }
+
+    private static func pin(_ process: Int32, to core: Int) throws {
+        let taskset = Process()
+        taskset.executableURL = URL(fileURLWithPath: "/usr/bin/taskset")
+        taskset.arguments = ["-acp", "\(core)", "\(process)"]
+        taskset.standardOutput = FileHandle.nullDevice
+        taskset.standardError = FileHandle.nullDevice
+        try taskset.run()
+        taskset.waitUntilExit()
+    }
+
+    /// One run of wrk.
+    private func turn(_ call: Call, at base: String, from first: Int, for seconds: Int) async throws -> Turn {
+        let script = stage.material.path("wrk.lua")
+        let places = call.body.components(separatedBy: "%").count - 1
+        try Data(
+            """
+            local number = \(first - 1)
+            local headers = { ["Content-Type"] = "\(call.contentType)" }
+            function request()
+              local n = number % \(call.numbers) + 1 + \(call.offset)
+              number = number + 1
+              return wrk.format("POST", "\(call.path)", headers, string.format('\(call.body)'\(String(repeating: ", n", count: places))))
+            end
+            """.utf8
+        ).write(to: URL(fileURLWithPath: script))
+        let log = stage.material.path("wrk.log")
+        let (gateway, postgres) = (usage(), try stage.postgresCPU())
+        let wrk = try DemoProcess(
+            "wrk",
+            program: "/usr/bin/taskset",
+            arguments: [
+                "-c", "\(otherCore)", "/usr/bin/wrk", "-t1", "-c\(connections)", "-d\(seconds)s", "--timeout", "30s",
+                "--latency", "-s", script, base,
+            ],
+            logFile: log
+        )
+        while wrk.isRunning { try await Task.sleep(for: .milliseconds(20)) }
+        let text = String(decoding: FileManager.default.contents(atPath: log) ?? Data(), as: UTF8.self)
+        guard await wrk.stop() == 0, let report = WrkReport(text) else { throw DemoFailure("wrk: \(text)") }
+        guard report.errors == nil else { throw DemoFailure("\(call.name): \(report.errors ?? "")") }
+        let count = Double(max(1, report.requests))
+        return Turn(
+            perSecond: report.perSecond,
+            p99: report.p99,
+            requests: report.requests,
+            gateway: (usage() - gateway) / count * 1e6,
+            postgres: (try stage.postgresCPU() - postgres) / count * 1e6
+        )
+    }
+
+    private func usage() -> Double { stage.nodes.map { ProcessUsage.cpuSeconds($0.processID) }.reduce(0, +) }
+
+    private static func median(_ values: [Double]) -> Double {
+        values.isEmpty ? 0 : values.sorted()[values.count / 2]
+    }
+}
+
+/// What wrk prints.
+struct WrkReport: Equatable {
+    var requests: Int
+    var perSecond: Double
+    /// Unit: milliseconds.
+    var p99: Double
+    /// The line that tells of answers that are no 2xx, or of sockets.
+    var errors: String?
+
+    /// Nil when the text is no report.
+    init?(_ text: String) {
+        let lines = text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
+        guard let rate = lines.first(where: { $0.hasPrefix("Requests/sec:") })?.split(separator: " ").last,
+            let perSecond = Double(rate),
+            let total = lines.first(where: { $0.contains(" requests in ") })?.split(separator: " ").first,
+            let requests = Int(total),
+            let latency = lines.first(where: { $0.hasPrefix("99%") })?.split(separator: " ").last,
+            let p99 = Self.milliseconds(latency)
+        else { return nil }
+        self.requests = requests
+        self.perSecond = perSecond
+        self.p99 = p99
+        errors = lines.first { $0.hasPrefix("Non-2xx") || $0.hasPrefix("Socket errors") }
+    }
+
+    /// `812.00us`, `1.20ms`, `1.03s`, `1.00m`.
+    private static func milliseconds(_ text: Substring) -> Double? {
+        for (unit, factor) in [("us", 0.001), ("ms", 1), ("s", 1000), ("m", 60_000)] where text.hasSuffix(unit) {
+            return Double(text.dropLast(unit.count)).map { $0 * factor }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,236 @@
+import Foundation
+import Model
+import Postgres
+
+/// One call's medians, in milliseconds.
+struct HistorySample {
+    var name: String
+    var first: Double
+    var far: Double
+}
+
+/// Makes a long history and asks for pages of it.
+struct HistoryRun {
+    let stage: BenchStage
+    let messages: Int
+    let weeks: Int
+    let back: Int
+    let pages: Int
+
+    private static let application = "bench.mobile"
+    /// A page of iPNS.
+    private static let pageSize = 50
+    /// Messages per statement while the history is made.
+    private static let step = 50_000
+
+    /// - Throws: `DemoFailure` when a page is not what it must be.
+    func measure() async throws -> [HistorySample] {
+        try await stage.bind("ipns: { appId: \(Self.application) }") { _ in
+            try await call("getConfig", ["DEVICE_ID": "nobody"])["RT"] == "2003"
+        }
+        // Before anything is old: the round of upkeep drops weeks that nobody keeps.
+        try await stage.psql(
+            "UPDATE gateway.tenant SET retention = '{\"deliveries\": 34560000, \"messages\": 34560000}'"
+        )
+        for (device, user) in [("A", "U"), ("B", "U"), ("C", "V")] { try await register(device, user) }
+        let written = messages - messages / 10
+        try await make(written)
+        let far = try await number(back * Self.pageSize)
+        let writer = try startWriter(messages - written)
+        var samples: [HistorySample] = []
+        do {
+            for (name, device, type) in [("@00 of the device", "A", "@00"), ("@01 of the user", "B", "@01")] {
+                samples.append(try await compare(name, device, type, far))
+            }
+            samples.append(try await comparePolls())
+            guard writer.isRunning else {
+                throw DemoFailure("nothing was written any more when the last page was asked for")
+            }
+        } catch {
+            _ = await writer.stop()
+            throw error
+        }
+        writer.kill()
+        return samples
+    }
+
+    // MARK: Calls
+
+    private func compare(_ name: String, _ device: String, _ type: String, _ far: String) async throws -> HistorySample
+    {
+        var (near, back): ([Double], [Double]) = ([], [])
+        var cursor = far
+        for _ in 0..<pages {
+            let first = try await page(device, type, "N", nil)
+            near.append(first.milliseconds)
+            let page = try await page(device, type, "O", cursor)
+            back.append(page.milliseconds)
+            // The next far page is another one: what was just read is in no cache.
+            cursor = page.last
+        }
+        return HistorySample(name: name, first: Self.median(near), far: Self.median(back))
+    }
+
+    private func page(_ device: String, _ type: String, _ order: String, _ before: String?) async throws -> (
+        milliseconds: Double, last: String
+    ) {
+        var fields: JSONObject = [
+            "DEVICE_ID": .string(device), "PUSH_ID_TYPE": .string(type), "USER_CN": "U", "REQ_TYPE": .string(order),
+            "COUNT": .int(Self.pageSize),
+        ]
+        if let before { fields["REQ_ID"] = .string(before) }
+        let start = ContinuousClock.now
+        let answer = try await call("getMsgs", fields)
+        let took = (.now - start) / .milliseconds(1)
+        let list = answer["LIST"]?.array ?? []
+        guard list.count == Self.pageSize, let last = list.last?["REQ_ID"]?.string else {
+            throw DemoFailure("a page has \(list.count) messages: \(JSONWriter.text(answer).prefix(300))")
+        }
+        return (took, last)
+    }
+
+    /// Polls with everything to come, and when the first `back` pages were taken.
+    private func comparePolls() async throws -> HistorySample {
+        var (near, far): ([Double], [Double]) = ([], [])
+        for _ in 0..<pages { near.append(try await poll()) }
+        try await stage.psql(
+            """
+            DELETE FROM gateway.inbox_open WHERE (tenant_id, identity_id, message_id) IN (
+                SELECT tenant_id, identity_id, message_id FROM gateway.inbox_open ORDER BY message_id LIMIT \((back - pages) * Self.pageSize));
+            """
+        )
+        for _ in 0..<pages { far.append(try await poll()) }
+        return HistorySample(name: "polling", first: Self.median(near), far: Self.median(far))
+    }
+
+    private func poll() async throws -> Double {
+        let start = ContinuousClock.now
+        let answer = try await call("polling", ["DEVICE_ID": "C", "COUNT": .int(Self.pageSize)])
+        let took = (.now - start) / .milliseconds(1)
+        guard answer["LIST"]?.array?.count == Self.pageSize else {
+            throw DemoFailure("a poll has another count: \(JSONWriter.text(answer).prefix(300))")
+        }
+        return took
+    }
+
+    private func register(_ device: String, _ user: String) async throws {
+        let answer = try await call(
+            "appRegist",
+            [
+                "USER_CN": .string(user), "DEVICE_ID": .string(device), "PUSH_TYPE": "ios", "PUSH_YN": "Y",
+                "PUSH_TOKEN": .string(String(repeating: device.lowercased(), count: 64)),
+            ]
+        )
+        guard answer["RT"] == "0000" else { throw DemoFailure("registering answered \(JSONWriter.text(answer))") }
+    }
+
+    private func call(_ operation: String, _ fields: JSONObject) async throws -> JSON {
+        var body = fields
+        body["APP_ID"] = .string(Self.application)
+        let answer = try await stage.gateway.call("POST", "/ipns/\(operation)", .object(body))
+        guard answer.status == 200, let json = answer.json else {
+            throw DemoFailure("\(operation) answered \(answer.status) \(answer.text)")
+        }
+        return json
+    }
+
+    // MARK: Rows
+
+    /// Message n of the whole, one after the other over the weeks; the newest tenth is of the last minutes.
+    private func make(_ count: Int) async throws {
+        try await stage.psql(
+            """
+            SELECT gateway.make_delivery_partitions((extract(epoch FROM now()) / 86400)::integer - \(weeks * 7), \(weeks + 2));
+            UPDATE gateway.identity SET created_at = now() - interval '\(weeks + 1) weeks';
+            UPDATE gateway.app SET created_at = now() - interval '\(weeks + 1) weeks';
+            \(Self.functions)
+            """
+        )
+        var bar = ProgressBar()
+        for first in stride(from: 0, to: count, by: Self.step) {
+            bar.show(done: first, of: count, rows: first)
+            let last = min(first + Self.step, count)
+            try await stage.psql(
+                "SELECT bench_messages(\(first), \(last), \(count), now() - interval '1 hour' - interval '\(weeks) weeks', interval '\(weeks) weeks')"
+            )
+        }
+        bar.show(done: count, of: count, rows: count, isLast: true)
+        try await stage.psql("VACUUM ANALYZE")
+    }
+
+    /// Writes the rest in small transactions until it is stopped.
+    private func startWriter(_ count: Int) throws -> DemoProcess {
+        let file = stage.material.path("writer.sql")
+        try Data(
+            """
+            DO $$ BEGIN
+                FOR n IN 0 .. \(count / 20) LOOP
+                    PERFORM bench_messages(\(messages) + n * 20, \(messages) + n * 20 + 20, 1, clock_timestamp(), interval '0');
+                    COMMIT;
+                    PERFORM pg_sleep(0.02);
+                END LOOP;
+            END $$;
+            """.utf8
+        ).write(to: URL(fileURLWithPath: file))
+        return try DemoProcess(
+            "psql",
+            program: "/usr/bin/psql",
+            arguments: ["-X", "-q", "-v", "ON_ERROR_STOP=1", "-d", stage.database.adminConnectionString, "-f", file],
+            logFile: stage.material.path("writer.log")
+        )
+    }
+
+    /// The number of the device's nth message from the newest on.
+    private func number(_ rank: Int) async throws -> String {
+        try await stage.database.engine.run(
+            Statement(
+                """
+                SELECT r.ref FROM gateway.message_ref r WHERE r.tenant_id = $1 AND r.vendor = 'ipns'
+                ORDER BY r.ref DESC OFFSET $2::bigint LIMIT 1
+                """,
+                [.text(BenchStage.tenant.rawValue), .int64(Int64(rank))]
+            ),
+            tenant: nil,
+            timeout: .seconds(60)
+        ).only().text("ref")
+    }
+
+    /// Rows as a submission, an expansion and a flush of outcomes leave them; A has received all, B of the same user
+    /// every tenth, and C, who polls, has not received anything.
+    private static let functions = """
+        CREATE FUNCTION bench_messages(p_from bigint, p_to bigint, p_of bigint, p_start timestamptz, p_span interval) RETURNS void
+        LANGUAGE plpgsql AS $$
+        DECLARE
+            a gateway.identity;
+            b gateway.identity;
+            c gateway.identity;
+        BEGIN
+            SELECT * INTO a FROM gateway.identity WHERE key = 'A';
+            SELECT * INTO b FROM gateway.identity WHERE key = 'B';
+            SELECT * INTO c FROM gateway.identity WHERE key = 'C';
+            CREATE TEMPORARY TABLE IF NOT EXISTS made (n bigint, at timestamptz, id uuid, day integer) ON COMMIT DELETE ROWS;
+            DELETE FROM made;
+            INSERT INTO made
+                SELECT n, t.at, (lpad(to_hex((extract(epoch FROM t.at) * 1000)::bigint), 12, '0') || '7' || left(md5(n::text), 3) || '8'
+                    || right(md5(n::text), 15))::uuid, floor(extract(epoch FROM t.at) / 86400)::integer
+                FROM generate_series(p_from, p_to - 1) AS n
+                CROSS JOIN LATERAL (SELECT p_start + p_span * (n::float8 / p_of) + interval '1 microsecond' * (n - p_from) AS at) t;
+            INSERT INTO gateway.message (tenant_id, message_id, app_id, vendor, state, lane, content, accepted_at, due_at, due_day, expires_at, recipients)
+                SELECT a.tenant_id, id, a.app_id, 'ipns', 'done', 1, json_build_object('body', 'message ' || n), at, at, day, at + interval '3 days', 1
+                FROM made;
+            INSERT INTO gateway.message_ref (tenant_id, app_id, vendor, ref, message_id)
+                SELECT a.tenant_id, a.app_id, 'ipns', to_char(at AT TIME ZONE 'Asia/Seoul', 'YYYYMMDDHH24MISS') || lpad((n % 10000)::text, 4, '0'), id
+                FROM made ON CONFLICT DO NOTHING;
+            INSERT INTO gateway.delivery (tenant_id, due_day, message_id, target_id, app_id, vendor, identity_id, device_id, user_id, state,
+                    transport, sent_at, received_at)
+                SELECT a.tenant_id, made.day, made.id, i.id, a.app_id, 'ipns', i.id, i.device, i.who, i.state, 'apns', at,
+                    CASE i.state WHEN 'received' THEN at END
+                FROM made CROSS JOIN (VALUES (a.identity_id, a.device_id, 'U', 'received', 1), (b.identity_id, b.device_id, 'U', 'received', 10),
+                    (c.identity_id, c.device_id, 'V', 'sent', 1)) AS i(id, device, who, state, nth)
+                WHERE n % i.nth = 0;
+            INSERT INTO gateway.inbox_open (tenant_id, identity_id, message_id, due_day) SELECT a.tenant_id, c.identity_id, id, day FROM made;
+        END $$;
+        """
+
+    private static func median(_ values: [Double]) -> Double { values.sorted()[values.count / 2] }
+}

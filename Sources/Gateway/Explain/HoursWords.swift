@@ -1,0 +1,34 @@
+import Foundation
+import Model
+
+/// Which hours a target waits for, as they are now.
+struct HoursWords {
+    var why: TimingRules.Wait
+    var until: Timestamp
+    var rules: TimingRules
+    var clock: DeviceClock
+
+    private var zone: TimeZoneName { rules.app.zone(of: clock) }
+
+    private var quietZone: TimeZoneName { rules.app.quietHours?.zone ?? zone }
+
+    var sentence: String {
+        let date = Date(timeIntervalSince1970: Double(until.milliseconds) / 1000)
+        let start = "It waits until \(date.formatted(.iso8601)), because"
+        switch why {
+        case .localTime: return "\(start) it is then \(LocalTime(until, in: zone)) in the device's time zone, \(zone)."
+        case .quietHours:
+            let hours = rules.app.quietHours.map { "\(DailyWindow.text($0.from)) to \(DailyWindow.text($0.to))" }
+            return "\(start) of the app's quiet hours, \(hours ?? "") in \(quietZone)."
+        case .receivingWindow:
+            return "\(start) of the device's receiving window, \(clock.window?.description ?? "") in \(zone)."
+        }
+    }
+
+    var json: JSON {
+        [
+            "until": .int(until.milliseconds), "because": .string(why.rawValue),
+            "timeZone": .string((why == .quietHours ? quietZone : zone).text),
+        ]
+    }
+}

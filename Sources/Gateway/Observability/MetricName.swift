@@ -1,0 +1,59 @@
+import Metrics
+
+/// The name of every metric that is not the delivery engine's own (`EngineMetrics.Name`), once each.
+///
+/// `docs/operations.md` says what each means; a test holds the two together, and the dashboards and alerts of `ops/` to both.
+enum MetricName: String, CaseIterable {
+    // Calls.
+    case vendorCalls = "vendor_calls_total"
+    case nativeCalls = "native_calls_total"
+
+    // The way to Apple.
+    case apnsReachable = "apns_reachable"
+    case apnsConnections = "apns_connections"
+    case apnsStreamsInUse = "apns_streams_in_use"
+    case apnsStreamsAllowed = "apns_streams_allowed"
+    case apnsWaiting = "apns_waiting"
+    case apnsOldestWait = "apns_oldest_wait_milliseconds"
+    case apnsDials = "apns_dials"
+    case apnsHandshakes = "apns_handshakes"
+    case apnsProviderTokens = "apns_provider_tokens"
+    case apnsDialFailures = "apns_dial_failures"
+    case apnsGoAways = "apns_goaways"
+
+    // Credentials and tokens.
+    case credentialDays = "credential_days_to_expiry"
+    case refusedCredentials = "delivery_credentials_refused"
+    case doubtfulApps = "delivery_apps_doubtful"
+
+    // The queue, as the database has it: the same on every node.
+    case queueAge = "delivery_queue_age_seconds"
+    case slicesDue = "delivery_slices_due"
+    case slicesGivenUp = "delivery_slices_given_up"
+    case nodesAlive = "delivery_nodes_alive"
+    case credentialsStopped = "credentials_stopped"
+
+    // Outgoing calls.
+    case callbacks = "callbacks_total"
+    case callbacksLag = "callbacks_lag_events"
+    case callbacksLagSeconds = "callbacks_lag_seconds"
+    case callbacksFailing = "callbacks_failing"
+    case callbacksFailingSeconds = "callbacks_failing_seconds"
+    case callbacksStopped = "callbacks_stopped"
+
+    // The database.
+    case databaseConnections = "database_connections_open"
+    case databaseWaiting = "database_waiting"
+    case oldestTransaction = "database_oldest_transaction_seconds"
+    case xminAge = "database_xmin_age"
+    case seesAllSessions = "database_sees_all_sessions"
+    case defaultPartitionRows = "database_default_partition_rows"
+    case partitionWeeksAhead = "database_partition_weeks_ahead"
+    case sampleAge = "database_sample_age_seconds"
+
+    /// A count of this process.
+    func counter(_ labels: [(String, String)] = []) -> Counter { Counter(label: rawValue, dimensions: labels) }
+
+    /// A value that goes up and down.
+    func meter(_ labels: [(String, String)] = []) -> Meter { Meter(label: rawValue, dimensions: labels) }
+}

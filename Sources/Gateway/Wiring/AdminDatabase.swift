@@ -1,0 +1,91 @@
+import Foundation
+import Logging
+import Postgres
+
+/// A database as its administrator has it: nothing is migrated, and nothing is asked of its schema. For backups, and for what prints or checks.
+struct AdminDatabase: Sendable {
+    let connectionString: String
+    /// As the engine's role, where the database has one.
+    let engineConnectionString: String
+    let isEmbedded: Bool
+    /// Set when this process started the cluster and must stop it.
+    private let cluster: EmbeddedCluster?
+
+    /// What may be done about a missing or running embedded cluster.
+    enum Access {
+        /// It must be there; that of a running gateway will do.
+        case existing
+        /// It is made when it is missing; no gateway may run on it.
+        case exclusive
+    }
+
+    /// - Parameters:
+    ///   - configuration: where the database is.
+    ///   - access: what holds for an embedded one.
+    ///   - logger: for notices of the server.
+    /// - Returns: the database; the caller closes it.
+    /// - Throws: `EmbeddedClusterError`, `CommandFailure`.
+    static func open(
+        _ configuration: GatewayConfiguration,
+        _ access: Access,
+        logger: Logger
+    ) async throws -> AdminDatabase {
+        if let url = configuration.databaseURL {
+            return AdminDatabase(
+                connectionString: url,
+                engineConnectionString: configuration.engineDatabaseURL ?? Database.role(.engine, of: url),
+                isEmbedded: false,
+                cluster: nil
+            )
+        }
+        let directory = configuration.dataDirectory + "/postgres"
+        if access == .existing, !FileManager.default.fileExists(atPath: directory + "/data/PG_VERSION") {
+            throw CommandFailure(
+                "there is no database in \(configuration.dataDirectory): name --data-dir or --database-url"
+            )
+        }
+        do throws(EmbeddedClusterError) {
+            let cluster = try await EmbeddedCluster.start(directory: directory, logger: logger) {
+                Console.error("push-gateway: \($0)")
+            }
+            return AdminDatabase(
+                connectionString: cluster.adminConnectionString,
+                engineConnectionString: cluster.connectionString(role: .engine),
+                isEmbedded: true,
+                cluster: cluster
+            )
+        } catch {
+            guard error.code == .inUse, access == .existing else { throw error }
+            let running = try AttachedCluster(directory: directory)
+            return AdminDatabase(
+                connectionString: running.adminConnectionString,
+                engineConnectionString: running.connectionString(role: .engine),
+                isEmbedded: true,
+                cluster: nil
+            )
+        }
+    }
+
+    /// Stops the cluster when this process started it.
+    func close() async { try? await cluster?.stop() }
+
+    /// Opens one, runs `body` on it and closes it, whatever happens.
+    ///
+    /// - Throws: what `body` or the opening throws.
+    static func with<Value: Sendable>(
+        _ configuration: GatewayConfiguration,
+        _ access: Access,
+        logger: Logger,
+        _ body: (AdminDatabase) async throws -> Value
+    ) async throws -> Value {
+        let database = try await open(configuration, access, logger: logger)
+        do {
+            let value = try await body(database)
+            await database.close()
+            return value
+        } catch {
+            await database.close()
+            throw error
+        }
+    }
+}

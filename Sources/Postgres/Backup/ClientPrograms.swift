@@ -1,0 +1,78 @@
+import FoundationEssentials
+import Subprocess
+
+/// PostgreSQL's own client programs of one major version.
+struct ClientPrograms: Sendable, Equatable {
+    /// What a program may say, at most: complaints are a few lines.
+    private static let outputBytes = 256 << 10
+
+    var directory: String
+    var version: Int
+
+    /// Programs that can speak to a server of `version`: of the same major version if they are here, else the oldest newer ones.
+    ///
+    /// pg_dump refuses a newer server, and a newer pg_restore sends settings that an older server does not know.
+    /// - Throws: `noPrograms`.
+    static func find(
+        for version: Int,
+        environment: [String: String] = ProcessInfo.processInfo.environment
+    ) async throws(BackupError) -> ClientPrograms {
+        var found: [ClientPrograms] = []
+        for directory in PostgresBinaries.candidates(environment) {
+            guard let programs = await examine(directory) else { continue }
+            if programs.version == version { return programs }
+            found.append(programs)
+        }
+        if let newer = found.filter({ $0.version > version }).min(by: { $0.version < $1.version }) { return newer }
+        let versions = Set(found.map(\.version)).sorted().map(String.init).joined(separator: ", ")
+        throw BackupError(
+            .noPrograms,
+            "the server is PostgreSQL \(version), and pg_dump and pg_restore of that version or newer are not in "
+                + "/usr/lib/postgresql, PATH or POSTGRES_BIN" + (versions.isEmpty ? "" : " (only \(versions))")
+                + ": install postgresql-client-\(version)"
+        )
+    }
+
+    /// Nil when a program is missing there, or speaks of no version.
+    private static func examine(_ directory: String) async -> ClientPrograms? {
+        for program in ["pg_dump", "pg_restore"]
+        where !FileManager.default.isExecutableFile(atPath: "\(directory)/\(program)") { return nil }
+        let path = "\(directory)/pg_dump"
+        guard let ending = try? await ClusterCommand.run(path, ["--version"], as: nil, in: "/"),
+            let version = PostgresBinaries.version(in: ending.output)
+        else { return nil }
+        return ClientPrograms(directory: directory, version: version)
+    }
+
+    /// Runs a program to its end.
+    ///
+    /// - Parameters:
+    ///   - program: its name.
+    ///   - arguments: without anything secret: other users of the machine see them.
+    ///   - environment: beside ours; how to reach the server, the password too.
+    /// - Returns: whether it succeeded, and what it said on both channels.
+    /// - Throws: `failed` when it could not be started.
+    func run(_ program: String, _ arguments: [String], environment: [String: String]) async throws(BackupError)
+        -> ClusterCommand.Ending
+    {
+        var overrides: [Environment.Key: String?] = ["LC_ALL": "C.UTF-8"]
+        for (name, value) in environment {
+            guard let key = Environment.Key(rawValue: name) else { continue }
+            overrides[key] = value
+        }
+        do {
+            let result = try await Subprocess.run(
+                .name("sh"),
+                // The shell sets the mask, then is the program: what it writes is nobody else's to read.
+                arguments: Arguments(["-c", "umask 077 && exec \"$@\"", "sh", "\(directory)/\(program)"] + arguments),
+                environment: .inherit.updating(overrides),
+                output: .string(limit: Self.outputBytes),
+                error: .string(limit: Self.outputBytes)
+            )
+            let output = [result.standardOutput, result.standardError].compactMap { $0 }.joined()
+            return .init(isSuccess: result.terminationStatus.isSuccess, output: output)
+        } catch {
+            throw BackupError(.failed, "\(program) could not be run: \(error)")
+        }
+    }
+}

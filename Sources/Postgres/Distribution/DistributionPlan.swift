@@ -1,0 +1,150 @@
+/// The steps that spread a gateway's database over Citus, as SQL to be read and run by an administrator. Made from the catalog; changes nothing.
+package struct DistributionPlan: Sendable {
+    private let catalog: SchemaCatalog
+    private let schemaVersion: Int
+
+    /// - Parameters:
+    ///   - catalog: of the database.
+    ///   - schemaVersion: what the plan is for, as its heading says.
+    package init(_ catalog: SchemaCatalog, schemaVersion: Int) {
+        self.catalog = catalog
+        self.schemaVersion = schemaVersion
+    }
+
+    /// The whole plan. Every line is SQL, a psql command or a comment.
+    package var text: String {
+        ([heading] + [servers, checks, counts, nodes, spread, comparison, leftovers, afterwards])
+            .joined(separator: "\n\n") + "\n"
+    }
+
+    private var heading: String {
+        """
+        -- Spreads the schema gateway (version \(schemaVersion)) over Citus by tenant_id. Made from this database's catalog; nothing was changed.
+        -- The steps are those of a trial with Citus 13.2 on PostgreSQL 15: walk through them on a copy first. Run them one by one as a superuser, on the
+        -- coordinator unless it says otherwise, from step 3 on in one psql session.
+        -- What is now the primary becomes the coordinator, and all gateways go on connecting to it.
+        \\set ON_ERROR_STOP on
+        """
+    }
+
+    private var servers: String {
+        """
+        -- 1. Every server: the same PostgreSQL minor version, the same Citus build. In postgresql.conf, then a restart:
+        --      shared_preload_libraries = 'citus'
+        --      wal_level = logical
+        --      max_prepared_transactions = 200          -- at least max_connections
+        --      max_locks_per_transaction = 512
+        --      max_replication_slots = 32, max_wal_senders = 32, max_worker_processes = 64
+        --      output_plugin_libraries = pgoutput, test_decoding, citus      -- PostgreSQL 15.19 and later
+        --    Node-to-node logins (pg_hba.conf, .pgpass) for the superuser, gateway_owner, gateway_call and gateway_engine.
+        --    Do not set plan_cache_mode = force_generic_plan anywhere: it breaks the claim.
+        SHOW server_version;
+        SHOW wal_level;
+        SHOW max_prepared_transactions;
+        SELECT name, default_version FROM pg_available_extensions WHERE name = 'citus';
+        """
+    }
+
+    private var checks: String {
+        """
+        -- 2. Before. Back up ('push-gateway database backup --out FILE'), stop every gateway (SIGTERM drains it), and see that nothing is under way.
+        --    Each of these must give no row:
+        SELECT node_id, seen_at AS "still alive" FROM gateway.node WHERE seen_at > now() - interval '1 minute';
+        SELECT tenant_id, lane, count(*) AS "still leased" FROM gateway.slice WHERE state = 'leased' GROUP BY 1, 2;
+        SELECT extname AS "already there" FROM pg_extension WHERE extname = 'citus';
+        SELECT relname AS "not gateway_owner's" FROM pg_class
+            WHERE relnamespace = 'gateway'::regnamespace AND relkind IN ('r', 'p') AND relowner <> 'gateway_owner'::regrole;
+        SELECT pid, usename, state AS "connected" FROM pg_stat_activity
+            WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend';
+        """
+    }
+
+    private var counts: String {
+        """
+        -- 3. How many rows there are, for the comparison in step 6.
+        CREATE TEMPORARY TABLE before AS
+        \(rowCounts);
+        """
+    }
+
+    private var nodes: String {
+        """
+        -- 4. On every worker, in an empty database of the same name: CREATE EXTENSION citus;
+        --    Then here, with the names by which the servers know each other:
+        CREATE EXTENSION citus;
+        SELECT citus_set_coordinator_host('coordinator.example', 5432);
+        SELECT citus_add_node('worker1.example', 5432);
+        SELECT citus_add_node('worker2.example', 5432);
+        SELECT nodename, result FROM run_command_on_workers('SHOW server_version') JOIN pg_dist_node USING (nodename, nodeport);
+        """
+    }
+
+    private var spread: String {
+        let references = names(.reference).map { "SELECT create_reference_table('gateway.\($0)');" }
+        let distributed = names(.distributed).map { name in
+            name == SchemaCatalog.anchor
+                ? "SELECT create_distributed_table('gateway.\(name)', 'tenant_id');"
+                : "SELECT create_distributed_table('gateway.\(name)', 'tenant_id', colocate_with => 'gateway.\(SchemaCatalog.anchor)');"
+        }
+        let partitioned = catalog.tables.filter { $0.place == .distributed && $0.partitions > 0 }
+            .map { "\($0.name) takes its \($0.partitions) partitions along" }
+        return """
+            -- 5. The tables, in one transaction: parents before children, one colocation group. \(partitioned.joined(separator: ", ")).
+            --    32 shards: choose more before the first table, if there are to be more than 32 servers; a partition costs that many tables.
+            SET citus.shard_count = 32;
+            BEGIN;
+            SET LOCAL citus.multi_shard_modify_mode = 'sequential';
+            SET LOCAL citus.enable_local_reference_table_foreign_keys = off;
+            -- Small, rarely written, reached before the tenant is known: on every server.
+            \(references.joined(separator: "\n"))
+            -- A tenant's rows: together, on one server.
+            \(distributed.joined(separator: "\n"))
+            COMMIT;
+            -- Stay on the coordinator as they are: \(names(.local).joined(separator: ", ")).
+            """
+    }
+
+    private var comparison: String {
+        """
+        -- 6. The same rows as before? The last statement must give no row; if it gives one, stop and restore the backup.
+        CREATE TEMPORARY TABLE after AS
+        \(rowCounts);
+        SELECT * FROM before EXCEPT SELECT * FROM after;
+        """
+    }
+
+    private var leftovers: String {
+        let truncations = (names(.distributed).reversed() + names(.reference).reversed())
+            .map { "SELECT truncate_local_data_after_distributing_table('gateway.\($0)');" }
+        return """
+            -- 7. The coordinator's own copies go; the shards stay.
+            \(truncations.joined(separator: "\n"))
+            """
+    }
+
+    private var afterwards: String {
+        """
+        -- 8. Afterwards.
+        ALTER ROLE gateway_call SET citus.propagate_set_commands = 'local';
+        --    One line, or shard moves lose updates without an error:
+        SELECT relowner::regrole, count(*) FROM pg_class
+            WHERE relnamespace = 'gateway'::regnamespace AND relkind IN ('r', 'p') GROUP BY 1;
+        --    All three roles on every worker; give them passwords there if they log in by password:
+        SELECT nodename, result FROM run_command_on_workers(
+            $$SELECT string_agg(rolname, ', ' ORDER BY rolname) FROM pg_roles WHERE rolname LIKE 'gateway\\_%'$$)
+            JOIN pg_dist_node USING (nodename, nodeport);
+        SELECT table_name, citus_table_type, shard_count, table_size FROM citus_tables ORDER BY 2, 1;
+        --    Start one gateway with --no-database-shared-flush, send a message, look at 'push-gateway doctor'; then the others.
+        --    Later migrations spread new tables themselves (gateway.colocate). Move shards with citus_move_shard_placement or the rebalancer; isolate a
+        --    large tenant with isolate_tenant_to_new_shard('gateway.\(SchemaCatalog.anchor)', 'TENANT', 'CASCADE', shard_transfer_mode := 'block_writes') while it is paused.
+        """
+    }
+
+    private var rowCounts: String {
+        (names(.reference) + names(.distributed))
+            .map { "    SELECT '\($0)' AS name, count(*) AS rows FROM gateway.\($0)" }
+            .joined(separator: " UNION ALL\n")
+    }
+
+    private func names(_ place: SchemaCatalog.Place) -> [String] { catalog.names(place) }
+}

@@ -1,0 +1,50 @@
+import Commands
+
+extension [StoreStatement] {
+    /// At most so many statements of one call share a flush with other calls: theirs wait for them.
+    private static var gatheredLimit: Int { 8 }
+
+    /// Whether these go together with other calls' statements and share one flush: short, and something is written.
+    ///
+    /// What writes must never answer from what another call wrote and has not flushed, so a long write ends with a flush of its own.
+    var gather: Bool { count <= Self.gatheredLimit && contains(where: \.writes) && allSatisfy(\.isShort) }
+}
+
+extension StoreStatement {
+    /// Targets of an acceptance that still counts as short: a slice's worth inserts in about the time of a flush.
+    private static var shortTargetLimit: Int { 500 }
+
+    /// Whether it changes rows.
+    var writes: Bool {
+        switch self {
+        case .identity, .sender, .groups, .delivery, .undelivered, .app, .resolve, .resolveUsers, .resolveAliases,
+            .recipients, .media, .inboxMessage, .unreceived, .preferences, .numbers, .standing, .titledGroups,
+            .members:
+            false
+        case .register, .updateToken, .unregister, .registerSender, .enrolSender, .setCallback, .putVerification,
+            .checkVerification, .putGroup, .deleteGroup, .changeMembers, .receipt, .touch, .accept, .control, .putMedia,
+            .history, .poll, .reportNumber, .setPreferences, .drawNumbers, .number, .assignUser, .setBadge,
+            .acknowledge,
+            .visit, .createGroup, .sequenceMessage, .putVariables, .putPage, .setPace:
+            true
+        }
+    }
+
+    /// Whether it looks at and writes few rows, whoever calls.
+    fileprivate var isShort: Bool {
+        switch self {
+        case .accept(let message):
+            message.slices.reduce(message.suppressed.count) { $0 + $1.targets.count } <= Self.shortTargetLimit
+        case .register, .updateToken, .identity, .registerSender, .sender, .enrolSender, .setCallback, .putVerification,
+            .checkVerification, .putGroup, .receipt, .delivery, .touch, .app, .reportNumber, .preferences,
+            .setPreferences, .drawNumbers, .numbers, .assignUser, .standing, .setBadge, .acknowledge, .visit,
+            .createGroup, .sequenceMessage, .setPace:
+            true
+        case .number(_, _, let targets, _): targets.count <= Self.shortTargetLimit
+        case .unregister, .deleteGroup, .groups, .changeMembers, .undelivered, .resolve, .resolveUsers,
+            .resolveAliases, .recipients, .control, .putMedia, .media, .history, .inboxMessage, .poll, .unreceived,
+            .titledGroups, .members, .putVariables, .putPage:
+            false
+        }
+    }
+}

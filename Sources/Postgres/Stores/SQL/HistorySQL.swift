@@ -1,0 +1,50 @@
+/// Histories, what is not received, preferences, and the numbers of messages.
+enum HistorySQL {
+    static let page = StoreSQL.function("history_page", 13)
+    static let message = StoreSQL.function("history_message", 6)
+    static let poll = StoreSQL.function("poll_inbox", 9)
+    static let report = StoreSQL.function("report_number", 9, columns: "report_number AS outcome")
+    /// The same for many, as a `Fold` puts it.
+    static let reports = StoreSQL.function("report_numbers", 8, columns: "ordinal, outcome")
+    static let setPreferences = StoreSQL.function("set_preferences", 10, columns: "set_preferences AS count")
+    static let number = StoreSQL.function("number_message", 6, columns: "number_message AS count")
+    static let open = StoreSQL.function("open_inbox", 3, columns: "open_inbox AS count")
+
+    /// `$6`: only what is due by now. Not counted beyond `$7`.
+    static let unreceived = StoreSQL.tenant(
+        """
+        SELECT count(*) AS count FROM (
+            SELECT FROM gateway.calling_identity($1, $2, $3, $4, $5) i
+            JOIN gateway.inbox_open o ON o.tenant_id = $1 AND o.identity_id = i.identity_id
+            WHERE o.message_id < $6 LIMIT $7) x
+        """
+    )
+
+    static let preferences = StoreSQL.tenant(
+        """
+        SELECT i.accepts_push, i.user_id, i.alias, \(StoreSQL.clockColumns)
+        FROM gateway.calling_identity($1, $2, $3, $4, $5) i
+        LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+        WHERE i.identity_id IS NOT NULL
+        """
+    )
+
+    /// The first number of this second or, when it is used up, of the next. One row is changed by whoever draws, so it is left at once.
+    static let drawNumbers = StoreSQL.tenant(
+        """
+        INSERT INTO gateway.message_number AS n (tenant_id, app_id, vendor, last)
+        VALUES ($1, $2, $3, floor(extract(epoch FROM now()))::bigint * 10000 + $4::bigint - 1)
+        ON CONFLICT (tenant_id, app_id, vendor) DO UPDATE SET last = greatest(n.last + $4::bigint, excluded.last)
+        RETURNING last
+        """
+    )
+
+    static let numbers = StoreSQL.tenant(
+        "SELECT \(StoreSQL.numbersColumn) FROM gateway.message m WHERE m.tenant_id = $1 AND m.message_id = $2"
+    )
+
+    static let all = [
+        page, message, poll, report, reports, setPreferences, number, open, unreceived, preferences, drawNumbers,
+        numbers,
+    ]
+}

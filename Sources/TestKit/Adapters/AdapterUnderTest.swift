@@ -1,0 +1,64 @@
+package import Model
+
+/// One vendor's adapter with what the conformance rules need to know of its vendor.
+package struct AdapterUnderTest: Sendable {
+    package var adapter: any VendorAdapter
+    package var settings: BindingSettings
+    /// Documented calls that become commands; together they reach every named call of the catalogue.
+    package var documented: [VendorRequest]
+    /// Names of routes that only catch what is no call of the catalogue.
+    package var catchAll: Set<String>
+    /// What is wrong with an answer to a request, by the vendor's own rules; nil: nothing. The judge is written from the contract, never from the adapter.
+    package var fault: @Sendable (VendorResponse, VendorRequest) -> String?
+    /// Bytes: what the vendor's devices can be sent.
+    package var payloadLimitBytes: Int
+
+    package init(
+        adapter: any VendorAdapter,
+        settings: BindingSettings,
+        documented: [VendorRequest],
+        catchAll: Set<String>,
+        payloadLimitBytes: Int = 4096,
+        fault: @escaping @Sendable (VendorResponse, VendorRequest) -> String?
+    ) {
+        self.adapter = adapter
+        self.settings = settings
+        self.documented = documented
+        self.catchAll = catchAll
+        self.payloadLimitBytes = payloadLimitBytes
+        self.fault = fault
+    }
+
+    /// The commands of a request, or why there are none.
+    func commands(_ request: VendorRequest) -> Result<[Command], AdapterError> {
+        do throws(AdapterError) {
+            _ = try adapter.locate(request)
+            return .success(try adapter.decode(request, settings: settings))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// What a client gets when its commands come to `replies`.
+    func answer(_ request: VendorRequest, _ replies: ([Command]) -> [Reply]) -> VendorResponse {
+        switch commands(request) {
+        case .success(let commands): adapter.encode(replies(commands), for: request, settings: settings)
+        case .failure(let error): adapter.refuse(error, for: request, settings: settings)
+        }
+    }
+}
+
+/// One rule that every adapter keeps. It answers with what it saw instead, so that it needs no test framework.
+package struct AdapterRule: Sendable, CustomStringConvertible {
+    /// Situation and rule.
+    package var name: String
+    /// Empty when the rule holds.
+    package var violations: @Sendable (AdapterUnderTest) -> [String]
+
+    init(_ name: String, _ violations: @escaping @Sendable (AdapterUnderTest) -> [String]) {
+        self.name = name
+        self.violations = violations
+    }
+
+    package var description: String { name }
+}

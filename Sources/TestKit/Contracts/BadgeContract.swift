@@ -1,0 +1,257 @@
+import Commands
+import DeliveryEngine
+import Model
+
+/// The rules of badges, numbers and users on devices.
+enum BadgeContract {
+    /// Of `CommandStore`.
+    static let commands = [
+        ContractRule("a user is set, moves, and is cleared; others of an exclusive one lose it") { world in
+            var findings = Findings()
+            let (first, second) = (world.newKey(), world.newKey())
+            _ = try await world.register(first, token: world.newToken())
+            _ = try await world.register(second, token: world.newToken())
+            let set = UserChange.set("hong", name: "Hong")
+            findings.equal(try await world.assign(first, set), AssignedUser(user: "hong"), "the first device")
+            findings.equal(try await world.assign(first, set)?.hasMoved, false, "the same again")
+            findings.equal(try await world.assign(second, set)?.hasMoved, true, "a second device")
+            findings.equal(try await world.standing(first)?.user, "hong", "both are the user's")
+            _ = try await world.assign(second, .set("hong", isExclusive: true))
+            findings.equal(try await world.standing(first)?.user, nil, "the first after an exclusive set")
+            findings.equal(try await world.assign(second, .keep)?.user, "hong", "kept")
+            findings.equal(try await world.assign(second, .clear), AssignedUser(user: nil), "cleared")
+            findings.equal(try await world.assign(world.newKey(), set), nil, "an unknown device")
+            let other = try await world.run(.assignUser(world.scope, key: first, set), in: world.otherTenant)
+            findings.equal(other, .assigned(nil), "another tenant's device")
+            return findings.list
+        },
+        ContractRule("numbers of messages and groups count from 1, once per message") { world in
+            var findings = Findings()
+            let messages = [world.message(to: []), world.message(to: [])]
+            for (index, message) in messages.enumerated() {
+                _ = try await world.accept(message)
+                let number = StoreAnswer.number(String(index + 1))
+                let asked = StoreStatement.sequenceMessage(world.scope, message.id)
+                findings.equal(try await world.run(asked), number, "number")
+                findings.equal(try await world.run(asked), number, "number asked again")
+            }
+            let unknown = MessageID(rawValue: world.identifiers.uuid(at: world.now()))
+            findings.equal(try await world.run(.sequenceMessage(world.scope, unknown)), .number(nil), "no message")
+            for (index, title) in ["A", "B"].enumerated() {
+                let made = try await world.run(.createGroup(world.scope, title: title))
+                findings.equal(made, .groupCreated(GroupName(String(index + 1))), "group")
+            }
+            let all = try await world.run(.titledGroups(world.scope, nil, limit: 10))
+            let groups = [TitledGroup(name: "1", title: "A"), TitledGroup(name: "2", title: "B")]
+            findings.equal(all, .titledGroups(groups), "all groups")
+            let key = world.newKey()
+            _ = try await world.register(key, token: world.newToken())
+            _ = try await world.assign(key, .set("hong", name: "Hong"))
+            _ = try await world.run(.changeMembers(world.scope, "1", GroupChange(add: ["hong", "nobody"])))
+            let members = try await world.run(.members(world.scope, "1", nil, limit: 10))
+            let wanted = [
+                GroupMember(group: groups[0], user: "hong", name: "Hong"),
+                GroupMember(group: groups[0], user: "nobody", name: nil),
+            ]
+            findings.equal(members, .members(wanted), "members")
+            let one = try await world.run(.members(world.scope, "1", "hong", limit: 10))
+            findings.equal(one, .members([wanted[0]]), "one member")
+            let none = try await world.run(.members(world.scope, "2", nil, limit: 10))
+            findings.equal(none, .members([]), "nobody in it")
+            let unknownGroup = try await world.run(.members(world.scope, "3", nil, limit: 10))
+            findings.equal(unknownGroup, .members(nil), "no such group")
+            return findings.list
+        },
+        ContractRule("recipients are found by user and by token, with their keys") { world in
+            var findings = Findings()
+            let (phone, tablet) = (world.newKey(), world.newKey())
+            let (token, other) = (world.newToken(), world.newToken())
+            _ = try await world.register(phone, token: token)
+            _ = try await world.register(tablet, token: other)
+            _ = try await world.assign(phone, .set("hong"))
+            _ = try await world.assign(tablet, .set("hong"))
+            func keys(_ users: [UserID]?, _ tokens: [DeviceToken]?) async throws -> Set<VendorDeviceKey> {
+                let statement = StoreStatement.recipients(world.scope, users, tokens: tokens, limit: 100)
+                guard case .recipients(let found)? = try await world.run(statement) else { return [] }
+                findings.expect(found.allSatisfy { $0.user == "hong" }, "another user")
+                return Set(found.map(\.key))
+            }
+            findings.equal(try await keys(["hong", "nobody"], nil), [phone, tablet], "by user")
+            findings.equal(try await keys(["hong"], [token]), [phone], "by user and token")
+            findings.equal(try await keys(nil, [other]), [tablet], "by token")
+            findings.equal(try await keys(["nobody"], [other]), [], "nobody's")
+            return findings.list
+        },
+        ContractRule("a badge is its holder's: set, read, and of nobody where nobody answers") { world in
+            var findings = Findings()
+            let (phone, tablet) = (world.newKey(), world.newKey())
+            _ = try await world.register(phone, token: world.newToken())
+            _ = try await world.register(tablet, token: world.newToken())
+            findings.equal(try await world.badge(BadgeHolder(key: phone), 3), 3, "a guest's")
+            findings.equal(try await world.badge(BadgeHolder(key: tablet)), 0, "another guest's")
+            _ = try await world.assign(phone, .set("hong"))
+            _ = try await world.assign(tablet, .set("hong"))
+            findings.equal(try await world.badge(BadgeHolder(key: phone)), 0, "the user's is another")
+            _ = try await world.badge(BadgeHolder(key: phone), 7)
+            findings.equal(try await world.badge(BadgeHolder(user: "hong")), 7, "the user's on any device")
+            findings.equal(try await world.badge(BadgeHolder(key: tablet)), 7, "and on the other")
+            findings.equal(try await world.badge(BadgeHolder(user: "nobody"), 5), nil, "nobody's")
+            let other = try await world.run(
+                .setBadge(world.scope, BadgeHolder(key: phone), 1),
+                in: world.otherTenant
+            )
+            findings.equal(other, .badge(nil), "another tenant's")
+            return findings.list
+        },
+    ]
+
+    /// Of `DeliveryStore` and `CommandStore` together.
+    static let deliveries = [
+        ContractRule("a message counts once per holder; a retry carries the badge of its first attempt") { world in
+            var findings = Findings()
+            let reader = try await world.reader("hong")
+            let first = try await world.counted(to: reader.identities, step: 1)
+            findings.equal(try await world.badges(first), [1, 1], "two devices of a user, first message")
+            let second = try await world.counted(to: reader.identities, step: 5)
+            findings.equal(try await world.badges(second), [6, 6], "second message")
+            findings.equal(try await world.badges(first), [1, 1], "the first message again")
+            findings.equal(try await world.badge(reader.holder), 6, "the counter")
+            return findings.list
+        },
+        ContractRule("Keep takes one off at the first read of a message, whichever device; Reset and Update each time")
+        { world in
+            var findings = Findings()
+            let reader = try await world.reader("hong")
+            var leases: [SliceLease] = []
+            for _ in 0..<3 {
+                let lease = try await world.counted(to: reader.identities, step: 1)
+                _ = try await world.badges(lease)
+                _ = try await world.deliveries.record(world.progress(lease, .sent, .finished), by: "node")
+                leases.append(lease)
+            }
+            func read(_ lease: SliceLease, _ key: VendorDeviceKey, _ change: BadgeChange?) async throws -> Int {
+                let statement = StoreStatement.acknowledge(
+                    world.scope,
+                    .id(lease.key.message),
+                    BadgeHolder(key: key),
+                    .read,
+                    change,
+                    at: world.now()
+                )
+                guard case .acknowledged(let reply, let badge)? = try await world.run(statement) else { return -1 }
+                findings.expect(reply != .orphan, "an orphan")
+                return badge
+            }
+            let (phone, tablet) = (reader.keys[0], reader.keys[1])
+            findings.equal(try await read(leases[0], phone, .keep), 2, "first read")
+            findings.equal(try await read(leases[0], phone, .keep), 2, "the same again")
+            findings.equal(try await read(leases[0], tablet, .keep), 2, "the same on the other device")
+            findings.equal(try await read(leases[1], tablet, .keep), 1, "another message")
+            findings.equal(try await read(leases[1], tablet, .set(10)), 10, "Update")
+            findings.equal(try await read(leases[1], tablet, .set(10)), 10, "Update again")
+            findings.equal(try await read(leases[2], phone, nil), 10, "no option")
+            findings.equal(try await read(leases[2], phone, .keep), 10, "Keep of what was read before")
+            findings.equal(try await read(leases[2], phone, .set(0)), 0, "Reset")
+            return findings.list
+        },
+        ContractRule("a receipt by number finds its delivery by token, key or user; an unknown number changes no badge")
+        { world in
+            var findings = Findings()
+            let reader = try await world.reader("hong")
+            let lease = try await world.counted(to: reader.identities, step: 2)
+            _ = try await world.badges(lease)
+            _ = try await world.deliveries.record(world.progress(lease, .sent, .finished), by: "node")
+            guard case .number(let number?)? = try await world.run(.sequenceMessage(world.scope, lease.key.message))
+            else {
+                return ["no number"]
+            }
+            func receipt(_ number: String, _ holder: BadgeHolder, _ kind: ReceiptKind, _ change: BadgeChange?)
+                async throws -> StoreAnswer?
+            {
+                try await world.run(
+                    .acknowledge(world.scope, .number(number), holder, kind, change, at: world.now())
+                )
+            }
+            let byToken = try await receipt(number, BadgeHolder(token: reader.tokens[0]), .received, nil)
+            findings.equal(byToken, .acknowledged(.recorded, badge: 2), "by token")
+            let byKey = try await receipt(number, BadgeHolder(key: reader.keys[1]), .received, nil)
+            findings.equal(byKey, .acknowledged(.recorded, badge: 2), "by key")
+            let byUser = try await receipt(number, BadgeHolder(user: "hong"), .read, nil)
+            findings.equal(byUser, .acknowledged(.recorded, badge: 2), "by user")
+            let unknown = try await receipt("99999", BadgeHolder(user: "hong"), .read, .keep)
+            findings.equal(unknown, .acknowledged(.orphan, badge: 2), "no such number")
+            let stranger = try await receipt(number, BadgeHolder(user: "kim"), .read, .keep)
+            findings.equal(stranger, .acknowledged(.orphan, badge: 0), "nobody")
+            return findings.list
+        },
+        ContractRule("a template's variables are each user's own") { world in
+            var findings = Findings()
+            let (hong, kim) = (try await world.reader("hong"), try await world.reader("kim"))
+            var message = world.message(to: hong.identities + kim.identities, claim: world.claim)
+            message.content.isTemplate = true
+            _ = try await world.accept(message)
+            let variables = [UserVariables(user: "hong", values: ["VAR1": "a"])]
+            _ = try await world.run(.putVariables(message.id, variables))
+            let work = try await world.deliveries.load(world.handover(message))
+            findings.equal(work?.targets[0]?.variables, ["VAR1": "a"], "his own")
+            findings.equal(work?.targets[2]?.variables, [:], "nobody's")
+            return findings.list
+        },
+    ]
+}
+
+/// A user with two devices.
+struct ContractReader {
+    var user: UserID
+    var keys: [VendorDeviceKey] = []
+    var tokens: [DeviceToken] = []
+    var identities: [IdentityID] = []
+
+    var holder: BadgeHolder { BadgeHolder(user: user) }
+}
+
+extension ContractWorld {
+    var claim: NewMessage.Claim { NewMessage.Claim(node: "node", lease: Self.lease) }
+
+    func assign(_ key: VendorDeviceKey, _ change: UserChange) async throws -> AssignedUser? {
+        guard case .assigned(let user)? = try await run(.assignUser(scope, key: key, change)) else { return nil }
+        return user
+    }
+
+    func standing(_ key: VendorDeviceKey) async throws -> IdentityStanding? {
+        guard case .standing(let standing)? = try await run(.standing(scope, key: key)) else { return nil }
+        return standing
+    }
+
+    func badge(_ holder: BadgeHolder, _ count: Int? = nil) async throws -> Int? {
+        guard case .badge(let badge)? = try await run(.setBadge(scope, holder, count)) else { return nil }
+        return badge
+    }
+
+    func reader(_ user: UserID) async throws -> ContractReader {
+        var reader = ContractReader(user: user)
+        for _ in 0..<2 {
+            let (key, token) = (newKey(), newToken())
+            guard let made = try await register(key, token: token) else { continue }
+            _ = try await assign(key, .set(user))
+            reader.keys.append(key)
+            reader.tokens.append(token)
+            reader.identities.append(made.identity)
+        }
+        return reader
+    }
+
+    /// A message that counts, accepted and leased.
+    func counted(to identities: [IdentityID], step: Int) async throws -> SliceLease {
+        var message = message(to: identities, claim: claim)
+        message.content.badgeStep = step
+        _ = try await accept(message)
+        return handover(message)
+    }
+
+    /// What the pushes of a lease carry.
+    func badges(_ lease: SliceLease) async throws -> [Int?] {
+        let work = try await deliveries.load(lease)
+        return lease.targets.indices.map { work?.targets[$0]?.badge }
+    }
+}

@@ -1,0 +1,90 @@
+import Commands
+import DeliveryEngine
+import Model
+
+/// A registered device of a dialect with an inbox.
+struct InboxDevice: Sendable {
+    var key: VendorDeviceKey
+    var identity: IdentityID
+    var user: UserID
+
+    init(key: VendorDeviceKey, identity: IdentityID, user: UserID) {
+        self.key = key
+        self.identity = identity
+        self.user = user
+    }
+
+    init(_ device: InboxDevice, user: UserID) { self.init(key: device.key, identity: device.identity, user: user) }
+}
+
+// What inbox rules do before they look.
+extension ContractWorld {
+    /// The app in iPNS' dialect.
+    var inbox: AppScope { AppScope(app: app, vendor: .ipns) }
+
+    func inboxDevice(_ user: UserID) async throws -> InboxDevice {
+        let made = try await register(newKey(), token: newToken(), user: user, vendor: .ipns)
+        guard let made else { throw StoreError(.failed, "not registered") }
+        return InboxDevice(key: made.key, identity: made.identity, user: user)
+    }
+
+    /// A numbered message to `devices`, settled as `state`.
+    func sent(to devices: [InboxDevice], _ state: DeliveryState) async throws -> (message: MessageID, number: String) {
+        guard case .numbers(let block)? = try await run(.drawNumbers(inbox, count: 1)) else {
+            throw StoreError(.failed, "no number")
+        }
+        let number = block.first.text
+        var message = message(
+            to: devices.map(\.identity),
+            claim: NewMessage.Claim(node: "n1", lease: Self.lease)
+        )
+        message.scope = inbox
+        _ = try await commands.run(
+            [.accept(message), .number(message.id, [.ipns: number], targets: [], inboxes: [.ipns])],
+            in: tenant
+        )
+        var progress = progress(handover(message), state, .finished)
+        for index in progress.results.indices {
+            progress.results[index].user = devices[index].user
+            progress.results[index].dialect = .ipns
+            progress.results[index].reason = state == .sent ? nil : "test"
+        }
+        _ = try await deliveries.record(progress, by: "n1")
+        return (message.id, number)
+    }
+
+    func preferences(_ caller: DeviceCaller) async throws -> DevicePreferences? {
+        guard case .preferences(let found)? = try await run(.preferences(inbox, caller)) else { return nil }
+        return found
+    }
+
+    func page(_ device: InboxDevice, _ page: HistoryPage) async throws -> [InboxEntry] {
+        try await entries(.history(inbox, DeviceCaller(key: device.key), page, at: now()))
+    }
+
+    func entry(_ device: InboxDevice, _ number: String) async throws -> InboxEntry? {
+        try await entries(.inboxMessage(inbox, DeviceCaller(key: device.key), number: number)).first
+    }
+
+    func poll(_ device: InboxDevice, _ limit: Int) async throws -> [InboxEntry] {
+        try await entries(.poll(inbox, DeviceCaller(key: device.key), limit: limit, at: now()))
+    }
+
+    func unreceived(_ device: InboxDevice) async throws -> Int? {
+        let statement = StoreStatement.unreceived(inbox, DeviceCaller(key: device.key), limit: 100, at: now())
+        guard case .count(let count)? = try await run(statement) else { return nil }
+        return count
+    }
+
+    func report(_ device: InboxDevice, _ number: String, _ kind: ReceiptKind) async throws -> ReceiptReport? {
+        let caller = DeviceCaller(key: device.key)
+        let answer = try await run(.reportNumber(inbox, caller, number: number, kind, at: now()))
+        guard case .reported(let report)? = answer else { return nil }
+        return report
+    }
+
+    private func entries(_ statement: StoreStatement) async throws -> [InboxEntry] {
+        guard case .inbox(let entries)? = try await run(statement) else { return [] }
+        return entries
+    }
+}

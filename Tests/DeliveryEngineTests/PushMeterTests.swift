@@ -1,0 +1,72 @@
+import Model
+import Testing
+
+@testable import DeliveryEngine
+
+/// What a node may send through a credential that has a rate.
+@Suite struct PushMeterTests {
+    private let now = Timestamp(seconds: 1_764_547_200)
+    private let key = CredentialKey(tenant: "acme", credential: "apple")
+
+    private func limited(_ perSecond: Int32 = 100) -> PushMeter {
+        var meter = PushMeter()
+        meter.limit([key: [.credential("apple", perSecond)]])
+        return meter
+    }
+
+    @Test func withoutARateNothingIsCounted() {
+        var meter = PushMeter()
+        #expect(meter.take(500, key, .bulk, now: now) == nil)
+        #expect(meter.places(key) == nil)
+        #expect(meter.draws().isEmpty)
+        meter = limited()
+        meter.limit([:])
+        #expect(meter.take(500, key, .bulk, now: now) == nil)
+    }
+
+    @Test func whatIsMissingIsDrawnOnceAndThenTaken() {
+        var meter = limited()
+        #expect(meter.take(500, key, .bulk, now: now) == 0)
+        #expect(meter.take(20, key, .bulk, now: now) == 0)
+        #expect(meter.draws() == [BudgetDraw(key: key, rates: [.credential("apple", 100)], count: 520)])
+        #expect(meter.draws().isEmpty)
+        meter.granted(25, key, now: now)
+        #expect(meter.take(500, key, .bulk, now: now) == 25)
+        #expect(meter.take(500, key, .bulk, now: now) == 0)
+    }
+
+    @Test func whatNobodyUsesIsLost() {
+        var meter = limited()
+        meter.granted(25, key, now: now)
+        #expect(meter.take(5, key, .bulk, now: now) == 5)
+        #expect(meter.take(5, key, .bulk, now: now + PushMeter.lifetime) == 0)
+    }
+
+    // Design §5.7: lanes by priority.
+    @Test func aCodeGoesBeforeACampaign() {
+        var meter = limited()
+        #expect(meter.take(500, key, .bulk, now: now) == 0)
+        #expect(meter.take(3, key, .urgent, now: now) == 0)
+        #expect(meter.draws().first?.count == 503)
+        meter.granted(5, key, now: now)
+        #expect(meter.take(500, key, .bulk, now: now) == 2)
+        #expect(meter.take(3, key, .urgent, now: now) == 3)
+    }
+
+    @Test func aSlowRateHasWorkForFewSlices() {
+        #expect(limited(1).places(key) == 1)
+        #expect(limited(100).places(key) == 1)
+        #expect(limited(1000).places(key) == 10)
+        var both = PushMeter()
+        both.limit([key: [.credential("apple", 100_000), .tenant(100)]])
+        #expect(both.places(key) == 1)
+    }
+
+    @Test func wishesAndDrawsAreBounded() {
+        var meter = limited()
+        for _ in 0..<100 { _ = meter.take(500, key, .bulk, now: now) }
+        #expect(meter.take(.max, key, .bulk, now: now) == 0)
+        #expect(meter.take(-1, key, .bulk, now: now) == 0)
+        #expect(meter.draws().first?.count == PushMeter.drawLimit)
+    }
+}

@@ -1,0 +1,86 @@
+import Foundation
+import Model
+import Testing
+
+@testable import DeliveryEngine
+@testable import Gateway
+
+/// What the code emits, what `docs/operations.md` explains and what `ops/` looks at are one set of names, so that none of them drifts.
+@Suite struct OpsFilesTests {
+    private static func file(_ path: String) throws -> String {
+        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        return try String(contentsOf: root.appending(path: path), encoding: .utf8)
+    }
+
+    private static let emitted = Set(
+        MetricName.allCases.map(\.rawValue) + EngineMetrics.Name.allCases.map(\.rawValue) + ["metrics_series_dropped"]
+    )
+
+    /// Words that look like metrics of ours: the prefixes are those of the names themselves.
+    private static func metrics(in text: String) -> Set<String> {
+        let prefixes = Set(emitted.compactMap { $0.split(separator: "_").first.map(String.init) })
+        let words = text.matches(of: /[a-z]+(?:_[a-z0-9]+)+/).map { String($0.0) }
+        return Set(words.filter { word in prefixes.contains { word.hasPrefix($0 + "_") } })
+    }
+
+    /// GitHub's anchors: lower case, letters, digits, spaces to hyphens.
+    private static func anchors(in markdown: String) -> Set<String> {
+        let headings = markdown.split(separator: "\n").filter { $0.hasPrefix("#") }
+        return Set(
+            headings.map { heading in
+                let text = heading.drop { $0 == "#" }.trimmingCharacters(in: .whitespaces).lowercased()
+                return String(
+                    text.filter { $0.isLetter || $0.isNumber || " -_".contains($0) }.map { $0 == " " ? "-" : $0 }
+                )
+            }
+        )
+    }
+
+    @Test func theDocumentsTableIsWhatTheCodeEmits() throws {
+        let rows = try Self.file("docs/operations.md").matches(of: /\n\| `([a-z_]+)` \| (counter|gauge) \|/)
+        let told = rows.map { String($0.1) }
+        #expect(Set(told) == Self.emitted)
+        #expect(told.count == Set(told).count)
+    }
+
+    @Test(arguments: ["ops/prometheus/alerts.yml", "ops/prometheus/alerts_test.yml", "ops/grafana/push-gateway.json"])
+    func everyMetricThatIsLookedAtIsEmitted(_ path: String) throws {
+        let used = Self.metrics(in: try Self.file(path))
+        #expect(!used.isEmpty)
+        #expect(used.subtracting(Self.emitted) == [])
+    }
+
+    @Test func theControlSeesANameThatNobodyEmits() {
+        let used = Self.metrics(in: "rate(delivery_pushes_total[5m]) > delivery_nonsense")
+        #expect(used.subtracting(Self.emitted) == ["delivery_nonsense"])
+    }
+
+    @Test func everyAlertSaysWhatToDo() throws {
+        let text = try Self.file("ops/prometheus/alerts.yml")
+        let anchors = Self.anchors(in: try Self.file("docs/operations.md"))
+        let alerts = text.components(separatedBy: "- alert: ").dropFirst()
+        #expect(alerts.count >= 15)
+        for alert in alerts {
+            let name = alert.prefix { $0 != "\n" }
+            for key in ["expr:", "for:", "severity:", "summary:", "description:"] {
+                #expect(alert.contains(key), "\(name) has no \(key)")
+            }
+            let anchor = alert.firstMatch(of: /runbook: docs\/operations\.md#([a-z0-9-]+)/).map { String($0.1) }
+            #expect(anchor.map(anchors.contains) == true, "\(name) leads to no heading: \(anchor ?? "none")")
+        }
+    }
+
+    /// A dashboard that another tool cannot read, or with a data source of its own, is of no use.
+    @Test func theDashboardIsJSONWithItsSourceAsAVariable() throws {
+        let dashboard = try JSONParser.parse(try Self.file("ops/grafana/push-gateway.json"))
+        let variables = dashboard["templating"]?["list"]?.array ?? []
+        #expect(variables.contains { $0["type"]?.string == "datasource" })
+        let panels = dashboard["panels"]?.array ?? []
+        #expect(panels.count > 20)
+        for panel in panels where panel["type"]?.string != "row" {
+            #expect(panel["datasource"]?["uid"]?.string == "${datasource}", "\(panel["title"]?.string ?? "?")")
+            #expect(panel["targets"]?.array?.isEmpty == false)
+        }
+    }
+}

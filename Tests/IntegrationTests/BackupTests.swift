@@ -1,0 +1,153 @@
+import Foundation
+import Logging
+import Model
+import Testing
+
+@testable import Gateway
+@testable import Postgres
+
+/// `database backup` and `database restore`, with the real programs.
+@Suite(.serialized, .timeLimit(.minutes(10)))
+struct BackupTests {
+    /// A copy of a running gateway, in a new data directory with the same master key: the same tenant, devices and messages, and it sends.
+    @Test func aBackupBecomesTheSameGatewayElsewhere() async throws {
+        let world = try World()
+        let successor = try World()
+        do {
+            try await world.startSimulator()
+            try await world.startGateway()
+            #expect(try await world.apply().status == 0)
+            let devices = try await world.register(3)
+            let id = try await world.sendToEveryone("before the backup")
+            let before = try await world.funnel(of: id)
+            #expect(before["sent"]?.int == 3)
+            let file = world.material.path("gateway.backup")
+            let made = try await world.command(["database", "backup", "--out", file])
+            try #require(made.status == 0, "\(made.log)")
+            #expect(made.log.contains("master key"))
+            let mode = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int
+            #expect(mode == 0o600)
+            // A second one does not overwrite the first.
+            #expect(try await world.command(["database", "backup", "--out", file]).status == 1)
+            #expect(await world.gateway?.stop() == 0)
+
+            // A copy that was cut short is noticed in the middle, and the database is as empty as before.
+            let whole = try Data(contentsOf: URL(filePath: file))
+            try whole.dropLast(600).write(to: URL(filePath: file + ".cut"))
+            let cut = try await successor.command(["database", "restore", file + ".cut"])
+            #expect(cut.status == 1)
+            #expect(cut.log.contains("nothing was kept"), "\(cut.log)")
+
+            let early = try await successor.command(["database", "restore", file])
+            try #require(early.status == 0, "\(early.log)")
+            #expect(early.log.contains("copy the master key"))
+            try FileManager.default.copyItem(
+                atPath: world.material.path("data/master.key"),
+                toPath: successor.material.path("data/master.key")
+            )
+            try await successor.startGateway()
+            let kept = try await successor.http.call("GET", "/v1/messages/\(id)", nil, bearer: world.apiKey)
+            #expect(kept.json?["funnel"] == before, "\(kept.text)")
+            let list = try await successor.http.call("GET", "/v1/devices?app=shop", nil, bearer: world.apiKey)
+            #expect(list.status == 200)
+            #expect(devices.count == 3)
+            // The credential opens under the copied key: a push goes out.
+            let sent = try await successor.http.call(
+                "POST",
+                "/v1/messages",
+                ["app": "shop", "to": ["everyone": true], "title": "a", "body": "after the restore"],
+                bearer: world.apiKey
+            )
+            let next = try #require(sent.json?["id"]?.string, "\(sent.text)")
+            let deadline = ContinuousClock.now + .seconds(60)
+            var count: Int64?
+            while count != 3, ContinuousClock.now < deadline {
+                try await Task.sleep(for: .milliseconds(100))
+                count = try await successor.http.call("GET", "/v1/messages/\(next)", nil, bearer: world.apiKey)
+                    .json?["funnel"]?["sent"]?.int
+            }
+            #expect(count == 3)
+            // Restoring replaces nothing.
+            #expect(await successor.gateway?.stop() == 0)
+            let again = try await successor.command(["database", "restore", file])
+            #expect(again.status == 1)
+            #expect(again.log.contains("replaces nothing"), "\(again.log)")
+        } catch {
+            Issue.record(error)
+        }
+        await successor.close()
+        await world.close()
+    }
+
+    @Test func whatIsNoBackupChangesNothing() async throws {
+        let world = try World()
+        do {
+            let file = world.material.path("junk")
+            try Data("no backup".utf8).write(to: URL(filePath: file))
+            let junk = try await world.command(["database", "restore", file])
+            #expect(junk.status == 1)
+            #expect(junk.log.contains("is no backup"), "\(junk.log)")
+            #expect(try await world.command(["database", "restore", file + ".absent"]).log.contains("cannot be read"))
+            // The cluster that was made for it is empty, and there is nothing of ours to back up.
+            let nothing = try await world.command(["database", "backup", "--out", file + ".out"])
+            #expect(nothing.status == 1)
+            #expect(nothing.log.contains("no gateway schema"), "\(nothing.log)")
+            #expect(!FileManager.default.fileExists(atPath: file + ".out"))
+            #expect(!FileManager.default.fileExists(atPath: file + ".out.partial"))
+        } catch {
+            Issue.record(error)
+        }
+        await world.close()
+    }
+
+    @Test func aDataDirectoryWithoutADatabaseIsNotMadeByABackup() async throws {
+        let world = try World()
+        let answer = try await world.command(["database", "backup", "--out", world.material.path("x")])
+        #expect(answer.status == 1)
+        #expect(answer.log.contains("there is no database"), "\(answer.log)")
+        #expect(!FileManager.default.fileExists(atPath: world.material.path("data/postgres")))
+        await world.close()
+    }
+
+    /// From the embedded cluster to a server of the operator's own, with an odd name for the database.
+    @Test func theEmbeddedDatabaseMovesToAServer() async throws {
+        let directory = "/tmp/pgw-server-" + SystemIdentifiers().randomHex(byteCount: 5)
+        let server = try await EmbeddedCluster.start(directory: directory, logger: Logger(label: "test"))
+        let admin = try await PostgresConnection.connect(
+            PostgresConfiguration(server.adminConnectionString(database: "postgres")),
+            logger: Logger(label: "test")
+        )
+        try await admin.script("CREATE DATABASE \"it's here\"")
+        let url = server.adminConnectionString(database: "it's here")
+        let world = try World()
+        let moved = try World(databaseURL: url)
+        do {
+            try await world.startSimulator()
+            try await world.startGateway()
+            #expect(try await world.apply().status == 0)
+            _ = try await world.register(2)
+            let id = try await world.sendToEveryone("one")
+            #expect(try await world.funnel(of: id)["sent"]?.int == 2)
+            #expect(await world.gateway?.stop() == 0)
+            let file = world.material.path("gateway.backup")
+            let made = try await world.command(["database", "backup", "--out", file])
+            try #require(made.status == 0, "\(made.log)")
+            try moved.makeMasterKey()
+            let other = try await moved.command(["database", "restore", file])
+            try #require(other.status == 0, "\(other.log)")
+            #expect(other.log.contains("another key"), "\(other.log)")
+            #expect(!other.log.contains("migration"), "\(other.log)")
+            let show = try await moved.command(["message", "show", id, "--tenant", "acme"])
+            #expect(show.status == 0 && show.log.contains("done"), "\(show.log)")
+            let plan = try await moved.command(["database", "distribute"])
+            #expect(plan.status == 0)
+            #expect(plan.log.contains("create_distributed_table('gateway.app', 'tenant_id')"))
+        } catch {
+            Issue.record(error)
+        }
+        await moved.close()
+        await world.close()
+        try await server.stop()
+        try FileManager.default.removeItem(atPath: directory)
+    }
+}

@@ -1,0 +1,323 @@
+import Foundation
+import Model
+import Testing
+
+@testable import Gateway
+
+/// Several nodes on one database. Short here; `scripts/soak` sets the sizes of a long run.
+@Suite(.serialized, .timeLimit(.minutes(60)))
+struct ClusterTests {
+    static let devices = Soak.size("SOAK_DEVICES") ?? 4000
+    static let kills = Soak.size("SOAK_KILLS") ?? 3
+    static let databaseKills = Soak.size("SOAK_DATABASE_KILLS") ?? 1
+    /// Seconds a key stays wrong.
+    static let wrongKeySeconds = Soak.size("SOAK_WRONG_KEY_SECONDS") ?? 2
+    /// Seconds a snapshot is held open.
+    static let snapshotSeconds = Soak.size("SOAK_SNAPSHOT_SECONDS") ?? 2
+    /// Seconds in which a rate is measured.
+    static let rateSeconds = Soak.size("SOAK_RATE_SECONDS") ?? 5
+    /// Keys that are sent to two nodes at once.
+    static let repeatKeys = Soak.size("SOAK_REPEAT_KEYS") ?? 10
+
+    /// A push service slow enough that a kill meets pushes under way: 8 connections of 25 streams and node, 100 ms.
+    private static let steady = ["--mode", "script", "--latency-ms", "100", "--max-streams", "25"]
+
+    /// As long as a debug build on a busy machine may need.
+    private static let limit = Duration.seconds(120 + devices / 50)
+
+    // I3: no faults, and every target is reached once by one of them.
+    @Test(arguments: [2, 5])
+    func everyTargetIsReachedOnce(nodes: Int) async throws {
+        // A node holds at most eight slices of 500 of one credential. Sixteen, sent slowly, cannot all be one node's before another one looks.
+        let devices = max(Self.devices, 8000)
+        let cluster = try Cluster(
+            nodes: nodes,
+            simulatorArguments: devices > 100_000 ? ["--mode", "accept"] : Self.steady
+        )
+        try await Soak.with(cluster) { cluster in
+            try await cluster.makeAudience(devices)
+            let started = ContinuousClock.now
+            let id = try await cluster.world.sendToEveryone("to all")
+            try await expectAll(cluster, id, devices)
+            let seconds = (ContinuousClock.now - started) / .seconds(1)
+            let pairs = try await cluster.world.pairs()
+            #expect(pairs.repeats == 0)
+            let owners = try await cluster.number(
+                "SELECT count(DISTINCT node_id) AS number FROM gateway.counter_hour WHERE sent > 0"
+            )
+            #expect(owners > 1, "one node did it all")
+            print("\(nodes) nodes: \(devices) in \(String(format: "%.1f", seconds)) s, \(owners) nodes took part")
+        }
+    }
+
+    /// All were sent, each under one `apns-id`, and nothing is left in the queue.
+    private func expectAll(_ cluster: Cluster, _ id: String, _ devices: Int = Self.devices) async throws {
+        let funnel = try await cluster.world.funnel(of: id, within: Self.limit)
+        #expect(funnel["recipients"]?.int == Int64(devices))
+        #expect(funnel["sent"]?.int == Int64(devices), "\(JSONWriter.text(funnel))")
+        #expect(try await cluster.world.pairs().distinct == devices)
+        #expect(try await cluster.openSlices() == 0)
+    }
+
+    // I1, I2: nodes and PostgreSQL are killed at random while three nodes send; nothing is lost, nothing counted twice.
+    @Test func killedNodesAndDatabaseLoseNothing() async throws {
+        let cluster = try Cluster(
+            nodes: 3,
+            arguments: ["--lease-seconds", "5"],
+            simulatorArguments: Self.devices > 100_000 ? ["--mode", "accept"] : Self.steady
+        )
+        try await Soak.with(cluster) { cluster in
+            try await cluster.makeAudience(Self.devices)
+            let id = try await cluster.world.sendToEveryone("while they die")
+            let total = Self.kills + Self.databaseKills
+            var databaseLeft = Self.databaseKills
+            for round in 1...total {
+                guard try await reach(Double(round) / Double(total + 1), cluster) else {
+                    Issue.record("all were sent before kill \(round)")
+                    break
+                }
+                // The database's kills are spread among the others.
+                if databaseLeft * total > Self.databaseKills * (total - round) {
+                    databaseLeft -= 1
+                    try cluster.stopPostgresImmediately()
+                    print("kill \(round): PostgreSQL")
+                } else {
+                    let victim = Int.random(in: 0..<cluster.count)
+                    try await cluster.killNode(victim)
+                    print("kill \(round): node \(victim)")
+                    try await cluster.startNode(victim)
+                }
+            }
+            try await expectAll(cluster, id)
+            let pairs = try await cluster.world.pairs()
+            // What a kill may repeat: the window of each of a node's slices, which the flush bounds to 250 outcomes or 250 ms.
+            let bound = total * 12 * 500
+            #expect(pairs.repeats <= bound)
+            print("\(total) kills, \(pairs.distinct) reached, \(pairs.repeats) repeats, all under the same apns-id")
+        }
+    }
+
+    /// Waits until this share of the devices was reached. False: all were.
+    private func reach(_ share: Double, _ cluster: Cluster) async throws -> Bool {
+        try await reach(count: Int(Double(Self.devices) * share), cluster) < Self.devices
+    }
+
+    /// Waits until so many devices were reached. Returns how many were.
+    @discardableResult
+    private func reach(count: Int, _ cluster: Cluster) async throws -> Int {
+        let end = ContinuousClock.now + Self.limit
+        while ContinuousClock.now < end {
+            let seen = try await cluster.world.pairs().distinct
+            if seen >= count { return seen }
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        throw DemoFailure("the sending never reached \(count)")
+    }
+
+    // I4: a snapshot that somebody holds open stops nothing.
+    @Test func aSnapshotHeldOpenStopsNothing() async throws {
+        try await Soak.with(Cluster(nodes: 2)) { cluster in
+            try await cluster.makeAudience(Self.devices)
+            let holder = try DemoProcess(
+                "psql",
+                program: "/usr/bin/psql",
+                arguments: [
+                    "-X", "-d", try await cluster.withDatabase { $0.adminConnectionString }, "-c",
+                    "BEGIN ISOLATION LEVEL REPEATABLE READ", "-c", "SELECT count(*) FROM gateway.message", "-c",
+                    "SELECT pg_sleep(3600)",
+                ],
+                logFile: cluster.world.material.path("snapshot.log")
+            )
+            let end = ContinuousClock.now + .seconds(Self.snapshotSeconds)
+            var messages = 0
+            repeat {
+                messages += 1
+                let id = try await cluster.world.sendToEveryone("under a snapshot \(messages)")
+                let funnel = try await cluster.world.funnel(of: id, within: Self.limit)
+                #expect(funnel["sent"]?.int == Int64(Self.devices), "\(JSONWriter.text(funnel))")
+            } while ContinuousClock.now < end
+            let held = try await cluster.number(
+                "SELECT count(*) AS number FROM pg_stat_activity WHERE backend_xmin IS NOT NULL AND query LIKE '%pg_sleep(3600)%'"
+            )
+            #expect(held >= 1, "nobody held a snapshot")
+            holder.kill()
+            #expect(try await cluster.world.pairs().repeats == 0)
+            print("\(messages) messages of \(Self.devices) under one snapshot")
+        }
+    }
+
+    // Ids, expiries and provider tokens take the database's clock; without notifications everything is found by looking.
+    @Test(.enabled(if: Cluster.clockLibrary != nil, "needs Debian's faketime"))
+    func wrongClocksAndLostNotificationsDoNoHarm() async throws {
+        let cluster = try Cluster(
+            [
+                .init(arguments: ["--no-database-notify"]),
+                .init(arguments: ["--no-database-notify"], clockError: 300),
+                .init(arguments: ["--no-database-notify"], clockError: -300),
+            ],
+            simulatorArguments: Self.steady
+        )
+        try await Soak.with(cluster) { cluster in
+            try await cluster.makeAudience(Self.devices)
+            // Accepted by each of them, once for now and once for in three seconds.
+            for node in 0..<cluster.count {
+                let http = try cluster.http(node)
+                let answer = try await http.call(
+                    "POST",
+                    "/v1/messages",
+                    ["app": "shop", "to": ["keys": [.string("bench-\(node + 1)")]], "body": "now"],
+                    bearer: cluster.world.apiKey
+                )
+                try #require(answer.status == 202, "\(answer.text)")
+                let id = try #require(answer.json?["id"]?.string)
+                // A UUIDv7 begins with its milliseconds.
+                let made = try #require(Int(id.replacing("-", with: "").prefix(12), radix: 16))
+                let now = try await cluster.number(
+                    "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS number"
+                )
+                #expect(
+                    abs(now - made) < 10_000,
+                    "node \(node) made an id \(now - made) ms away from the database's clock"
+                )
+                let funnel = try await cluster.world.funnel(of: id)
+                #expect(funnel["sent"]?.int == 1)
+            }
+            let id = try await cluster.world.sendToEveryone("to all")
+            let funnel = try await cluster.world.funnel(of: id, within: Self.limit)
+            #expect(funnel["sent"]?.int == Int64(Self.devices), "\(JSONWriter.text(funnel))")
+            #expect(try await cluster.world.pairs().repeats == 0)
+            #expect(try await cluster.openSlices() == 0)
+            let wrong = try await cluster.number(
+                """
+                SELECT count(*) AS number FROM gateway.provider_token
+                WHERE abs(extract(epoch FROM clock_timestamp() - issued_at)) > 200
+                """
+            )
+            #expect(wrong == 0, "a provider token was issued by a wrong clock")
+        }
+    }
+
+    // One key sent to two nodes at once, and again after a kill −9 that came between commit and answer or not: one message, one body.
+    @Test func aRepeatKeyGivesOneMessageOnAnyNode() async throws {
+        try await Soak.with(Cluster(nodes: 3)) { cluster in
+            try await cluster.makeAudience(10)
+            for round in 0..<Self.repeatKeys {
+                let victim = 1
+                let bodies = await withTaskGroup(of: String?.self) { group in
+                    for node in [victim, 2] {
+                        guard let http = try? cluster.http(node) else { continue }
+                        let apiKey = cluster.world.apiKey
+                        group.addTask {
+                            let answer = try? await http.call(
+                                "POST",
+                                "/v1/messages",
+                                ["app": "shop", "to": ["keys": ["bench-1"]], "body": "once"],
+                                headers: ["idempotency-key": "round-\(round)"],
+                                bearer: apiKey
+                            )
+                            guard let answer, answer.status == 202 else { return nil }
+                            return answer.text
+                        }
+                    }
+                    // 0 to 20 ms: before, while and after it commits.
+                    try? await Task.sleep(for: .milliseconds(Int.random(in: 0...20)))
+                    try? await cluster.killNode(victim)
+                    var bodies: Set<String> = []
+                    for await body in group { if let body { bodies.insert(body) } }
+                    return bodies
+                }
+                let again = try await cluster.http(2).call(
+                    "POST",
+                    "/v1/messages",
+                    ["app": "shop", "to": ["keys": ["bench-1"]], "body": "once"],
+                    headers: ["idempotency-key": "round-\(round)"],
+                    bearer: cluster.world.apiKey
+                )
+                try #require(again.status == 202, "\(again.text)")
+                #expect(bodies.union([again.text]).count == 1, "round \(round): \(bodies) \(again.text)")
+                let messages = try await cluster.number("SELECT count(*) AS number FROM gateway.message")
+                #expect(messages == round + 1)
+                try await cluster.startNode(victim)
+            }
+        }
+    }
+
+    // A wrong key fails no delivery: they wait, and go on when it is mended.
+    @Test func aWrongKeyFailsNoDelivery() async throws {
+        let cluster = try Cluster(
+            nodes: 2,
+            arguments: ["--retry-scale", Self.wrongKeySeconds > 60 ? "1" : "0.05"],
+            simulatorArguments: Self.steady
+        )
+        try await Soak.with(cluster) { cluster in
+            try await cluster.makeAudience(Self.devices)
+            let world = cluster.world
+            let right = try Data(
+                contentsOf: URL(fileURLWithPath: world.material.path("AuthKey_\(DemoMaterial.keyID).p8"))
+            )
+            let id = try await world.sendToEveryone("while the key is wrong")
+            _ = try await reach(0.1, cluster)
+            let other = DemoMaterial(directory: world.material.path("other"))
+            try FileManager.default.createDirectory(atPath: other.directory, withIntermediateDirectories: true)
+            try other.write()
+            let wrong = try Data(contentsOf: URL(fileURLWithPath: other.path("AuthKey_\(DemoMaterial.keyID).p8")))
+            try await provision(wrong, cluster)
+            try await Task.sleep(for: .seconds(Self.wrongKeySeconds))
+            let between = try await world.pairs().distinct
+            #expect(between < Self.devices, "all were sent before the key was wrong")
+            try await provision(right, cluster)
+            let mended = ContinuousClock.now
+            let funnel = try await world.funnel(of: id, within: Self.limit)
+            #expect(funnel["sent"]?.int == Int64(Self.devices), "\(JSONWriter.text(funnel))")
+            #expect((funnel["failed"]?.int ?? 0) == 0)
+            #expect(try await cluster.openSlices() == 0)
+            print(
+                "wrong for \(Self.wrongKeySeconds) s after \(between) of \(Self.devices); all sent "
+                    + String(format: "%.1f s after it was mended", (ContinuousClock.now - mended) / .seconds(1))
+            )
+        }
+    }
+
+    // 100 pushes per second over five nodes are 100 per second.
+    @Test func aRateHoldsOverAllNodes() async throws {
+        try await Soak.with(Cluster(nodes: 5)) { cluster in
+            let world = cluster.world
+            let file = world.material.path("tenants.yaml")
+            let text = try String(contentsOfFile: file, encoding: .utf8)
+            let limited = text.replacing("{ id: apple, kind", with: "{ id: apple, pushesPerSecond: 100, kind")
+            try #require(limited != text)
+            try limited.write(toFile: file, atomically: true, encoding: .utf8)
+            let applied = try await world.apply()
+            try #require(applied.status == 0, "\(applied.log)")
+            // Provisioning reaches every node within a second.
+            try await Task.sleep(for: .seconds(2))
+            try await cluster.makeAudience((Self.rateSeconds + 20) * 100)
+            let id = try await world.sendToEveryone("slowly")
+            try await reach(count: 200, cluster)
+            let begun = try await world.pairs().distinct
+            let started = ContinuousClock.now
+            try await Task.sleep(for: .seconds(Self.rateSeconds))
+            let ended = try await world.pairs().distinct
+            let perSecond = Double(ended - begun) / ((ContinuousClock.now - started) / .seconds(1))
+            print(String(format: "%.1f pushes per second over %d s and 5 nodes", perSecond, Self.rateSeconds))
+            // A draw is a quarter of a second's worth, and so unsteady is a short look. Less than the rate is what a busy machine manages: a short
+            // look forgives it, a long run does not.
+            let isLong = Self.rateSeconds >= 60
+            #expect(perSecond < 100 * (1.05 + (isLong ? 0 : 0.25 / Double(Self.rateSeconds))))
+            #expect(perSecond > (isLong ? 95 : 60))
+            let canceled = try await world.native("DELETE", "/v1/messages/\(id)")
+            #expect(canceled.status == 200)
+            // What is canceled is not sent from memory for long.
+            try await Task.sleep(for: .seconds(7))
+            let rested = try await world.pairs().distinct
+            try await Task.sleep(for: .seconds(1))
+            #expect(try await world.pairs().distinct == rested)
+        }
+    }
+
+    private func provision(_ key: Data, _ cluster: Cluster) async throws {
+        try key.write(to: URL(fileURLWithPath: cluster.world.material.path("AuthKey_\(DemoMaterial.keyID).p8")))
+        let applied = try await cluster.world.apply()
+        try #require(applied.status == 0, "\(applied.log)")
+    }
+}

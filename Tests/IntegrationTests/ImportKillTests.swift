@@ -1,0 +1,117 @@
+import Foundation
+import Model
+import Testing
+
+@testable import Gateway
+
+/// `devices import` as a process that is killed at random moments and started again. Short here; `scripts/soak import` sets the size of a long run.
+@Suite(.serialized, .timeLimit(.minutes(60)))
+struct ImportKillTests {
+    static let rows = Soak.size("SOAK_IMPORT_ROWS") ?? 24_000
+    static let kills = Soak.size("SOAK_IMPORT_KILLS") ?? 4
+
+    /// Each hundredth row is none.
+    private static func isBad(_ number: Int) -> Bool { number % 100 == 99 }
+    private static var good: Int { (0..<rows).count { !isBad($0) } }
+
+    private func write(_ path: String) throws {
+        _ = FileManager.default.createFile(atPath: path, contents: nil)
+        let handle = try #require(FileHandle(forWritingAtPath: path))
+        try handle.write(contentsOf: Data("key,token,user,tags\n".utf8))
+        for first in stride(from: 0, to: Self.rows, by: 5000) {
+            let lines = (first..<min(first + 5000, Self.rows)).map { number in
+                let token = Self.isBad(number) ? "nohex" : String(format: "%016x", number &* 0x9E37_79B1)
+                return "k\(number),\(token),u\(number),all t\(number % 7)\n"
+            }
+            try handle.write(contentsOf: Data(lines.joined().utf8))
+        }
+        try handle.close()
+    }
+
+    private func start(_ cluster: Cluster, _ path: String, _ round: Int) throws -> DemoProcess {
+        try DemoProcess(
+            "push-gateway devices import",
+            program: World.programs + "/push-gateway",
+            arguments: [
+                "devices", "import", path, "--tenant", "acme", "--app", "shop", "--data-dir",
+                cluster.world.material.path("data"),
+            ],
+            logFile: log(cluster, round)
+        )
+    }
+
+    private func log(_ cluster: Cluster, _ round: Int) -> String { cluster.world.material.path("import-\(round).log") }
+
+    private func imported(_ cluster: Cluster) async throws -> Int {
+        try await cluster.number("SELECT count(*) AS number FROM gateway.identity WHERE tenant_id = 'acme'")
+    }
+
+    /// Waits until so many rows are in. False: the process has ended.
+    private func reach(_ count: Int, _ cluster: Cluster, _ process: DemoProcess) async throws -> Bool {
+        while process.isRunning {
+            if try await imported(cluster) >= count { return true }
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        return false
+    }
+
+    // What is committed is gone on from: nothing lost, nothing twice, each bad row told once.
+    @Test func aKilledImportGoesOnUntilEveryRowIsInOnce() async throws {
+        try await Soak.with(Cluster(nodes: 1)) { cluster in
+            let path = cluster.world.material.path("devices.csv")
+            try write(path)
+            var wentOn = 0
+            for round in 0..<Self.kills {
+                let process = try start(cluster, path, round)
+                // Anywhere in its part of the file, the very start included.
+                let share = Double(round) + Double.random(in: 0..<1)
+                let isRunning = try await reach(
+                    Int(share / Double(Self.kills + 1) * Double(Self.good)),
+                    cluster,
+                    process
+                )
+                try await Task.sleep(for: .milliseconds(Int.random(in: 0..<50)))
+                process.kill()
+                while process.isRunning { try await Task.sleep(for: .milliseconds(5)) }
+                #expect(isRunning, "\(text(log(cluster, round)))")
+                if text(log(cluster, round)).contains("Going on at line") { wentOn += 1 }
+                let count = try await imported(cluster)
+                print("kill \(round + 1): \(count) of \(Self.good) rows are in")
+            }
+            let last = try start(cluster, path, Self.kills)
+            while last.isRunning { try await Task.sleep(for: .milliseconds(20)) }
+            #expect(await last.stop() == 0, "\(text(log(cluster, Self.kills)))")
+            if text(log(cluster, Self.kills)).contains("Going on at line") { wentOn += 1 }
+            #expect(wentOn > 0, "each began anew")
+            try await expectAll(cluster)
+            try expectRejects(path + ".rejects")
+            #expect(!FileManager.default.fileExists(atPath: path + ".checkpoint"))
+        }
+    }
+
+    private func text(_ path: String) -> String {
+        String(decoding: FileManager.default.contents(atPath: path) ?? Data(), as: UTF8.self)
+    }
+
+    private func expectAll(_ cluster: Cluster) async throws {
+        for (what, wanted) in [
+            ("count(*) AS number FROM gateway.identity WHERE state = 'active'", Self.good),
+            ("count(DISTINCT key) AS number FROM gateway.identity", Self.good),
+            ("count(DISTINCT device_id) AS number FROM gateway.identity", Self.good),
+            ("count(*) AS number FROM gateway.device WHERE token_state = 'active'", Self.good),
+            ("count(DISTINCT token) AS number FROM gateway.device", Self.good),
+            ("count(*) AS number FROM gateway.identity_tag", Self.good * 2),
+            ("sum(active)::bigint AS number FROM gateway.identity_count", Self.good),
+        ] {
+            let number = try await cluster.number("SELECT " + what)
+            #expect(number == wanted, "\(what)")
+        }
+    }
+
+    /// Each bad row once, in order, by its line: the headings are the first.
+    private func expectRejects(_ path: String) throws {
+        let lines = text(path).split(separator: "\n")
+        let told = try lines.map { try JSONParser.parse(String($0))["line"]?.int }
+        #expect(told == (0..<Self.rows).filter(Self.isBad).map { Int64($0 + 2) })
+    }
+}

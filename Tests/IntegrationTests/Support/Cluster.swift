@@ -1,0 +1,168 @@
+import Foundation
+import Logging
+import Model
+import Postgres
+import Testing
+
+@testable import Gateway
+
+/// Several gateways on one database, as real processes. The first owns the private PostgreSQL; the others are told where it is.
+///
+/// Like its world: one test drives it from one task at a time.
+final class Cluster: @unchecked Sendable {
+    /// How one node is started.
+    struct Start {
+        /// What is said beyond directories and listeners.
+        var arguments: [String] = []
+        /// How many seconds its clock is wrong by.
+        var clockError: Int?
+    }
+
+    /// One gateway that is not the first.
+    private struct Node {
+        var process: DemoProcess
+        var http: HTTPCaller
+    }
+
+    /// Debian's `faketime`; nil: it is not installed.
+    static let clockLibrary = [
+        "/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1",
+        "/usr/lib/aarch64-linux-gnu/faketime/libfaketimeMT.so.1",
+    ].first { FileManager.default.fileExists(atPath: $0) }
+
+    /// The environment of a program whose clock is wrong by so many seconds. Deadlines and sleeps are right.
+    private static func wrongClock(_ seconds: Int) -> [String: String] {
+        [
+            "LD_PRELOAD": clockLibrary ?? "", "FAKETIME": String(format: "%+ds", seconds),
+            "FAKETIME_DONT_FAKE_MONOTONIC": "1",
+        ]
+    }
+
+    let world: World
+    private var others: [Int: Node] = [:]
+    private let starts: [Start]
+
+    /// - Parameters:
+    ///   - starts: one per node. The first node's clock is right.
+    ///   - simulatorArguments: beyond ports, keys and files.
+    /// - Throws: when a directory cannot be made.
+    init(_ starts: [Start], simulatorArguments: [String] = ["--mode", "accept"]) throws {
+        self.starts = starts
+        world = try World(simulatorArguments: simulatorArguments, serveArguments: starts[0].arguments)
+    }
+
+    convenience init(
+        nodes: Int,
+        arguments: [String] = [],
+        simulatorArguments: [String] = ["--mode", "accept"]
+    ) throws {
+        try self.init(
+            Array(repeating: Start(arguments: arguments), count: nodes),
+            simulatorArguments: simulatorArguments
+        )
+    }
+
+    var count: Int { starts.count }
+
+    /// Starts everything and provisions the demo's tenant.
+    func start() async throws {
+        try await world.startSimulator()
+        try await world.startGateway()
+        let applied = try await world.apply()
+        try #require(applied.status == 0, "\(applied.log)")
+        for number in 1..<count { try await startNode(number) }
+    }
+
+    /// Starts a node, also after a kill.
+    func startNode(_ number: Int) async throws {
+        guard number > 0 else { return try await world.startGateway() }
+        let address = world.material.path("gateway-\(number).json")
+        try? FileManager.default.removeItem(atPath: address)
+        let url = try AttachedCluster(directory: world.material.path("data/postgres")).adminConnectionString
+        let log = world.material.path("gateway-\(number)-\(UInt32.random(in: 0...9999)).log")
+        let error = starts[number].clockError
+        let process = try DemoProcess(
+            "push-gateway serve \(number)",
+            // The library makes an environment of its own in the first program it is loaded into, and Swift then misses its arguments.
+            program: error == nil ? World.programs + "/push-gateway" : "/usr/bin/env",
+            arguments: (error == nil ? [] : [World.programs + "/push-gateway"]) + [
+                "serve", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0", "--address-file", address,
+                "--data-dir", world.material.path("data-\(number)"), "--database-url", url, "--master-key-file",
+                world.material.path("data/master.key"),
+            ] + starts[number].arguments,
+            logFile: log,
+            environment: error.map(Self.wrongClock) ?? [:]
+        )
+        guard let addresses = try? await readAddressFile(address, of: process) else {
+            let text = FileManager.default.contents(atPath: log) ?? Data()
+            throw DemoFailure("node \(number) did not start: \(String(decoding: text.suffix(800), as: UTF8.self))")
+        }
+        let http = try #require(addresses["http"]?.string)
+        others[number] = Node(process: process, http: HTTPCaller(base: "http://\(http)"))
+    }
+
+    /// SIGKILL, and waits until it is gone.
+    func killNode(_ number: Int) async throws {
+        guard number > 0 else { return try await world.killGateway() }
+        guard let node = others.removeValue(forKey: number) else { return }
+        node.process.kill()
+        while node.process.isRunning { try await Task.sleep(for: .milliseconds(5)) }
+        await node.http.close()
+    }
+
+    /// How PostgreSQL is told to stop at once: sessions are cut, recovery follows. The first node starts it again.
+    func stopPostgresImmediately() throws { kill(try world.postgresPID(), SIGQUIT) }
+
+    /// The native API of one node.
+    func http(_ number: Int) throws -> HTTPCaller {
+        number == 0 ? world.http : try #require(others[number]?.http)
+    }
+
+    /// Devices of the demo's tenant, made by the database.
+    func makeAudience(_ devices: Int) async throws {
+        try await withDatabase { database in
+            try await BenchAudience(engine: database.engine, tenant: "acme", app: "shop").make(devices)
+        }
+    }
+
+    /// One number of the database.
+    func number(_ sql: String) async throws -> Int {
+        try await withDatabase { database in
+            try await database.engine.run(Statement(sql), tenant: nil).only().int("number")
+        }
+    }
+
+    /// Slices that somebody still has to do.
+    func openSlices() async throws -> Int {
+        try await number("SELECT count(*) AS number FROM gateway.slice WHERE state <> 'done'")
+    }
+
+    func withDatabase<Value: Sendable>(_ body: (Database) async throws -> Value) async throws -> Value {
+        let configuration = try await GatewayConfiguration.load(
+            flags: ["data.dir": world.material.path("data")],
+            configFile: nil
+        )
+        return try await Database.with(
+            configuration,
+            logger: Logger(label: "test") { JSONLogHandler(label: $0, level: .error) },
+            progress: { _ in },
+            body
+        )
+    }
+
+    /// Ends all of it and removes the directory.
+    func close() async {
+        for (number, node) in others {
+            await node.http.close()
+            // `faketime` shifts monotonic timers too: what a node whose clock is behind sleeps for ends minutes late, its drain as well.
+            if starts[number].clockError.map({ $0 < 0 }) == true { node.process.kill() }
+            if starts[number].clockError != nil {
+                _ = await node.process.stop()
+                continue
+            }
+            let status = await node.process.stop()
+            #expect(status == 0, "\(node.process.name) ended with \(status.map(String.init) ?? "a kill")")
+        }
+        await world.close()
+    }
+}

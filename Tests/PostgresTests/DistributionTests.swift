@@ -1,0 +1,311 @@
+import Foundation
+import Testing
+
+@testable import Postgres
+
+/// The schema and every statement against the notes on distribution: each rule holds, and each was seen to be broken.
+@Suite struct DistributionTests {
+    private func catalog(_ admin: PostgresConnection, of schema: String = "gateway") async throws -> SchemaCatalog {
+        try await SchemaCatalog(of: schema, admin)
+    }
+
+    // MARK: The schema
+
+    @Test func theSchemaCanBeSpread() async throws {
+        let catalog = try await catalog(TestCluster.database().admin())
+        #expect(catalog.breaches == [])
+        #expect(Set(catalog.names(.reference)) == ["tenant", "binding", "api_key"])
+        #expect(
+            Set(catalog.names(.local)) == ["node", "singleton", "provider_token", "master_key", "schema_version"]
+        )
+        #expect(catalog.names(.distributed).first == SchemaCatalog.anchor)
+    }
+
+    /// What the migrations hand to `gateway.colocate` is what the catalog says, so that a table is spread whether it comes before Citus or after.
+    @Test func everyDistributedTableIsColocatedByItsMigration() async throws {
+        let catalog = try await catalog(TestCluster.database().admin())
+        var colocated: [String] = []
+        for migration in try Migration.bundled() {
+            let calls = migration.sql.matches(of: /SELECT gateway\.colocate\('gateway\.([a-z_]+)'\)/)
+            colocated += calls.map { String($0.1) }
+            for made in migration.sql.matches(of: /CREATE TABLE gateway\.([a-z_]+)/) {
+                guard catalog.names(.distributed).contains(String(made.1)) else { continue }
+                let rest = migration.sql[made.range.upperBound...]
+                let call = rest.firstRange(of: "SELECT gateway.colocate('gateway.\(made.1)')")
+                let key = rest.firstRange(of: "ALTER TABLE gateway.\(made.1) ADD FOREIGN KEY")
+                #expect(call != nil, "\(made.1) is not colocated by \(migration.name)")
+                if let call, let key { #expect(call.lowerBound < key.lowerBound, "\(made.1): keys follow the call") }
+            }
+        }
+        #expect(Set(colocated) == Set(catalog.names(.distributed)))
+        #expect(colocated.count == Set(colocated).count)
+        #expect(colocated.first == SchemaCatalog.anchor)
+    }
+
+    @Test func partitionBoundsAndIndexesAreWrittenAsCitusTakesThem() throws {
+        for migration in try Migration.bundled() {
+            let text = migration.sql.replacing(/--[^\n]*/, with: "")
+            for bound in text.matches(of: /FOR VALUES FROM ([^;']*?) TO/) {
+                #expect(bound.1.contains(/^\((?:%s|-?[0-9]+)\)$/), "\(migration.name): \(bound.1)")
+            }
+            #expect(!text.contains("CONCURRENTLY"), "\(migration.name)")
+            #expect(!text.contains("FORCE ROW LEVEL SECURITY"), "\(migration.name)")
+            #expect(!text.contains(/\bCREATE (CONSTRAINT )?TRIGGER\b/), "\(migration.name)")
+        }
+    }
+
+    // MARK: Each rule, broken
+
+    /// What is done to a schema that is in order, and the rule that must see it.
+    private static let breaches: [(sql: String, rule: String)] = [
+        ("ALTER TABLE s.device DROP CONSTRAINT device_pkey CASCADE", "no primary key: an online move needs it"),
+        ("CREATE UNIQUE INDEX bad ON s.device (device_id)", "a unique key does not begin with tenant_id"),
+        (
+            "CREATE UNIQUE INDEX bad ON s.device (lower(tenant_id), device_id)",
+            "a unique key does not begin with tenant_id"
+        ),
+        (
+            "ALTER TABLE s.device ADD EXCLUDE USING btree (tenant_id WITH =, device_id WITH =)",
+            "an exclusion constraint"
+        ),
+        (
+            "ALTER TABLE s.device ADD UNIQUE (device_id); "
+                + "ALTER TABLE s.identity ADD CONSTRAINT bad FOREIGN KEY (identity_id) REFERENCES s.device (device_id)",
+            "a foreign key crosses tenants"
+        ),
+        (
+            "ALTER TABLE s.device ADD COLUMN node_id text REFERENCES s.node",
+            "a foreign key leads to a table that is not spread"
+        ),
+        (
+            "CREATE TABLE public.far (id text PRIMARY KEY); ALTER TABLE s.device ADD COLUMN far text REFERENCES public.far",
+            "a foreign key leads to a table that is not spread"
+        ),
+        (
+            "ALTER TABLE s.node ADD COLUMN tenant text REFERENCES s.tenant",
+            "a foreign key of a local table leads to a spread one"
+        ),
+        (
+            "ALTER TABLE s.binding ADD COLUMN app_id text, ADD FOREIGN KEY (tenant_id, app_id) REFERENCES s.app",
+            "a reference table refers to a distributed one"
+        ),
+        (
+            "ALTER TABLE s.identity ADD FOREIGN KEY (tenant_id, device_id) REFERENCES s.device ON DELETE SET NULL",
+            "SET NULL or SET DEFAULT in a key with tenant_id"
+        ),
+        (
+            "CREATE FUNCTION s.f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'; "
+                + "CREATE TRIGGER bad BEFORE INSERT ON s.device FOR EACH ROW EXECUTE FUNCTION s.f()",
+            "a trigger"
+        ),
+        ("ALTER TABLE s.device ADD COLUMN n bigint GENERATED ALWAYS AS IDENTITY", "an identity column"),
+        ("ALTER TABLE s.device ADD COLUMN n bigserial", "a serial column"),
+        ("ALTER TABLE s.device ADD COLUMN n xid8", "a column of a server's own transaction ids"),
+        (
+            "ALTER TABLE s.device ADD COLUMN n text DEFAULT pg_current_xact_id()::text",
+            "a default of a server's own"
+        ),
+        (
+            "ALTER TABLE s.device OWNER TO gateway_engine",
+            "tables have several owners: a shard move loses updates"
+        ),
+        ("ALTER TABLE s.device DISABLE ROW LEVEL SECURITY", "no row-level security"),
+        ("ALTER TABLE s.device FORCE ROW LEVEL SECURITY", "row-level security is forced: online moves never end"),
+        ("CREATE FUNCTION s.g(t text) RETURNS text LANGUAGE sql AS 'SELECT t'", "a function in LANGUAGE sql"),
+    ]
+
+    private static let good = """
+        CREATE SCHEMA s;
+        CREATE TABLE s.tenant (tenant_id text PRIMARY KEY);
+        CREATE TABLE s.binding (tenant_id text NOT NULL REFERENCES s.tenant ON DELETE CASCADE, value text PRIMARY KEY);
+        CREATE TABLE s.node (node_id text PRIMARY KEY);
+        CREATE TABLE s.app (tenant_id text REFERENCES s.tenant, app_id text, PRIMARY KEY (tenant_id, app_id));
+        CREATE TABLE s.device (tenant_id text, device_id uuid, PRIMARY KEY (tenant_id, device_id));
+        CREATE TABLE s.identity (tenant_id text, identity_id uuid, device_id uuid, PRIMARY KEY (tenant_id, identity_id));
+        CREATE TABLE s.head (tenant_id text PRIMARY KEY, last bigint NOT NULL);
+        ALTER TABLE s.app ENABLE ROW LEVEL SECURITY;
+        ALTER TABLE s.device ENABLE ROW LEVEL SECURITY;
+        ALTER TABLE s.identity ENABLE ROW LEVEL SECURITY;
+        ALTER TABLE s.head ENABLE ROW LEVEL SECURITY;
+        """
+
+    @Test func aSchemaInOrderBreaksNothingAndIsSorted() async throws {
+        let admin = try await TestCluster.database(migrated: false).admin()
+        try await admin.script(Self.good)
+        let catalog = try await catalog(admin, of: "s")
+        #expect(catalog.breaches == [])
+        #expect(catalog.names(.reference) == ["tenant", "binding"])
+        #expect(catalog.names(.local) == ["node"])
+        #expect(catalog.names(.distributed) == ["app", "device", "identity", "head"])
+    }
+
+    @Test(arguments: 0..<breaches.count)
+    func everyRuleSeesItsBreach(_ index: Int) async throws {
+        let breach = Self.breaches[index]
+        let admin = try await TestCluster.database(migrated: false).admin()
+        try await admin.script(Self.good)
+        try await admin.script(breach.sql)
+        #expect(try await catalog(admin, of: "s").breaches.map(\.rule).contains(breach.rule), "\(breach.sql)")
+    }
+
+    // MARK: Statements
+
+    private func rules() async throws -> StatementRules {
+        let catalog = try await catalog(TestCluster.database().admin())
+        return StatementRules(
+            distributed: Set(catalog.names(.distributed)),
+            reference: Set(catalog.names(.reference))
+        )
+    }
+
+    @Test func everyStatementCanBeSpread() async throws {
+        let rules = try await rules()
+        for sql in StoreSQL.all {
+            let isGlobal = if case .global = sql.reach { true } else { false }
+            #expect(rules.breaches(in: sql.text, isGlobal: isGlobal) == [], "\(sql.text)")
+        }
+    }
+
+    @Test func everyStatementOfEveryFunctionCanBeSpread() async throws {
+        let rules = try await rules()
+        let admin = try await TestCluster.database().admin()
+        let functions = try await admin.query(
+            """
+            SELECT proname::text AS name, prosrc AS body FROM pg_proc
+            WHERE pronamespace = 'gateway'::regnamespace AND NOT prosecdef ORDER BY 1
+            """
+        )
+        #expect(functions.count > 15)
+        var found: Set<String> = []
+        for function in functions {
+            let name = try function.text("name")
+            for statement in StatementRules.plain(try function.text("body")).split(separator: ";") {
+                for breach in rules.breaches(in: String(statement)) { found.insert("\(name): \(breach)") }
+            }
+        }
+        #expect(found == [])
+    }
+
+    private static let statements: [(sql: String, rule: String)] = [
+        ("SELECT 1 FROM gateway.device WHERE device_id = $1", "tenant_id is missing for a table"),
+        (
+            "SELECT 1 FROM gateway.device d JOIN gateway.identity i ON i.device_id = d.device_id WHERE d.tenant_id = $1",
+            "tenant_id is missing for a table"
+        ),
+        (
+            "UPDATE gateway.device d SET seen_at = now() FROM gateway.identity i WHERE i.tenant_id = $1 AND i.device_id = d.device_id",
+            "tenant_id is missing for a table"
+        ),
+        (
+            "SELECT 1 FROM gateway.device WHERE (tenant_id, device_id) > ($1, $2) AND tenant_id = $1",
+            "row comparison with tenant_id asks every shard"
+        ),
+        (
+            "SELECT 1 FROM gateway.device WHERE tenant_id = $1 GROUP BY GROUPING SETS ((app_id), ())", "GROUPING SETS"
+        ),
+        ("WITH RECURSIVE r AS (SELECT 1 FROM gateway.device WHERE tenant_id = $1) SELECT 1", "recursive CTE"),
+        ("DELETE FROM gateway.device WHERE tenant_id = $1 AND ctid = ANY ($2)", "a place in a page (ctid)"),
+        (
+            "SELECT pg_current_xact_id() FROM gateway.device WHERE tenant_id = $1",
+            "a server's own transaction ids"
+        ),
+        (
+            "SELECT set_config('gateway.tenant', $1, true) FROM gateway.device WHERE tenant_id = $1",
+            "set_config does not reach the workers"
+        ),
+        ("SELECT lastval() FROM gateway.device WHERE tenant_id = $1", "currval and lastval are a session's own"),
+        ("UPDATE gateway.device SET seen_at = clock_timestamp() WHERE tenant_id = $1", "volatile function in SET"),
+        (
+            "UPDATE gateway.device SET seen_at = coalesce(seen_at, now()) WHERE tenant_id = $1",
+            "now() in CASE or COALESCE of a SET"
+        ),
+        (
+            "UPDATE gateway.device SET seen_at = CASE WHEN seen_at IS NULL THEN now() END WHERE tenant_id = $1",
+            "now() in CASE or COALESCE of a SET"
+        ),
+        (
+            "INSERT INTO gateway.device (tenant_id) VALUES ($1) ON CONFLICT DO UPDATE SET seen_at = now()",
+            "now() in DO UPDATE"
+        ),
+        (
+            "UPDATE gateway.slice SET next_at = now() + attempts * interval '1 s' WHERE tenant_id = $1",
+            "now() with a column's interval"
+        ),
+        ("UPDATE gateway.device SET name = $2 WHERE tenant_id = $1 RETURNING now() AS now", "now() in RETURNING"),
+        (
+            "INSERT INTO gateway.device (tenant_id, device_id) SELECT $1, u.id FROM unnest($2) AS u(id)",
+            "INSERT … SELECT without ON CONFLICT or RETURNING"
+        ),
+        (
+            "INSERT INTO gateway.device (tenant_id, n) VALUES ($1, (SELECT max(n) FROM gateway.device WHERE tenant_id = $1))",
+            "subquery in VALUES"
+        ),
+    ]
+
+    @Test(arguments: 0..<statements.count)
+    func everyRuleSeesItsStatement(_ index: Int) {
+        let rules = StatementRules(distributed: ["device", "identity", "slice"])
+        let statement = Self.statements[index]
+        #expect(rules.breaches(in: statement.sql).contains(statement.rule), "\(statement.sql)")
+    }
+
+    @Test func aStatementOverAllTenantsNeitherWritesNorLocks() {
+        let rules = StatementRules(distributed: ["device", "identity"])
+        #expect(
+            rules.breaches(in: "DELETE FROM gateway.device", isGlobal: true)
+                .contains("a statement over all tenants writes a tenant's table")
+        )
+        #expect(
+            rules.breaches(in: "SELECT 1 FROM gateway.device d FOR UPDATE SKIP LOCKED", isGlobal: true)
+                .contains("locks without one tenant")
+        )
+        let joined = "SELECT 1 FROM gateway.device d JOIN gateway.identity i ON"
+        #expect(
+            rules.breaches(in: joined + " i.device_id = d.device_id", isGlobal: true)
+                .contains("tenant_id is missing for a table")
+        )
+        #expect(rules.breaches(in: joined + " i.tenant_id = d.tenant_id", isGlobal: true) == [])
+    }
+
+    // MARK: The plan
+
+    @Test func thePlanSpreadsEveryTableOnceParentsFirst() async throws {
+        let admin = try await TestCluster.database().admin()
+        let catalog = try await catalog(admin)
+        let text = DistributionPlan(catalog, schemaVersion: 12).text
+        for table in catalog.tables where table.place == .distributed {
+            let call = "create_distributed_table('gateway.\(table.name)', 'tenant_id'"
+            #expect(text.ranges(of: call).count == 1, "\(table.name)")
+            #expect(text.ranges(of: "truncate_local_data_after_distributing_table('gateway.\(table.name)')").count == 1)
+            guard let own = text.firstRange(of: call) else { continue }
+            for parent in table.parents {
+                let before = text[..<own.lowerBound]
+                #expect(before.contains("_table('gateway.\(parent)'"), "\(table.name) comes before \(parent)")
+            }
+        }
+        for name in catalog.names(.reference) {
+            #expect(text.ranges(of: "create_reference_table('gateway.\(name)')").count == 1)
+        }
+        for name in catalog.names(.local) { #expect(!text.contains("_table('gateway.\(name)'")) }
+        let body = try await admin.query("SELECT prosrc FROM pg_proc WHERE proname = 'colocate'").only().text("prosrc")
+        #expect(body.contains("'gateway.\(SchemaCatalog.anchor)'"))
+    }
+
+    /// The checks of the plan that plain PostgreSQL knows are run as they are printed.
+    @Test func thePlansChecksRunAndFindNothing() async throws {
+        let admin = try await TestCluster.database().admin()
+        let catalog = try await catalog(admin)
+        let text = DistributionPlan(catalog, schemaVersion: 12).text
+        let from = try #require(text.components(separatedBy: "must give no row:\n").dropFirst().first)
+        let checks = try #require(from.components(separatedBy: "\n-- 3.").first)
+        let statements = checks.components(separatedBy: ";\n")
+            .map { $0.trimmingCharacters(in: .whitespacesAndNewlines) }.filter { !$0.isEmpty }
+        #expect(statements.count == 5)
+        for statement in statements { #expect(try await admin.query(statement).isEmpty, "\(statement)") }
+        let counts = try #require(text.components(separatedBy: "AS\n    SELECT").dropFirst().first)
+        let query = "SELECT" + (counts.components(separatedBy: ";").first ?? "")
+        #expect(
+            try await admin.query(query).count == catalog.names(.distributed).count + catalog.names(.reference).count
+        )
+    }
+}

@@ -1,0 +1,191 @@
+import Foundation
+import Testing
+
+@testable import Postgres
+
+/// Short writes that share one flush: who leaves when, and what each gets.
+@Suite struct GatheringTests {
+    private let start = ContinuousClock.now
+    private let limits = GatherLimits(
+        eagerGroups: 1,
+        maximumGroups: 2,
+        window: .milliseconds(2),
+        callsPerGroup: 3,
+        maximumWaiters: 4
+    )
+
+    // MARK: The machine
+
+    @Test func oneAloneDoesNotWait() {
+        var machine = GatherMachine<Int>(limits: limits)
+        let action = machine.arrived(1, now: start)
+        #expect(action?.groups == [[1]] && action?.wakesAt == nil)
+    }
+
+    @Test func othersGatherUntilAGroupIsBack() {
+        var machine = GatherMachine<Int>(limits: limits)
+        _ = machine.arrived(1, now: start)
+        let second = machine.arrived(2, now: start)
+        #expect(second?.groups == [] && second?.wakesAt == start + .milliseconds(2))
+        // One alarm is enough.
+        #expect(machine.arrived(3, now: start)?.wakesAt == nil)
+        #expect(machine.landed(now: start).groups == [[2, 3]])
+        #expect(machine.underWay == 1)
+    }
+
+    @Test func theyGoWithoutItAfterTheWindow() {
+        var machine = GatherMachine<Int>(limits: limits)
+        _ = machine.arrived(1, now: start)
+        _ = machine.arrived(2, now: start)
+        _ = machine.arrived(3, now: start + .milliseconds(1))
+        #expect(machine.ticked(now: start + .milliseconds(2)).groups == [[2, 3]])
+        // All that may be under way are: whoever comes now waits for one of them.
+        let action = machine.arrived(4, now: start + .milliseconds(3))
+        #expect(action?.groups == [] && action?.wakesAt == nil)
+        #expect(machine.ticked(now: start + .milliseconds(9)).groups == [])
+        #expect(machine.landed(now: start + .milliseconds(9)).groups == [[4]])
+    }
+
+    @Test func aFullGroupNeedNotWait() {
+        var machine = GatherMachine<Int>(limits: limits)
+        _ = machine.arrived(1, now: start)
+        _ = machine.arrived(2, now: start)
+        _ = machine.arrived(3, now: start)
+        #expect(machine.arrived(4, now: start)?.groups == [[2, 3, 4]])
+    }
+
+    @Test func tooManyAreShed() {
+        var machine = GatherMachine<Int>(limits: limits)
+        for call in 1...8 { #expect(machine.arrived(call, now: start) != nil) }
+        // 1 and 2–4 are under way, 5–8 wait.
+        #expect(machine.arrived(9, now: start) == nil)
+        #expect(machine.landed(now: start).groups == [[5, 6, 7]])
+        #expect(machine.arrived(9, now: start) != nil)
+    }
+
+    // MARK: The server
+
+    private func insert(_ n: Int) -> Statement {
+        Statement("INSERT INTO gateway.entry VALUES ($1) RETURNING pg_current_wal_insert_lsn()::text AS at", [.int(n)])
+    }
+
+    private func makeTable(_ database: TestDatabase) async throws -> PostgresConnection {
+        let admin = try await database.admin()
+        try await admin.script(
+            """
+            SET ROLE gateway_owner;
+            CREATE TABLE gateway.entry (n int PRIMARY KEY);
+            GRANT SELECT, INSERT ON gateway.entry TO gateway_call;
+            RESET ROLE;
+            """
+        )
+        return admin
+    }
+
+    /// Not the failures of the others, and on disk when the answer comes: the server's own flush of what did not wait comes 200 ms later.
+    @Test func eachGetsItsOwnResultAndIsOnDisk() async throws {
+        let database = try await TestCluster.database(migrated: false)
+        let admin = try await makeTable(database)
+        let pool = database.pool(.call, limits: .patient(maximumConnections: 4))
+        _ = try await pool.run(gathered: Transaction(tenant: "a", [insert(0)]))
+        let failed = try await withThrowingTaskGroup(of: Bool.self) { group in
+            for n in 1...120 {
+                group.addTask {
+                    // Every tenth is there already.
+                    let statements = [insert(n % 10 == 0 ? 0 : n)]
+                    do throws(PostgresError) {
+                        let row = try await pool.run(gathered: Transaction(tenant: "a", statements)).result(0).only()
+                        let flushed = Statement(
+                            "SELECT pg_current_wal_flush_lsn() > $1::pg_lsn AS flushed",
+                            [.text(try row.text("at"))]
+                        )
+                        #expect(
+                            try await admin.run(Transaction(tenant: nil, [flushed])).result(0).only().bool("flushed")
+                        )
+                        return false
+                    } catch {
+                        #expect(error.code == .uniqueViolation && !error.isIndeterminate)
+                        return true
+                    }
+                }
+            }
+            return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+        }
+        #expect(failed == 12)
+        let count = Statement("SELECT count(*) AS n FROM gateway.entry")
+        #expect(try await pool.run(count, tenant: "a").only().int("n") == 109)
+        #expect(pool.statistics.openedCount <= 4)
+    }
+
+    /// A call that only finds what another did answers from it, so it waits for the other's flush.
+    @Test func whoOnlyReadsWaitsForWhatItRead() async throws {
+        let database = try await TestCluster.database(migrated: false)
+        let admin = try await makeTable(database)
+        let pool = database.pool(.call, limits: .patient(maximumConnections: 2))
+        for gathers in [true, false] {
+            let n = gathers ? 1 : 2
+            // A writer that has committed and does not wait for the disk.
+            let lazy = try await admin.query(
+                """
+                WITH s AS (SELECT set_config('synchronous_commit', 'off', true))
+                INSERT INTO gateway.entry SELECT \(n) FROM s RETURNING pg_current_wal_insert_lsn()::text AS at
+                """
+            )
+            let at = try lazy.only().text("at")
+            let look = Statement("SELECT n FROM gateway.entry WHERE n = $1", [.int(n)])
+            let transaction = Transaction(tenant: "a", [look], flushes: true)
+            let found = gathers ? try await pool.run(gathered: transaction) : try await pool.run(transaction)
+            #expect(try found.result(0).only().int("n") == n)
+            let flushed = try await admin.query("SELECT pg_current_wal_flush_lsn() > '\(at)'::pg_lsn AS flushed")
+            #expect(try flushed.only().bool("flushed"))
+        }
+    }
+
+    /// Two rows wanted in opposite orders: the server ends one of the two, which is then repeated by itself.
+    @Test func whoIsRolledBackForOthersIsRepeated() async throws {
+        let database = try await TestCluster.database(migrated: false)
+        _ = try await makeTable(database)
+        let admin = try await database.admin()
+        try await admin.script(
+            "GRANT UPDATE ON gateway.entry TO gateway_call; INSERT INTO gateway.entry VALUES (1), (2)"
+        )
+        let pool = database.pool(.call, limits: .patient(maximumConnections: 4))
+        func lock(_ first: Int, _ second: Int) -> Transaction {
+            let sql = "SELECT n FROM gateway.entry WHERE n = $1 FOR UPDATE"
+            return Transaction(
+                tenant: "a",
+                [
+                    Statement(sql, [.int(first)]), Statement("SELECT pg_sleep(0.1)::text"),
+                    Statement(sql, [.int(second)]),
+                ]
+            )
+        }
+        async let one = pool.run(gathered: lock(1, 2))
+        async let two = pool.run(gathered: lock(2, 1))
+        #expect(try await one.count == 3)
+        #expect(try await two.count == 3)
+    }
+
+    /// Where the rows lie on another server, each waits for its own commit.
+    @Test func aPoolThatDoesNotShareRunsEachByItself() async throws {
+        let database = try await TestCluster.database(migrated: false)
+        _ = try await makeTable(database)
+        var configuration = database.configuration(.call)
+        configuration.sharesFlush = false
+        let pool = PostgresPool(configuration, logger: TestCluster.logger)
+        let setting = Statement("SELECT current_setting('synchronous_commit') AS s")
+        #expect(try await pool.run(gathered: Transaction(tenant: "a", [setting])).result(0).only().text("s") == "on")
+        let shared = database.pool(.call)
+        #expect(try await shared.run(gathered: Transaction(tenant: "a", [setting])).result(0).only().text("s") == "off")
+        await pool.close()
+    }
+
+    @Test func aClosedPoolAnswersWhoWaits() async throws {
+        let database = try await TestCluster.database(migrated: false)
+        let pool = database.pool(.call)
+        await pool.close()
+        await #expect { try await pool.run(gathered: Transaction(tenant: "a", [Statement("SELECT 1")])) } throws: {
+            ($0 as? PostgresError)?.code == .closed
+        }
+    }
+}

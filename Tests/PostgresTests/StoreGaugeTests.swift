@@ -1,0 +1,125 @@
+import DeliveryEngine
+import Foundation
+import Model
+import Testing
+
+@testable import Postgres
+
+/// What the metrics sample of the queue and the server.
+@Suite struct StoreGaugeTests {
+    private let patience = Duration.seconds(60)
+
+    @Test func anEmptyQueueIsAllZeros() async throws {
+        let fixture = try await StoreFixture.make()
+        let gauges = try await fixture.status.queueGauges(within: patience)
+        #expect(gauges.lanes.isEmpty)
+        let none = QueueGauges.Lag(largestEvents: 0, largestSeconds: 0, failing: 0, failingSeconds: 0, stopped: 0)
+        #expect(gauges.webhooks == none && gauges.senders == none)
+        #expect(gauges.credentialsStopped == 0 && gauges.nodesAlive == 0)
+        let stock = try await fixture.status.stockGauges(within: patience)
+        #expect(stock.slicesGivenUp == 0 && stock.defaultPartitionRows == 0)
+        #expect(stock.weeksAhead >= 3)
+    }
+
+    @Test func whatIsDueAndUntakenIsCountedWithItsAge() async throws {
+        let fixture = try await StoreFixture.make()
+        let device = try await fixture.register("key", token: "aabb")
+        let (message, _) = try await fixture.sending(to: [device.identity])
+        // Leased: somebody has it.
+        #expect(try await fixture.status.queueGauges(within: patience).lanes.isEmpty)
+        let admin = try await fixture.database.admin()
+        try await admin.script("UPDATE gateway.slice SET next_at = now() - interval '100 seconds'")
+        let due = try await fixture.status.queueGauges(within: patience).lanes
+        #expect(due.count == 1)
+        #expect(due.values.first?.slices == 1)
+        #expect((100..<160).contains(due.values.first?.oldestSeconds ?? 0))
+        try await admin.script("UPDATE gateway.slice SET state = 'ready', owner = NULL, dead_reason = 'attempts'")
+        #expect(try await fixture.status.stockGauges(within: patience).slicesGivenUp == 1)
+        try await admin.script("UPDATE gateway.lane SET is_paused = true")
+        #expect(try await fixture.status.queueGauges(within: patience).lanes.isEmpty)
+        _ = message
+    }
+
+    @Test func nodesAndStoppedCredentialsAreCounted() async throws {
+        let fixture = try await StoreFixture.make()
+        _ = try await fixture.delivery.heartbeat("a")
+        _ = try await fixture.delivery.heartbeat("b")
+        let admin = try await fixture.database.admin()
+        try await admin.script(
+            """
+            UPDATE gateway.node SET seen_at = now() - interval '1 minute' WHERE node_id = 'b';
+            UPDATE gateway.credential SET refusal = 'InvalidProviderToken' WHERE tenant_id = 'acme';
+            """
+        )
+        let gauges = try await fixture.status.queueGauges(within: patience)
+        #expect(gauges.nodesAlive == 1 && gauges.credentialsStopped == 1)
+    }
+
+    @Test func subscribersThatLagAndFailAreSeen() async throws {
+        let fixture = try await StoreFixture.make()
+        let admin = try await fixture.database.admin()
+        try await admin.script(
+            """
+            INSERT INTO gateway.event_head VALUES ('acme', 50)
+                ON CONFLICT (tenant_id) DO UPDATE SET last = 50;
+            INSERT INTO gateway.webhook (tenant_id, webhook_id, url, sealed, key_id, cursor, failing_since)
+                VALUES ('acme', gen_random_uuid(), 'https://a', '', 'k', 8, now() - interval '90 seconds');
+            INSERT INTO gateway.webhook (tenant_id, webhook_id, url, sealed, key_id, cursor, is_active, failure)
+                VALUES ('acme', gen_random_uuid(), 'https://b', '', 'k', 1, false, 'gone');
+            INSERT INTO gateway.sender (tenant_id, app_id, vendor, sender_id, name, callback_url)
+                VALUES ('acme', 'shop', 'rationalowl', 's', 's', 'https://c');
+            INSERT INTO gateway.event (tenant_id, position, at, kind, app_id, vendor, sender_id)
+                SELECT 'acme', 1000 + n, now() - interval '5 minutes', 'sent', 'shop', 'rationalowl', 's' FROM generate_series(1, 1200) n;
+            """
+        )
+        let gauges = try await fixture.status.queueGauges(within: patience)
+        #expect(gauges.webhooks.largestEvents == 42)
+        #expect(gauges.webhooks.failing == 1 && gauges.webhooks.stopped == 1)
+        #expect((90..<150).contains(gauges.webhooks.failingSeconds))
+        #expect(gauges.senders.largestEvents == 1000)
+        #expect((300..<360).contains(gauges.senders.largestSeconds))
+    }
+
+    /// The engine's role alone would see its own sessions only.
+    @Test func anotherRolesOldTransactionIsSeen() async throws {
+        let fixture = try await StoreFixture.make()
+        let admin = try await fixture.database.admin()
+        let sleeper = Task {
+            try await admin.script("BEGIN; SELECT count(*) FROM pg_class; SELECT pg_sleep(30); COMMIT")
+        }
+        let deadline = ContinuousClock.now + .seconds(30)
+        var gauges = try await fixture.status.queueGauges(within: patience)
+        while gauges.oldestTransactionSeconds < 0.5, ContinuousClock.now < deadline {
+            try await Task.sleep(for: .milliseconds(100))
+            gauges = try await fixture.status.queueGauges(within: patience)
+        }
+        #expect(gauges.oldestTransactionSeconds >= 0.5)
+        #expect(gauges.seesAllSessions)
+        #expect(gauges.xminAge >= 0)
+        sleeper.cancel()
+        _ = try? await sleeper.value
+    }
+
+    /// The statement of every 15 seconds must not read the table, however many slices there are.
+    @Test func theQueueIsSampledByIndexProbes() async throws {
+        let fixture = try await StoreFixture.make()
+        let admin = try await fixture.database.admin()
+        try await admin.script(
+            """
+            INSERT INTO gateway.lane SELECT 'acme', n FROM generate_series(0, 3) n ON CONFLICT DO NOTHING;
+            INSERT INTO gateway.message (tenant_id, message_id, app_id, vendor, state, lane, content, accepted_at, due_at, due_day, expires_at)
+                SELECT 'acme', gen_random_uuid(), 'shop', 'native', 'done', 2, '{}', now(), now(), 1, now()
+                FROM generate_series(1, 5000);
+            INSERT INTO gateway.slice (tenant_id, message_id, no, lane, kind, due_day, state, next_at)
+                SELECT tenant_id, message_id, 0, 2, 'deliver', 1, 'done', now() FROM gateway.message;
+            ANALYZE gateway.slice;
+            """
+        )
+        let plan = try await admin.query("EXPLAIN \(GaugeSQL.queue.text)").map { try $0.text(0) }
+            .joined(separator: "\n")
+        #expect(plan.contains("slice_next") && !plan.contains("Seq Scan on slice"), "\(plan)")
+        let rare = try await admin.query("EXPLAIN \(GaugeSQL.givenUp.text)").map { try $0.text(0) }
+            .joined(separator: "\n")
+        #expect(rare.contains("slice_next"), "\(rare)")
+    }
+}

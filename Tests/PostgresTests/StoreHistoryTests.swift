@@ -1,0 +1,114 @@
+import Commands
+import Foundation
+import Model
+import Testing
+
+@testable import Postgres
+
+/// What a page of a history costs, wherever it begins. `HISTORY_MESSAGES=1000000` is the long run.
+@Suite(.serialized, .timeLimit(.minutes(20)))
+struct StoreHistoryTests {
+    private static let weeks = 26
+    private static let messages = ProcessInfo.processInfo.environment["HISTORY_MESSAGES"].flatMap { Int($0) } ?? 13_000
+
+    /// One device of one user, with so many messages spread over half a year, all received.
+    private func fill(_ fixture: StoreFixture, _ device: Registered) async throws {
+        let admin = try await fixture.database.admin()
+        let today = try await fixture.now().day
+        let first = today - Int32(Self.weeks * 7)
+        try await admin.script(
+            """
+            SELECT gateway.make_delivery_partitions(\(first), \(Self.weeks + 2));
+            UPDATE gateway.app SET created_at = now() - interval '\(Self.weeks * 7 + 7) days';
+            UPDATE gateway.identity SET created_at = now() - interval '\(Self.weeks * 7 + 7) days', user_id = 'E1';
+            CREATE TEMPORARY TABLE made AS SELECT
+                (lpad(to_hex((extract(epoch FROM at) * 1000)::bigint), 12, '0') || '7' || substr(md5(n::text), 1, 3) || '8'
+                    || substr(md5(n::text), 4, 15))::uuid AS id, at, floor(extract(epoch FROM at) / 86400)::integer AS day
+            FROM (SELECT n, now() - interval '1 hour' - n * \(Self.weeks * 7 * 86_400)::float8 / \(Self.messages) * interval '1 second' AS at
+                FROM generate_series(0, \(Self.messages - 1)) AS n) s;
+            INSERT INTO gateway.message (tenant_id, message_id, app_id, vendor, state, lane, content, accepted_at, due_at, due_day, expires_at)
+                SELECT 'acme', id, 'shop', 'ipns', 'done', 2, '{"body":"b"}', at, at, day, at FROM made;
+            INSERT INTO gateway.delivery (tenant_id, due_day, message_id, target_id, app_id, vendor, identity_id, device_id, user_id,
+                    state, sent_at, received_at)
+                SELECT 'acme', day, id, '\(device.identity)', 'shop', 'ipns', '\(device.identity)', '\(device.device)', 'E1',
+                    'received', at, at FROM made;
+            ANALYZE gateway.delivery;
+            ANALYZE gateway.message;
+            """
+        )
+        await admin.close()
+    }
+
+    @Test func aPageFarBackCostsWhatTheFirstDoes() async throws {
+        let fixture = try await StoreFixture.make()
+        let device = try await fixture.register("D1", token: "aa01", vendor: .ipns)
+        try await fill(fixture, device)
+        let scope = AppScope(app: "shop", vendor: .ipns)
+        let now = try await fixture.now()
+        let last = try await oldest(fixture)
+        for owner in [HistoryPage.Owner.device, .user(nil)] {
+            var times: [String?: [Duration]] = [:]
+            for _ in 0..<15 {
+                for before in [nil, last] {
+                    let page = StoreStatement.history(
+                        scope,
+                        DeviceCaller(key: "D1"),
+                        HistoryPage(owner, before: before, count: 50),
+                        at: now
+                    )
+                    let start = ContinuousClock.now
+                    guard case .inbox(let entries) = try await fixture.ask(page) else { continue }
+                    times[before, default: []].append(ContinuousClock.now - start)
+                    try #require(entries.count == 50)
+                }
+            }
+            let medians = [nil, last].compactMap { times[$0]?.sorted()[7] }
+            print("\(Self.messages) messages, \(owner): page 1 in \(medians[0]), the last in \(medians[1])")
+            let (newest, far) = (
+                try await pages(fixture, device, owner, now, nil), try await pages(fixture, device, owner, now, last)
+            )
+            print("pages of memory: \(newest) and \(far)")
+            #expect(far <= newest * 3 / 2, "a page far back reads \(far) pages, the first \(newest)")
+        }
+    }
+
+    /// The message that the last page begins after.
+    private func oldest(_ fixture: StoreFixture) async throws -> String {
+        let admin = try await fixture.database.admin()
+        let row = try await admin.query(
+            "SELECT message_id::text AS id FROM gateway.message ORDER BY message_id OFFSET 50 LIMIT 1"
+        )
+        let id = try row.only().text("id")
+        await admin.close()
+        return id
+    }
+
+    /// How many pages of memory the walk touches: unlike its time, the same on every machine.
+    private func pages(
+        _ fixture: StoreFixture,
+        _ device: Registered,
+        _ owner: HistoryPage.Owner,
+        _ now: Timestamp,
+        _ before: String?
+    ) async throws -> Int {
+        let admin = try await fixture.database.admin()
+        let user = owner == .device ? "NULL" : "'E1'"
+        let from = before ?? MessageID.first(at: now)?.description ?? ""
+        let walk = """
+            SELECT * FROM gateway.walk_history('acme', 'shop', 'ipns', '\(device.identity)', \(user),
+                \(now.day - Int32(Self.weeks * 7 + 7)),
+                coalesce((SELECT due_day FROM gateway.message WHERE tenant_id = 'acme' AND message_id = '\(from)'), \(now.day)), '\(from)', 50)
+            """
+        // The first call of a connection also reads the catalog.
+        _ = try await admin.query(walk)
+        let plan = try await admin.query("EXPLAIN (ANALYZE, BUFFERS, FORMAT TEXT) " + walk)
+        var hits = 0
+        for row in plan {
+            let text = try row.text("QUERY PLAN")
+            guard hits == 0, let match = text.firstMatch(of: /shared hit=([0-9]+)(?: read=([0-9]+))?/) else { continue }
+            hits = (Int(match.1) ?? 0) + (match.2.flatMap { Int($0) } ?? 0)
+        }
+        await admin.close()
+        return hits
+    }
+}

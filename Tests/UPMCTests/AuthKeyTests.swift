@@ -1,0 +1,112 @@
+import Foundation
+import Model
+import Testing
+
+@testable import UPMC
+
+/// Keys of apps, contract §1.4 and §1.14, 2 and 3.
+struct AuthKeyTests {
+    private let secured = Mount.settings(
+        "4.0EE",
+        ["security": ["using": true]],
+        secrets: [UPMCSettings.secretName: Mount.secret]
+    )
+    private let device = "APP_ID=com.example.app&PNSID=APNS&DEVICE_ID=6F0A&PSID=\(Fixture.token)"
+
+    private func reply(_ command: Command) -> Reply {
+        switch command {
+        case .registration(.enlist): .registration(.enlisted(Mount.registered, AssignedUser(user: "hong")))
+        case .receipt: .receipt(.acknowledged(isKnown: true, badge: 0))
+        default: .inbox(.undelivered([]))
+        }
+    }
+
+    private func call(_ name: String, _ form: String, at time: Timestamp = Mount.now, headers: [String: String] = [:])
+        -> VendorResponse
+    {
+        Mount.answer(Mount.request("/upmc/\(name).ctl", form, headers: headers, at: time), secured, reply)
+    }
+
+    private func key(_ user: String) throws -> String {
+        let response = call("asking_authorization", device + "&CUID=" + user)
+        return try #require(try Mount.body(response)["BODY"]?.array?.first?["AUTHKEY"]?.string)
+    }
+
+    @Test func withoutAKeyAnAppIsToldToAskForOne() throws {
+        let bare = call("rcv_register_service", device + "&CUID=hong")
+        #expect(bare.status == 200)
+        #expect(try Mount.code(bare) == "40100")
+        #expect(try Mount.body(bare)["BODY"] == [[:]])
+        let keyed = try call("rcv_register_service", device + "&CUID=hong&AUTHKEY=" + key("TMP0hong"))
+        #expect(try Mount.code(keyed) == "0000")
+    }
+
+    @Test func aGuestsKeyStaysGoodForTheUser() throws {
+        let guest = try key("TMP0GUEST")
+        #expect(try Mount.code(call("rcv_appAlive", device + "&CUID=hong&AUTHKEY=" + guest)) == "0000")
+        #expect(try Mount.code(call("rcv_appAlive", device + "&AUTHKEY=" + guest)) == "0000")
+        let hong = try key("hong")
+        #expect(try Mount.code(call("rcv_appAlive", device + "&CUID=kim&AUTHKEY=" + hong)) == "40100")
+    }
+
+    @Test func aKeyIsOfOneTokenOneAppAndOneDay() throws {
+        let hong = try key("hong")
+        let form = device + "&CUID=hong&AUTHKEY=" + hong
+        #expect(try Mount.code(call("rcv_appAlive", form, at: Mount.now + .seconds(86_399))) == "0000")
+        #expect(try Mount.code(call("rcv_appAlive", form, at: Mount.now + .seconds(86_400))) == "40100")
+        #expect(try Mount.code(call("rcv_appAlive", form.replacing("9f2c", with: "aaaa"))) == "40100")
+        let other = AuthKey(applicationID: "com.example.other", secret: Mount.secret)
+        #expect(!other.accepts(hong, user: "hong", token: Fixture.token, now: Mount.now))
+        let another = AuthKey(applicationID: "com.example.app", secret: Array("another secret".utf8))
+        #expect(!another.accepts(hong, user: "hong", token: Fixture.token, now: Mount.now))
+        let none = AuthKey(applicationID: "com.example.app", secret: nil)
+        #expect(!none.accepts(hong, user: "hong", token: Fixture.token, now: Mount.now))
+    }
+
+    @Test func everyChangedBitIsSeen() throws {
+        let keys = AuthKey(applicationID: "com.example.app", secret: Mount.secret)
+        let good = keys.issue(user: "hong", token: Fixture.token, now: Mount.now)
+        #expect(keys.accepts(good, user: "TMP0hong", token: Fixture.token, now: Mount.now))
+        for index in good.indices {
+            let changed = good[index] == "A" ? "B" : "A"
+            let bad = good.replacingCharacters(in: index...index, with: changed)
+            #expect(!keys.accepts(bad, user: "hong", token: Fixture.token, now: Mount.now))
+        }
+        for bad in ["", "x", String(repeating: "=", count: 64), String(repeating: "A", count: 64)] {
+            #expect(!keys.accepts(bad, user: "hong", token: Fixture.token, now: Mount.now))
+        }
+    }
+
+    // Two triples must not make the same bytes.
+    @Test func fieldsDoNotRunTogether() {
+        let keys = AuthKey(applicationID: "a", secret: Mount.secret)
+        let key = keys.issue(user: "ab", token: "c", now: Mount.now)
+        #expect(keys.accepts(key, user: "ab", token: "c", now: Mount.now))
+        #expect(!keys.accepts(key, user: "a", token: "bc", now: Mount.now))
+    }
+
+    @Test func theWebsReceiptsNeedNone() throws {
+        let web = "APP_ID=com.example.app&PNSID=WPNS&PSID=https://e/1&CUID=hong&SEQNO=104"
+        #expect(try Mount.code(call("rcv_register_sent_ack", web)) == "0000")
+        #expect(try Mount.code(call("rcv_register_sent_ack", device + "&CUID=hong&SEQNO=104")) == "40100")
+    }
+
+    @Test func sendersShowTheOperatorsKeyWhereThereIsOne() throws {
+        let form = "APP_ID=com.example.app&TYPE=E&CUID=hong&MESSAGE=m"
+        func code(_ settings: BindingSettings, _ headers: [String: String] = [:], _ form: String = form) throws
+            -> String?
+        {
+            let request = Mount.request("/upmc/rcv_register_message.ctl", form, headers: headers)
+            return try Mount.code(Mount.answer(request, settings) { _ in .refused(.noRecipients) })
+        }
+        #expect(try code(Mount.settings()) == "4400")
+        let keyed = Mount.settings(secrets: [UPMCSettings.sendSecretName: Array("operators".utf8)])
+        #expect(try code(keyed) == "40100")
+        #expect(try code(keyed, ["X-Gateway-Key": "operator"]) == "40100")
+        #expect(try code(keyed, ["X-Gateway-Key": "operators"]) == "4400")
+        var both = secured
+        both.secrets[UPMCSettings.sendSecretName] = Array("operators".utf8)
+        let app = try "\(form)&PSID=\(Fixture.token)&AUTHKEY=\(key("hong"))"
+        #expect(try code(both, [:], app) == "4400")
+    }
+}

@@ -1,0 +1,226 @@
+import HTTPTypes
+import Model
+import Testing
+
+@testable import UPMC
+
+/// Forms, multipart, queries, paths, and texts as callers write them.
+struct DecodingTests {
+    private func submission(_ request: VendorRequest, _ settings: BindingSettings = Mount.settings()) throws
+        -> Submission
+    {
+        guard case .submission(.submit(let submission))? = try Mount.command(request, settings) else {
+            throw AdapterError(.notFound)
+        }
+        return submission
+    }
+
+    private func send(_ form: String, _ settings: BindingSettings = Mount.settings()) throws -> Submission {
+        try submission(Mount.call("rcv_register_message", "APP_ID=a&TYPE=E&" + form), settings)
+    }
+
+    // MARK: Paths, contract §1.2 and §1.14, 9
+
+    @Test(arguments: [
+        "/upmc/rcv_appAlive.ctl", "/upmc//rcv_appAlive.ctl", "/receiver/rcv_appAlive.ctl", "/rcv_appAlive.ctl",
+        "//rcv_appAlive.ctl", "/upmc/rcv_appalive.CTL", "/some/where/RCV_APPALIVE.ctl/",
+    ])
+    func theLastPartOfAPathNamesTheCall(_ path: String) { #expect(Endpoint(path: path) == .alive) }
+
+    @Test(arguments: ["/", "", "/upmc", "/rcv_appAlive", "/purchase.ctl", "/last-session", "/x/.ctl"])
+    func otherPathsAreNoCalls(_ path: String) { #expect(Endpoint(path: path) == nil) }
+
+    @Test func everyCallIsMountedThreeTimes() {
+        let exact = Mount.adapter.routes.compactMap { if case .exact(let path) = $0.path { path } else { nil } }
+        for endpoint in Endpoint.allCases {
+            for prefix in ["/upmc", "/receiver", ""] { #expect(exact.contains(prefix + endpoint.path)) }
+        }
+        #expect(Mount.adapter.routes.contains { $0.path == .suffix(".ctl") })
+    }
+
+    // MARK: Bodies, contract §1.3
+
+    private func multipart(_ fields: [(String, String)], file: (String, String)? = nil) -> VendorRequest {
+        var body = ""
+        for (name, value) in fields {
+            body += "--XyZ\r\nContent-Disposition: form-data; name=\"\(name)\"\r\n\r\n\(value)\r\n"
+        }
+        if let file {
+            body += "--XyZ\r\nContent-Disposition: form-data; name=\"\(file.0)\"; filename=\"l.csv\"\r\n"
+            body += "Content-Type: text/csv\r\n\r\n\(file.1)\r\n"
+        }
+        let type = "multipart/form-data; boundary=\"XyZ\""
+        return Mount.request("/upmc/rcv_register_csvmessage.ctl", body + "--XyZ--\r\n", contentType: type)
+    }
+
+    @Test func multipartIsReadLikeAForm() throws {
+        let request = multipart([
+            ("APP_ID", "a"), ("SEQNO", "104"), ("CUID", "홍"), ("PNSID", "WPNS"), ("PSID", "https://e/1"),
+        ])
+        var ack = request
+        ack.path = "/upmc/rcv_register_sent_ack.ctl"
+        guard case .receipt(.acknowledge(.received, "104", let holder, nil))? = try Mount.command(ack) else {
+            Issue.record("no receipt")
+            return
+        }
+        #expect(holder.user == "홍")
+        #expect(holder.token?.text == "https://e/1")
+    }
+
+    @Test(arguments: [
+        "", "--XyZ", "--XyZ\r\n", "--XyZ\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\nx",
+        "--XyZ\r\n\r\n\r\n--XyZ--",
+        "--XyZ\r\nContent-Disposition: form-data\r\n\r\nx\r\n--XyZ--", "x",
+    ])
+    func brokenMultipartIsUnreadable(_ body: String) {
+        #expect(throws: AdapterError(.unreadable)) {
+            _ = try MultipartBody.parse(Array(body.utf8), contentType: "multipart/form-data; boundary=XyZ")
+        }
+        #expect(throws: AdapterError(.unreadable)) {
+            _ = try MultipartBody.parse(Array(body.utf8), contentType: "multipart/form-data")
+        }
+    }
+
+    @Test func partsAreBounded() {
+        let part = "--X\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n\r\n"
+        let many = Array((String(repeating: part, count: UPMCLimits.fieldCount + 1) + "--X--").utf8)
+        #expect(throws: AdapterError(.unreadable)) {
+            _ = try MultipartBody.parse(many, contentType: "multipart/form-data; boundary=X")
+        }
+    }
+
+    @Test func queriesAndMissingContentTypesAreForms() throws {
+        var request = Mount.request("/upmc/rcv_appAlive.ctl", "", method: .get, contentType: nil)
+        request.query = "APP_ID=a&DEVICE_ID=6F0A&PNSID=APNS"
+        #expect(try Mount.command(request) == .inbox(.appState(key: "APNS:6F0A", isActive: false)))
+        let bare = Mount.request("/upmc/rcv_appAlive.ctl", "APP_ID=a&DEVICE_ID=6F0A", contentType: nil)
+        #expect(try Mount.command(bare) == .inbox(.appState(key: "APNS:6F0A", isActive: false)))
+    }
+
+    @Test func theIOSEncoderAndPlusesAreBothRead() throws {
+        #expect(try send("CUID=hong&MESSAGE=a%20b%2Bc").content.body == "a b+c")
+        #expect(try send("CUID=hong&MESSAGE=a+b").content.body == "a b")
+        #expect(throws: AdapterError(.unreadable)) { _ = try send("CUID=hong&MESSAGE=%4") }
+        #expect(throws: AdapterError(.unreadable)) { _ = try send("CUID=hong&MESSAGE=%FF%FE") }
+    }
+
+    // MARK: Messages, contract §1.9.1
+
+    @Test func messagesAreTextOrJSONPerhapsWithRawLineEnds() throws {
+        #expect(try send("CUID=a&MESSAGE=plain").content.body == "plain")
+        let json = try send("CUID=a&MESSAGE={\"title\":\"T\",\"body\":\"one%0Atwo\"}")
+        #expect(json.content.title == "T")
+        #expect(json.content.body == "one\ntwo")
+        let other = try send("CUID=a&MESSAGE={\"x\":1}")
+        #expect(other.content.body == "{\"x\":1}")
+        let broken = try send("CUID=a&MESSAGE={\"title\":")
+        #expect(broken.content.body == "{\"title\":")
+    }
+
+    @Test func messagesThatWereEncodedTwiceAreDecodedTwice() throws {
+        #expect(try send("CUID=a&MESSAGE=%25ED%2599%258D").content.body == "홍")
+        let off = Mount.settings("4.0EE", ["doubleDecodeMessage": "off"])
+        #expect(try send("CUID=a&MESSAGE=%25ED%2599%258D", off).content.body == "%ED%99%8D")
+        // Spaces, or bytes that are no text: not encoded before.
+        #expect(try send("CUID=a&MESSAGE=50%2525%20off").content.body == "50%25 off")
+        #expect(try send("CUID=a&MESSAGE=%25FF").content.body == "%FF")
+    }
+
+    @Test(arguments: [
+        "CUID=hong", "CUID=%5B%22hong%22%5D", "CUID=[hong]", "CUID=[hong,%20hong]", "CUID=hong&CUID=hong",
+        "CLIENT_UID=hong",
+    ])
+    func usersAreNamedInManyWays(_ form: String) throws {
+        #expect(try send(form + "&MESSAGE=m").audience == .users(["hong"]))
+    }
+
+    @Test func listsAreBounded() {
+        let names = (0...UPMCLimits.recipientCount).map { "u\($0)" }.joined(separator: ",")
+        #expect(throws: AdapterError(.tooLarge, field: "CUID")) { _ = try send("MESSAGE=m&CUID=[\(names)]") }
+        #expect(throws: AdapterError(.missing, field: "CUID")) { _ = try send("MESSAGE=m") }
+        #expect(throws: AdapterError(.missing, field: "MESSAGE")) { _ = try send("CUID=a&MESSAGE=") }
+    }
+
+    // §1.9.2
+    @Test func everyoneAndGroups() throws {
+        func group(_ form: String) throws -> Submission {
+            try submission(Mount.call("rcv_register_groupmessage", "APP_ID=a&MESSAGE=m&" + form))
+        }
+        #expect(try group("TYPE=A&GROUPSEQ=").audience == .everyone)
+        #expect(try group("TYPE=G&GROUPSEQ=12").audience == .groups(["12"]))
+        #expect(try group("TYPE=A").lane == .bulk)
+        #expect(throws: AdapterError(.missing, field: "GROUPSEQ")) { _ = try group("TYPE=G") }
+        #expect(throws: AdapterError(.invalid, field: "TYPE")) { _ = try group("TYPE=E") }
+    }
+
+    // §1.9.3
+    @Test func filesListUsersWithTheirVariables() throws {
+        let fields = [("APP_ID", "a"), ("TYPE", "C"), ("MESSAGE", "%CNAME% %VAR1%"), ("TEMPLATE_YN", "Y")]
+        let csv = "\u{FEFF}hong,Hong,a\r\nkim,\"Kim, J\",\"b\"\"c\"\nhong,again,x\n\n"
+        let request = multipart(fields, file: ("upload_file", csv))
+        let submission = try submission(request)
+        #expect(submission.audience == .users(["hong", "kim"]))
+        #expect(submission.content.isTemplate)
+        #expect(
+            submission.numbering?.variables == [
+                UserVariables(user: "hong", values: ["CNAME": "Hong", "VAR1": "a"]),
+                UserVariables(user: "kim", values: ["CNAME": "Kim, J", "VAR1": "b\"c"]),
+            ]
+        )
+        #expect(throws: AdapterError(.missing, field: "upload_file")) { _ = try self.submission(multipart(fields)) }
+        let empty = multipart(fields, file: ("upload_file", "\n\n"))
+        #expect(throws: AdapterError(.missing, field: "upload_file")) { _ = try self.submission(empty) }
+    }
+
+    @Test func throttlingTokensAndVersions() throws {
+        let paced = try send("CUID=a&MESSAGE=m&SPLIT_MSG_CNT=100&DELAY_SECOND=5")
+        #expect(paced.numbering?.pace == Pace(count: 100, delay: .seconds(5)))
+        #expect(try send("CUID=a&MESSAGE=m&SPLIT_MSG_CNT=0&DELAY_SECOND=5").numbering?.pace == nil)
+        let narrowed = try send("CUID=a&MESSAGE=m&REQ_PSIDS=[\"\(Fixture.token)\"]")
+        #expect(narrowed.numbering?.tokens == [DeviceToken(stored: Fixture.token)])
+        #expect(try send("CUID=a&MESSAGE=m&BADGENO=3", Mount.settings("4.0")).content.badge == 3)
+        #expect(try send("CUID=a&MESSAGE=m&BADGENO=3", Mount.settings("4.0EE")).content.badgeStep == 3)
+        #expect(try send("CUID=a&MESSAGE=m&BADGENO=0").content.badgeStep == nil)
+        #expect(throws: AdapterError(.invalid, field: "BADGENO")) { _ = try send("CUID=a&MESSAGE=m&BADGENO=x") }
+    }
+
+    // §1.10.1: what does not fit because of EXT becomes a page, where there is an address for it.
+    @Test func largeExtrasBecomePages() throws {
+        let extra = String(repeating: "%3Cb%3E홍", count: 700)
+        let open = Mount.settings("4.0EE", ["publicUrl": "https://push.example.com"])
+        let page = try #require(try send("CUID=a&MESSAGE=m&EXT=" + extra, open).numbering?.page)
+        #expect(page.name == "0414172200_msp.html")
+        #expect(!page.body.contains("<"))
+        #expect(PercentCoding.decode(page.body.utf8) == String(repeating: "<b>홍", count: 700))
+        #expect(throws: AdapterError(.tooLarge, field: "EXT")) { _ = try send("CUID=a&MESSAGE=m&EXT=" + extra) }
+        #expect(throws: AdapterError(.tooLarge, field: "MESSAGE")) {
+            _ = try send("CUID=a&MESSAGE=" + String(repeating: "x", count: 5000), open)
+        }
+        #expect(try send("CUID=a&MESSAGE=m&EXT=short", open).numbering?.page == nil)
+    }
+
+    // §1.8, the token check
+    @Test(arguments: [
+        ("<" + Fixture.token.prefix(32) + " " + Fixture.token.dropFirst(32) + ">", true),
+        ("{length = 32, bytes = 0xd3d997af 967d1f43 ... 7a1d }", false), ("9f2c", false), (Fixture.token + "0", false),
+    ])
+    func tokensAreHexOfSixtyFourDigitsOrMore(_ text: String, _ isToken: Bool) throws {
+        let encoded = PercentCoding.encode(text)
+        let form = "APP_ID=a&PNSID=APNS&DEVICE_ID=6F0A&PSID=\(encoded)"
+        let found = Mount.answer(Mount.call("rcv_register_service", form)) { _ in
+            .registration(.enlisted(Mount.registered, AssignedUser(user: nil)))
+        }
+        #expect(try Mount.code(found) == (isToken ? "0000" : "40000"))
+    }
+
+    @Test func settingsAreChecked() {
+        func problems(_ values: JSONObject, _ hasSecret: Bool = false) -> [String] {
+            UPMCSettings.problems(in: values, hasSecret: hasSecret)
+        }
+        #expect(problems(["version": "5.1", "publicUrl": "https://a", "mutableContent": "on"]) == [])
+        #expect(problems(["version": "9"]) == ["version: not an accepted value"])
+        #expect(problems(["versions": "5.1"]) == ["versions: unknown setting"])
+        #expect(problems(["security": ["using": true]]).count == 1)
+        #expect(problems(["security": ["using": true]], true) == [])
+    }
+}

@@ -1,0 +1,183 @@
+import HTTPTypes
+import Model
+import Testing
+
+@testable import UPMC
+
+/// Every documented request becomes the command it means; the commands are written by hand from the contract's tables.
+struct DocumentedRequestTests {
+    private let token = DeviceToken(stored: Fixture.token)
+
+    private func command(_ fixture: String, _ path: String? = nil, _ settings: BindingSettings = Mount.settings())
+        throws -> Command?
+    {
+        let request = try Fixture.request(fixture)
+        return try Mount.command(Mount.request(path ?? request.path, request.form), settings)
+    }
+
+    // §1.8.1
+    @Test func askingForAKeyNeedsNoCommand() throws {
+        #expect(try command("asking_authorization/before.request.txt") == nil)
+    }
+
+    // §1.8.2: a guest's registration leaves whoever the device has.
+    @Test func aServiceRegistersItsDevice() throws {
+        let registration = DeviceRegistration(
+            key: "APNS:6F0A…-UUID",
+            platform: .ios,
+            environment: .production,
+            token: token,
+            attributes: ["DEVICE_MD": "iPhone14,2", "OS_VER": "17.4", "APP_VER": "120"]
+        )
+        #expect(
+            try command("rcv_register_service/guest.request.txt")
+                == .registration(.enlist(registration, .keep))
+        )
+    }
+
+    // §1.8.3
+    @Test func aUserIsRegistered() throws {
+        let user = UserChange.set("hong", name: "Hong Gildong", phone: "01012345678")
+        let path = "/upmc/rcv_register_user.ctl"
+        let found = try command("rcv_register_user/user.request.txt", path)
+        #expect(found == .registration(.assign(key: "APNS:6F0A", user)))
+    }
+
+    // §1.8.2: until 3.5 the user comes first, on a device without a token.
+    @Test func aUserBeforeTheServiceIsKeptUntil35() throws {
+        let user = UserChange.set("hong", name: "Hong Gildong", phone: "01012345678")
+        let registration = DeviceRegistration(key: "APNS:6F0A", platform: .ios, phone: "01012345678")
+        for version in ["3.0", "3.5"] {
+            let found = try command(
+                "rcv_register_user/user.request.txt",
+                "/upmc/rcv_register_user.ctl",
+                Mount.settings(version)
+            )
+            #expect(found == .registration(.enlist(registration, user)))
+        }
+    }
+
+    // §1.8.4
+    @Test func theCombinedCallRegistersBoth() throws {
+        let registration = DeviceRegistration(
+            key: "APNS:c2be…",
+            platform: .ios,
+            environment: .production,
+            token: token,
+            attributes: ["DEVICE_MD": "iPhone14,2", "OS_VER": "17.4", "APP_VER": "120"]
+        )
+        #expect(
+            try command("new_rcv_register_service_and_user/combined.request.txt")
+                == .registration(.enlist(registration, .set("hong", name: "Hong")))
+        )
+    }
+
+    // §1.8.8
+    @Test func aUserJoinsAndLeavesAGroup() throws {
+        let join = PreferenceCommand.changeMembers("12", GroupChange(add: ["hong"]))
+        #expect(try command("rcv_register_usergroup_user/join.request.txt") == .preference(join))
+        let leave = PreferenceCommand.changeMembers("12", GroupChange(remove: ["hong"]))
+        let path = "/upmc/rcv_delete_usergroup_user.ctl"
+        #expect(try command("rcv_register_usergroup_user/join.request.txt", path) == .preference(leave))
+        #expect(throws: AdapterError(.missing, field: "GROUPSEQ")) {
+            _ = try Mount.command(Mount.call("rcv_register_usergroup_user", "APP_ID=a&CUID=hong"))
+        }
+        #expect(throws: AdapterError(.invalid, field: "CUID")) {
+            _ = try Mount.command(Mount.call("rcv_register_usergroup_user", "APP_ID=a&CUID=GUEST&GROUPSEQ=1"))
+        }
+    }
+
+    // §1.8.9
+    @Test func aReceiptIsByNumber() throws {
+        let key = VendorDeviceKey("APNS:#\(Digest.sha1(Fixture.token))")
+        let holder = BadgeHolder(key: key, token: token, user: "hong")
+        let wanted = ReceiptCommand.acknowledge(.received, reference: "104", holder, nil)
+        #expect(try command("rcv_register_sent_ack/ack.request.txt") == .receipt(wanted))
+    }
+
+    // §1.8.10 and §1.8.11: the old form, the new one, Keep and Update.
+    @Test func readsCarryTheirBadgeOption() throws {
+        let text = try Fixture.text("rcv_register_send_result/forms.request.txt")
+        let lines = text.split(separator: "\n").filter { $0.hasPrefix("APP_ID") || $0.hasPrefix("…") }
+        #expect(lines.count == 4)
+        let common = "APP_ID=com.example.app&CUID=hong&PSID=\(Fixture.token)"
+        let changes: [BadgeChange?] = [nil, nil, .keep, .set(10)]
+        for (line, change) in zip(lines, changes) {
+            let form = line.hasPrefix("…") ? common + line.dropFirst(2) : Fixture.form(line)
+            let found = try Mount.command(Mount.call("rcv_register_send_result", form))
+            guard case .receipt(.acknowledge(.read, "104", let holder, change)) = found else {
+                Issue.record("\(String(describing: found)) for \(line)")
+                continue
+            }
+            #expect(holder.user == "hong")
+            #expect(holder.token == token)
+        }
+    }
+
+    // §1.8.12
+    @Test func aBadgeIsUpdated() throws {
+        let holder = BadgeHolder(key: "APNS:6F0A", token: token, user: "hong")
+        let found = try command("rcv_init_badgeNo/update.request.txt", "/upmc/rcv_init_badgeNo.ctl")
+        #expect(found == .badge(.set(3, of: holder)))
+    }
+
+    // §1.8.11 and §1.14, 7
+    @Test(arguments: [(-2, false), (-1, true), (0, true), (10, true), (1000, true), (1001, false)])
+    func badgesHaveTheirRange(_ count: Int, _ isRight: Bool) throws {
+        let form = "APP_ID=a&CUID=hong&SEQNO=1&BADGENO=\(count)"
+        let read = Mount.answer(Mount.call("rcv_register_send_result", form)) { _ in
+            .receipt(.acknowledged(isKnown: true, badge: 1))
+        }
+        #expect(try Mount.code(read) == (isRight ? "0000" : "40000"))
+        let update = Mount.answer(Mount.call("rcv_init_badgeNo", form)) { _ in .badge(.count(1)) }
+        #expect(try Mount.code(update) == (isRight && count >= 0 ? "0000" : "40000"))
+    }
+
+    // §1.9.1
+    @Test func aSendToUsers() throws {
+        let found = try command("rcv_register_message/users.request.txt")
+        guard case .submission(.submit(let submission))? = found else {
+            Issue.record("\(String(describing: found))")
+            return
+        }
+        #expect(submission.audience == .users(["hong", "kim", "nobody"]))
+        #expect(submission.content.title == "Notice")
+        #expect(submission.content.body == "Maintenance at 02:00")
+        #expect(submission.content.badgeStep == 1)
+        #expect(submission.content.badge == nil)
+        #expect(submission.content.sound == "alert.aif")
+        #expect(submission.content.data["sender"] == "admin")
+        #expect(submission.content.data["dbIn"] == "Y")
+        #expect(!submission.content.isTemplate)
+        #expect(submission.dueAt == nil)
+        #expect(submission.lane == .transactional)
+        #expect(submission.numbering == Numbering())
+    }
+
+    // §1.14, 8: the dialect of 3.0 registers the same row.
+    @Test func theDialectOf30IsTheSame() throws {
+        let old =
+            "CUST_CD=1&DVC_ID=6F0A&DVC_TYP=I&PNS_ID=APNS&CBS_ID=com.example.app&PSID=\(Fixture.token)&USER_NM=Hong"
+            + "&USER_HP=01012345678&CUID=hong"
+        let new =
+            "APP_ID=com.example.app&DEVICE_ID=6F0A&DEVICE_TYPE=I&PNSID=APNS&PSID=\(Fixture.token)&CNAME=Hong"
+            + "&PHONENUM=01012345678&CUID=hong"
+        let first = try Mount.command(Mount.call("rcv_register_service", old))
+        #expect(try Mount.command(Mount.call("rcv_register_service", new)) == first)
+        let (key, _) = try Mount.adapter.locate(Mount.call("rcv_register_service", old))
+        #expect(key.kind == "bundle")
+        #expect(key.value == "com.example.app")
+    }
+
+    // §1.13
+    @Test func marketingCallsAreJSON() throws {
+        let lines = try Fixture.text("mobile/calls.request.txt").split(separator: "\n")
+        let commands = try lines.map { line -> Command? in
+            let words = line.split(separator: " ", omittingEmptySubsequences: true)
+            let path = String(words[1].replacing("{umpc}", with: "/upmc"))
+            return try Mount.command(Mount.request(path, String(words[2]), contentType: "application/json"))
+        }
+        let wanted: [Command?] = [.receipt(.visit("hong", campaign: nil)), .receipt(.visit("hong", campaign: "730"))]
+        #expect(commands == wanted)
+    }
+}

@@ -1,0 +1,1 @@
+`database backup` and `database restore`; metrics of the queue, of lapsed leases, tokens, callbacks and vacuum, with alerts and a dashboard in `ops/`; `database distribute` prints the steps to Citus; a URL may name several servers, of which a vanished one no longer hides the next. `database migrate` now grants `pg_read_all_stats` to `gateway_engine`.

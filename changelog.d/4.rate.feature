@@ -1,0 +1,1 @@
+`pushesPerSecond` on a credential or a tenant limits what all nodes together send.

@@ -1,0 +1,1 @@
+Tenants take turns by targets, not by slices.

@@ -1,0 +1,1 @@
+Devices have histories, polling, preferences and numbered messages in the model: pages cost the same however far back, in PostgreSQL and in memory; migration 0017 builds an index on every week of deliveries.
