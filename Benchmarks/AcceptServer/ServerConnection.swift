@@ -31,6 +31,8 @@ final class ServerConnection {
     var progress = FrameProgress()
     /// Whether epoll is asked to tell when there is room again.
     private(set) var waitsForRoom = false
+    /// Whether the last turn ended before all was read. OpenSSL has read ahead, so epoll does not tell of it.
+    private(set) var hasUnread = false
 
     /// Takes over a connected, non-blocking socket; `deinit` closes it.
     ///
@@ -55,9 +57,13 @@ final class ServerConnection {
     func serve(at now: UInt64) throws(ServerError) {
         self.now = now
         try answerDue()
+        hasUnread = true
         for _ in 0..<ServerConnection.readsPerTurn {
             guard output.room > ServerConnection.recordBytes * 4 else { break }
-            guard try read() else { break }
+            guard try read() else {
+                hasUnread = false
+                break
+            }
             try readFrames()
             if output.count >= ServerConnection.recordBytes { try write() }
         }

@@ -63,6 +63,10 @@ final class ServerLoop {
                 if descriptor == stop { return }
                 if descriptor == listener { try acceptAll() } else { serve(descriptor, at: now, hasSocket: true) }
             }
+            // Those that had more than a turn's worth: their sockets may be empty, so nobody else tells of them.
+            for (descriptor, connection) in connections where connection.hasUnread && !connection.waitsForRoom {
+                serve(descriptor, at: now, hasSocket: true)
+            }
             guard options.latency > 0 else { continue }
             for (descriptor, connection) in connections {
                 if let due = connection.due.next, due <= now { serve(descriptor, at: now, hasSocket: false) }
@@ -74,8 +78,11 @@ final class ServerLoop {
 
     private func wait() throws(ServerError) -> Int {
         let due = connections.values.lazy.compactMap(\.due.next).min()
+        let hasUnread = connections.values.contains { $0.hasUnread && !$0.waitsForRoom }
         var count: Int32
-        if let due {
+        if hasUnread {
+            count = unsafe epoll_wait(poll, events, Int32(ServerLoop.maxEvents), 0)
+        } else if let due {
             let now = ServerLoop.now()
             let left = due > now ? due - now : 0
             // In nanoseconds: epoll_wait's milliseconds would add 2 % to a latency of 50 ms.
