@@ -24,14 +24,13 @@ package struct IPNSAdapter: VendorAdapter {
     }
 
     package func locate(_ request: VendorRequest) throws(AdapterError) -> (BindingKey, Proof) {
-        let fields = try Fields(request)
-        let operation = Operation(path: request.path, fields: fields)
-        guard let app = try fields.text(.appID) else {
-            throw operation == nil ? AdapterError(.notFound) : fields.missing(.appID)
+        let call = try Self.documented(request)
+        guard let app = try call.fields.text(.appID) else {
+            throw call.operation == nil ? AdapterError(.notFound) : call.fields.missing(.appID)
         }
-        let key = BindingKey(vendor: vendor, kind: "app", value: app, host: Self.host(of: request))
+        let key = BindingKey(vendor: vendor, kind: "app", value: app, host: request.host)
         // Assumed: devices prove nothing, their ids are the capabilities. Sending is a back end's, and needs an API key (contract, Decisions).
-        guard operation == .send else { return (key, .none) }
+        guard call.operation == .send else { return (key, .none) }
         guard let header = request.headers[.authorization], header.lowercased().hasPrefix("bearer ") else {
             throw AdapterError(.unauthorized)
         }
@@ -40,27 +39,34 @@ package struct IPNSAdapter: VendorAdapter {
 
     package func decode(_ request: VendorRequest, settings: BindingSettings) throws(AdapterError) -> [Command] {
         let settings = IPNSSettings(settings)
-        let fields = try Fields(request, names: settings.fields)
-        let found = Operation(path: request.path, fields: fields, names: settings.operations)
-        guard let operation = found else { throw AdapterError(.notFound) }
+        let call = try Self.mapped(request, settings)
+        guard let operation = call.operation else { throw AdapterError(.notFound) }
         // What only the mapping calls `send` has shown no key.
-        if operation == .send, Operation(path: request.path, fields: try Fields(request)) != .send {
-            throw AdapterError(.unauthorized)
-        }
+        if operation == .send, try Self.documented(request).operation != .send { throw AdapterError(.unauthorized) }
         return try IPNSRequest(
             operation: operation,
-            fields: fields,
+            fields: call.fields,
             settings: settings,
             idempotencyKey: request.header("Idempotency-Key")
         ).commands()
     }
 
     package func encode(_ replies: [Reply], for request: VendorRequest, settings: BindingSettings) -> VendorResponse {
-        let own = IPNSSettings(settings)
-        let operation = (try? Fields(request, names: own.fields)).flatMap {
-            Operation(path: request.path, fields: $0, names: own.operations)
-        }
-        return IPNSResponse(operation: operation).answer(replies)
+        IPNSResponse(operation: (try? Self.mapped(request, IPNSSettings(settings)))?.operation).answer(replies)
+    }
+
+    /// A request by the contract's own names.
+    private static func documented(_ request: VendorRequest) throws(AdapterError) -> ReadRequest {
+        try request.once { (request) throws(AdapterError) in try ReadRequest(request) }
+    }
+
+    /// A request by the binding's names too.
+    private static func mapped(
+        _ request: VendorRequest,
+        _ settings: IPNSSettings
+    ) throws(AdapterError) -> ReadRequest {
+        if settings.fields.isEmpty, settings.operations.isEmpty { return try documented(request) }
+        return try ReadRequest(request, fields: settings.fields, operations: settings.operations)
     }
 
     package func refuse(_ error: AdapterError, for request: VendorRequest, settings: BindingSettings) -> VendorResponse
@@ -78,17 +84,20 @@ package struct IPNSAdapter: VendorAdapter {
     ) throws(AdapterError) -> PushPayload {
         try IPNSPayload(notification, appID: settings[IPNSSettings.appIDKey]?.string).encoded()
     }
-
-    /// The host the call was addressed to, as a binding spells it: lower-case, without port.
-    private static func host(of request: VendorRequest) -> String? {
-        guard let host = request.header("Host"), !host.isEmpty else { return nil }
-        // An IPv6 literal keeps its brackets: its colons are no port.
-        let name = host.hasPrefix("[") ? host.prefix { $0 != "]" } + "]" : host.prefix { $0 != ":" }
-        return name.lowercased()
-    }
 }
 
-extension VendorRequest {
-    /// A header by name. HTTPTypes has no constant for `Host`; the mount gives it back as the field it was.
-    fileprivate func header(_ name: String) -> String? { HTTPField.Name(name).flatMap { headers[$0] } }
+/// A request's fields, and what they ask for.
+private struct ReadRequest: Sendable {
+    var fields: Fields
+    /// Nil: nobody knows.
+    var operation: Operation?
+
+    init(
+        _ request: VendorRequest,
+        fields names: [String: Fields.Key] = [:],
+        operations: [String: Operation] = [:]
+    ) throws(AdapterError) {
+        fields = try Fields(request, names: names)
+        operation = Operation(path: request.path, fields: fields, names: operations)
+    }
 }

@@ -16,10 +16,10 @@ package struct RationalOwlAdapter: VendorAdapter {
 
     package func locate(_ request: VendorRequest) throws(AdapterError) -> (BindingKey, Proof) {
         let endpoint = try endpoint(of: request)
-        let fields = try Fields(request)
+        let fields = try self.fields(of: request)
         let (kind, field) = endpoint.bindingField
         let value = try fields.required(field)
-        let key = BindingKey(vendor: vendor, kind: kind, value: value, host: Self.host(of: request))
+        let key = BindingKey(vendor: vendor, kind: kind, value: value, host: request.host)
         // Assumed: no proof. No public source shows a key, signature or header; the ids are the capabilities (contract §3, "auth").
         return (key, .none)
     }
@@ -27,7 +27,7 @@ package struct RationalOwlAdapter: VendorAdapter {
     package func decode(_ request: VendorRequest, settings: BindingSettings) throws(AdapterError) -> [Command] {
         let call = RationalOwlRequest(
             endpoint: try endpoint(of: request),
-            fields: try Fields(request),
+            fields: try fields(of: request),
             settings: RationalOwlSettings(settings),
             userAgent: request.headers[.userAgent],
             idempotencyKey: request.header("Idempotency-Key")
@@ -72,6 +72,10 @@ package struct RationalOwlAdapter: VendorAdapter {
         RationalOwlCallback(deliveries).body
     }
 
+    private func fields(of request: VendorRequest) throws(AdapterError) -> Fields {
+        try request.once { (request) throws(AdapterError) in try Fields(request) }
+    }
+
     private func endpoint(of request: VendorRequest) throws(AdapterError) -> Endpoint {
         guard let endpoint = Endpoint(rawValue: request.route) else { throw AdapterError(.notFound) }
         guard request.method == .post else { throw AdapterError(.methodNotAllowed) }
@@ -83,25 +87,10 @@ package struct RationalOwlAdapter: VendorAdapter {
         guard let endpoint = Endpoint(rawValue: request.route) else { return nil }
         return RationalOwlResponse(
             endpoint: endpoint,
-            fields: (try? Fields(request)) ?? Fields(),
+            fields: (try? fields(of: request)) ?? Fields(),
             settings: RationalOwlSettings(settings),
             userAgent: request.headers[.userAgent],
             host: request.header("Host")
         )
-    }
-
-    /// The host the call was addressed to, as a binding spells it: lower-case, without port.
-    private static func host(of request: VendorRequest) -> String? {
-        guard let host = request.header("Host"), !host.isEmpty else { return nil }
-        // An IPv6 literal keeps its brackets: its colons are no port.
-        let name = host.hasPrefix("[") ? host.prefix { $0 != "]" } + "]" : host.prefix { $0 != ":" }
-        return name.lowercased()
-    }
-}
-
-extension VendorRequest {
-    /// A header by name. HTTPTypes has no constant for `Host`, because it keeps that as the authority; the mount gives it back as the field it was.
-    fileprivate func header(_ name: String) -> String? {
-        HTTPField.Name(name).flatMap { headers[$0] }
     }
 }

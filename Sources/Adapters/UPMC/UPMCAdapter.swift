@@ -13,14 +13,14 @@ package struct UPMCAdapter: VendorAdapter {
 
     package func locate(_ request: VendorRequest) throws(AdapterError) -> (BindingKey, Proof) {
         let endpoint = try endpoint(of: request)
-        let host = Self.host(of: request)
+        let host = request.host
         func key(_ kind: String, _ value: String) -> BindingKey {
             BindingKey(vendor: vendor, kind: kind, value: value, host: host)
         }
         if endpoint.isMarketing {
             return (key("application", try MarketingRequest(request.body).required("appId")), .none)
         }
-        let parameters = try Parameters(request)
+        let parameters = try self.parameters(of: request)
         let proof = try parameters.text("AUTHKEY", limit: UPMCLimits.tokenBytes).map { Proof.authorizationKey($0) }
         if let application = try parameters.text("APP_ID") { return (key("application", application), proof ?? .none) }
         // The dialect of 3.0 names the bundle, or nothing (contract, Decisions).
@@ -31,7 +31,7 @@ package struct UPMCAdapter: VendorAdapter {
     package func decode(_ request: VendorRequest, settings: BindingSettings) throws(AdapterError) -> [Command] {
         let endpoint = try endpoint(of: request)
         if endpoint.isMarketing { return [try MarketingRequest(request.body).command(endpoint)] }
-        let parameters = try Parameters(request)
+        let parameters = try self.parameters(of: request)
         let dialect = UPMCSettings(settings)
         try Guard(endpoint, parameters, dialect, settings.secrets).check(request)
         return try UPMCRequest(
@@ -64,6 +64,10 @@ package struct UPMCAdapter: VendorAdapter {
         try UPMCPayload(notification, to: target, settings: UPMCSettings(settings)).encoded()
     }
 
+    private func parameters(of request: VendorRequest) throws(AdapterError) -> Parameters {
+        try request.once { (request) throws(AdapterError) in try Parameters(request) }
+    }
+
     private func endpoint(of request: VendorRequest) throws(AdapterError) -> Endpoint {
         guard request.method == .post || request.method == .get else { throw AdapterError(.methodNotAllowed) }
         guard let endpoint = Endpoint(path: request.path) else { throw AdapterError(.notFound) }
@@ -75,18 +79,10 @@ package struct UPMCAdapter: VendorAdapter {
         guard let endpoint = Endpoint(path: request.path) else { return nil }
         return UPMCResponse(
             endpoint: endpoint,
-            parameters: (try? Parameters(request)) ?? Parameters(),
+            parameters: (try? parameters(of: request)) ?? Parameters(),
             settings: UPMCSettings(settings),
             secret: settings.secrets[UPMCSettings.secretName],
             receivedAt: request.receivedAt
         )
-    }
-
-    /// The host the call was addressed to, as a binding spells it: lower-case, without port.
-    private static func host(of request: VendorRequest) -> String? {
-        guard let name = HTTPField.Name("Host"), let host = request.headers[name], !host.isEmpty else { return nil }
-        // An IPv6 literal keeps its brackets: its colons are no port.
-        let bare = host.hasPrefix("[") ? host.prefix { $0 != "]" } + "]" : host.prefix { $0 != ":" }
-        return bare.lowercased()
     }
 }

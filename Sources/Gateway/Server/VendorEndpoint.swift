@@ -14,6 +14,7 @@ struct VendorEndpoint: Sendable {
     let limiter: RateLimiter
     let identifiers: any IdentifierSource
     let logger: Logger
+    private let counts = VendorCallCounts()
 
     /// The answer to `request`, always in the vendor's own shape.
     func respond(to request: Request, match: VendorMounts.Match, remoteAddress: String?) async -> VendorResponse {
@@ -28,10 +29,7 @@ struct VendorEndpoint: Sendable {
             receivedAt: handler.now
         )
         let response = await answer(&call, request, match)
-        let labels = [
-            ("vendor", match.adapter.vendor.rawValue), ("route", match.route.name), ("status", "\(response.status)"),
-        ]
-        MetricName.vendorCalls.counter(labels).increment()
+        counts.count(match.adapter.vendor, match.route.name, response.status)
         let elapsed = ContinuousClock.now - started
         logger.debug(
             "vendor call",

@@ -1,13 +1,11 @@
-import Model
-
 /// Reads `application/x-www-form-urlencoded` bodies, and queries, into the shape of their JSON twins. Never traps on any input.
-enum FormBody {
+package enum FormBody {
     /// The pairs as texts, a repeated key with its last value.
     ///
-    /// - Throws: `AdapterError(.unreadable)` for a broken escape, a text that is not UTF-8, or more pairs than the limit.
-    static func parse(_ body: [UInt8]) throws(AdapterError) -> JSONObject {
-        let pairs = body.split(separator: UInt8(ascii: "&"), maxSplits: IPNSLimits.formPairCount)
-        guard pairs.count <= IPNSLimits.formPairCount else { throw AdapterError(.unreadable) }
+    /// - Throws: `AdapterError(.unreadable)` for a broken escape, a text that is not UTF-8, or more than `pairLimit` pairs.
+    package static func parse(_ body: [UInt8], pairLimit: Int) throws(AdapterError) -> JSONObject {
+        let pairs = body.split(separator: UInt8(ascii: "&"), maxSplits: pairLimit)
+        guard pairs.count <= pairLimit else { throw AdapterError(.unreadable) }
         var object = JSONObject()
         for pair in pairs {
             let halves = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)

@@ -98,15 +98,17 @@ package struct VendorRequest: Sendable {
     package var route: String
     package var method: HTTPRequest.Method
     /// Without the query, without the mount's prefix.
-    package var path: String
+    package var path: String { didSet { reading = RequestReading() } }
     /// Undecoded, without the question mark.
-    package var query: String?
-    package var headers: HTTPFields
-    package var body: [UInt8]
+    package var query: String? { didSet { reading = RequestReading() } }
+    package var headers: HTTPFields { didSet { reading = RequestReading() } }
+    package var body: [UInt8] { didSet { reading = RequestReading() } }
     /// The client's address as far as it can be trusted.
     package var remoteAddress: String?
     /// By the database's clock.
     package var receivedAt: Timestamp
+    /// What its adapter has read of it.
+    var reading = RequestReading()
 
     package init(
         route: String,

@@ -57,7 +57,9 @@ package struct Fields: Sendable {
     ///   - names: of the binding: further spellings of keys, folded.
     /// - Throws: `AdapterError(.unreadable)` when the body is neither a JSON object nor a form.
     package init(_ request: VendorRequest, names: [String: Key] = [:]) throws(AdapterError) {
-        if let query = request.query { take(try FormBody.parse(Array(query.utf8)), names) }
+        if let query = request.query {
+            take(try FormBody.parse(Array(query.utf8), pairLimit: IPNSLimits.formPairCount), names)
+        }
         let first = request.body.first { !Self.isSpace($0) }
         guard let first else { return }
         let isForm = request.headers[.contentType]?.lowercased().hasPrefix("application/x-www-form-urlencoded") ?? false
@@ -67,7 +69,7 @@ package struct Fields: Sendable {
             take(object, names)
         } else {
             guard isForm || request.body.contains(UInt8(ascii: "=")) else { throw AdapterError(.unreadable) }
-            take(try FormBody.parse(request.body), names)
+            take(try FormBody.parse(request.body, pairLimit: IPNSLimits.formPairCount), names)
         }
     }
 
@@ -86,7 +88,16 @@ package struct Fields: Sendable {
 
     /// A key as it is compared: without case, underscores and dashes. At most as long as a key can be.
     package static func folded(_ name: String) -> String {
-        String(name.prefix(IPNSLimits.keyCharacters).filter { $0 != "_" && $0 != "-" }).lowercased()
+        // Every documented key is ASCII: byte by byte, without looking characters up.
+        guard name.utf8.count <= IPNSLimits.keyCharacters, name.utf8.allSatisfy({ $0 < 0x80 }) else {
+            return String(name.prefix(IPNSLimits.keyCharacters).filter { $0 != "_" && $0 != "-" }).lowercased()
+        }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(name.utf8.count)
+        for byte in name.utf8 where byte != UInt8(ascii: "_") && byte != UInt8(ascii: "-") {
+            bytes.append((UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte)
+        }
+        return String(decoding: bytes, as: UTF8.self)
     }
 
     /// The fields that are there and not empty; nil with one that has no meaning.

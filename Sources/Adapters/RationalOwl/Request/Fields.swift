@@ -28,7 +28,7 @@ package struct Fields: Sendable {
         // `curl -d` says "form" whatever it sends, so the body's first byte decides.
         let first = request.body.first { !Self.isSpace($0) }
         if isForm, first != UInt8(ascii: "{") {
-            self.init(try FormBody.parse(request.body), below: "")
+            self.init(try FormBody.parse(request.body, pairLimit: RationalOwlLimits.formPairCount), below: "")
             return
         }
         guard let object = (try? JSONParser.parse(request.body))?.object else { throw AdapterError(.unreadable) }

@@ -1,0 +1,28 @@
+import Metrics
+import Model
+import NIOConcurrencyHelpers
+
+/// How many calls each route answered how. Looking a counter up by its labels costs more than reading a receipt, so the handles are kept.
+///
+/// Bounded: routes are the adapters' own, and statuses those they answer.
+final class VendorCallCounts: Sendable {
+    private struct Key: Hashable {
+        var vendor: Vendor
+        var route: String
+        var status: Int
+    }
+
+    private let counters = NIOLockedValueBox<[Key: Counter]>([:])
+
+    func count(_ vendor: Vendor, _ route: String, _ status: Int) {
+        let key = Key(vendor: vendor, route: route, status: status)
+        let counter = counters.withLockedValue { counters in
+            if let known = counters[key] { return known }
+            let labels = [("vendor", vendor.rawValue), ("route", route), ("status", "\(status)")]
+            let made = MetricName.vendorCalls.counter(labels)
+            counters[key] = made
+            return made
+        }
+        counter.increment()
+    }
+}

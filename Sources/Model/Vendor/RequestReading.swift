@@ -1,0 +1,38 @@
+import HTTPTypes
+import Synchronization
+
+/// What an adapter has read of a request: `locate`, `decode` and `encode` of one call read it once. Not part of the request's value, and gone with any
+/// change of it.
+final class RequestReading: Sendable {
+    private let value = Mutex<(any Sendable)?>(nil)
+
+    func known<Value: Sendable>(_: Value.Type) -> Value? { value.withLock { $0 } as? Value }
+
+    func keep(_ value: some Sendable) { self.value.withLock { $0 = value } }
+}
+
+extension VendorRequest {
+    /// What `read` makes of this request, made at its first use.
+    ///
+    /// - Parameter read: must depend on nothing else, and give one type per adapter.
+    /// - Throws: what `read` throws, each time.
+    package func once<Value: Sendable>(_ read: (VendorRequest) throws(AdapterError) -> Value) throws(AdapterError)
+        -> Value
+    {
+        if let known = reading.known(Value.self) { return known }
+        let value = try read(self)
+        reading.keep(value)
+        return value
+    }
+
+    /// A header by name. HTTPTypes has no constant for `Host`, because it keeps that as the authority; the mount gives it back as the field it was.
+    package func header(_ name: String) -> String? { HTTPField.Name(name).flatMap { headers[$0] } }
+
+    /// The host the call was addressed to, as a binding spells it: lower-case, without port.
+    package var host: String? {
+        guard let host = header("Host"), !host.isEmpty else { return nil }
+        // An IPv6 literal keeps its brackets: its colons are no port.
+        let name = host.hasPrefix("[") ? host.prefix { $0 != "]" } + "]" : host.prefix { $0 != ":" }
+        return name.lowercased()
+    }
+}
