@@ -1,5 +1,6 @@
 import Foundation
 import Model
+import NIOConcurrencyHelpers
 import Postgres
 import Testing
 
@@ -12,10 +13,19 @@ struct BadgeRaceTests {
     static let sends = Soak.size("SOAK_BADGE_SENDS") ?? 1000
     private static let users = 8
 
-    @Test func concurrentSendsReadsResetsAndUpdatesEndAtTheRightBadge() async throws {
-        try await Soak.with(Cluster(nodes: 2)) { cluster in
+    /// A push service slow enough that a kill meets pushes under way.
+    private static let steady = ["--mode", "script", "--latency-ms", "50", "--max-streams", "10"]
+
+    @Test(arguments: [0, 1])
+    func concurrentSendsReadsResetsAndUpdatesEndAtTheRightBadge(kills: Int) async throws {
+        let cluster = try Cluster(
+            nodes: 2,
+            arguments: kills > 0 ? ["--lease-seconds", "5"] : [],
+            simulatorArguments: kills > 0 ? Self.steady : ["--mode", "accept"]
+        )
+        try await Soak.with(cluster) { cluster in
             try await cluster.world.applyUPMC()
-            let nodes = try (0..<2).map { UPMCCaller(base: try cluster.http($0).base) }
+            let nodes = LiveNodes(try (0..<2).map { UPMCCaller(base: try cluster.http($0).base) })
             // Of each user two devices: a message counts once for both.
             let phones = (0..<Self.users).map { user in
                 (0..<2).map { _ in UPMCCaller.Phone(user: "user-\(user)") }
@@ -38,28 +48,86 @@ struct BadgeRaceTests {
                             )
                         }
                     }
+                    if kills > 0 { group.addTask { try await Self.killAndRestart(cluster, nodes, database) } }
                     try await group.waitForAll()
                 }
             }
             try await Self.drained(cluster)
-            for user in 0..<Self.users {
-                if !user.isMultiple(of: 2) {
-                    let fields = phones[user][0].fields.merging(["BADGENO": "5"]) { $1 }
-                    #expect(try await nodes[1].call("rcv_init_badgeNo", fields).first?["BADGENO"] == "5")
-                    _ = try await Self.sendAndWait(nodes[0], cluster, phones[user], count: 3)
-                }
-                // Sent minus the half that was read; or what it was set to and three more.
-                let right = user.isMultiple(of: 2) ? 2 * (perUser / 2 - Self.readCount(perUser / 2)) : 8
-                let seen = try await cluster.number(
-                    "SELECT count AS number FROM gateway.badge WHERE holder = 'user:user-\(user)'"
-                )
-                #expect(seen == right, "user \(user)")
+            for user in 0..<Self.users where !user.isMultiple(of: 2) {
+                let fields = phones[user][0].fields.merging(["BADGENO": "5"]) { $1 }
+                #expect(try await nodes[1].call("rcv_init_badgeNo", fields).first?["BADGENO"] == "5")
+                _ = try await Self.sendAndWait(nodes[0], cluster, phones[user], count: 3)
             }
-            let marks = try await cluster.number(
-                "SELECT count(*) AS number FROM gateway.badge_mark WHERE badge IS NOT NULL"
-            )
-            #expect(marks == 2 * (perUser / 2) * Self.users + 3 * Self.users / 2, "one per message and user")
+            try await expectBadges(cluster, perUser: perUser, isExact: kills == 0)
+            if kills > 0 { try await expectOneBadgePerPush(cluster, phones.flatMap(\.self)) }
         }
+    }
+
+    /// Sent minus read, once per message and user; or what a counter was set to, and three more.
+    private func expectBadges(_ cluster: Cluster, perUser: Int, isExact: Bool) async throws {
+        for user in 0..<Self.users {
+            let holder = "'user:user-\(user)'"
+            let right: Int
+            if user.isMultiple(of: 2) {
+                // A killed node may have accepted what it did not answer: the database knows.
+                right = try await cluster.number(
+                    """
+                    SELECT count(DISTINCT d.message_id) - count(DISTINCT d.message_id) FILTER (WHERE d.read_at IS NOT NULL) AS number
+                    FROM gateway.delivery d WHERE d.user_id = 'user-\(user)'
+                    """
+                )
+                if isExact { #expect(right == 2 * (perUser / 2 - Self.readCount(perUser / 2))) }
+            } else {
+                right = 8
+            }
+            let seen = try await cluster.number("SELECT count AS number FROM gateway.badge WHERE holder = \(holder)")
+            #expect(seen == right, "user \(user)")
+        }
+        let marks = try await cluster.number(
+            "SELECT count(*) AS number FROM gateway.badge_mark WHERE badge IS NOT NULL"
+        )
+        let messages = try await cluster.number(
+            "SELECT count(DISTINCT (message_id, user_id)) AS number FROM gateway.delivery"
+        )
+        #expect(marks == messages, "one per message and user")
+        if isExact { #expect(marks == 2 * (perUser / 2) * Self.users + 3 * Self.users / 2) }
+    }
+
+    /// What was pushed twice under one `apns-id` shows one number.
+    private func expectOneBadgePerPush(_ cluster: Cluster, _ phones: [UPMCCaller.Phone]) async throws {
+        var repeats = 0
+        for phone in phones {
+            let answer = try await cluster.world.control.call(
+                "GET",
+                "/_simulator/requests?token=\(phone.token)&limit=1000"
+            )
+            var badges: [String: JSON] = [:]
+            for request in answer.json?["requests"]?.array ?? [] {
+                let id = try #require(request["headers"]?["apns-id"]?.string)
+                let badge = try #require(request["payload"]?["aps"]?["badge"])
+                if let first = badges[id] {
+                    repeats += 1
+                    #expect(first == badge, "\(id)")
+                }
+                badges[id] = badge
+            }
+            #expect(!badges.isEmpty)
+        }
+        print("\(repeats) pushes were repeated, each with the badge of its first attempt")
+    }
+
+    /// Ends a node by SIGKILL when a third was counted, and starts it again.
+    private static func killAndRestart(_ cluster: Cluster, _ nodes: LiveNodes, _ database: Database) async throws {
+        let counted = Statement("SELECT count(*) AS number FROM gateway.badge_mark WHERE badge IS NOT NULL")
+        for _ in 0..<12_000 {
+            if try await database.engine.run(counted, tenant: nil).only().int("number") >= sends / 3 { break }
+            try await Task.sleep(for: .milliseconds(5))
+        }
+        nodes.lose(1)
+        try await cluster.killNode(1)
+        try await Task.sleep(for: .seconds(1))
+        try await cluster.startNode(1)
+        nodes.take(1, UPMCCaller(base: try cluster.http(1).base))
     }
 
     /// How many of so many sends are read.
@@ -67,7 +135,7 @@ struct BadgeRaceTests {
 
     /// Sends on either node, and reads every second message three times: on both devices, on both nodes, and again.
     private static func run(
-        _ nodes: [UPMCCaller],
+        _ nodes: LiveNodes,
         _ database: Database,
         _ phones: [UPMCCaller.Phone],
         sends: Int,
@@ -75,20 +143,28 @@ struct BadgeRaceTests {
         isDisturbed: Bool
     ) async throws {
         for index in 0..<sends {
-            let number = try await nodes[(index + lane) % 2].send(to: [phones[0].user], ["BADGENO": "1"])
+            // No answer: the node was killed, and nobody knows whether it accepted.
+            guard
+                let number = try await nodes.once(
+                    index + lane,
+                    { try await $0.send(to: [phones[0].user], ["BADGENO": "1"]) }
+                )
+            else { continue }
             if index.isMultiple(of: 2) {
-                try await firstRead(nodes[index % 2], database, phones[lane], number)
-                async let again = nodes[(index + 1) % 2].read(phones[1 - lane], number, badge: -1)
-                async let repeated = nodes[index % 2].read(phones[lane], number, badge: -1)
+                try await firstRead(nodes, index, database, phones[lane], number)
+                async let again = nodes.repeating(index + 1) { try await $0.read(phones[1 - lane], number, badge: -1) }
+                async let repeated = nodes.repeating(index) { try await $0.read(phones[lane], number, badge: -1) }
                 let codes = try await [again.code, repeated.code]
                 try #require(codes == ["0000", "0000"])
             }
             guard isDisturbed else { continue }
             let holder = phones[index % 2].fields
             switch index % 4 {
-            case 0: _ = try await nodes[0].read(phones[0], number, badge: 0)
-            case 1: _ = try await nodes[1].call("rcv_init_badgeNo", holder.merging(["BADGENO": "\(index)"]) { $1 })
-            case 2: _ = try await nodes[1].read(phones[1], number, badge: 7)
+            case 0: _ = try await nodes.once(0) { try await $0.read(phones[0], number, badge: 0) }
+            case 1:
+                let fields = holder.merging(["BADGENO": "\(index)"]) { $1 }
+                _ = try await nodes.once(1) { try await $0.call("rcv_init_badgeNo", fields) }
+            case 2: _ = try await nodes.once(1) { try await $0.read(phones[1], number, badge: 7) }
             default: break
             }
         }
@@ -96,7 +172,8 @@ struct BadgeRaceTests {
 
     /// Reads once the message was counted for its user, which is when its pushes leave: an app reads what it was shown.
     private static func firstRead(
-        _ node: UPMCCaller,
+        _ nodes: LiveNodes,
+        _ index: Int,
         _ database: Database,
         _ phone: UPMCCaller.Phone,
         _ number: String
@@ -113,7 +190,7 @@ struct BadgeRaceTests {
             if try await database.engine.run(counted, tenant: nil).only().int("number") > 0 { break }
             try await Task.sleep(for: .milliseconds(5))
         }
-        let read = try await node.read(phone, number, badge: -1)
+        let read = try await nodes.repeating(index) { try await $0.read(phone, number, badge: -1) }
         try #require(read.code == "0000")
     }
 
@@ -133,5 +210,42 @@ struct BadgeRaceTests {
             if try await cluster.openSlices() == 0 { return }
             try await Task.sleep(for: .milliseconds(100))
         }
+    }
+}
+
+/// The nodes by number while one of them may be killed: its calls go to the other until it is back.
+private final class LiveNodes: Sendable {
+    private let callers: NIOLockedValueBox<[UPMCCaller?]>
+    /// How often something was lost; only then a call may go without answer.
+    private let losses = NIOLockedValueBox(0)
+
+    init(_ callers: [UPMCCaller]) { self.callers = NIOLockedValueBox(callers) }
+
+    subscript(number: Int) -> UPMCCaller {
+        callers.withLockedValue { $0[number % $0.count] ?? $0.compactMap(\.self)[0] }
+    }
+
+    func lose(_ number: Int) {
+        losses.withLockedValue { $0 += 1 }
+        callers.withLockedValue { $0[number] = nil }
+    }
+
+    func take(_ number: Int, _ caller: UPMCCaller) { callers.withLockedValue { $0[number] = caller } }
+
+    /// Nil: the node was killed before it answered.
+    func once<Value: Sendable>(_ number: Int, _ call: (UPMCCaller) async throws -> Value) async throws -> Value? {
+        do { return try await call(self[number]) } catch {
+            guard losses.withLockedValue({ $0 > 0 }) else { throw error }
+            return nil
+        }
+    }
+
+    /// Until there is an answer: for calls that may come twice.
+    func repeating<Value: Sendable>(_ number: Int, _ call: (UPMCCaller) async throws -> Value) async throws -> Value {
+        for attempt in 0..<100 {
+            if let value = try await once(number + attempt, call) { return value }
+            try await Task.sleep(for: .milliseconds(50))
+        }
+        throw DemoFailure("no node answered")
     }
 }

@@ -15,6 +15,7 @@ extension VendorRequest {
     /// What `read` makes of this request, made at its first use.
     ///
     /// - Parameter read: must depend on nothing else, and give one type per adapter.
+    /// - Returns: what was made, now or before.
     /// - Throws: what `read` throws, each time.
     package func once<Value: Sendable>(_ read: (VendorRequest) throws(AdapterError) -> Value) throws(AdapterError)
         -> Value
