@@ -307,7 +307,7 @@ var parts: [Part] = [
         "IntegrationTests",
         [
             .ours("Gateway"), .ours("apns-simulator"), .ours("Commands"), .ours("DeliveryEngine"), .ours("Model"),
-            .ours("Postgres"), .ours("RationalOwl"), .ours("TestKit"), .ours("UPMC"),
+            .ours("IPNS"), .ours("Postgres"), .ours("RationalOwl"), .ours("TestKit"), .ours("UPMC"),
             .product("Hummingbird", .hummingbird), lifecycle,
             .ours("Webhooks"), crypto, httpClient, httpTypes, locks, log, nioCore, nioHTTP1, nioPosix,
         ]
