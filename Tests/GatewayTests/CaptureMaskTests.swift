@@ -24,6 +24,11 @@ struct CaptureMaskTests {
         (#"{"AUTHKEY":"Y"}"#, #"{"AUTHKEY":"<secret 1>"}"#),
         (#"{"password":"1234","passwd":12}"#, #"{"password":"<secret 4>","passwd":"<number 2>"}"#),
         (#"{"auth":{"scheme":"Y","n":[1]}}"#, #"{"auth":{"scheme":"<secret 1>","n":["<number 1>"]}}"#),
+        (
+            #"{"otpCode":"1234","userName":"AB","seq":"12"}"#,
+            #"{"otpCode":"<secret 4>","userName":"<text 2>","seq":"12"}"#
+        ),
+        (#"{"a":"2026-11-22 010-1234-5678"}"#, #"{"a":"<text 24>"}"#),
         (#"{"pn":"01022221111"}"#, #"{"pn":"<phone 11 …11>"}"#),
         (#"{"x":"+82 10-2222-1134"}"#, #"{"x":"<phone 12 …34>"}"#),
         (#"{"x":"a.b@example.com"}"#, #"{"x":"<email 15>"}"#),

@@ -119,19 +119,17 @@ final class CaptureRecorder: Service {
 
     /// Takes a call that was answered, if somebody captures it. Never waits.
     func offer(_ call: VendorRequest, _ answer: VendorResponse, _ witness: CallWitness, vendor: Vendor) {
-        let item = Item(call: call, vendor: vendor, answer: answer, witness: witness)
-        let isTaken = state.withLockedValue { state -> Bool? in
+        let offered = state.withLockedValue { state -> (item: Item, isTaken: Bool)? in
             guard witness.isKept, let captures = state.running[vendor] else { return nil }
-            if let owner = witness.owner,
-                !captures.contains(where: { $0.tenant == owner.tenant && $0.app == owner.app })
-            {
-                return nil
+            if let owner = witness.owner {
+                guard captures.contains(where: { $0.tenant == owner.tenant && $0.app == owner.app }) else { return nil }
             }
-            guard state.waitingBytes + item.size <= Self.queueLimitBytes else { return false }
+            let item = Item(call: call, vendor: vendor, answer: answer, witness: witness)
+            guard state.waitingBytes + item.size <= Self.queueLimitBytes else { return (item, false) }
             state.waitingBytes += item.size
-            return true
+            return (item, true)
         }
-        guard let isTaken else { return }
+        guard let (item, isTaken) = offered else { return }
         guard isTaken else { return Self.drop() }
         guard case .enqueued = queue.yield(item) else {
             state.withLockedValue { $0.waitingBytes -= item.size }

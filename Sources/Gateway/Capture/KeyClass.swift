@@ -59,7 +59,7 @@ enum KeyClass: Sendable, Hashable {
         "password", "passwd", "passphrase", "passcode", "pwd", "secret", "token", "apikey", "authkey", "authorization",
         "authcode", "authnum", "credential", "signature", "cookie", "session", "bearer", "psid", "deviceregid",
         "registrationid", "regid", "privatekey", "accesskey", "serverkey", "restkey", "sdkkey", "pushkey", "uniquekey",
-        "certno", "verif", "devicehandle",
+        "cert", "verif", "otp", "pincode", "smscode", "devicehandle",
     ]
     private static let phoneNames: Set = ["pn", "pns", "hp", "tel", "mdn", "msisdn", "cell"]
     private static let phoneParts = ["phone", "mobile", "msisdn", "cellno", "telno"]
