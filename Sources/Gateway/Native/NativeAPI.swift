@@ -22,6 +22,7 @@ struct NativeAPI: Sendable {
     let identifiers: any IdentifierSource
     let previews: PayloadPreview
     let audit: PostgresAuditStore
+    let captureStore: PostgresCaptureStore
     let explainer: DeliveryExplainer
     let imports: DeviceImports
     let desk: WebhookDesk
@@ -144,6 +145,7 @@ struct NativeAPI: Sendable {
         case ("analytics", 2) where method == .get && call.segments[1] == "funnel": return try await funnel(call)
         case ("events", 1) where method == .get: return try await events(call)
         case ("webhooks", 1...3): return try await webhooks(call)
+        case ("captures", 1...3): return try await captures(call)
         case ("messages", _), ("devices", _), ("users", _), ("receipts", _), ("media", _), ("analytics", _),
             ("events", _), ("imports", _), ("audit", _):
             throw .methodNotAllowed("\(method) \(call.request.uri.path.prefix(64))")

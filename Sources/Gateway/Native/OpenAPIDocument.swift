@@ -92,6 +92,21 @@ enum OpenAPIDocument {
             success: "200"
         ),
         Operation(path: "/v1/audit", method: "get", summary: "Who did what, after a position", success: "200"),
+        Operation(
+            path: "/v1/captures",
+            method: "post",
+            summary: "Record what callers of a binding send, masked: app, vendor, minutes, exchanges, texts",
+            success: "201"
+        ),
+        Operation(path: "/v1/captures", method: "get", summary: "All captures, newest first", success: "200"),
+        Operation(
+            path: "/v1/captures/{id}",
+            method: "get",
+            summary: "A capture with a page of its exchanges, after a number",
+            success: "200"
+        ),
+        Operation(path: "/v1/captures/{id}", method: "delete", summary: "Remove a capture", success: "204"),
+        Operation(path: "/v1/captures/{id}/stop", method: "post", summary: "End a capture", success: "200"),
         Operation(path: "/v1/analytics/funnel", method: "get", summary: "The funnel per app and day", success: "200"),
         Operation(
             path: "/v1/events",

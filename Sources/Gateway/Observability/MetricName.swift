@@ -7,6 +7,8 @@ enum MetricName: String, CaseIterable {
     // Calls.
     case vendorCalls = "vendor_calls_total"
     case nativeCalls = "native_calls_total"
+    case capturedExchanges = "captured_exchanges_total"
+    case capturesDropped = "captured_exchanges_dropped_total"
 
     // The way to Apple.
     case apnsReachable = "apns_reachable"

@@ -3,7 +3,6 @@ import DeliveryEngine
 import HTTPTypes
 import HummingbirdCore
 import Logging
-import Metrics
 import Model
 
 /// Carries one vendor call through: read, locate, prove, decode, command, encode. Knows no vendor.
@@ -14,6 +13,8 @@ struct VendorEndpoint: Sendable {
     let limiter: RateLimiter
     let identifiers: any IdentifierSource
     let logger: Logger
+    /// Nil: nothing is ever captured.
+    var recorder: CaptureRecorder?
     private let counts = VendorCallCounts()
 
     /// The answer to `request`, always in the vendor's own shape.
@@ -28,7 +29,9 @@ struct VendorEndpoint: Sendable {
             remoteAddress: remoteAddress,
             receivedAt: handler.now
         )
-        let response = await answer(&call, request, match)
+        var witness = CallWitness()
+        let response = await answer(&call, request, match, &witness)
+        recorder?.offer(call, response, witness, vendor: match.adapter.vendor)
         counts.count(match.adapter.vendor, match.route.name, response.status)
         let elapsed = ContinuousClock.now - started
         logger.debug(
@@ -50,29 +53,48 @@ struct VendorEndpoint: Sendable {
         return headers
     }
 
-    private func answer(_ call: inout VendorRequest, _ request: Request, _ match: VendorMounts.Match) async
-        -> VendorResponse
-    {
+    private func answer(
+        _ call: inout VendorRequest,
+        _ request: Request,
+        _ match: VendorMounts.Match,
+        _ witness: inout CallWitness
+    ) async -> VendorResponse {
         let adapter = match.adapter
-        guard match.methodFits else {
-            return adapter.refuse(AdapterError(.methodNotAllowed), for: call, settings: .unbound)
+        func refused(_ code: AdapterError.Code) -> VendorResponse {
+            witness.refused(AdapterError(code))
+            return adapter.refuse(AdapterError(code), for: call, settings: .unbound)
         }
+        guard match.methodFits else { return refused(.methodNotAllowed) }
         guard limiter.admits(call.remoteAddress) else {
-            return adapter.refuse(AdapterError(.tooManyRequests), for: call, settings: .unbound)
+            witness.isKept = false
+            return refused(.tooManyRequests)
         }
         do {
             call.body = try await BodyReader.read(request, limitBytes: match.route.bodyLimitBytes)
         } catch .tooLarge {
-            return adapter.refuse(AdapterError(.tooLarge), for: call, settings: .unbound)
+            return refused(.tooLarge)
         } catch {
-            return adapter.refuse(AdapterError(.timedOut), for: call, settings: .unbound)
+            return refused(.timedOut)
         }
-        return await carryOut(call, adapter)
+        return await carryOut(call, adapter, &witness)
     }
 
     /// Everything after the body is read: pure but for the store. Fuzzed as it is.
     func carryOut(_ call: VendorRequest, _ adapter: any VendorAdapter) async -> VendorResponse {
+        var witness = CallWitness()
+        return await carryOut(call, adapter, &witness)
+    }
+
+    private func carryOut(
+        _ call: VendorRequest,
+        _ adapter: any VendorAdapter,
+        _ witness: inout CallWitness
+    ) async -> VendorResponse {
         var settings = BindingSettings.unbound
+        func answered(_ replies: [Reply]) -> VendorResponse {
+            witness.answered(replies)
+            return adapter.encode(replies, for: call, settings: settings)
+        }
         do throws(AdapterError) {
             let (key, proof) = try adapter.locate(call)
             let binding: BoundCall?
@@ -82,10 +104,11 @@ struct VendorEndpoint: Sendable {
                 isProven = try await proves(proof, binding)
             } catch {
                 note(call, adapter, "\(error)")
-                return adapter.encode([.refused(.unavailable(retryAfter: .seconds(5)))], for: call, settings: settings)
+                return answered([.refused(.unavailable(retryAfter: .seconds(5)))])
             }
-            guard let binding else { return adapter.encode([.refused(.unknownBinding)], for: call, settings: settings) }
+            guard let binding else { return answered([.refused(.unknownBinding)]) }
             settings = binding.settings
+            witness.owner = CallWitness.Owner(tenant: binding.tenant, app: binding.app)
             guard isProven else { throw AdapterError(.unauthorized) }
             let commands = try adapter.decode(call, settings: settings).map { withBodyHash($0, call.body) }
             let scope = CallScope(
@@ -97,9 +120,10 @@ struct VendorEndpoint: Sendable {
             )
             let result = await handler.perform(commands, in: scope)
             if !result.handover.isEmpty { handOver(result.handover) }
-            return adapter.encode(result.replies, for: call, settings: settings)
+            return answered(result.replies)
         } catch {
             note(call, adapter, "\(error)")
+            witness.refused(error)
             return adapter.refuse(error, for: call, settings: settings)
         }
     }

@@ -83,9 +83,12 @@ struct GatewayRuntime {
 
         let cache = CachedDirectory(store: directory, clock: clock, masterKey: masterKey)
         let expiries = CredentialExpiries()
+        let captureStore = PostgresCaptureStore(call: database.call, engine: database.engine)
+        let recorder = CaptureRecorder(sink: captureStore, logger: logger)
         let follower = ProvisioningService(
             directory: directory,
             cache: cache,
+            recorder: recorder,
             transport: transport,
             engine: engine,
             masterKey: masterKey,
@@ -129,7 +132,8 @@ struct GatewayRuntime {
                 handOver: handOver,
                 limiter: RateLimiter(perSecond: configuration.callsPerSecond),
                 identifiers: identifiers,
-                logger: logger
+                logger: logger,
+                recorder: recorder
             ),
             native: NativeAPI(
                 directory: cache,
@@ -145,6 +149,7 @@ struct GatewayRuntime {
                     identifiers: identifiers
                 ),
                 audit: PostgresAuditStore(call: database.call),
+                captureStore: captureStore,
                 explainer: DeliveryExplainer(
                     queries: queries,
                     directory: directory,
@@ -190,6 +195,7 @@ struct GatewayRuntime {
             webhooks(database, node, adapters, desk, logger),
             MaintenanceService(maintenance: PostgresMaintenance(engine: database.engine, node: node), logger: logger),
             sampler,
+            recorder,
             follower,
         ]
         services += try listeners(responder, admin, addresses, logger)

@@ -15,6 +15,7 @@ final class ProvisioningService: Service {
 
     private let directory: PostgresDirectory
     private let cache: CachedDirectory
+    private let recorder: CaptureRecorder
     private let transport: APNsTransport
     private let engine: DeliveryEngine
     private let masterKey: MasterKey
@@ -27,6 +28,7 @@ final class ProvisioningService: Service {
     init(
         directory: PostgresDirectory,
         cache: CachedDirectory,
+        recorder: CaptureRecorder,
         transport: APNsTransport,
         engine: DeliveryEngine,
         masterKey: MasterKey,
@@ -36,6 +38,7 @@ final class ProvisioningService: Service {
     ) {
         self.directory = directory
         self.cache = cache
+        self.recorder = recorder
         self.transport = transport
         self.engine = engine
         self.masterKey = masterKey
@@ -78,8 +81,9 @@ final class ProvisioningService: Service {
         await follow()
     }
 
-    /// Brings the open credentials in line with the stored ones.
+    /// Brings the open credentials in line with the stored ones, and the captures that run.
     func follow() async {
+        await recorder.refresh()
         let stored: [StoredCredential]
         do { stored = try await directory.credentials() } catch {
             logger.debug("cannot read credentials", metadata: [LogKey.error: "\(error)"])

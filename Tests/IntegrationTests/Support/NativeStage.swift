@@ -157,6 +157,7 @@ struct NativeStage: Sendable {
                     identifiers: identifiers
                 ),
                 audit: PostgresAuditStore(call: database.call),
+                captureStore: PostgresCaptureStore(call: database.call, engine: database.engine),
                 explainer: DeliveryExplainer(
                     queries: queries,
                     directory: directory,

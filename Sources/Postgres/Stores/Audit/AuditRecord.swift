@@ -20,7 +20,7 @@ package enum AuditAction: String, Sendable, Hashable, CaseIterable {
     case create
     /// By the provisioning file: anew, or other than before.
     case write
-    /// The file lists it no more.
+    /// The file lists it no more; or a capture, by hand.
     case remove
     /// An app that the file lists no more: its history stays.
     case retire
@@ -34,6 +34,8 @@ package enum AuditAction: String, Sendable, Hashable, CaseIterable {
     case imported
     /// By an operator, to a message.
     case pause, resume, requeue, cancel
+    /// A capture of a binding's calls, by hand.
+    case start, stop
 
     package init(_ control: MessageControl) {
         self =

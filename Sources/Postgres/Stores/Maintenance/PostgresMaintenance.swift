@@ -100,6 +100,7 @@ package struct PostgresMaintenance: Sendable {
         _ = try await swept(10_000, MaintenanceSQL.dropInbox(id, .int32(Self.back(policy.deliveries, from: now).day)))
         report.auditRemoved += try await count(MaintenanceSQL.dropAudit(id, .interval(policy.audit)))
         _ = try await changed(MaintenanceSQL.dropVerifications(id))
+        report.capturesRemoved += try await changed(CaptureSQL.drop(id, .interval(policy.captures)))
     }
 
     /// Repeats a bounded statement while it finds as much as it may take, each in a transaction of its own: a long one holds back vacuum.

@@ -14,6 +14,8 @@ package struct RetentionPolicy: Sendable, Hashable {
     package var idempotency: Duration
     /// The audit. The database keeps 30 days whatever is said here.
     package var audit: Duration
+    /// Captures, from the end of their time on: whoever needs one longer prints it.
+    package var captures: Duration
     /// A node that was not seen for so long is dead.
     package var deadNode: Duration
     /// Partitions made ahead.
@@ -26,6 +28,7 @@ package struct RetentionPolicy: Sendable, Hashable {
         untoldEvents: Duration = .seconds(14 * 86400),
         idempotency: Duration = .seconds(48 * 3600),
         audit: Duration = .seconds(400 * 86400),
+        captures: Duration = .seconds(7 * 86400),
         deadNode: Duration = .seconds(60),
         weeksAhead: Int = 5
     ) {
@@ -35,6 +38,7 @@ package struct RetentionPolicy: Sendable, Hashable {
         self.untoldEvents = untoldEvents
         self.idempotency = idempotency
         self.audit = audit
+        self.captures = captures
         self.deadNode = deadNode
         self.weeksAhead = weeksAhead
     }
@@ -111,6 +115,7 @@ package struct MaintenanceReport: Sendable, Hashable {
     /// Deliveries of tenants that keep them shorter than the partition lives.
     package var deliveriesRemoved = 0
     package var auditRemoved = 0
+    package var capturesRemoved = 0
     package var nodesSwept = 0
 
     package init() {}

@@ -1,0 +1,151 @@
+import Model
+
+/// Masks one value: what remains is its kind and length, or the value itself where its shape says that it is a flag, a code or a time.
+///
+/// Hidden unless known to be harmless, not shown unless known to be secret: a customer's trace holds what nobody thought of. Equal values get no
+/// equal sign: whoever can guess a phone number could test the guess.
+struct ValueMask: Sendable {
+    var keepsTexts: Bool
+
+    /// Four texts of JSON in each other: deeper ones are a text.
+    static let nestingLimit = 4
+    /// From 16 digits on, hexadecimal is an id or a token.
+    private static let hexLimit = 16
+    /// Up to five digits are a code or a count; six are a code somebody got by text message.
+    private static let shownDigits = 5
+
+    func text(_ value: String, _ kind: KeyClass, depth: Int = 0) -> String {
+        let scalars = Array(value.unicodeScalars)
+        guard !scalars.isEmpty else { return "" }
+        let count = scalars.count
+        switch kind {
+        case .secret: return Shape.isHex(scalars) && count >= Self.hexLimit ? "<hex \(count)>" : "<secret \(count)>"
+        case .phone: return Self.phone(scalars)
+        case .text, .personal, .plain: break
+        }
+        if depth < Self.nestingLimit, let nested = nested(scalars, value, kind, depth) { return nested }
+        switch kind {
+        case .text: return keepsTexts ? TextScrub.scrub(scalars) : Self.named(scalars) ?? "<text \(count)>"
+        case .personal: return Self.named(scalars) ?? "<text \(count)>"
+        case .plain, .secret, .phone: return Shape.isHarmless(scalars, value) ? value : Self.plain(scalars)
+        }
+    }
+
+    /// JSON in a text stays JSON in a text, masked.
+    private func nested(_ scalars: [Unicode.Scalar], _ value: String, _ kind: KeyClass, _ depth: Int) -> String? {
+        guard scalars.first == "{" || scalars.first == "[", let json = try? JSONParser.parse(value) else { return nil }
+        return JSONWriter.text(self.json(json, kind, depth: depth + 1))
+    }
+
+    func json(_ value: JSON, _ kind: KeyClass = .plain, depth: Int = 0) -> JSON {
+        switch value {
+        case .null, .bool: return value
+        case .number(let text): return number(text, kind)
+        case .string(let text): return .string(self.text(text, kind, depth: depth))
+        case .array(let elements): return .array(elements.map { json($0, kind, depth: depth) })
+        case .object(let object):
+            let pairs = object.pairs.enumerated().map { index, pair in
+                (
+                    Shape.isName(Array(pair.key.unicodeScalars))
+                        ? pair.key : "<key \(pair.key.unicodeScalars.count) #\(index)>",
+                    json(pair.value, KeyClass(pair.key, in: kind), depth: depth)
+                )
+            }
+            return .object(JSONObject(pairs))
+        }
+    }
+
+    private func number(_ text: String, _ kind: KeyClass) -> JSON {
+        let digits = text.unicodeScalars.count { Shape.isDigit($0) }
+        let isHidden = kind != .plain && kind != .text || digits > Self.shownDigits
+        return isHidden ? .string("<number \(digits)>") : .number(text)
+    }
+
+    /// Of a phone's number the last two digits stay: enough to tell one test phone from another.
+    private static func phone(_ scalars: [Unicode.Scalar]) -> String {
+        let digits = scalars.filter(Shape.isDigit)
+        guard digits.count >= 8 else { return "<phone \(scalars.count)>" }
+        return "<phone \(digits.count) …\(String(String.UnicodeScalarView(digits.suffix(2))))>"
+    }
+
+    /// A kind that tells more than "text" does.
+    private static func named(_ scalars: [Unicode.Scalar]) -> String? {
+        let count = scalars.count
+        if Shape.isUUID(scalars) { return "<uuid>" }
+        if Shape.isHex(scalars), count >= hexLimit { return "<hex \(count)>" }
+        if Shape.isEmail(scalars) { return "<email \(count)>" }
+        return nil
+    }
+
+    private static func plain(_ scalars: [Unicode.Scalar]) -> String {
+        let count = scalars.count
+        if let named = named(scalars) { return named }
+        if Shape.isPhone(scalars) { return phone(scalars) }
+        if scalars.allSatisfy(Shape.isDigit) { return "<digits \(count)>" }
+        if String(String.UnicodeScalarView(scalars.prefix(8))).lowercased().hasPrefix("http") {
+            return "<url \(count)>"
+        }
+        return Shape.isBase64(scalars) ? "<base64 \(count)>" : "<text \(count)>"
+    }
+}
+
+/// A text that may be shown, without what looks like an address, a number or a token in it.
+enum TextScrub {
+    static func scrub(_ scalars: [Unicode.Scalar]) -> String {
+        var out = String.UnicodeScalarView()
+        for piece in numbers(words(scalars)) { out.append(contentsOf: piece) }
+        // A terminal that shows it must not be steered by it.
+        return String(String.UnicodeScalarView(out.map { isControl($0) ? "\u{FFFD}" : $0 }))
+    }
+
+    private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
+        scalar.value < 0x20 && scalar.value != 0x0A && scalar.value != 0x09 || (0x7F...0x9F).contains(scalar.value)
+    }
+
+    private static let separators = Set<Unicode.Scalar>(" \t\r\n\"'<>,;(){}[]&=?/|".unicodeScalars)
+
+    private static func words(_ scalars: [Unicode.Scalar]) -> [Unicode.Scalar] {
+        var out: [Unicode.Scalar] = []
+        var word: [Unicode.Scalar] = []
+        func end() {
+            let isToken =
+                Shape.isUUID(word) || Shape.isEmail(word) || Shape.holdsToken(word)
+                || word.count >= 16 && Shape.isHex(word)
+                || word.count >= 20 && Shape.isBase64(word) && word.contains(where: Shape.isDigit)
+            out += isToken ? Array("<masked \(word.count)>".unicodeScalars) : word
+            word.removeAll(keepingCapacity: true)
+        }
+        for scalar in scalars {
+            if separators.contains(scalar) {
+                end()
+                out.append(scalar)
+            } else {
+                word.append(scalar)
+            }
+        }
+        end()
+        return out
+    }
+
+    /// Runs of digits, with spaces and hyphens between them, from seven digits on.
+    private static func numbers(_ scalars: [Unicode.Scalar]) -> [[Unicode.Scalar]] {
+        var pieces: [[Unicode.Scalar]] = []
+        var run: [Unicode.Scalar] = []
+        func end() {
+            guard !run.isEmpty else { return }
+            let digits = run.count(where: Shape.isDigit)
+            pieces.append(digits >= 7 ? Array("<digits \(digits)>".unicodeScalars) : run)
+            run.removeAll(keepingCapacity: true)
+        }
+        for scalar in scalars {
+            if Shape.isDigit(scalar) || !run.isEmpty && "-. ".unicodeScalars.contains(scalar) {
+                run.append(scalar)
+            } else {
+                end()
+                pieces.append([scalar])
+            }
+        }
+        end()
+        return pieces
+    }
+}

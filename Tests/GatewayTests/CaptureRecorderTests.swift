@@ -1,0 +1,129 @@
+import FoundationEssentials
+import Logging
+import Model
+import NIOConcurrencyHelpers
+import Postgres
+import Testing
+
+@testable import Gateway
+
+/// Whose captured call is whose, and what happens when more comes than can be written.
+struct CaptureRecorderTests {
+    private final class Sink: CaptureSink {
+        let captures: [RunningCapture]
+        /// How many it takes before it says that it is full.
+        let room: Int
+        let taken = NIOLockedValueBox<[CapturedExchange]>([])
+
+        init(_ captures: [RunningCapture], room: Int = .max) {
+            self.captures = captures
+            self.room = room
+        }
+
+        func running() async throws(StoreError) -> [RunningCapture] { captures }
+
+        func record(_ exchange: CapturedExchange, in id: UUID, of tenant: TenantID) async throws(StoreError) -> Int {
+            taken.withLockedValue { taken in
+                guard taken.count < room else { return 0 }
+                taken.append(exchange)
+                return taken.count
+            }
+        }
+    }
+
+    private static func capture(_ tenant: TenantID, _ key: String, isSole: Bool = false) -> RunningCapture {
+        RunningCapture(
+            tenant: tenant,
+            id: UUID(),
+            app: "shop",
+            vendor: .ipns,
+            endsAt: Timestamp(seconds: 1),
+            keys: [RunningCapture.Key(value: key)],
+            isSole: isSole
+        )
+    }
+
+    private static func item(_ body: String, owner: CallWitness.Owner? = nil) -> CaptureRecorder.Item {
+        var witness = CallWitness()
+        witness.owner = owner
+        return CaptureRecorder.Item(
+            call: VendorRequest(route: "ipns.other", path: "/ipns/x", body: Array(body.utf8)),
+            vendor: .ipns,
+            answer: VendorResponse(status: 200),
+            witness: witness
+        )
+    }
+
+    // I6.
+    @Test func aCallIsItsOwnersAndNobodyElses() {
+        let (acme, other) = (Self.capture("acme", "hr.mobile.acme"), Self.capture("other", "hr.mobile.other"))
+        func owner(_ item: CaptureRecorder.Item, _ captures: [RunningCapture]) -> TenantID? {
+            CaptureRecorder.capture(of: item, among: captures)?.tenant
+        }
+        let known = CallWitness.Owner(tenant: "other", app: "shop")
+        #expect(owner(Self.item("hr.mobile.acme", owner: known), [acme, other]) == "other")
+        #expect(owner(Self.item("hr.mobile.acme", owner: known), [acme]) == nil)
+        #expect(owner(Self.item("{\"a\":\"hr.mobile.acme\"}"), [acme, other]) == "acme")
+        #expect(owner(Self.item("hr.mobile.acme hr.mobile.other"), [acme, other]) == nil)
+        #expect(owner(Self.item("who"), [acme]) == nil)
+        #expect(owner(Self.item("who"), [Self.capture("acme", "hr.mobile.acme", isSole: true)]) == "acme")
+        #expect(owner(Self.item("short hr"), [Self.capture("acme", "hr")]) == nil)
+    }
+
+    private func offer(_ recorder: CaptureRecorder, _ count: Int, body: String = "hr.mobile.acme") {
+        for _ in 0..<count {
+            let item = Self.item(body, owner: CallWitness.Owner(tenant: "acme", app: "shop"))
+            recorder.offer(item.call, item.answer, item.witness, vendor: .ipns)
+        }
+    }
+
+    private func drained(_ recorder: CaptureRecorder, _ sink: Sink, until count: Int) async {
+        await withTaskGroup { group in
+            group.addTask { await recorder.drain() }
+            for _ in 0..<400 where sink.taken.withLockedValue({ $0.count }) < count {
+                try? await Task.sleep(for: .milliseconds(5))
+            }
+            // What is beyond would come now.
+            try? await Task.sleep(for: .milliseconds(50))
+            group.cancelAll()
+        }
+    }
+
+    @Test func nothingIsTakenBeforeACaptureIsKnown() async {
+        let sink = Sink([Self.capture("acme", "hr.mobile.acme")])
+        let recorder = CaptureRecorder(sink: sink, logger: Logger(label: "test"))
+        offer(recorder, 3)
+        await recorder.refresh()
+        offer(recorder, 2)
+        await drained(recorder, sink, until: 2)
+        #expect(sink.taken.withLockedValue { $0.count } == 2)
+    }
+
+    @Test func aFullQueueDropsAndNeverWaits() async {
+        let sink = Sink([Self.capture("acme", "hr.mobile.acme")])
+        let recorder = CaptureRecorder(sink: sink, logger: Logger(label: "test"))
+        await recorder.refresh()
+        offer(recorder, CaptureRecorder.queueLimit + 50)
+        await drained(recorder, sink, until: CaptureRecorder.queueLimit)
+        #expect(sink.taken.withLockedValue { $0.count } == CaptureRecorder.queueLimit)
+        // By bytes too: three of 3 MiB do not fit, two do.
+        let second = Sink([Self.capture("acme", "hr.mobile.acme")])
+        let fresh = CaptureRecorder(sink: second, logger: Logger(label: "test"))
+        await fresh.refresh()
+        offer(fresh, 3, body: String(repeating: "a", count: 3 << 20))
+        await drained(fresh, second, until: 2)
+        #expect(second.taken.withLockedValue { $0.count } == 2)
+    }
+
+    @Test func whatTheStoreCallsFullIsOfferedNoMore() async {
+        let sink = Sink([Self.capture("acme", "hr.mobile.acme")], room: 2)
+        let recorder = CaptureRecorder(sink: sink, logger: Logger(label: "test"))
+        await recorder.refresh()
+        offer(recorder, 5)
+        await drained(recorder, sink, until: 2)
+        // A look from before the end still shows it; it stays over.
+        await recorder.refresh()
+        #expect(sink.taken.withLockedValue { $0.count } == 2)
+        #expect(sink.taken.withLockedValue { $0.first?.body } == "<text 14>")
+    }
+}

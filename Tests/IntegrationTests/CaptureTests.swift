@@ -1,0 +1,208 @@
+import Foundation
+import Model
+import NIOHTTP1
+import Testing
+
+@testable import Gateway
+
+/// Captures as an operator has them: started and shown by commands, written by every node, bounded over all of them.
+@Suite(.serialized, .timeLimit(.minutes(10)))
+struct CaptureTests {
+    private static let token = "740f4707bebcf74f9b7c25d48e3358945f6aa01da5ddb387462c7eaf61bb78ad"
+
+    private func eventually(_ what: String, _ body: () async throws -> Bool) async throws {
+        for _ in 0..<200 {
+            if try await body() { return }
+            try await Task.sleep(for: .milliseconds(50))
+        }
+        Issue.record("\(what): not within ten seconds")
+    }
+
+    /// Starts one by the command and waits until the nodes must know.
+    private func start(_ world: World, _ vendor: String, app: String = "shop", _ more: [String] = []) async throws
+        -> String
+    {
+        let started = try await world.command(["capture", "start", "--app", app, "--vendor", vendor] + more)
+        try #require(started.status == 0, "\(started.log)")
+        let id = try #require(started.log.split(separator: "\n").last.map(String.init))
+        // Within a second, design §7.
+        try await Task.sleep(for: .milliseconds(1500))
+        return id
+    }
+
+    private func shown(_ world: World, _ id: String) async throws -> [JSON] {
+        let shown = try await world.command(["capture", "show", id, "--json"])
+        try #require(shown.status == 0, "\(shown.log)")
+        return shown.log.split(separator: "\n").compactMap { try? JSONParser.parse(String($0)) }
+    }
+
+    /// The demo's app with the three dialects.
+    private func provision(_ world: World) async throws {
+        _ = try await world.apply()
+        let path = world.material.path("tenants.yaml")
+        var text = try String(contentsOfFile: path, encoding: .utf8)
+        text += "\n          ipns: { appId: hr.mobile }\n"
+        text += "          upmc: { applicationId: com.example.upmc, version: \"4.0EE\" }\n"
+        try text.write(toFile: path, atomically: true, encoding: .utf8)
+        let applied = try await world.apply()
+        try #require(applied.status == 0, "\(applied.log)")
+        try await Task.sleep(for: .milliseconds(1500))
+    }
+
+    @Test func everyDialectsCallsAreShownMaskedAndNoneAfterTheStop() async throws {
+        let world = try World()
+        do {
+            try await world.startSimulator()
+            try await world.startGateway()
+            try await provision(world)
+            var ids: [String: String] = [:]
+            for vendor in ["rationalowl", "ipns", "upmc"] { ids[vendor] = try await start(world, vendor) }
+            try await calls(world)
+            try await self.ipns(world, try #require(ids["ipns"]))
+            try await upmc(world, try #require(ids["upmc"]))
+            try await rationalOwl(world, try #require(ids["rationalowl"]))
+            try await stops(world, try #require(ids["ipns"]))
+            try await administers(world, try #require(ids["upmc"]))
+        } catch {
+            Issue.record(error)
+        }
+        await world.close()
+    }
+
+    private func calls(_ world: World) async throws {
+        let caller = UPMCCaller(base: world.http.base)
+        let phone = UPMCCaller.Phone(device: "0011223344556677", token: Self.token, user: "gildong")
+        try await caller.register(phone, ["PHONENUM": "01022221134", "AUTHKEY": "topsecret"])
+        _ = try await caller.multipart("rcv_register_sent_ack", phone.fields.merging(["SEQNO": "1"]) { $1 })
+        _ = try? await caller.call("rcv_nobody_documented_this", ["PSID": Self.token, "MODE": "Q"])
+        let install: JSON = [
+            "cId": 303, "sId": .string(world.service), "aId": .string(world.account), "dt": 2,
+            "dRId": .string(String(Self.token.prefix(32))), "pn": "01022221134", "auId": "gildong", "n": "홍길동",
+        ]
+        _ = try await world.http.call("POST", "/pushApp/installApp", install)
+        let register: JSON = [
+            "APP_ID": "hr.mobile", "USER_CN": "E12345", "DEVICE_ID": "5B1C0011", "PUSH_TOKEN": .string(Self.token),
+            "PUSH_TYPE": "ios", "PUSH_YN": "Y", "EMAIL": "gildong@example.com",
+        ]
+        let answer = try await world.http.call("POST", "/ipns/appRegist", register)
+        #expect(answer.json?["RT"] == "0000")
+        // No key of any binding in it: the only app with this dialect is meant.
+        let unknown: JSON = ["newMode": "Y", "token": .string(Self.token), "memo": "dear Gildong"]
+        _ = try await world.http.call(
+            "POST",
+            "/ipns/v2/regist/\(Self.token)?pw=1234",
+            unknown,
+            headers: ["x-customer": "gildong"],
+            bearer: "pgw_topsecret"
+        )
+    }
+
+    private func expectMasked(_ exchanges: [JSON]) {
+        let text = exchanges.map(JSONWriter.text).joined(separator: "\n")
+        for secret in [
+            Self.token, String(Self.token.prefix(32)), "topsecret", "gildong", "Gildong", "홍길동", "01022221134",
+            "1234\"",
+        ] { #expect(!text.contains(secret), "\(secret) in \(text)") }
+    }
+
+    private func ipns(_ world: World, _ id: String) async throws {
+        try await eventually("two iPNS calls") { try await shown(world, id).count == 2 }
+        let exchanges = try await shown(world, id)
+        expectMasked(exchanges)
+        try #require(exchanges.count == 2)
+        let (known, unknown) = (exchanges[0], exchanges[1])
+        #expect(known["outcome"] == "known" && known["path"] == "/ipns/appRegist" && known["status"] == 200)
+        #expect(known["body"]?.string?.contains(#""PUSH_TOKEN":"<hex 64>","PUSH_TYPE":"ios","PUSH_YN":"Y""#) == true)
+        #expect(known["answer"]?.string?.contains(#""RT":"0000""#) == true)
+        #expect(unknown["outcome"] == "unknown" && unknown["path"] == "/ipns/v2/regist/<hex 64>")
+        #expect(unknown["query"] == "pw=<secret 4>")
+        #expect(unknown["body"] == #"{"newMode":"Y","token":"<hex 64>","memo":"<text 12>"}"#)
+        let headers = unknown["headers"]?.array ?? []
+        #expect(headers.contains { $0["name"]?.string?.lowercased() == "x-customer" && $0["value"] == .null })
+        #expect(headers.contains { $0["value"] == "Bearer <secret 13>" })
+    }
+
+    private func upmc(_ world: World, _ id: String) async throws {
+        try await eventually("three UPMC calls") { try await shown(world, id).count == 3 }
+        let exchanges = try await shown(world, id)
+        expectMasked(exchanges)
+        try #require(exchanges.count == 3)
+        #expect(exchanges[0]["body"]?.string?.contains("PHONENUM=<phone 11 …34>") == true)
+        #expect(exchanges[0]["body"]?.string?.contains("AUTHKEY=<secret 9>") == true)
+        #expect(exchanges[1]["body"]?.string?.contains("part PSID: <hex 64>") == true)
+        #expect(exchanges[2]["outcome"] == "unknown")
+        #expect(exchanges[2]["path"] == "/upmc/rcv_nobody_documented_this.ctl")
+        #expect(exchanges[2]["body"]?.string?.contains("MODE=Q") == true)
+    }
+
+    private func rationalOwl(_ world: World, _ id: String) async throws {
+        try await eventually("one RationalOwl call") { try await shown(world, id).count == 1 }
+        let exchanges = try await shown(world, id)
+        expectMasked(exchanges)
+        #expect(exchanges.first?["body"]?.string?.contains(#""cId":303"#) == true)
+        let printed = try await world.command(["capture", "show", String(id.prefix(8))])
+        #expect(printed.log.contains("POST /pushApp/installApp"))
+    }
+
+    private func stops(_ world: World, _ id: String) async throws {
+        let stopped = try await world.command(["capture", "stop", id])
+        #expect(stopped.status == 0 && stopped.log.contains("stopped"))
+        try await Task.sleep(for: .milliseconds(1500))
+        for _ in 0..<5 { _ = try await world.http.call("POST", "/ipns/getConfig", ["APP_ID": "hr.mobile"]) }
+        try await Task.sleep(for: .milliseconds(500))
+        #expect(try await shown(world, id).count == 2)
+    }
+
+    /// The native API: an administrator's key sees pages, another key nothing.
+    private func administers(_ world: World, _ id: String) async throws {
+        #expect(try await world.native("GET", "/v1/captures").status == 403)
+        let made = try await world.command(["key", "create", "--tenant", "acme", "--name", "boss", "--scopes", "admin"])
+        let key = try #require(made.log.split(separator: "\n").map(String.init).first { $0.hasPrefix("pgw_") })
+        func call(_ method: String, _ path: String, _ body: JSON? = nil) async throws -> HTTPCaller.Answer {
+            try await world.http.call(method, path, body, bearer: key)
+        }
+        #expect(try await call("GET", "/v1/captures").json?["captures"]?.array?.count == 3)
+        let page = try await call("GET", "/v1/captures/\(id)?limit=2").json
+        #expect(page?["page"]?.array?.count == 2 && page?["next"] == 2)
+        let rest = try await call("GET", "/v1/captures/\(id)?limit=2&after=2").json
+        #expect(rest?["page"]?.array?.count == 1 && rest?["next"] == .null)
+        #expect(try await call("POST", "/v1/captures", ["app": "shop", "vendor": "upmc"]).status == 422)
+        #expect(try await call("POST", "/v1/captures", ["app": "shop", "vendor": "braze"]).status == 404)
+        #expect(try await call("POST", "/v1/captures/\(id)/stop").json?["state"] == "stopped")
+        let again = try await call("POST", "/v1/captures", ["app": "shop", "vendor": "upmc", "minutes": 1])
+        #expect(again.status == 201 && again.json?["state"] == "running")
+        #expect(try await call("DELETE", "/v1/captures/\(id)").status == 204)
+        #expect(try await call("GET", "/v1/captures/\(id)").status == 404)
+        #expect(try await call("GET", "/v1/captures/nothing").status == 404)
+        let audit = try await call("GET", "/v1/audit?limit=1000").json?["entries"]?.array ?? []
+        let acts = audit.filter { $0["subject"]?.string?.hasPrefix("capture ") == true }.compactMap {
+            $0["action"]?.string
+        }
+        #expect(acts == ["start", "start", "start", "stop", "stop", "start", "remove"])
+    }
+
+    @Test func twoNodesShareTheBound() async throws {
+        let cluster = try Cluster(nodes: 2)
+        do {
+            try await cluster.start()
+            let world = cluster.world
+            let id = try await start(world, "rationalowl", ["--count", "7"])
+            let install: JSON = ["cId": 303, "sId": .string(world.service), "aId": .string(world.account), "dt": 2]
+            let callers = [try cluster.http(0), try cluster.http(1)]
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for number in 0..<40 {
+                    let caller = callers[number % 2]
+                    group.addTask { _ = try await caller.call("POST", "/pushApp/installApp", install) }
+                }
+                try await group.waitForAll()
+            }
+            try await eventually("the capture is full") {
+                try await world.command(["capture", "list"]).log.contains("full")
+            }
+            #expect(try await shown(world, id).count == 7)
+        } catch {
+            Issue.record(error)
+        }
+        await cluster.close()
+    }
+}

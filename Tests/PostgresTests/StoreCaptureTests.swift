@@ -1,0 +1,213 @@
+import Foundation
+import Model
+import Testing
+
+@testable import Postgres
+
+/// Captures: bounded over all who write, one tenant's alone, and gone in time.
+@Suite struct StoreCaptureTests {
+    private func store(_ fixture: StoreFixture) -> PostgresCaptureStore {
+        PostgresCaptureStore(call: fixture.call, engine: fixture.engine)
+    }
+
+    private func order(_ count: Int = 200, bytes: Int = 4 << 20, vendor: Vendor = .rationalOwl) -> CaptureOrder {
+        CaptureOrder(app: "shop", vendor: vendor, limits: CaptureLimits(exchangeCount: count, totalBytes: bytes))
+    }
+
+    private func started(
+        _ fixture: StoreFixture,
+        _ order: CaptureOrder,
+        in tenant: TenantID? = nil
+    ) async throws -> UUID {
+        let outcome = try await store(fixture).start(order, id: UUID(), in: tenant ?? fixture.acme, by: .key("test"))
+        guard case .started(let id) = outcome else { throw StoreError(.failed, "\(outcome)") }
+        return id
+    }
+
+    private func exchange(_ body: String = "b") -> CapturedExchange {
+        CapturedExchange(
+            at: Timestamp(seconds: 1_700_000_000),
+            route: "installApp",
+            outcome: .refused,
+            reason: "missing",
+            method: "POST",
+            path: "/pushApp/installApp",
+            query: nil,
+            headers: [["name": "Accept", "value": "*/*"]],
+            body: body,
+            bodyBytes: 5000,
+            status: 200,
+            answerType: "application/json",
+            answer: "{}",
+            answerBytes: 2
+        )
+    }
+
+    @Test func whatIsWrittenComesBackInPages() async throws {
+        let fixture = try await StoreFixture.make()
+        let store = store(fixture)
+        let id = try await started(fixture, order())
+        for number in 1...5 {
+            #expect(try await store.record(exchange("body \(number)"), in: id, of: fixture.acme) == number)
+        }
+        let first = try await store.exchanges(of: id, in: fixture.acme, after: 0, limit: 2)
+        let rest = try await store.exchanges(of: id, in: fixture.acme, after: 2, limit: 10)
+        #expect((first + rest).map(\.sequence) == Array(1...5))
+        var expected = exchange("body 3")
+        expected.sequence = 3
+        #expect(rest.first == expected)
+        let facts = try #require(try await store.capture(id, in: fixture.acme))
+        #expect(facts.exchangeCount == 5 && facts.isRunning && facts.startedBy == "key:test")
+        #expect(facts.endsAt.milliseconds - facts.startedAt.milliseconds == 900_000)
+        #expect(try await store.list(in: fixture.acme) == [facts])
+    }
+
+    @Test func manyAtOnceDoNotPassTheCount() async throws {
+        let fixture = try await StoreFixture.make()
+        let store = store(fixture)
+        let id = try await started(fixture, order(10))
+        let acme = fixture.acme
+        let exchange = exchange()
+        let numbers = try await withThrowingTaskGroup(of: Int.self) { group in
+            for _ in 0..<60 { group.addTask { try await store.record(exchange, in: id, of: acme) } }
+            return try await group.reduce(into: [Int]()) { $0.append($1) }
+        }
+        #expect(numbers.filter { $0 > 0 }.sorted() == Array(1...10))
+        let facts = try #require(try await store.capture(id, in: fixture.acme))
+        #expect(facts.exchangeCount == 10 && !facts.isRunning && facts.endedBy == "full")
+        #expect(try await store.exchanges(of: id, in: fixture.acme, after: 0, limit: 100).count == 10)
+    }
+
+    @Test func theFirstThatDoesNotFitEndsIt() async throws {
+        let fixture = try await StoreFixture.make()
+        let store = store(fixture)
+        let id = try await started(fixture, order(bytes: 3000))
+        let large = exchange(String(repeating: "x", count: 1200))
+        #expect(try await store.record(large, in: id, of: fixture.acme) == 1)
+        #expect(try await store.record(large, in: id, of: fixture.acme) == 2)
+        #expect(try await store.record(large, in: id, of: fixture.acme) == 0)
+        #expect(try await store.record(exchange("s"), in: id, of: fixture.acme) == 0)
+        let facts = try #require(try await store.capture(id, in: fixture.acme))
+        #expect(facts.byteCount <= 3000 && facts.exchangeCount == 2 && facts.endedBy == "full")
+    }
+
+    @Test func whatIsOverTakesNothing() async throws {
+        let fixture = try await StoreFixture.make()
+        let store = store(fixture)
+        let stopped = try await started(fixture, order())
+        #expect(try await store.stop(stopped, in: fixture.acme, by: .key("test")))
+        #expect(try await store.stop(stopped, in: fixture.acme, by: .key("test")) == false)
+        #expect(try await store.record(exchange(), in: stopped, of: fixture.acme) == 0)
+        let late = try await started(fixture, order())
+        let admin = try await fixture.database.admin()
+        try await admin.script(
+            "UPDATE gateway.capture SET ends_at = now() - interval '1 second' WHERE ended_at IS NULL"
+        )
+        #expect(try await store.record(exchange(), in: late, of: fixture.acme) == 0)
+        #expect(try await store.running().isEmpty)
+    }
+
+    @Test func aTenantHasOneOfABindingAndTenInAll() async throws {
+        let fixture = try await StoreFixture.make()
+        let store = store(fixture)
+        func start(_ order: CaptureOrder) async throws -> CaptureStart {
+            try await store.start(order, id: UUID(), in: fixture.acme, by: .key("test"))
+        }
+        _ = try await started(fixture, order())
+        #expect(try await start(order()) == .running)
+        #expect(try await start(CaptureOrder(app: "nothing", vendor: .ipns)) == .missing)
+        for number in 1..<CaptureLimits.capturesPerTenant {
+            _ = try await started(fixture, order(vendor: Vendor("v\(number)")))
+        }
+        #expect(try await start(order(vendor: "v99")) == .tooMany)
+        #expect(try await store.list(in: fixture.acme).count == CaptureLimits.capturesPerTenant)
+        #expect(try await store.hasBinding(order(), in: fixture.acme))
+        #expect(try await store.hasBinding(order(vendor: .upmc), in: fixture.acme) == false)
+    }
+
+    // I6.
+    @Test func anotherTenantSeesAndChangesNothing() async throws {
+        let fixture = try await StoreFixture.make()
+        let store = store(fixture)
+        let id = try await started(fixture, order())
+        _ = try await store.record(exchange(), in: id, of: fixture.acme)
+        let other = fixture.other
+        #expect(try await store.list(in: other).isEmpty)
+        #expect(try await store.capture(id, in: other) == nil)
+        #expect(try await store.exchanges(of: id, in: other, after: 0, limit: 10).isEmpty)
+        #expect(try await store.record(exchange(), in: id, of: other) == 0)
+        #expect(try await store.stop(id, in: other, by: .key("thief")) == false)
+        #expect(try await store.remove(id, in: other, by: .key("thief")) == false)
+        // PostgreSQL by itself: a statement that forgets whose rows it wants.
+        for table in ["capture", "captured_exchange"] {
+            let count = Statement("SELECT count(*) AS n FROM gateway.\(table)")
+            #expect(try await fixture.call.run(count, tenant: "other").only().int("n") == 0)
+            #expect(try await fixture.call.run(count, tenant: "acme").only().int("n") == 1)
+        }
+        #expect(try await store.capture(id, in: fixture.acme)?.exchangeCount == 1)
+    }
+
+    @Test func nodesLearnWhoseKeysLeadToIt() async throws {
+        let fixture = try await StoreFixture.make()
+        let store = store(fixture)
+        #expect(try await store.running().isEmpty)
+        let id = try await started(fixture, order())
+        let running = try await store.running()
+        #expect(running.map(\.id) == [id])
+        #expect(running.first?.keys == [RunningCapture.Key(value: "account-of-acme")])
+        // The other tenant has a binding of this dialect too.
+        #expect(running.first?.isSole == false)
+        let admin = try await fixture.database.admin()
+        try await admin.script("DELETE FROM gateway.binding WHERE tenant_id = 'other'")
+        #expect(try await store.running().first?.isSole == true)
+    }
+
+    @Test func whoDidItIsTold() async throws {
+        let fixture = try await StoreFixture.make()
+        let store = store(fixture)
+        let before = try await fixture.audit.newest(1, in: fixture.acme).last?.position ?? 0
+        let id = try await started(fixture, order())
+        _ = try await store.stop(id, in: fixture.acme, by: .key("test"))
+        _ = try await store.remove(id, in: fixture.acme, by: .command(user: 7))
+        let entries = try await fixture.audit.entries(in: fixture.acme, after: before, limit: 10)
+        let subject = "capture \(id.lowercased)"
+        #expect(
+            entries.map { "\($0.actor) \($0.action) \($0.subject)" } == [
+                "key:test start \(subject)", "key:test stop \(subject)", "cli:7 remove \(subject)",
+            ]
+        )
+        #expect(entries.first?.data?["vendor"] == "rationalowl")
+    }
+
+    @Test func aWeekAfterItsEndItIsGone() async throws {
+        let fixture = try await StoreFixture.make()
+        let store = store(fixture)
+        let old = try await started(fixture, order())
+        _ = try await store.record(exchange(), in: old, of: fixture.acme)
+        let admin = try await fixture.database.admin()
+        try await admin.script(
+            "UPDATE gateway.capture SET started_at = now() - interval '8 days', ends_at = now() - interval '7 days 1 hour'"
+        )
+        let fresh = try await started(fixture, order())
+        _ = try await store.record(exchange(), in: fresh, of: fixture.acme)
+        let report = try await PostgresMaintenance(engine: fixture.engine, node: "node-1").run()
+        #expect(report.capturesRemoved == 1)
+        #expect(try await store.list(in: fixture.acme).map(\.id) == [fresh])
+        let left = try await admin.query("SELECT count(*) AS n FROM gateway.captured_exchange")
+        #expect(try left.only().int("n") == 1)
+    }
+
+    /// The control of the limits: the table refuses by itself what the function would let through.
+    @Test func theTableItselfHoldsTheLimits() async throws {
+        let fixture = try await StoreFixture.make()
+        let id = try await started(fixture, order(1))
+        let admin = try await fixture.database.admin()
+        for change in [
+            "exchange_count = 2", "byte_count = byte_limit + 1", "exchange_limit = 1001", "byte_limit = 16777217",
+        ] {
+            await #expect(throws: PostgresError.self, "\(change)") {
+                try await admin.script("UPDATE gateway.capture SET \(change) WHERE capture_id = '\(id.lowercased)'")
+            }
+        }
+    }
+}
