@@ -102,7 +102,7 @@ package enum StoreStatement: Sendable, Hashable {
     case media(AppScope, MessageID, media: String)
 
     // Histories. The caller is found first; to one that is not registered each answers with nothing.
-    /// What was sent to the device itself and is shown counts as received. → `.inbox`
+    /// What was sent to the device itself and is shown counts as received, unless the page is only looked at. → `.inbox`
     case history(AppScope, DeviceCaller, HistoryPage, at: Timestamp)
     /// → `.inbox` with one entry or none
     case inboxMessage(AppScope, DeviceCaller, number: String)
@@ -162,6 +162,12 @@ package enum StoreStatement: Sendable, Hashable {
     case putPage(MessageID, PageReference, body: String, expiresAt: Timestamp)
     /// What an audience is expanded by; after its acceptance. → `.count`
     case setPace(MessageID, Pace)
+
+    // Histories that are only looked at. A caller that names a user alone is one here.
+    /// One message of that user, who must be the caller's. → `.inbox` with one entry or none
+    case userMessage(AppScope, DeviceCaller, UserID, number: String, hiddenBy: String?)
+    /// How many were not read of the newest `limit`. → `.count`
+    case unread(AppScope, DeviceCaller, HistoryPage.Owner, hiddenBy: String?, limit: Int, at: Timestamp)
 }
 
 /// How a receipt names its message.

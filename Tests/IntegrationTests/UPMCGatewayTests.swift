@@ -8,9 +8,9 @@ import Testing
 /// UPMC over real HTTP: a gateway, its PostgreSQL and the simulator, as its apps and back ends see them.
 @Suite(.serialized, .timeLimit(.minutes(20)))
 struct UPMCGatewayTests {
-    private typealias Phone = UPMCCaller.Phone
+    typealias Phone = UPMCCaller.Phone
 
-    private func with(
+    func with(
         publicURL: String? = nil,
         _ body: (World, UPMCCaller) async throws -> Void
     ) async throws {
@@ -76,8 +76,8 @@ struct UPMCGatewayTests {
         }
     }
 
-    /// The funnel of a message by its number.
-    private func funnel(_ world: World, _ number: String, app: String) async throws -> JSON? {
+    /// The funnel of a message by its number, once all of it is settled; nil: it never was.
+    func funnel(_ world: World, _ number: String, app: String) async throws -> JSON? {
         let id = try await world.value(
             "SELECT message_id::text AS value FROM gateway.message_ref WHERE app_id = '\(app)' AND ref = '\(number)'"
         )

@@ -72,6 +72,52 @@ struct StoreHistoryTests {
         }
     }
 
+    /// Nothing was read: a page of what was read finds nothing, a count of the rest never ends by itself. Both end at the limit.
+    @Test func aLookEndsAtItsLimit() async throws {
+        let fixture = try await StoreFixture.make()
+        let device = try await fixture.register("D1", token: "aa01", vendor: .ipns)
+        try await fill(fixture, device)
+        let scope = AppScope(app: "shop", vendor: .ipns)
+        let now = try await fixture.now()
+        let caller = DeviceCaller(key: "D1")
+        let unread = StoreStatement.unread(
+            scope,
+            caller,
+            .user("E1"),
+            hiddenBy: "dbIn",
+            limit: HistoryPage.lookLimit,
+            at: now
+        )
+        #expect(try await fixture.ask(unread) == .count(HistoryPage.lookLimit))
+        let read = HistoryPage(.user("E1"), count: 50, look: HistoryLook(isRead: true))
+        #expect(try await fixture.ask(.history(scope, caller, read, at: now)) == .inbox([]))
+
+        let admin = try await fixture.database.admin()
+        let from = MessageID.first(at: now)?.description ?? ""
+        func looked(_ isRead: String, _ looks: Int, _ limit: Int) async throws -> Int {
+            let sql = """
+                SELECT * FROM gateway.find_history('acme', 'shop', 'ipns', 'D1', NULL, NULL, 'user', 'E1', NULL, '\(from)',
+                    \(now.day), \(isRead), 'dbIn', \(looks), \(limit))
+                """
+            // The first call of a connection also reads the catalog.
+            _ = try await admin.query(sql)
+            return try Self.hits(await admin.query("EXPLAIN (ANALYZE, BUFFERS, FORMAT TEXT) " + sql))
+        }
+        let page = try await looked("NULL", HistoryPage.lookLimit, 50)
+        let vain = try await looked("true", HistoryPage.lookLimit, 50)
+        let unbounded = try await looked("true", Self.messages, 50)
+        let count = try await looked("false", HistoryPage.lookLimit, HistoryPage.lookLimit)
+        let all = try await looked("false", Self.messages, Self.messages)
+        print(
+            "pages of memory: \(page) for a page, \(vain) of \(unbounded) for one of nothing, \(count) for a count, \(all) for all"
+        )
+        await admin.close()
+        // A thousand of thirteen thousand, in three walks instead of one.
+        #expect(vain * 3 < unbounded)
+        #expect(count * 5 < all)
+        #expect(page * 5 < count)
+    }
+
     /// The message that the last page begins after.
     private func oldest(_ fixture: StoreFixture) async throws -> String {
         let admin = try await fixture.database.admin()
@@ -102,13 +148,17 @@ struct StoreHistoryTests {
         // The first call of a connection also reads the catalog.
         _ = try await admin.query(walk)
         let plan = try await admin.query("EXPLAIN (ANALYZE, BUFFERS, FORMAT TEXT) " + walk)
-        var hits = 0
+        await admin.close()
+        return try Self.hits(plan)
+    }
+
+    /// The pages of memory that a plan says at its top.
+    private static func hits(_ plan: ResultSet) throws -> Int {
         for row in plan {
             let text = try row.text("QUERY PLAN")
-            guard hits == 0, let match = text.firstMatch(of: /shared hit=([0-9]+)(?: read=([0-9]+))?/) else { continue }
-            hits = (Int(match.1) ?? 0) + (match.2.flatMap { Int($0) } ?? 0)
+            guard let match = text.firstMatch(of: /shared hit=([0-9]+)(?: read=([0-9]+))?/) else { continue }
+            return (Int(match.1) ?? 0) + (match.2.flatMap { Int($0) } ?? 0)
         }
-        await admin.close()
-        return hits
+        return 0
     }
 }

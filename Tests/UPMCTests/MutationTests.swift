@@ -164,6 +164,9 @@ struct MutationTests {
         case .preference(.deleteGroup): return .preference(.groupDeleted)
         case .preference: return .preference(.membersChanged(added: 1, removed: 0))
         case .receipt: return .receipt(.acknowledged(isKnown: Bool.random(using: &random), badge: 3))
+        case .inbox(.history): return .inbox(.history([ConformanceTests.entry]))
+        case .inbox(.userMessage): return .inbox(.message(ConformanceTests.entry))
+        case .inbox(.unread): return .inbox(.unread(3))
         case .inbox: return .inbox(.undelivered([]))
         case .submission:
             return .submission(

@@ -30,6 +30,10 @@ package enum Endpoint: String, Sendable, CaseIterable {
     case brokerConfiguration = "rcv_comm_configuration"
     case reallocateBroker = "reAllocateUpns"
     case putLog = "putAppLog"
+    /// This gateway's own (contract §1.11).
+    case messageList = "gw_get_message_list"
+    case message = "gw_get_message"
+    case unreadCount = "gw_get_unread_count"
     case lastSession = "last-session"
     case purchase = "purchase"
 
@@ -84,6 +88,9 @@ package enum Endpoint: String, Sendable, CaseIterable {
 
     /// The send family, whose `BODY` is an object (contract §1.3).
     var isSend: Bool { self == .send || self == .sendToGroup || self == .sendToList }
+
+    /// This gateway's own calls (contract §1.11).
+    var isHistory: Bool { self == .messageList || self == .message || self == .unreadCount }
 
     private var bodyLimitBytes: Int { self == .sendToList ? UPMCLimits.fileBodyBytes : UPMCLimits.bodyBytes }
 }

@@ -46,7 +46,7 @@ package struct UPMCAdapter: VendorAdapter {
         guard let response = response(to: request, settings: settings) else {
             return refuse(AdapterError(.notFound), for: request, settings: settings)
         }
-        return response.answer(replies.first)
+        return response.answer(replies)
     }
 
     package func refuse(_ error: AdapterError, for request: VendorRequest, settings: BindingSettings) -> VendorResponse

@@ -54,6 +54,7 @@ package struct UPMCError: Error, Sendable, Hashable {
     private static func wireName(_ name: String) -> String {
         switch name {
         case "dueAt": "RESERVEDATE"
+        case "before": "LASTSEQNO"
         case "audience", "user", "variables": "CUID"
         case "body", "content": "MESSAGE"
         case "page": "EXT"

@@ -24,6 +24,8 @@ package enum UPMCLimits {
     static let columnCount = 12
     /// 1,000: the most that a caller may set (contract §1.8.11).
     static let badge = 1000
+    /// 20 messages of a page that names no count (contract §1.11).
+    static let historyCount = 20
     /// 1,000 devices that a send is narrowed to: each is a look-up.
     static let tokenCount = 1000
     /// 4096 bytes, Apple's limit of a payload.

@@ -40,6 +40,8 @@ package struct UPMCSettings: Sendable, Hashable {
     /// Whether calls of apps need an `AUTHKEY`.
     package var needsKey = false
     package var isSingleDevicePerUser = false
+    /// Whether a `CUID` alone is enough to see that user's history.
+    package var showsHistoryByUser = false
     package var decodesMessageTwice = true
     /// Where pages are fetched, without a trailing slash; nil: there are none.
     package var publicURL: String?
@@ -51,6 +53,7 @@ package struct UPMCSettings: Sendable, Hashable {
         isMutable = binding["mutableContent"].flatMap(Self.flag) ?? isMutable
         needsKey = binding["security.using"].flatMap(Self.flag) ?? needsKey
         isSingleDevicePerUser = binding["singleDevicePerUser"].flatMap(Self.flag) ?? isSingleDevicePerUser
+        showsHistoryByUser = binding["history.cuidAlone"].flatMap(Self.flag) ?? showsHistoryByUser
         decodesMessageTwice = binding["doubleDecodeMessage"].flatMap(Self.flag) ?? decodesMessageTwice
         publicURL = binding["publicUrl"].flatMap(Self.url)
     }
@@ -77,6 +80,7 @@ package struct UPMCSettings: Sendable, Hashable {
         "mutableContent": { flag($0) != nil },
         "security.using": { flag($0) != nil },
         "singleDevicePerUser": { flag($0) != nil },
+        "history.cuidAlone": { flag($0) != nil },
         "doubleDecodeMessage": { flag($0) != nil },
         "publicUrl": { url($0) != nil },
         "push.ttlHours": { value in value.lenientInt.map { (1...672).contains($0) } ?? false },

@@ -3,24 +3,71 @@ import Model
 /// What devices ask about all their messages. The caller must be registered; what it may see follows from its own registration alone.
 enum HistoryRules {
     static func page(_ page: HistoryPage, _ caller: DeviceCaller, _ context: RuleContext) -> Plan {
-        guard caller.isStorable else { return .refused(.unknownDevice) }
+        // Only what is looked at may be shown to a name.
+        guard page.look == nil ? caller.isDevice : caller.isStorable else { return .refused(.unknownDevice) }
         guard page.before.map(Storable.isKey) ?? true else { return .refused(.invalid("before")) }
-        let count = min(max(page.count, 1), HistoryPage.limit)
-        let page = HistoryPage(page.owner, before: page.before, count: count)
-        if case .user(let user?) = page.owner, !Storable.isKey(user.rawValue) { return .refused(.unknownDevice) }
+        guard isStorable(page.owner) else { return .refused(.unknownDevice) }
+        var page = page
+        page.count = min(max(page.count, 1), HistoryPage.limit)
         return Plan([
             .preferences(context.scope, caller), .history(context.scope, caller, page, at: context.now),
-        ]) { answers in
-            guard let facts = answers.first?.preferences else { return .unavailable }
-            guard let known = facts.known else { return .refused(.unknownDevice) }
-            if case .user(let user?) = page.owner, user != known.user { return .refused(.unknownDevice) }
+        ]) { [page] answers in
+            if let refused = refused(answers, page.owner) { return refused }
             guard case .inbox(let entries)? = answers.last else { return .unavailable }
             return .inbox(.history(entries))
         }
     }
 
+    static func userMessage(
+        _ number: String,
+        _ caller: DeviceCaller,
+        _ user: UserID,
+        hiddenBy: String?,
+        _ context: RuleContext
+    ) -> Plan {
+        guard caller.isStorable, isStorable(.user(user)) else { return .refused(.unknownDevice) }
+        guard Storable.isKey(number) else { return .refused(.unknownMessage) }
+        return Plan([
+            .preferences(context.scope, caller),
+            .userMessage(context.scope, caller, user, number: number, hiddenBy: hiddenBy),
+        ]) { answers in
+            if let refused = refused(answers, .user(user)) { return refused }
+            guard case .inbox(let entries)? = answers.last else { return .unavailable }
+            return entries.first.map { .inbox(.message($0)) } ?? .refused(.unknownMessage)
+        }
+    }
+
+    static func unread(
+        _ caller: DeviceCaller,
+        _ owner: HistoryPage.Owner,
+        hiddenBy: String?,
+        _ context: RuleContext
+    ) -> Plan {
+        guard caller.isStorable, isStorable(owner) else { return .refused(.unknownDevice) }
+        return Plan([
+            .preferences(context.scope, caller),
+            .unread(context.scope, caller, owner, hiddenBy: hiddenBy, limit: HistoryPage.lookLimit, at: context.now),
+        ]) { answers in
+            if let refused = refused(answers, owner) { return refused }
+            guard case .count(let count)? = answers.last else { return .unavailable }
+            return .inbox(.unread(count))
+        }
+    }
+
+    private static func isStorable(_ owner: HistoryPage.Owner) -> Bool {
+        if case .user(let user?) = owner { Storable.isKey(user.rawValue) } else { true }
+    }
+
+    /// Why the caller gets nothing of `owner`; nil: it may. The first answer is that to `.preferences`.
+    private static func refused(_ answers: [StoreAnswer], _ owner: HistoryPage.Owner) -> Reply? {
+        guard let facts = answers.first?.preferences else { return .unavailable }
+        guard let known = facts.known else { return .refused(.unknownDevice) }
+        if case .user(let user?) = owner, user != known.user { return .refused(.unknownDevice) }
+        return nil
+    }
+
     static func message(_ number: String, _ caller: DeviceCaller, _ context: RuleContext) -> Plan {
-        guard caller.isStorable else { return .refused(.unknownDevice) }
+        guard caller.isDevice else { return .refused(.unknownDevice) }
         guard Storable.isKey(number) else { return .refused(.unknownMessage) }
         return Plan([
             .preferences(context.scope, caller), .inboxMessage(context.scope, caller, number: number),
@@ -34,7 +81,7 @@ enum HistoryRules {
     }
 
     static func poll(_ caller: DeviceCaller, limit: Int, _ context: RuleContext) -> Plan {
-        guard caller.isStorable else { return .refused(.unknownDevice) }
+        guard caller.isDevice else { return .refused(.unknownDevice) }
         let limit = min(max(limit, 1), HistoryPage.limit)
         return Plan([
             .preferences(context.scope, caller), .poll(context.scope, caller, limit: limit, at: context.now),
@@ -52,9 +99,13 @@ enum HistoryRules {
 extension DeviceCaller {
     /// Whether the store can look for it at all.
     var isStorable: Bool {
-        guard key != nil || token != nil else { return false }
+        guard key != nil || token != nil || user != nil else { return false }
         return (key.map { Storable.isKey($0.rawValue) } ?? true) && Storable.fits(token?.text, CommandLimits.tokenBytes)
+            && (user.map { Storable.isKey($0.rawValue) } ?? true)
     }
+
+    /// Whether it is a device that calls, not just a name.
+    var isDevice: Bool { (key != nil || token != nil) && isStorable }
 }
 
 extension Reply {

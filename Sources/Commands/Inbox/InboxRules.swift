@@ -9,6 +9,10 @@ enum InboxRules {
         case .history(let caller, let page): HistoryRules.page(page, caller, context)
         case .message(let caller, let number): HistoryRules.message(number, caller, context)
         case .poll(let caller, let limit): HistoryRules.poll(caller, limit: limit, context)
+        case .userMessage(let caller, let user, let number, let hiddenBy):
+            HistoryRules.userMessage(number, caller, user, hiddenBy: hiddenBy, context)
+        case .unread(let caller, let owner, let hiddenBy):
+            HistoryRules.unread(caller, owner, hiddenBy: hiddenBy, context)
         }
     }
 

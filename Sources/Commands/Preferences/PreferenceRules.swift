@@ -56,7 +56,7 @@ enum PreferenceRules {
     }
 
     private static func preferences(of caller: DeviceCaller, _ context: RuleContext) -> Plan {
-        guard caller.isStorable else { return .refused(.unknownDevice) }
+        guard caller.isDevice else { return .refused(.unknownDevice) }
         return Plan(.preferences(context.scope, caller)) { answer in
             guard let facts = answer.preferences else { return nil }
             return facts.known.map { .preference(.preferences($0)) } ?? .refused(.unknownDevice)
@@ -64,7 +64,7 @@ enum PreferenceRules {
     }
 
     private static func set(_ change: PreferenceChange, of caller: DeviceCaller, _ context: RuleContext) -> Plan {
-        guard caller.isStorable else { return .refused(.unknownDevice) }
+        guard caller.isDevice else { return .refused(.unknownDevice) }
         let minutes = [change.windowFrom, change.windowTo].compactMap(\.self)
         guard minutes.allSatisfy((0..<1440).contains) else { return .refused(.invalid("window")) }
         if let zone = change.timeZone, !zone.isKnown { return .refused(.invalid("timeZone")) }

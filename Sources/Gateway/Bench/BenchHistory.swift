@@ -9,7 +9,8 @@ struct BenchHistory: AsyncParsableCommand {
         abstract: "Measure pages of a long history while it grows: the first, and the one that is 10,000 pages back.",
         discussion: """
             One device has all messages and another of its user every tenth, over so many weeks; a tenth of them is written while pages are asked for. \
-            Pages are asked for over HTTP, one after the other, the first and the far one in turn; 'ratio' is that of their medians.
+            A user of UPMC has all too, nine of ten of them read. Pages are asked for over HTTP, one after the other, the first and the far one in turn; \
+            of the unread count, in place of a page, that of a user with few messages and that of the one with all. 'ratio' is that of their medians.
             """
     )
 

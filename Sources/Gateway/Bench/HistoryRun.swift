@@ -28,11 +28,15 @@ struct HistoryRun {
         try await stage.bind("ipns: { appId: \(Self.application) }") { _ in
             try await call("getConfig", ["DEVICE_ID": "nobody"])["RT"] == "2003"
         }
+        try await stage.bind("upmc: { applicationId: \(Self.application), version: \"5.1\" }") { _ in
+            try await ask("gw_get_unread_count", "nobody", Self.token("f")).code == "4400"
+        }
         // Before anything is old: the round of upkeep drops weeks that nobody keeps.
         try await stage.psql(
             "UPDATE gateway.tenant SET retention = '{\"deliveries\": 34560000, \"messages\": 34560000}'"
         )
         for (device, user) in [("A", "U"), ("B", "U"), ("C", "V")] { try await register(device, user) }
+        for (device, user) in [("D", "W"), ("E", "X")] { try await enlist(device, user) }
         let written = messages - messages / 10
         try await make(written)
         let far = try await number(back * Self.pageSize)
@@ -40,8 +44,14 @@ struct HistoryRun {
         var samples: [HistorySample] = []
         do {
             for (name, device, type) in [("@00 of the device", "A", "@00"), ("@01 of the user", "B", "@01")] {
-                samples.append(try await compare(name, device, type, far))
+                samples.append(try await compare(name, far) { try await page(device, type, $0) })
             }
+            let number = try await sequence(far)
+            for filter in ["", "&READ_YN=N"] {
+                let name = "gw_get_message_list" + filter
+                samples.append(try await compare(name, number) { try await list("D", "W", filter, $0) })
+            }
+            samples.append(try await compareCounts())
             samples.append(try await comparePolls())
             guard writer.isRunning else {
                 throw DemoFailure("nothing was written any more when the last page was asked for")
@@ -56,26 +66,27 @@ struct HistoryRun {
 
     // MARK: Calls
 
-    private func compare(_ name: String, _ device: String, _ type: String, _ far: String) async throws -> HistorySample
+    private typealias Page = (milliseconds: Double, last: String)
+
+    private func compare(_ name: String, _ far: String, _ page: (String?) async throws -> Page) async throws
+        -> HistorySample
     {
         var (near, back): ([Double], [Double]) = ([], [])
         var cursor = far
         for _ in 0..<pages {
-            let first = try await page(device, type, "N", nil)
-            near.append(first.milliseconds)
-            let page = try await page(device, type, "O", cursor)
-            back.append(page.milliseconds)
+            near.append(try await page(nil).milliseconds)
+            let later = try await page(cursor)
+            back.append(later.milliseconds)
             // The next far page is another one: what was just read is in no cache.
-            cursor = page.last
+            cursor = later.last
         }
         return HistorySample(name: name, first: Self.median(near), far: Self.median(back))
     }
 
-    private func page(_ device: String, _ type: String, _ order: String, _ before: String?) async throws -> (
-        milliseconds: Double, last: String
-    ) {
+    private func page(_ device: String, _ type: String, _ before: String?) async throws -> Page {
         var fields: JSONObject = [
-            "DEVICE_ID": .string(device), "PUSH_ID_TYPE": .string(type), "USER_CN": "U", "REQ_TYPE": .string(order),
+            "DEVICE_ID": .string(device), "PUSH_ID_TYPE": .string(type), "USER_CN": "U",
+            "REQ_TYPE": before == nil ? "N" : "O",
             "COUNT": .int(Self.pageSize),
         ]
         if let before { fields["REQ_ID"] = .string(before) }
@@ -113,6 +124,40 @@ struct HistoryRun {
         return took
     }
 
+    /// What a user has not read: of one with a message now and then, and of one with all of them.
+    private func compareCounts() async throws -> HistorySample {
+        var (short, long): ([Double], [Double]) = ([], [])
+        for _ in 0..<pages {
+            short.append(try await count("E", "X"))
+            long.append(try await count("D", "W"))
+        }
+        return HistorySample(
+            name: "gw_get_unread_count, short and long",
+            first: Self.median(short),
+            far: Self.median(long)
+        )
+    }
+
+    private func count(_ device: String, _ user: String) async throws -> Double {
+        let answer = try await ask("gw_get_unread_count", user, Self.token(device))
+        guard answer.code == "0000", let text = answer.list.first?["UNREAD"]?.string, let count = Int(text), count > 0
+        else { throw DemoFailure("nothing is unread: \(answer.code)") }
+        return answer.milliseconds
+    }
+
+    private func list(_ device: String, _ user: String, _ filter: String, _ before: String?) async throws -> Page {
+        let last = before.map { "&LASTSEQNO=\($0)" } ?? ""
+        let answer = try await ask(
+            "gw_get_message_list",
+            user,
+            Self.token(device) + "&COUNT=\(Self.pageSize)\(filter)\(last)"
+        )
+        guard answer.list.count == Self.pageSize, let number = answer.list.last?["SEQNO"]?.string else {
+            throw DemoFailure("a page has \(answer.list.count) messages: \(answer.code)")
+        }
+        return (answer.milliseconds, number)
+    }
+
     private func register(_ device: String, _ user: String) async throws {
         let answer = try await call(
             "appRegist",
@@ -132,6 +177,30 @@ struct HistoryRun {
             throw DemoFailure("\(operation) answered \(answer.status) \(answer.text)")
         }
         return json
+    }
+
+    private func enlist(_ device: String, _ user: String) async throws {
+        let more = Self.token(device) + "&DEVICE_ID=\(device)&CNAME=\(user)"
+        let answer = try await ask("new_rcv_register_service_and_user", user, more)
+        guard answer.code == "0000" else { throw DemoFailure("registering answered \(answer.code)") }
+    }
+
+    private static func token(_ device: String) -> String { String(repeating: device.lowercased(), count: 64) }
+
+    /// A call of UPMC: `more` begins with the token and goes on with further parameters.
+    private func ask(_ name: String, _ user: String, _ more: String) async throws -> (
+        milliseconds: Double, code: String, list: [JSON]
+    ) {
+        let start = ContinuousClock.now
+        let answer = try await stage.gateway.call(
+            "POST",
+            "/upmc/\(name).ctl?APP_ID=\(Self.application)&PNSID=APNS&CUID=\(user)&PSID=\(more)"
+        )
+        let took = (.now - start) / .milliseconds(1)
+        guard answer.status == 200, let json = answer.json else {
+            throw DemoFailure("\(name) answered \(answer.status) \(answer.text)")
+        }
+        return (took, json["HEADER"]?["RESULT_CODE"]?.string ?? "", json["BODY"]?.array ?? [])
     }
 
     // MARK: Rows
@@ -195,8 +264,25 @@ struct HistoryRun {
         ).only().text("ref")
     }
 
+    /// What UPMC calls the message of an iPNS number.
+    private func sequence(_ number: String) async throws -> String {
+        try await stage.database.engine.run(
+            Statement(
+                """
+                SELECT u.ref FROM gateway.message_ref r
+                JOIN gateway.message_ref u ON u.tenant_id = $1 AND u.message_id = r.message_id AND u.vendor = 'upmc'
+                WHERE r.tenant_id = $1 AND r.vendor = 'ipns' AND r.ref = $2 LIMIT 1
+                """,
+                [.text(BenchStage.tenant.rawValue), .text(number)]
+            ),
+            tenant: nil,
+            timeout: .seconds(60)
+        ).only().text("ref")
+    }
+
     /// Rows as a submission, an expansion and a flush of outcomes leave them; A has received all, B of the same user
-    /// every tenth, and C, who polls, has not received anything.
+    /// every tenth, and C, who polls, has not received anything. D of UPMC has all and E every five hundredth; both have
+    /// read nine of ten.
     private static let functions = """
         CREATE FUNCTION bench_messages(p_from bigint, p_to bigint, p_of bigint, p_start timestamptz, p_span interval) RETURNS void
         LANGUAGE plpgsql AS $$
@@ -204,10 +290,14 @@ struct HistoryRun {
             a gateway.identity;
             b gateway.identity;
             c gateway.identity;
+            d gateway.identity;
+            e gateway.identity;
         BEGIN
             SELECT * INTO a FROM gateway.identity WHERE key = 'A';
             SELECT * INTO b FROM gateway.identity WHERE key = 'B';
             SELECT * INTO c FROM gateway.identity WHERE key = 'C';
+            SELECT * INTO d FROM gateway.identity WHERE key = 'APNS:D';
+            SELECT * INTO e FROM gateway.identity WHERE key = 'APNS:E';
             CREATE TEMPORARY TABLE IF NOT EXISTS made (n bigint, at timestamptz, id uuid, day integer) ON COMMIT DELETE ROWS;
             DELETE FROM made;
             INSERT INTO made
@@ -221,12 +311,15 @@ struct HistoryRun {
             INSERT INTO gateway.message_ref (tenant_id, app_id, vendor, ref, message_id)
                 SELECT a.tenant_id, a.app_id, 'ipns', to_char(at AT TIME ZONE 'Asia/Seoul', 'YYYYMMDDHH24MISS') || lpad((n % 10000)::text, 4, '0'), id
                 FROM made ON CONFLICT DO NOTHING;
+            INSERT INTO gateway.message_ref (tenant_id, app_id, vendor, ref, message_id)
+                SELECT a.tenant_id, a.app_id, 'upmc', n::text, id FROM made ON CONFLICT DO NOTHING;
             INSERT INTO gateway.delivery (tenant_id, due_day, message_id, target_id, app_id, vendor, identity_id, device_id, user_id, state,
-                    transport, sent_at, received_at)
+                    transport, sent_at, received_at, read_at)
                 SELECT a.tenant_id, made.day, made.id, i.id, a.app_id, 'ipns', i.id, i.device, i.who, i.state, 'apns', at,
-                    CASE i.state WHEN 'received' THEN at END
+                    CASE i.state WHEN 'received' THEN at END, CASE WHEN i.who IN ('W', 'X') AND n / i.nth % 10 <> 0 THEN at END
                 FROM made CROSS JOIN (VALUES (a.identity_id, a.device_id, 'U', 'received', 1), (b.identity_id, b.device_id, 'U', 'received', 10),
-                    (c.identity_id, c.device_id, 'V', 'sent', 1)) AS i(id, device, who, state, nth)
+                    (c.identity_id, c.device_id, 'V', 'sent', 1), (d.identity_id, d.device_id, 'W', 'received', 1),
+                    (e.identity_id, e.device_id, 'X', 'received', 500)) AS i(id, device, who, state, nth)
                 WHERE n % i.nth = 0;
             INSERT INTO gateway.inbox_open (tenant_id, identity_id, message_id, due_day) SELECT a.tenant_id, c.identity_id, id, day FROM made;
         END $$;

@@ -1,11 +1,15 @@
-/// Which registered device calls: known by its key, else by its token. One without both is nobody.
+/// Which registered device calls: known by its key, else by its token. One without both is nobody, unless a user is named.
 package struct DeviceCaller: Sendable, Hashable {
     package var key: VendorDeviceKey?
     package var token: DeviceToken?
+    /// Where there is neither: any device that is this user's now. Only histories that are just looked at answer to it, and an adapter says it only where
+    /// the app's own settings let a user's name be enough.
+    package var user: UserID?
 
-    package init(key: VendorDeviceKey?, token: DeviceToken? = nil) {
+    package init(key: VendorDeviceKey? = nil, token: DeviceToken? = nil, user: UserID? = nil) {
         self.key = key
         self.token = token
+        self.user = user
     }
 }
 
@@ -24,14 +28,33 @@ package struct HistoryPage: Sendable, Hashable {
     /// 10,000 messages that are not received are counted; a client asks again while there are any, so that a higher number tells it nothing.
     package static let remainingLimit = 10_000
 
+    /// 1,000 messages are looked at for one answer that filters or counts: no index knows what was read, so each costs a read of its row.
+    package static let lookLimit = 1000
+
     package var owner: Owner
     /// Only what is older than the message of this number; nil: from the newest. A number that is not known is compared as text.
     package var before: String?
     package var count: Int
+    /// Nil: what was sent to the device and is shown counts as received. Else the page is only looked at.
+    package var look: HistoryLook?
 
-    package init(_ owner: Owner, before: String? = nil, count: Int) {
+    package init(_ owner: Owner, before: String? = nil, count: Int, look: HistoryLook? = nil) {
         self.owner = owner
         self.before = before
         self.count = count
+        self.look = look
+    }
+}
+
+/// How a history is looked at when nothing is to be counted as received.
+package struct HistoryLook: Sendable, Hashable {
+    /// Only what the user has read, or has not; nil: both. Sought among the `HistoryPage.lookLimit` messages where the page begins.
+    package var isRead: Bool?
+    /// The key of a message's data under which `N` says that it is in no history.
+    package var hiddenBy: String?
+
+    package init(isRead: Bool? = nil, hiddenBy: String? = nil) {
+        self.isRead = isRead
+        self.hiddenBy = hiddenBy
     }
 }

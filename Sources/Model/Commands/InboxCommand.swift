@@ -10,6 +10,10 @@ package enum InboxCommand: Sendable, Hashable {
     case message(DeviceCaller, number: String)
     /// What the device has not received, oldest first; then it has.
     case poll(DeviceCaller, limit: Int)
+    /// One message of the named user, who must be the caller's, by its number. What came for an earlier user of the device is not his.
+    case userMessage(DeviceCaller, UserID, number: String, hiddenBy: String?)
+    /// How many messages of a history were not read: of the newest `HistoryPage.lookLimit`.
+    case unread(DeviceCaller, HistoryPage.Owner, hiddenBy: String?)
 }
 
 /// What came of an inbox command.
@@ -21,6 +25,8 @@ package enum InboxReply: Sendable, Hashable {
     case message(InboxEntry)
     /// `remaining` is how many the device has still not received, counted up to `HistoryPage.remainingLimit`.
     case polled([InboxEntry], remaining: Int)
+    /// 0 to `HistoryPage.lookLimit`.
+    case unread(Int)
 }
 
 /// One message of a device's history.
@@ -31,18 +37,29 @@ package struct InboxEntry: Sendable, Hashable {
     package var user: UserID?
     package var receivedAt: Timestamp?
     package var readAt: Timestamp?
+    /// Whether it left for one of the user's devices. Told where a history is looked at.
+    package var wasSent: Bool
+    /// What fills the user's placeholders, and the name that does where nothing else says it. Told where a history is looked at.
+    package var variables: JSONObject
+    package var name: String?
 
     package init(
         notification: Notification,
         sender: SenderID?,
         user: UserID? = nil,
         receivedAt: Timestamp? = nil,
-        readAt: Timestamp? = nil
+        readAt: Timestamp? = nil,
+        wasSent: Bool = true,
+        variables: JSONObject = [:],
+        name: String? = nil
     ) {
         self.notification = notification
         self.sender = sender
         self.user = user
         self.receivedAt = receivedAt
         self.readAt = readAt
+        self.wasSent = wasSent
+        self.variables = variables
+        self.name = name
     }
 }

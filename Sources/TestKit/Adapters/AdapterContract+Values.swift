@@ -40,6 +40,7 @@ extension AdapterContract {
         .preference(.preferences(DevicePreferences(acceptsPush: true))), .preference(.preferencesSet),
         .receipt(.recorded), .receipt(.repeated), .receipt(.orphan), .inbox(.undelivered([])),
         .inbox(.history([entry])), .inbox(.message(entry)), .inbox(.polled([entry], remaining: 1)),
+        .inbox(.unread(3)),
         .submission(.accepted(MessageID(UUID()), recipients: nil)), .submission(.controlled(true)),
         .submission(.addressed(AddressedSubmission(message: MessageID(UUID()), number: nil, recipients: nil))),
         .media(.bytes([1, 2, 3], contentType: "image/png")), .media(.stored(hash: "h")),

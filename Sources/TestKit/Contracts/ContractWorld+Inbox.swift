@@ -29,7 +29,11 @@ extension ContractWorld {
     }
 
     /// A numbered message to `devices`, settled as `state`.
-    func sent(to devices: [InboxDevice], _ state: DeliveryState) async throws -> (message: MessageID, number: String) {
+    func sent(
+        to devices: [InboxDevice],
+        _ state: DeliveryState,
+        data: JSONObject = [:]
+    ) async throws -> (message: MessageID, number: String) {
         guard case .numbers(let block)? = try await run(.drawNumbers(inbox, count: 1)) else {
             throw StoreError(.failed, "no number")
         }
@@ -39,6 +43,7 @@ extension ContractWorld {
             claim: NewMessage.Claim(node: "n1", lease: Self.lease)
         )
         message.scope = inbox
+        message.content.data = data
         _ = try await commands.run(
             [.accept(message), .number(message.id, [.ipns: number], targets: [], inboxes: [.ipns])],
             in: tenant
@@ -81,6 +86,32 @@ extension ContractWorld {
         let answer = try await run(.reportNumber(inbox, caller, number: number, kind, at: now()))
         guard case .reported(let report)? = answer else { return nil }
         return report
+    }
+
+    /// The numbers of a page of the caller's user that is only looked at.
+    func look(_ caller: DeviceCaller, _ user: UserID?, before: String? = nil, count: Int = 10, _ look: HistoryLook)
+        async throws -> [String]
+    {
+        let page = HistoryPage(.user(user), before: before, count: count, look: look)
+        return try await entries(.history(inbox, caller, page, at: now())).map { $0.notification.number(for: .ipns) }
+    }
+
+    func userEntry(_ caller: DeviceCaller, _ user: UserID, _ number: String, hiddenBy: String? = nil) async throws
+        -> InboxEntry?
+    {
+        try await entries(.userMessage(inbox, caller, user, number: number, hiddenBy: hiddenBy)).first
+    }
+
+    func unread(
+        _ caller: DeviceCaller,
+        _ owner: HistoryPage.Owner,
+        hiddenBy: String? = nil,
+        limit: Int = HistoryPage.lookLimit,
+        in other: TenantID? = nil
+    ) async throws -> Int? {
+        let statement = StoreStatement.unread(inbox, caller, owner, hiddenBy: hiddenBy, limit: limit, at: now())
+        guard case .count(let count)? = try await run(statement, in: other) else { return nil }
+        return count
     }
 
     private func entries(_ statement: StoreStatement) async throws -> [InboxEntry] {

@@ -4,7 +4,7 @@ import Model
 
 /// The rules of both stores about histories, polling, preferences and numbers.
 enum InboxContract {
-    static let rules = numbers + preferences + histories + polling + receipts
+    static let rules = numbers + preferences + histories + polling + receipts + looks
 
     private static let numbers = [
         ContractRule("numbers grow, blocks are nobody else's, and what is beyond a second borrows from the next") {

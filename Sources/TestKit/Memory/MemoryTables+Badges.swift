@@ -174,6 +174,11 @@ extension MemoryTables {
         return numbers[index] ?? 0
     }
 
+    /// The last number given out under a name; 0 when there is none.
+    func lastNumber(_ tenant: TenantID, _ scope: AppScope, _ name: String) -> Int {
+        numbers[Scoped(tenant, ReferenceIndex(scope: scope, reference: name))] ?? 0
+    }
+
     func titledGroups(_ tenant: TenantID, _ scope: AppScope, _ name: GroupName?, limit: Int) -> [TitledGroup] {
         let found = groups.filter {
             $0.key.tenant == tenant && $0.key.value.scope == scope && (name == nil || $0.key.value.name == name)

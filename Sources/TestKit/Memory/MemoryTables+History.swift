@@ -6,6 +6,7 @@ import Model
 extension MemoryTables {
     mutating func runHistory(_ statement: StoreStatement, in tenant: TenantID, now: Timestamp) -> StoreAnswer {
         switch statement {
+        case .history(_, _, let page, _) where page.look != nil: runLook(statement, in: tenant)
         case .history(let scope, let caller, let page, let at): history(tenant, scope, caller, page, at: at)
         case .inboxMessage(let scope, let caller, let number): .inbox(message(tenant, scope, caller, number))
         case .poll(let scope, let caller, let limit, let at): .inbox(poll(tenant, scope, caller, limit, at: at))
@@ -15,6 +16,7 @@ extension MemoryTables {
             )
         case .reportNumber(let scope, let caller, let number, let kind, let at):
             .reported(report(tenant, scope, caller, number, kind, at: at))
+        case .userMessage, .unread: runLook(statement, in: tenant)
         case .preferences(let scope, let caller): .preferences(preferences(tenant, scope, caller))
         case .setPreferences(let scope, let caller, let change): .count(set(change, tenant, scope, caller, now: now))
         case .drawNumbers(let scope, let count): .numbers(draw(tenant, scope, count, now: now))
@@ -28,7 +30,7 @@ extension MemoryTables {
 
     // MARK: Callers
 
-    private func caller(_ tenant: TenantID, _ scope: AppScope, _ caller: DeviceCaller) -> IdentityRow? {
+    func caller(_ tenant: TenantID, _ scope: AppScope, _ caller: DeviceCaller) -> IdentityRow? {
         if let key = caller.key, let row = identityRow(tenant, scope, key), row.state == .active { return row }
         guard let token = caller.token else { return nil }
         return identities.values.filter { row in
@@ -38,7 +40,7 @@ extension MemoryTables {
     }
 
     private func preferences(_ tenant: TenantID, _ scope: AppScope, _ caller: DeviceCaller) -> DevicePreferences? {
-        self.caller(tenant, scope, caller).map {
+        reader(tenant, scope, caller).map {
             DevicePreferences(
                 acceptsPush: $0.acceptsPush,
                 window: devices[Scoped(tenant, $0.device)]?.clock.window,
@@ -84,14 +86,14 @@ extension MemoryTables {
 
     // MARK: Histories
 
-    private func rows(_ tenant: TenantID, where isMeant: (DeliveryRow) -> Bool) -> [(DeliveryKey, DeliveryRow)] {
+    func rows(_ tenant: TenantID, where isMeant: (DeliveryRow) -> Bool) -> [(DeliveryKey, DeliveryRow)] {
         deliveries.filter { key, row in
             key.tenant == tenant && row.state != .canceled && row.result.reason != SuppressionReason.duplicate.rawValue
                 && isMeant(row)
         }.map { ($0.key.value, $0.value) }
     }
 
-    private func rows(_ tenant: TenantID, ofUser user: UserID, _ scope: AppScope) -> [(DeliveryKey, DeliveryRow)] {
+    func rows(_ tenant: TenantID, ofUser user: UserID, _ scope: AppScope) -> [(DeliveryKey, DeliveryRow)] {
         rows(tenant) { row in
             row.result.user == user
                 && row.result.identity.map { identities[Scoped(tenant, $0)]?.scope == scope } ?? false
@@ -137,7 +139,7 @@ extension MemoryTables {
         return later.min { ($0.value[scope.vendor] ?? "") < ($1.value[scope.vendor] ?? "") }?.key.value
     }
 
-    private func message(_ tenant: TenantID, _ scope: AppScope, _ number: String) -> MessageID? {
+    func message(_ tenant: TenantID, _ scope: AppScope, _ number: String) -> MessageID? {
         let own = numbersByMessage.first { key, numbers in
             key.tenant == tenant && numbers[scope.vendor] == number
                 && messages[key]?.message.scope.app == scope.app
@@ -149,18 +151,21 @@ extension MemoryTables {
         return id
     }
 
-    private func isDue(_ tenant: TenantID, _ message: MessageID, _ at: Timestamp) -> Bool {
+    func isDue(_ tenant: TenantID, _ message: MessageID, _ at: Timestamp) -> Bool {
         messages[Scoped(tenant, message)].map { $0.message.dueAt <= at } ?? false
     }
 
-    private func entry(_ tenant: TenantID, _ id: MessageID, _ rows: [DeliveryRow]) -> InboxEntry? {
+    func entry(_ tenant: TenantID, _ id: MessageID, _ rows: [DeliveryRow]) -> InboxEntry? {
         guard let message = messages[Scoped(tenant, id)]?.message else { return nil }
         return InboxEntry(
             notification: notification(tenant, message),
             sender: message.sender,
             user: rows.compactMap(\.result.user).first,
             receivedAt: rows.compactMap(\.receivedAt).min(),
-            readAt: rows.compactMap(\.readAt).min()
+            readAt: rows.compactMap(\.readAt).min(),
+            wasSent: rows.contains { [.sent, .received, .read].contains($0.state) || $0.receivedAt != nil },
+            variables: rows.compactMap(\.result.user).first
+                .flatMap { messages[Scoped(tenant, id)]?.variables[$0] } ?? JSONObject()
         )
     }
 

@@ -120,7 +120,7 @@ struct MemoryTables: Sendable {
         case .putMedia(let hash, let contentType, let bytes, _): putMedia(tenant, hash, contentType, bytes)
         case .media(let scope, let message, let id): medium(tenant, scope, message, id)
         case .history, .inboxMessage, .poll, .unreceived, .reportNumber, .preferences, .setPreferences, .drawNumbers,
-            .number, .numbers, .resolveAliases:
+            .number, .numbers, .resolveAliases, .userMessage, .unread:
             runHistory(statement, in: tenant, now: now)
         case .assignUser(let scope, let key, let change): .assigned(assignUser(tenant, scope, key, change))
         case .standing(let scope, let key): .standing(standing(tenant, scope, key))

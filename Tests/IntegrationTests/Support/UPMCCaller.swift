@@ -137,6 +137,16 @@ extension World {
         for (index, version) in Self.versions.enumerated() { text += app("v\(index)", version) + " } }" }
         text += app("old", "3.0", ", bundleId: com.example.bundle, host: localhost") + " } }"
         text += app("secured", "5.0", ", authKeySecretEnv: UPMC_SECRET") + ", security: { using: true } } }"
+        text += app("open", "5.0") + ", history: { cuidAlone: \"on\" } } }"
+        // Another tenant, whose app nothing is pushed to.
+        text += """
+
+              - id: other
+                apps:
+                  - id: upmc
+                    bindings:
+                      upmc: { applicationId: com.example.other, version: "4.0EE" }
+            """
         try text.write(toFile: path, atomically: true, encoding: .utf8)
         let applied = try await apply("tenants.yaml", environment: ["UPMC_SECRET": "a secret of sixteen"])
         try #require(applied.status == 0, "\(applied.log)")

@@ -6,6 +6,7 @@ struct UPMCPayload {
     private let notification: Notification
     private let target: TargetFacts
     private let settings: UPMCSettings
+    private let message: ShownMessage
 
     private var content: Content { notification.content }
 
@@ -13,6 +14,8 @@ struct UPMCPayload {
         self.notification = notification
         self.target = target
         self.settings = settings
+        let reader = ShownMessage.Reader(user: target.user, name: target.name, variables: target.variables)
+        message = ShownMessage(notification: notification, reader: reader, settings: settings)
     }
 
     /// - Throws: `AdapterError(.tooLarge)` when it does not fit, `.invalid` when there is nothing to show.
@@ -84,8 +87,8 @@ struct UPMCPayload {
     /// What the server counted; else the caller's own number. Neither: the icon stays as it is.
     private var badge: Int? { content.badgeStep == nil ? content.badge : target.badge }
 
-    private var title: String? { content.title.map(filled) }
-    private var body: String { filled(content.body) }
+    private var title: String? { message.title }
+    private var body: String { message.body }
 
     private var style: UPMCSettings.AlertStyle {
         settings.alertStyle ?? (settings.version >= .v5 ? .dictionary : .string)
@@ -95,7 +98,7 @@ struct UPMCPayload {
         guard let title else { return .string(body) }
         switch style {
         case .dictionary: return .pairs(["title": .string(title), "body": .string(body)])
-        case .raw: return .string(filled(content.data[DataKey.source]?.string ?? content.body))
+        case .raw: return .string(message.source)
         case .string: return .string(body.isEmpty ? title : "\(title)\n\(body)")
         }
     }
@@ -106,8 +109,7 @@ struct UPMCPayload {
         return JSONWriter.text(.pairs(["title": .string(title), "body": .string(body)]))
     }
 
-    /// A message of another dialect has no number: its id then names it, which receipts take too.
-    private var number: String { notification.number(for: .upmc) }
+    private var number: String { message.number }
 
     private var mps: JSONObject {
         let token = target.token?.text ?? ""
@@ -117,61 +119,14 @@ struct UPMCPayload {
         var mps = JSONObject([
             ("appid", .string(application)),
             ("seqno", .string(number)),
-            ("sender", .string(sender)),
-            ("ext", .string(extra)),
+            ("sender", .string(message.sender)),
+            ("ext", .string(message.extra)),
         ])
         if version >= .v36 { mps["senddate"] = .string(KoreanTime(notification.sentAt).sendDate) }
         if version <= .v36 { mps["messageuniquekey"] = .string(Digest.sha1(application, number, token)) }
         if version >= .v37 { mps["db_in"] = .string(content.data[DataKey.isStored]?.string ?? "N") }
         if version >= .v4EE { mps["pushkey"] = .string(Digest.sha1(application, user, token)) }
         return mps
-    }
-
-    /// Who sent it; a message of another dialect comes from the operator.
-    private var sender: String {
-        content.data[DataKey.sender]?.string ?? (notification.origin == .upmc ? "" : "admin")
-    }
-
-    private var extra: String {
-        if let page = content.page, let url = settings.publicURL { return "\(url)/r/\(page.id)/\(page.name)" }
-        if let extra = content.data[DataKey.extra]?.string { return filled(extra) }
-        guard notification.origin != .upmc, !content.data.isEmpty else { return "" }
-        return JSONWriter.text(.object(content.data))
-    }
-
-    // MARK: Templates
-
-    /// `%CUID%`, `%CNAME%` and `%VAR1%` to `%VAR10%` replaced by what this target has for them; nothing where it has none (contract §1.9.1, §1.9.3).
-    private func filled(_ text: String) -> String {
-        guard content.isTemplate, text.utf8.contains(UInt8(ascii: "%")) else { return text }
-        var out = ""
-        var rest = text[...]
-        while let start = rest.firstIndex(of: "%") {
-            out += rest[..<start]
-            let inner = rest[rest.index(after: start)...]
-            // The longest name has six letters.
-            guard let end = inner.prefix(7).firstIndex(of: "%"), let value = value(of: inner[..<end]) else {
-                out.append("%")
-                rest = inner
-                continue
-            }
-            out += value
-            rest = inner[inner.index(after: end)...]
-        }
-        return out + rest
-    }
-
-    /// Nil: no placeholder.
-    private func value(of name: Substring) -> String? {
-        switch name {
-        case "CUID": return target.user?.rawValue ?? AuthKey.guest
-        case "CNAME": return target.variables["CNAME"]?.string ?? target.name ?? ""
-        default:  // any other name may be a numbered one
-            guard name.hasPrefix("VAR"), let number = Int(name.dropFirst(3)), (1...10).contains(number) else {
-                return nil
-            }
-            return target.variables[String(name)]?.string ?? ""
-        }
     }
 }
 

@@ -37,7 +37,7 @@ struct DeviceName: Equatable {
     }
 
     /// What is said, else what the device's type or its token suggests.
-    private static func network(_ parameters: Parameters) throws(AdapterError) -> Network {
+    static func network(_ parameters: Parameters) throws(AdapterError) -> Network {
         guard let name = try parameters.text("PNSID") else {
             return parameters.all("DEVICE_TYPE").last?.uppercased() == "A" ? .fcm : .apns
         }

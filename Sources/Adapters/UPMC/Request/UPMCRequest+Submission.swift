@@ -99,7 +99,8 @@ extension UPMCRequest {
         var data = JSONObject()
         data[DataKey.extra] = .string(try parameters.text("EXT", limit: UPMCLimits.textBytes) ?? "")
         data[DataKey.sender] = .string(try parameters.text("SENDERCODE") ?? "")
-        data[DataKey.isStored] = .string(parameters.flag("DB_IN") ? "Y" : "N")
+        // Assumed: who says nothing of it wants nothing hidden; its payload says `N` all the same.
+        if try parameters.text("DB_IN") != nil { data[DataKey.isStored] = parameters.flag("DB_IN") ? "Y" : "N" }
         data[DataKey.source] = message.source.map { .string($0) }
         data[DataKey.service] = try parameters.text("SERVICECODE").map { .string($0) }
         if isBatch { data[DataKey.isBatch] = "Y" }

@@ -37,6 +37,9 @@ struct UPMCRequest {
         case .setBadge: return [.badge(.set(try badge(), of: DeviceName.reporter(parameters)))]
         case .send, .sendToGroup, .sendToList: return [.submission(.submit(try submission()))]
         case .alive: return [.inbox(.appState(key: try DeviceName(parameters).key, isActive: false))]
+        case .messageList: return [try messageList()]
+        case .message: return [try message()]
+        case .unreadCount: return try unreadCount()
         case .lastSession, .purchase: throw AdapterError(.notFound)  // in JSON, and read elsewhere
         }
     }

@@ -11,8 +11,16 @@ struct UPMCResponse {
     let secret: [UInt8]?
     let receivedAt: Timestamp
 
-    /// The answer to what came of the command; nil: there was none.
-    func answer(_ reply: Reply?) -> VendorResponse {
+    /// The answer to what came of the commands; none: there were none.
+    func answer(_ replies: [Reply]) -> VendorResponse {
+        guard endpoint.isHistory else { return answer(replies.first) }
+        if case .refused(let refusal)? = replies.first {
+            return fail(UPMCError(refusal, at: endpoint, isReserved: false))
+        }
+        return history(replies) ?? mismatch()
+    }
+
+    private func answer(_ reply: Reply?) -> VendorResponse {
         if endpoint.isMarketing { return marketing(reply) }
         if endpoint.isSend { return send(reply) }
         switch (endpoint, reply) {
@@ -181,7 +189,7 @@ struct UPMCResponse {
         return .json(["code": .string(error.code.rawValue), "message": .string(text)])
     }
 
-    private func list(_ entries: [JSONObject]) -> VendorResponse {
+    func list(_ entries: [JSONObject]) -> VendorResponse {
         .success(endpoint, .array(entries.map { .object($0) }))
     }
 }

@@ -11,16 +11,42 @@ extension PostgresCommandStore {
         _ page: HistoryPage,
         _ at: Timestamp
     ) -> StoreQuestion {
-        var kind = "device"
-        var user: UserID?
-        if case .user(let named) = page.owner { (kind, user) = ("user", named) }
+        if let look = page.look {
+            return Self.looked(HistorySQL.look.with(Self.find(tenant, scope, caller, page, look, at)))
+        }
         let statement = HistorySQL.page.with(
-            Self.caller(tenant, scope, caller) + [
-                .text(kind), .id(user), .string(page.before), .id(MessageID.first(after: at)), .int32(at.day),
+            Self.caller(tenant, scope, caller) + Self.owner(page.owner) + [
+                .string(page.before), .id(MessageID.first(after: at)), .int32(at.day),
                 .int32(Int32(clamping: page.count)), .time(at), .id(node),
             ]
         )
         return Self.entries(statement)
+    }
+
+    func unread(
+        _ tenant: TenantID,
+        _ scope: AppScope,
+        _ caller: DeviceCaller,
+        _ owner: HistoryPage.Owner,
+        _ hiddenBy: String?,
+        _ limit: Int,
+        _ at: Timestamp
+    ) -> StoreQuestion {
+        let look = HistoryLook(isRead: false, hiddenBy: hiddenBy)
+        let page = HistoryPage(owner, count: max(0, limit), look: look)
+        return .counting(HistorySQL.unread.with(Self.find(tenant, scope, caller, page, look, at)))
+    }
+
+    func userMessage(
+        _ tenant: TenantID,
+        _ scope: AppScope,
+        _ caller: DeviceCaller,
+        _ user: UserID,
+        _ number: String,
+        _ hiddenBy: String?
+    ) -> StoreQuestion {
+        let parameters: [PostgresValue] = [.id(user), .string(number), .string(hiddenBy)]
+        return Self.looked(HistorySQL.userMessage.with(Self.reader(tenant, scope, caller) + parameters))
     }
 
     func inboxMessage(_ tenant: TenantID, _ scope: AppScope, _ caller: DeviceCaller, _ number: String) -> StoreQuestion
@@ -83,18 +109,61 @@ extension PostgresCommandStore {
 
     private static func entries(_ statement: Statement) -> StoreQuestion {
         StoreQuestion(statement) { (result) throws(PostgresError) in
+            .inbox(try result.rows { (row) throws(PostgresError) in try entry(row) })
+        }
+    }
+
+    private static func entry(_ row: Row) throws(PostgresError) -> InboxEntry {
+        InboxEntry(
+            notification: try NotificationRow.read(row),
+            sender: try row.optionalID("sender_id"),
+            user: try row.optionalID("user_id"),
+            receivedAt: try row.optionalTime("received_at"),
+            readAt: try row.optionalTime("read_at")
+        )
+    }
+
+    /// The entries of `HistorySQL.look` and `userMessage`, which tell more of each.
+    private static func looked(_ statement: Statement) -> StoreQuestion {
+        StoreQuestion(statement) { (result) throws(PostgresError) in
             .inbox(
                 try result.rows { (row) throws(PostgresError) in
-                    InboxEntry(
-                        notification: try NotificationRow.read(row),
-                        sender: try row.optionalID("sender_id"),
-                        user: try row.optionalID("user_id"),
-                        receivedAt: try row.optionalTime("received_at"),
-                        readAt: try row.optionalTime("read_at")
-                    )
+                    var entry = try entry(row)
+                    entry.wasSent = try row.bool("was_sent")
+                    entry.variables = try row.object("variables")
+                    entry.name = try row.optionalText("name")
+                    return entry
                 }
             )
         }
+    }
+
+    /// The parameters of `find_history`.
+    private static func find(
+        _ tenant: TenantID,
+        _ scope: AppScope,
+        _ caller: DeviceCaller,
+        _ page: HistoryPage,
+        _ look: HistoryLook,
+        _ at: Timestamp
+    ) -> [PostgresValue] {
+        reader(tenant, scope, caller) + owner(page.owner) + [
+            .string(page.before), .id(MessageID.first(after: at)), .int32(at.day), .bool(look.isRead),
+            .string(look.hiddenBy), .int32(Int32(HistoryPage.lookLimit)), .int32(Int32(clamping: page.count)),
+        ]
+    }
+
+    /// `device`, or `user` and who is named.
+    private static func owner(_ owner: HistoryPage.Owner) -> [PostgresValue] {
+        switch owner {
+        case .device: [.text("device"), .string(nil)]
+        case .user(let named): [.text("user"), .id(named)]
+        }
+    }
+
+    /// As `caller`, and the user that may stand for a device.
+    private static func reader(_ tenant: TenantID, _ scope: AppScope, _ caller: DeviceCaller) -> [PostgresValue] {
+        Self.caller(tenant, scope, caller) + [.id(caller.user)]
     }
 
     /// Tenant, app, dialect, key, token: how every function of a caller begins.
@@ -107,7 +176,7 @@ extension PostgresCommandStore {
 extension PostgresCommandStore {
     func preferences(_ tenant: TenantID, _ scope: AppScope, _ caller: DeviceCaller) -> StoreQuestion {
         StoreQuestion(
-            HistorySQL.preferences.with(Self.caller(tenant, scope, caller))
+            HistorySQL.preferences.with(Self.reader(tenant, scope, caller))
         ) { (result) throws(PostgresError) in
             guard let row = result.first else { return .preferences(nil) }
             return .preferences(

@@ -120,6 +120,10 @@ package struct PostgresCommandStore: CommandStore {
         case .putPage(let message, let page, let body, let expiresAt):
             putPage(tenant, message, page, body, expiresAt)
         case .setPace(let message, let pace): setPace(tenant, message, pace)
+        case .userMessage(let scope, let caller, let user, let number, let hiddenBy):
+            userMessage(tenant, scope, caller, user, number, hiddenBy)
+        case .unread(let scope, let caller, let owner, let hiddenBy, let limit, let at):
+            unread(tenant, scope, caller, owner, hiddenBy, limit, at)
         }
     }
 }

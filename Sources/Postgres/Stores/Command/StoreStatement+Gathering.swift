@@ -1,4 +1,5 @@
 import Commands
+import Model
 
 extension [StoreStatement] {
     /// At most so many statements of one call share a flush with other calls: theirs wait for them.
@@ -17,14 +18,14 @@ extension StoreStatement {
     /// Whether it changes rows.
     var writes: Bool {
         switch self {
+        case .history(_, _, let page, _): page.look == nil
         case .identity, .sender, .groups, .delivery, .undelivered, .app, .resolve, .resolveUsers, .resolveAliases,
             .recipients, .media, .inboxMessage, .unreceived, .preferences, .numbers, .standing, .titledGroups,
-            .members:
+            .members, .userMessage, .unread:
             false
         case .register, .updateToken, .unregister, .registerSender, .enrolSender, .setCallback, .putVerification,
             .checkVerification, .putGroup, .deleteGroup, .changeMembers, .receipt, .touch, .accept, .control, .putMedia,
-            .history, .poll, .reportNumber, .setPreferences, .drawNumbers, .number, .assignUser, .setBadge,
-            .acknowledge,
+            .poll, .reportNumber, .setPreferences, .drawNumbers, .number, .assignUser, .setBadge, .acknowledge,
             .visit, .createGroup, .sequenceMessage, .putVariables, .putPage, .setPace:
             true
         }
@@ -43,7 +44,7 @@ extension StoreStatement {
         case .number(_, _, let targets, _): targets.count <= Self.shortTargetLimit
         case .unregister, .deleteGroup, .groups, .changeMembers, .undelivered, .resolve, .resolveUsers,
             .resolveAliases, .recipients, .control, .putMedia, .media, .history, .inboxMessage, .poll, .unreceived,
-            .titledGroups, .members, .putVariables, .putPage:
+            .titledGroups, .members, .putVariables, .putPage, .userMessage, .unread:
             false
         }
     }

@@ -23,7 +23,7 @@ enum HistorySQL {
     static let preferences = StoreSQL.tenant(
         """
         SELECT i.accepts_push, i.user_id, i.alias, \(StoreSQL.clockColumns)
-        FROM gateway.calling_identity($1, $2, $3, $4, $5) i
+        FROM gateway.reading_identity($1, $2, $3, $4, $5, $6) i
         LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
         WHERE i.identity_id IS NOT NULL
         """
@@ -43,7 +43,27 @@ enum HistorySQL {
         "SELECT \(StoreSQL.numbersColumn) FROM gateway.message m WHERE m.tenant_id = $1 AND m.message_id = $2"
     )
 
+    /// A page that is only looked at.
+    static let look = StoreSQL.tenant(read(from: "find_history", 15))
+    /// One message of a user.
+    static let userMessage = StoreSQL.tenant(read(from: "find_message", 9))
+    static let unread = StoreSQL.function("find_history", 15, columns: "count(*) AS count")
+
+    /// What `function` finds, whose first two parameters are tenant and app and the next four the caller, with its content.
+    private static func read(from function: String, _ count: Int) -> String {
+        let places = (1...count).map { "$\($0)" }.joined(separator: ", ")
+        return """
+            SELECT r.*, i.name FROM (
+                SELECT array_agg(f.message_id) AS ids, array_agg(f.user_id) AS users, array_agg(f.received_at) AS received,
+                    array_agg(f.read_at) AS read
+                FROM gateway.\(function)(\(places)) f) w
+            CROSS JOIN gateway.reading_identity($1, $2, $3, $4, $5, $6) i
+            CROSS JOIN LATERAL gateway.read_messages($1, $2, w.ids, w.users, w.received, w.read) r
+            """
+    }
+
     static let all = [
+        look, userMessage, unread,
         page, message, poll, report, reports, setPreferences, number, open, unreceived, preferences, drawNumbers,
         numbers,
     ]

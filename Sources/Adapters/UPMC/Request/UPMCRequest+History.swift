@@ -1,0 +1,63 @@
+import Model
+
+// Histories, contract §1.11: calls of this gateway's own, beside the vendor's.
+extension UPMCRequest {
+    func messageList() throws(AdapterError) -> Command {
+        let user = try historyUser()
+        let count = try parameters.integer("COUNT") ?? UPMCLimits.historyCount
+        guard (1...HistoryPage.limit).contains(count) else { throw AdapterError(.invalid, field: "COUNT") }
+        let before = try parameters.text("LASTSEQNO")
+        if let before, !Self.isNumber(before) { throw AdapterError(.invalid, field: "LASTSEQNO") }
+        let look = HistoryLook(isRead: try readFilter(), hiddenBy: DataKey.isStored)
+        return .inbox(
+            .history(try historyCaller(user), HistoryPage(.user(user), before: before, count: count, look: look))
+        )
+    }
+
+    func message() throws(AdapterError) -> Command {
+        let user = try historyUser()
+        let number = try parameters.required("SEQNO")
+        return .inbox(.userMessage(try historyCaller(user), user, number: number, hiddenBy: DataKey.isStored))
+    }
+
+    /// The badge is the user's: it was counted for him, not for a device.
+    func unreadCount() throws(AdapterError) -> [Command] {
+        let user = try historyUser()
+        let unread = InboxCommand.unread(try historyCaller(user), .user(user), hiddenBy: DataKey.isStored)
+        return [.inbox(unread), .badge(.set(nil, of: BadgeHolder(user: user)))]
+    }
+
+    /// Assumed: a guest has no history. His device keeps what came for the user before him, which is not his.
+    private func historyUser() throws(AdapterError) -> UserID {
+        _ = try parameters.required("CUID")
+        guard let user = try DeviceName.user(parameters) else { throw AdapterError(.invalid, field: "CUID") }
+        return user
+    }
+
+    /// Assumed: a `CUID` proves nothing, and an `AUTHKEY` is given to whoever asks. So the token of one of the user's devices shows whose call it is, as
+    /// nobody else knows it; a `DEVICE_ID` does not, it is no secret. `history.cuidAlone` lets a call without a token pass.
+    private func historyCaller(_ user: UserID) throws(AdapterError) -> DeviceCaller {
+        guard let text = try parameters.text("PSID", limit: UPMCLimits.tokenBytes) else {
+            guard settings.showsHistoryByUser else { throw AdapterError(.missing, field: "PSID") }
+            return DeviceCaller(user: user)
+        }
+        let network = try DeviceName.network(parameters)
+        guard let token = DeviceName.token(text, network) else { throw AdapterError(.invalid, field: "PSID") }
+        return DeviceCaller(token: token)
+    }
+
+    private func readFilter() throws(AdapterError) -> Bool? {
+        switch try parameters.text("READ_YN")?.uppercased() {
+        case nil: nil
+        case "Y": true
+        case "N": false
+        case .some: throw AdapterError(.invalid, field: "READ_YN")
+        }
+    }
+
+    /// A number, or the id of a message of another dialect.
+    private static func isNumber(_ text: String) -> Bool {
+        MessageID(text: text) != nil
+            || (1...18).contains(text.utf8.count) && text.utf8.allSatisfy { (0x30...0x39).contains($0) }
+    }
+}

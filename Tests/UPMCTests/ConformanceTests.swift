@@ -1,0 +1,121 @@
+import Foundation
+import HTTPTypes
+import Model
+import TestKit
+import Testing
+
+@testable import UPMC
+
+/// The rules of every adapter, for UPMC.
+struct ConformanceTests {
+    static let entry = InboxEntry(
+        notification: Model.Notification(
+            message: MessageID(UUID()),
+            origin: .upmc,
+            content: Content(title: "\"\u{1}", body: "홍길동 %VAR1%", isTemplate: true),
+            sentAt: Timestamp(milliseconds: .max)
+        ),
+        sender: nil,
+        receivedAt: Timestamp(milliseconds: .min)
+    )
+
+    /// One documented form of each call, those of marketing in JSON.
+    static func documented() throws -> [VendorRequest] {
+        let forms = MutationTests.forms.sorted { $0.key.rawValue < $1.key.rawValue }.map { endpoint, form in
+            let escaped = form.split(separator: "&").map { pair in
+                pair.split(separator: "=", maxSplits: 1).map { PercentCoding.encode(String($0)) }.joined(separator: "=")
+            }
+            var request = Mount.call(endpoint.rawValue, escaped.joined(separator: "&"))
+            if endpoint == .sendToList { request = upload(form) }
+            request.route = endpoint.rawValue
+            return request
+        }
+        let lines = try Fixture.text("mobile/calls.request.txt").split(separator: "\n")
+        return forms
+            + zip([Endpoint.lastSession, .purchase], lines).map { endpoint, line in
+                let body = line.lastIndex(of: "{").map { String(line[$0...]) } ?? ""
+                var request = Mount.request(endpoint.path, body)
+                request.route = endpoint.rawValue
+                return request
+            }
+    }
+
+    private static func upload(_ form: String) -> VendorRequest {
+        var body = form.split(separator: "&").map { pair in
+            let halves = pair.split(separator: "=", maxSplits: 1)
+            return
+                "--B\r\nContent-Disposition: form-data; name=\"\(halves[0])\"\r\n\r\n\(halves.dropFirst().joined())\r\n"
+        }.joined()
+        body +=
+            "--B\r\nContent-Disposition: form-data; name=\"upload_file\"; filename=\"l.csv\"\r\n\r\nhong,Hong,v\r\n--B--\r\n"
+        return Mount.request(
+            "/upmc/\(Endpoint.sendToList.rawValue).ctl",
+            body,
+            contentType: "multipart/form-data; boundary=B"
+        )
+    }
+
+    static func subject() throws -> AdapterUnderTest {
+        AdapterUnderTest(
+            adapter: Mount.adapter,
+            settings: Mount.settings(),
+            documented: try documented(),
+            // What no server of ours can do is refused before it is a command, and what the answer needs no store for has none.
+            catchAll: [
+                Endpoint.unknownRoute, "getEncriptKey", "reAllocateUpns", "asking_authorization",
+                "rcv_comm_configuration", "putAppLog",
+            ],
+            payloadLimitBytes: UPMCLimits.payloadBytes,
+            fault: fault
+        )
+    }
+
+    /// What an answer may look like, from contract §1.3, §1.11 and §1.13.
+    @Sendable private static func fault(_ response: VendorResponse, _ request: VendorRequest) -> String? {
+        guard response.headers[.contentType] == "application/json;charset=UTF-8" else { return "content type" }
+        guard response.headers[.accessControlAllowOrigin] == "*" else { return "origin" }
+        guard let endpoint = Endpoint(path: request.path) else {
+            // No call of the catalogue: answered as an app's.
+            return MutationTests.fault(response, .alive)
+        }
+        if endpoint.isMarketing {
+            guard let object = (try? JSONParser.parse(response.body))?.object else { return "no object" }
+            guard response.status == 200 || response.status == 400 else { return "status \(response.status)" }
+            return object.keys.sorted() == ["code", "message"] && object.pairs.allSatisfy { $0.value.string != nil }
+                ? nil : "keys \(object.keys)"
+        }
+        return MutationTests.fault(response, endpoint) ?? historyFault(response, endpoint)
+    }
+
+    private static let item: Set<String> = [
+        "SEQNO", "APPID", "TITLE", "MESSAGE", "EXT", "SENDERCODE", "SENDDATE", "REVDATE", "READDATE", "READ_YN",
+        "STATUS",
+    ]
+
+    private static func historyFault(_ response: VendorResponse, _ endpoint: Endpoint) -> String? {
+        guard let body = try? JSONParser.parse(response.body), body["HEADER"]?["RESULT_CODE"] == "0000",
+            let list = body["BODY"]?.array
+        else { return nil }
+        let keys = list.compactMap { $0.object.map { Set($0.keys) } }
+        switch endpoint {
+        case .messageList: return keys.allSatisfy { $0 == item } ? nil : "keys of a list"
+        case .message: return keys == [item] ? nil : "keys of a message"
+        case .unreadCount: return keys == [["UNREAD", "BADGENO"]] ? nil : "keys of a count"
+        default: return nil  // judged by the shape of all
+        }
+    }
+
+    @Test(arguments: AdapterContract.rules)
+    func upmcKeepsTheAdaptersRules(_ rule: AdapterRule) throws {
+        let violations = Array(rule.violations(try Self.subject()).prefix(5))
+        #expect(violations == [])
+    }
+
+    @Test func mutatedRequestsGetTheVendorsShape() throws {
+        let subject = try Self.subject()
+        for request in subject.documented {
+            let run = AdapterContract.mutate(subject, request, count: MutationTests.count, seed: MutationTests.seed)
+            #expect(run.fault == nil, "seed \(MutationTests.seed)")
+        }
+    }
+}
