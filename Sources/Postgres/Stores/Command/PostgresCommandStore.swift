@@ -120,6 +120,8 @@ package struct PostgresCommandStore: CommandStore {
         case .putPage(let message, let page, let body, let expiresAt):
             putPage(tenant, message, page, body, expiresAt)
         case .setPace(let message, let pace): setPace(tenant, message, pace)
+        case .expect(let scope, let key, let attributes): expect(tenant, scope, key, attributes)
+        case .report(let scope, let message): report(tenant, scope, message)
         }
     }
 }

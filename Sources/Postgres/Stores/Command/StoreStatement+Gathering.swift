@@ -19,7 +19,7 @@ extension StoreStatement {
         switch self {
         case .identity, .sender, .groups, .delivery, .undelivered, .app, .resolve, .resolveUsers, .resolveAliases,
             .recipients, .media, .inboxMessage, .unreceived, .preferences, .numbers, .standing, .titledGroups,
-            .members:
+            .members, .expect, .report:
             false
         case .register, .updateToken, .unregister, .registerSender, .enrolSender, .setCallback, .putVerification,
             .checkVerification, .putGroup, .deleteGroup, .changeMembers, .receipt, .touch, .accept, .control, .putMedia,
@@ -38,12 +38,12 @@ extension StoreStatement {
         case .register, .updateToken, .identity, .registerSender, .sender, .enrolSender, .setCallback, .putVerification,
             .checkVerification, .putGroup, .receipt, .delivery, .touch, .app, .reportNumber, .preferences,
             .setPreferences, .drawNumbers, .numbers, .assignUser, .standing, .setBadge, .acknowledge, .visit,
-            .createGroup, .sequenceMessage, .setPace:
+            .createGroup, .sequenceMessage, .setPace, .expect:
             true
         case .number(_, _, let targets, _): targets.count <= Self.shortTargetLimit
         case .unregister, .deleteGroup, .groups, .changeMembers, .undelivered, .resolve, .resolveUsers,
             .resolveAliases, .recipients, .control, .putMedia, .media, .history, .inboxMessage, .poll, .unreceived,
-            .titledGroups, .members, .putVariables, .putPage:
+            .titledGroups, .members, .putVariables, .putPage, .report:
             false
         }
     }
