@@ -29,6 +29,7 @@ struct NotificationHubsTests {
             try await expressions(world)
             try await telemetry(world)
             try await nativeTags(world)
+            try await schedules(world)
             try await refusals(world)
         } catch {
             Issue.record(error)
@@ -320,6 +321,37 @@ struct NotificationHubsTests {
         )
     }
 
+    // §7.5
+    private func schedules(_ world: World) async throws {
+        func schedule(_ delay: TimeInterval) async throws -> Answer {
+            let headers = [
+                "ServiceBusNotification-Format": "apple", "ServiceBusNotification-Tags": "seoul",
+                "ServiceBusNotification-ScheduleTime": (Date() + delay).formatted(.iso8601),
+            ]
+            return try await call(
+                world,
+                .POST,
+                "/schedulednotifications",
+                #"{"aps":{"alert":"later"}}"#,
+                headers: headers
+            )
+        }
+        #expect(try await schedule(240).status == 400)
+        #expect(try await schedule(8 * 86_400).status == 400)
+        let before = try await pushes(world, 1).count
+        let answer = try await schedule(600)
+        #expect(answer.status == 201, "\(answer.text)")
+        let location = try #require(answer.header("location"))
+        #expect(location.contains("/shop-hub/schedulednotifications/"))
+        let id = try #require(location.split(separator: "/").last?.split(separator: "?").first)
+        #expect(try await call(world, .DELETE, "/schedulednotifications/\(id)").status == 200)
+        #expect(try await call(world, .DELETE, "/schedulednotifications/\(id)").status == 404)
+        try await eventually("it is canceled") {
+            try await call(world, .GET, "/messages/\(id)").text.contains("<State>Cancelled</State>")
+        }
+        #expect(try await pushes(world, 1).count == before)
+    }
+
     // §7.7, §2
     private func refusals(_ world: World) async throws {
         let broken = try await send(world, #"{"aps":{"alert":"x"}}"#, tags: "seoul && && vip")
@@ -328,7 +360,7 @@ struct NotificationHubsTests {
         let large = try await send(world, String(repeating: "x", count: 70_000), tags: nil)
         #expect(large.status == 413)
         #expect(large.text.hasPrefix("<Error><Code>413</Code>"))
-        for path in ["/registrations/1", "/registrationids", "/schedulednotifications", "/messages/$batch"] {
+        for path in ["/registrations/1", "/registrationids", "/messages/$batch"] {
             let answer = try await call(world, .POST, path, "{}")
             #expect(answer.status == 404, "\(path)")
             #expect(answer.text.hasPrefix("<Error><Code>404</Code>"), "\(path)")

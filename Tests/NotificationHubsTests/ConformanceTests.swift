@@ -15,7 +15,8 @@ struct ConformanceTests {
     static func documented() throws -> [VendorRequest] {
         try [
             Fixture.request("installations/put.request.txt"), Fixture.request("installations/patch.request.txt"),
-            Fixture.request("messages/send.request.txt"),
+            Fixture.request("messages/send.request.txt"), Fixture.request("messages/schedule.request.txt"),
+            Mount.request(.delete, "/hub1/schedulednotifications/\(Mount.scheduleText)"),
             Mount.request(.get, InstallationTests.path), Mount.request(.delete, InstallationTests.path),
             Mount.request(.get, "/hub1/messages/\(Mount.messageText)"),
         ]
@@ -24,7 +25,9 @@ struct ConformanceTests {
     static func subject() throws -> AdapterUnderTest {
         let documented = try documented().map { request in
             var request = request
-            request.route = request.path.contains("installations") ? "hubs.installation" : "hubs.message"
+            request.route =
+                request.path.contains("installations")
+                ? "hubs.installation" : request.path.contains("messages") ? "hubs.message" : "hubs.schedule"
             return request
         }
         return AdapterUnderTest(
@@ -110,7 +113,7 @@ enum Shape {
             return inner.contains("<") ? "markup in a detail" : nil
         }
         switch (request.method, response.status) {
-        case (.put, 200), (.patch, 200), (.delete, 204): return response.body.isEmpty ? nil : "a body"
+        case (.put, 200), (.patch, 200), (.delete, 204), (.delete, 200): return response.body.isEmpty ? nil : "a body"
         case (.post, 201): return response.header("Location") == nil || !response.body.isEmpty ? "no location" : nil
         case (.get, 200): return response.body.isEmpty ? "no body" : nil
         default: return "status \(response.status) of \(request.method)"

@@ -215,6 +215,50 @@ struct SendTests {
         #expect(Mount.answer(request(["ServiceBusNotification-DeviceHandle": "zz"], query: query)).status == 400)
     }
 
+    // MARK: Schedules
+
+    @Test func theDocumentedScheduleWaitsForItsTime() throws {
+        let request = try Fixture.request("messages/schedule.request.txt")
+        let submission = try submission(request)
+        // 2026-01-02 09:00 UTC.
+        #expect(submission.dueAt == Timestamp(seconds: 1_767_344_400))
+        #expect(submission.timeToLive == .seconds(1800))
+        let answer = Mount.answer(request) { _ in .submission(.accepted(Mount.message, recipients: nil)) }
+        #expect(try answer.fault(against: "messages/schedule.response.txt") == nil)
+        let documented = try Fixture.message("messages/schedule.response.txt").headers.first { $0.0 == "Location" }?.1
+        let id = "af14e491a7994a65b7b3a5681a373337_20260101000000_1_1"
+        #expect(answer.header("Location") == documented?.replacing(id, with: Mount.scheduleText))
+        #expect(HubMessageID.parse(Mount.scheduleText) == Mount.message)
+    }
+
+    /// Contract §7.5: five minutes to seven days; §11: 4 minutes and 8 days are 400. Decisions: quotes around the `T`.
+    @Test(arguments: [
+        ("2026-01-01T00:05:00", true), ("2026-01-01T00:04:00", false), ("2026-01-08T00:00:00", true),
+        ("2026-01-09T00:00:00", false), ("2026-01-01'T'01:00:00", true), ("2026-01-01T01:00:00.000Z", true),
+        ("2025-12-31T00:00:00", false), ("later", false), ("", false),
+    ])
+    func aScheduleHasItsLimits(_ time: String, _ isGood: Bool) throws {
+        var request = try Fixture.request("messages/schedule.request.txt")
+        if let name = HTTPField.Name("ServiceBusNotification-ScheduleTime") { request.headers[name] = time }
+        let response = Mount.answer(request) { _ in .submission(.accepted(Mount.message, recipients: nil)) }
+        #expect(response.status == (isGood ? 201 : 400), "\(response.text)")
+    }
+
+    /// An end is a moment, whenever the send is due.
+    @Test func aScheduledSendEndsWhenItSays() throws {
+        var request = try Fixture.request("messages/schedule.request.txt")
+        if let name = HTTPField.Name("apns-expiration") { request.headers[name] = "1767348000" }
+        #expect(try submission(request).timeToLive == .seconds(3600))
+    }
+
+    @Test func aScheduleIsCanceledOnce() throws {
+        let request = Mount.request(.delete, "/hub1/schedulednotifications/\(Mount.scheduleText)")
+        #expect(try Mount.command(request) == .submission(.control(.cancel, message: Mount.message.description)))
+        #expect(Mount.answer(request) { _ in .submission(.controlled(true)) }.status == 200)
+        #expect(Mount.answer(request) { _ in .submission(.controlled(false)) }.status == 404)
+        #expect(Mount.answer(Mount.request(.delete, "/hub1/schedulednotifications/x")).status == 404)
+    }
+
     @Test func testSendsAreNotThere() {
         #expect(Mount.answer(request(query: "api-version=2017-04&test")).status == 400)
     }

@@ -8,13 +8,17 @@ enum HubCall: Hashable {
     case messages
     /// One message's telemetry.
     case message(String)
+    /// Sends that wait for their time.
+    case schedules
+    /// One of them.
+    case schedule(String)
     /// Known, and not answered yet.
     case later
 
     /// The second part of a path, with the name of its route.
     private static let parts: KeyValuePairs = [
         "installations": "hubs.installation", "messages": "hubs.message", "registrations": HubCall.laterRoute,
-        "registrationids": HubCall.laterRoute, "schedulednotifications": HubCall.laterRoute, "tags": HubCall.laterRoute,
+        "registrationids": HubCall.laterRoute, "schedulednotifications": "hubs.schedule", "tags": HubCall.laterRoute,
         "feedbackcontainer": HubCall.laterRoute, "jobs": HubCall.laterRoute,
     ]
 
@@ -31,6 +35,8 @@ enum HubCall: Hashable {
         case ("installations", 1): self = .installation(rest[0])
         case ("messages", 0): self = .messages
         case ("messages", 1) where !rest[0].hasPrefix("$"): self = .message(rest[0])
+        case ("schedulednotifications", 0): self = .schedules
+        case ("schedulednotifications", 1): self = .schedule(rest[0])
         case ("installations", _): return nil
         default: self = .later  // the batch of direct sends, and the parts that are not there yet
         }
@@ -39,7 +45,8 @@ enum HubCall: Hashable {
     var methods: Set<HTTPRequest.Method> {
         switch self {
         case .installation: [.get, .put, .patch, .delete]
-        case .messages: [.post]
+        case .messages, .schedules: [.post]
+        case .schedule: [.delete]
         case .message: [.get]
         case .later: [.get, .put, .post, .delete, .patch]
         }

@@ -50,6 +50,10 @@ package enum HubsLimits {
     /// 28 days at most, which is what the gateway keeps.
     static let maximumTimeToLive: Duration = .seconds(28 * 86_400)
 
+    /// A schedule begins five minutes ahead at least, and seven days at most (contract §7.5).
+    static let scheduleLead: Duration = .seconds(300)
+    static let scheduleAhead: Duration = .seconds(7 * 86_400)
+
     /// 256 rules of access per hub (contract §3.2).
     package static let keyCount = 256
     /// 16 characters of a key at least: it is all that protects a hub.

@@ -28,8 +28,15 @@ struct HubsResponse {
         case (.installation, .patch, .registration(.standing(let standing))):
             // One that is there was given up on: others kept changing it.
             return failure(HubsError(standing?.state == .active ? .outdated : .unknownDevice))
-        case (.messages, .post, .submission(.accepted(let id, recipients: _))): return created(id, path)
-        case (.messages, .post, .submission(.numbered(let accepted))): return created(accepted.message, path)
+        case (.messages, .post, .submission(.accepted(let id, recipients: _))),
+            (.schedules, .post, .submission(.accepted(let id, recipients: _))):
+            return created(id, path)
+        case (.messages, .post, .submission(.numbered(let accepted))),
+            (.schedules, .post, .submission(.numbered(let accepted))):
+            return created(accepted.message, path)
+        case (.schedule, .delete, .submission(.controlled(let isCanceled))):
+            // Assumed: what is under way, done or canceled already is not there.
+            return isCanceled ? empty(200) : failure(HubsError(.unknownMessage))
         case (.message, .get, .submission(.report(let report))):
             return body(200, Telemetry(report, host: request.host ?? "", hub: path.hub, version: version).xml)
         default: return nil
@@ -42,7 +49,12 @@ struct HubsResponse {
     private func created(_ id: MessageID, _ path: HubPath) -> VendorResponse {
         let hub = PercentCoding.encode(path.hub)
         // Assumed: https, whatever the gateway itself hears: the vendor's SDKs know nothing else.
-        let location = "https://\(request.host ?? "")/\(hub)/messages/\(HubMessageID.text(id))\(version)"
+        // A schedule's id has other marks (contract §7.7).
+        let text = HubMessageID.text(id)
+        let place =
+            path.call == .schedules
+            ? "schedulednotifications/\(text.replacing("-", with: "_"))" : "messages/\(text)"
+        let location = "https://\(request.host ?? "")/\(hub)/\(place)\(version)"
         return empty(201, [("Location", location)])
     }
 

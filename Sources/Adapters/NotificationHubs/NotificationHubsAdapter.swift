@@ -30,9 +30,9 @@ package struct NotificationHubsAdapter: VendorAdapter {
         switch path.call {
         case .installation(let id): return [try InstallationRequest(id: id, request: request, settings: own).command()]
         case .messages: return [try SendRequest(request, settings: own).command()]
-        case .message(let text):
-            guard let id = HubMessageID.parse(text) else { throw AdapterError(.notFound, field: HubText.noMessage) }
-            return [.submission(.report(message: id))]
+        case .schedules: return [try SendRequest(request, settings: own, isScheduled: true).command()]
+        case .message(let text): return [.submission(.report(message: try message(text)))]
+        case .schedule(let text): return [.submission(.control(.cancel, message: "\(try message(text))"))]
         case .later: throw AdapterError(.notFound, field: HubText.later)
         }
     }
@@ -61,6 +61,11 @@ package struct NotificationHubsAdapter: VendorAdapter {
         throws(AdapterError) -> PushPayload
     {
         try HubsPayload(notification).encoded()
+    }
+
+    private func message(_ text: String) throws(AdapterError) -> MessageID {
+        guard let id = HubMessageID.parse(text) else { throw AdapterError(.notFound, field: HubText.noMessage) }
+        return id
     }
 
     private func path(of request: VendorRequest) throws(AdapterError) -> HubPath {

@@ -101,6 +101,9 @@ enum Mount {
         return MessageID(rawValue: UUID(bytes: bytes) ?? UUID())
     }()
 
+    /// The same of a schedule (contract §7.7).
+    static let scheduleText = messageText.replacing("-", with: "_")
+
     /// How this wire spells that message's id.
     static let messageText = HexCoding.encode(message.rawValue.bytes) + "-20260101000000-1-1"
 }

@@ -32,7 +32,7 @@ struct HubGuard {
     private var right: HubRight {
         switch path.call {
         case .installation: .listen
-        case .messages, .message: .send
+        case .messages, .message, .schedules, .schedule: .send
         // Whoever has any right is told that it is not there.
         case .later: .listen
         }

@@ -1,14 +1,17 @@
 import HTTPTypes
 import Model
 
-/// `POST /{hub}/messages`: a native notification to whom its tags mean, or to one device by its handle (contract §7).
+/// `POST /{hub}/messages`: a native notification to whom its tags mean, or to one device by its handle (contract §7); or the same later, by
+/// `POST /{hub}/schedulednotifications` (§7.5).
 struct SendRequest {
     private let request: VendorRequest
     private let settings: HubsSettings
+    private let isScheduled: Bool
 
-    init(_ request: VendorRequest, settings: HubsSettings) {
+    init(_ request: VendorRequest, settings: HubsSettings, isScheduled: Bool = false) {
         self.request = request
         self.settings = settings
+        self.isScheduled = isScheduled
     }
 
     /// - Throws: `AdapterError` with the text of the answer.
@@ -16,10 +19,12 @@ struct SendRequest {
         try checkFormat()
         guard request.parameter("test") == nil else { throw Self.fault("Test sends are not available on this gateway") }
         let head = try PushHeaders(request, settings)
+        let dueAt = isScheduled ? try scheduleTime() : nil
         var submission = Submission(
             content: try content(head),
             audience: .everyone,
-            timeToLive: head.timeToLive,
+            dueAt: dueAt,
+            timeToLive: head.timeToLive(from: dueAt ?? request.receivedAt),
             collapseID: head.collapseID
         )
         if isDirect {
@@ -45,6 +50,18 @@ struct SendRequest {
             throw Self.fault("The notification format '\(format.prefix(32))' is not known")
         }
         throw Self.fault("The notification format '\(format)' is not available on this gateway")
+    }
+
+    /// From five minutes to seven days ahead (contract §7.5).
+    private func scheduleTime() throws(AdapterError) -> Timestamp {
+        let name = "ServiceBusNotification-ScheduleTime"
+        guard let text = request.header(name), !text.isEmpty else { throw AdapterError(.missing, field: name) }
+        guard let time = HubTime.parse(text) else { throw Self.fault("The value of \(name) is not valid") }
+        let (first, last) = (HubsLimits.scheduleLead, HubsLimits.scheduleAhead)
+        guard (request.receivedAt + first...request.receivedAt + last).contains(time) else {
+            throw Self.fault("The value of \(name) is not between 5 minutes and 7 days from now")
+        }
+        return time
     }
 
     /// `direct`, with or without a value, wherever it stands (contract, Decisions).
@@ -100,7 +117,7 @@ struct PushHeaders {
     private(set) var type: PushType?
     private(set) var priority: Int?
     private(set) var collapseID: String?
-    private(set) var timeToLive = HubsLimits.timeToLive
+    private var end: Timestamp?
 
     /// - Throws: `AdapterError` with the text of the answer.
     init(_ request: VendorRequest, _ settings: HubsSettings) throws(AdapterError) {
@@ -117,9 +134,13 @@ struct PushHeaders {
             collapseID = text
         }
         try check(topic: request.header("apns-topic"), settings)
-        if let end = try Self.end(request) {
-            timeToLive = min(max(end - request.receivedAt, HubsLimits.minimumTimeToLive), HubsLimits.maximumTimeToLive)
-        }
+        end = try Self.end(request)
+    }
+
+    /// How long a push lives that is due at `start`.
+    func timeToLive(from start: Timestamp) -> Duration {
+        guard let end else { return HubsLimits.timeToLive }
+        return min(max(end - start, HubsLimits.minimumTimeToLive), HubsLimits.maximumTimeToLive)
     }
 
     private static func fault(_ name: String) -> AdapterError {

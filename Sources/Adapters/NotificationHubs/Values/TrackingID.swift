@@ -31,8 +31,9 @@ enum HubMessageID {
         return "\(HexCoding.encode(bytes))-\(HubTime.compact(Timestamp(milliseconds: time)))-1-1"
     }
 
-    /// Nil for what `text` would not have made.
-    static func parse(_ text: String) -> MessageID? {
+    /// Nil for what `text` would not have made; a schedule's id has underscores.
+    static func parse(_ written: String) -> MessageID? {
+        let text = written.replacing("_", with: "-")
         guard text.utf8.count <= 64, let head = text.split(separator: "-").first, head.utf8.count == 32,
             let uuid = HexCoding.decode(String(head)).flatMap({ UUID(bytes: $0) })
         else { return nil }
