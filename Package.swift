@@ -186,6 +186,7 @@ var parts: [Part] = [
     .library("RationalOwl", path: "Sources/Adapters/RationalOwl", [.ours("Model"), httpTypes]),
     .library("IPNS", path: "Sources/Adapters/IPNS", [.ours("Model"), httpTypes]),
     .library("UPMC", path: "Sources/Adapters/UPMC", [.ours("Model"), crypto, httpTypes]),
+    .library("NotificationHubs", path: "Sources/Adapters/NotificationHubs", [.ours("Model"), crypto, httpTypes]),
 
     // Transports.
     .library("HTTP2", [.ours("CNGHTTP2"), .ours("COpenSSL"), .ours("CLinuxEvents"), locks]),
@@ -206,7 +207,8 @@ var parts: [Part] = [
         "Gateway",
         [
             .ours("APNs"), .ours("Commands"), .ours("DeliveryEngine"), .ours("HTTP2"), .ours("IPNS"), .ours("Model"),
-            .ours("Postgres"), .ours("RationalOwl"), .ours("Routing"), .ours("UPMC"), .ours("Webhooks"),
+            .ours("NotificationHubs"), .ours("Postgres"), .ours("RationalOwl"), .ours("Routing"), .ours("UPMC"),
+            .ours("Webhooks"),
             .product("Hummingbird", .hummingbird), .product("HummingbirdTLS", .hummingbird),
             .product("HummingbirdCore", .hummingbird), .product("Configuration", .configuration),
             .product("Yams", .yams), .product("UnixSignals", .serviceLifecycle), .product("SystemPackage", .system),
@@ -261,6 +263,11 @@ var parts: [Part] = [
     .tests(
         "UPMCTests",
         [.ours("UPMC"), .ours("Model"), .ours("TestKit"), crypto, httpTypes],
+        resources: [.copy("Fixtures")]
+    ),
+    .tests(
+        "NotificationHubsTests",
+        [.ours("NotificationHubs"), .ours("Model"), .ours("TestKit"), crypto, httpTypes],
         resources: [.copy("Fixtures")]
     ),
     .tests(

@@ -199,7 +199,13 @@ package struct CommandHandler: Sendable {
     }
 
     /// An app that is not provisioned is the caller's slip, everything else our trouble.
-    private func refusal(of error: StoreError) -> Refusal { error.code == .missing ? .unknownBinding : unavailable }
+    private func refusal(of error: StoreError) -> Refusal {
+        switch error.code {
+        case .missing: .unknownBinding
+        case .outdated: .outdated
+        case .unavailable, .conflict, .timedOut, .failed: unavailable
+        }
+    }
 }
 
 /// Runs `body` again when another transaction won, at most `CommandLimits.conflictRetries` times: what was rolled back may be done again.

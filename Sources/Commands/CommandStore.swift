@@ -135,6 +135,9 @@ package enum StoreStatement: Sendable, Hashable {
     /// → `.standing`
     case standing(AppScope, key: VendorDeviceKey)
 
+    /// That the active identity of this key has these attributes, until the transaction ends; else nothing of it is done: `StoreError.outdated`. → `.count`
+    case expect(AppScope, key: VendorDeviceKey, attributes: JSONObject)
+
     // Badges
     /// Nil reads. → `.badge`, nil when nobody answers to the holder
     case setBadge(AppScope, BadgeHolder, Int?)
@@ -162,6 +165,8 @@ package enum StoreStatement: Sendable, Hashable {
     case putPage(MessageID, PageReference, body: String, expiresAt: Timestamp)
     /// What an audience is expanded by; after its acceptance. → `.count`
     case setPace(MessageID, Pace)
+    /// A message of the scope's dialect, with its settled deliveries counted. → `.report`
+    case report(AppScope, MessageID)
 
     // Histories that are only looked at. A caller that names a user alone is one here.
     /// One message of that user, who must be the caller's. → `.inbox` with one entry or none
@@ -208,6 +213,7 @@ package enum StoreAnswer: Sendable, Hashable {
     case members([GroupMember]?)
     case recipients([RecipientTarget])
     case number(String?)
+    case report(MessageReport?)
 }
 
 /// What came of a receipt by number.

@@ -9,6 +9,8 @@ package struct StoreError: Error, Sendable, Hashable, CustomStringConvertible {
         case timedOut
         /// A row that the new one belongs to is not there: the app of a registration.
         case missing
+        /// What the call builds on has changed since it was read: it must be read again.
+        case outdated
         /// A bug or a schema that does not fit.
         case failed
     }
@@ -22,6 +24,6 @@ package struct StoreError: Error, Sendable, Hashable, CustomStringConvertible {
         self.detail = detail
     }
 
-    package var isRetriable: Bool { code != .failed && code != .missing }
+    package var isRetriable: Bool { code != .failed && code != .missing && code != .outdated }
     package var description: String { "\(code): \(detail)" }
 }

@@ -55,6 +55,48 @@ final class ProvisioningReaderTests {
         #expect(keys?.map(\.kind) == ["app"] && keys?.map(\.value) == ["hr.mobile"])
     }
 
+    private func hub(_ fields: String) throws -> ProvisioningFile.Binding? {
+        let file = good.replacingOccurrences(of: "routes: []", with: "  notificationhubs: { \(fields) }")
+        return try read(file, inline: true).tenants.first?.apps.first?.bindings.first { $0.vendor == .notificationHubs }
+    }
+
+    // Design §7: a hub's access rules; its keys are secrets, names and rights settings.
+    @Test func aHubIsReadWithItsKeys() throws {
+        let binding = try #require(
+            try hub(
+                """
+                hub: Shop-Hub, host: Push.example.com, keys: [ \
+                { name: Full, valueEnv: ACME_KEY, secondary: 0123456789abcdef, rights: [listen, send, manage] }, \
+                { name: Listen, valueEnv: ACME_KEY, rights: [listen] } ]
+                """
+            )
+        )
+        #expect(binding.keys.map(\.kind) == ["hub"] && binding.keys.map(\.value) == ["shop-hub"])
+        #expect(binding.host == "push.example.com")
+        #expect(binding.settings["rules"] == ["Full": ["listen", "send", "manage"], "Listen": ["listen"]])
+        #expect(binding.settings["topic"] == "com.example.shop")
+        let key = "0123456789abcdef0123"
+        #expect(
+            binding.secrets
+                == ["primary/Full": key, "secondary/Full": "0123456789abcdef", "primary/Listen": key]
+        )
+    }
+
+    @Test(arguments: [
+        "hub: shop", "hub: shop, keys: []", "hub: shop, keys: [ { name: a, valueEnv: ACME_KEY } ]",
+        "hub: shop, keys: [ { name: a, valueEnv: ACME_KEY, rights: [push] } ]",
+        "hub: shop, keys: [ { name: a, value: short, rights: [send] } ]",
+        "hub: shop, keys: [ { name: a, valueEnv: ACME_KEY, rights: [send], more: 1 } ]",
+        "hub: shop, keys: [ { name: a, valueEnv: ACME_KEY, rights: [send] }, { name: a, valueEnv: ACME_KEY, rights: [send] } ]",
+        "hub: v1, keys: [ { name: a, valueEnv: ACME_KEY, rights: [send] } ]",
+        "hub: pushapp, keys: [ { name: a, valueEnv: ACME_KEY, rights: [send] } ]",
+        "hub: shop, settings: { rules: {} }, keys: [ { name: a, valueEnv: ACME_KEY, rights: [send] } ]",
+        "keys: [ { name: a, valueEnv: ACME_KEY, rights: [send] } ]",
+    ])
+    func aHubThatCannotBeIsRefused(_ fields: String) {
+        #expect(throws: ProvisioningProblem.self) { try hub(fields) }
+    }
+
     @Test func anIPNSSettingThatNobodyKnowsStopsIt() throws {
         let binding = "  ipns: { appId: hr.mobile, settings: { operations: { x: send } } }"
         #expect(throws: ProvisioningProblem.self) {

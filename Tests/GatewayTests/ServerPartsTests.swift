@@ -67,6 +67,18 @@ struct VendorMountsTests {
         #expect(mounts.match(path: "/pushAppX", method: .post) == nil)
     }
 
+    // Contract azure.md §3.5: paths are compared without case; §1: the hub is the first part, and anybody's choice.
+    @Test func aHubIsFoundByTheSecondPartOfItsPath() {
+        for path in ["/any-hub/messages", "/any-hub/Installations/i1/", "//h//registrationids"] {
+            #expect(mounts.match(path: path, method: .post)?.adapter.vendor == .notificationHubs, "\(path)")
+        }
+        #expect(mounts.match(path: "/messages", method: .post) == nil)
+        #expect(mounts.match(path: "/hub/message", method: .post) == nil)
+        // What another vendor has by name stays its own.
+        #expect(mounts.match(path: "/pushApp/messages", method: .post)?.adapter.vendor == .rationalOwl)
+        #expect(mounts.match(path: "/hub/messages/x.ctl", method: .post)?.adapter.vendor == .upmc)
+    }
+
     @Test func vendorsOwnTheirFirstSegments() {
         #expect(mounts.reservedSegments.isSuperset(of: ["pushApp", "msgClient", "server", "ro"]))
     }

@@ -37,7 +37,7 @@ package struct IPNSError: Error, Sendable, Hashable {
         case .unknownDevice, .unknownSender, .unknownGroup, .noRecipients:
             self.init(.notRegistered, "DEVICE OR USER NOT REGISTERED")
         case .unknownMessage, .unknownMedia: self.init(.unknownMessage, "MESSAGE NOT FOUND")
-        case .unknownTemplate, .unsupported: self.init(.failure, "NOT SUPPORTED")
+        case .unknownTemplate, .unsupported, .outdated: self.init(.failure, "NOT SUPPORTED")
         case .noCredential: self.init(.failure, "NO PUSH CREDENTIAL")
         case .invalid("content"): self.init(.tooLarge, "PUSH MESSAGE TOO LARGE")
         case .invalid("token"): self.init(.invalidToken, "INVALID DEVICE TOKEN")

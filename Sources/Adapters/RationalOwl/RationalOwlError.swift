@@ -67,7 +67,7 @@ package struct RationalOwlError: Error, Sendable, Hashable {
         case .rateLimited(let after): self = .tooFast(after: after)
         case .idempotencyMismatch:
             self.init(.unknown, "같은 Idempotency-Key로 다른 요청이 접수되었습니다.", "idempotency key was used for another request")
-        case .unsupported: self.init(.unknown, "지원하지 않는 기능입니다.", "not supported")
+        case .unsupported, .outdated: self.init(.unknown, "지원하지 않는 기능입니다.", "not supported")
         case .unavailable(let after):
             // 200 with -1, so that an app tries again instead of treating the server as gone (contract, Decisions).
             self.init(.unknown, "일시적인 오류입니다. 잠시 후 다시 시도해 주세요.", "temporarily unavailable", retryAfter: after)

@@ -43,7 +43,7 @@ package struct UPMCError: Error, Sendable, Hashable {
         case .tooMany(let name, let limit): self.init(.badRequest, "\(Self.wireName(name)) is over \(limit)")
         case .rateLimited: self.init(.denied, "too many requests")
         case .idempotencyMismatch: self.init(.badRequest, "request was repeated with another body")
-        case .unavailable: self.init(.serverError, "server error")
+        case .unavailable, .outdated: self.init(.serverError, "server error")
         }
     }
 

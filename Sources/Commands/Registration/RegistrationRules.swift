@@ -25,16 +25,21 @@ enum RegistrationRules {
         // 32 digits: as long as a random one, and no way back to the token.
         let derived =
             registration.derivesKey ? registration.token.map { ids.sha256(Array($0.text.utf8)).prefix(32) } : nil
+        let key = registration.key ?? VendorDeviceKey(derived.map { String($0) } ?? ids.randomHex(byteCount: 16))
         let statement = StoreStatement.register(
             context.scope,
-            key: registration.key ?? VendorDeviceKey(derived.map { String($0) } ?? ids.randomHex(byteCount: 16)),
+            key: key,
             registration,
             identity: IdentityID(rawValue: ids.uuid(at: context.now)),
             device: DeviceID(rawValue: ids.uuid(at: context.now)),
             at: context.now
         )
-        return Plan(statement) { answer in
-            if case .registered(let registered) = answer { .registration(.registered(registered)) } else { nil }
+        let condition = registration.expected.map { [StoreStatement.expect(context.scope, key: key, attributes: $0)] }
+        return Plan((condition ?? []) + [statement]) { answers in
+            guard case .registered(let registered)? = answers.last else {
+                return .refused(.unavailable(retryAfter: nil))
+            }
+            return .registration(.registered(registered))
         }
     }
 
@@ -117,7 +122,8 @@ extension DeviceRegistration {
         if !Storable.fits(phone, CommandLimits.keyBytes) { return "phone" }
         if !Storable.fits(rawPhone, CommandLimits.keyBytes) { return "phone" }
         if !Storable.fits(.object(attributes), CommandLimits.attributeBytes) { return "attributes" }
-        if let tags, tags.count > CommandLimits.tagsPerIdentity { return "tags" }
+        if let tags, tags.count(where: { !$0.isSystem }) > CommandLimits.tagsPerIdentity { return "tags" }
+        if let tags, tags.count > CommandLimits.tagsPerIdentity + CommandLimits.systemTagsPerIdentity { return "tags" }
         if let zone = clock.timeZone, !zone.isKnown || zone.text.utf8.count > TimeZoneName.limitBytes {
             return "timeZone"
         }

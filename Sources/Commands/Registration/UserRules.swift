@@ -7,10 +7,11 @@ enum UserRules {
         guard let key = registration.key else { return .refused(.invalid("key")) }
         if let field = unstorableField(change) { return .refused(.invalid(field)) }
         let first = RegistrationRules.plan(.register(registration), context)
-        guard first.statements.count == 1 else { return first }
+        guard !first.statements.isEmpty else { return first }
         let statements = first.statements + [.assignUser(context.scope, key: key, change)]
         return Plan(statements) { answers in
-            guard case .registered(let registered)? = answers.first, case .assigned(let user?)? = answers.last else {
+            guard case .registered(let registered)? = answers.dropLast().last, case .assigned(let user?)? = answers.last
+            else {
                 return .refused(.unavailable(retryAfter: nil))
             }
             return .registration(.enlisted(registered, user))

@@ -10,6 +10,11 @@ enum SubmissionRules {
             return Plan(.control(context.scope, message, control, by: context.call.actor, at: context.now)) { answer in
                 if case .count(let count) = answer { .submission(.controlled(count > 0)) } else { nil }
             }
+        case .report(let message):
+            return Plan(.report(context.scope, message)) { answer in
+                guard case .report(let report) = answer else { return nil }
+                return report.map { .submission(.report($0)) } ?? .refused(.unknownMessage)
+            }
         case .submit: return .refused(.unsupported("submit"))
         }
     }

@@ -141,6 +141,7 @@ struct Problem: Error, Hashable {
         case .tooMany(let what, let limit): self = .invalid(what, "at most \(limit)")
         case .rateLimited(let after): self = .rateLimited(Int(after?.components.seconds ?? 1))
         case .idempotencyMismatch: self = .conflict
+        case .outdated: self = .unavailable(1)
         case .unsupported(let what): self = .invalid(what, "is not available on this gateway")
         case .unavailable(let after): self = .unavailable(Int(after?.components.seconds ?? 5))
         }

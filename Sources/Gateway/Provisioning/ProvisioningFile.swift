@@ -192,7 +192,9 @@ struct ProvisioningReader {
             timing.windows.hold = IPNSSettings.outsideWindow(ipns.settings) ?? timing.windows.hold
         }
         try fields.finish()
-        return .init(id: id, platforms: platforms, bindings: bindings, timing: timing)
+        var app = ProvisioningFile.App(id: id, platforms: platforms, bindings: bindings, timing: timing)
+        Self.nameTopics(&app)
+        return app
     }
 
     private func platformSettings(
@@ -232,10 +234,11 @@ struct ProvisioningReader {
             if let service = try fields.optionalText("serviceId") { keys.append(("service", service)) }
         case .ipns: keys.append(("app", try fields.text("appId")))
         case .upmc: keys = try upmcKeys(&fields)
+        case .notificationHubs: keys = try hubKeys(&fields)
         default:
             throw ProvisioningProblem(
                 path: path,
-                problem: "the vendor '\(vendor)' is not supported yet; use rationalowl, ipns or upmc"
+                problem: "the vendor '\(vendor)' is not supported yet; use rationalowl, ipns, upmc or notificationhubs"
             )
         }
         let host = try fields.optionalText("host")?.lowercased()
@@ -248,6 +251,7 @@ struct ProvisioningReader {
         }
         var secrets: [String: String] = [:]
         if Vendor(vendor) == .upmc { secrets = try upmcSecrets(&fields, &settings, path) }
+        if Vendor(vendor) == .notificationHubs { secrets = try hubSecrets(&fields, &settings, path) }
         let problems =
             switch Vendor(vendor) {
             case .rationalOwl: RationalOwlSettings.problems(in: settings)

@@ -1,7 +1,7 @@
 import HTTPTypes
 import Model
 
-/// Which adapter answers a path: exact paths first, then the longest prefix, then the endings of names. Repeated slashes are one.
+/// Which adapter answers a path: exact paths first, then the longest prefix, then the endings of names, then second parts. Repeated slashes are one.
 struct VendorMounts: Sendable {
     struct Match: Sendable {
         var adapter: any VendorAdapter
@@ -18,6 +18,7 @@ struct VendorMounts: Sendable {
     private var exact: [String: [Entry]] = [:]
     private var prefixes: [(path: String, entry: Entry)] = []
     private var suffixes: [(ending: String, entry: Entry)] = []
+    private var seconds: [String: Entry] = [:]
 
     init(_ adapters: [any VendorAdapter]) {
         for adapter in adapters {
@@ -27,6 +28,7 @@ struct VendorMounts: Sendable {
                 case .exact(let path): exact[Self.canonical(path), default: []].append(entry)
                 case .prefix(let path): prefixes.append((Self.canonical(path), entry))
                 case .suffix(let ending): suffixes.append((ending.lowercased(), entry))
+                case .within(let part): seconds[part.lowercased()] = entry
                 }
             }
         }
@@ -48,8 +50,14 @@ struct VendorMounts: Sendable {
         }
         let below = prefixes.first { path == $0.path || path.hasPrefix($0.path + "/") }?.entry
         let lowered = path.lowercased()
-        guard let entry = below ?? suffixes.first(where: { lowered.hasSuffix($0.ending) })?.entry else { return nil }
+        let named = below ?? suffixes.first(where: { lowered.hasSuffix($0.ending) })?.entry
+        guard let entry = named ?? second(of: lowered) else { return nil }
         return Match(adapter: entry.adapter, route: entry.route, methodFits: true)
+    }
+
+    private func second(of path: String) -> Entry? {
+        let parts = path.split(separator: "/", maxSplits: 2)
+        return parts.count > 1 ? seconds[String(parts[1])] : nil
     }
 
     private static func canonical(_ path: String) -> String {

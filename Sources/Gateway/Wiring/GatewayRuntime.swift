@@ -6,6 +6,7 @@ import Foundation
 import IPNS
 import Logging
 import Model
+import NotificationHubs
 import Postgres
 import RationalOwl
 import ServiceLifecycle
@@ -19,7 +20,9 @@ struct GatewayRuntime {
     let registry: PrometheusRegistry
 
     /// Every dialect this gateway speaks. A new vendor is one line here.
-    static let adapters: [any VendorAdapter] = [RationalOwlAdapter(), IPNSAdapter(), UPMCAdapter(), NativeAdapter()]
+    static let adapters: [any VendorAdapter] = [
+        RationalOwlAdapter(), IPNSAdapter(), UPMCAdapter(), NotificationHubsAdapter(), NativeAdapter(),
+    ]
 
     /// Those whose devices ask for their messages.
     static let inboxVendors = Set(adapters.filter(\.keepsInbox).map(\.vendor))

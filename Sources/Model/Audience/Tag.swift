@@ -14,6 +14,12 @@ package struct Tag: Sendable, Hashable, CustomStringConvertible {
         self.text = text
     }
 
+    /// What the gateway itself says of an identity, so that an audience can be narrowed to a platform. No caller can write it.
+    package init(_ platform: Platform) { text = "$Platform:\(platform.rawValue)" }
+
+    /// Whether it is none of those that people make up.
+    package var isSystem: Bool { text.hasPrefix("$") }
+
     package var description: String { text }
 
     private static func folded(_ written: some StringProtocol) -> String? {

@@ -68,6 +68,22 @@ package struct TagExpression: Sendable, Hashable {
         guard tagCount <= limit else { throw Fault(code: .tooManyTags, offset: 0) }
     }
 
+    /// Whoever has `tag`.
+    package init(_ tag: Tag) {
+        root = .tag(tag)
+        tagCount = 1
+    }
+
+    private init(root: Node, tagCount: Int) {
+        self.root = root
+        self.tagCount = tagCount
+    }
+
+    /// Those of them who have `tag`. What is written keeps its limits: this one is not the caller's.
+    package func narrowed(to tag: Tag) -> TagExpression {
+        TagExpression(root: .all([.tag(tag), root]), tagCount: tagCount + 1)
+    }
+
     /// Whether a target with exactly these tags is meant.
     package func matches(_ tags: Set<Tag>) -> Bool { Self.matches(root, tags) }
 

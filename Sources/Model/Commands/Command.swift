@@ -44,6 +44,8 @@ package enum Refusal: Sendable, Hashable {
     case rateLimited(retryAfter: Duration?)
     /// The same idempotency key came with another body.
     case idempotencyMismatch
+    /// What the command builds on has changed since it was read.
+    case outdated
     /// Nobody can do that here (no SMS provider).
     case unsupported(String)
     /// Our own trouble: database down, shedding. Answered so that the caller tries again.

@@ -48,6 +48,8 @@ package struct DeviceRegistration: Sendable, Hashable {
     package var tags: [Tag]?
     /// The zone of its clock and when it may be rung.
     package var clock: DeviceClock
+    /// What the attributes of the active identity must be for this to be done; nil: whatever they are.
+    package var expected: JSONObject?
 
     package init(
         key: VendorDeviceKey?,

@@ -2,6 +2,8 @@
 package enum SubmissionCommand: Sendable, Hashable {
     case submit(Submission)
     case control(MessageControl, message: String)
+    /// What became of a message of the caller's dialect.
+    case report(message: MessageID)
 }
 
 /// What may be done to a message that is not done.
@@ -154,6 +156,7 @@ package enum SubmissionReply: Sendable, Hashable {
     case controlled(Bool)
     /// Committed, where the call's dialect numbers messages or unknown addressees are omitted.
     case addressed(AddressedSubmission)
+    case report(MessageReport)
 }
 
 /// What is told of a submission beyond its id.

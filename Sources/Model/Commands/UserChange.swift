@@ -26,10 +26,21 @@ package struct IdentityStanding: Sendable, Hashable {
     package var state: IdentityState
     package var token: DeviceToken?
     package var user: UserID?
+    package var tokenState: TokenState
+    /// As they were registered.
+    package var attributes: JSONObject
 
-    package init(state: IdentityState, token: DeviceToken?, user: UserID?) {
+    package init(
+        state: IdentityState,
+        token: DeviceToken?,
+        user: UserID?,
+        tokenState: TokenState = .active,
+        attributes: JSONObject = JSONObject()
+    ) {
         self.state = state
         self.token = token
         self.user = user
+        self.tokenState = tokenState
+        self.attributes = attributes
     }
 }

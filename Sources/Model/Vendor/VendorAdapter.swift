@@ -21,6 +21,13 @@ package protocol VendorAdapter: Sendable {
     /// - Throws: `AdapterError` when a field is missing or wrong; `refuse` then writes the answer.
     func decode(_ request: VendorRequest, settings: BindingSettings) throws(AdapterError) -> [Command]
 
+    /// What the call asks for besides, once `replies` are known: for calls that change what they must read first. The replies to these commands take
+    /// the place of `replies`; none: the call is done. The gateway asks a bounded number of times.
+    ///
+    /// - Throws: `AdapterError` when what was read does not allow it; `refuse` then writes the answer.
+    func sequel(to replies: [Reply], of request: VendorRequest, settings: BindingSettings) throws(AdapterError)
+        -> [Command]
+
     /// The vendor's answer to `replies`, one per command of `decode`, or a single refusal for the whole call
     /// (unknown binding, our own trouble).
     func encode(_ replies: [Reply], for request: VendorRequest, settings: BindingSettings) -> VendorResponse
@@ -49,6 +56,12 @@ extension VendorAdapter {
     package var isPersonal: Bool { true }
     package var keepsInbox: Bool { false }
 
+    package func sequel(to replies: [Reply], of request: VendorRequest, settings: BindingSettings) throws(AdapterError)
+        -> [Command]
+    {
+        []
+    }
+
     package func trackingCallback(for deliveries: [DeliverySnapshot], settings: BindingSettings) -> VendorRequestBody? {
         nil
     }
@@ -74,6 +87,8 @@ package struct VendorRoute: Sendable, Hashable {
         case prefix(String)
         /// Every path that ends so, in whatever case; after exact paths and prefixes.
         case suffix(String)
+        /// Every path whose second part is this, in whatever case, with all below it: `/{hub}/messages`. After all others.
+        case within(String)
     }
 
     /// The name in metrics, logs and the compatibility matrix: `installApp`.

@@ -12,7 +12,8 @@ extension AdapterContract {
         .unknownBinding, .unauthorized, .unknownDevice, .unknownMessage, .unknownMedia, .unknownSender,
         .unknownGroup("g"), .unknownTemplate, .noCredential, .invalid("dueAt"), .invalid("callback"),
         .invalid("no such field"), .tooMany("audience", limit: 1), .rateLimited(retryAfter: .seconds(2)),
-        .rateLimited(retryAfter: nil), .idempotencyMismatch, .unsupported("x"), .unavailable(retryAfter: nil),
+        .rateLimited(retryAfter: nil), .idempotencyMismatch, .outdated, .unsupported("x"),
+        .unavailable(retryAfter: nil),
         .unavailable(retryAfter: .seconds(5)),
     ]
 

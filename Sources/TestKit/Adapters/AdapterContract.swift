@@ -28,6 +28,7 @@ package enum AdapterContract {
                         case .exact(let path): path
                         case .prefix(let path): path + "/no/such.call"
                         case .suffix(let end): "/somewhere" + (end.hasPrefix("/") ? end : "/\(end)")
+                        case .within(let part): "/somewhere/\(part)/no/such/call"
                         }
                     var request = subject.documented.first ?? VendorRequest(route: route.name, path: path)
                     (request.route, request.path, request.body, request.query) = (route.name, path, body, nil)

@@ -6,7 +6,7 @@ package enum CommandStoreContract {
     /// Every rule; each wants a world of its own.
     package static let rules: [ContractRule] =
         registration + senders + submission + receipts + AudienceContract.groups + AudienceContract.users + kept
-        + InboxContract.rules + BadgeContract.commands
+        + InboxContract.rules + BadgeContract.commands + ReportContract.commands
 
     private static let registration = [
         ContractRule("a first registration is new, its repeat was active") { world in

@@ -11,7 +11,12 @@ package struct InMemoryCommandStore: CommandStore {
         _ statements: [StoreStatement],
         in tenant: TenantID
     ) async throws(StoreError) -> [StoreAnswer] {
-        try database.transaction { tables, now in statements.map { tables.run($0, in: tenant, now: now) } }
+        let answers = try database.transaction { tables, now -> [StoreAnswer]? in
+            if statements.contains(where: { tables.isOutdated($0, in: tenant) }) { return nil }
+            return statements.map { tables.run($0, in: tenant, now: now) }
+        }
+        guard let answers else { throw StoreError(.outdated, "changed") }
+        return answers
     }
 
     package func run(

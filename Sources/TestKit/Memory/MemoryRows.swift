@@ -48,6 +48,7 @@ package struct IdentityRow: Sendable {
     package var tags: Set<Tag> = []
     package var acceptsPush = true
     package var alias: UserID?
+    package var attributes = JSONObject()
 }
 
 /// One group of users.

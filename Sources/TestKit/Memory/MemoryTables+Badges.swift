@@ -56,7 +56,13 @@ extension MemoryTables {
 
     func standing(_ tenant: TenantID, _ scope: AppScope, _ key: VendorDeviceKey) -> IdentityStanding? {
         identityRow(tenant, scope, key).map {
-            IdentityStanding(state: $0.state, token: devices[Scoped(tenant, $0.device)]?.token, user: $0.user)
+            IdentityStanding(
+                state: $0.state,
+                token: devices[Scoped(tenant, $0.device)]?.token,
+                user: $0.user,
+                tokenState: devices[Scoped(tenant, $0.device)]?.tokenState ?? .none,
+                attributes: $0.attributes
+            )
         }
     }
 

@@ -36,6 +36,7 @@ extension MemoryTables {
         row.registeredAt = at
         row.seenAt = at
         if let tags = registration.tags { row.tags = Set(tags) }
+        if !registration.attributes.isEmpty { row.attributes = registration.attributes }
         devices[Scoped(tenant, device)]?.clock.change(registration.clock)
         identityByKey[index] = row.id
         link(tenant, row)

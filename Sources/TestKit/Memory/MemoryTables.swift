@@ -139,6 +139,9 @@ struct MemoryTables: Sendable {
         case .putVariables(let message, let variables): putVariables(tenant, message, variables)
         case .putPage(_, let page, let body, _): putPage(page, body)
         case .setPace: .count(1)
+        // `InMemoryCommandStore` has asked `isOutdated` before anything was done.
+        case .expect: .count(1)
+        case .report(let scope, let message): .report(report(tenant, scope, message))
         }
     }
 

@@ -96,7 +96,7 @@ extension RationalOwlResponse {
         case .rateLimited: fail(RationalOwlError(refusal, at: endpoint))
         case .unknownBinding, .unauthorized, .unknownDevice, .unknownMessage, .unknownMedia, .unknownSender,
             .unknownGroup, .unknownTemplate, .noRecipients, .noCredential, .invalid, .tooMany, .idempotencyMismatch,
-            .unsupported:
+            .unsupported, .outdated:
             .text("ok")
         }
     }

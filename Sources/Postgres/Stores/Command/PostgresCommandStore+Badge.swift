@@ -33,7 +33,9 @@ extension PostgresCommandStore {
                 IdentityStanding(
                     state: try row.word("state"),
                     token: try row.optionalText("token").map { DeviceToken(stored: $0) },
-                    user: try row.optionalID("user_id")
+                    user: try row.optionalID("user_id"),
+                    tokenState: try row.word("token_state"),
+                    attributes: try row.object("attributes")
                 )
             )
         }

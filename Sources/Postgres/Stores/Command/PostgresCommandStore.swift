@@ -124,6 +124,8 @@ package struct PostgresCommandStore: CommandStore {
             userMessage(tenant, scope, caller, user, number, hiddenBy)
         case .unread(let scope, let caller, let owner, let hiddenBy, let limit, let at):
             unread(tenant, scope, caller, owner, hiddenBy, limit, at)
+        case .expect(let scope, let key, let attributes): expect(tenant, scope, key, attributes)
+        case .report(let scope, let message): report(tenant, scope, message)
         }
     }
 }

@@ -21,7 +21,7 @@ extension StoreStatement {
         case .history(_, _, let page, _): page.look == nil
         case .identity, .sender, .groups, .delivery, .undelivered, .app, .resolve, .resolveUsers, .resolveAliases,
             .recipients, .media, .inboxMessage, .unreceived, .preferences, .numbers, .standing, .titledGroups,
-            .members, .userMessage, .unread:
+            .members, .userMessage, .unread, .expect, .report:
             false
         case .register, .updateToken, .unregister, .registerSender, .enrolSender, .setCallback, .putVerification,
             .checkVerification, .putGroup, .deleteGroup, .changeMembers, .receipt, .touch, .accept, .control, .putMedia,
@@ -39,12 +39,12 @@ extension StoreStatement {
         case .register, .updateToken, .identity, .registerSender, .sender, .enrolSender, .setCallback, .putVerification,
             .checkVerification, .putGroup, .receipt, .delivery, .touch, .app, .reportNumber, .preferences,
             .setPreferences, .drawNumbers, .numbers, .assignUser, .standing, .setBadge, .acknowledge, .visit,
-            .createGroup, .sequenceMessage, .setPace:
+            .createGroup, .sequenceMessage, .setPace, .expect:
             true
         case .number(_, _, let targets, _): targets.count <= Self.shortTargetLimit
         case .unregister, .deleteGroup, .groups, .changeMembers, .undelivered, .resolve, .resolveUsers,
             .resolveAliases, .recipients, .control, .putMedia, .media, .history, .inboxMessage, .poll, .unreceived,
-            .titledGroups, .members, .putVariables, .putPage, .userMessage, .unread:
+            .titledGroups, .members, .putVariables, .putPage, .userMessage, .unread, .report:
             false
         }
     }

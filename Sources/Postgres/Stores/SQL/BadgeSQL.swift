@@ -7,7 +7,8 @@ enum BadgeSQL {
 
     static let standing = StoreSQL.tenant(
         """
-        SELECT i.state, i.user_id, d.token FROM gateway.identity i
+        SELECT i.state, i.user_id, i.attributes, d.token, coalesce(d.token_state, 'none') AS token_state
+        FROM gateway.identity i
         LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
         WHERE i.tenant_id = $1 AND i.app_id = $2 AND i.vendor = $3 AND i.key = $4
         """

@@ -6,6 +6,8 @@ enum RegistrationSQL {
     static let updateToken = StoreSQL.function("update_token", 7, columns: "update_token AS count")
     static let unregister = StoreSQL.function("unregister_identities", 5, columns: "unregister_identities AS count")
 
+    static let expect = StoreSQL.function("expect_identity", 5, columns: "expect_identity AS count")
+
     static let identity = StoreSQL.tenant(
         """
         SELECT i.identity_id, i.device_id, i.state, i.phone, coalesce(d.platform, 'ios') AS platform
@@ -51,6 +53,6 @@ enum RegistrationSQL {
         register, registerTagged, registerTimed, updateToken, unregister, identity, registerSender, sender, enrol,
         setCallback,
         putVerification,
-        checkVerification,
+        checkVerification, expect,
     ]
 }

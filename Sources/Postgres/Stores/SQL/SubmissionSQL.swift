@@ -101,7 +101,23 @@ enum SubmissionSQL {
         """
     )
 
+    /// A message with its settled deliveries by outcome: one row each, and one where there are none. One partition only.
+    static let report = StoreSQL.tenant(
+        """
+        SELECT m.message_id, m.state, m.content, m.accepted_at, t.outcome, t.reason, t.count, t.first_at, t.last_at
+        FROM gateway.message m
+        LEFT JOIN LATERAL (
+            SELECT d.state AS outcome, d.reason, count(*) AS count, min(d.sent_at) AS first_at, max(d.sent_at) AS last_at
+            FROM gateway.delivery d
+            WHERE d.tenant_id = $1 AND d.due_day = m.due_day AND d.message_id = m.message_id
+            GROUP BY d.state, d.reason) t ON true
+        WHERE m.tenant_id = $1 AND m.message_id = $2 AND m.app_id = $3 AND m.vendor = $4
+        ORDER BY t.outcome, t.reason NULLS FIRST
+        """
+    )
+
     static let all = [
+        report,
         app, resolve, resolvePhone, resolveKey, resolveUser, resolveDevice, resolveUsers, resolveAliases,
         accept, control,
     ]

@@ -12,6 +12,7 @@ extension StoreError {
         case .timeout: return .timedOut
         case .serializationFailure, .deadlock, .lockTimeout, .uniqueViolation, .stalePlan, .shardMoved: return .conflict
         case .foreignKeyViolation: return .missing
+        case .raised where error.sqlState == "GW409": return .outdated
         case .cancelled, .closed, .authenticationFailed: return .unavailable
         default: return error.isRetriable ? .unavailable : .failed
         }

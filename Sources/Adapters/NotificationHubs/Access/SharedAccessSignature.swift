@@ -1,0 +1,70 @@
+import Crypto
+import FoundationEssentials
+import Model
+
+/// What a caller shows: `SharedAccessSignature sr=…&sig=…&se=…&skn=…`, in any order.
+///
+/// Source: contract §3.1 and §3.2. The resource is signed as it is spelled here: each SDK escapes it in its own way.
+struct SharedAccessSignature: Hashable {
+    /// Undecoded.
+    let resource: String
+    /// Base64, decoded of its escapes.
+    let signature: String
+    /// As it is spelled: so it is signed.
+    let expiryText: String
+    let expiry: Timestamp
+    let keyName: String
+
+    /// - Throws: `AccessFault.missing` for none, `.malformed` for one that cannot be read.
+    init(_ header: String) throws(AccessFault) {
+        guard !header.isEmpty else { throw .missing }
+        guard header.utf8.count <= HubsLimits.authorizationBytes else { throw .malformed }
+        let words = header.split(separator: " ", maxSplits: 1)
+        guard words.count == 2, words[0].lowercased() == "sharedaccesssignature" else { throw .malformed }
+        var values: [String: Substring] = [:]
+        for pair in words[1].split(separator: "&", omittingEmptySubsequences: false) {
+            // Some clients leave the padding of the signature raw.
+            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard parts.count == 2, Self.names.contains(String(parts[0])) else { throw .malformed }
+            guard values.updateValue(parts[1], forKey: String(parts[0])) == nil else { throw .malformed }
+        }
+        guard let resource = values["sr"], !resource.isEmpty,
+            let signature = values["sig"].flatMap({ PercentCoding.decode($0.utf8) }),
+            let name = values["skn"].flatMap({ PercentCoding.decode($0.utf8) }), !name.isEmpty,
+            let end = values["se"], (1...12).contains(end.utf8.count),
+            end.utf8.allSatisfy({ $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }), let seconds = Int64(end)
+        else { throw .malformed }
+        self.resource = String(resource)
+        self.signature = signature
+        expiryText = String(end)
+        expiry = Timestamp(seconds: seconds)
+        keyName = name
+    }
+
+    private static let names: Set = ["sr", "sig", "se", "skn"]
+
+    /// Whether it was made with this key. The key is its text, not what that spells in base64.
+    ///
+    /// The texts are compared, each to its end: two spellings of the same bytes in base64 are two signatures.
+    func isSigned(with key: [UInt8]) -> Bool {
+        let code = HMAC<SHA256>.authenticationCode(
+            for: Array("\(resource)\n\(expiryText)".utf8),
+            using: SymmetricKey(data: key)
+        )
+        let expected = Array(Data(code).base64EncodedString().utf8)
+        let shown = Array(signature.utf8)
+        guard expected.count == shown.count else { return false }
+        return zip(expected, shown).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
+    }
+
+    /// Whether the resource is `host` and `path`, or above them, on the border of a part (contract §3.2, 4).
+    func covers(host: String, path: [String]) -> Bool {
+        guard let decoded = PercentCoding.decode(resource.utf8)?.lowercased() else { return false }
+        let rest = decoded.firstRange(of: "://").map { decoded[$0.upperBound...] } ?? decoded[...]
+        let bare = rest.prefix { $0 != "?" && $0 != "#" }
+        var parts = bare.split(separator: "/").map(String.init)
+        guard let named = parts.first, HubPath.bareHost(named) == host else { return false }
+        parts.removeFirst()
+        return path.starts(with: parts)
+    }
+}

@@ -1,0 +1,61 @@
+import Model
+
+/// Sizes and counts of this dialect.
+package enum HubsLimits {
+    /// 64 KiB of body: the vendor's own limit of a send (contract §7), whose 413 callers know.
+    package static let bodyBytes = 64 * 1024
+
+    /// 2,048 bytes of path: an id that is longer could not be an index column.
+    static let pathBytes = 2048
+
+    /// 100 parameters of a query are looked at: no call has more than four.
+    static let parameterCount = 100
+
+    /// 8 KiB of authorization: a signature of an iOS client repeats the whole URL.
+    static let authorizationBytes = 8 * 1024
+
+    /// Five minutes after its end a signature is still good (contract, Decisions): clocks of phones differ.
+    static let expiryLeeway: Duration = .seconds(300)
+
+    /// 120 characters of an installation's or a user's id: each is a tag too, and tags end there.
+    static let identifierCharacters = 120
+
+    /// 60 tags per installation (contract §5).
+    static let tagCount = 60
+
+    /// 20 templates per installation: each is one more push of a send.
+    static let templateCount = 20
+
+    /// 200 characters of a template's name (contract §5).
+    static let templateNameCharacters = 200
+
+    /// 64 bytes of a date.
+    static let dateBytes = 64
+
+    /// 100 changes in one patch: each copies the document.
+    static let changeCount = 100
+
+    /// 4,096 bytes: what APNs takes for anything but VoIP (Apple, "Generating a remote notification").
+    static let payloadBytes = 4096
+    /// 5,120 bytes for VoIP.
+    static let voipBytes = 5120
+
+    /// 64 bytes of collapse id: APNs refuses more.
+    static let collapseBytes = 64
+
+    /// Thirty minutes: what a send lives that names no end (contract, Decisions).
+    static let timeToLive: Duration = .seconds(1800)
+    /// One minute at least. Assumed: `apns-expiration: 0`, "one try", becomes this.
+    static let minimumTimeToLive: Duration = .seconds(60)
+    /// 28 days at most, which is what the gateway keeps.
+    static let maximumTimeToLive: Duration = .seconds(28 * 86_400)
+
+    /// A schedule begins five minutes ahead at least, and seven days at most (contract §7.5).
+    static let scheduleLead: Duration = .seconds(300)
+    static let scheduleAhead: Duration = .seconds(7 * 86_400)
+
+    /// 256 rules of access per hub (contract §3.2).
+    package static let keyCount = 256
+    /// 16 characters of a key at least: it is all that protects a hub.
+    package static let keyCharacters = 16
+}

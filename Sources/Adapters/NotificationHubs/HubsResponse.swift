@@ -1,0 +1,100 @@
+import FoundationEssentials
+import HTTPTypes
+import Model
+
+/// Writes the vendor's answers to one request.
+struct HubsResponse {
+    let request: VendorRequest
+
+    func answer(_ replies: [Reply]) -> VendorResponse {
+        guard let path = HubPath(request.path), let reply = replies.first else {
+            return failure(HubsError(.unavailable(retryAfter: nil)))
+        }
+        if case .refused(let refusal) = reply { return failure(HubsError(refusal)) }
+        return success(reply, path) ?? failure(HubsError(.unavailable(retryAfter: nil)))
+    }
+
+    /// Nil: a reply to another call.
+    private func success(_ reply: Reply, _ path: HubPath) -> VendorResponse? {
+        switch (path.call, request.method, reply) {
+        case (.installation, .put, .registration(.enlisted)), (.installation, .patch, .registration(.enlisted)):
+            return empty(200)
+        case (.installation, .delete, .registration(.unregistered)): return empty(204)
+        case (.installation(let id), .get, .registration(.standing(let standing))):
+            guard let found = standing.flatMap({ Installation(id: id, $0) }) else {
+                return failure(HubsError(.unknownDevice))
+            }
+            return body(200, found.document())
+        case (.installation, .patch, .registration(.standing(let standing))):
+            // One that is there was given up on: others kept changing it.
+            return failure(HubsError(standing?.state == .active ? .outdated : .unknownDevice))
+        case (.messages, .post, .submission(.accepted(let id, recipients: _))),
+            (.schedules, .post, .submission(.accepted(let id, recipients: _))):
+            return created(id, path)
+        case (.messages, .post, .submission(.numbered(let accepted))),
+            (.schedules, .post, .submission(.numbered(let accepted))):
+            return created(accepted.message, path)
+        case (.schedule, .delete, .submission(.controlled(let isCanceled))):
+            // Assumed: what is under way, done or canceled already is not there.
+            return isCanceled ? empty(200) : failure(HubsError(.unknownMessage))
+        case (.message, .get, .submission(.report(let report))):
+            return body(200, Telemetry(report, host: request.host ?? "", hub: path.hub, version: version).xml)
+        default: return nil
+        }
+    }
+
+    private var version: String { APIVersion.named(request).map { "?api-version=\($0)" } ?? "" }
+
+    /// Contract §7: the id is the last part of the location.
+    private func created(_ id: MessageID, _ path: HubPath) -> VendorResponse {
+        let hub = PercentCoding.encode(path.hub)
+        // Assumed: https, whatever the gateway itself hears: the vendor's SDKs know nothing else.
+        // A schedule's id has other marks (contract §7.7).
+        let text = HubMessageID.text(id)
+        let place =
+            path.call == .schedules
+            ? "schedulednotifications/\(text.replacing("-", with: "_"))" : "messages/\(text)"
+        let location = "https://\(request.host ?? "")/\(hub)/\(place)\(version)"
+        return empty(201, [("Location", location)])
+    }
+
+    func failure(_ error: HubsError) -> VendorResponse {
+        let tracking = TrackingID(request)
+        var extra: [(String, String)] = [("TrackingId", "\(tracking)_G1")]
+        if let after = error.retryAfter { extra.append(("Retry-After", "\(after)")) }
+        guard !error.isBare else {
+            return VendorResponse(
+                status: error.status,
+                headers: fields([("TrackingId", "\(tracking)"), ("x-ms-correlation-request-id", "\(tracking)")])
+            )
+        }
+        let detail =
+            "\(XMLText.escape(error.text)).TrackingId:\(tracking)_G1,TimeStamp:\(HubTime.american(request.receivedAt))"
+        let text = "<Error><Code>\(error.status)</Code><Detail>\(detail)</Detail></Error>"
+        return VendorResponse(status: error.status, headers: fields([Self.type] + extra), body: Array(text.utf8))
+    }
+
+    /// What the service says of every answer, of JSON too (contract §4.2).
+    private static let type = ("Content-Type", "application/xml; charset=utf-8")
+
+    private func empty(_ status: Int, _ extra: [(String, String)] = []) -> VendorResponse {
+        VendorResponse(
+            status: status,
+            headers: fields([Self.type, ("TrackingId", "\(TrackingID(request))_G1")] + extra)
+        )
+    }
+
+    private func body(_ status: Int, _ text: String) -> VendorResponse {
+        VendorResponse(
+            status: status,
+            headers: fields([Self.type, ("TrackingId", "\(TrackingID(request))_G1")]),
+            body: Array(text.utf8)
+        )
+    }
+
+    private func fields(_ pairs: [(String, String)]) -> HTTPFields {
+        var fields = HTTPFields()
+        for (name, value) in pairs { if let name = HTTPField.Name(name) { fields[name] = value } }
+        return fields
+    }
+}

@@ -1,0 +1,237 @@
+import Model
+
+/// One installation: what an app, or a back end for it, says of itself, whole (contract §4).
+struct Installation: Hashable {
+    /// The platforms that have a place in the model. The raw value is the wire's, in its own case.
+    enum Network: String, CaseIterable {
+        case apns, gcm, fcmV1
+
+        var platform: Platform { self == .apns ? .ios : .android }
+    }
+
+    let id: String
+    private(set) var network: Network
+    /// As it came: callers compare it with what they sent.
+    private(set) var channel: String
+    private(set) var token: DeviceToken
+    private(set) var user: String?
+    private(set) var tags: [String] = []
+    /// As it came. Assumed: kept and shown; nothing ends by it.
+    private(set) var expirationTime: String?
+    private(set) var pushVariables = JSONObject()
+    private(set) var templates = JSONObject()
+    private(set) var secondaryTiles: JSON?
+    private(set) var isChannelExpired = false
+
+    /// What a body says of the installation `id`.
+    ///
+    /// - Throws: `AdapterError` with the text of the answer.
+    init(id: String, _ body: JSONObject) throws(AdapterError) {
+        guard Self.isIdentifier(id) else { throw Self.fault("The installation id is not valid") }
+        self.id = id
+        if let named = try Self.text(body, "installationId"), named != id {
+            throw Self.fault("The installation id in the body is not the one in the path")
+        }
+        guard let platform = try Self.text(body, "platform") else { throw AdapterError(.missing, field: "platform") }
+        guard let network = Network.allCases.first(where: { $0.rawValue.lowercased() == platform.lowercased() }) else {
+            throw Self.fault("The platform '\(platform.prefix(32))' is not available on this gateway")
+        }
+        guard let channel = try Self.text(body, "pushChannel") else {
+            throw AdapterError(.missing, field: "pushChannel")
+        }
+        self.network = network
+        self.channel = channel
+        token = try Self.token(channel, network)
+        user = try Self.text(body, "userId")
+        if let user, !Self.isIdentifier(user) { throw Self.fault("The user id is not valid") }
+        tags = try Self.tags(body["tags"])
+        expirationTime = try Self.text(body, "expirationTime")
+        if let expirationTime, HubTime.parse(expirationTime) == nil {
+            throw Self.fault("The expiration time is not valid")
+        }
+        pushVariables = try Self.texts(body["pushVariables"], "pushVariables")
+        templates = try Self.templates(body["templates"])
+        secondaryTiles = body["secondaryTiles"].flatMap { $0 == .null ? nil : $0 }
+    }
+
+    /// The installation that is registered as `standing`; nil where there is none now.
+    init?(id: String, _ standing: IdentityStanding) {
+        guard standing.state == .active, let token = standing.token else { return nil }
+        var body = standing.attributes
+        let isUpper = body[Self.spellingKey] == "upper"
+        body["pushChannel"] = .string(isUpper ? token.text.uppercased() : token.text)
+        do throws(AdapterError) {
+            try self.init(id: id, body)
+        } catch {
+            return nil
+        }
+        isChannelExpired = standing.tokenState == .invalid || standing.tokenState == .quarantined
+    }
+
+    // MARK: What it becomes
+
+    /// The registration of it. `expected`: what its attributes must still be.
+    func command(_ settings: HubsSettings, expected: JSONObject?) -> Command {
+        var registration = DeviceRegistration(
+            key: VendorDeviceKey(id),
+            platform: network.platform,
+            environment: settings.environment,
+            token: token,
+            attributes: attributes,
+            tags: modelTags
+        )
+        registration.expected = expected
+        return .registration(.enlist(registration, user.map { .set(UserID($0)) } ?? .clear))
+    }
+
+    /// Its own tags, and those by which the vendor lets it be found (contract §5.6).
+    private var modelTags: [Tag] {
+        var system = ["$InstallationId:{\(id)}"]
+        if let user { system.append("$UserId:{\(user)}") }
+        return (tags + system).compactMap { Tag($0) } + [Tag(network.platform)]
+    }
+
+    /// What is stored beside the model's own fields. Not the channel: the device has it, and tokens are shown masked.
+    private var attributes: JSONObject {
+        var object: JSONObject = ["platform": .string(network.rawValue)]
+        if network == .apns, channel != channel.lowercased() { object[Self.spellingKey] = "upper" }
+        object["userId"] = user.map { .string($0) }
+        if !tags.isEmpty { object["tags"] = .array(tags.map { .string($0) }) }
+        object["expirationTime"] = expirationTime.map { .string($0) }
+        if !pushVariables.isEmpty { object["pushVariables"] = .object(pushVariables) }
+        if !templates.isEmpty { object["templates"] = .object(templates) }
+        object["secondaryTiles"] = secondaryTiles
+        return object
+    }
+
+    /// How a token was spelled. Assumed: one with any capital is shown in capitals.
+    private static let spellingKey = "spelling"
+
+    /// As a body spells it, so that a patch can change it.
+    var body: JSONObject {
+        var object = attributes
+        object[Self.spellingKey] = nil
+        object["pushChannel"] = .string(channel)
+        return object
+    }
+
+    /// What a caller is shown (contract §4.2).
+    func document() -> String {
+        var object: JSONObject = ["installationId": .string(id), "pushChannel": .string(channel)]
+        object["pushChannelExpired"] = .bool(isChannelExpired)
+        object["platform"] = .string(network.rawValue)
+        object["userId"] = user.map { .string($0) }
+        object["expirationTime"] = .string(expirationTime ?? Self.never)
+        if !tags.isEmpty { object["tags"] = .array(tags.map { .string($0) }) }
+        if !pushVariables.isEmpty { object["pushVariables"] = .object(pushVariables) }
+        if !templates.isEmpty { object["templates"] = .object(shownTemplates) }
+        object["secondaryTiles"] = secondaryTiles
+        return JSONWriter.text(.object(object))
+    }
+
+    private static let never = "9999-12-31T23:59:59.9999999Z"
+
+    /// Each with its own name among its tags (contract §4.2).
+    private var shownTemplates: JSONObject {
+        JSONObject(
+            templates.pairs.map { name, template in
+                var object = template.object ?? JSONObject()
+                let tags = object["tags"]?.array ?? []
+                if !tags.contains(.string(name)) { object["tags"] = .array(tags + [.string(name)]) }
+                return (name, .object(object))
+            }
+        )
+    }
+
+    // MARK: Reading
+
+    private static func fault(_ text: String) -> AdapterError { AdapterError(.invalid, field: text) }
+
+    /// Contract §4: letters, digits and a few marks.
+    static func isIdentifier(_ text: String) -> Bool {
+        (1...HubsLimits.identifierCharacters).contains(text.utf8.count)
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+                default: "-_@#.:=".utf8.contains(byte)
+                }
+            }
+    }
+
+    /// A text, or nil where it is absent, null or empty.
+    private static func text(_ body: JSONObject, _ key: String) throws(AdapterError) -> String? {
+        guard let value = body[key], value != .null else { return nil }
+        guard let text = value.string else { throw fault("The value of \(key) is not a string") }
+        return text.isEmpty ? nil : text
+    }
+
+    /// Texts of the vendor's SDK (contract §4.1).
+    static func token(_ channel: String, _ network: Network) throws(AdapterError) -> DeviceToken {
+        guard network == .apns else {
+            guard let token = DeviceToken(fcm: channel) else { throw fault("The push channel is not valid") }
+            return token
+        }
+        if let token = DeviceToken(apns: channel) { return token }
+        guard channel.utf8.allSatisfy({ HexCoding.value(of: $0) != nil }) else {
+            throw fault("One or more characters in device token is not a hexadecimal digit")
+        }
+        throw fault("Device token is either empty OR it has odd number of nibbles")
+    }
+
+    private static func tags(_ value: JSON?) throws(AdapterError) -> [String] {
+        guard let value, value != .null else { return [] }
+        guard let list = value.array else { throw fault("The tags are not an array") }
+        guard list.count <= HubsLimits.tagCount else {
+            throw fault("There may be at most \(HubsLimits.tagCount) tags")
+        }
+        var seen: Set<Tag> = []
+        var tags: [String] = []
+        for element in list {
+            // What the gateway says of an installation nobody else may say (contract §5).
+            if element.string?.hasPrefix("$") == true { throw fault("Tags can not start with $") }
+            guard let text = element.string, let tag = Tag(text) else {
+                throw fault("The tag '\((element.lenientString ?? "").prefix(64))' is not valid")
+            }
+            if seen.insert(tag).inserted { tags.append(text) }
+        }
+        return tags
+    }
+
+    private static func texts(_ value: JSON?, _ name: String) throws(AdapterError) -> JSONObject {
+        guard let value, value != .null else { return JSONObject() }
+        guard let object = value.object, object.pairs.allSatisfy({ $0.value.string != nil }) else {
+            throw fault("The value of \(name) is not an object of strings")
+        }
+        return object
+    }
+
+    /// Kept and shown; sends by template are not there yet.
+    private static func templates(_ value: JSON?) throws(AdapterError) -> JSONObject {
+        guard let value, value != .null else { return JSONObject() }
+        guard let object = value.object else { throw fault("The templates are not an object") }
+        guard object.count <= HubsLimits.templateCount else {
+            throw fault("There may be at most \(HubsLimits.templateCount) templates")
+        }
+        var templates = JSONObject()
+        for (name, value) in object.pairs {
+            guard !name.isEmpty, name.count <= HubsLimits.templateNameCharacters else {
+                throw fault("The name of a template is not valid")
+            }
+            templates[name] = .object(try template(value, name))
+        }
+        return templates
+    }
+
+    private static func template(_ value: JSON, _ name: String) throws(AdapterError) -> JSONObject {
+        guard let object = value.object, let body = object["body"]?.string, !body.isEmpty else {
+            throw fault("The template '\(name.prefix(64))' has no body")
+        }
+        var template: JSONObject = ["body": .string(body)]
+        let headers = try texts(object["headers"], "headers")
+        if !headers.isEmpty { template["headers"] = .object(headers) }
+        template["expiry"] = try text(object, "expiry").map { .string($0) }
+        let tags = try tags(object["tags"])
+        if !tags.isEmpty { template["tags"] = .array(tags.map { .string($0) }) }
+        return template
+    }
+}

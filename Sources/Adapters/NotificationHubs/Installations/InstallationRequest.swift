@@ -1,0 +1,64 @@
+import HTTPTypes
+import Model
+
+/// The calls of one installation (contract §4.1 to §4.4).
+struct InstallationRequest {
+    let id: String
+    let request: VendorRequest
+    let settings: HubsSettings
+
+    /// - Throws: `AdapterError` with the text of the answer.
+    func command() throws(AdapterError) -> Command {
+        guard Installation.isIdentifier(id) else {
+            throw AdapterError(.invalid, field: "The installation id is not valid")
+        }
+        switch request.method {
+        case .put: return try Installation(id: id, try object()).command(settings, expected: nil)
+        case .patch:
+            _ = try changes()
+            return .registration(.standing(key: VendorDeviceKey(id)))
+        case .delete: return .registration(.unregister(.key(VendorDeviceKey(id))))
+        default: return .registration(.standing(key: VendorDeviceKey(id)))  // `HubCall.methods` lets only GET come here
+        }
+    }
+
+    /// A patch reads, changes and writes what it read, and begins anew where somebody was faster.
+    ///
+    /// - Throws: `AdapterError` when the changes do not fit the installation.
+    func sequel(to replies: [Reply]) throws(AdapterError) -> [Command] {
+        switch replies.first {
+        case .registration(.standing(let standing?)):
+            guard let found = Installation(id: id, standing) else { return [] }
+            var body = found.body
+            for change in try changes() { try change.apply(to: &body) }
+            return [try Installation(id: id, body).command(settings, expected: standing.attributes)]
+        case .refused(.outdated): return [.registration(.standing(key: VendorDeviceKey(id)))]
+        default: return []  // done, or refused for good
+        }
+    }
+
+    private func object() throws(AdapterError) -> JSONObject {
+        guard let object = try json().object else {
+            throw AdapterError(.unreadable, field: "The body is not an object")
+        }
+        return object
+    }
+
+    private func changes() throws(AdapterError) -> [InstallationChange] {
+        guard let list = try json().array else { throw AdapterError(.unreadable, field: "The patch is not an array") }
+        guard list.count <= HubsLimits.changeCount else {
+            throw AdapterError(.invalid, field: "There may be at most \(HubsLimits.changeCount) changes")
+        }
+        var changes: [InstallationChange] = []
+        for element in list { changes.append(try InstallationChange(element)) }
+        return changes
+    }
+
+    private func json() throws(AdapterError) -> JSON {
+        do throws(JSONError) {
+            return try JSONParser.parse(request.body)
+        } catch {
+            throw AdapterError(.unreadable, field: "The body is not JSON")
+        }
+    }
+}

@@ -1,0 +1,76 @@
+import HTTPTypes
+package import Model
+
+/// The translator of Azure Notification Hubs' data plane: installations, sends and their telemetry, behind shared access signatures.
+///
+/// Source: the contract `protocols/azure.md`, gathered from the vendor's documents, its open SDKs and recordings of the service; what no source says is
+/// marked `Assumed:`. What of the data plane is not there yet is answered by 404 in the vendor's shape.
+package struct NotificationHubsAdapter: VendorAdapter {
+    package init() {}
+
+    package var vendor: Vendor { .notificationHubs }
+    package var routes: [VendorRoute] { HubCall.routes }
+
+    package func locate(_ request: VendorRequest) throws(AdapterError) -> (BindingKey, Proof) {
+        let path = try path(of: request)
+        let key = BindingKey(
+            vendor: vendor,
+            kind: HubsSettings.keyKind,
+            value: path.hub.lowercased(),
+            host: request.host.map { HubPath.bareHost($0) }
+        )
+        return (key, .sharedAccessSignature(request.headers[.authorization] ?? ""))
+    }
+
+    package func decode(_ request: VendorRequest, settings: BindingSettings) throws(AdapterError) -> [Command] {
+        let path = try path(of: request)
+        let own = HubsSettings(settings)
+        try HubGuard(settings: own, path: path).check(request)
+        try APIVersion.check(request)
+        switch path.call {
+        case .installation(let id): return [try InstallationRequest(id: id, request: request, settings: own).command()]
+        case .messages: return [try SendRequest(request, settings: own).command()]
+        case .schedules: return [try SendRequest(request, settings: own, isScheduled: true).command()]
+        case .message(let text): return [.submission(.report(message: try message(text)))]
+        case .schedule(let text): return [.submission(.control(.cancel, message: "\(try message(text))"))]
+        case .later: throw AdapterError(.notFound, field: HubText.later)
+        }
+    }
+
+    package func sequel(to replies: [Reply], of request: VendorRequest, settings: BindingSettings) throws(AdapterError)
+        -> [Command]
+    {
+        guard request.method == .patch, let path = HubPath(request.path), case .installation(let id) = path.call else {
+            return []
+        }
+        return try InstallationRequest(id: id, request: request, settings: HubsSettings(settings)).sequel(to: replies)
+    }
+
+    package func encode(_ replies: [Reply], for request: VendorRequest, settings: BindingSettings) -> VendorResponse {
+        HubsResponse(request: request).answer(replies)
+    }
+
+    package func refuse(_ error: AdapterError, for request: VendorRequest, settings: BindingSettings) -> VendorResponse
+    {
+        HubsResponse(request: request).failure(HubsError(error))
+    }
+
+    package var isPersonal: Bool { false }
+
+    package func payload(for notification: Notification, to target: TargetFacts, settings: BindingSettings)
+        throws(AdapterError) -> PushPayload
+    {
+        try HubsPayload(notification).encoded()
+    }
+
+    private func message(_ text: String) throws(AdapterError) -> MessageID {
+        guard let id = HubMessageID.parse(text) else { throw AdapterError(.notFound, field: HubText.noMessage) }
+        return id
+    }
+
+    private func path(of request: VendorRequest) throws(AdapterError) -> HubPath {
+        guard let path = HubPath(request.path) else { throw AdapterError(.notFound) }
+        guard path.call.methods.contains(request.method) else { throw AdapterError(.methodNotAllowed) }
+        return path
+    }
+}

@@ -1,0 +1,84 @@
+import Model
+
+/// A push of this dialect: what a back end sent, unchanged; or Apple's payload of a message that came another way.
+struct HubsPayload {
+    private let notification: Notification
+
+    init(_ notification: Notification) { self.notification = notification }
+
+    /// Keys of a content's data that say how a send travels.
+    static let textKey = "text"
+    private static let typeKey = "type"
+    private static let priorityKey = "priority"
+
+    /// What is stored of a send's way.
+    static func data(type: PushType, priority: Int?) -> JSONObject {
+        var data: JSONObject = [typeKey: .string(name(of: type))]
+        data[priorityKey] = priority.map { .int($0) }
+        return data
+    }
+
+    private static let types: KeyValuePairs<String, PushType> = [
+        "alert": .alert, "background": .background, "voip": .voip, "complication": .complication,
+        "fileprovider": .fileProvider, "mdm": .mdm, "location": .location, "liveactivity": .liveActivity,
+        "pushtotalk": .pushToTalk, "widgets": .widgets, "controls": .controls,
+    ]
+
+    static func type(named name: String) -> PushType? { types.first { $0.key == name.lowercased() }?.value }
+
+    private static func name(of type: PushType) -> String { types.first { $0.value == type }?.key ?? "alert" }
+
+    /// A payload that shows nothing is a background push, also with an empty sound, as the tutorial has it (contract §7.1).
+    static func inferredType(_ payload: JSONObject) -> PushType {
+        guard let aps = payload["aps"]?.object, aps["content-available"]?.lenientInt == 1, aps["alert"] == nil,
+            aps["badge"] == nil
+        else { return .alert }
+        return aps["sound"] == nil || aps["sound"] == "" ? .background : .alert
+    }
+
+    /// - Throws: `AdapterError(.tooLarge)`.
+    func encoded() throws(AdapterError) -> PushPayload {
+        let content = notification.content
+        guard let raw = content.raw else { return try push(JSONWriter.bytes(.object(document)), nil, nil) }
+        // Of another dialect: its data is its caller's.
+        guard notification.origin == .notificationHubs else { return try push(JSONWriter.bytes(raw), nil, nil) }
+        let bytes = content.data[Self.textKey]?.string.map { Array($0.utf8) } ?? JSONWriter.bytes(raw)
+        let type = content.data[Self.typeKey]?.string.flatMap { Self.type(named: $0) }
+        return try push(bytes, type, content.data[Self.priorityKey]?.int.map { Int(clamping: $0) })
+    }
+
+    private func push(_ bytes: [UInt8], _ named: PushType?, _ priority: Int?) throws(AdapterError) -> PushPayload {
+        let type = named ?? (notification.content.isSilent ? .background : .alert)
+        let limit = type == .voip ? HubsLimits.voipBytes : HubsLimits.payloadBytes
+        guard bytes.count <= limit else { throw AdapterError(.tooLarge, field: "payload") }
+        return PushPayload(
+            bytes: bytes,
+            type: type,
+            priority: priority ?? (type == .background ? 5 : 10),
+            collapseID: notification.collapseID
+        )
+    }
+
+    /// Apple's payload of a message by the native API.
+    private var document: JSONObject {
+        let content = notification.content
+        var aps = JSONObject()
+        if content.isSilent {
+            aps["content-available"] = 1
+        } else {
+            var alert = JSONObject()
+            alert["title"] = content.title.map { .string($0) }
+            alert["subtitle"] = content.subtitle.map { .string($0) }
+            alert["body"] = .string(content.body)
+            aps["alert"] = .object(alert)
+            aps["badge"] = content.badge.map { .int($0) }
+            aps["sound"] = .string(content.sound ?? "default")
+            aps["category"] = content.category.map { .string($0) }
+            aps["thread-id"] = content.threadID.map { .string($0) }
+            if content.isUrgent { aps["interruption-level"] = "time-sensitive" }
+        }
+        var document = content.data
+        document["aps"] = .object(aps)
+        return document
+    }
+}

@@ -1,0 +1,173 @@
+import HTTPTypes
+import Model
+
+/// `POST /{hub}/messages`: a native notification to whom its tags mean, or to one device by its handle (contract §7); or the same later, by
+/// `POST /{hub}/schedulednotifications` (§7.5).
+struct SendRequest {
+    private let request: VendorRequest
+    private let settings: HubsSettings
+    private let isScheduled: Bool
+
+    init(_ request: VendorRequest, settings: HubsSettings, isScheduled: Bool = false) {
+        self.request = request
+        self.settings = settings
+        self.isScheduled = isScheduled
+    }
+
+    /// - Throws: `AdapterError` with the text of the answer.
+    func command() throws(AdapterError) -> Command {
+        try checkFormat()
+        guard request.parameter("test") == nil else { throw Self.fault("Test sends are not available on this gateway") }
+        let head = try PushHeaders(request, settings)
+        let dueAt = isScheduled ? try scheduleTime() : nil
+        var submission = Submission(
+            content: try content(head),
+            audience: .everyone,
+            dueAt: dueAt,
+            timeToLive: head.timeToLive(from: dueAt ?? request.receivedAt),
+            collapseID: head.collapseID
+        )
+        if isDirect {
+            submission.numbering = Numbering(tokens: [try handle()])
+            submission.lane = .transactional
+        } else {
+            submission.audience = .tags(try audience())
+        }
+        return .submission(.submit(submission))
+    }
+
+    private static func fault(_ text: String) -> AdapterError { AdapterError(.invalid, field: text) }
+
+    private static let formats: Set<String> = [
+        "gcm", "fcm", "fcmv1", "windows", "windowsphone", "adm", "baidu", "browser", "template",
+    ]
+
+    private func checkFormat() throws(AdapterError) {
+        let name = "ServiceBusNotification-Format"
+        guard let format = request.header(name), !format.isEmpty else { throw AdapterError(.missing, field: name) }
+        guard format.lowercased() != "apple" else { return }
+        guard Self.formats.contains(format.lowercased()) else {
+            throw Self.fault("The notification format '\(format.prefix(32))' is not known")
+        }
+        throw Self.fault("The notification format '\(format)' is not available on this gateway")
+    }
+
+    /// From five minutes to seven days ahead (contract §7.5).
+    private func scheduleTime() throws(AdapterError) -> Timestamp {
+        let name = "ServiceBusNotification-ScheduleTime"
+        guard let text = request.header(name), !text.isEmpty else { throw AdapterError(.missing, field: name) }
+        guard let time = HubTime.parse(text) else { throw Self.fault("The value of \(name) is not valid") }
+        let (first, last) = (HubsLimits.scheduleLead, HubsLimits.scheduleAhead)
+        guard (request.receivedAt + first...request.receivedAt + last).contains(time) else {
+            throw Self.fault("The value of \(name) is not between 5 minutes and 7 days from now")
+        }
+        return time
+    }
+
+    /// `direct`, with or without a value, wherever it stands (contract, Decisions).
+    private var isDirect: Bool { request.parameter("direct").map { $0.lowercased() != "false" } ?? false }
+
+    private func handle() throws(AdapterError) -> DeviceToken {
+        let name = "ServiceBusNotification-DeviceHandle"
+        guard let handle = request.header(name), !handle.isEmpty else { throw AdapterError(.missing, field: name) }
+        return try Installation.token(handle, .apns)
+    }
+
+    /// Everybody on the format's platform, or those of them whom the tags mean. Blank tags are nobody's wish (contract §6).
+    private func audience() throws(AdapterError) -> TagExpression {
+        let platform = Tag(Platform.ios)
+        guard let text = request.header("ServiceBusNotification-Tags") else { return TagExpression(platform) }
+        do throws(TagExpression.Fault) {
+            return try TagExpression(text).narrowed(to: platform)
+        } catch {
+            switch error.code {
+            case .tooManyTags:
+                throw Self.fault("The supplied tag expression is not valid: it has too many tags")
+            case .empty, .tooLong, .character, .syntax, .tooDeep:
+                throw Self.fault("The supplied tag expression is not valid at position \(error.offset)")
+            }
+        }
+    }
+
+    /// The body goes out byte for byte: it is kept as text wherever our own writer would spell it differently.
+    private func content(_ head: PushHeaders) throws(AdapterError) -> Content {
+        guard let text = String(validating: request.body, as: UTF8.self), let json = Self.object(request.body) else {
+            throw AdapterError(.unreadable, field: "The payload is not a JSON object")
+        }
+        let type = head.type ?? HubsPayload.inferredType(json)
+        let limit = type == .voip ? HubsLimits.voipBytes : HubsLimits.payloadBytes
+        guard request.body.count <= limit else { throw Self.fault("The payload is larger than \(limit) bytes") }
+        var content = Content(isSilent: type == .background, raw: .object(json))
+        content.data = HubsPayload.data(type: type, priority: head.priority)
+        if JSONWriter.bytes(.object(json)) != request.body { content.data[HubsPayload.textKey] = .string(text) }
+        return content
+    }
+
+    private static func object(_ body: [UInt8]) -> JSONObject? {
+        do throws(JSONError) {
+            return try JSONParser.parse(body).object
+        } catch {
+            return nil
+        }
+    }
+}
+
+/// What the headers of a send say of the push (contract §7, §7.1).
+struct PushHeaders {
+    private(set) var type: PushType?
+    private(set) var priority: Int?
+    private(set) var collapseID: String?
+    private var end: Timestamp?
+
+    /// - Throws: `AdapterError` with the text of the answer.
+    init(_ request: VendorRequest, _ settings: HubsSettings) throws(AdapterError) {
+        if let name = request.header("apns-push-type") {
+            guard let known = HubsPayload.type(named: name) else { throw Self.fault("apns-push-type") }
+            type = known
+        }
+        if let text = request.header("apns-priority") {
+            guard let number = Int(text), [1, 5, 10].contains(number) else { throw Self.fault("apns-priority") }
+            priority = number
+        }
+        if let text = request.header("apns-collapse-id") {
+            guard (1...HubsLimits.collapseBytes).contains(text.utf8.count) else { throw Self.fault("apns-collapse-id") }
+            collapseID = text
+        }
+        try check(topic: request.header("apns-topic"), settings)
+        end = try Self.end(request)
+    }
+
+    /// How long a push lives that is due at `start`.
+    func timeToLive(from start: Timestamp) -> Duration {
+        guard let end else { return HubsLimits.timeToLive }
+        return min(max(end - start, HubsLimits.minimumTimeToLive), HubsLimits.maximumTimeToLive)
+    }
+
+    private static func fault(_ name: String) -> AdapterError {
+        AdapterError(.invalid, field: "The value of \(name) is not valid")
+    }
+
+    /// Only the hub's own: a topic that Apple refuses would stop the credential for everybody who sends by it.
+    private func check(topic: String?, _ settings: HubsSettings) throws(AdapterError) {
+        guard let topic, let own = settings.topic else { return }
+        guard topic == own || topic.hasPrefix(own + ".") else {
+            throw AdapterError(.invalid, field: "The value of apns-topic is not the topic of this hub")
+        }
+    }
+
+    private static func end(_ request: VendorRequest) throws(AdapterError) -> Timestamp? {
+        if let text = request.header("apns-expiration") {
+            guard let seconds = Int64(text), (0...99_999_999_999).contains(seconds) else {
+                throw fault("apns-expiration")
+            }
+            return Timestamp(seconds: seconds)
+        }
+        // A published client leaves the second hyphen out (contract, Decisions).
+        for name in ["ServiceBusNotification-Apns-Expiry", "ServiceBusNotification-ApnsExpiry"] {
+            guard let text = request.header(name), !text.isEmpty else { continue }
+            guard let time = HubTime.parse(text) else { throw fault(name) }
+            return time
+        }
+        return nil
+    }
+}

@@ -1,0 +1,77 @@
+import Model
+import NotificationHubs
+
+/// Bindings of Azure Notification Hubs.
+extension ProvisioningReader {
+    /// First parts of paths that are no hub: the gateway's own, and where other vendors are mounted.
+    private static let reserved = VendorMounts(GatewayRuntime.adapters).reservedSegments.union([
+        "v1", "r", "openapi.json", "console",
+    ])
+
+    /// The hub's name, which is the first part of every path.
+    func hubKeys(_ fields: inout StrictFields) throws(ProvisioningProblem) -> [(kind: String, value: String)] {
+        let name = try fields.name("hub").lowercased()
+        guard !Self.reserved.contains(where: { $0.lowercased() == name }) else {
+            throw ProvisioningProblem(path: "\(fields.path).hub", problem: "'\(name)' is a path of the gateway's own")
+        }
+        return [(HubsSettings.keyKind, name)]
+    }
+
+    /// The keys of its rules. Their names and rights go among the settings.
+    func hubSecrets(_ fields: inout StrictFields, _ settings: inout JSONObject, _ path: String)
+        throws(ProvisioningProblem) -> [String: String]
+    {
+        if let problem = HubsSettings.problems(in: settings).first {
+            throw ProvisioningProblem(path: "\(path).settings", problem: problem)
+        }
+        let list = try fields.list("keys")
+        guard (1...HubsLimits.keyCount).contains(list.count) else {
+            throw ProvisioningProblem(path: "\(path).keys", problem: "needs 1 to \(HubsLimits.keyCount) keys")
+        }
+        var rules = JSONObject()
+        var secrets: [String: String] = [:]
+        for (path, value) in list {
+            var key = try StrictFields(value, path: path)
+            let name = try key.name("name")
+            guard rules[name] == nil else {
+                throw ProvisioningProblem(path: path, problem: "name '\(name)' appears twice")
+            }
+            rules[name] = .array(try rights(&key))
+            let values = [try secret(&key, "value", path), try optionalSecret(&key, "secondary", path)]
+            for (secretName, value) in zip(HubsSettings.secretNames(of: name), values) {
+                guard let value else { continue }
+                guard value.utf8.count >= HubsLimits.keyCharacters else {
+                    throw ProvisioningProblem(
+                        path: path,
+                        problem: "a key must have at least \(HubsLimits.keyCharacters) characters"
+                    )
+                }
+                secrets[secretName] = value
+            }
+            try key.finish()
+        }
+        settings[HubsSettings.rulesKey] = .object(rules)
+        return secrets
+    }
+
+    private func rights(_ key: inout StrictFields) throws(ProvisioningProblem) -> [JSON] {
+        var rights: [JSON] = []
+        for (path, value) in try key.list("rights") {
+            guard let right = value.string.flatMap({ HubRight(rawValue: $0) }) else {
+                let known = HubRight.allCases.map(\.rawValue).joined(separator: ", ")
+                throw ProvisioningProblem(path: path, problem: "must be one of \(known)")
+            }
+            rights.append(.string(right.rawValue))
+        }
+        guard !rights.isEmpty else { throw ProvisioningProblem(path: "\(key.path).rights", problem: "is missing") }
+        return rights
+    }
+
+    /// Tells a hub's binding which topic its app has.
+    static func nameTopics(_ app: inout ProvisioningFile.App) {
+        guard let topic = app.platforms[.ios]?.topic else { return }
+        for index in app.bindings.indices where app.bindings[index].vendor == .notificationHubs {
+            app.bindings[index].settings[HubsSettings.topicKey] = .string(topic)
+        }
+    }
+}

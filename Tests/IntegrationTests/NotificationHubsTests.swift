@@ -1,0 +1,371 @@
+import AsyncHTTPClient
+import Crypto
+import Foundation
+import Model
+import NIOCore
+import NIOHTTP1
+import Testing
+
+@testable import Gateway
+
+/// Azure Notification Hubs over real HTTP, PostgreSQL and simulator (contract protocols/azure.md §3, §4, §6, §7).
+@Suite(.serialized, .timeLimit(.minutes(5)))
+struct NotificationHubsTests {
+    private static let fullKey = "ZmFrZS1rZXktZm9yLXRlc3RzLW9ubHktMDEyMzQ1Njc="
+    private static let listenKey = "bGlzdGVuLW9ubHkta2V5LWZvci10ZXN0cw=="
+
+    @Test func anInstallationsLifeAndItsSends() async throws {
+        let world = try World()
+        do {
+            try await world.startSimulator()
+            try await world.startGateway()
+            try #require(try await world.apply().status == 0)
+            try await bind(world)
+            try await access(world)
+            try await installations(world)
+            try await patchesAtOnce(world)
+            try await sends(world)
+            try await directSends(world)
+            try await expressions(world)
+            try await telemetry(world)
+            try await nativeTags(world)
+            try await schedules(world)
+            try await refusals(world)
+        } catch {
+            Issue.record(error)
+        }
+        await world.close()
+    }
+
+    // MARK: Calls
+
+    private struct Answer {
+        var status: Int
+        var headers: HTTPHeaders
+        var text: String
+
+        var json: JSON? { try? JSONParser.parse(text) }
+        func header(_ name: String) -> String? { headers.first(name: name) }
+    }
+
+    /// A signature by the vendor's published algorithm (contract §3.2).
+    private func token(_ world: World, _ name: String = "DefaultFullSharedAccessSignature", key: String = fullKey)
+        -> String
+    {
+        let host = world.http.base.replacing("http://", with: "")
+        let resource = "http%3a%2f%2f\(host.replacing(":", with: "%3a"))%2fshop-hub"
+        let expiry = Int(Date().timeIntervalSince1970) + 1200
+        let code = HMAC<SHA256>.authenticationCode(
+            for: Data("\(resource)\n\(expiry)".utf8),
+            using: SymmetricKey(data: Data(key.utf8))
+        )
+        let signature = Data(code).base64EncodedString().replacing("+", with: "%2B").replacing("=", with: "%3D")
+        return "SharedAccessSignature sr=\(resource)&sig=\(signature)&se=\(expiry)&skn=\(name)"
+    }
+
+    private func call(
+        _ world: World,
+        _ method: HTTPMethod,
+        _ path: String,
+        _ body: String? = nil,
+        headers: [String: String] = [:],
+        token: String? = nil
+    ) async throws -> Answer {
+        let joint = path.contains("?") ? "&" : "?"
+        var request = HTTPClientRequest(url: "\(world.http.base)/shop-hub\(path)\(joint)api-version=2020-06")
+        request.method = method
+        request.headers.add(name: "authorization", value: token ?? self.token(world))
+        for (name, value) in headers { request.headers.add(name: name, value: value) }
+        if let body { request.body = .bytes(ByteBuffer(string: body)) }
+        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(60))
+        let buffer = try await response.body.collect(upTo: 1 << 20)
+        return Answer(status: Int(response.status.code), headers: response.headers, text: String(buffer: buffer))
+    }
+
+    private func send(_ world: World, _ body: String, tags: String?, _ headers: [String: String] = [:]) async throws
+        -> Answer
+    {
+        var all = headers.merging(["ServiceBusNotification-Format": "apple"]) { first, _ in first }
+        all["ServiceBusNotification-Tags"] = tags
+        return try await call(world, .POST, "/messages", body, headers: all)
+    }
+
+    private func install(_ world: World, _ id: String, _ token: String, user: String, tags: [String]) async throws {
+        let body: JSON = [
+            "installationId": .string(id), "platform": "apns", "pushChannel": .string(token), "userId": .string(user),
+            "tags": .array(tags.map { .string($0) }),
+        ]
+        let answer = try await call(world, .PUT, "/installations/\(id)", JSONWriter.text(body))
+        #expect(answer.status == 200, "\(answer.text)")
+        #expect(answer.text.isEmpty)
+    }
+
+    private static func token(_ number: Int) -> String { String(format: "%064X", 0xAB00 + number) }
+
+    /// Asks until the answer is as it should be: outcomes are written a moment after the push.
+    private func eventually(_ what: String, _ body: () async throws -> Bool) async throws {
+        for _ in 0..<400 {
+            if try await body() { return }
+            try await Task.sleep(for: .milliseconds(25))
+        }
+        Issue.record("\(what): not within ten seconds")
+    }
+
+    /// The pushes that the simulator got for a token, as headers and body.
+    private func pushes(_ world: World, _ number: Int) async throws -> [JSON] {
+        let token = Self.token(number).lowercased()
+        let answer = try await world.control.call("GET", "/_simulator/requests?token=\(token)&limit=50")
+        return answer.json?["requests"]?.array ?? []
+    }
+
+    /// Waits for so many pushes to a device; the newest.
+    private func push(_ world: World, _ number: Int, count: Int) async throws -> JSON? {
+        try await eventually("\(count) pushes to \(number)") { try await pushes(world, number).count >= count }
+        let found = try await pushes(world, number)
+        #expect(found.count == count, "of device \(number)")
+        return found.last
+    }
+
+    // MARK: Steps
+
+    private func bind(_ world: World) async throws {
+        let path = world.material.path("tenants.yaml")
+        let file = try String(contentsOfFile: path, encoding: .utf8)
+        let binding = """
+
+                      notificationhubs:
+                        hub: Shop-Hub
+                        keys:
+                          - { name: DefaultFullSharedAccessSignature, valueEnv: NH_FULL, rights: [listen, send, manage] }
+                          - { name: DefaultListenSharedAccessSignature, valueEnv: NH_LISTEN, rights: [listen] }
+
+            """
+        try (file + binding).write(toFile: path, atomically: true, encoding: .utf8)
+        let applied = try await world.apply(environment: ["NH_FULL": Self.fullKey, "NH_LISTEN": Self.listenKey])
+        try #require(applied.status == 0, "\(applied.log)")
+        // Contract §7.7: an unknown hub is 404 in the vendor's shape; a running gateway follows within a second.
+        try await eventually("the binding is served") {
+            try await call(world, .GET, "/installations/x").text.contains("Installation not found")
+        }
+        let stored = try await world.value(
+            "SELECT settings::text AS value FROM gateway.binding WHERE vendor = 'notificationhubs'"
+        )
+        #expect(!stored.contains(Self.fullKey), "keys are sealed")
+    }
+
+    // §3
+    private func access(_ world: World) async throws {
+        let bad = try await call(world, .GET, "/installations/x", token: token(world, key: "another key altogether"))
+        #expect(bad.status == 401)
+        #expect(bad.text.contains("InvalidSignature: The token has an invalid signature..TrackingId:"))
+        #expect(bad.header("content-type") == "application/xml; charset=utf-8")
+        let listener = token(world, "DefaultListenSharedAccessSignature", key: Self.listenKey)
+        let refused = try await call(
+            world,
+            .POST,
+            "/messages",
+            "{}",
+            headers: ["ServiceBusNotification-Format": "apple"],
+            token: listener
+        )
+        #expect(refused.status == 403)
+        #expect(refused.text.isEmpty)
+        #expect(try await call(world, .GET, "/installations/x", token: listener).status == 404)
+    }
+
+    // §4
+    private func installations(_ world: World) async throws {
+        for (number, user) in [(1, "mina"), (2, "mina"), (3, "juho")] {
+            try await install(world, "i\(number)", Self.token(number), user: user, tags: ["seoul", "n\(number)"])
+        }
+        let read = try await call(world, .GET, "/installations/i1")
+        #expect(read.header("content-type") == "application/xml; charset=utf-8")
+        let wanted: JSON = [
+            "installationId": "i1", "pushChannel": .string(Self.token(1)), "pushChannelExpired": false,
+            "platform": "apns", "userId": "mina", "expirationTime": "9999-12-31T23:59:59.9999999Z",
+            "tags": ["seoul", "n1"],
+        ]
+        #expect(read.json == wanted)
+        let patch =
+            #"[{"op":"add","path":"/tags","value":"busan"},{"op":"remove","path":"/tags/SEOUL"},{"op":"replace","path":"/userId","value":"moon"}]"#
+        #expect(try await call(world, .PATCH, "/installations/i3", patch).status == 200)
+        let patched = try await call(world, .GET, "/Installations/i3/").json
+        #expect(patched?["tags"] == ["n3", "busan"])
+        #expect(patched?["userId"] == "moon")
+        let bad = #"[{"op":"add","path":"/tags","value":"x"},{"op":"add","path":"/colour","value":"red"}]"#
+        let refused = try await call(world, .PATCH, "/installations/i3", bad)
+        #expect(refused.status == 400)
+        #expect(refused.text.contains("The patch path '/colour' is not supported.TrackingId:"))
+        #expect(try await call(world, .GET, "/installations/i3").json?["tags"] == ["n3", "busan"], "all or nothing")
+        #expect(try await call(world, .PATCH, "/installations/none", patch).status == 404)
+        try await install(world, "i4", Self.token(4), user: "gone", tags: [])
+        for _ in 0..<2 { #expect(try await call(world, .DELETE, "/installations/i4").status == 204) }
+        #expect(try await call(world, .GET, "/installations/i4").status == 404)
+    }
+
+    /// Each adds a tag of its own at the same moment: none is lost, whoever was overtaken.
+    private func patchesAtOnce(_ world: World) async throws {
+        try await install(world, "i5", Self.token(5), user: "many", tags: ["start"])
+        let count = 12
+        let done = try await withThrowingTaskGroup(of: (Int, Int).self) { group in
+            for index in 0..<count {
+                group.addTask {
+                    let patch = #"[{"op":"add","path":"/tags","value":"p\#(index)"}]"#
+                    // 503 is what the vendor's SDKs try again.
+                    for _ in 0..<50 {
+                        let status = try await call(world, .PATCH, "/installations/i5", patch).status
+                        if status != 503 { return (index, status) }
+                    }
+                    return (index, 503)
+                }
+            }
+            var done: [Int] = []
+            for try await (index, status) in group where status == 200 { done.append(index) }
+            return done
+        }
+        #expect(done.count == count)
+        let tags = try await call(world, .GET, "/installations/i5").json?["tags"]?.array?.compactMap(\.string)
+        #expect(Set(tags ?? []) == Set(["start"] + (0..<count).map { "p\($0)" }))
+    }
+
+    // §7, §7.1
+    private func sends(_ world: World) async throws {
+        let body = #"{"aps":{"alert":"Sale today","sound":"default"}}"#
+        let answer = try await send(world, body, tags: "seoul")
+        #expect(answer.status == 201, "\(answer.text)")
+        #expect(answer.text.isEmpty)
+        let host = world.http.base.replacing("http://", with: "")
+        #expect(answer.header("location")?.hasPrefix("https://\(host)/shop-hub/messages/") == true)
+        #expect(answer.header("location")?.hasSuffix("-1-1?api-version=2020-06") == true)
+        for number in [1, 2] {
+            let push = try await push(world, number, count: 1)
+            #expect(push?["payload"] == (try JSONParser.parse(body)))
+            #expect(push?["headers"]?["apns-push-type"] == "alert")
+            #expect(push?["headers"]?["apns-priority"] == "10")
+        }
+        // The tutorial's first leg: a background push although its sound is there, and empty.
+        let rich =
+            #"{"aps": {"content-available": 1, "sound":""}, "richId": "0", "richMessage": "Check this image out!", "richType": "img"}"#
+        #expect(try await send(world, rich, tags: "$UserId:{moon}").status == 201)
+        let push = try await push(world, 3, count: 1)
+        #expect(push?["headers"]?["apns-push-type"] == "background")
+        #expect(push?["headers"]?["apns-priority"] == "5")
+        #expect(push?["payload"]?["richId"] == "0")
+    }
+
+    // §7.2
+    private func directSends(_ world: World) async throws {
+        let headers = [
+            "ServiceBusNotification-Format": "apple", "ServiceBusNotification-DeviceHandle": Self.token(2),
+        ]
+        let body = #"{"aps":{"alert":"only you"}}"#
+        let answer = try await call(world, .POST, "/messages/?direct", body, headers: headers)
+        #expect(answer.status == 201, "\(answer.text)")
+        _ = try await push(world, 2, count: 2)
+        let unknown = headers.merging(["ServiceBusNotification-DeviceHandle": Self.token(99)]) { $1 }
+        #expect(try await call(world, .POST, "/messages?direct=true", body, headers: unknown).status == 400)
+    }
+
+    // §6
+    private func expressions(_ world: World) async throws {
+        // Who is rung: 1 and 2 have seoul, 3 has busan; each its own number.
+        let cases: [(String?, [Int])] = [
+            ("n1 || BUSAN", [1, 3]), ("seoul && !n2", [1]), ("$InstallationId:{i2} && seoul", [2]),
+            ("$UserId:mina", [1, 2]),
+            ("!(seoul || start)", [3]), (nil, [1, 2, 3]), ("nobody", []),
+        ]
+        var counts = [1: 1, 2: 2, 3: 1]
+        for (tags, rung) in cases {
+            let answer = try await send(world, #"{"aps":{"alert":"tags"}}"#, tags: tags)
+            #expect(answer.status == 201)
+            for number in rung {
+                counts[number, default: 0] += 1
+                _ = try await push(world, number, count: counts[number] ?? 0)
+            }
+        }
+        for (number, count) in counts { _ = try await push(world, number, count: count) }
+    }
+
+    /// The native API sets tags of a device; what finds an installation stays.
+    private func nativeTags(_ world: World) async throws {
+        let device = try await world.value("SELECT device_id::text AS value FROM gateway.identity WHERE key = 'i3'")
+        let answer = try await world.native("PATCH", "/v1/devices/\(device)", ["tags": ["native"]])
+        #expect(answer.status == 200, "\(answer.text)")
+        let before = try await pushes(world, 3).count
+        for (index, tags) in ["native", "$InstallationId:{i3}", "native && $UserId:{moon}"].enumerated() {
+            #expect(try await send(world, #"{"aps":{"alert":"native"}}"#, tags: tags).status == 201)
+            _ = try await push(world, 3, count: before + index + 1)
+        }
+    }
+
+    // §7.8
+    private func telemetry(_ world: World) async throws {
+        let answer = try await send(world, #"{"aps":{"alert":"count me"}}"#, tags: "seoul")
+        let location = try #require(answer.header("location"))
+        let id = try #require(location.split(separator: "/").last?.split(separator: "?").first)
+        try await eventually("telemetry") {
+            try await call(world, .GET, "/messages/\(id)").text.contains("<State>Completed</State>")
+        }
+        let found = try await call(world, .GET, "/messages/\(id)")
+        #expect(found.status == 200)
+        #expect(found.text.contains("<NotificationId>\(id)</NotificationId>"))
+        #expect(found.text.contains("<Outcome><Name>Success</Name><Count>2</Count></Outcome>"))
+        #expect(found.text.contains(#"<NotificationBody>{"aps":{"alert":"count me"}}</NotificationBody>"#))
+        let nobody = try await send(world, #"{"aps":{"alert":"x"}}"#, tags: "nobody-at-all")
+        let other = try #require(nobody.header("location")?.split(separator: "/").last?.split(separator: "?").first)
+        try await eventually("no target") {
+            try await call(world, .GET, "/messages/\(other)").text.contains("<State>NoTargetFound</State>")
+        }
+        #expect(
+            try await call(world, .GET, "/messages/73622a22797441e4b434e8c2c14112ce-20260101000000-1-1").status == 404
+        )
+    }
+
+    // §7.5
+    private func schedules(_ world: World) async throws {
+        func schedule(_ delay: TimeInterval) async throws -> Answer {
+            let headers = [
+                "ServiceBusNotification-Format": "apple", "ServiceBusNotification-Tags": "seoul",
+                "ServiceBusNotification-ScheduleTime": (Date() + delay).formatted(.iso8601),
+            ]
+            return try await call(
+                world,
+                .POST,
+                "/schedulednotifications",
+                #"{"aps":{"alert":"later"}}"#,
+                headers: headers
+            )
+        }
+        #expect(try await schedule(240).status == 400)
+        #expect(try await schedule(8 * 86_400).status == 400)
+        let before = try await pushes(world, 1).count
+        let answer = try await schedule(600)
+        #expect(answer.status == 201, "\(answer.text)")
+        let location = try #require(answer.header("location"))
+        #expect(location.contains("/shop-hub/schedulednotifications/"))
+        let id = try #require(location.split(separator: "/").last?.split(separator: "?").first)
+        #expect(try await call(world, .DELETE, "/schedulednotifications/\(id)").status == 200)
+        #expect(try await call(world, .DELETE, "/schedulednotifications/\(id)").status == 404)
+        try await eventually("it is canceled") {
+            try await call(world, .GET, "/messages/\(id)").text.contains("<State>Cancelled</State>")
+        }
+        #expect(try await pushes(world, 1).count == before)
+    }
+
+    // §7.7, §2
+    private func refusals(_ world: World) async throws {
+        let broken = try await send(world, #"{"aps":{"alert":"x"}}"#, tags: "seoul && && vip")
+        #expect(broken.status == 400)
+        #expect(broken.text.contains("The supplied tag expression is not valid at position 9.TrackingId:"))
+        let large = try await send(world, String(repeating: "x", count: 70_000), tags: nil)
+        #expect(large.status == 413)
+        #expect(large.text.hasPrefix("<Error><Code>413</Code>"))
+        for path in ["/registrations/1", "/registrationids", "/messages/$batch"] {
+            let answer = try await call(world, .POST, path, "{}")
+            #expect(answer.status == 404, "\(path)")
+            #expect(answer.text.hasPrefix("<Error><Code>404</Code>"), "\(path)")
+        }
+        let template = ["ServiceBusNotification-Format": "template"]
+        #expect(try await call(world, .POST, "/messages", "{}", headers: template).status == 400)
+    }
+}

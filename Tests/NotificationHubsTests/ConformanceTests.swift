@@ -1,0 +1,122 @@
+import Foundation
+import HTTPTypes
+import Model
+import NotificationHubs
+import TestKit
+import Testing
+
+/// The rules of every adapter, for Notification Hubs.
+struct ConformanceTests {
+    static let seed: UInt64 =
+        ProcessInfo.processInfo.environment["GATEWAY_FUZZ_SEED"].flatMap(UInt64.init)
+        ?? UInt64.random(in: 0...UInt64.max)
+    static let count = ProcessInfo.processInfo.environment["GATEWAY_FUZZ_COUNT"].flatMap(Int.init) ?? 10_000
+
+    static func documented() throws -> [VendorRequest] {
+        try [
+            Fixture.request("installations/put.request.txt"), Fixture.request("installations/patch.request.txt"),
+            Fixture.request("messages/send.request.txt"), Fixture.request("messages/schedule.request.txt"),
+            Mount.request(.delete, "/hub1/schedulednotifications/\(Mount.scheduleText)"),
+            Mount.request(.get, InstallationTests.path), Mount.request(.delete, InstallationTests.path),
+            Mount.request(.get, "/hub1/messages/\(Mount.messageText)"),
+        ]
+    }
+
+    static func subject() throws -> AdapterUnderTest {
+        let documented = try documented().map { request in
+            var request = request
+            request.route =
+                request.path.contains("installations")
+                ? "hubs.installation" : request.path.contains("messages") ? "hubs.message" : "hubs.schedule"
+            return request
+        }
+        return AdapterUnderTest(
+            adapter: NotificationHubsAdapter(),
+            settings: Mount.settings,
+            documented: documented,
+            catchAll: ["hubs.later"],
+            fault: Shape.fault
+        )
+    }
+
+    @Test(arguments: AdapterContract.rules)
+    func hubsKeepTheAdaptersRules(_ rule: AdapterRule) throws {
+        let violations = Array(rule.violations(try Self.subject()).prefix(5))
+        #expect(violations == [])
+    }
+
+    @Test func mutatedRequestsGetTheVendorsShape() throws {
+        let subject = try Self.subject()
+        for request in subject.documented {
+            let run = AdapterContract.mutate(subject, request, count: Self.count, seed: Self.seed)
+            print("mutations of \(request.method) \(request.path): seed \(Self.seed), \(run.commands) of \(Self.count)")
+            #expect(run.fault == nil, "seed \(Self.seed)")
+            #expect(run.commands * 10 >= Self.count, "at least 10 % must reach the commands")
+        }
+    }
+
+    /// What a patch builds on is the store's, and no less hostile.
+    @Test func mutatedPatchesOfMutatedInstallationsNeverTrap() throws {
+        let request = try Fixture.request("installations/patch.request.txt")
+        let stored = try JSONParser.parse(try Fixture.message("installations/put.request.txt").body)
+        let patch = try JSONParser.parse(request.body)
+        var mutator = Mutator(seed: Self.seed)
+        var changed = 0
+        for round in 0..<Self.count {
+            var mutated = request
+            // One change at a time, and none in every fifth patch: a patch is refused for the first that does not fit.
+            let changes = (patch.array ?? []).enumerated().map { index, change in
+                guard index == round % 5 else { return change }
+                return (try? JSONParser.parse(mutator.typeCorrect(change))) ?? .null
+            }
+            mutated.body = JSONWriter.bytes(.array(changes))
+            let attributes = (try? JSONParser.parse(mutator.typeCorrect(stored)).object) ?? JSONObject()
+            let standing = IdentityStanding(
+                state: .active,
+                token: DeviceToken(apns: "ab"),
+                user: nil,
+                attributes: attributes
+            )
+            do throws(AdapterError) {
+                let reply = Reply.registration(.standing(standing))
+                let sequel = try Mount.adapter.sequel(to: [reply], of: mutated, settings: Mount.settings)
+                changed += sequel.count
+            } catch {
+                let response = Mount.adapter.refuse(error, for: mutated, settings: Mount.settings)
+                #expect(Shape.fault(response, mutated) == nil)
+            }
+        }
+        #expect(changed > 0)
+    }
+}
+
+/// What an answer may look like, from contract §3.4, §3.5, §4 and §7: the judge of everything above.
+enum Shape {
+    private static let failures: Set = [400, 401, 404, 405, 408, 413, 429, 503]
+
+    @Sendable static func fault(_ response: VendorResponse, _ request: VendorRequest) -> String? {
+        if response.status == 403 {
+            return response.body.isEmpty && response.header("TrackingId") != nil ? nil : "a 403 with a body"
+        }
+        guard response.header("Content-Type") == "application/xml; charset=utf-8" else { return "content type" }
+        if failures.contains(response.status) {
+            let head = "<Error><Code>\(response.status)</Code><Detail>"
+            guard response.text.hasPrefix(head), response.text.hasSuffix(" AM</Detail></Error>") else {
+                return "an error without its body: \(response.text)"
+            }
+            guard let tracking = response.header("TrackingId"), response.text.contains(".TrackingId:\(tracking),")
+            else {
+                return "no tracking id"
+            }
+            if [429, 503].contains(response.status), response.header("Retry-After") == nil { return "no Retry-After" }
+            let inner = response.text.dropFirst(head.count).dropLast("</Detail></Error>".count)
+            return inner.contains("<") ? "markup in a detail" : nil
+        }
+        switch (request.method, response.status) {
+        case (.put, 200), (.patch, 200), (.delete, 204), (.delete, 200): return response.body.isEmpty ? nil : "a body"
+        case (.post, 201): return response.header("Location") == nil || !response.body.isEmpty ? "no location" : nil
+        case (.get, 200): return response.body.isEmpty ? "no body" : nil
+        default: return "status \(response.status) of \(request.method)"
+        }
+    }
+}

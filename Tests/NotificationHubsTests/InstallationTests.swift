@@ -1,0 +1,263 @@
+import HTTPTypes
+import Model
+import Testing
+
+@testable import NotificationHubs
+
+/// Contract §4: installations.
+struct InstallationTests {
+    static let id = "5d9c7b3e-7c41-4c39-9c51-6b1d2a9f0e77"
+    static let path = "/hub1/installations/\(id)"
+
+    private func put(_ body: String) -> VendorRequest { Mount.request(.put, Self.path, body) }
+
+    private func patch(_ body: String) -> VendorRequest { Mount.request(.patch, Self.path, body) }
+
+    /// What a body makes of the installation, or the text of its refusal.
+    private func registration(_ body: String) throws -> (DeviceRegistration, UserChange) {
+        guard case .registration(.enlist(let registration, let change)) = try Mount.command(put(body)) else {
+            throw AdapterError(.notFound)
+        }
+        return (registration, change)
+    }
+
+    @Test func theDocumentedRegistrationBecomesADevice() throws {
+        let request = try Fixture.request("installations/put.request.txt")
+        guard case .registration(.enlist(let registration, let change)) = try Mount.command(request) else {
+            Issue.record("no registration")
+            return
+        }
+        #expect(registration.key == VendorDeviceKey(Self.id))
+        #expect(registration.platform == .ios)
+        #expect(registration.token?.text == Fixture.token.lowercased())
+        #expect(change == .set("u-1"))
+        // Contract §5.6: found by what it is, too.
+        let tags = ["seoul", "shop:vip", "$InstallationId:{\(Self.id)}", "$UserId:{u-1}"].compactMap { Tag($0) }
+        #expect(registration.tags == tags + [Tag(Platform.ios)])
+        #expect(registration.attributes["pushChannel"] == nil, "tokens stand in the device's row alone")
+        #expect(registration.attributes["expirationTime"] == "2026-04-01T00:00+0000")
+        #expect(registration.attributes["templates"]?["news"]?["headers"] == ["apns-priority": "10"])
+        #expect(registration.expected == nil)
+        let answer = Mount.answer(request) { _ in Mount.enlisted }
+        #expect(try answer.fault(against: "installations/put.response.txt") == nil)
+    }
+
+    /// A PUT is the whole installation (contract §4.1).
+    @Test func whatIsNotSaidIsCleared() throws {
+        let (registration, change) = try registration(#"{"platform":"APNS","pushChannel":"ab12"}"#)
+        #expect(change == .clear)
+        #expect(registration.tags == ["$InstallationId:{\(Self.id)}"].compactMap { Tag($0) } + [Tag(Platform.ios)])
+        #expect(registration.attributes == ["platform": "apns"])
+        let (android, _) = try self.registration(#"{"platform":"fcmv1","pushChannel":"x:y","tags":null,"userId":""}"#)
+        #expect(android.platform == .android)
+        #expect(android.tags?.last == Tag(Platform.android))
+        #expect(android.attributes == ["platform": "fcmV1"])
+    }
+
+    @Test(arguments: [
+        (#"{"pushChannel":"ab"}"#, "platform is missing"), (#"{"platform":"apns"}"#, "pushChannel is missing"),
+        (#"{"platform":"apns","pushChannel":""}"#, "pushChannel is missing"),
+        (#"{"platform":"wns","pushChannel":"ab"}"#, "The platform 'wns' is not available on this gateway"),
+        (
+            #"{"platform":"apns","pushChannel":"zz"}"#,
+            "One or more characters in device token is not a hexadecimal digit"
+        ),
+        (
+            #"{"platform":"apns","pushChannel":"abc"}"#,
+            "Device token is either empty OR it has odd number of nibbles"
+        ),
+        (
+            #"{"platform":"apns","pushChannel":"ab","installationId":"other"}"#,
+            "The installation id in the body is not the one in the path"
+        ),
+        (#"{"platform":"apns","pushChannel":"ab","tags":["$UserId:{u-2}"]}"#, "Tags can not start with $"),
+        (#"{"platform":"apns","pushChannel":"ab","tags":["a,b"]}"#, "The tag 'a,b' is not valid"),
+        (#"{"platform":"apns","pushChannel":"ab","tags":"a"}"#, "The tags are not an array"),
+        (#"{"platform":"apns","pushChannel":"ab","userId":"a b"}"#, "The user id is not valid"),
+        (#"{"platform":"apns","pushChannel":"ab","userId":7}"#, "The value of userId is not a string"),
+        (#"{"platform":"apns","pushChannel":"ab","expirationTime":"soon"}"#, "The expiration time is not valid"),
+        (#"{"platform":"apns","pushChannel":"ab","templates":{"t":{}}}"#, "The template 't' has no body"),
+        ("[]", "The body is not an object"), ("{", "The body is not JSON"),
+    ])
+    func aWrongFieldIsRefusedInWords(_ body: String, _ detail: String) {
+        let answer = Mount.answer(put(body))
+        #expect(answer.status == 400)
+        #expect(answer.detail == detail)
+    }
+
+    @Test func thereAreSixtyTagsAtMost() throws {
+        func body(_ count: Int) -> String {
+            let tags = (0..<count).map { "\"t\($0)\"" }.joined(separator: ",")
+            return #"{"platform":"apns","pushChannel":"ab","tags":[\#(tags)]}"#
+        }
+        #expect(try registration(body(60)).0.tags?.count == 62)
+        #expect(Mount.answer(put(body(61))).detail == "There may be at most 60 tags")
+    }
+
+    // MARK: Reading
+
+    private func standing(_ attributes: JSONObject, token: String = Fixture.token, state: TokenState = .active)
+        -> Reply
+    {
+        .registration(
+            .standing(
+                IdentityStanding(
+                    state: .active,
+                    token: DeviceToken(apns: token),
+                    user: nil,
+                    tokenState: state,
+                    attributes: attributes
+                )
+            )
+        )
+    }
+
+    private static let template: JSON = [
+        "body": #"{"aps":{"alert":"$(title)"}}"#, "headers": ["apns-priority": "10"],
+    ]
+
+    @Test func theDocumentedAnswerComesBack() throws {
+        let stored: JSONObject = [
+            "platform": "apns", "spelling": "upper", "tags": ["seoul", "shop:vip"],
+            "templates": ["news": Self.template],
+        ]
+        let request = Mount.request(.get, Self.path)
+        let answer = Mount.answer(request) { _ in standing(stored) }
+        let documented = try Fixture.message("installations/get.response.txt")
+        var wanted = try #require(try JSONParser.parse(documented.body).object)
+        wanted["installationId"] = .string(Self.id)
+        #expect(try JSONParser.parse(answer.body) == .object(wanted))
+        #expect(try JSONParser.parse(answer.body).object?.keys == wanted.keys, "in the documented order")
+        #expect(answer.header("Content-Type") == "application/xml; charset=utf-8")
+        let expired = Mount.answer(request) { _ in standing(stored, state: .invalid) }
+        #expect(try JSONParser.parse(expired.body)["pushChannelExpired"] == true)
+    }
+
+    @Test func oneThatIsNotThereHasTheDocumentedAnswer() throws {
+        let gone = IdentityStanding(state: .unregistered, token: nil, user: nil)
+        let replaced = IdentityStanding(state: .replaced, token: DeviceToken(apns: "ab"), user: nil)
+        for method in [HTTPRequest.Method.get, .patch] {
+            for found in [nil, gone, replaced] {
+                let answer = Mount.answer(Mount.request(method, Self.path, "[]")) { _ in
+                    .registration(.standing(found))
+                }
+                #expect(try answer.fault(against: "installations/missing.response.txt") == nil, "\(method)")
+            }
+        }
+    }
+
+    @Test func leavingIs204WhoeverWasThere() throws {
+        let request = Mount.request(.delete, Self.path)
+        #expect(try Mount.command(request) == .registration(.unregister(.key(VendorDeviceKey(Self.id)))))
+        for count in [0, 1] {
+            let answer = Mount.answer(request) { _ in .registration(.unregistered(count)) }
+            #expect(answer.status == 204)
+            #expect(answer.body.isEmpty)
+        }
+    }
+
+    // MARK: Patches
+
+    /// The registration that a patch of `attributes` makes.
+    private func patched(_ body: String, _ attributes: JSONObject) throws -> (DeviceRegistration, UserChange) {
+        let request = patch(body)
+        #expect(try Mount.command(request) == .registration(.standing(key: VendorDeviceKey(Self.id))))
+        let sequel = try Mount.adapter.sequel(to: [standing(attributes)], of: request, settings: Mount.settings)
+        guard case .registration(.enlist(let registration, let change))? = sequel.first else {
+            throw AdapterError(.notFound)
+        }
+        #expect(registration.expected == attributes, "it builds on what was read")
+        return (registration, change)
+    }
+
+    @Test func theDocumentedPatchChangesWhatItNames() throws {
+        let stored: JSONObject = [
+            "platform": "apns", "spelling": "upper", "userId": "u-1", "tags": ["seoul", "shop:vip"],
+            "templates": ["news": Self.template],
+        ]
+        let message = try Fixture.message("installations/patch.request.txt")
+        let (registration, change) = try patched(message.body, stored)
+        #expect(change == .set("u-2"))
+        #expect(registration.token?.text == Fixture.token.lowercased())
+        #expect(
+            registration.attributes == [
+                "platform": "apns", "spelling": "upper", "userId": "u-2", "tags": ["shop:vip", "busan"],
+                "templates": [
+                    "news": ["body": #"{"aps":{"alert":"$(title)"}}"#, "headers": ["apns-priority": "5"]]
+                ],
+            ]
+        )
+        let system = ["$InstallationId:{\(Self.id)}", "$UserId:{u-2}"].compactMap { Tag($0) }
+        #expect(registration.tags == ["shop:vip", "busan"].compactMap { Tag($0) } + system + [Tag(Platform.ios)])
+        let request = try Fixture.request("installations/patch.request.txt")
+        let answer = Mount.answer(request) { command in
+            if case .registration(.standing) = command { standing(stored) } else { Mount.enlisted }
+        }
+        #expect(try answer.fault(against: "installations/patch.response.txt") == nil)
+    }
+
+    /// Contract §4.3, the table of paths.
+    @Test(arguments: [
+        (#"[{"op":"replace","path":"/tags","value":["a","b"]}]"#, "tags", #"["a","b"]"#),
+        (#"[{"op":"replace","path":"/tags","value":"a"}]"#, "tags", #"["a"]"#),
+        (#"[{"op":"remove","path":"/tags/OLD"}]"#, "tags", nil), (#"[{"op":"remove","path":"/tags"}]"#, "tags", nil),
+        (#"[{"op":"remove","path":"/user"}]"#, "userId", nil),
+        (#"[{"op":"add","path":"/userId","value":"u-9"}]"#, "userId", #""u-9""#),
+        (
+            #"[{"op":"add","path":"/expirationTime","value":"2027-01-01T00:00:00.5Z"}]"#, "expirationTime",
+            #""2027-01-01T00:00:00.5Z""#
+        ),
+        (#"[{"op":"add","path":"/pushVariables/nick","value":"Mina"}]"#, "pushVariables", #"{"nick":"Mina"}"#),
+        (#"[{"op":"add","path":"/pushVariables/a~1b~0","value":"c"}]"#, "pushVariables", #"{"a/b~":"c"}"#),
+        (#"[{"op":"add","path":"/templates/t","value":"{\"body\":\"b\"}"}]"#, "templates", #"{"t":{"body":"b"}}"#),
+        (#"[{"op":"add","path":"/templates/t","value":{"body":"b"}}]"#, "templates", #"{"t":{"body":"b"}}"#),
+        (#"[{"op":"add","path":"/secondaryTiles/x","value":{"y":1}}]"#, "secondaryTiles", #"{"x":{"y":1}}"#),
+    ])
+    func aPathChangesItsPart(_ body: String, _ key: String, _ wanted: String?) throws {
+        let stored: JSONObject = ["platform": "apns", "userId": "u", "tags": ["old"]]
+        let value = try patched(body, stored).0.attributes[key]
+        #expect(try value == wanted.map { try JSONParser.parse($0) })
+    }
+
+    /// Contract §4.3: an unknown path is 400 in these words, and nothing of the patch is done.
+    @Test func aPathThatThereIsNotIsRefused() throws {
+        let body = #"[{"op":"add","path":"/tags","value":"a"},{"op":"add","path":"/colour","value":"red"}]"#
+        let answer = Mount.answer(patch(body)) { command in
+            if case .registration(.standing) = command { return standing(["platform": "apns"]) }
+            Issue.record("a part of the patch was done")
+            return Mount.enlisted
+        }
+        #expect(try answer.fault(against: "installations/path.response.txt") == nil)
+    }
+
+    @Test(arguments: [
+        #"[{"op":"add","path":"/tags","value":"a,b"}]"#, #"[{"op":"add","path":"/tags","value":"$UserId:{x}"}]"#,
+        #"[{"op":"remove","path":"/pushChannel"}]"#, #"[{"op":"replace","path":"/pushChannel","value":"xyz"}]"#,
+        #"[{"op":"add","path":"/templates/none/body","value":"b"}]"#, #"[{"op":"move","path":"/tags","value":"a"}]"#,
+        #"[{"op":"add","path":"/tags"}]"#, #"[{"op":"add","value":"a"}]"#, #"{"op":"add"}"#, "[7]", "",
+        #"[{"op":"add","path":"/userId","value":{}}]"#, #"[{"op":"add","path":"/platform","value":"gcm"}]"#,
+    ])
+    func aPatchThatDoesNotFitIsRefused(_ body: String) {
+        let answer = Mount.answer(patch(body)) { command in
+            if case .registration(.standing) = command { standing(["platform": "apns"]) } else { Mount.enlisted }
+        }
+        #expect(answer.status == 400, "\(answer.text)")
+    }
+
+    /// Who was overtaken reads again; who always is, is told to come back: never a 4xx (contract §4.5).
+    @Test func whoWasOvertakenBeginsAnew() throws {
+        let request = patch(#"[{"op":"add","path":"/tags","value":"a"}]"#)
+        var writes = 0
+        let answer = Mount.answer(request) { command in
+            if case .registration(.standing) = command { return standing(["platform": "apns"]) }
+            writes += 1
+            return writes == 3 ? Mount.enlisted : .refused(.outdated)
+        }
+        #expect(answer.status == 200)
+        let never = Mount.answer(request) { command in
+            if case .registration(.standing) = command { standing(["platform": "apns"]) } else { .refused(.outdated) }
+        }
+        #expect(never.status == 503)
+        #expect(never.header("Retry-After") == "1")
+    }
+}

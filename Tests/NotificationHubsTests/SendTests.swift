@@ -1,0 +1,325 @@
+import HTTPTypes
+import Model
+import Testing
+
+@testable import NotificationHubs
+
+/// Contract §6 and §7: sends.
+struct SendTests {
+    private static let body = #"{"aps":{"alert":"x"}}"#
+
+    private func request(
+        _ headers: [String: String] = [:],
+        _ body: String = body,
+        query: String = "api-version=2017-04"
+    )
+        -> VendorRequest
+    {
+        let all = headers.merging(["ServiceBusNotification-Format": "apple"]) { first, _ in first }
+        return Mount.request(.post, "/hub1/messages", query: query, headers: all, body)
+    }
+
+    private func submission(_ request: VendorRequest) throws -> Submission {
+        guard case .submission(.submit(let submission)) = try Mount.command(request) else {
+            throw AdapterError(.notFound)
+        }
+        return submission
+    }
+
+    private func push(_ submission: Submission) throws -> PushPayload {
+        let notification = Notification(
+            message: Mount.message,
+            origin: .notificationHubs,
+            content: submission.content,
+            sentAt: Mount.now,
+            collapseID: submission.collapseID
+        )
+        return try HubsPayload(notification).encoded()
+    }
+
+    @Test func theDocumentedSendGoesToItsTags() throws {
+        let request = try Fixture.request("messages/send.request.txt")
+        let submission = try submission(request)
+        guard case .tags(let expression) = submission.audience else {
+            Issue.record("no tags")
+            return
+        }
+        let ios = Tag(Platform.ios)
+        let (mina, bot) = (try #require(Tag("username:mina")), try #require(Tag("from:bot")))
+        #expect(expression.matches([mina, ios]))
+        #expect(expression.matches([bot, ios]))
+        #expect(!expression.matches([ios]))
+        // A native send is for its own platform (contract §7).
+        #expect(!expression.matches([mina, Tag(Platform.android)]))
+        #expect(submission.timeToLive == .seconds(1800))
+        let answer = Mount.answer(request) { _ in .submission(.accepted(Mount.message, recipients: nil)) }
+        #expect(try answer.fault(against: "messages/send.response.txt") == nil)
+        let documented = try Fixture.message("messages/send.response.txt").headers.first { $0.0 == "Location" }?.1
+        let id = "73622a22797441e4b434e8c2c14112ce-20260101000000-1-1"
+        #expect(answer.header("Location") == documented?.replacing(id, with: Mount.messageText))
+        #expect(HubMessageID.parse(Mount.messageText) == Mount.message)
+    }
+
+    @Test func withoutTagsItIsForThePlatform() throws {
+        guard case .tags(let expression) = try submission(request()).audience else {
+            Issue.record("no tags")
+            return
+        }
+        #expect(expression.matches([Tag(Platform.ios)]))
+        #expect(!expression.matches([Tag(Platform.android)]))
+        #expect(!expression.matches([]))
+    }
+
+    @Test func aBrokenExpressionHasTheDocumentedAnswer() throws {
+        let request = try Fixture.request("messages/tags.request.txt")
+        #expect(try Mount.answer(request).fault(against: "messages/tags.response.txt") == nil)
+    }
+
+    /// Contract §6: 20 tags where only `||` joins them, otherwise 6; a blank header is nobody's wish.
+    @Test(arguments: [
+        ((1...20).map { "t\($0)" }.joined(separator: " || "), true),
+        ((1...21).map { "t\($0)" }.joined(separator: " || "), false),
+        ((1...6).map { "t\($0)" }.joined(separator: " && "), true),
+        ((1...7).map { "t\($0)" }.joined(separator: " && "), false), ("!a", true),
+        ("$InstallationId:{5d9c} && news", true),
+        ("$UserId:u-1", true), ("", false), ("  ", false), ("a b", false), ("$Platform:{ios}", false),
+        ("$Platform:ios", false), ("a & b", false), ("((a)", false),
+    ])
+    func theLimitsOfExpressionsHold(_ tags: String, _ isGood: Bool) throws {
+        let response = Mount.answer(request(["ServiceBusNotification-Tags": tags])) { _ in
+            .submission(.accepted(Mount.message, recipients: nil))
+        }
+        #expect(response.status == (isGood ? 201 : 400), "\(response.text)")
+        #expect(response.detail?.hasPrefix("The supplied tag expression is not valid") == (isGood ? nil : true))
+    }
+
+    // MARK: Payloads
+
+    /// Head and body of a push as the contract writes it.
+    private func documented(_ name: String) throws -> (type: String, priority: String, body: String) {
+        let text = try Fixture.text(name)
+        func value(_ key: String) -> String {
+            text.split(separator: "\n").first { $0.hasPrefix(key) }.map { String($0.dropFirst(key.count + 3)) } ?? ""
+        }
+        let end = try #require(text.firstRange(of: "\n\n"))
+        return (value("apns-push-type"), value("apns-priority"), String(text[end.upperBound...]))
+    }
+
+    /// Byte for byte, with the spaces of the tutorial's payload, which is a background push although it has a (empty) sound.
+    @Test(arguments: [("messages/alert.push.txt", PushType.alert), ("messages/rich.push.txt", .background)])
+    func theDocumentedPayloadsGoOutUnchanged(_ name: String, _ type: PushType) throws {
+        let (typeName, priority, body) = try documented(name)
+        let push = try push(try submission(request([:], body)))
+        #expect(String(decoding: push.bytes, as: UTF8.self) == body)
+        #expect(push.type == type)
+        #expect(HubsPayload.type(named: typeName) == type)
+        #expect(push.priority == Int(priority))
+    }
+
+    @Test(arguments: [
+        (#"{"aps":{"content-available":1}}"#, PushType.background),
+        (#"{"aps":{"content-available":1,"sound":"s"}}"#, .alert),
+        (#"{"aps":{"content-available":1,"badge":1}}"#, .alert),
+        (#"{"aps":{"content-available":1,"alert":"a"}}"#, .alert),
+        (#"{"aps":{"content-available":0}}"#, .alert), (#"{"x":1}"#, .alert),
+        ("{ \"aps\" : {\"alert\":\"\\u0041\\/\"} , \"n\": 1.0e2 }", .alert),
+    ])
+    func theTypeIsInferredAndTheBytesStay(_ body: String, _ type: PushType) throws {
+        let push = try push(try submission(request([:], body)))
+        #expect(push.type == type)
+        #expect(push.priority == (type == .background ? 5 : 10))
+        #expect(String(decoding: push.bytes, as: UTF8.self) == body)
+    }
+
+    @Test func headersOfTheSendAreThoseOfThePush() throws {
+        let headers = [
+            "apns-push-type": "background", "apns-priority": "1", "apns-collapse-id": "c",
+            "apns-topic": "com.example.app",
+            "apns-expiration": "1767229200",
+        ]
+        let submission = try submission(request(headers))
+        let push = try push(submission)
+        #expect(push.type == .background)
+        #expect(push.priority == 1)
+        #expect(push.collapseID == "c")
+        #expect(submission.timeToLive == .seconds(3600))
+    }
+
+    /// Contract, Decisions: both spellings of the header; dates as SDKs write them.
+    @Test(arguments: [
+        ("ServiceBusNotification-Apns-Expiry", "2026-01-01T02:00:00Z", 7200),
+        ("ServiceBusNotification-ApnsExpiry", "2026-01-01T02:00:00", 7200),
+        ("ServiceBusNotification-Apns-Expiry", "2026-01-01'T'02:00:00.1234567", 7200),
+        ("ServiceBusNotification-Apns-Expiry", "2026-01-01T09:00+0900", 60),
+        ("ServiceBusNotification-Apns-Expiry", "01/01/2026 01:00:00", 3600),
+        ("ServiceBusNotification-Apns-Expiry", "2027-01-01T00:00:00Z", 28 * 86_400), ("apns-expiration", "0", 60),
+    ])
+    func aSendLivesAsLongAsItSays(_ name: String, _ value: String, _ seconds: Int) throws {
+        #expect(try submission(request([name: value])).timeToLive == .seconds(seconds))
+    }
+
+    @Test(arguments: [
+        ("apns-push-type", "loud"), ("apns-priority", "7"), ("apns-expiration", "tomorrow"),
+        ("ServiceBusNotification-Apns-Expiry", "tomorrow"), ("apns-topic", "com.example.other"),
+        ("apns-collapse-id", String(repeating: "c", count: 65)),
+    ])
+    func aHeaderThatAppleWouldRefuseIs400(_ name: String, _ value: String) {
+        let response = Mount.answer(request([name: value]))
+        #expect(response.status == 400)
+        #expect(response.detail?.hasPrefix("The value of \(name)") == true)
+    }
+
+    @Test(arguments: [
+        "template", "gcm", "fcmV1", "windows", "windowsphone", "adm", "baidu", "browser", "carrier-pigeon", "",
+    ])
+    func formatsThatAreNotThereAre400(_ format: String) {
+        #expect(Mount.answer(request(["ServiceBusNotification-Format": format])).status == 400)
+    }
+
+    @Test(arguments: ["", "x", "[]", "\"s\"", "{\"aps\":"])
+    func aPayloadThatIsNoObjectIs400(_ body: String) {
+        let response = Mount.answer(request([:], body))
+        #expect(response.status == 400)
+        #expect(response.detail == "The payload is not a JSON object")
+    }
+
+    /// Contract §7: 4,096 bytes are Apple's limit, 400; 64 KB the vendor's, 413.
+    @Test func aPayloadEndsAt4096Bytes() throws {
+        func body(_ count: Int) -> String { #"{"a":""# + String(repeating: "x", count: count - 8) + #""}"# }
+        #expect(try push(try submission(request([:], body(4096)))).bytes.count == 4096)
+        #expect(Mount.answer(request([:], body(4097))).status == 400)
+        let voip = ["apns-push-type": "voip"]
+        #expect(try push(try submission(request(voip, body(5120)))).bytes.count == 5120)
+        #expect(Mount.answer(request(voip, body(5121))).status == 400)
+        let refused = Mount.adapter.refuse(AdapterError(.tooLarge), for: request(), settings: .unbound)
+        #expect(refused.status == 413)
+        #expect(Mount.adapter.routes.allSatisfy { $0.bodyLimitBytes == 65_536 })
+    }
+
+    // MARK: Direct sends
+
+    /// Contract §7.2 and Decisions: `direct` stands anywhere, with or without a value; the tags are then not looked at.
+    @Test(arguments: ["api-version=2017-04&direct", "direct=true&api-version=2017-04", "direct&api-version=2015-04"])
+    func aDirectSendIsForOneHandle(_ query: String) throws {
+        let headers = [
+            "ServiceBusNotification-DeviceHandle": Fixture.token, "ServiceBusNotification-Tags": "not && && read",
+        ]
+        let direct = request(headers, query: query)
+        let submission = try submission(direct)
+        #expect(submission.audience == .everyone)
+        #expect(submission.numbering?.tokens == DeviceToken(apns: Fixture.token).map { [$0] })
+        let accepted = NumberedAcceptance(message: Mount.message, number: "1", targetCount: 1, keys: ["k"])
+        #expect(Mount.answer(direct) { _ in .submission(.numbered(accepted)) }.status == 201)
+        #expect(Mount.answer(direct) { _ in .refused(.noRecipients) }.status == 400)
+        #expect(Mount.answer(request(query: query)).status == 400)
+        #expect(Mount.answer(request(["ServiceBusNotification-DeviceHandle": "zz"], query: query)).status == 400)
+    }
+
+    // MARK: Schedules
+
+    @Test func theDocumentedScheduleWaitsForItsTime() throws {
+        let request = try Fixture.request("messages/schedule.request.txt")
+        let submission = try submission(request)
+        // 2026-01-02 09:00 UTC.
+        #expect(submission.dueAt == Timestamp(seconds: 1_767_344_400))
+        #expect(submission.timeToLive == .seconds(1800))
+        let answer = Mount.answer(request) { _ in .submission(.accepted(Mount.message, recipients: nil)) }
+        #expect(try answer.fault(against: "messages/schedule.response.txt") == nil)
+        let documented = try Fixture.message("messages/schedule.response.txt").headers.first { $0.0 == "Location" }?.1
+        let id = "af14e491a7994a65b7b3a5681a373337_20260101000000_1_1"
+        #expect(answer.header("Location") == documented?.replacing(id, with: Mount.scheduleText))
+        #expect(HubMessageID.parse(Mount.scheduleText) == Mount.message)
+    }
+
+    /// Contract §7.5: five minutes to seven days; §11: 4 minutes and 8 days are 400. Decisions: quotes around the `T`.
+    @Test(arguments: [
+        ("2026-01-01T00:05:00", true), ("2026-01-01T00:04:00", false), ("2026-01-08T00:00:00", true),
+        ("2026-01-09T00:00:00", false), ("2026-01-01'T'01:00:00", true), ("2026-01-01T01:00:00.000Z", true),
+        ("2025-12-31T00:00:00", false), ("later", false), ("", false),
+    ])
+    func aScheduleHasItsLimits(_ time: String, _ isGood: Bool) throws {
+        var request = try Fixture.request("messages/schedule.request.txt")
+        if let name = HTTPField.Name("ServiceBusNotification-ScheduleTime") { request.headers[name] = time }
+        let response = Mount.answer(request) { _ in .submission(.accepted(Mount.message, recipients: nil)) }
+        #expect(response.status == (isGood ? 201 : 400), "\(response.text)")
+    }
+
+    /// An end is a moment, whenever the send is due.
+    @Test func aScheduledSendEndsWhenItSays() throws {
+        var request = try Fixture.request("messages/schedule.request.txt")
+        if let name = HTTPField.Name("apns-expiration") { request.headers[name] = "1767348000" }
+        #expect(try submission(request).timeToLive == .seconds(3600))
+    }
+
+    @Test func aScheduleIsCanceledOnce() throws {
+        let request = Mount.request(.delete, "/hub1/schedulednotifications/\(Mount.scheduleText)")
+        #expect(try Mount.command(request) == .submission(.control(.cancel, message: Mount.message.description)))
+        #expect(Mount.answer(request) { _ in .submission(.controlled(true)) }.status == 200)
+        #expect(Mount.answer(request) { _ in .submission(.controlled(false)) }.status == 404)
+        #expect(Mount.answer(Mount.request(.delete, "/hub1/schedulednotifications/x")).status == 404)
+    }
+
+    @Test func testSendsAreNotThere() {
+        #expect(Mount.answer(request(query: "api-version=2017-04&test")).status == 400)
+    }
+
+    // MARK: Telemetry
+
+    @Test func theDocumentedTelemetryComesBack() throws {
+        let report = MessageReport(
+            message: Mount.message,
+            state: .done,
+            content: Content(raw: ["aps": ["alert": "Sale today"]]),
+            acceptedAt: Mount.now,
+            firstAt: Mount.now + .seconds(1),
+            lastAt: Mount.now + .seconds(3),
+            tallies: [
+                .init(state: .failed, reason: "Unregistered", count: 1), .init(state: .read, reason: nil, count: 1),
+                .init(state: .sent, reason: nil, count: 2),
+            ]
+        )
+        let request = Mount.request(.get, "/hub1/messages/\(Mount.messageText)", query: "api-version=2016-07")
+        #expect(try Mount.command(request) == .submission(.report(message: Mount.message)))
+        let answer = Mount.answer(request) { _ in .submission(.report(report)) }
+        let documented = try Fixture.text("messages/telemetry.response.xml").replacing("\n", with: "")
+        let id = "73622a22797441e4b434e8c2c14112ce-20260101000000-1-1"
+        #expect(answer.text == documented.replacing(id, with: Mount.messageText))
+        #expect(answer.status == 200)
+        var nobody = report
+        nobody.tallies = []
+        let empty = Mount.answer(request) { _ in .submission(.report(nobody)) }
+        #expect(empty.text.contains("<State>NoTargetFound</State>"))
+        nobody.state = .sending
+        let early = Mount.answer(request) { _ in .submission(.report(nobody)) }
+        #expect(early.text.contains("<State>Processing</State>"))
+        #expect(!early.text.contains("<EndTime>"))
+    }
+
+    /// A body may hold what XML must not.
+    @Test func aBodyIsEscapedInTelemetry() {
+        let content = Content(raw: ["aps": ["alert": "<a> & ]]>\u{1}"]])
+        let report = MessageReport(message: Mount.message, state: .done, content: content, acceptedAt: Mount.now)
+        let xml = Telemetry(report, host: "h", hub: "h", version: "").xml
+        #expect(xml.contains(#"{"aps":{"alert":"&lt;a&gt; &amp; ]]&gt;\u0001"}}"#))
+    }
+
+    @Test(arguments: [
+        "73622a22797441e4b434e8c2c14112ce-20260101000000-1-1", "x", "", Mount.messageText + "-1",
+        String(Mount.messageText.dropLast()) + "2", String(Mount.messageText.prefix(32)),
+    ])
+    func anIDThatIsNoneOfOursIs404(_ text: String) {
+        let status = Mount.answer(Mount.request(.get, "/hub1/messages/\(text)")).status
+        #expect(status == (text.isEmpty ? 405 : 404))
+    }
+
+    /// A message by the native API, on a device of this dialect, is Apple's own payload.
+    @Test func aNativeMessageIsShown() throws {
+        let content = Content(title: "t", body: "b", data: ["k": 1])
+        let notification = Notification(message: Mount.message, origin: .native, content: content, sentAt: Mount.now)
+        let push = try HubsPayload(notification).encoded()
+        #expect(
+            String(decoding: push.bytes, as: UTF8.self)
+                == #"{"k":1,"aps":{"alert":{"title":"t","body":"b"},"sound":"default"}}"#
+        )
+    }
+}

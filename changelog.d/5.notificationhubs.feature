@@ -1,0 +1,1 @@
+Apps and back ends of Azure Notification Hubs work against this gateway for installations (with partial updates), native sends to Apple devices by tag expressions or by handle, now or scheduled, and telemetry, behind shared access signatures of several keys with rights. Registrations, sends by template and batches answer 404 or 400 in the vendor's shape.
