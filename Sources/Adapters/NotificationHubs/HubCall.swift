@@ -73,21 +73,11 @@ struct HubPath: Hashable {
         self.call = call
         folded = parts.map { $0.lowercased() }
     }
-
-    /// A host as a binding spells it: lower-case, without port.
-    static func bareHost(_ host: some StringProtocol) -> String {
-        // An IPv6 literal keeps its brackets: its colons are no port.
-        let text = host.lowercased()
-        return text.hasPrefix("[") ? String(text.prefix { $0 != "]" }) + "]" : String(text.prefix { $0 != ":" })
-    }
 }
 
 extension VendorRequest {
-    /// A header by name, as it came.
-    func header(_ name: String) -> String? { HTTPField.Name(name).flatMap { headers[$0] } }
-
     /// As the client addressed it, with port.
-    var host: String? { header("Host").flatMap { $0.isEmpty ? nil : $0 } }
+    var authority: String? { header("Host").flatMap { $0.isEmpty ? nil : $0 } }
 
     /// The value of a query parameter, decoded; empty where it has none; nil where it is not there. Names compare without case.
     func parameter(_ name: String) -> String? {

@@ -38,7 +38,7 @@ struct HubsResponse {
             // Assumed: what is under way, done or canceled already is not there.
             return isCanceled ? empty(200) : failure(HubsError(.unknownMessage))
         case (.message, .get, .submission(.report(let report))):
-            return body(200, Telemetry(report, host: request.host ?? "", hub: path.hub, version: version).xml)
+            return body(200, Telemetry(report, host: request.authority ?? "", hub: path.hub, version: version).xml)
         default: return nil
         }
     }
@@ -54,7 +54,7 @@ struct HubsResponse {
         let place =
             path.call == .schedules
             ? "schedulednotifications/\(text.replacing("-", with: "_"))" : "messages/\(text)"
-        let location = "https://\(request.host ?? "")/\(hub)/\(place)\(version)"
+        let location = "https://\(request.authority ?? "")/\(hub)/\(place)\(version)"
         return empty(201, [("Location", location)])
     }
 

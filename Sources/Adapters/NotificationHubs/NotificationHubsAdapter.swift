@@ -17,7 +17,7 @@ package struct NotificationHubsAdapter: VendorAdapter {
             vendor: vendor,
             kind: HubsSettings.keyKind,
             value: path.hub.lowercased(),
-            host: request.host.map { HubPath.bareHost($0) }
+            host: request.host
         )
         return (key, .sharedAccessSignature(request.headers[.authorization] ?? ""))
     }

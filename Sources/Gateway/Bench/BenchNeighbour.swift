@@ -111,9 +111,8 @@ struct BenchNeighbour: AsyncParsableCommand {
     }
 
     private func report(_ stage: BenchStage, _ rows: [Pair]) async throws {
-        func median(_ values: [Double]) -> Double { values.sorted()[values.count / 2] }
-        let accept = median(rows.map(\.acceptRatio))
-        let push = median(rows.map(\.pushRatio))
+        let accept = BenchReport.median(rows.map(\.acceptRatio))
+        let push = BenchReport.median(rows.map(\.pushRatio))
         let settings = try await stage.settings()
         guard json else {
             let table = rows.enumerated().map { number, row in

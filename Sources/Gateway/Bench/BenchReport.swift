@@ -11,6 +11,9 @@ struct BenchReport: Sendable {
     /// PostgreSQL's, by name.
     var settings: [(String, String)]
 
+    /// The middle one, the upper of two; 0 of none.
+    static func median(_ values: [Double]) -> Double { values.isEmpty ? 0 : values.sorted()[values.count / 2] }
+
     private var ceiling: Double { min(corePerSecond, copyPerSecond) }
 
     var json: JSON {

@@ -97,12 +97,12 @@ struct CallsRun {
             }
         }
         return zip(calls, turns).map { call, turns in
-            func median(_ value: (Turn) -> Double) -> Double { Self.median(turns.map { value($0.0) }) }
+            func median(_ value: (Turn) -> Double) -> Double { BenchReport.median(turns.map { value($0.0) }) }
             return CallsSample(
                 name: call.name,
                 perSecond: median(\.perSecond),
                 p99: median(\.p99),
-                ratio: Self.median(turns.map(\.1)),
+                ratio: BenchReport.median(turns.map(\.1)),
                 gatewayMicroseconds: median(\.gateway),
                 postgresMicroseconds: median(\.postgres)
             )
@@ -261,10 +261,6 @@ struct CallsRun {
     }
 
     private func usage() -> Double { stage.nodes.map { ProcessUsage.cpuSeconds($0.processID) }.reduce(0, +) }
-
-    private static func median(_ values: [Double]) -> Double {
-        values.isEmpty ? 0 : values.sorted()[values.count / 2]
-    }
 }
 
 /// What wrk prints.

@@ -80,7 +80,7 @@ struct HistoryRun {
             // The next far page is another one: what was just read is in no cache.
             cursor = later.last
         }
-        return HistorySample(name: name, first: Self.median(near), far: Self.median(back))
+        return HistorySample(name: name, first: BenchReport.median(near), far: BenchReport.median(back))
     }
 
     private func page(_ device: String, _ type: String, _ before: String?) async throws -> Page {
@@ -111,7 +111,7 @@ struct HistoryRun {
             """
         )
         for _ in 0..<pages { far.append(try await poll()) }
-        return HistorySample(name: "polling", first: Self.median(near), far: Self.median(far))
+        return HistorySample(name: "polling", first: BenchReport.median(near), far: BenchReport.median(far))
     }
 
     private func poll() async throws -> Double {
@@ -133,8 +133,8 @@ struct HistoryRun {
         }
         return HistorySample(
             name: "gw_get_unread_count, short and long",
-            first: Self.median(short),
-            far: Self.median(long)
+            first: BenchReport.median(short),
+            far: BenchReport.median(long)
         )
     }
 
@@ -324,6 +324,4 @@ struct HistoryRun {
             INSERT INTO gateway.inbox_open (tenant_id, identity_id, message_id, due_day) SELECT a.tenant_id, c.identity_id, id, day FROM made;
         END $$;
         """
-
-    private static func median(_ values: [Double]) -> Double { values.sorted()[values.count / 2] }
 }

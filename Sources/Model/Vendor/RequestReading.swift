@@ -32,8 +32,13 @@ extension VendorRequest {
     /// The host the call was addressed to, as a binding spells it: lower-case, without port.
     package var host: String? {
         guard let host = header("Host"), !host.isEmpty else { return nil }
+        return Self.bareHost(host)
+    }
+
+    /// A host as a binding spells it: lower-case, without port.
+    package static func bareHost(_ host: some StringProtocol) -> String {
         // An IPv6 literal keeps its brackets: its colons are no port.
-        let name = host.hasPrefix("[") ? host.prefix { $0 != "]" } + "]" : host.prefix { $0 != ":" }
-        return name.lowercased()
+        let text = host.lowercased()
+        return text.hasPrefix("[") ? String(text.prefix { $0 != "]" }) + "]" : String(text.prefix { $0 != ":" })
     }
 }

@@ -22,7 +22,7 @@ struct HubGuard {
         // Each key is tried to its end, and one that nobody has in place of a rule's: its time says nothing of what there is.
         let matches = (rule?.keys ?? [[]]).map { shown.isSigned(with: $0) }
         guard let rule, matches.contains(true) else { throw .signature }
-        guard let host = request.host, shown.covers(host: HubPath.bareHost(host), path: path.folded) else {
+        guard let host = request.host, shown.covers(host: host, path: path.folded) else {
             throw .audience
         }
         guard rule.rights.contains(right) else { throw .right }

@@ -63,7 +63,7 @@ struct SharedAccessSignature: Hashable {
         let rest = decoded.firstRange(of: "://").map { decoded[$0.upperBound...] } ?? decoded[...]
         let bare = rest.prefix { $0 != "?" && $0 != "#" }
         var parts = bare.split(separator: "/").map(String.init)
-        guard let named = parts.first, HubPath.bareHost(named) == host else { return false }
+        guard let named = parts.first, VendorRequest.bareHost(named) == host else { return false }
         parts.removeFirst()
         return path.starts(with: parts)
     }
