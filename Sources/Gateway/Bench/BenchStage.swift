@@ -107,6 +107,16 @@ struct BenchStage {
     /// - Throws: what the opening or `body` throws.
     static func with(peer: String?, nodes count: Int, _ body: (BenchStage) async throws -> Void) async throws {
         let stage = try await open(gateway: Bench.program.path, peer: peer, nodes: count)
+        // Who ends a bench ends what it has started.
+        let children = stage.processes.map(\.processID)
+        let watch = Task {
+            await Interrupt.wait()
+            guard !Task.isCancelled else { return }
+            // A gateway ends its PostgreSQL with it.
+            for child in children.reversed() { kill(child, SIGTERM) }
+            exit(130)
+        }
+        defer { watch.cancel() }
         do {
             try await body(stage)
             try await stage.close()
