@@ -191,7 +191,7 @@ struct DecodingTests {
         let page = try #require(try send("CUID=a&MESSAGE=m&EXT=" + extra, open).numbering?.page)
         #expect(page.name == "0414172200_msp.html")
         #expect(!page.body.contains("<"))
-        #expect(PercentCoding.decode(page.body.utf8) == String(repeating: "<b>홍", count: 700))
+        #expect(PercentCoding.decode(page.body.utf8, plusIsSpace: true) == String(repeating: "<b>홍", count: 700))
         #expect(throws: AdapterError(.tooLarge, field: "EXT")) { _ = try send("CUID=a&MESSAGE=m&EXT=" + extra) }
         #expect(throws: AdapterError(.tooLarge, field: "MESSAGE")) {
             _ = try send("CUID=a&MESSAGE=" + String(repeating: "x", count: 5000), open)

@@ -65,7 +65,9 @@ struct HubPath: Hashable {
         guard path.utf8.count <= HubsLimits.pathBytes else { return nil }
         var parts: [String] = []
         for part in path.split(separator: "/") {
-            guard let decoded = PercentCoding.decode(part.utf8), !decoded.contains("/") else { return nil }
+            guard let decoded = PercentCoding.decode(part.utf8, plusIsSpace: false), !decoded.contains("/") else {
+                return nil
+            }
             parts.append(decoded)
         }
         guard parts.count > 1, let call = HubCall(parts[1].lowercased(), Array(parts.dropFirst(2))) else { return nil }
@@ -84,7 +86,7 @@ extension VendorRequest {
         for pair in (query ?? "").split(separator: "&").prefix(HubsLimits.parameterCount) {
             let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             guard parts[0].lowercased() == name else { continue }
-            return parts.count > 1 ? PercentCoding.decode(parts[1].utf8) ?? "" : ""
+            return parts.count > 1 ? PercentCoding.decode(parts[1].utf8, plusIsSpace: false) ?? "" : ""
         }
         return nil
     }

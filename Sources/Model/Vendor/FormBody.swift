@@ -16,21 +16,7 @@ package enum FormBody {
     }
 
     private static func text(_ encoded: ArraySlice<UInt8>) throws(AdapterError) -> String {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(encoded.count)
-        var rest = encoded
-        while let byte = rest.popFirst() {
-            switch byte {
-            case UInt8(ascii: "+"): bytes.append(UInt8(ascii: " "))
-            case UInt8(ascii: "%"):
-                guard let high = rest.popFirst().flatMap(HexCoding.value),
-                    let low = rest.popFirst().flatMap(HexCoding.value)
-                else { throw AdapterError(.unreadable) }
-                bytes.append(high << 4 | low)
-            default: bytes.append(byte)  // any other byte stands for itself
-            }
-        }
-        guard let text = String(validating: bytes, as: UTF8.self) else { throw AdapterError(.unreadable) }
+        guard let text = PercentCoding.decode(encoded, plusIsSpace: true) else { throw AdapterError(.unreadable) }
         return text
     }
 }

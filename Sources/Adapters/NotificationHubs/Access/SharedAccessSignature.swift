@@ -29,8 +29,8 @@ struct SharedAccessSignature: Hashable {
             guard values.updateValue(parts[1], forKey: String(parts[0])) == nil else { throw .malformed }
         }
         guard let resource = values["sr"], !resource.isEmpty,
-            let signature = values["sig"].flatMap({ PercentCoding.decode($0.utf8) }),
-            let name = values["skn"].flatMap({ PercentCoding.decode($0.utf8) }), !name.isEmpty,
+            let signature = values["sig"].flatMap({ PercentCoding.decode($0.utf8, plusIsSpace: false) }),
+            let name = values["skn"].flatMap({ PercentCoding.decode($0.utf8, plusIsSpace: false) }), !name.isEmpty,
             let end = values["se"], (1...12).contains(end.utf8.count),
             end.utf8.allSatisfy({ $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }), let seconds = Int64(end)
         else { throw .malformed }
@@ -59,7 +59,7 @@ struct SharedAccessSignature: Hashable {
 
     /// Whether the resource is `host` and `path`, or above them, on the border of a part (contract §3.2, 4).
     func covers(host: String, path: [String]) -> Bool {
-        guard let decoded = PercentCoding.decode(resource.utf8)?.lowercased() else { return false }
+        guard let decoded = PercentCoding.decode(resource.utf8, plusIsSpace: false)?.lowercased() else { return false }
         let rest = decoded.firstRange(of: "://").map { decoded[$0.upperBound...] } ?? decoded[...]
         let bare = rest.prefix { $0 != "?" && $0 != "#" }
         var parts = bare.split(separator: "/").map(String.init)

@@ -33,8 +33,8 @@ struct Parameters {
         guard pairs.count <= UPMCLimits.fieldCount else { throw AdapterError(.unreadable) }
         for pair in pairs {
             let halves = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
-            guard let name = halves.first.flatMap({ PercentCoding.decode($0) }),
-                let value = halves.count > 1 ? PercentCoding.decode(halves[1]) : ""
+            guard let name = halves.first.flatMap({ PercentCoding.decode($0, plusIsSpace: true) }),
+                let value = halves.count > 1 ? PercentCoding.decode(halves[1], plusIsSpace: true) : ""
             else { throw AdapterError(.unreadable) }
             values[name, default: []].append(value)
         }

@@ -1,9 +1,12 @@
-import Model
-
-/// `%XX` and `+`, both ways. Never traps on any input.
-enum PercentCoding {
-    /// Nil for a broken escape or bytes that are no UTF-8.
-    static func decode(_ encoded: some Collection<UInt8>, plusIsSpace: Bool = true) -> String? {
+/// `%XX`, both ways. Never traps on any input.
+package enum PercentCoding {
+    /// The text of escaped bytes.
+    ///
+    /// - Parameters:
+    ///   - encoded: as it came.
+    ///   - plusIsSpace: as in forms; elsewhere `+` is itself.
+    /// - Returns: nil for a broken escape or bytes that are no UTF-8.
+    package static func decode(_ encoded: some Collection<UInt8>, plusIsSpace: Bool) -> String? {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(encoded.count)
         var rest = encoded.makeIterator()
@@ -21,7 +24,7 @@ enum PercentCoding {
     }
 
     /// Everything but letters, digits, `-`, `.`, `_`, `~` escaped: inert in a page, whole again after decoding.
-    static func encode(_ text: String) -> String {
+    package static func encode(_ text: String) -> String {
         var bytes: [UInt8] = []
         for byte in text.utf8 {
             switch byte {
@@ -31,13 +34,5 @@ enum PercentCoding {
             }
         }
         return String(decoding: bytes, as: UTF8.self)
-    }
-
-    /// Whether a decoded text was encoded before it came: escapes, no space and nothing beyond ASCII (contract §1.9.1).
-    static func decodeAgain(_ text: String) -> String? {
-        guard text.utf8.contains(UInt8(ascii: "%")), text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
-            return nil
-        }
-        return decode(text.utf8)
     }
 }
