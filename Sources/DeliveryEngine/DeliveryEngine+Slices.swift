@@ -4,9 +4,6 @@ import NIOConcurrencyHelpers
 
 /// What slices ask of their engine.
 extension DeliveryEngine {
-    /// How many credentials were mended so far.
-    var mendings: Int { state.withLockedValue { $0.mendings } }
-
     /// Whether it takes on nothing new.
     package var isDraining: Bool { state.withLockedValue { $0.isDraining } }
 
@@ -66,20 +63,26 @@ extension DeliveryEngine {
         return state.withLockedValue { $0.gate.observed(key, sign, now: now) }
     }
 
-    /// Tells the store, for `doctor` and `/readyz`.
+    func isStopped(_ key: CredentialKey) -> Bool { state.withLockedValue { $0.gate.isStopped(key) } }
+
+    /// Brings back what waited; tells the store of refusals and their end, for `doctor` and `/readyz`.
     func note(_ key: CredentialKey, _ change: CredentialBreaker.Change) async {
-        let refusal: Rejection? = if case .stopped(let rejection) = change { rejection } else { nil }
-        logger.note(
-            refusal == nil ? "A credential works again" : "A credential was refused and stops",
-            [.tenant: "\(key.tenant)", .credential: "\(key.credential)", .reason: refusal?.reason ?? ""]
-        )
-        do { try await store.noteCredential(key, refusal: refusal) } catch { storeFailed("noteCredential", error) }
-        if change == .recovered { await resume(key) }
+        let refusal: Rejection?
+        let text: Logger.Message
+        switch change {
+        case .stopped(let rejection): (refusal, text) = (rejection, "A credential was refused and stops")
+        case .recovered: (refusal, text) = (nil, "A credential works again")
+        case .reachable: (refusal, text) = (nil, "The peer of a credential answers again")
+        }
+        logger.note(text, [.tenant: "\(key.tenant)", .credential: "\(key.credential)", .reason: refusal?.reason ?? ""])
+        if change != .reachable {
+            do { try await store.noteCredential(key, refusal: refusal) } catch { storeFailed("noteCredential", error) }
+        }
+        if refusal == nil { await resume(key) }
     }
 
     /// What was put back because of the credential need not wait any longer. A failure is no loss: it comes due by itself.
     func resume(_ key: CredentialKey) async {
-        state.withLockedValue { $0.mendings += 1 }
         do { try await store.resume(key) } catch { return storeFailed("resume", error) }
         wake()
     }

@@ -22,9 +22,12 @@ package struct EnginePolicy: Sendable {
     package var slicesPerTenant = 12
     /// 8 of them for one credential: 4,000 pushes under way. More only queue up in its connections, and the tenant's other credentials wait.
     package var slicesPerCredential = 8
-    /// 1 s that a slice with written payloads waits for room at its credential, and then stays away. Less turns a slow credential into load on
+    /// 1 s that a slice with written payloads waits for room at its credential, and then stays away at least. Less turns a slow credential into load on
     /// the database; more keeps the tenant's other credentials waiting.
     package var fullRetry: Duration = .seconds(1)
+    /// 30 s that it stays away at most. It stays away for as long as no place became free: a vendor that hangs is asked less and less often, and
+    /// a push ends after 20 s whatever its vendor does.
+    package var fullLongest: Duration = .seconds(30)
     /// 100 ms between draws from the budgets of credentials that have a rate, while anybody waits for one. A draw reaches 250 ms ahead
     /// (`BudgetDraw.ahead`), so that a late one loses nothing; the more it reaches ahead, the more a node may hold that another one needs.
     package var drawInterval: Duration = .milliseconds(100)
@@ -114,6 +117,9 @@ package struct RetryPolicy: Sendable {
     package var refusedCredential = Backoff(first: .seconds(60), cap: .seconds(15 * 60))
     /// A credential whose peer cannot be reached.
     package var unreachableCredential = Backoff(first: .seconds(1), cap: .seconds(60))
+    /// What waits for a stopped credential while another slice probes it: it is told of the recovery, so this is only for when nobody is left to
+    /// tell. Shorter, and a campaign that waits is read again and again; longer, and one that only this node cannot deliver lies idle.
+    package var held = Backoff(first: .seconds(60), cap: .seconds(5 * 60))
     /// 1, smaller in tests. Scales every wait here.
     package var scale: Double = 1
 

@@ -8,8 +8,8 @@ import Testing
     private let start = Timestamp(seconds: 1_764_547_200)
     private let refusal = Rejection(scope: .credential, reason: "InvalidProviderToken", status: 403)
 
-    private func permit(_ breaker: inout CredentialBreaker, after seconds: Int) -> Permit {
-        breaker.permit(now: start + .seconds(seconds), probeLimit: .seconds(20))
+    private func permit(_ breaker: inout CredentialBreaker, after seconds: Int, lane: Lane = .bulk) -> Permit {
+        breaker.permit(lane: lane, now: start + .seconds(seconds), probeLimit: .seconds(20))
     }
 
     @Test func workingCredentialMaySend() {
@@ -73,8 +73,36 @@ import Testing
         #expect(breaker.observed(.unreachable, now: start) == nil)
         #expect(permit(&breaker, after: 0) == .stopped(for: .seconds(1)))
         #expect(breaker.refusal == nil)
-        #expect(breaker.observed(.answered, now: start) == nil)
+        #expect(breaker.observed(.answered, now: start) == .reachable)
         #expect(permit(&breaker, after: 0) == .go)
+        #expect(breaker.observed(.answered, now: start) == nil)
+    }
+
+    // I9: a campaign that comes back as a whole to find its credential still dead is paid by the neighbours.
+    @Test func oneSliceOfALaneComesBackToProbeAndTheOthersWaitToBeTold() {
+        var breaker = CredentialBreaker(policy: RetryPolicy())
+        _ = breaker.observed(.unreachable, now: start)
+        #expect(permit(&breaker, after: 0) == .stopped(for: .seconds(1)))
+        #expect(permit(&breaker, after: 0) == .stopped(for: .seconds(60)))
+        #expect(permit(&breaker, after: 0, lane: .urgent) == .stopped(for: .seconds(1)))
+        #expect(permit(&breaker, after: 0, lane: .urgent) == .stopped(for: .seconds(60)))
+        #expect(permit(&breaker, after: 1) == .probe)
+        // The one that probes may come back; should it not, so may one other.
+        #expect(permit(&breaker, after: 1) == .stopped(for: .seconds(20)))
+        _ = breaker.observed(.unreachable, now: start + .seconds(1))
+        #expect(permit(&breaker, after: 1) == .stopped(for: .seconds(2)))
+        #expect(permit(&breaker, after: 1) == .stopped(for: .seconds(120)))
+    }
+
+    @Test func theOthersWaitLongerThanTheProbe() {
+        var breaker = CredentialBreaker(policy: RetryPolicy())
+        for second in 0..<10 {
+            _ = breaker.observed(.refused(refusal), now: start + .seconds(second * 2000))
+            _ = permit(&breaker, after: second * 2000)
+            guard second < 9 else { break }
+            #expect(permit(&breaker, after: (second + 1) * 2000) == .probe)
+        }
+        #expect(permit(&breaker, after: 18_000) == .stopped(for: .seconds(1800)))
     }
 
     @Test func newlyProvisionedCredentialMayTryAtOnceAndTellsItsRecovery() {
@@ -124,6 +152,23 @@ import Testing
         #expect(enter(&gate, other) == .go)
         gate.leave(key, lane: .bulk)
         #expect(enter(&gate, key) == .go)
+    }
+
+    // Who finds no place stays away for as long as nobody left: a vendor that hangs is asked less and less.
+    @Test func placesThatStayTakenAreAskedForLessAndLess() {
+        var policy = EnginePolicy()
+        policy.slicesPerCredential = 1
+        var gate = CredentialGate(policy: policy)
+        func wait(_ gate: inout CredentialGate, after seconds: Int) -> Permit {
+            gate.enter(key, lane: .bulk, isHolder: false, now: now + .seconds(seconds))
+        }
+        #expect(wait(&gate, after: 0) == .go)
+        #expect(wait(&gate, after: 5) == .full(for: .seconds(1)))
+        #expect(wait(&gate, after: 9) == .full(for: .seconds(4)))
+        #expect(wait(&gate, after: 500) == .full(for: .seconds(30)))
+        gate.leave(key, lane: .bulk)
+        #expect(wait(&gate, after: 501) == .go)
+        #expect(wait(&gate, after: 502) == .full(for: .seconds(1)))
     }
 
     @Test func aRateThatIsSlowHasFewPlaces() {

@@ -202,6 +202,25 @@ import Testing
         #expect(world.database.funnel("acme", message)?.sent == 30)
     }
 
+    // I9: while nobody can be reached one slice looks, and the others are not read again; and all of them go as soon as it finds somebody.
+    @Test func unreachablePeerIsProbedByOneSliceAndThenAllGo() async throws {
+        let world = EngineWorld()
+        world.transport.otherwise { _ in .notSent(.noConnection) }
+        let (message, _) = try await world.submit(to: world.register(40), sliceSize: 1)
+        var policy = EngineWorld.policy
+        policy.retry.unreachableCredential = Backoff(first: .milliseconds(20), cap: .milliseconds(20))
+        policy.retryScale = 1
+        let engine = world.engine(policy: policy)
+        try await world.running(engine) {
+            try await world.eventually("all were read, and some probed") { world.store.loads >= 100 }
+            // Otherwise they would be read three times each, for a probe or two.
+            #expect(world.transport.sent.count >= 60)
+            world.transport.otherwise { .accepted(TransportMessageID($0.id)) }
+            try await world.eventually("the message is done") { world.isDone(message) }
+        }
+        #expect(world.database.funnel("acme", message)?.sent == 40)
+    }
+
     @Test func deadTokenIsInvalidatedAndItsDeliveryFails() async throws {
         let world = EngineWorld()
         let identities = try await world.register(3)

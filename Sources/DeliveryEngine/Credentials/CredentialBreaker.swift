@@ -19,11 +19,16 @@ package struct CredentialBreaker: Sendable {
         case stopped(Rejection)
         /// It works again, after it was refused.
         case recovered
+        /// Its peer answers again, after it could not be reached.
+        case reachable
     }
 
     private let policy: RetryPolicy
     private var state: State = .closed
     private var failures = 0
+    /// Lanes in which a slice comes back to probe, since the last stop. The others wait to be told: coming back all at once, to find it still
+    /// stopped, would load the database for nothing.
+    private var probed: Set<Lane> = []
     /// The refusal that was told, until the recovery is.
     package private(set) var refusal: Rejection?
 
@@ -34,19 +39,29 @@ package struct CredentialBreaker: Sendable {
         if case .closed = state { refusal == nil && failures == 0 } else { false }
     }
 
+    /// No slice may send, but to probe.
+    package var isStopped: Bool {
+        if case .closed = state { false } else { true }
+    }
+
     /// Whether a slice may send now. A `.probe` must be followed by `observed`; without it the next probe is allowed after `probeLimit`.
     ///
     /// - Parameters:
+    ///   - lane: of the slice. The first one stopped in a lane is to come back in time to probe; the others long after, in case nobody tells them.
     ///   - now: the database's time.
     ///   - probeLimit: how long one push may take.
     /// - Returns: never `.full`.
-    package mutating func permit(now: Timestamp, probeLimit: Duration) -> Permit {
+    package mutating func permit(lane: Lane, now: Timestamp, probeLimit: Duration) -> Permit {
         switch state {
         case .closed: return .go
         case .stopped(let until, _), .probing(let until):
-            guard now >= until else { return .stopped(for: until - now) }
-            state = .probing(until: now + probeLimit)
-            return .probe
+            guard now < until else {
+                state = .probing(until: now + probeLimit)
+                probed = []
+                return .probe
+            }
+            if probed.insert(lane).inserted { return .stopped(for: until - now) }
+            return .stopped(for: max((until - now) * 2, policy.held.delay(after: failures) * policy.scale))
         }
     }
 
@@ -57,10 +72,11 @@ package struct CredentialBreaker: Sendable {
         case (.refused, .stopped(_, true)), (.unreachable, .stopped), (.answered, .stopped(_, true)):
             return nil
         case (.answered, _):
+            let wasStopped = isStopped
             state = .closed
             failures = 0
             defer { refusal = nil }
-            return refusal == nil ? nil : .recovered
+            return refusal != nil ? .recovered : wasStopped ? .reachable : nil
         case (.refused(let rejection), _):
             stop(policy.refusedCredential, isRefused: true, now: now)
             defer { refusal = rejection }
@@ -79,6 +95,7 @@ package struct CredentialBreaker: Sendable {
 
     private mutating func stop(_ backoff: Backoff, isRefused: Bool, now: Timestamp) {
         failures += 1
+        probed = []
         state = .stopped(until: now + backoff.delay(after: failures) * policy.scale, isRefused: isRefused)
     }
 }

@@ -9,6 +9,8 @@ package struct CredentialGate: Sendable {
         var slices = 0
         /// Urgent work is counted apart: a campaign must not hold up a one-time code that goes the same way.
         var pressing = 0
+        /// Since when nobody with a place has left, as seen by whom it turned away.
+        var fullSince: Timestamp?
 
         mutating func add(_ change: Int, _ lane: Lane) {
             if lane.isPressing { pressing = max(0, pressing + change) } else { slices = max(0, slices + change) }
@@ -24,6 +26,9 @@ package struct CredentialGate: Sendable {
 
     /// Credentials that the peer refused, with its words.
     package var refused: [CredentialKey: Rejection] { entries.compactMapValues(\.breaker.refusal) }
+
+    /// Whether nothing is sent through `key` now, but to probe it.
+    package func isStopped(_ key: CredentialKey) -> Bool { entries[key]?.breaker.isStopped ?? false }
 
     /// Whether a slice may send through `key`. After `.go` and `.probe` the slice holds a place until `leave`.
     ///
@@ -43,14 +48,21 @@ package struct CredentialGate: Sendable {
     ) -> Permit {
         var entry = entries[key] ?? Entry(breaker: CredentialBreaker(policy: policy.retry))
         let count = lane.isPressing ? entry.pressing : entry.slices
-        if !isHolder && count >= min(places ?? .max, policy.slicesPerCredential) { return .full(for: policy.fullRetry) }
-        let permit = entry.breaker.permit(now: now, probeLimit: policy.pushDeadline)
+        if !isHolder && count >= min(places ?? .max, policy.slicesPerCredential) {
+            // One with a rate has a place soon.
+            guard places == nil else { return .full(for: policy.fullRetry) }
+            let since = entry.fullSince ?? now
+            entry.fullSince = since
+            entries[key] = entry
+            return .full(for: min(max(policy.fullRetry, now - since), policy.fullLongest))
+        }
+        let permit = entry.breaker.permit(lane: lane, now: now, probeLimit: policy.pushDeadline)
         switch permit {
         case .go, .probe:
             if !isHolder { entry.add(1, lane) }
-            entries[key] = entry
         case .stopped, .full, .metered: break
         }
+        entries[key] = entry.isUnused ? nil : entry
         return permit
     }
 
@@ -58,6 +70,7 @@ package struct CredentialGate: Sendable {
     package mutating func leave(_ key: CredentialKey, lane: Lane) {
         guard var entry = entries[key] else { return }
         entry.add(-1, lane)
+        entry.fullSince = nil
         entries[key] = entry.isUnused ? nil : entry
     }
 

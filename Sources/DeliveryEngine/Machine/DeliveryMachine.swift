@@ -207,7 +207,7 @@ package struct DeliveryMachine: Sendable {
         case .probe:
             queues[index].isProbing = true
             return send(1, from: index)
-        case .full(let wait) where now >= fullSince && now - fullSince < wait:
+        case .full where now >= fullSince && now - fullSince < policy.fullRetry:
             // The payloads are written: cheaper to ask again at the next tick than to start over.
             queues[index].fullSince = fullSince
             return []

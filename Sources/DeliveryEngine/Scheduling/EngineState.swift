@@ -19,8 +19,6 @@ struct EngineState: Sendable {
     var gate: CredentialGate
     var tokens = TokenQuality()
     var meter = PushMeter()
-    /// How many credentials were mended so far: a slice put back meanwhile for one of them need not wait.
-    var mendings = 0
     var totals = EngineStatistics.Totals()
     private let policy: EnginePolicy
 

@@ -5,15 +5,12 @@ import Model
 struct SliceRunner: Sendable {
     let lease: SliceLease
     let engine: DeliveryEngine
-    /// The engine's count when this slice began.
-    private let mendings: Int
     private let events: AsyncStream<SliceEvent>
     let inbox: AsyncStream<SliceEvent>.Continuation
 
     init(_ lease: SliceLease, engine: DeliveryEngine) {
         self.lease = lease
         self.engine = engine
-        mendings = engine.mendings
         // Without a bound of its own: a slice has at most 500 completions, one flush and a few words of the engine under way.
         (events, inbox) = AsyncStream.makeStream(of: SliceEvent.self)
     }
@@ -23,6 +20,8 @@ struct SliceRunner: Sendable {
         var machine: DeliveryMachine
         /// Credentials in which this slice holds a place.
         var held: Set<CredentialKey> = []
+        /// Credentials that were stopped when this slice asked.
+        var stopped: Set<CredentialKey> = []
         var isOver = false
     }
 
@@ -56,6 +55,7 @@ struct SliceRunner: Sendable {
                 let isHolder = loop.held.contains(key)
                 let permit = engine.enter(key, pushes: pushes, lane: lease.lane, isHolder: isHolder)
                 if permit.isPlace { loop.held.insert(key) }
+                if permit.isStopped { loop.stopped.insert(key) }
                 actions += loop.machine.permitted(key, permit, now: engine.clock.now())
             case .send(let number, let pushes, let platform, let key):
                 group.addTask { await send(number, pushes, over: platform, through: key) }
@@ -65,7 +65,9 @@ struct SliceRunner: Sendable {
                 let app = loop.machine.work?.app ?? ""
                 let allowed = engine.judge(verdicts, among: answered, tenant: lease.key.tenant, app: app)
                 if !allowed.isEmpty { group.addTask { await engine.condemn(allowed, tenant: lease.key.tenant) } }
-            case .record(let progress): group.addTask { await record(progress) }
+            case .record(let progress):
+                let stopped = loop.stopped
+                group.addTask { await record(progress, stopped) }
             case .release: group.addTask { await engine.giveBack([lease]) }
             case .finish: loop.isOver = true
             }
@@ -92,15 +94,15 @@ struct SliceRunner: Sendable {
         inbox.yield(.sendEnded(number))
     }
 
-    private func record(_ progress: SliceProgress) async {
+    private func record(_ progress: SliceProgress, _ stopped: Set<CredentialKey>) async {
         do {
             let result = try await engine.store.record(progress, by: engine.node)
             engine.count(progress, result)
             inbox.yield(.recorded(result))
+            guard case .again(_, let credential?) = progress.disposition else { return }
             // Mended between the answer that stopped it and this flush: the mark came too late for whoever mended it.
-            if case .again(_, let credential?) = progress.disposition, engine.mendings != mendings {
-                await engine.resume(CredentialKey(tenant: lease.key.tenant, credential: credential))
-            }
+            let key = CredentialKey(tenant: lease.key.tenant, credential: credential)
+            if stopped.contains(key) && !engine.isStopped(key) { await engine.resume(key) }
         } catch {
             engine.storeFailed("record", error)
             inbox.yield(.recordFailed)

@@ -95,6 +95,20 @@ extension DeliveryStoreContract {
             findings.equal(try await world.control(message, .requeue), 0, "requeues of a canceled message")
             return findings.list
         },
+        ContractRule("what is put back after its message was canceled comes up at once") { world in
+            var findings = Findings()
+            for holder in [CredentialID("c1"), nil] {
+                let message = try await world.listed(1)
+                guard let lease = try await world.claim(message.id, by: "n1").first else { return ["no lease"] }
+                findings.equal(try await world.control(message, .cancel), 1, "cancels")
+                var progress = world.progress(lease, .sent, .again(after: .seconds(600), heldBy: holder))
+                progress.results = []
+                _ = try await world.deliveries.record(progress, by: "n1")
+                let last = try await world.claim(message.id, by: "n2")
+                findings.equal(last.count, 1, "slices to write off, held by \(holder?.rawValue ?? "nobody")")
+            }
+            return findings.list
+        },
         ContractRule("leases in a row that end without a word are counted, and a word ends the row") { world in
             var findings = Findings()
             let message = try await world.listed(1)

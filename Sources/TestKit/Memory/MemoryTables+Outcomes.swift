@@ -14,7 +14,8 @@ extension MemoryTables {
         case .goOn: break
         case .finished: finish(lease.key)
         case .again(let after, let holder):
-            putBack(progress, due: now + after)
+            let isCanceled = messages[Scoped(lease.key.tenant, lease.key.message)]?.state == .canceled
+            putBack(progress, due: isCanceled ? now : now + after)
             slices[lease.key]?.heldBy = holder
         case .dead(let reason):
             let expiry = messages[Scoped(lease.key.tenant, lease.key.message)]?.message.expiresAt ?? now

@@ -8,6 +8,7 @@ final class OutageStore: DeliveryStore {
     private struct State {
         var isAway = false
         var failures = 0
+        var loads = 0
         var pages: [SliceLease.Work] = []
     }
 
@@ -27,6 +28,9 @@ final class OutageStore: DeliveryStore {
     }
 
     var failures: Int { state.withLockedValue { $0.failures } }
+
+    /// How often a slice's work was read.
+    var loads: Int { state.withLockedValue { $0.loads } }
 
     /// The cursor of each expansion call.
     var pages: [SliceLease.Work] { state.withLockedValue { $0.pages } }
@@ -67,6 +71,7 @@ final class OutageStore: DeliveryStore {
 
     func load(_ lease: SliceLease) async throws(StoreError) -> SliceWork? {
         try check()
+        state.withLockedValue { $0.loads += 1 }
         return try await inner.load(lease)
     }
 

@@ -21,9 +21,9 @@ extension PostgresDeliveryStore {
             .id(key.tenant), .id(key.message), .int32(key.number), .int64(progress.lease.epoch),
         ]
         switch progress.disposition {
-        case .again(_, let credential?): return [DeliverySQL.hold.with(slice + [.id(credential)])]
+        case .again(_, let credential): return [DeliverySQL.putBack.with(slice + [.string(credential?.rawValue)])]
         case .dead(let reason): return [DeliverySQL.bury.with(slice + [.text(reason)])]
-        case .goOn, .finished, .again(_, nil): return []
+        case .goOn, .finished: return []
         }
     }
 

@@ -116,15 +116,10 @@ enum DeliverySQL {
 
     static let record = StoreSQL.function("record_slice", 23, columns: "record_slice AS count")
 
-    /// After `record`: only a slice that it just put back is ready under the same epoch.
-    static let hold = StoreSQL.tenant(
-        """
-        UPDATE gateway.slice SET held_by = $5
-        WHERE tenant_id = $1 AND message_id = $2 AND no = $3 AND epoch = $4 AND state = 'ready'
-        """
-    )
+    /// After `record` put it back, to come up again.
+    static let putBack = StoreSQL.function("put_back_slice", 5, columns: "put_back_slice AS count")
 
-    /// After `record` put it back.
+    /// After `record` put it back, because it gave up.
     static let bury = StoreSQL.function("bury_slice", 5, columns: "bury_slice AS count")
 
     static let resume = StoreSQL.tenant(
@@ -173,7 +168,8 @@ enum DeliverySQL {
     static let leave = StoreSQL.global("DELETE FROM gateway.node WHERE node_id = $1")
 
     static let all = [
-        due, claim, renew, release, message, settings, targets, target, duplicates, capped, record, hold, bury, resume,
+        due, claim, renew, release, message, settings, targets, target, duplicates, capped, record, putBack, bury,
+        resume,
         expand,
         draw,
         condemn, move,
