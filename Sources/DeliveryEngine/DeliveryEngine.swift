@@ -239,14 +239,15 @@ package final class DeliveryEngine: Service {
         guard state.withLockedValue({ $0.shares.free(in: lane) }) > 0 else { return false }
         let due = try await store.dueTenants(in: lane, limit: policy.discoveryLimit)
         // Who has no slot free must not keep those waiting who took ahead.
+        let now = clock.now()
         let (able, round) = state.withLockedValue { state in
-            let able = due.filter { state.shares.quota(of: $0, in: lane) > 0 }
+            let able = due.filter { state.quota(of: $0, in: lane, now: now) > 0 }
             return (able.count, state.turns.round(able, in: lane))
         }
         var isMore = round.count < able
         for tenant in round {
             let quota = state.withLockedValue { state in
-                state.isDraining ? 0 : min(state.shares.quota(of: tenant, in: lane), policy.claimLimit)
+                state.isDraining ? 0 : min(state.quota(of: tenant, in: lane, now: now), policy.claimLimit)
             }
             guard quota > 0 else { continue }
             let leases = try await store.claim(

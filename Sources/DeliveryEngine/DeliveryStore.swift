@@ -216,6 +216,8 @@ package struct SliceProgress: Sendable {
         /// Targets are left; look again after this long, or as soon as the credential is mended that they wait for.
         /// `attempts` counts up when `countsAttempt`.
         case again(after: Duration, heldBy: CredentialID? = nil)
+        /// The same, and the message's other slices that are due wait as long: there is no room for them either.
+        case crowded(for: Duration)
         /// Nothing more is tried until somebody asks for it, or the message expires. The reason is for people.
         case dead(reason: String)
 

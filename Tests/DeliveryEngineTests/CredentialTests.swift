@@ -164,9 +164,13 @@ import Testing
         }
         #expect(wait(&gate, after: 0) == .go)
         #expect(wait(&gate, after: 5) == .full(for: .seconds(1)))
+        #expect(gate.stuckPlaces(of: "acme", now: now + .seconds(6)) == nil)
+        #expect(gate.stuckPlaces(of: "acme", now: now + .seconds(7)) == 1)
+        #expect(gate.stuckPlaces(of: "beta", now: now + .seconds(7)) == nil)
         #expect(wait(&gate, after: 9) == .full(for: .seconds(4)))
         #expect(wait(&gate, after: 500) == .full(for: .seconds(30)))
         gate.leave(key, lane: .bulk)
+        #expect(gate.stuckPlaces(of: "acme", now: now + .seconds(501)) == nil)
         #expect(wait(&gate, after: 501) == .go)
         #expect(wait(&gate, after: 502) == .full(for: .seconds(1)))
     }

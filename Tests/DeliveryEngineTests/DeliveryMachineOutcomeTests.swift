@@ -119,6 +119,16 @@ import Testing
         #expect(bench.records.last?.countsAttempt == false)
     }
 
+    // Where nobody gets done there is no room soon: neither for this slice nor for its siblings.
+    @Test func credentialThatHangsTurnsTheMessageAwayAtOnce() {
+        var bench = MachineBench(targets: 2, permit: .full(for: .seconds(4)))
+        #expect(bench.asks == 1)
+        #expect(bench.disposition == .crowded(for: .seconds(4)))
+        #expect(bench.records.last?.countsAttempt == false)
+        bench.recorded()
+        #expect(bench.isFinished)
+    }
+
     @Test func roomAtTheCredentialIsTakenWhenItComes() {
         var bench = MachineBench(targets: 2, permit: .full(for: .seconds(1)))
         bench.permit = .go

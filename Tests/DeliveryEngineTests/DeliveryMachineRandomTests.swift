@@ -28,7 +28,7 @@ import Testing
             switch progress.disposition {
             case .goOn: break
             case .finished: isFinished = true
-            case .again:
+            case .again, .crowded:
                 // Given back: nobody holds this epoch any more.
                 lease.epoch += 1
                 if progress.countsAttempt { lease.attempts += 1 }
@@ -103,7 +103,10 @@ import Testing
             if world.chance(faults.crash) { return }
             if world.chance(faults.theft) { world.row.lease.epoch += 2 }
             if world.chance(faults.wonBack) { world.bench.machine.reclaimed(world.row.claim()) }
-            world.bench.permit = [.go, .go, .go, .probe, .stopped(for: .seconds(1))][Int(world.random.next() % 5)]
+            world.bench.permit =
+                [.go, .go, .go, .probe, .stopped(for: .seconds(1)), .full(for: .seconds(4))][
+                    Int(world.random.next() % 6)
+                ]
             if world.bench.records.count > world.seenRecords, world.chance(60) {
                 flush(&world, faults)
             } else if let push = world.bench.onTheirWay.randomElement(using: &world.random) {

@@ -66,6 +66,17 @@ package struct CredentialGate: Sendable {
         return permit
     }
 
+    /// How many places the tenant's campaigns have, where nobody leaves a credential of it and others wait; else nil.
+    package func stuckPlaces(of tenant: TenantID, now: Timestamp) -> Int? {
+        var count = 0
+        var isStuck = false
+        for (key, entry) in entries where key.tenant == tenant {
+            count += entry.slices
+            if let since = entry.fullSince, now - since > policy.fullRetry { isStuck = true }
+        }
+        return isStuck ? count : nil
+    }
+
     /// A slice is done with `key`.
     package mutating func leave(_ key: CredentialKey, lane: Lane) {
         guard var entry = entries[key] else { return }

@@ -212,6 +212,10 @@ extension DeliveryMachine {
             if case .putBack(let wait) = target.state { wait } else { nil }
         }
         guard let first = waits.min(by: { $0.duration < $1.duration }) else { return (.finished, true) }
+        // All that is left goes one way, and so, most likely, do the message's other slices.
+        if queues.count == 1, !isDraining, waits.allSatisfy(\.isCrowded) {
+            return (.crowded(for: first.duration), false)
+        }
         // One that may be tried again takes the others along.
         if waits.allSatisfy({ $0.gaveUp != nil }), let reason = first.gaveUp { return (.dead(reason: reason), true) }
         // A slice has one due time. Who was asked by the peer to wait must not come back sooner, so the longest of those decides; else the shortest.

@@ -94,6 +94,8 @@ package struct DeliveryMachine: Sendable {
         var gaveUp: String?
         /// It ends at a time of day: jitter must not lengthen it.
         var isExact = false
+        /// Its credential has no room, and nobody who uses it gets done.
+        var isCrowded = false
     }
 
     struct Target: Sendable {
@@ -207,13 +209,19 @@ package struct DeliveryMachine: Sendable {
         case .probe:
             queues[index].isProbing = true
             return send(1, from: index)
-        case .full where now >= fullSince && now - fullSince < policy.fullRetry:
+        case .full(let wait) where wait <= policy.fullRetry && now >= fullSince && now - fullSince < wait:
             // The payloads are written: cheaper to ask again at the next tick than to start over.
             queues[index].fullSince = fullSince
             return []
-        case .stopped(let wait), .full(let wait):
-            if permit.isStopped { giveUpProbes(in: index, now: now) }
-            putBackReady(of: index, for: wait, heldBy: permit.isStopped ? key : nil)
+        case .full(let wait):
+            for slot in queues[index].ready {
+                targets[slot].state = .putBack(Wait(duration: wait, isPeers: false, isCrowded: wait > policy.fullRetry))
+            }
+            queues[index].ready = []
+            return proceed(now)
+        case .stopped(let wait):
+            giveUpProbes(in: index, now: now)
+            putBackReady(of: index, for: wait, heldBy: key)
             return proceed(now)
         }
     }

@@ -71,6 +71,14 @@ struct EngineState: Sendable {
         return refused + (isDraining ? offered.takeAll() : [])
     }
 
+    /// How many slices the tenant may take on now.
+    func quota(of tenant: TenantID, in lane: Lane, now: Timestamp) -> Int {
+        let quota = shares.quota(of: tenant, in: lane)
+        guard quota > 0, !lane.isPressing, let places = gate.stuckPlaces(of: tenant, now: now) else { return quota }
+        // What it takes on is most likely in the way of what it has: one look at a time.
+        return shares.held(by: tenant, in: lane) > places ? 0 : 1
+    }
+
     // MARK: A slice's task
 
     /// Where the slice's task is told things.

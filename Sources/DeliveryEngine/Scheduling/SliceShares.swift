@@ -25,8 +25,13 @@ package struct SliceShares: Sendable {
     /// How many slots the tenant may take now.
     package func quota(of tenant: TenantID, in lane: Lane) -> Int {
         let free = free(in: lane)
-        let own = held[Holder(tenant: tenant, isPressing: lane.isPressing)] ?? 0
+        let own = held(by: tenant, in: lane)
         return max(0, min(policy.slicesPerTenant - own, (free - own + 1) / 2, free))
+    }
+
+    /// How many slots the tenant has for work of this lane.
+    package func held(by tenant: TenantID, in lane: Lane) -> Int {
+        held[Holder(tenant: tenant, isPressing: lane.isPressing)] ?? 0
     }
 
     package mutating func take(_ tenant: TenantID, _ lane: Lane) {

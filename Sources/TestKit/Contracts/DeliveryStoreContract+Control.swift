@@ -109,6 +109,31 @@ extension DeliveryStoreContract {
             }
             return findings.list
         },
+        ContractRule("slices of one message that have no room wait together, and no others") { world in
+            var findings = Findings()
+            let large = try await world.spread(3)
+            guard let lease = try await world.first(by: "n1") else { return ["no lease"] }
+            let other = try await world.listed(1)
+            var progress = world.progress(lease, .sent, .crowded(for: .seconds(20)))
+            progress.results = []
+            _ = try await world.deliveries.record(progress, by: "n1")
+            findings.equal(try await world.first(by: "n1")?.key.message, other.id, "what has room")
+            findings.equal(try await world.first(by: "n1")?.key.message, nil, "what else has room")
+            try await world.pass(.seconds(21))
+            findings.equal(try await world.claim(large.id, by: "n2").count, 3, "claims after it")
+            return findings.list
+        },
+        ContractRule("slices of a canceled message do not wait for room") { world in
+            var findings = Findings()
+            let message = try await world.spread(3)
+            guard let lease = try await world.first(by: "n1") else { return ["no lease"] }
+            _ = try await world.control(message, .cancel)
+            var progress = world.progress(lease, .sent, .crowded(for: .seconds(20)))
+            progress.results = []
+            _ = try await world.deliveries.record(progress, by: "n1")
+            findings.equal(try await world.claim(message.id, by: "n1").count, 3, "slices to write off")
+            return findings.list
+        },
         ContractRule("leases in a row that end without a word are counted, and a word ends the row") { world in
             var findings = Findings()
             let message = try await world.listed(1)
@@ -137,6 +162,25 @@ extension ContractWorld {
             return nil
         }
         return count
+    }
+
+    /// A message of so many slices of one target.
+    fileprivate func spread(_ count: Int) async throws -> NewMessage {
+        var identities: [IdentityID] = []
+        for _ in 0..<count {
+            if let made = try await register(newKey(), token: newToken()) { identities.append(made.identity) }
+        }
+        var message = message(to: identities)
+        message.slices = identities.enumerated().map { number, identity in
+            NewSlice(number: Int32(number), work: .deliver, targets: [TargetID(identity)], addresses: [nil])
+        }
+        _ = try await accept(message)
+        return message
+    }
+
+    /// The slice that has been due for longest.
+    fileprivate func first(by node: NodeID) async throws -> SliceLease? {
+        try await deliveries.claim(tenant: tenant, lane: .bulk, limit: 1, by: node, lease: Self.lease).first
     }
 
     /// Sends the first target of `message`; the rest gives up. Its lease.

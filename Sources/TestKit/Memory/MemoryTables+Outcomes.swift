@@ -14,25 +14,41 @@ extension MemoryTables {
         case .goOn: break
         case .finished: finish(lease.key)
         case .again(let after, let holder):
-            let isCanceled = messages[Scoped(lease.key.tenant, lease.key.message)]?.state == .canceled
-            putBack(progress, due: isCanceled ? now : now + after)
+            putBack(progress, due: now + after, now: now)
             slices[lease.key]?.heldBy = holder
+        case .crowded(let wait):
+            putBack(progress, due: now + wait, now: now)
+            postpone(lease.key, until: now + wait, now: now)
         case .dead(let reason):
             let expiry = messages[Scoped(lease.key.tenant, lease.key.message)]?.message.expiresAt ?? now
-            putBack(progress, due: max(expiry, now + .seconds(3600)))
+            putBack(progress, due: max(expiry, now + .seconds(3600)), now: now)
             slices[lease.key]?.deadReason = reason
             settle(Scoped(lease.key.tenant, lease.key.message))
         }
         return .recorded(count)
     }
 
-    private mutating func putBack(_ progress: SliceProgress, due: Timestamp) {
+    private mutating func putBack(_ progress: SliceProgress, due: Timestamp, now: Timestamp) {
         let key = progress.lease.key
         let message = messages[Scoped(key.tenant, key.message)]
         slices[key]?.owner = nil
-        slices[key]?.nextAt = message?.state == .paused ? max(due, message?.message.expiresAt ?? due) : due
+        slices[key]?.nextAt =
+            switch message?.state {
+            case .paused: max(due, message?.message.expiresAt ?? due)
+            case .canceled: now
+            default: due
+            }
         guard progress.countsAttempt else { return }
         slices[key]?.lease.attempts = progress.lease.attempts.addingReportingOverflow(1).partialValue
+    }
+
+    /// The message's other slices that are due wait as well, unless it was canceled.
+    private mutating func postpone(_ slice: SliceKey, until due: Timestamp, now: Timestamp) {
+        guard messages[Scoped(slice.tenant, slice.message)]?.state != .canceled else { return }
+        for (key, row) in slices where key.tenant == slice.tenant && key.message == slice.message && key != slice {
+            guard row.owner == nil, !row.isFinished, row.lease.work == .deliver, row.nextAt <= now else { continue }
+            slices[key]?.nextAt = due
+        }
     }
 
     /// Writes one outcome unless it is there; an early receipt keeps its state and gets the rest.

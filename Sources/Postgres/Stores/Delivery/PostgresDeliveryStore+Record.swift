@@ -21,7 +21,9 @@ extension PostgresDeliveryStore {
             .id(key.tenant), .id(key.message), .int32(key.number), .int64(progress.lease.epoch),
         ]
         switch progress.disposition {
-        case .again(_, let credential): return [DeliverySQL.putBack.with(slice + [.string(credential?.rawValue)])]
+        case .again(_, let credential):
+            return [DeliverySQL.putBack.with(slice + [.string(credential?.rawValue), .interval(nil)])]
+        case .crowded(let wait): return [DeliverySQL.putBack.with(slice + [.string(nil), .interval(wait)])]
         case .dead(let reason): return [DeliverySQL.bury.with(slice + [.text(reason)])]
         case .goOn, .finished: return []
         }
@@ -54,14 +56,14 @@ extension PostgresDeliveryStore {
         switch progress.disposition {
         case .goOn: "go"
         case .finished: "finished"
-        case .again, .dead: "again"
+        case .again, .crowded, .dead: "again"
         }
     }
 
     private static func delay(_ progress: SliceProgress) -> Duration? {
         switch progress.disposition {
         case .goOn, .finished: nil
-        case .again(let delay, _): delay
+        case .again(let delay, _), .crowded(let delay): delay
         case .dead: .zero
         }
     }

@@ -117,7 +117,7 @@ enum DeliverySQL {
     static let record = StoreSQL.function("record_slice", 23, columns: "record_slice AS count")
 
     /// After `record` put it back, to come up again.
-    static let putBack = StoreSQL.function("put_back_slice", 5, columns: "put_back_slice AS count")
+    static let putBack = StoreSQL.function("put_back_slice", 6, columns: "put_back_slice AS count")
 
     /// After `record` put it back, because it gave up.
     static let bury = StoreSQL.function("bury_slice", 5, columns: "bury_slice AS count")
