@@ -97,9 +97,8 @@ extension OutputSpan<UInt8> {
     mutating func json(_ object: JSONObject, depth: Int = 0) throws(JSONTrouble) {
         guard depth < JSONParser.maximumDepth else { throw .tooDeep }
         raw(byte: "{")
-        for key in object.keys {
+        for (key, value) in object.pairs {
             guard freeCapacity > 0 else { return }
-            guard let value = object[key] else { continue }
             json(key)
             raw(byte: ":")
             try json(value, depth: depth + 1)

@@ -15,7 +15,7 @@ struct BenchCalls: AsyncParsableCommand {
 
     @Option(help: "Seconds of each turn.") var seconds = 5
     @Option(help: "Turns of each call.") var pairs = 3
-    @Option(help: "Connections of wrk.") var connections = 64
+    @Option(help: "Connections of wrk.") var connections = 128
     @Option(help: "How many devices have got the message that receipts and reads are of.") var devices = 200_000
     @Option(help: "The core of the gateway and of the hello-world.") var gatewayCore = 0
     @Option(help: "The core of PostgreSQL and of wrk.") var otherCore = 1
@@ -35,7 +35,7 @@ struct BenchCalls: AsyncParsableCommand {
 
     func run() async throws {
         let hello = hello ?? Bench.program.deletingLastPathComponent().appendingPathComponent("hello-server").path
-        try await BenchStage.with(peer: peer ?? Bench.peer, nodes: 1) { stage in
+        try await BenchStage.with(peer: peer ?? Bench.peer, nodes: 1, core: gatewayCore) { stage in
             let bench = CallsRun(
                 stage: stage,
                 seconds: seconds,

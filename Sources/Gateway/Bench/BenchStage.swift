@@ -24,9 +24,10 @@ struct BenchStage {
     ///   - program: this program.
     ///   - peer: the accept-only server; nil: nothing is sent, and none is started.
     ///   - count: how many gateways.
+    ///   - core: the one that the gateways start on, with as many threads as fit it; nil: all.
     /// - Returns: the stage, with everything ready.
     /// - Throws: `DemoFailure` that says which part did not start.
-    static func open(gateway program: String, peer: String?, nodes count: Int) async throws -> BenchStage {
+    static func open(gateway program: String, peer: String?, nodes count: Int, core: Int?) async throws -> BenchStage {
         if let peer, !FileManager.default.isExecutableFile(atPath: peer) {
             throw DemoFailure("there is no program \(peer); 'scripts/bench deliver' builds it")
         }
@@ -64,7 +65,7 @@ struct BenchStage {
                         try AttachedCluster(directory: material.path("data/postgres")).adminConnectionString,
                         "--master-key-file", material.path("data/master.key"),
                     ]
-                let (node, address) = try await start(program, number, shared, material)
+                let (node, address) = try await start(program, number, shared, material, core: core)
                 processes.append(node)
                 addresses.append(address)
             }
@@ -105,8 +106,13 @@ struct BenchStage {
     /// Opens a stage, as `open` does, runs `body` on it and ends it; after a failure its directory stays, for its logs.
     ///
     /// - Throws: what the opening or `body` throws.
-    static func with(peer: String?, nodes count: Int, _ body: (BenchStage) async throws -> Void) async throws {
-        let stage = try await open(gateway: Bench.program.path, peer: peer, nodes: count)
+    static func with(
+        peer: String?,
+        nodes count: Int,
+        core: Int? = nil,
+        _ body: (BenchStage) async throws -> Void
+    ) async throws {
+        let stage = try await open(gateway: Bench.program.path, peer: peer, nodes: count, core: core)
         // Who ends a bench ends what it has started.
         let children = stage.processes.map(\.processID)
         let watch = Task {
@@ -214,13 +220,14 @@ struct BenchStage {
         _ program: String,
         _ number: Int,
         _ more: [String],
-        _ material: DemoMaterial
+        _ material: DemoMaterial,
+        core: Int?
     ) async throws -> (DemoProcess, String) {
         let addressFile = material.path("gateway-\(number).json")
         let node = try DemoProcess(
             "push-gateway serve \(number)",
-            program: program,
-            arguments: [
+            program: core == nil ? program : "/usr/bin/taskset",
+            arguments: (core.map { ["-c", "\($0)", program] } ?? []) + [
                 "serve", "--data-dir", material.path(number == 1 ? "data" : "data-\(number)"), "--listen",
                 "127.0.0.1:0",
                 "--admin-listen", "127.0.0.1:0", "--address-file", addressFile, "--log-level", "notice",

@@ -203,10 +203,9 @@ struct CallsRun {
         return (process, port)
     }
 
-    /// The gateway to its core, PostgreSQL with all its processes to the other; what those start later stays with them.
+    /// PostgreSQL with all its processes to the other core; what those start later stays with them.
     private func pin() throws {
         let postmaster = try ClusterProcess.postmaster(of: stage.material.path("data/postgres"))
-        for node in stage.nodes { try Self.pin(node.processID, to: gatewayCore) }
         for process in [postmaster] + ProcessUsage.children(of: postmaster) { try Self.pin(process, to: otherCore) }
     }
 

@@ -48,6 +48,7 @@ struct Serve: AsyncParsableCommand {
     @OptionGroup var common: CommonOptions
 
     func run() async throws {
+        EventLoops.fit()
         var flags: [String: String] = [:]
         if !listen.isEmpty { flags["listen"] = listen.joined(separator: ",") }
         if !tlsListen.isEmpty { flags["tls.listen"] = tlsListen.joined(separator: ",") }

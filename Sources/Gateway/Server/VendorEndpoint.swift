@@ -44,10 +44,12 @@ struct VendorEndpoint: Sendable {
         return response
     }
 
+    private static let hostField = HTTPField.Name("host")
+
     /// HTTP/1.1's Host becomes `:authority` in HTTPTypes; adapters look for the field.
     private static func headersWithHost(_ request: Request) -> HTTPFields {
         var headers = request.headers
-        if let host = HTTPField.Name("host"), headers[host] == nil, let authority = request.head.authority {
+        if let host = hostField, headers[host] == nil, let authority = request.head.authority {
             headers[host] = authority
         }
         return headers

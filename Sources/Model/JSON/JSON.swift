@@ -22,38 +22,72 @@ package enum JSON: Sendable, Hashable {
 
 /// An ordered set of keys and values. A repeated key keeps its first place and its last value, as most decoders do.
 package struct JSONObject: Sendable, Hashable {
-    package private(set) var keys: [String] = []
-    private var values: [String: JSON] = [:]
+    /// The pairs in order.
+    package private(set) var pairs: [(key: String, value: JSON)] = []
+    /// Where each key stands; empty up to `scanLimit`.
+    private var places: [String: Int] = [:]
+
+    /// 16 keys are looked through faster than one is hashed, and nearly every object is that small; above it a peer could make looking expensive.
+    private static let scanLimit = 16
 
     package init() {}
 
     package init(_ pairs: some Sequence<(String, JSON)>) {
+        self.pairs.reserveCapacity(pairs.underestimatedCount)
         for (key, value) in pairs { self[key] = value }
     }
 
-    package var isEmpty: Bool { keys.isEmpty }
-    package var count: Int { keys.count }
+    package var isEmpty: Bool { pairs.isEmpty }
+    package var count: Int { pairs.count }
+    /// The keys in order.
+    package var keys: [String] { pairs.map(\.key) }
 
     package subscript(key: String) -> JSON? {
-        get { values[key] }
+        get { place(of: key).map { pairs[$0].value } }
         set {
-            if let newValue {
-                if values.updateValue(newValue, forKey: key) == nil { keys.append(key) }
-            } else if values.removeValue(forKey: key) != nil {
-                keys.removeAll { $0 == key }
+            switch (place(of: key), newValue) {
+            case (let place?, let value?): pairs[place].value = value
+            case (nil, let value?):
+                pairs.append((key, value))
+                if pairs.count == Self.scanLimit + 1 {
+                    index()
+                } else if pairs.count > Self.scanLimit {
+                    places[key] = pairs.count - 1
+                }
+            case (let place?, nil):
+                pairs.remove(at: place)
+                index()
+            case (nil, nil): break
             }
         }
     }
 
-    /// The pairs in order.
-    package var pairs: [(key: String, value: JSON)] {
-        keys.compactMap { key in values[key].map { (key, $0) } }
+    private func place(of key: String) -> Int? {
+        places.isEmpty ? pairs.firstIndex { $0.key == key } : places[key]
+    }
+
+    private mutating func index() {
+        places = [:]
+        guard pairs.count > Self.scanLimit else { return }
+        for (place, pair) in pairs.enumerated() { places[pair.key] = place }
     }
 
     /// Equal means the same keys with the same values: order is for people.
-    package static func == (left: JSONObject, right: JSONObject) -> Bool { left.values == right.values }
+    package static func == (left: JSONObject, right: JSONObject) -> Bool {
+        left.count == right.count && left.pairs.allSatisfy { right[$0.key] == $0.value }
+    }
 
-    package func hash(into hasher: inout Hasher) { hasher.combine(values) }
+    package func hash(into hasher: inout Hasher) {
+        // The same for every order.
+        var sum = 0
+        for pair in pairs {
+            var one = Hasher()
+            one.combine(pair.key)
+            one.combine(pair.value)
+            sum ^= one.finalize()
+        }
+        hasher.combine(sum)
+    }
 }
 
 extension JSON {

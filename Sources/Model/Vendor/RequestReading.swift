@@ -29,9 +29,11 @@ extension VendorRequest {
     /// A header by name. HTTPTypes has no constant for `Host`, because it keeps that as the authority; the mount gives it back as the field it was.
     package func header(_ name: String) -> String? { HTTPField.Name(name).flatMap { headers[$0] } }
 
+    private static let hostField = HTTPField.Name("Host")
+
     /// The host the call was addressed to, as a binding spells it: lower-case, without port.
     package var host: String? {
-        guard let host = header("Host"), !host.isEmpty else { return nil }
+        guard let host = Self.hostField.flatMap({ headers[$0] }), !host.isEmpty else { return nil }
         return Self.bareHost(host)
     }
 

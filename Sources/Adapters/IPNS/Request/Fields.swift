@@ -44,7 +44,8 @@ package struct Fields: Sendable {
     /// Which field names the operation (contract §2.3).
     private static let operationNames: Set<String> = ["cmd", "command", "method", "reqcmd"]
 
-    private var values: [Key: JSON] = [:]
+    /// Few: looked through faster than hashed.
+    private var entries: [(key: Key, value: JSON)] = []
     /// Whether there is a field that has no meaning here: then their set tells nothing.
     private var hasStrangers = false
     /// What a field says the operation is.
@@ -77,7 +78,11 @@ package struct Fields: Sendable {
         for (name, value) in object.pairs {
             let name = Self.folded(name)
             if let key = names[name] ?? Self.known[name] {
-                values[key] = value
+                if let place = entries.firstIndex(where: { $0.key == key }) {
+                    entries[place].value = value
+                } else {
+                    entries.append((key, value))
+                }
             } else if Self.operationNames.contains(name) {
                 operationName = value.string
             } else {
@@ -102,14 +107,16 @@ package struct Fields: Sendable {
 
     /// The fields that are there and not empty; nil with one that has no meaning.
     var keys: Set<Key>? {
-        hasStrangers ? nil : Set(values.filter { $0.value != .null && $0.value != .string("") }.keys)
+        hasStrangers ? nil : Set(entries.filter { $0.value != .null && $0.value != .string("") }.map(\.key))
     }
+
+    private func value(_ key: Key) -> JSON? { entries.first { $0.key == key }?.value }
 
     /// A text, or nil when it is absent, null or empty.
     ///
     /// - Throws: `AdapterError(.invalid)` when it is no text, longer than `limit` bytes, or holds a NUL, which PostgreSQL cannot store.
     func text(_ key: Key, limit: Int = IPNSLimits.identifierBytes) throws(AdapterError) -> String? {
-        switch values[key] {
+        switch value(key) {
         case nil, .null: return nil
         case .string(let text), .number(let text):
             guard text.utf8.count <= limit, !text.utf8.contains(0) else { throw invalid(key) }
@@ -139,7 +146,7 @@ package struct Fields: Sendable {
     ///
     /// - Throws: `AdapterError(.invalid)` when it is something else.
     func flag(_ key: Key) throws(AdapterError) -> Bool? {
-        if let flag = values[key]?.bool { return flag }
+        if let flag = value(key)?.bool { return flag }
         switch try text(key)?.lowercased() {
         case nil: return nil
         case "y", "true", "1": return true
@@ -153,7 +160,7 @@ package struct Fields: Sendable {
     /// - Throws: `AdapterError(.missing)` when it is empty, `.invalid` for an entry that is no text, `.tooLarge` for too many.
     func list(_ key: Key) throws(AdapterError) -> [String] {
         var entries: [JSON]
-        switch values[key] {
+        switch value(key) {
         case .array(let list): entries = list
         case .string(let text) where text.hasPrefix("["):
             guard let list = (try? JSONParser.parse(text))?.array else { throw invalid(key) }
@@ -177,7 +184,7 @@ package struct Fields: Sendable {
     /// - Throws: `AdapterError(.tooLarge)` when it is longer than `limit` bytes, `.invalid` for a NUL.
     func content(_ key: Key, limit: Int) throws(AdapterError) -> String? {
         let text: String? =
-            switch values[key] {
+            switch value(key) {
             case nil, .null: nil
             case .string(let text), .number(let text): text
             case .some(let value): JSONWriter.text(value)
