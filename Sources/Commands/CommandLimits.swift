@@ -12,8 +12,8 @@ package enum CommandLimits {
     package static let attributeBytes = 8 * 1024
     /// 60 tags per identity (protocols/azure.md §4): an identity that is looked at for an audience is looked at with all of them.
     package static let tagsPerIdentity = 60
-    /// Three system tags beside them: installation, user, platform.
-    package static let systemTagsPerIdentity = 3
+    /// 104 system tags beside them: installation, user, platform, that it has variants, and a hundred of those.
+    package static let systemTagsPerIdentity = 104
     /// 64 KiB of content per message: it is loaded with each of its slices.
     package static let contentBytes = 64 * 1024
     /// 16 KiB of fallback wishes per message: loaded with each of its slices too.

@@ -37,9 +37,9 @@ package struct PayloadWriter: Sendable {
     ) throws(PayloadProblem) -> PushPayload {
         guard let adapter = adapters[target.vendor] else { throw .noAdapter }
         let key = Shared.Key(vendor: target.vendor, platform: target.platform)
-        if let result = shared.results[key] { return try result.get() }
+        if target.variant == nil, let result = shared.results[key] { return try result.get() }
         let result = write(notification, target, settings, adapter)
-        if !adapter.isPersonal { shared.results[key] = result }
+        if !adapter.isPersonal, target.variant == nil { shared.results[key] = result }
         return try result.get()
     }
 

@@ -30,6 +30,7 @@ struct NotificationHubsTests {
             try await telemetry(world)
             try await nativeTags(world)
             try await schedules(world)
+            try await templates(world)
             try await refusals(world)
         } catch {
             Issue.record(error)
@@ -352,6 +353,54 @@ struct NotificationHubsTests {
         #expect(try await pushes(world, 1).count == before)
     }
 
+    // §8, §6.2: each template of an installation is a target of its own.
+    private func templates(_ world: World) async throws {
+        let body = """
+            {"installationId":"t-1","platform":"apns","pushChannel":"\(Self.token(71))","tags":["tseoul"],
+            "pushVariables":{"nick":"Mi"},"templates":{
+            "news":{"body":"{\\"aps\\":{\\"alert\\":\\"{ 'News: ' + $(title) }\\"}}","tags":["tnews"]},
+            "greeting":{"body":"{\\"aps\\":{\\"alert\\":\\"$(nick)\\",\\"badge\\":\\"#(count)\\"}}",
+            "headers":{"apns-priority":"5"},"tags":["thello"]}}}
+            """
+        #expect(try await call(world, .PUT, "/installations/t-1", body).status == 200)
+        func fill(_ tags: String?) async throws -> Answer {
+            var headers = ["ServiceBusNotification-Format": "template"]
+            headers["ServiceBusNotification-Tags"] = tags
+            return try await call(world, .POST, "/messages", #"{"title":"Sale","count":"3"}"#, headers: headers)
+        }
+        let both = try await fill("tseoul")
+        #expect(both.status == 201, "\(both.text)")
+        _ = try await push(world, 71, count: 2)
+        let pushes = try await pushes(world, 71)
+        let alerts = pushes.compactMap { $0["payload"]?["aps"]?["alert"]?.string }
+        #expect(Set(alerts) == ["News: Sale", "Mi"], "\(pushes)")
+        let ids = Set(pushes.compactMap { $0["headers"]?["apns-id"]?.string })
+        #expect(ids.count == 2, "each has its own apns-id: \(pushes)")
+        // Telemetry counts both.
+        let id = both.header("location")?.split(separator: "/").last?.split(separator: "?").first ?? ""
+        try await eventually("two outcomes") {
+            try await call(world, .GET, "/messages/\(id)").text.contains("<Name>Success</Name><Count>2</Count>")
+        }
+        // A template's own tag, its name, and none of them for a native send, which rings the device once.
+        #expect(try await fill("tseoul && tnews").status == 201)
+        _ = try await push(world, 71, count: 3)
+        #expect(try await fill("$InstallationId:{t-1} && greeting").status == 201)
+        _ = try await push(world, 71, count: 4)
+        let nobody = try await send(world, #"{"aps":{"alert":"native"}}"#, tags: "tnews")
+        #expect(nobody.status == 201)
+        #expect(try await send(world, #"{"aps":{"alert":"native"}}"#, tags: "tseoul").status == 201)
+        _ = try await push(world, 71, count: 5)
+        // A template that is gone is no target any more; a send that means nobody is none either.
+        #expect(
+            try await call(world, .PATCH, "/installations/t-1", #"[{"op":"remove","path":"/templates/news"}]"#).status
+                == 200
+        )
+        #expect(try await fill("tnews").status == 201)
+        #expect(try await fill(nil).status == 201)
+        let last = try await push(world, 71, count: 6)
+        #expect(last?["payload"]?["aps"]?["badge"] == 3, "\(last ?? .null)")
+    }
+
     // §7.7, §2
     private func refusals(_ world: World) async throws {
         let broken = try await send(world, #"{"aps":{"alert":"x"}}"#, tags: "seoul && && vip")
@@ -365,7 +414,5 @@ struct NotificationHubsTests {
             #expect(answer.status == 404, "\(path)")
             #expect(answer.text.hasPrefix("<Error><Code>404</Code>"), "\(path)")
         }
-        let template = ["ServiceBusNotification-Format": "template"]
-        #expect(try await call(world, .POST, "/messages", "{}", headers: template).status == 400)
     }
 }

@@ -17,6 +17,12 @@ struct ConformanceTests {
             Fixture.request("installations/put.request.txt"), Fixture.request("installations/patch.request.txt"),
             Fixture.request("messages/send.request.txt"), Fixture.request("messages/schedule.request.txt"),
             Mount.request(.delete, "/hub1/schedulednotifications/\(Mount.scheduleText)"),
+            Mount.request(
+                .post,
+                "/hub1/messages",
+                headers: ["ServiceBusNotification-Format": "template", "ServiceBusNotification-Tags": "a && !b"],
+                #"{"title":"Sale","count":3}"#
+            ),
             Mount.request(.get, InstallationTests.path), Mount.request(.delete, InstallationTests.path),
             Mount.request(.get, "/hub1/messages/\(Mount.messageText)"),
         ]

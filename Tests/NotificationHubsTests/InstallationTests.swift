@@ -33,7 +33,7 @@ struct InstallationTests {
         #expect(change == .set("u-1"))
         // Contract §5.6: found by what it is, too.
         let tags = ["seoul", "shop:vip", "$InstallationId:{\(Self.id)}", "$UserId:{u-1}"].compactMap { Tag($0) }
-        #expect(registration.tags == tags + [Tag(Platform.ios)])
+        #expect(registration.tags == tags + [Tag(Platform.ios)] + variantTags)
         #expect(registration.attributes["pushChannel"] == nil, "tokens stand in the device's row alone")
         #expect(registration.attributes["expirationTime"] == "2026-04-01T00:00+0000")
         #expect(registration.attributes["templates"]?["news"]?["headers"] == ["apns-priority": "10"])
@@ -112,6 +112,9 @@ struct InstallationTests {
         )
     }
 
+    /// What an installation with the template `news` has beside its own tags.
+    private var variantTags: [Model.Tag] { [.hasVariants] + ["news"].compactMap { Tag($0).map { .ofVariant($0) } } }
+
     private static let template: JSON = [
         "body": #"{"aps":{"alert":"$(title)"}}"#, "headers": ["apns-priority": "10"],
     ]
@@ -185,10 +188,14 @@ struct InstallationTests {
                 "templates": [
                     "news": ["body": #"{"aps":{"alert":"$(title)"}}"#, "headers": ["apns-priority": "5"]]
                 ],
+                "variants": ["news": ["news"]],
             ]
         )
         let system = ["$InstallationId:{\(Self.id)}", "$UserId:{u-2}"].compactMap { Tag($0) }
-        #expect(registration.tags == ["shop:vip", "busan"].compactMap { Tag($0) } + system + [Tag(Platform.ios)])
+        #expect(
+            registration.tags == ["shop:vip", "busan"].compactMap { Tag($0) } + system + [Tag(Platform.ios)]
+                + variantTags
+        )
         let request = try Fixture.request("installations/patch.request.txt")
         let answer = Mount.answer(request) { command in
             if case .registration(.standing) = command { standing(stored) } else { Mount.enlisted }

@@ -170,7 +170,7 @@ struct SendTests {
     }
 
     @Test(arguments: [
-        "template", "gcm", "fcmV1", "windows", "windowsphone", "adm", "baidu", "browser", "carrier-pigeon", "",
+        "gcm", "fcmV1", "windows", "windowsphone", "adm", "baidu", "browser", "carrier-pigeon", "",
     ])
     func formatsThatAreNotThereAre400(_ format: String) {
         #expect(Mount.answer(request(["ServiceBusNotification-Format": format])).status == 400)

@@ -26,6 +26,21 @@ package enum HubsLimits {
     /// 20 templates per installation: each is one more push of a send.
     static let templateCount = 20
 
+    /// 100 tags of all templates of an installation, their names among them: each is a row beside the installation.
+    static let templateTagCount = 100
+
+    /// 8 KiB of one expression: an installation has no more.
+    static let expressionBytes = 8 * 1024
+
+    /// 100 parts of a composite: each may copy a value of the send.
+    static let expressionParts = 100
+
+    /// 120 characters of a property's name (contract §8).
+    static let propertyCharacters = 120
+
+    /// 16 KiB of all texts of one filled template: more could not be a payload, and 8 KiB of template can ask for megabytes.
+    static let renderedBytes = 16 * 1024
+
     /// 200 characters of a template's name (contract §5).
     static let templateNameCharacters = 200
 

@@ -60,7 +60,13 @@ package struct NotificationHubsAdapter: VendorAdapter {
     package func payload(for notification: Notification, to target: TargetFacts, settings: BindingSettings)
         throws(AdapterError) -> PushPayload
     {
-        try HubsPayload(notification).encoded()
+        guard target.variant != nil else { return try HubsPayload(notification).encoded() }
+        guard let template = TemplatePush(notification, target) else { throw AdapterError(.invalid, field: "template") }
+        do throws(TemplateFault) {
+            return try HubsPayload(notification).encoded(by: template)
+        } catch {
+            throw AdapterError(error == .tooLarge ? .tooLarge : .invalid, field: "template")
+        }
     }
 
     private func message(_ text: String) throws(AdapterError) -> MessageID {

@@ -16,7 +16,8 @@ extension DeliveryMachine {
             case .putBack(let duration): putBack(slot, for: duration, isPeers: false)
             case .hold(let duration): putBack(slot, for: duration, isPeers: false, isExact: true)
             case .push(let push, let platform, let key):
-                rung.insert(DeviceAddress(platform: platform, token: push.token))
+                let variant = work.targets[slot]?.variant
+                rung.insert(DeviceAddress(platform: platform, token: push.token, variant: variant))
                 targets[slot].push = push
                 targets[slot].queue = enqueue(slot, platform: platform, key: key)
             }
@@ -26,6 +27,8 @@ extension DeliveryMachine {
     private struct DeviceAddress: Hashable {
         var platform: Platform
         var token: DeviceToken
+        /// Each variant of an identity may ring its device once.
+        var variant: String?
     }
 
     private enum Plan {
@@ -52,7 +55,7 @@ extension DeliveryMachine {
             let token = facts.token
         else { return .settle(.suppressed, reason: SuppressionReason.noDevice.rawValue) }
         guard facts.acceptsPush else { return .settle(.suppressed, reason: SuppressionReason.preference.rawValue) }
-        let address = DeviceAddress(platform: facts.platform, token: token)
+        let address = DeviceAddress(platform: facts.platform, token: token, variant: facts.variant)
         guard !work.duplicates.contains(slot), !rung.contains(address) else {
             return .settle(.suppressed, reason: SuppressionReason.duplicate.rawValue)
         }

@@ -74,7 +74,7 @@ package struct TagExpression: Sendable, Hashable {
         tagCount = 1
     }
 
-    private init(root: Node, tagCount: Int) {
+    init(root: Node, tagCount: Int) {
         self.root = root
         self.tagCount = tagCount
     }

@@ -41,6 +41,12 @@ package struct TagTerms: Sendable, Hashable {
         self.terms = terms
     }
 
+    /// Whether a target with exactly these tags is meant.
+    package func matches(_ own: Set<Tag>) -> Bool {
+        let bits = tags.enumerated().reduce(UInt64(0)) { $0 | (own.contains($1.element) ? 1 << UInt64($1.offset) : 0) }
+        return terms.contains { bits & $0.cares == $0.wants }
+    }
+
     /// As few tags as possible, one of which everybody has who is meant; nil when somebody is meant who has none of the tags.
     package var anchors: [Tag]? {
         var open = terms

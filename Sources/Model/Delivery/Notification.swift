@@ -21,6 +21,8 @@ package struct Content: Sendable, Hashable {
     /// Placeholders in it are filled for each target.
     package var isTemplate: Bool
     package var page: PageReference?
+    /// It is for variants of identities, for those that these terms mean, each of them a target; nil: for identities.
+    package var variants: TagTerms?
 
     package init(
         title: String? = nil,
@@ -37,7 +39,8 @@ package struct Content: Sendable, Hashable {
         isSilent: Bool = false,
         raw: JSON? = nil,
         isTemplate: Bool = false,
-        page: PageReference? = nil
+        page: PageReference? = nil,
+        variants: TagTerms? = nil
     ) {
         self.title = title
         self.subtitle = subtitle
@@ -54,6 +57,7 @@ package struct Content: Sendable, Hashable {
         self.raw = raw
         self.isTemplate = isTemplate
         self.page = page
+        self.variants = variants
     }
 }
 
@@ -130,7 +134,9 @@ package struct TargetFacts: Sendable, Hashable {
     package var clock: DeviceClock
     /// What the server counted for it with this message, the same in every attempt; nil: it is not counted.
     package var badge: Int?
-    /// What fills a template for it.
+    /// Which variant of its identity it is, by its name; nil: the identity itself.
+    package var variant: String?
+    /// What fills a template for it; of a variant all that its identity says of itself.
     package var variables: JSONObject
 
     package init(
@@ -152,6 +158,7 @@ package struct TargetFacts: Sendable, Hashable {
         acceptsPush: Bool = true,
         clock: DeviceClock = .unset,
         badge: Int? = nil,
+        variant: String? = nil,
         variables: JSONObject = JSONObject()
     ) {
         self.target = target
@@ -172,6 +179,7 @@ package struct TargetFacts: Sendable, Hashable {
         self.acceptsPush = acceptsPush
         self.clock = clock
         self.badge = badge
+        self.variant = variant
         self.variables = variables
     }
 }

@@ -123,6 +123,62 @@ enum AudienceContract {
             findings.equal(Set(seen).subtracting(joined), Set(wanted.prefix(8)), "who they are")
             return findings.list
         },
+        ContractRule("a message for variants has a target for each that is meant, which leads to its identity") {
+            world in
+            var findings = Findings()
+            guard let a = Tag("a"), let b = Tag("b"), let own = Tag("own") else { return ["no tags"] }
+            var identities: [IdentityID] = []
+            for (index, variants) in [["one": ["a"], "two": ["a", "b"]], ["one": ["b"]], [:]].enumerated() {
+                var object = JSONObject()
+                for (name, tags) in variants { object[name] = .array(tags.map { .string($0) }) }
+                let key = world.newKey()
+                let marks = Set(variants.values.joined()).compactMap { Tag($0).map { Tag.ofVariant($0) } }
+                let registration = DeviceRegistration(
+                    key: key,
+                    platform: .ios,
+                    environment: .production,
+                    token: world.newToken(),
+                    attributes: variants.isEmpty ? JSONObject() : [Variants.attribute: .object(object)],
+                    tags: variants.isEmpty ? [own, a] : [.hasVariants, own] + marks
+                )
+                let made = try await world.run(
+                    .register(
+                        world.scope,
+                        key: key,
+                        registration,
+                        identity: IdentityID(rawValue: world.identifiers.uuid(at: world.now())),
+                        device: DeviceID(rawValue: world.identifiers.uuid(at: world.now())),
+                        at: world.now()
+                    )
+                )
+                guard case .registered(let registered)? = made else { return ["\(index) is not registered"] }
+                identities.append(registered.identity)
+            }
+            for (text, wanted) in [
+                ("a", ["0 one", "0 two"]), ("a && b", ["0 two"]), ("own && b", ["0 two", "1 one"]),
+                ("own && !a", ["1 one"]),
+                ("own", ["0 one", "0 two", "1 one"]), ("c", []),
+            ] {
+                guard let expression = try? TagExpression(text) else { return ["no expression"] }
+                for pageSize in [1, 100] {
+                    let (leases, recipients) = try await world.variants(expression, pageSize: pageSize)
+                    var found: [String] = []
+                    for lease in leases {
+                        let work = try await world.deliveries.load(lease)
+                        for (place, facts) in work?.targets ?? [:] {
+                            let index = identities.firstIndex(of: facts.identity) ?? -1
+                            found.append("\(index) \(facts.variant ?? "none")")
+                            findings.equal(facts.target, lease.targets[place], "the target of \(text)")
+                            findings.expect(facts.target.rawValue != facts.identity.rawValue, "a target of its own")
+                            findings.expect(facts.variables[Variants.attribute] != nil, "what it says of itself")
+                        }
+                    }
+                    findings.equal(found.sorted(), wanted, "\(text) at \(pageSize) a page")
+                    findings.equal(recipients, wanted.count, "recipients of \(text)")
+                }
+            }
+            return findings.list
+        },
         ContractRule("tags mean whoever has them when his page is made, and registering with tags replaces them") {
             world in
             var findings = Findings()
@@ -246,6 +302,23 @@ extension ContractWorld {
     ) async throws -> [IdentityID] {
         let message = try await send(audience, pageSize: pageSize, meanwhile: meanwhile)
         return try await claim(message, by: "n1").flatMap(\.targets).map { IdentityID($0.rawValue) }.sorted()
+    }
+
+    /// The slices of a message for variants, expanded to the end, and how many targets it says to have.
+    fileprivate func variants(_ expression: TagExpression, pageSize: Int) async throws -> ([SliceLease], Int?) {
+        var message = message(to: [], work: .expand(after: nil))
+        message.audience = .tags(expression.overVariants)
+        message.content.variants = TagTerms(expression)
+        _ = try await accept(message)
+        guard let lease = try await claim(message.id, by: "n1").first else { throw StoreError(.failed, "no lease") }
+        for _ in 0..<100 {
+            switch try await deliveries.expand(lease, by: "n1", pageSize: pageSize) {
+            case .page: continue
+            case .finished(let count): return (try await claim(message.id, by: "n1"), count)
+            case .fenced: throw StoreError(.failed, "fenced")
+            }
+        }
+        throw StoreError(.failed, "it does not end")
     }
 
     /// Accepts a message and expands its audience to the end.

@@ -93,7 +93,7 @@ extension MemoryTables {
         let known = open.compactMap { index in facts(tenant, lease.targets[index]).map { (index, $0) } }
         var targets = Dictionary(known) { first, _ in first }
         if let step = row.message.content.badgeStep { takeBadges(tenant, row.message, step, &targets) }
-        for (place, facts) in targets {
+        for (place, facts) in targets where facts.variant == nil {
             targets[place]?.variables = facts.user.flatMap { row.variables[$0] } ?? JSONObject()
         }
         return SliceWork(
@@ -113,10 +113,11 @@ extension MemoryTables {
     }
 
     private func facts(_ tenant: TenantID, _ target: TargetID) -> TargetFacts? {
-        guard let identity = identities[Scoped(tenant, IdentityID(target.rawValue))],
+        let variant = variants[Scoped(tenant, target)]
+        guard let identity = identities[Scoped(tenant, variant?.identity ?? IdentityID(target.rawValue))],
             let device = devices[Scoped(tenant, identity.device)]
         else { return nil }
-        return TargetFacts(
+        var facts = TargetFacts(
             target: target,
             identity: identity.id,
             device: device.id,
@@ -135,6 +136,24 @@ extension MemoryTables {
             acceptsPush: identity.acceptsPush,
             clock: device.clock
         )
+        if let variant {
+            guard Variants.of(identity.attributes).contains(where: { $0.name == variant.name }) else { return nil }
+            facts.variant = variant.name
+            facts.variables = identity.attributes
+        }
+        return facts
+    }
+
+    /// A target for each variant of `id` that the message means, or the identity itself.
+    private mutating func targets(_ tenant: TenantID, _ id: IdentityID, _ content: Content) -> [TargetID] {
+        guard let choice = content.variants else { return [TargetID(id)] }
+        guard let row = identities[Scoped(tenant, id)] else { return [] }
+        return Variants.of(row.attributes).filter { choice.matches(row.tags.union($0.tags)) }.map { name, _ in
+            let known = variants.first { $0.key.tenant == tenant && $0.value == Variant(identity: id, name: name) }
+            let target = known?.key.value ?? TargetID(rawValue: UUID())
+            variants[Scoped(tenant, target)] = Variant(identity: id, name: name)
+            return target
+        }
     }
 
     private func duplicates(_ tenant: TenantID, _ lease: SliceLease, _ facts: [(Int, TargetFacts)]) -> Set<Int> {
@@ -171,13 +190,16 @@ extension MemoryTables {
         let isTimed = row.message.audience == nil && hasTimes(lease.key.tenant, row.message)
         let page = Array(rest.prefix(max(1, pageSize) * (isTimed ? 10 : 1)))
         guard let last = page.last else { return finishExpansion(lease, index) }
+        let step = SliceLease.targetLimit / (row.message.content.variants == nil ? 1 : Variants.limit)
         for group in TimingRules.grouped(page, by: { rules.slot(clock(lease.key.tenant, $0), now: now) }) {
-            for start in stride(from: 0, to: group.items.count, by: SliceLease.targetLimit) {
-                let part = group.items[start..<min(start + SliceLease.targetLimit, group.items.count)]
+            for start in stride(from: 0, to: group.items.count, by: step) {
+                let part = group.items[start..<min(start + step, group.items.count)]
                 let number = (slicesByMessage[index] ?? []).max().map { $0 + 1 } ?? 1
                 var message = row.message
                 message.claim = nil
-                let targets = part.map { TargetID($0) }
+                var targets: [TargetID] = []
+                for id in part { targets += self.targets(lease.key.tenant, id, message.content) }
+                if targets.isEmpty { continue }
                 let slice = NewSlice(number: number, work: .deliver, targets: targets, dueAt: group.due)
                 insert(lease.key.tenant, slice, of: message, now: now)
             }

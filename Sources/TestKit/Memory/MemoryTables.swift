@@ -38,6 +38,10 @@ struct MemoryTables: Sendable {
         var bodyHash: String
         var answer: KeptAnswer
     }
+    struct Variant: Hashable, Sendable {
+        var identity: IdentityID
+        var name: String
+    }
     struct Medium: Sendable {
         var bytes: [UInt8]
         var contentType: String
@@ -50,6 +54,7 @@ struct MemoryTables: Sendable {
     var identityByKey: [Scoped<KeyIndex>: IdentityID] = [:]
     var identitiesByDevice: [Scoped<DeviceID>: Set<IdentityID>] = [:]
     var identitiesByPhone: [Scoped<PhoneIndex>: Set<IdentityID>] = [:]
+    var variants: [Scoped<TargetID>: Variant] = [:]
     var groups: [Scoped<GroupIndex>: GroupRow] = [:]
     var senders: [Scoped<SenderIndex>: SenderRow] = [:]
     var verifications: [Scoped<PhoneIndex>: VerificationRow] = [:]

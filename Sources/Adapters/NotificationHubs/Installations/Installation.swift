@@ -51,6 +51,9 @@ struct Installation: Hashable {
         }
         pushVariables = try Self.texts(body["pushVariables"], "pushVariables")
         templates = try Self.templates(body["templates"])
+        guard Set(templateTags.flatMap(\.tags)).count <= HubsLimits.templateTagCount else {
+            throw Self.fault("The templates may have at most \(HubsLimits.templateTagCount) tags")
+        }
         secondaryTiles = body["secondaryTiles"].flatMap { $0 == .null ? nil : $0 }
     }
 
@@ -88,7 +91,18 @@ struct Installation: Hashable {
     private var modelTags: [Tag] {
         var system = ["$InstallationId:{\(id)}"]
         if let user { system.append("$UserId:{\(user)}") }
-        return (tags + system).compactMap { Tag($0) } + [Tag(network.platform)]
+        let own = (tags + system).compactMap { Tag($0) } + [Tag(network.platform)]
+        guard !templates.isEmpty else { return own }
+        let theirs = Set(templateTags.flatMap(\.tags)).sorted { $0.text < $1.text }
+        return own + [.hasVariants] + theirs.map { Tag.ofVariant($0) }
+    }
+
+    /// The tags of each template, its name among them where it can be one (contract §4.2).
+    private var templateTags: [(name: String, tags: [Tag])] {
+        templates.pairs.map { name, template in
+            let named = (template["tags"]?.array ?? []).compactMap { $0.string.flatMap { Tag($0) } }
+            return (name, named + [Tag(name)].compactMap { $0 }.filter { !$0.isSystem && !named.contains($0) })
+        }
     }
 
     /// What is stored beside the model's own fields. Not the channel: the device has it, and tokens are shown masked.
@@ -99,7 +113,11 @@ struct Installation: Hashable {
         if !tags.isEmpty { object["tags"] = .array(tags.map { .string($0) }) }
         object["expirationTime"] = expirationTime.map { .string($0) }
         if !pushVariables.isEmpty { object["pushVariables"] = .object(pushVariables) }
-        if !templates.isEmpty { object["templates"] = .object(templates) }
+        if !templates.isEmpty {
+            object["templates"] = .object(templates)
+            let tags = templateTags.map { ($0.name, JSON.array($0.tags.map { .string($0.text) })) }
+            object[Variants.attribute] = .object(JSONObject(tags))
+        }
         object["secondaryTiles"] = secondaryTiles
         return object
     }
@@ -111,6 +129,7 @@ struct Installation: Hashable {
     var body: JSONObject {
         var object = attributes
         object[Self.spellingKey] = nil
+        object[Variants.attribute] = nil
         object["pushChannel"] = .string(channel)
         return object
     }
@@ -205,7 +224,7 @@ struct Installation: Hashable {
         return object
     }
 
-    /// Kept and shown; sends by template are not there yet.
+    /// Assumed: a body is looked at when it is filled; one that cannot be is counted as `InvalidNotificationFormat`.
     private static func templates(_ value: JSON?) throws(AdapterError) -> JSONObject {
         guard let value, value != .null else { return JSONObject() }
         guard let object = value.object else { throw fault("The templates are not an object") }

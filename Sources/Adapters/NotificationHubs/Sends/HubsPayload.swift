@@ -12,8 +12,9 @@ struct HubsPayload {
     private static let priorityKey = "priority"
 
     /// What is stored of a send's way.
-    static func data(type: PushType, priority: Int?) -> JSONObject {
-        var data: JSONObject = [typeKey: .string(name(of: type))]
+    static func data(type: PushType?, priority: Int?) -> JSONObject {
+        var data = JSONObject()
+        data[typeKey] = type.map { .string(name(of: $0)) }
         data[priorityKey] = priority.map { .int($0) }
         return data
     }
@@ -45,6 +46,36 @@ struct HubsPayload {
         let bytes = content.data[Self.textKey]?.string.map { Array($0.utf8) } ?? JSONWriter.bytes(raw)
         let type = content.data[Self.typeKey]?.string.flatMap { Self.type(named: $0) }
         return try push(bytes, type, content.data[Self.priorityKey]?.int.map { Int(clamping: $0) })
+    }
+
+    /// The push of a template. What its headers say wins over the send's (contract §8).
+    ///
+    /// - Throws: `TemplateFault`.
+    func encoded(by template: TemplatePush) throws(TemplateFault) -> PushPayload {
+        let payload = try template.payload()
+        let data = notification.content.data
+        let type: PushType
+        if let name = try template.header("apns-push-type") ?? data[Self.typeKey]?.string {
+            guard let known = Self.type(named: name) else { throw .token }
+            type = known
+        } else {
+            type = Self.inferredType(payload)
+        }
+        var priority = data[Self.priorityKey]?.int.map { Int(clamping: $0) } ?? (type == .background ? 5 : 10)
+        if let text = try template.header("apns-priority") {
+            guard let number = Int(text), [1, 5, 10].contains(number) else { throw .number }
+            priority = number
+        }
+        let collapseID = try template.header("apns-collapse-id") ?? notification.collapseID
+        guard collapseID?.utf8.count ?? 1 <= HubsLimits.collapseBytes else { throw .tooLong }
+        let bytes = JSONWriter.bytes(.object(payload))
+        guard bytes.count <= (type == .voip ? HubsLimits.voipBytes : HubsLimits.payloadBytes) else { throw .tooLarge }
+        return PushPayload(
+            bytes: bytes,
+            type: type,
+            priority: priority,
+            collapseID: collapseID.flatMap { $0.isEmpty ? nil : $0 }
+        )
     }
 
     private func push(_ bytes: [UInt8], _ named: PushType?, _ priority: Int?) throws(AdapterError) -> PushPayload {

@@ -16,18 +16,21 @@ struct SendRequest {
 
     /// - Throws: `AdapterError` with the text of the answer.
     func command() throws(AdapterError) -> Command {
-        try checkFormat()
+        let isTemplate = try isTemplate()
         guard request.parameter("test") == nil else { throw Self.fault("Test sends are not available on this gateway") }
         let head = try PushHeaders(request, settings)
         let dueAt = isScheduled ? try scheduleTime() : nil
         var submission = Submission(
-            content: try content(head),
+            content: try isTemplate ? templateContent(head) : content(head),
             audience: .everyone,
             dueAt: dueAt,
             timeToLive: head.timeToLive(from: dueAt ?? request.receivedAt),
             collapseID: head.collapseID
         )
-        if isDirect {
+        if isTemplate {
+            guard !isDirect else { throw Self.fault("A direct send has a native format") }
+            submission.audience = .tags(try variants().overVariants.narrowed(to: Tag(Platform.ios)))
+        } else if isDirect {
             submission.numbering = Numbering(tokens: [try handle()])
             submission.lane = .transactional
         } else {
@@ -39,13 +42,18 @@ struct SendRequest {
     private static func fault(_ text: String) -> AdapterError { AdapterError(.invalid, field: text) }
 
     private static let formats: Set<String> = [
-        "gcm", "fcm", "fcmv1", "windows", "windowsphone", "adm", "baidu", "browser", "template",
+        "gcm", "fcm", "fcmv1", "windows", "windowsphone", "adm", "baidu", "browser",
     ]
 
-    private func checkFormat() throws(AdapterError) {
+    /// Whether templates are filled; else the body goes out as it is.
+    private func isTemplate() throws(AdapterError) -> Bool {
         let name = "ServiceBusNotification-Format"
         guard let format = request.header(name), !format.isEmpty else { throw AdapterError(.missing, field: name) }
-        guard format.lowercased() != "apple" else { return }
+        switch format.lowercased() {
+        case "apple": return false
+        case "template": return true
+        default: break  // every other format is refused
+        }
         guard Self.formats.contains(format.lowercased()) else {
             throw Self.fault("The notification format '\(format.prefix(32))' is not known")
         }
@@ -76,9 +84,17 @@ struct SendRequest {
     /// Everybody on the format's platform, or those of them whom the tags mean. Blank tags are nobody's wish (contract §6).
     private func audience() throws(AdapterError) -> TagExpression {
         let platform = Tag(Platform.ios)
-        guard let text = request.header("ServiceBusNotification-Tags") else { return TagExpression(platform) }
+        return try expression()?.narrowed(to: platform) ?? TagExpression(platform)
+    }
+
+    /// Whose templates: of an installation and each of its templates together (contract §6.2).
+    private func variants() throws(AdapterError) -> TagExpression { try expression() ?? TagExpression(.hasVariants) }
+
+    /// What the caller's tags say; nil: everybody.
+    private func expression() throws(AdapterError) -> TagExpression? {
+        guard let text = request.header("ServiceBusNotification-Tags") else { return nil }
         do throws(TagExpression.Fault) {
-            return try TagExpression(text).narrowed(to: platform)
+            return try TagExpression(text)
         } catch {
             switch error.code {
             case .tooManyTags:
@@ -100,6 +116,20 @@ struct SendRequest {
         var content = Content(isSilent: type == .background, raw: .object(json))
         content.data = HubsPayload.data(type: type, priority: head.priority)
         if JSONWriter.bytes(.object(json)) != request.body { content.data[HubsPayload.textKey] = .string(text) }
+        return content
+    }
+
+    /// What fills the templates. Assumed: a number is a text too.
+    private func templateContent(_ head: PushHeaders) throws(AdapterError) -> Content {
+        guard let values = Self.object(request.body), values.pairs.allSatisfy({ $0.value.lenientString != nil }) else {
+            throw AdapterError(.unreadable, field: "The properties are not a JSON object of strings")
+        }
+        var content = Content(raw: .object(values))
+        content.data = HubsPayload.data(type: head.type, priority: head.priority)
+        content.variants = TagTerms(try variants())
+        guard content.variants != nil else {
+            throw Self.fault("The supplied tag expression is not valid: it has too many tags")
+        }
         return content
     }
 

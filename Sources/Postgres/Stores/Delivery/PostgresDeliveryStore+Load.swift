@@ -26,6 +26,7 @@ extension PostgresDeliveryStore {
             var targets = try Self.targets(try results.result(2))
             let content = ContentCoding.decode(try row.object("content"))
             if let step = content.badgeStep { try await takeBadges(step, lease, open, &targets) }
+            if content.variants != nil { try await findVariants(lease, open, &targets) }
             if content.isTemplate { try await fillVariables(lease, open, &targets) }
             let timing = TimingCoding.read(try row.object("defaults"))
             return SliceWork(
@@ -76,6 +77,26 @@ extension PostgresDeliveryStore {
         )
         for row in try await engine.run(statement, tenant: nil) {
             targets[try row.int("place")]?.variables = try row.object("variables")
+        }
+    }
+
+    /// Whose variants the targets are; a look-up of its own too. One that is not registered any more is nobody.
+    private func findVariants(_ lease: SliceLease, _ open: [Int], _ targets: inout [Int: TargetFacts])
+        async throws(PostgresError)
+    {
+        let statement = DeliverySQL.variants(
+            .id(lease.key.tenant),
+            .ints(open),
+            .ids(open.map { lease.targets[$0] })
+        )
+        for row in try await engine.run(statement, tenant: nil) {
+            let place = try row.int("place")
+            guard lease.targets.indices.contains(place) else { continue }
+            var facts = try Self.facts(row)
+            facts.target = lease.targets[place]
+            facts.variant = try row.text("variant")
+            facts.variables = try row.object("attributes")
+            targets[place] = facts
         }
     }
 

@@ -82,6 +82,17 @@ enum DeliverySQL {
         """
     )
 
+    /// Targets that are variants of an identity, with what it says of itself; only of messages for variants.
+    static let variants = StoreSQL.tenant(
+        """
+        SELECT t.place, v.name AS variant, i.attributes::text AS attributes, \(targetColumns)
+        FROM unnest($2::bigint[], $3::uuid[]) AS t(place, target)
+        JOIN gateway.variant v ON v.tenant_id = $1 AND v.target_id = t.target
+        JOIN gateway.identity i ON i.tenant_id = $1 AND i.identity_id = v.identity_id
+        LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+        """
+    )
+
     private static let targetColumns = """
         i.identity_id, i.app_id, i.vendor, i.key, i.user_id, i.name, i.phone, i.state, i.accepts_push,
             d.device_id, coalesce(d.platform, 'ios') AS platform, coalesce(d.environment, 'production') AS environment,
@@ -129,7 +140,7 @@ enum DeliverySQL {
         """
     )
 
-    static let expand = StoreSQL.function("expand_paced", 7)
+    static let expand = StoreSQL.function("expand_variants", 7)
     static let draw = StoreSQL.function("draw_budget", 6, columns: "draw_budget AS count")
     static let condemn = StoreSQL.function("condemn_tokens", 6, columns: "condemn_tokens AS count")
 
@@ -168,8 +179,8 @@ enum DeliverySQL {
     static let leave = StoreSQL.global("DELETE FROM gateway.node WHERE node_id = $1")
 
     static let all = [
-        due, claim, renew, release, message, settings, targets, target, duplicates, capped, record, putBack, bury,
-        resume,
+        due, claim, renew, release, message, settings, targets, target, variants, duplicates, capped, record, putBack,
+        bury, resume,
         expand,
         draw,
         condemn, move,

@@ -20,6 +20,7 @@ enum ContentCoding {
         static let isUrgent = "urgent"
         static let isSilent = "silent"
         static let raw = "raw"
+        static let variants = "variants"
     }
 
     /// The JSON of `content`.
@@ -40,6 +41,7 @@ enum ContentCoding {
         if content.isSilent { object[Key.isSilent] = true }
         object[Key.raw] = content.raw
         if content.isTemplate { object[Key.isTemplate] = true }
+        object[Key.variants] = content.variants.map(\.json)
         object[Key.pageID] = content.page.map { .string($0.id) }
         object[Key.pageName] = content.page.map { .string($0.name) }
         return .object(object)
@@ -62,7 +64,8 @@ enum ContentCoding {
             isSilent: object[Key.isSilent]?.bool ?? false,
             raw: object[Key.raw],
             isTemplate: object[Key.isTemplate]?.bool ?? false,
-            page: page(object)
+            page: page(object),
+            variants: object[Key.variants].flatMap { TagTerms($0) }
         )
     }
 

@@ -1,0 +1,214 @@
+import Model
+
+/// One text of a template: a literal, or an expression that is its whole (contract §8). Pure, bounded, and without recursion: expressions do not nest.
+///
+/// Assumed: a text that begins with `$`, `.`, `%` or `#` is an expression only where a parenthesis follows: `$5 off` and `...` are literals.
+struct TemplateExpression: Hashable {
+    /// What stands for one value.
+    enum Part: Hashable {
+        case literal(String)
+        /// `$(name)`, `$(name, n)`, `$(name:{default})`.
+        case text(name: String, limit: Int?, otherwise: String?)
+        /// `.(name, n)`.
+        case shortened(name: String, limit: Int)
+        /// `%(name)`.
+        case escaped(name: String)
+    }
+
+    enum Form: Hashable {
+        /// What its parts give, one behind the other.
+        case joined([Part])
+        /// `#(name)`.
+        case number(name: String)
+    }
+
+    let form: Form
+
+    /// - Throws: `TemplateFault`.
+    init(_ text: String) throws(TemplateFault) {
+        guard text.utf8.count <= HubsLimits.expressionBytes else { throw .tooLong }
+        guard !text.hasPrefix("$body") else { throw .reserved }
+        guard Self.isExpression(text) else {
+            form = .joined([.literal(text)])
+            return
+        }
+        var reader = Reader(text)
+        if text.hasPrefix("#") {
+            form = .number(name: try reader.number())
+        } else if text.hasPrefix("{") {
+            form = .joined(try reader.composite())
+        } else {
+            form = .joined([try reader.part(isWhole: true)])
+        }
+        guard reader.isAtEnd else { throw .parenthesis }
+    }
+
+    private static func isExpression(_ text: String) -> Bool {
+        guard let first = text.unicodeScalars.first else { return false }
+        return first == "{" || "$.%#".unicodeScalars.contains(first) && text.unicodeScalars.dropFirst().first == "("
+    }
+
+    /// What it gives with `values`.
+    ///
+    /// - Throws: `TemplateFault` for a number that is none.
+    func evaluated(with values: TemplateValues) throws(TemplateFault) -> JSON {
+        switch form {
+        case .number(let name):
+            // Assumed: a number that is missing is no number either, and its push is skipped.
+            guard let text = values[name], case .number(let number)? = try? JSONParser.parse(text) else {
+                throw .number
+            }
+            return .number(number)
+        case .joined(let parts):
+            var text = ""
+            for part in parts { text += Self.text(part, values) }
+            return .string(text)
+        }
+    }
+
+    private static func text(_ part: Part, _ values: TemplateValues) -> String {
+        switch part {
+        case .literal(let text): return text
+        case .text(let name, let limit, let otherwise):
+            let value = values[name] ?? otherwise ?? ""
+            return limit.map { String(value.prefix($0)) } ?? value
+        case .shortened(let name, let limit):
+            let value = values[name] ?? ""
+            // The dots count.
+            guard value.count > limit else { return value }
+            return String(value.prefix(max(0, limit - 3))) + String("...".prefix(limit))
+        case .escaped(let name): return PercentCoding.encode(values[name] ?? "")
+        }
+    }
+}
+
+/// Why a template gives no push. Texts: contract §8.
+enum TemplateFault: Error, Hashable {
+    case tooLong, parenthesis, name, cut, token, composition, number, tooMany, tooLarge
+    /// `$body` means something to the vendor.
+    case reserved
+}
+
+/// What fills a template: what the send says before what the installation says (contract §8). Names compare without case.
+struct TemplateValues {
+    private var values: [String: String] = [:]
+
+    init(send: JSONObject, installation: JSONObject) {
+        for object in [installation, send] {
+            for (name, value) in object.pairs { values[name.lowercased()] = value.lenientString }
+        }
+    }
+
+    subscript(name: String) -> String? { values[name.lowercased()] }
+}
+
+/// Walks along one expression. Its offset only grows.
+private struct Reader {
+    private let text: [Unicode.Scalar]
+    private var offset = 0
+
+    init(_ text: String) { self.text = Array(text.unicodeScalars) }
+
+    var isAtEnd: Bool { offset == text.count }
+
+    private var next: Unicode.Scalar? { offset < text.count ? text[offset] : nil }
+
+    private mutating func take(_ scalar: Unicode.Scalar) -> Bool {
+        guard next == scalar else { return false }
+        offset += 1
+        return true
+    }
+
+    private mutating func skipSpace() {
+        while let scalar = next, " \t\r\n".unicodeScalars.contains(scalar) { offset += 1 }
+    }
+
+    mutating func number() throws(TemplateFault) -> String {
+        offset += 1
+        guard take("(") else { throw .token }
+        let name = try name()
+        guard take(")") else { throw .parenthesis }
+        return name
+    }
+
+    /// `{ part + part }`.
+    mutating func composite() throws(TemplateFault) -> [TemplateExpression.Part] {
+        offset += 1
+        var parts: [TemplateExpression.Part] = []
+        while true {
+            guard parts.count < HubsLimits.expressionParts else { throw .tooMany }
+            skipSpace()
+            parts.append(try part(isWhole: false))
+            skipSpace()
+            if take("}") { return parts }
+            guard take("+") else { throw isAtEnd ? .parenthesis : .composition }
+        }
+    }
+
+    /// `isWhole`: not one of several, so no literal in quotes.
+    mutating func part(isWhole: Bool) throws(TemplateFault) -> TemplateExpression.Part {
+        guard let kind = next else { throw .token }
+        offset += 1
+        if !isWhole, kind == "'" || kind == "\"" { return .literal(try quoted(kind)) }
+        guard ["$", ".", "%"].contains(kind), take("(") else { throw .token }
+        let name = try name()
+        let limit = take(",") ? try limit() : nil
+        var otherwise: String?
+        if kind == "$", take(":") { otherwise = try fallback() }
+        guard take(")") else { throw .parenthesis }
+        switch (kind, limit) {
+        case ("$", _): return .text(name: name, limit: limit, otherwise: otherwise)
+        case (".", let limit?): return .shortened(name: name, limit: limit)
+        case ("%", nil): return .escaped(name: name)
+        default: throw .cut  // `.(name)` and `%(name, n)`
+        }
+    }
+
+    private mutating func name() throws(TemplateFault) -> String {
+        var name = String.UnicodeScalarView()
+        while let scalar = next, scalar.isASCII, scalar == "_" || scalar.properties.isAlphabetic || isDigit(scalar) {
+            name.append(scalar)
+            offset += 1
+        }
+        guard (1...HubsLimits.propertyCharacters).contains(name.count) else { throw .name }
+        return String(name)
+    }
+
+    private mutating func limit() throws(TemplateFault) -> Int {
+        skipSpace()
+        var number = 0
+        let start = offset
+        while let scalar = next, isDigit(scalar), offset - start < 6 {
+            number = number * 10 + Int(scalar.value - 48)
+            offset += 1
+        }
+        guard offset > start else { throw .cut }
+        skipSpace()
+        return number
+    }
+
+    private func isDigit(_ scalar: Unicode.Scalar) -> Bool { (48...57).contains(scalar.value) }
+
+    /// `{…}`, in which `\}` is a brace.
+    private mutating func fallback() throws(TemplateFault) -> String {
+        guard take("{") else { throw .token }
+        var text = String.UnicodeScalarView()
+        while let scalar = next {
+            offset += 1
+            if scalar == "}" { return String(text) }
+            if scalar == "\\", take("}") { text.append("}") } else { text.append(scalar) }
+        }
+        throw .parenthesis
+    }
+
+    /// In which the quote is doubled.
+    private mutating func quoted(_ quote: Unicode.Scalar) throws(TemplateFault) -> String {
+        var text = String.UnicodeScalarView()
+        while let scalar = next {
+            offset += 1
+            if scalar == quote, !take(quote) { return String(text) }
+            text.append(scalar)
+        }
+        throw .parenthesis
+    }
+}

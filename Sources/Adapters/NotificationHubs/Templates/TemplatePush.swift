@@ -1,0 +1,59 @@
+import Model
+
+/// The push that a template of an installation makes of a send (contract §8).
+struct TemplatePush {
+    private let template: JSONObject
+    private let values: TemplateValues
+
+    /// Nil where the installation has no such template.
+    init?(_ notification: Notification, _ target: TargetFacts) {
+        guard let name = target.variant, let template = target.variables["templates"]?[name]?.object else { return nil }
+        self.template = template
+        values = TemplateValues(
+            send: notification.content.raw?.object ?? JSONObject(),
+            installation: target.variables["pushVariables"]?.object ?? JSONObject()
+        )
+    }
+
+    /// The template's body, filled in.
+    ///
+    /// - Throws: `TemplateFault`; also where the body is no JSON object.
+    func payload() throws(TemplateFault) -> JSONObject {
+        guard let text = template["body"]?.string, case .object(let body)? = try? JSONParser.parse(text) else {
+            throw .token
+        }
+        var room = HubsLimits.renderedBytes
+        return try filled(body, &room)
+    }
+
+    /// A header of the template, filled in; nil: it has none.
+    func header(_ name: String) throws(TemplateFault) -> String? {
+        let headers = template["headers"]?.object ?? JSONObject()
+        guard let text = headers.pairs.first(where: { $0.key.lowercased() == name })?.value.string else { return nil }
+        return try TemplateExpression(text).evaluated(with: values).lenientString
+    }
+
+    private func filled(_ object: JSONObject, _ room: inout Int) throws(TemplateFault) -> JSONObject {
+        var filled = JSONObject()
+        for (key, value) in object.pairs { filled[key] = try self.filled(value, &room) }
+        return filled
+    }
+
+    /// As deep as the parser lets JSON be.
+    private func filled(_ value: JSON, _ room: inout Int) throws(TemplateFault) -> JSON {
+        switch value {
+        case .null, .bool, .number: return value
+        case .object(let object): return .object(try filled(object, &room))
+        case .array(let list):
+            var filled: [JSON] = []
+            for element in list { filled.append(try self.filled(element, &room)) }
+            return .array(filled)
+        case .string(let text):
+            let result = try TemplateExpression(text).evaluated(with: values)
+            // Every occurrence of a value is copied: forty bytes of a template can ask for 64 KB.
+            room -= result.lenientString?.utf8.count ?? 0
+            guard room >= 0 else { throw .tooLarge }
+            return result
+        }
+    }
+}
