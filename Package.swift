@@ -187,6 +187,7 @@ var parts: [Part] = [
     .library("IPNS", path: "Sources/Adapters/IPNS", [.ours("Model"), httpTypes]),
     .library("UPMC", path: "Sources/Adapters/UPMC", [.ours("Model"), crypto, httpTypes]),
     .library("NotificationHubs", path: "Sources/Adapters/NotificationHubs", [.ours("Model"), crypto, httpTypes]),
+    .library("Braze", path: "Sources/Adapters/Braze", [.ours("Model"), crypto, httpTypes]),
 
     // Transports.
     .library("HTTP2", [.ours("CNGHTTP2"), .ours("COpenSSL"), .ours("CLinuxEvents"), locks]),
@@ -206,8 +207,9 @@ var parts: [Part] = [
     .executable(
         "Gateway",
         [
-            .ours("APNs"), .ours("Commands"), .ours("DeliveryEngine"), .ours("HTTP2"), .ours("IPNS"), .ours("Model"),
-            .ours("NotificationHubs"), .ours("Postgres"), .ours("RationalOwl"), .ours("Routing"), .ours("UPMC"),
+            .ours("APNs"), .ours("Braze"), .ours("Commands"), .ours("DeliveryEngine"), .ours("HTTP2"), .ours("IPNS"),
+            .ours("Model"), .ours("NotificationHubs"), .ours("Postgres"), .ours("RationalOwl"), .ours("Routing"),
+            .ours("UPMC"),
             .ours("Webhooks"),
             .product("Hummingbird", .hummingbird), .product("HummingbirdTLS", .hummingbird),
             .product("HummingbirdCore", .hummingbird), .product("Configuration", .configuration),
@@ -268,6 +270,11 @@ var parts: [Part] = [
     .tests(
         "NotificationHubsTests",
         [.ours("NotificationHubs"), .ours("Model"), .ours("TestKit"), crypto, httpTypes],
+        resources: [.copy("Fixtures")]
+    ),
+    .tests(
+        "BrazeTests",
+        [.ours("Braze"), .ours("Model"), .ours("TestKit"), httpTypes],
         resources: [.copy("Fixtures")]
     ),
     .tests(

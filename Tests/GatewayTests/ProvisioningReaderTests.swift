@@ -97,6 +97,46 @@ final class ProvisioningReaderTests {
         #expect(throws: ProvisioningProblem.self) { try hub(fields) }
     }
 
+    private func braze(_ fields: String) throws -> ProvisioningFile.Binding? {
+        let file = good.replacingOccurrences(of: "routes: []", with: "  braze: { \(fields) }")
+        return try read(file, inline: true).tenants.first?.apps.first?.bindings.first { $0.vendor == .braze }
+    }
+
+    // Design §7: keys of back ends are neither among the secrets nor in the settings: their SHA-256 is.
+    @Test func aBindingOfBrazeIsReadWithItsKeys() throws {
+        let binding = try #require(
+            try braze(
+                """
+                sdkKey: 11111111-2222-4333-8444-555555555555, restKeyEnv: ACME_KEY, restKeys: [ \
+                { name: crm, value: fedcba9876543210, permissions: [messages.send], addresses: [192.0.2.1] } ]
+                """
+            )
+        )
+        #expect(binding.keys.map(\.kind) == ["rest", "rest", "sdk"])
+        let rules = try #require(binding.settings["keys"]?.object)
+        #expect(rules.keys == binding.keys.prefix(2).map(\.value))
+        #expect(rules.keys.allSatisfy { $0.count == 64 })
+        #expect(rules.pairs.first?.value == ["name": "restKey", "permissions": ["*"]])
+        #expect(
+            rules.pairs.last?.value
+                == ["name": "crm", "permissions": ["messages.send"], "addresses": ["192.0.2.1"]]
+        )
+        #expect(binding.secrets.isEmpty)
+        #expect(!JSONWriter.text(.object(binding.settings)).contains("fedcba9876543210"))
+    }
+
+    @Test(arguments: [
+        "sdkKey: a", "restKey: short", "restKeyEnv: ACME_KEY, settings: { sdkEnabled: true }",
+        "restKeyEnv: ACME_KEY, settings: { keys: {} }", "restKeyEnv: ACME_KEY, more: 1",
+        "restKeys: [ { name: a, valueEnv: ACME_KEY } ]",
+        "restKeys: [ { name: a, valueEnv: ACME_KEY, permissions: [everything] } ]",
+        "restKeyEnv: ACME_KEY, restKeys: [ { name: a, valueEnv: ACME_KEY, permissions: [messages.send] } ]",
+        "restKeys: [ { name: a, valueEnv: ACME_KEY, permissions: [messages.send], addresses: [1] } ]",
+    ])
+    func aBindingOfBrazeThatCannotBeIsRefused(_ fields: String) {
+        #expect(throws: ProvisioningProblem.self) { try braze(fields) }
+    }
+
     @Test func anIPNSSettingThatNobodyKnowsStopsIt() throws {
         let binding = "  ipns: { appId: hr.mobile, settings: { operations: { x: send } } }"
         #expect(throws: ProvisioningProblem.self) {

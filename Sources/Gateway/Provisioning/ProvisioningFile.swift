@@ -228,6 +228,7 @@ struct ProvisioningReader {
     {
         var fields = try StrictFields(json, path: path)
         var keys: [(kind: String, value: String)] = []
+        var brazeRules = JSONObject()
         switch Vendor(vendor) {
         case .rationalOwl:
             keys.append(("account", try fields.text("accountId")))
@@ -235,10 +236,12 @@ struct ProvisioningReader {
         case .ipns: keys.append(("app", try fields.text("appId")))
         case .upmc: keys = try upmcKeys(&fields)
         case .notificationHubs: keys = try hubKeys(&fields)
+        case .braze: keys = try brazeKeys(&fields, path, &brazeRules)
         default:
             throw ProvisioningProblem(
                 path: path,
-                problem: "the vendor '\(vendor)' is not supported yet; use rationalowl, ipns, upmc or notificationhubs"
+                problem:
+                    "the vendor '\(vendor)' is not supported yet; use rationalowl, ipns, upmc, notificationhubs or braze"
             )
         }
         let host = try fields.optionalText("host")?.lowercased()
@@ -252,6 +255,7 @@ struct ProvisioningReader {
         var secrets: [String: String] = [:]
         if Vendor(vendor) == .upmc { secrets = try upmcSecrets(&fields, &settings, path) }
         if Vendor(vendor) == .notificationHubs { secrets = try hubSecrets(&fields, &settings, path) }
+        if Vendor(vendor) == .braze { settings = try brazeSettings(settings, brazeRules, path) }
         let problems =
             switch Vendor(vendor) {
             case .rationalOwl: RationalOwlSettings.problems(in: settings)

@@ -1,5 +1,6 @@
 import APNs
 import AsyncHTTPClient
+import Braze
 import Commands
 import DeliveryEngine
 import Foundation
@@ -21,7 +22,8 @@ struct GatewayRuntime {
 
     /// Every dialect this gateway speaks. A new vendor is one line here.
     static let adapters: [any VendorAdapter] = [
-        RationalOwlAdapter(), IPNSAdapter(), UPMCAdapter(), NotificationHubsAdapter(), NativeAdapter(),
+        RationalOwlAdapter(), IPNSAdapter(), UPMCAdapter(), NotificationHubsAdapter(), BrazeAdapter(),
+        NativeAdapter(),
     ]
 
     /// Those whose devices ask for their messages.

@@ -1,0 +1,191 @@
+import Model
+
+/// The object `apple_push`, and the payload that it becomes (contract §6).
+struct ApplePush {
+    /// The payload without the reference that each target has of its own.
+    private(set) var document = JSONObject()
+    private(set) var isSilent = false
+    private(set) var timeToLive = BrazeLimits.timeToLive
+    private(set) var collapseID: String?
+    /// How it travels, and what its caller calls it.
+    private(set) var data = JSONObject()
+
+    private let push: JSONObject
+
+    /// - Throws: `AdapterError` with the text of the answer.
+    init(_ push: JSONObject, at now: Timestamp) throws(AdapterError) {
+        self.push = push
+        try Liquid.refuse(in: .object(push))
+        if let buttons = push["buttons"], buttons != .null, buttons != [] { throw BrazeText.later("buttons") }
+        if push["send_to_most_recent_device_only"] == true { throw BrazeText.later("send_to_most_recent_device_only") }
+        let alert = try alert()
+        // Both spellings are about.
+        let flags = (try flag("content-available"), try flag("content_available"))
+        let isAvailable = flags.0 ?? flags.1 ?? false
+        guard alert != nil || isAvailable || push["badge"] != nil else {
+            throw AdapterError(.invalid, field: BrazeText.nothing)
+        }
+        isSilent = alert == nil && isAvailable
+        document["aps"] = .object(try aps(alert, isAvailable))
+        document["ab"] = .object(try attachment())
+        try addLink()
+        try addExtra()
+        try readHeaders(now)
+        guard BrazePayload.byteCount(of: document) <= BrazeLimits.payloadBytes else {
+            throw AdapterError(.invalid, field: BrazeText.pushTooLong)
+        }
+    }
+
+    // MARK: aps
+
+    private static let alertKeys: KeyValuePairs<String, String> = [
+        "title": "title", "body": "body", "title_loc_key": "title-loc-key", "loc_key": "loc-key",
+        "action_loc_key": "action-loc-key",
+    ]
+
+    /// Nil: nothing to show.
+    private func alert() throws(AdapterError) -> JSON? {
+        switch push["alert"] {
+        case nil, .null?, ""?: return nil
+        case .string(let text)?: return .string(text)
+        case .object(let own)?:
+            var alert = JSONObject()
+            for (name, key) in Self.alertKeys {
+                guard let value = own[name], value != .null else { continue }
+                guard value.string != nil else { throw BrazeText.fault("alert.\(name)") }
+                alert[key] = value
+            }
+            for (name, key) in ["title_loc_args": "title-loc-args", "loc_args": "loc-args"] as KeyValuePairs {
+                guard let value = own[name], value != .null else { continue }
+                guard let list = value.array, list.allSatisfy({ $0.string != nil }) else {
+                    throw BrazeText.fault("alert.\(name)")
+                }
+                alert[key] = value
+            }
+            return alert.isEmpty ? nil : .object(alert)
+        case .bool?, .number?, .array?: throw BrazeText.fault("alert")
+        }
+    }
+
+    private static let levels: Set<String> = ["passive", "active", "time-sensitive", "critical"]
+
+    private func aps(_ alert: JSON?, _ isAvailable: Bool) throws(AdapterError) -> JSONObject {
+        var aps = JSONObject()
+        aps["alert"] = alert
+        if let badge = push["badge"], badge != .null, !isSilent {
+            guard let number = badge.int, number >= 0 else { throw BrazeText.fault("badge") }
+            aps["badge"] = badge
+        }
+        if !isSilent, let sound = try text("sound") ?? push["alert"]?["sound"]?.string { aps["sound"] = .string(sound) }
+        if isAvailable { aps["content-available"] = 1 }
+        let isRich = try text("asset_url") != nil
+        if try flag("mutable_content") ?? false || isRich { aps["mutable-content"] = 1 }
+        aps["category"] = try text("category").map { .string($0) }
+        if let level = try text("interruption_level") {
+            guard Self.levels.contains(level) else { throw BrazeText.fault("interruption_level") }
+            aps["interruption-level"] = .string(level)
+        }
+        if let score = push["relevance_score"], score != .null {
+            guard let value = score.double, (0...1).contains(value) else { throw BrazeText.fault("relevance_score") }
+            aps["relevance-score"] = score
+        }
+        aps["thread-id"] = try text("notification_group_thread_id").map { .string($0) }
+        return aps
+    }
+
+    // MARK: Beside aps
+
+    private static let fileTypes: Set<String> = ["aif", "gif", "jpg", "m4a", "mp3", "mp4", "png", "wav"]
+
+    private func attachment() throws(AdapterError) -> JSONObject {
+        guard let url = try text("asset_url") else { return JSONObject() }
+        guard let type = try text("asset_file_type"), Self.fileTypes.contains(type) else {
+            throw BrazeText.fault("asset_file_type")
+        }
+        return ["att": ["url": .string(url), "type": .string(type)]]
+    }
+
+    private mutating func addLink() throws(AdapterError) {
+        guard let uri = try text("custom_uri") else { return }
+        document["ab_uri"] = .string(uri)
+        document["ab_use_webview"] = .bool(try flag("use_webview") ?? true)
+    }
+
+    /// The caller's own keys, beside ours: `aps` and `ab` are not his (contract §6.1). Assumed: neither are those of a link.
+    private mutating func addExtra() throws(AdapterError) {
+        guard let value = push["extra"], value != .null else { return }
+        guard let extra = value.object else { throw AdapterError(.invalid, field: BrazeText.extra) }
+        for (key, value) in extra.pairs {
+            guard key != "ab", key != "aps", document[key] == nil else {
+                throw AdapterError(.invalid, field: BrazeText.extra)
+            }
+            document[key] = value
+        }
+    }
+
+    private mutating func readHeaders(_ now: Timestamp) throws(AdapterError) {
+        if let id = try text("collapse_id") {
+            guard id.utf8.count <= BrazeLimits.collapseBytes else { throw BrazeText.fault("collapse_id") }
+            collapseID = id
+        }
+        if let text = try text("expiry") {
+            guard let end = BrazeTime.parse(text), end > now else { throw BrazeText.fault("expiry") }
+            timeToLive = min(end - now, BrazeLimits.timeToLive)
+        }
+        if let priority = push["apns_priority"], priority != .null {
+            guard let number = priority.int, (1...10).contains(number) else { throw BrazeText.fault("apns_priority") }
+            // APNs knows these; what lies between is rounded to the nearer one (contract §6.1).
+            data[BrazePayload.priorityKey] = number > 5 ? 10 : 5
+        }
+        if let variation = try text("message_variation_id") {
+            guard variation.utf8.count <= BrazeLimits.nameBytes else { throw BrazeText.fault("message_variation_id") }
+            data["variation"] = .string(variation)
+        }
+    }
+
+    // MARK: Values
+
+    /// Nil: absent, null or empty.
+    private func text(_ field: String) throws(AdapterError) -> String? {
+        guard let value = push[field], value != .null else { return nil }
+        guard let text = value.string else { throw BrazeText.fault(field) }
+        return text.isEmpty ? nil : text
+    }
+
+    private func flag(_ field: String) throws(AdapterError) -> Bool? {
+        switch push[field] {
+        case nil, .null?: return nil
+        case .bool(let flag)?: return flag
+        case .number("1")?: return true
+        case .number("0")?: return false
+        default: throw BrazeText.fault(field)
+        }
+    }
+}
+
+/// Templates are not rendered yet: what has an expression is refused, rather than shown as it is written.
+enum Liquid {
+    /// - Throws: `AdapterError` that names the first expression, in keys as in values.
+    static func refuse(in value: JSON) throws(AdapterError) {
+        switch value {
+        case .null, .bool, .number: return
+        case .string(let text): try refuse(in: text)
+        case .array(let list): for entry in list { try refuse(in: entry) }
+        case .object(let object):
+            for (key, value) in object.pairs {
+                try refuse(in: key)
+                try refuse(in: value)
+            }
+        }
+    }
+
+    private static func refuse(in text: String) throws(AdapterError) {
+        let starts = ["{{", "{%"].compactMap { text.firstRange(of: $0)?.lowerBound }
+        guard let start = starts.min() else { return }
+        let rest = text[start...].prefix(BrazeLimits.expressionCharacters)
+        var end = rest.firstRange(of: rest.hasPrefix("{{") ? "}}" : "%}")?.upperBound ?? rest.endIndex
+        // `{{${name}}}`: the name has a brace of its own.
+        if end < rest.endIndex, rest[end] == "}" { end = rest.index(after: end) }
+        throw AdapterError(.invalid, field: "The Liquid expression '\(rest[..<end])' is not available on this gateway")
+    }
+}

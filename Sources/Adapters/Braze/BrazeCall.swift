@@ -1,0 +1,74 @@
+import HTTPTypes
+import Model
+
+/// One call of the REST interface that is answered.
+enum BrazeCall: String, CaseIterable {
+    case send = "/messages/send"
+
+    /// What a key must be permitted (contract §4.1).
+    var permission: String {
+        switch self {
+        case .send: "messages.send"
+        }
+    }
+
+    var method: HTTPRequest.Method { .post }
+
+    /// First parts of the vendor's paths: what is not answered below them is 404 in the vendor's shape.
+    private static let families = [
+        "/users", "/messages", "/campaigns", "/canvas", "/sends", "/subscription", "/v2/subscription", "/api/v3",
+    ]
+
+    static let laterRoute = "braze.later"
+
+    static var routes: [VendorRoute] {
+        allCases.map {
+            VendorRoute(name: "braze.\($0)", path: .exact($0.rawValue), bodyLimitBytes: BrazeLimits.bodyBytes)
+        }
+            + families.map {
+                VendorRoute(name: laterRoute, path: .prefix($0), bodyLimitBytes: BrazeLimits.bodyBytes)
+            }
+    }
+
+    /// The call of a request, whose path may end with a slash (contract §1).
+    ///
+    /// - Throws: `AdapterError(.notFound)`; a wrong method is the same (Assumed).
+    init(_ request: VendorRequest) throws(AdapterError) {
+        guard let call = BrazeCall(rawValue: request.canonicalPath), call.method == request.method else {
+            throw AdapterError(.notFound)
+        }
+        self = call
+    }
+}
+
+extension VendorRequest {
+    /// The path without needless slashes; empty for one that is too long.
+    var canonicalPath: String {
+        guard path.utf8.count <= BrazeLimits.pathBytes else { return "" }
+        return "/" + path.split(separator: "/").joined(separator: "/")
+    }
+
+    /// The value of a query parameter, decoded.
+    func parameter(_ name: String) -> String? {
+        for pair in (query ?? "").split(separator: "&").prefix(BrazeLimits.parameterCount) {
+            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard parts.count == 2, parts[0] == name else { continue }
+            return PercentCoding.decode(parts[1].utf8, plusIsSpace: true)
+        }
+        return nil
+    }
+
+    /// The body as an object, read once.
+    ///
+    /// - Throws: `AdapterError(.unreadable)`.
+    func brazeBody() throws(AdapterError) -> JSONObject {
+        try once { (request) throws(AdapterError) in
+            do throws(JSONError) {
+                if let object = try JSONParser.parse(request.body).object { return object }
+            } catch {
+                throw AdapterError(.unreadable)
+            }
+            throw AdapterError(.unreadable)
+        }
+    }
+}

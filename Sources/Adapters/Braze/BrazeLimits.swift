@@ -1,0 +1,69 @@
+import Model
+
+/// Sizes, counts and rates of this dialect. Source: contract §4.3, §4.4.
+package enum BrazeLimits {
+    /// 1 MiB of body: what the contract allows (§3.9); 75 objects of each kind are far smaller.
+    static let bodyBytes = 1024 * 1024
+
+    /// 2,048 bytes of path: no call's is longer than forty.
+    static let pathBytes = 2048
+
+    /// 100 parameters of a query are looked at: no call has more than four.
+    static let parameterCount = 100
+
+    /// 50 recipients of a call.
+    static let recipientCount = 50
+
+    /// 1,912 bytes of payload by the vendor's rule, although APNs takes 4,096: callers rely on it (contract §6.1).
+    static let payloadBytes = 1912
+
+    /// 4,096 bytes for payloads that came another way: what APNs takes (Apple, "Generating a remote notification").
+    static let otherPayloadBytes = 4096
+
+    /// 64 bytes of collapse id: APNs refuses more.
+    static let collapseBytes = 64
+
+    /// 255 bytes of a send's names: they are kept with the message.
+    static let nameBytes = 255
+
+    /// 64 bytes of a date.
+    static let dateBytes = 64
+
+    /// 64 characters of an expression are told to its caller.
+    static let expressionCharacters = 64
+
+    /// 28 days, which is what the gateway keeps; the vendor's own default is 30 (contract §6.1).
+    static let timeToLive: Duration = .seconds(28 * 86_400)
+
+    /// 256 REST keys per binding: each is looked up by an index of its own.
+    package static let keyCount = 256
+    /// 16 characters of a key at least: it is all that protects an app.
+    package static let keyCharacters = 16
+    /// 256 bytes of a key: the vendor's have 36.
+    package static let keyBytes = 256
+    /// 100 addresses that a key may be used from.
+    package static let addressCount = 100
+}
+
+/// What the answers say of a call's budget (contract §4.3). Assumed: it is told, and not enforced; each call finds its window fresh.
+struct RateBudget: Hashable {
+    var limit: Int
+    /// Seconds.
+    var window: Int64
+
+    /// Whatever has no budget of its own, per hour.
+    static let common = RateBudget(limit: 250_000, window: 3600)
+    static let track = RateBudget(limit: 3000, window: 3)
+    static let export = RateBudget(limit: 250, window: 60)
+    /// Deletes, aliases, identifying and merging share it.
+    static let identity = RateBudget(limit: 20_000, window: 60)
+
+    static func of(_ path: String) -> RateBudget {
+        switch path {
+        case "/users/track": track
+        case "/users/export/ids": export
+        case "/users/delete", "/users/alias/new", "/users/identify", "/users/merge": identity
+        default: common
+        }
+    }
+}

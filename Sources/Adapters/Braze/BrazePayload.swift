@@ -1,0 +1,83 @@
+import FoundationEssentials
+import Model
+
+/// A push of this dialect: Apple's keys, the caller's, and `ab`, by which the vendor's SDK knows it (contract §6).
+struct BrazePayload {
+    private let notification: Notification
+    private let target: TargetID
+
+    /// The key of a content's data with the priority that its caller wants.
+    static let priorityKey = "priority"
+
+    init(_ notification: Notification, to target: TargetID) {
+        self.notification = notification
+        self.target = target
+    }
+
+    /// How long a payload becomes with its reference.
+    static func byteCount(of document: JSONObject) -> Int {
+        JSONWriter.bytes(.object(referenced(document, String(repeating: "c", count: 43)))).count
+    }
+
+    /// Message and target, 32 bytes, so that an open finds its delivery without another index (contract, Decisions): 43 characters of base64url.
+    static func reference(_ message: MessageID, _ target: TargetID) -> String {
+        Data(message.rawValue.bytes + target.rawValue.bytes).base64EncodedString()
+            .replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+    }
+
+    private static func referenced(_ document: JSONObject, _ reference: String) -> JSONObject {
+        var own: JSONObject = ["c": .string(reference)]
+        for (key, value) in document["ab"]?.object?.pairs ?? [] { own[key] = value }
+        var document = document
+        document["ab"] = .object(own)
+        return document
+    }
+
+    /// - Throws: `AdapterError(.tooLarge)`.
+    func encoded() throws(AdapterError) -> PushPayload {
+        let content = notification.content
+        // Of another dialect, and demanded unchanged.
+        if let raw = content.raw, notification.origin != .braze { return try push(JSONWriter.bytes(raw), nil) }
+        let document = Self.referenced(
+            content.raw?.object ?? self.document,
+            Self.reference(notification.message, target)
+        )
+        let priority = notification.origin == .braze ? content.data[Self.priorityKey]?.int : nil
+        return try push(JSONWriter.bytes(.object(document)), priority.map { Int(clamping: $0) })
+    }
+
+    private func push(_ bytes: [UInt8], _ priority: Int?) throws(AdapterError) -> PushPayload {
+        guard bytes.count <= BrazeLimits.otherPayloadBytes else { throw AdapterError(.tooLarge, field: "payload") }
+        let isSilent = notification.content.isSilent
+        return PushPayload(
+            bytes: bytes,
+            type: isSilent ? .background : .alert,
+            // A background push must not be urgent (Apple, "Sending notification requests to APNs").
+            priority: isSilent ? 5 : priority ?? 10,
+            collapseID: notification.collapseID
+        )
+    }
+
+    /// The payload of a message by the native API.
+    private var document: JSONObject {
+        let content = notification.content
+        var aps = JSONObject()
+        if content.isSilent {
+            aps["content-available"] = 1
+        } else {
+            var alert = JSONObject()
+            alert["title"] = content.title.map { .string($0) }
+            alert["subtitle"] = content.subtitle.map { .string($0) }
+            alert["body"] = .string(content.body)
+            aps["alert"] = .object(alert)
+            aps["badge"] = content.badge.map { .int($0) }
+            aps["sound"] = .string(content.sound ?? "default")
+            aps["category"] = content.category.map { .string($0) }
+            aps["thread-id"] = content.threadID.map { .string($0) }
+            if content.isUrgent { aps["interruption-level"] = "time-sensitive" }
+        }
+        var document: JSONObject = ["aps": .object(aps), "ab": [:]]
+        for (key, value) in content.data.pairs where document[key] == nil { document[key] = value }
+        return document
+    }
+}

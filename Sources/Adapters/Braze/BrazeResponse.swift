@@ -1,0 +1,52 @@
+import HTTPTypes
+import Model
+
+/// Writes the vendor's answers to one request.
+struct BrazeResponse {
+    private let request: VendorRequest
+
+    init(_ request: VendorRequest) { self.request = request }
+
+    func answer(_ replies: [Reply]) -> VendorResponse {
+        switch replies.first {
+        case .refused(let refusal)?: return failure(BrazeError(refusal))
+        case .submission(.accepted(let id, recipients: _))?:
+            // 32 digits (contract §5.5).
+            return success(["dispatch_id": .string(HexCoding.encode(id.rawValue.bytes))])
+        case .registration, .preference, .receipt, .inbox, .submission, .media, .badge, nil:
+            return failure(BrazeError(.unavailable(retryAfter: nil)))
+        }
+    }
+
+    /// Always 201, and `success` word for word: a client takes anything else for a failure (contract, Decisions).
+    private func success(_ facts: JSONObject) -> VendorResponse {
+        var body = facts
+        body["message"] = "success"
+        return response(201, body, remaining: budget.limit - 1)
+    }
+
+    func failure(_ error: BrazeError) -> VendorResponse {
+        var response = response(
+            error.status,
+            [error.key: .string(error.text)],
+            remaining: error.status == 429 ? 0 : budget.limit - 1
+        )
+        if let after = error.retryAfter { response.headers[.retryAfter] = "\(after)" }
+        return response
+    }
+
+    private var budget: RateBudget { RateBudget.of(request.canonicalPath) }
+
+    private func response(_ status: Int, _ body: JSONObject, remaining: Int) -> VendorResponse {
+        var headers = HTTPFields()
+        headers[.contentType] = "application/json"
+        let reset = (request.receivedAt + .seconds(budget.window)).seconds
+        for (name, value) in [
+            ("X-RateLimit-Limit", "\(budget.limit)"), ("X-RateLimit-Remaining", "\(remaining)"),
+            ("X-RateLimit-Reset", "\(reset)"),
+        ] {
+            if let name = HTTPField.Name(name) { headers[name] = value }
+        }
+        return VendorResponse(status: status, headers: headers, body: JSONWriter.bytes(.object(body)))
+    }
+}

@@ -1,0 +1,26 @@
+import Model
+
+/// The spellings of time on this wire.
+enum BrazeTime {
+    /// ISO 8601 with or without fraction (after `.` or `:`), and a zone (`Z`, `+0900`, `+09:00`); without one it is UTC (Assumed). Nil for anything else.
+    static func parse(_ text: String) -> Timestamp? {
+        guard (19...BrazeLimits.dateBytes).contains(text.utf8.count), text.utf8.allSatisfy({ $0 < 0x80 }),
+            let local = LocalTime(String(text.prefix(19)))
+        else { return nil }
+        var rest = text.dropFirst(19)
+        if rest.first == "." || rest.first == ":" { rest = rest.dropFirst().drop { $0.isNumber } }
+        return offset(rest).map { Timestamp(seconds: local.seconds - $0) }
+    }
+
+    /// Seconds east of UTC.
+    private static func offset(_ text: Substring) -> Int64? {
+        if text.isEmpty || text == "Z" || text == "z" { return 0 }
+        guard let sign = text.first, sign == "+" || sign == "-" else { return nil }
+        let digits = text.dropFirst().filter { $0 != ":" }
+        guard digits.utf8.count == 4, digits.allSatisfy(\.isNumber), let number = Int64(digits), number / 100 < 15,
+            number % 100 < 60
+        else { return nil }
+        let seconds = number / 100 * 3600 + number % 100 * 60
+        return sign == "-" ? -seconds : seconds
+    }
+}

@@ -1,0 +1,85 @@
+import HTTPTypes
+import Model
+import Testing
+
+@testable import Braze
+
+/// Keys, common answers and what is not built (contract §1, §4, §5.11).
+struct AccessTests {
+    private let send = #"{"external_user_ids":["u-1"],"messages":{"apple_push":{"alert":"Hi"}}}"#
+
+    // §5.11: wrong or missing key.
+    @Test(arguments: [nil, "", Mount.trackKey, "nobody's key, at all"])
+    func aKeyThatMayNotIsRefused(_ key: String?) throws {
+        let answer = Mount.answer(Mount.request("/messages/send", send, key: key))
+        #expect(try answer.fault(against: "access/key.response.txt") == nil)
+    }
+
+    // A key of another binding, or of none, finds no binding.
+    @Test func anUnknownBindingIsAWrongKey() throws {
+        let answer = Mount.answer(Mount.request("/messages/send", send)) { _ in .refused(.unknownBinding) }
+        #expect(try answer.fault(against: "access/key.response.txt") == nil)
+    }
+
+    // §4.1: the header before the body before the query.
+    @Test func olderIntegrationsShowTheirKeyElsewhere() throws {
+        let body = #"{"api_key":"\#(Mount.key)","external_user_ids":["u-1"],"messages":{"apple_push":{"alert":"Hi"}}}"#
+        #expect(Mount.answer(Mount.request("/messages/send", body, key: nil)).status == 201)
+        #expect(Mount.answer(Mount.request("/messages/send", body, key: "another key")).status == 401)
+        let query = Mount.request("/messages/send", send, key: nil, query: "x=1&api_key=\(Mount.key)")
+        #expect(Mount.answer(query).status == 201)
+    }
+
+    // §4.1: keys may carry an allow-list of addresses.
+    @Test func aKeyWithAddressesIsGoodOnlyFromThere() {
+        for (address, status) in [("192.0.2.1", 201), ("192.0.2.2", 401), (nil, 401)] as [(String?, Int)] {
+            let request = Mount.request("/messages/send", send, key: Mount.officeKey, from: address)
+            #expect(Mount.answer(request).status == status, "\(address ?? "nowhere")")
+        }
+    }
+
+    // No key is in the settings or leads to the binding by itself: its SHA-256 does.
+    @Test func aKeyIsKnownByItsHash() throws {
+        let (key, proof) = try Mount.adapter.locate(Mount.request("/messages/send", send))
+        #expect(key.kind == "rest")
+        #expect(Mount.settings.values["keys"]?[key.value]?["name"] == "all")
+        #expect(!key.value.contains(Mount.key))
+        #expect(proof == .none)
+    }
+
+    // §2: what is not built fails loudly, whoever asks.
+    @Test(arguments: [
+        "/users/track", "/users/delete", "/campaigns/trigger/send", "/canvas/trigger/send", "/api/v3/data",
+        "/messages/live_activity/update", "/v2/subscription/status/set", "/messages/send/more",
+    ])
+    func whatIsNotBuiltIsNotFound(_ path: String) throws {
+        let answer = Mount.answer(Mount.request(path, "{}"))
+        #expect(answer.status == 404)
+        #expect(answer.json == ["message": "Not Found"])
+        #expect(Mount.answer(Mount.request("/messages/send", "", method: .get)).status == 404)
+    }
+
+    // §1: a trailing slash on every path.
+    @Test func aTrailingSlashIsIgnored() {
+        #expect(Mount.answer(Mount.request("/messages/send/", send)).status == 201)
+    }
+
+    // §5.11: over the limit. The documented call is not built, so that only its answer is looked at.
+    @Test func tooManyRequestsSayWhenToComeAgain() throws {
+        var request = Mount.request("/users/export/ids", "{}")
+        request.receivedAt = Timestamp(seconds: 1_767_225_600)
+        let refusal = Reply.refused(.rateLimited(retryAfter: .seconds(42)))
+        let answer = Mount.adapter.encode([refusal], for: request, settings: Mount.settings)
+        #expect(try answer.fault(against: "access/throttled.response.txt") == nil)
+    }
+
+    // Decisions: the gateway in trouble.
+    @Test func ourOwnTroubleIsSaidSo() {
+        let answer = Mount.answer(Mount.request("/messages/send", send)) { _ in
+            .refused(.unavailable(retryAfter: .seconds(7)))
+        }
+        #expect(answer.status == 503)
+        #expect(answer.header("Retry-After") == "7")
+        #expect(answer.json == ["message": "Internal Server Error"])
+    }
+}

@@ -1,0 +1,59 @@
+import Foundation
+import Model
+import TestKit
+import Testing
+
+@testable import Braze
+
+/// The rules of every adapter, for Braze.
+struct ConformanceTests {
+    static let seed: UInt64 =
+        ProcessInfo.processInfo.environment["GATEWAY_FUZZ_SEED"].flatMap(UInt64.init)
+        ?? UInt64.random(in: 0...UInt64.max)
+    static let count = ProcessInfo.processInfo.environment["GATEWAY_FUZZ_COUNT"].flatMap(Int.init) ?? 10_000
+
+    static func subject() throws -> AdapterUnderTest {
+        AdapterUnderTest(
+            adapter: BrazeAdapter(),
+            settings: Mount.settings,
+            documented: [Mount.request("/messages/send", try Fixture.text("messages/send.request.json"))],
+            catchAll: [BrazeCall.laterRoute],
+            fault: Self.fault
+        )
+    }
+
+    @Test(arguments: AdapterContract.rules)
+    func brazeKeepsTheAdaptersRules(_ rule: AdapterRule) throws {
+        let violations = Array(rule.violations(try Self.subject()).prefix(5))
+        #expect(violations == [])
+    }
+
+    @Test func mutatedRequestsGetTheVendorsShape() throws {
+        let subject = try Self.subject()
+        for request in subject.documented {
+            let run = AdapterContract.mutate(subject, request, count: Self.count, seed: Self.seed)
+            print("mutations of \(request.path): seed \(Self.seed), \(run.commands) of \(Self.count)")
+            #expect(run.fault == nil, "seed \(Self.seed)")
+            #expect(run.commands * 20 >= Self.count, "at least 5 % must reach the commands")
+        }
+    }
+
+    /// What an answer may look like, from contract §4.2 and §4.3.
+    @Sendable static func fault(_ response: VendorResponse, _ request: VendorRequest) -> String? {
+        guard response.header("Content-Type") == "application/json" else { return "content type" }
+        for name in ["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"] {
+            guard response.header(name).flatMap({ Int64($0) }) != nil else { return "no \(name)" }
+        }
+        guard let body = response.json?.object else { return "no object" }
+        if response.status == 201 {
+            let isDispatch = body["dispatch_id"]?.string?.count == 32 && body.count == 2
+            return isDispatch && body["message"] == "success" ? nil : "a success without its fields"
+        }
+        guard [400, 401, 404, 408, 413, 429, 503].contains(response.status) else { return "status \(response.status)" }
+        if [429, 503].contains(response.status), response.header("Retry-After") == nil { return "no Retry-After" }
+        guard body.count == 1, let text = (body["message"] ?? body["error"])?.string, !text.isEmpty else {
+            return "an error without its text"
+        }
+        return nil
+    }
+}

@@ -1,0 +1,168 @@
+import Foundation
+import HTTPTypes
+import Model
+import Testing
+
+@testable import Braze
+
+/// What stands before the adapter in the gateway, and the settings of a binding.
+enum Mount {
+    static let adapter = BrazeAdapter()
+    /// 2026-01-01 00:00 UTC.
+    static let now = Timestamp(seconds: 1_767_225_600)
+    /// The documented key, which may do everything.
+    static let key = "00000000-aaaa-4bbb-8ccc-dddddddddddd"
+    /// May track users, and nothing else.
+    static let trackKey = "a key that only tracks"
+    /// May send, from one address.
+    static let officeKey = "a key for the office"
+
+    static let settings = BindingSettings(
+        tenant: "acme",
+        app: "shop",
+        values: [
+            "keys": [
+                // SHA-256 by coreutils, so that the adapter's own is held against it.
+                "3bbf6796ffed62326410fc78caf6e85adabbd707d631747ba1df61246e70b13f": [
+                    "name": "all", "permissions": ["*"],
+                ],
+                BrazeSettings.hash(trackKey): ["name": "track", "permissions": ["users.track"]],
+                BrazeSettings.hash(officeKey): [
+                    "name": "office", "permissions": ["messages.send"], "addresses": ["192.0.2.1"],
+                ],
+            ]
+        ]
+    )
+
+    static func request(
+        _ path: String = "/messages/send",
+        _ body: String,
+        method: HTTPRequest.Method = .post,
+        key: String? = key,
+        query: String? = nil,
+        from address: String? = nil
+    ) -> VendorRequest {
+        var headers = HTTPFields()
+        headers[.contentType] = "application/json"
+        headers[.authorization] = key.map { "Bearer \($0)" }
+        return VendorRequest(
+            route: "braze.send",
+            method: method,
+            path: path,
+            query: query,
+            headers: headers,
+            body: Array(body.utf8),
+            remoteAddress: address,
+            receivedAt: now
+        )
+    }
+
+    /// What a client gets when the commands are answered by `reply`.
+    static func answer(_ request: VendorRequest, _ reply: (Command) -> Reply = { _ in accepted }) -> VendorResponse {
+        do throws(AdapterError) {
+            _ = try adapter.locate(request)
+            let commands = try adapter.decode(request, settings: settings)
+            return adapter.encode(commands.map(reply), for: request, settings: settings)
+        } catch {
+            return adapter.refuse(error, for: request, settings: settings)
+        }
+    }
+
+    static func submission(_ request: VendorRequest) throws -> Submission {
+        _ = try adapter.locate(request)
+        let command = try #require(try adapter.decode(request, settings: settings).first)
+        guard case .submission(.submit(let submission)) = command else {
+            throw AdapterError(.invalid, field: "\(command)")
+        }
+        return submission
+    }
+
+    /// A send of one push to `u-1`.
+    static func send(_ push: String) -> VendorRequest {
+        request("/messages/send", #"{"external_user_ids":["u-1"],"messages":{"apple_push":\#(push)}}"#)
+    }
+
+    static let message = MessageID(rawValue: UUID(uuidString: "4F9C2B7E-1D2A-4C6F-8B0E-3A5D7C9F1B2D") ?? UUID())
+    static let target = TargetID(rawValue: UUID(uuidString: "00000000-0000-4000-8000-0000000000FF") ?? UUID())
+    static let accepted = Reply.submission(.accepted(message, recipients: 2))
+
+    /// The push that a send becomes for one device.
+    static func push(_ request: VendorRequest) throws -> PushPayload {
+        let submission = try submission(request)
+        let notification = Notification(
+            message: message,
+            origin: .braze,
+            content: submission.content,
+            sentAt: now,
+            collapseID: submission.collapseID
+        )
+        return try adapter.payload(for: notification, to: facts, settings: settings)
+    }
+
+    static let facts = TargetFacts(
+        target: target,
+        identity: IdentityID(target.rawValue),
+        device: nil,
+        app: "shop",
+        vendor: .braze,
+        key: "k",
+        platform: .ios,
+        environment: .production,
+        identityState: .active,
+        token: nil,
+        tokenState: .active
+    )
+}
+
+extension VendorResponse {
+    var text: String { String(decoding: body, as: UTF8.self) }
+    var json: JSON? { try? JSONParser.parse(body) }
+    var message: String? { json?["message"]?.string }
+    func header(_ name: String) -> String? { HTTPField.Name(name).flatMap { headers[$0] } }
+
+    /// Holds it against a documented answer: status, every documented header, and the body.
+    func fault(against name: String) throws -> String? {
+        let example = try Fixture.message(name)
+        if !example.line.contains(" \(status) ") { return "status \(status), not \(example.line)" }
+        for (name, value) in example.headers where header(name) != value {
+            return "\(name): \(header(name) ?? "none"), not \(value)"
+        }
+        let documented = try JSONParser.parse(example.body)
+        return json == documented ? nil : "\(text) is not \(example.body)"
+    }
+}
+
+/// One documented example: the bytes of a fenced block of the contract, copied, never produced by our encoder.
+enum Fixture {
+    /// The text of the fixture `name`, without the newline that ends the file.
+    static func text(_ name: String) throws -> String {
+        let root = try #require(Bundle.module.resourceURL)
+        let text = try String(contentsOf: root.appendingPathComponent("Fixtures/\(name)"), encoding: .utf8)
+        return text.hasSuffix("\n") ? String(text.dropLast()) : text
+    }
+
+    /// Head and body of an example of HTTP.
+    static func message(_ name: String) throws -> (line: String, headers: [(String, String)], body: String) {
+        let text = try text(name)
+        let end = text.firstRange(of: "\n\n")
+        let head = (end.map { text[..<$0.lowerBound] } ?? text[...]).split(separator: "\n").map(String.init)
+        let headers = head.dropFirst().compactMap { line -> (String, String)? in
+            let parts = line.split(separator: ":", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces) }
+            return parts.count == 2 ? (parts[0], parts[1]) : nil
+        }
+        return (try #require(head.first), headers, end.map { String(text[$0.upperBound...]) } ?? "")
+    }
+
+    /// A documented request with just the key that it shows.
+    static func request(_ name: String) throws -> VendorRequest {
+        let message = try message(name)
+        let words = message.line.split(separator: " ").map(String.init)
+        let shown = message.headers.first { $0.0 == "Authorization" }?.1
+        return Mount.request(
+            words[1],
+            message.body,
+            method: try #require(HTTPRequest.Method(words[0])),
+            key: shown.map { $0.replacingOccurrences(of: "Bearer ", with: "") }
+        )
+    }
+}
