@@ -100,6 +100,17 @@ struct DemoStage: CustomStringConvertible {
         }
     }
 
+    /// Gives the demo's app further bindings, each a line of the tenants file, which ends with that app's bindings.
+    ///
+    /// - Throws: `DemoFailure` when the file cannot be applied.
+    func bind(_ lines: [String], program: String) async throws {
+        let material = DemoMaterial(directory: directory)
+        let path = material.path("tenants.yaml")
+        let text = try String(contentsOfFile: path, encoding: .utf8)
+        try (text + "\n" + lines.joined(separator: "\n") + "\n").write(toFile: path, atomically: true, encoding: .utf8)
+        try await Self.apply(program, material, apiKey)
+    }
+
     /// Applies the tenants file of `material`.
     ///
     /// - Throws: `DemoFailure` with what the command said.

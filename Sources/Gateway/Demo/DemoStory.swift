@@ -3,7 +3,7 @@ import Model
 
 /// The vendor document's own sequence, step by step; each step checks what came back.
 final class DemoStory {
-    private let stage: DemoStage
+    let stage: DemoStage
     private let isVerbose: Bool
     private var step = 0
     /// Accepted and refused pushes expected at the simulator.
@@ -29,6 +29,8 @@ final class DemoStory {
         try await sendNatively(devices)
         try await deadToken(devices)
         try await compareFunnels()
+        // After the counts above, which are of everything the simulator got.
+        try await playIPNS()
     }
 
     // MARK: Steps
@@ -229,25 +231,25 @@ final class DemoStory {
     private static let dot =
         "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 
-    private func say(_ text: String) {
+    func say(_ text: String) {
         step += 1
         Console.print("\(step). \(text)")
     }
 
-    private func expect(_ holds: Bool, _ what: String) throws {
+    func expect(_ holds: Bool, _ what: String) throws {
         guard holds else { throw DemoFailure("step \(step) did not hold: \(what)") }
         Console.print("    ok: \(what)")
     }
 
-    private func text(_ json: JSON, _ key: String) throws -> String {
+    func text(_ json: JSON, _ key: String) throws -> String {
         guard let text = json[key]?.string, !text.isEmpty else {
             throw DemoFailure("step \(step): the answer has no \(key): \(JSONWriter.text(json))")
         }
         return text
     }
 
-    private func vendor(_ caller: HTTPCaller, _ path: String, _ body: JSON) async throws -> JSON {
-        let answer = try await caller.call("POST", path, body)
+    func vendor(_ caller: HTTPCaller, _ path: String, _ body: JSON, bearer: String? = nil) async throws -> JSON {
+        let answer = try await caller.call("POST", path, body, bearer: bearer)
         if isVerbose { Console.print("    POST \(path) \(JSONWriter.text(body))\n    \(answer.status) \(answer.text)") }
         guard answer.status == 200, let json = answer.json else {
             throw DemoFailure("step \(step): \(path) answered \(answer.status) \(answer.text)")
@@ -255,7 +257,7 @@ final class DemoStory {
         return json
     }
 
-    private func native(_ method: String, _ path: String, _ body: JSON? = nil) async throws -> JSON {
+    func native(_ method: String, _ path: String, _ body: JSON? = nil) async throws -> JSON {
         let answer = try await stage.gateway.call(method, path, body, bearer: stage.apiKey)
         if isVerbose {
             Console.print(
@@ -269,7 +271,7 @@ final class DemoStory {
     }
 
     /// The message once nothing of it is queued any more; at most 20 s.
-    private func settled(_ id: String) async throws -> JSON {
+    func settled(_ id: String) async throws -> JSON {
         for _ in 0..<400 {
             let message = try await native("GET", "/v1/messages/\(id)")
             if message["state"]?.string == "done" { return message }
