@@ -11,11 +11,14 @@ package struct WebhookDispatcher<Timer: Clock>: Service where Timer.Duration == 
     package typealias Encoder = @Sendable (Vendor, [DeliverySnapshot], BindingSettings) -> VendorRequestBody?
     /// Opens a webhook's secret; nil: this node has another master key.
     package typealias Opener = @Sendable (TenantID, WebhookID, SealedSecret) -> [UInt8]?
+    /// The secret of a sender, the same on every node.
+    package typealias Deriver = @Sendable (TenantID, AppID, Vendor, SenderID) -> [UInt8]
 
     private let store: any WebhookStore
     private let caller: any WebhookCaller
     private let encode: Encoder
     private let open: Opener
+    private let derive: Deriver
     private let node: NodeID
     private let policy: WebhookPolicy
     private let machine: DispatchMachine
@@ -32,6 +35,7 @@ package struct WebhookDispatcher<Timer: Clock>: Service where Timer.Duration == 
     ///   - clock: what it sleeps on between looks.
     ///   - encode: writes a vendor's body.
     ///   - open: opens a webhook's secret.
+    ///   - derive: makes a sender's secret.
     ///   - observe: hears what happened; must not block.
     package init(
         store: any WebhookStore,
@@ -41,6 +45,7 @@ package struct WebhookDispatcher<Timer: Clock>: Service where Timer.Duration == 
         clock: Timer,
         encode: @escaping Encoder,
         open: @escaping Opener = { _, _, _ in nil },
+        derive: @escaping Deriver,
         observe: @escaping @Sendable (WebhookEvent) -> Void = { _ in }
     ) {
         self.store = store
@@ -51,6 +56,7 @@ package struct WebhookDispatcher<Timer: Clock>: Service where Timer.Duration == 
         self.clock = clock
         self.encode = encode
         self.open = open
+        self.derive = derive
         self.observe = observe
     }
 
@@ -113,13 +119,13 @@ package struct WebhookDispatcher<Timer: Clock>: Service where Timer.Duration == 
         guard batch.count > 0 else { return machine.nothingToSend(batch) }
         let call: WebhookCall
         switch (lease.subscriber, lease.secret) {
-        case (.sender(_, _, let vendor, let settings), .hex(let secret)):
+        case (.sender(let id, let app, let vendor, let settings), .derived):
             guard let body = encode(vendor, batch.deliveries, settings) else { return machine.nothingToSend(batch) }
             call = WebhookCall(
                 url: lease.url,
                 contentType: body.contentType,
                 body: body.bytes,
-                signature: Signature.of(body.bytes, secret: secret)
+                signature: Signature.of(body.bytes, secret: derive(lease.tenant, app, vendor, id))
             )
         case (.webhook(let id, _), .sealed(let sealed)):
             guard let secret = open(lease.tenant, id, sealed) else { return machine.secretUnreadable() }
@@ -130,7 +136,7 @@ package struct WebhookDispatcher<Timer: Clock>: Service where Timer.Duration == 
                 body: body,
                 signature: Signature.of(body, at: lease.claimedAt, secret: secret, keyID: sealed.keyID)
             )
-        case (.sender, .sealed), (.webhook, .hex): return machine.secretUnreadable()
+        case (.sender, .sealed), (.webhook, .derived): return machine.secretUnreadable()
         }
         return machine.callEnded(await caller.post(call), lease, batch)
     }

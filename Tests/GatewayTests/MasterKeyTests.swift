@@ -1,4 +1,5 @@
 import Foundation
+import Model
 import Testing
 
 @testable import Gateway
@@ -26,6 +27,14 @@ struct MasterKeyTests {
     @Test func otherKeyHasOtherIdAndCheckValue() throws {
         #expect(try key(1).id != key(2).id)
         #expect(try key(1).checkValue != key(2).checkValue)
+    }
+
+    // By hand: printf 'push-gateway sender\0t\0a\0rationalowl\0s\0' | openssl dgst -sha256 -mac hmac -macopt hexkey:0101…01
+    @Test func senderSecretIsItsNamesUnderTheKey() throws {
+        let secret = try key(1).senderSecret("t", "a", .rationalOwl, "s")
+        #expect(HexCoding.encode(secret) == "52f97c924cfb6c61a4f96180fcb3952467c4f656e9edcdf1e867cd28ddf8b354")
+        #expect(try key(1).senderSecret("t", "as", .rationalOwl, "") != secret)
+        #expect(try key(2).senderSecret("t", "a", .rationalOwl, "s") != secret)
     }
 
     @Test(arguments: [0, 1, 31, 33, 64])

@@ -13,7 +13,7 @@ import Webhooks
             tenant: "t",
             subscriber: .sender("s", "a", .rationalOwl, .unbound),
             url: "https://a.example/",
-            secret: .hex("00"),
+            secret: .derived,
             epoch: 1,
             cursor: 0,
             attempts: attempts,
@@ -59,7 +59,7 @@ import Webhooks
     @Test func theSignatureIsTheHMACOfTheBody() {
         let body = Array("what do ya want for nothing?".utf8)
         #expect(
-            Signature.of(body, secret: "4a656665")
+            Signature.of(body, secret: Array("Jefe".utf8))
                 == "sha256=5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"
         )
     }

@@ -77,6 +77,7 @@ import Testing
                 clock: clock.timer,
                 encode: { _, _, _ in nil },
                 open: { _, _, sealed in opens && sealed.bytes == [9] ? secret : nil },
+                derive: { _, _, _, _ in [] },
                 observe: { events.record($0) }
             )
             let group = ServiceGroup(services: [dispatcher], logger: Logger(label: "test"))

@@ -83,6 +83,7 @@ import Webhooks
                     let ids = deliveries.map(\.target.description).joined(separator: ",")
                     return VendorRequestBody(contentType: "text/plain", bytes: Array(ids.utf8))
                 },
+                derive: { Array("\($0)/\($1)/\($2)/\($3)".utf8) },
                 observe: { events.record($0) }
             )
             let group = ServiceGroup(services: [dispatcher], logger: Logger(label: "test"))
@@ -118,8 +119,8 @@ import Webhooks
         #expect(office.caller.calls.count == 1)
         #expect(call.url == "https://s1.example/")
         #expect(office.targets(of: call).count == 2)
-        let secret = try #require(office.database.sender("acme", office.scope, "s1")?.callback?.secret)
-        #expect(call.signature == Signature.of(call.body, secret: secret))
+        let secret = "acme/\(office.scope.app)/\(office.scope.vendor)/s1"
+        #expect(call.signature == Signature.of(call.body, secret: Array(secret.utf8)))
     }
 
     // protocols/rationalowl.md §8.6: flush every second or 100 targets.

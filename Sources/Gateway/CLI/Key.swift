@@ -6,8 +6,8 @@ import Postgres
 /// API keys of the native API.
 struct Key: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Create, list and revoke API keys.",
-        subcommands: [Create.self, List.self, Revoke.self]
+        abstract: "Create, list and revoke API keys; print what signs a sender's callbacks.",
+        subcommands: [Create.self, List.self, Revoke.self, Callback.self]
     )
 
     struct Create: AsyncParsableCommand {
@@ -51,6 +51,27 @@ struct Key: AsyncParsableCommand {
                 Console.print(secret)
                 Console.error("This is shown once. Send it as: Authorization: Bearer \(secret.prefix(8))…")
             }
+        }
+    }
+
+    struct Callback: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Print the secret that signs the calls to a sender's callback URL, as hex.",
+            discussion: """
+                X-Gateway-Signature is 'sha256=' and the HMAC-SHA256 of the body, keyed with these 32 bytes. It is made of the master key and the names \
+                below, so it needs no database, and another master key makes another one.
+                """
+        )
+        @Option(help: "The tenant.") var tenant: String
+        @Option(help: "The app.") var app: String
+        @Option(help: "The sender: RationalOwl's serverRegId.") var sender: String
+        @OptionGroup var common: CommonOptions
+
+        func run() async throws {
+            let configuration = try await common.load([:])
+            let key = try MasterKey.load(path: configuration.masterKeyFile, createIfMissing: false)
+            let secret = key.senderSecret(TenantID(tenant), AppID(app), .rationalOwl, SenderID(sender))
+            Console.print(HexCoding.encode(secret))
         }
     }
 

@@ -55,6 +55,16 @@ struct MasterKey: Sendable {
         }
     }
 
+    /// The 32 bytes that sign the calls to a sender: always the same, so they need not be kept.
+    func senderSecret(_ tenant: TenantID, _ app: AppID, _ vendor: Vendor, _ sender: SenderID) -> [UInt8] {
+        var code = HMAC<SHA256>(key: key)
+        // A NUL stands in none of them: no two senders make the same text.
+        for part in ["push-gateway sender", "\(tenant)", "\(app)", "\(vendor)", "\(sender)"] {
+            code.update(data: Array(part.utf8) + [0])
+        }
+        return Array(code.finalize())
+    }
+
     /// Opens what `seal` wrote for the same `context`.
     ///
     /// - Throws: `MasterKeyError.notOurs` for another key, another context or damaged bytes.

@@ -197,7 +197,7 @@ struct GatewayRuntime {
             ClusterService(database: database, logger: logger),
             TransportService(transport: transport, drain: .seconds(configuration.drainSeconds)),
             engine,
-            webhooks(database, node, adapters, desk, logger),
+            webhooks(database, node, adapters, desk, masterKey, logger),
             MaintenanceService(maintenance: PostgresMaintenance(engine: database.engine, node: node), logger: logger),
             sampler,
             recorder,
@@ -220,6 +220,7 @@ struct GatewayRuntime {
         _ node: NodeID,
         _ adapters: [Vendor: any VendorAdapter],
         _ desk: WebhookDesk,
+        _ masterKey: MasterKey,
         _ logger: Logger
     ) -> any Service {
         WebhookDispatcher(
@@ -231,6 +232,7 @@ struct GatewayRuntime {
                 adapters[vendor]?.trackingCallback(for: deliveries, settings: settings)
             },
             open: { tenant, id, secret in desk.open(secret, of: id, in: tenant) },
+            derive: { masterKey.senderSecret($0, $1, $2, $3) },
             observe: { WebhookLog(logger: logger).note($0) }
         )
     }

@@ -42,8 +42,9 @@ package enum Subscriber: Sendable, Hashable {
 
 /// What signs a subscription's calls.
 package enum CallSecret: Sendable, Hashable {
-    /// At least 32 bytes as hex.
-    case hex(String)
+    /// A sender's, made of the master key and the sender's names: nothing is stored.
+    case derived
+    /// A webhook's, as it was given to the tenant.
     case sealed(SealedSecret)
 }
 

@@ -70,7 +70,6 @@ package struct SenderRow: Sendable {
 /// Where a sender wants to be told, and how far it was told.
 package struct CallbackRow: Sendable {
     package var url: String
-    package var secret: String
     package var cursor: Int64
     package var attempts = 0
     package var failingSince: Timestamp?

@@ -40,7 +40,6 @@ extension MemoryTables {
             // A new address starts with what happens from now on; a changed one goes on where the old one was.
             CallbackRow(
                 url: $0,
-                secret: row.callback?.secret ?? String(repeating: "5e", count: 32),
                 cursor: row.callback?.cursor ?? Int64(events[tenant]?.count ?? 0),
                 nextAt: now,
                 epoch: row.callback?.epoch ?? 0

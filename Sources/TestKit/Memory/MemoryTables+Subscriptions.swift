@@ -4,7 +4,7 @@ import Model
 extension MemoryTables {
     mutating func create(_ webhook: NewWebhook, _ tenant: TenantID, limit: Int, now: Timestamp) -> Bool {
         guard webhooks.keys.count(where: { $0.tenant == tenant }) < limit else { return false }
-        let queue = CallbackRow(url: webhook.url, secret: "", cursor: Int64(events[tenant]?.count ?? 0), nextAt: now)
+        let queue = CallbackRow(url: webhook.url, cursor: Int64(events[tenant]?.count ?? 0), nextAt: now)
         webhooks[Scoped(tenant, webhook.id)] = WebhookRow(webhook: webhook, createdAt: now, queue: queue)
         return true
     }

@@ -35,7 +35,7 @@ extension MemoryTables {
             tenant: tenant,
             subscriber: .sender(row.id, row.scope.app, row.scope.vendor, settings),
             url: callback.url,
-            secret: .hex(callback.secret),
+            secret: .derived,
             epoch: callback.epoch,
             cursor: callback.cursor,
             attempts: callback.attempts,

@@ -10,11 +10,10 @@ package enum Signature {
     ///
     /// - Parameters:
     ///   - body: the bytes as they are sent.
-    ///   - secret: the subscription's secret; the key is the bytes that its hex spells, or its own bytes when it is no hex.
+    ///   - secret: the sender's.
     /// - Returns: the header's value.
-    package static func of(_ body: [UInt8], secret: String) -> String {
-        let key = SymmetricKey(data: HexCoding.decode(secret) ?? Array(secret.utf8))
-        return "sha256=" + HexCoding.encode(HMAC<SHA256>.authenticationCode(for: body, using: key))
+    package static func of(_ body: [UInt8], secret: [UInt8]) -> String {
+        "sha256=" + HexCoding.encode(HMAC<SHA256>.authenticationCode(for: body, using: SymmetricKey(data: secret)))
     }
 
     /// A webhook's: `t=<seconds since 1970>,kid=<key id>,v1=<hex>`, where the hex is the HMAC-SHA256 of the time's digits, a full stop and the body.

@@ -17,7 +17,7 @@ enum WebhookSQL {
         UPDATE gateway.sender SET owner = $5, epoch = epoch + 1, next_at = now() + $6::interval
         WHERE tenant_id = $1 AND app_id = $2 AND vendor = $3 AND sender_id = $4
             AND callback_url IS NOT NULL AND next_at <= now()
-        RETURNING callback_url, secret, cursor, epoch, attempts
+        RETURNING callback_url, cursor, epoch, attempts
         """
     )
 

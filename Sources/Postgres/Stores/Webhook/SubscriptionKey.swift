@@ -50,7 +50,7 @@ struct SenderKey: SubscriptionKey {
                 settings[scope.vendor] ?? BindingSettings(tenant: tenant, app: scope.app)
             ),
             url: try row.text("callback_url"),
-            secret: .hex(try row.text("secret")),
+            secret: .derived,
             epoch: try row.int64("epoch"),
             cursor: try row.int64("cursor"),
             attempts: try row.int("attempts"),
