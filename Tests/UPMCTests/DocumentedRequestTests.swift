@@ -1,3 +1,4 @@
+import Coverage
 import HTTPTypes
 import Model
 import Testing
@@ -36,7 +37,7 @@ struct DocumentedRequestTests {
     }
 
     // §1.8.3
-    @Test func aUserIsRegistered() throws {
+    @Test(.covers("upmc", "rcv_register_user")) func aUserIsRegistered() throws {
         let user = UserChange.set("hong", name: "Hong Gildong", phone: "01012345678")
         let path = "/upmc/rcv_register_user.ctl"
         let found = try command("rcv_register_user/user.request.txt", path)
@@ -73,7 +74,9 @@ struct DocumentedRequestTests {
     }
 
     // §1.8.8
-    @Test func aUserJoinsAndLeavesAGroup() throws {
+    @Test(.covers("upmc", "rcv_register_usergroup_user", "rcv_delete_usergroup_user")) func aUserJoinsAndLeavesAGroup()
+        throws
+    {
         let join = PreferenceCommand.changeMembers("12", GroupChange(add: ["hong"]))
         #expect(try command("rcv_register_usergroup_user/join.request.txt") == .preference(join))
         let leave = PreferenceCommand.changeMembers("12", GroupChange(remove: ["hong"]))
@@ -170,7 +173,7 @@ struct DocumentedRequestTests {
     }
 
     // §1.13
-    @Test func marketingCallsAreJSON() throws {
+    @Test(.covers("upmc", "mobile/last-session", "mobile/purchase")) func marketingCallsAreJSON() throws {
         let lines = try Fixture.text("mobile/calls.request.txt").split(separator: "\n")
         let commands = try lines.map { line -> Command? in
             let words = line.split(separator: " ", omittingEmptySubsequences: true)
