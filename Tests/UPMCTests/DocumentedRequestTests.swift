@@ -90,6 +90,34 @@ struct DocumentedRequestTests {
         }
     }
 
+    // §1.8.2, §1.8.6 to §1.8.8: the calls that the contract names without an example.
+    @Test(
+        .covers(
+            "upmc",
+            "rcv_add_service",
+            "rcv_delete_service",
+            "rcv_delete_user",
+            "rcv_get_usergroup_user",
+            "rcv_register_usergroup",
+            "rcv_get_usergroup",
+            "rcv_delete_usergroup"
+        )
+    )
+    func callsWithoutAnExampleBecomeCommandsToo() throws {
+        let form =
+            "APP_ID=com.example.app&PNSID=APNS&DEVICE_ID=6F0A&PSID=\(Fixture.token)&CUID=hong&GROUPSEQ=12&GROUPNAME=VIP"
+        func command(_ name: String) throws -> Command? { try Mount.command(Mount.call(name, form)) }
+        let key = VendorDeviceKey("APNS:6F0A")
+        #expect(try command("rcv_delete_service") == .registration(.unregister(.key(key))))
+        #expect(try command("rcv_delete_user") == .registration(.assign(key: key, .clear)))
+        #expect(try command("rcv_get_usergroup_user") == .preference(.listMembers("12", "hong")))
+        #expect(try command("rcv_register_usergroup") == .preference(.createGroup(title: "VIP")))
+        #expect(try command("rcv_get_usergroup") == .preference(.listGroups("12")))
+        #expect(try command("rcv_delete_usergroup") == .preference(.deleteGroup("12")))
+        let service = try #require(try command("rcv_register_service"))
+        #expect(try command("rcv_add_service") == service)
+    }
+
     // §1.8.9
     @Test func aReceiptIsByNumber() throws {
         let key = VendorDeviceKey("APNS:#\(Digest.sha1(Fixture.token))")
