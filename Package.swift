@@ -235,6 +235,8 @@ var parts: [Part] = [
         "TestKit",
         [.ours("Model"), .ours("Commands"), .ours("DeliveryEngine"), httpTypes, locks]
     ),
+    // Apart from TestKit, which knows no test framework.
+    .library("Coverage", path: "Tests/Coverage", [locks]),
     .tests("ModelTests", [.ours("Model"), .ours("TestKit"), httpTypes]),
     .tests("RoutingTests", [.ours("Routing"), .ours("Model")]),
     .tests("CommandsTests", [.ours("Commands"), .ours("DeliveryEngine"), .ours("Model"), .ours("TestKit")]),
@@ -254,27 +256,27 @@ var parts: [Part] = [
     ),
     .tests(
         "RationalOwlTests",
-        [.ours("RationalOwl"), .ours("Model"), .ours("TestKit"), httpTypes],
+        [.ours("Coverage"), .ours("RationalOwl"), .ours("Model"), .ours("TestKit"), httpTypes],
         resources: [.copy("Fixtures")]
     ),
     .tests(
         "IPNSTests",
-        [.ours("IPNS"), .ours("Model"), .ours("TestKit"), httpTypes],
+        [.ours("Coverage"), .ours("IPNS"), .ours("Model"), .ours("TestKit"), httpTypes],
         resources: [.copy("Fixtures")]
     ),
     .tests(
         "UPMCTests",
-        [.ours("UPMC"), .ours("Model"), .ours("TestKit"), crypto, httpTypes],
+        [.ours("Coverage"), .ours("UPMC"), .ours("Model"), .ours("TestKit"), crypto, httpTypes],
         resources: [.copy("Fixtures")]
     ),
     .tests(
         "NotificationHubsTests",
-        [.ours("NotificationHubs"), .ours("Model"), .ours("TestKit"), crypto, httpTypes],
+        [.ours("Coverage"), .ours("NotificationHubs"), .ours("Model"), .ours("TestKit"), crypto, httpTypes],
         resources: [.copy("Fixtures")]
     ),
     .tests(
         "BrazeTests",
-        [.ours("Braze"), .ours("Model"), .ours("TestKit"), httpTypes],
+        [.ours("Coverage"), .ours("Braze"), .ours("Model"), .ours("TestKit"), httpTypes],
         resources: [.copy("Fixtures")]
     ),
     .tests(
@@ -320,8 +322,8 @@ var parts: [Part] = [
     .tests(
         "IntegrationTests",
         [
-            .ours("Gateway"), .ours("apns-simulator"), .ours("Commands"), .ours("DeliveryEngine"), .ours("Model"),
-            .ours("IPNS"), .ours("Postgres"), .ours("RationalOwl"), .ours("TestKit"), .ours("UPMC"),
+            .ours("Coverage"), .ours("Gateway"), .ours("apns-simulator"), .ours("Commands"), .ours("DeliveryEngine"),
+            .ours("Model"), .ours("IPNS"), .ours("Postgres"), .ours("RationalOwl"), .ours("TestKit"), .ours("UPMC"),
             .product("Hummingbird", .hummingbird), lifecycle,
             .ours("Webhooks"), crypto, httpClient, httpTypes, locks, log, nioCore, nioHTTP1, nioPosix,
         ]

@@ -1,3 +1,4 @@
+import Coverage
 import HTTPTypes
 import Model
 import Testing
@@ -7,7 +8,7 @@ import Testing
 /// `/messages/send` and the pushes that it becomes (contract §5.5, §6).
 struct SendTests {
     // §5.5: the documented request; 2026-01-02 is a day from now.
-    @Test func theDocumentedSendIsAccepted() throws {
+    @Test(.covers("braze", "POST /messages/send")) func theDocumentedSendIsAccepted() throws {
         let request = Mount.request("/messages/send", try Fixture.text("messages/send.request.json"))
         let submission = try Mount.submission(request)
         #expect(submission.audience == .users(["u-1", "u-2"]))

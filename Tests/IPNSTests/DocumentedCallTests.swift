@@ -1,3 +1,4 @@
+import Coverage
 import Foundation
 import IPNS
 import Model
@@ -46,7 +47,7 @@ struct DocumentedCallTests {
     }
 
     // §2.5
-    @Test func registration() throws {
+    @Test(.covers("ipns", "appRegist")) func registration() throws {
         let call = try #require(
             Fixture.calls("appRegist.txt", ["9f2c…64hex": Fixture.token]).first
         )
@@ -83,7 +84,7 @@ struct DocumentedCallTests {
     }
 
     // §2.7
-    @Test func readReport() throws {
+    @Test(.covers("ipns", "readReport")) func readReport() throws {
         let call = try #require(Fixture.calls("readReport.txt").first)
         let request = Mount.request(call.path, call.request)
         #expect(
@@ -96,7 +97,7 @@ struct DocumentedCallTests {
     }
 
     // §2.8
-    @Test func config() throws {
+    @Test(.covers("ipns", "updateConfig", "getConfig")) func config() throws {
         let calls = try Fixture.calls("config.txt")
         try #require(calls.count == 2)
         let update = Mount.request(calls[0].path, calls[0].request)
@@ -124,7 +125,7 @@ struct DocumentedCallTests {
     }
 
     // §2.9
-    @Test func history() throws {
+    @Test(.covers("ipns", "getMsgs")) func history() throws {
         let call = try #require(Fixture.calls("getMsgs.txt").first)
         let request = Mount.request(call.path, call.request)
         #expect(
@@ -144,7 +145,7 @@ struct DocumentedCallTests {
         #expect(empty["RT"] == "0000" && empty["COUNT"] == 0 && empty["LIST"] == [])
     }
 
-    @Test func detail() throws {
+    @Test(.covers("ipns", "getMsgDetail")) func detail() throws {
         let head = "\"RT_MSG\":\"SUCCESS\",\"rtCode\":\"0000\",\"error\":\"\","
         let call = try #require(
             Fixture.calls("getMsgDetail.txt", ["\"RT\":\"0000\",…,": "\"RT\":\"0000\",\(head)"]).first
@@ -157,7 +158,7 @@ struct DocumentedCallTests {
     }
 
     // §2.10
-    @Test func polling() throws {
+    @Test(.covers("ipns", "polling")) func polling() throws {
         let item = """
             {"REQ_ID":"202001150900001234","TITLE":"Approval","ALERT":"You have a new approval","MESSAGE":"{…}",\
             "SEND_DATE":"20200115090000","RECV_YN":"Y","READ_YN":"N","USER_CN":"E12345"}
@@ -169,7 +170,7 @@ struct DocumentedCallTests {
     }
 
     // §2.11
-    @Test func send() throws {
+    @Test(.covers("ipns", "send")) func send() throws {
         let call = try #require(Fixture.calls("send.txt").first)
         let request = Mount.request(call.path, call.request, headers: ["Authorization": "Bearer key"])
         var submission = Submission(

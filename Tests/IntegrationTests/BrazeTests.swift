@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import Coverage
 import Foundation
 import Model
 import NIOCore
@@ -13,7 +14,7 @@ struct BrazeTests {
     private static let key = "00000000-aaaa-4bbb-8ccc-dddddddddddd"
     private static let trackKey = "00000000-aaaa-4bbb-8ccc-eeeeeeeeeeee"
 
-    @Test func keysAndSends() async throws {
+    @Test(.covers("braze", "POST /messages/send")) func keysAndSends() async throws {
         let world = try World()
         do {
             try await world.startSimulator()

@@ -1,3 +1,4 @@
+import Coverage
 import Foundation
 import Model
 import Testing
@@ -9,7 +10,18 @@ import Testing
 struct CallbackTests {
     // Contract §8.5, §8.6: what changed is posted as an array, signed; a refused call is repeated, also after the gateway was killed; states of one target
     // never go back.
-    @Test func refusedCallbackIsRepeatedOverARestart() async throws {
+    @Test(
+        .covers(
+            "rationalowl",
+            "/server/register/",
+            "/msgClient/register",
+            "/msgClient/setCallbackUrl",
+            "/pushApp/installApp",
+            "/msgClient/msgClientSendMsgByPhoneNum",
+            "/pushApp/notiRead",
+            "tracking callback"
+        )
+    ) func refusedCallbackIsRepeatedOverARestart() async throws {
         let world = try World(serveArguments: ["--webhook-allow", "127.0.0.0/8"])
         let receiver = CallbackReceiver(refusing: 1)
         do {

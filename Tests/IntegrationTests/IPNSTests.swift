@@ -1,3 +1,4 @@
+import Coverage
 import Foundation
 import Model
 import Testing
@@ -9,7 +10,20 @@ import Testing
 struct IPNSTests {
     private static let tokens = (0..<4).map { String(format: "%064x", 0xA0 + $0) }
 
-    @Test func aDevicesLifeFromRegistrationToPolling() async throws {
+    @Test(
+        .covers(
+            "ipns",
+            "appRegist",
+            "recvReport",
+            "readReport",
+            "updateConfig",
+            "getConfig",
+            "getMsgs",
+            "getMsgDetail",
+            "polling",
+            "send"
+        )
+    ) func aDevicesLifeFromRegistrationToPolling() async throws {
         let world = try World()
         do {
             try await world.startSimulator()

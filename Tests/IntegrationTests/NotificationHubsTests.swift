@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import Coverage
 import Crypto
 import Foundation
 import Model
@@ -14,7 +15,19 @@ struct NotificationHubsTests {
     private static let fullKey = "ZmFrZS1rZXktZm9yLXRlc3RzLW9ubHktMDEyMzQ1Njc="
     private static let listenKey = "bGlzdGVuLW9ubHkta2V5LWZvci10ZXN0cw=="
 
-    @Test func anInstallationsLifeAndItsSends() async throws {
+    @Test(
+        .covers(
+            "notificationhubs",
+            "PUT /{hub}/installations/{id}",
+            "GET /{hub}/installations/{id}",
+            "PATCH /{hub}/installations/{id}",
+            "DELETE /{hub}/installations/{id}",
+            "POST /{hub}/messages",
+            "POST /{hub}/messages?direct",
+            "GET /{hub}/messages/{id}",
+            "POST /{hub}/schedulednotifications"
+        )
+    ) func anInstallationsLifeAndItsSends() async throws {
         let world = try World()
         do {
             try await world.startSimulator()

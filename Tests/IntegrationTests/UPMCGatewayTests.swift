@@ -1,3 +1,4 @@
+import Coverage
 import Foundation
 import Model
 import NIOHTTP1
@@ -27,7 +28,19 @@ struct UPMCGatewayTests {
     }
 
     // The vendor document, §3: token, user, service up to 3.5; service, user from 3.6; one call from 4.0. Then a message, its receipt and its reading.
-    @Test func everyVersionsOwnSequence() async throws {
+    @Test(
+        .covers(
+            "upmc",
+            "rcv_register_service",
+            "rcv_register_user",
+            "new_rcv_register_service_and_user",
+            "rcv_get_service",
+            "rcv_register_message",
+            "rcv_register_sent_ack",
+            "rcv_register_send_result",
+            "rcv_delete_service"
+        )
+    ) func everyVersionsOwnSequence() async throws {
         try await with { world, first in
             for (index, version) in World.versions.enumerated() {
                 var caller = first
@@ -90,7 +103,8 @@ struct UPMCGatewayTests {
     }
 
     // Contract §1.14, 1 to 5 and 7 to 10.
-    @Test func theContractsConformanceList() async throws {
+    @Test(.covers("upmc", "asking_authorization", "rcv_init_badgeNo", "rcv_appAlive"))
+    func theContractsConformanceList() async throws {
         try await with { world, caller in
             let phone = Phone(user: "a")
             let registered = try await caller.register(phone)
@@ -181,7 +195,7 @@ struct UPMCGatewayTests {
     }
 
     // Contract §1.8.2, §1.8.3, §1.8.7 and the Decisions: who replaces whom.
-    @Test func usersComeAndGo() async throws {
+    @Test(.covers("upmc", "rcv_delete_user")) func usersComeAndGo() async throws {
         try await with { world, caller in
             let phone = Phone(user: "hong")
             let tablet = Phone(user: "hong")
@@ -215,7 +229,17 @@ struct UPMCGatewayTests {
     }
 
     // Contract §1.8.8 and §1.9.2.
-    @Test func groupsAreNumberedAndSentTo() async throws {
+    @Test(
+        .covers(
+            "upmc",
+            "rcv_register_usergroup_user",
+            "rcv_delete_usergroup_user",
+            "rcv_get_usergroup_user",
+            "rcv_register_usergroup",
+            "rcv_delete_usergroup",
+            "rcv_register_groupmessage"
+        )
+    ) func groupsAreNumberedAndSentTo() async throws {
         try await with { world, caller in
             let phones = ["hong", "kim", "lee"].map { Phone(user: $0) }
             for phone in phones { try await caller.register(phone) }
@@ -261,7 +285,7 @@ struct UPMCGatewayTests {
     }
 
     // Contract §1.9.3 and §1.9.1: a list with variables, throttled, and narrowed to one device.
-    @Test func listsFillTemplatesAndAreThrottled() async throws {
+    @Test(.covers("upmc", "rcv_register_csvmessage")) func listsFillTemplatesAndAreThrottled() async throws {
         try await with { world, caller in
             let phones = ["hong", "kim", "lee"].map { Phone(user: $0) }
             for phone in phones { try await caller.register(phone) }

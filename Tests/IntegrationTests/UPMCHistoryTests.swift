@@ -1,3 +1,4 @@
+import Coverage
 import Foundation
 import Model
 import Testing
@@ -6,7 +7,8 @@ import Testing
 
 // Histories, contract §1.11: a list and its pages, one message, what is read, the count, and who sees nothing.
 extension UPMCGatewayTests {
-    @Test func aUsersHistoryIsPagedFilteredAndCounted() async throws {
+    @Test(.covers("upmc", "gw_get_message_list", "gw_get_message", "gw_get_unread_count"))
+    func aUsersHistoryIsPagedFilteredAndCounted() async throws {
         try await with { world, caller in
             let (phone, tablet) = (Phone(user: "hong"), Phone(user: "hong"))
             for device in [phone, tablet] { try await caller.register(device) }

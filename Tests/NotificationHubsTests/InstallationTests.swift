@@ -1,3 +1,4 @@
+import Coverage
 import HTTPTypes
 import Model
 import Testing
@@ -21,7 +22,9 @@ struct InstallationTests {
         return (registration, change)
     }
 
-    @Test func theDocumentedRegistrationBecomesADevice() throws {
+    @Test(.covers("notificationhubs", "PUT /{hub}/installations/{id}")) func theDocumentedRegistrationBecomesADevice()
+        throws
+    {
         let request = try Fixture.request("installations/put.request.txt")
         guard case .registration(.enlist(let registration, let change)) = try Mount.command(request) else {
             Issue.record("no registration")
@@ -119,7 +122,7 @@ struct InstallationTests {
         "body": #"{"aps":{"alert":"$(title)"}}"#, "headers": ["apns-priority": "10"],
     ]
 
-    @Test func theDocumentedAnswerComesBack() throws {
+    @Test(.covers("notificationhubs", "GET /{hub}/installations/{id}")) func theDocumentedAnswerComesBack() throws {
         let stored: JSONObject = [
             "platform": "apns", "spelling": "upper", "tags": ["seoul", "shop:vip"],
             "templates": ["news": Self.template],
@@ -149,7 +152,7 @@ struct InstallationTests {
         }
     }
 
-    @Test func leavingIs204WhoeverWasThere() throws {
+    @Test(.covers("notificationhubs", "DELETE /{hub}/installations/{id}")) func leavingIs204WhoeverWasThere() throws {
         let request = Mount.request(.delete, Self.path)
         #expect(try Mount.command(request) == .registration(.unregister(.key(VendorDeviceKey(Self.id)))))
         for count in [0, 1] {
@@ -173,7 +176,9 @@ struct InstallationTests {
         return (registration, change)
     }
 
-    @Test func theDocumentedPatchChangesWhatItNames() throws {
+    @Test(.covers("notificationhubs", "PATCH /{hub}/installations/{id}")) func theDocumentedPatchChangesWhatItNames()
+        throws
+    {
         let stored: JSONObject = [
             "platform": "apns", "spelling": "upper", "userId": "u-1", "tags": ["seoul", "shop:vip"],
             "templates": ["news": Self.template],

@@ -1,3 +1,4 @@
+import Coverage
 import HTTPTypes
 import Model
 import Testing
@@ -37,7 +38,7 @@ struct SendTests {
         return try HubsPayload(notification).encoded()
     }
 
-    @Test func theDocumentedSendGoesToItsTags() throws {
+    @Test(.covers("notificationhubs", "POST /{hub}/messages")) func theDocumentedSendGoesToItsTags() throws {
         let request = try Fixture.request("messages/send.request.txt")
         let submission = try submission(request)
         guard case .tags(let expression) = submission.audience else {
@@ -199,7 +200,10 @@ struct SendTests {
     // MARK: Direct sends
 
     /// Contract §7.2 and Decisions: `direct` stands anywhere, with or without a value; the tags are then not looked at.
-    @Test(arguments: ["api-version=2017-04&direct", "direct=true&api-version=2017-04", "direct&api-version=2015-04"])
+    @Test(
+        .covers("notificationhubs", "POST /{hub}/messages?direct"),
+        arguments: ["api-version=2017-04&direct", "direct=true&api-version=2017-04", "direct&api-version=2015-04"]
+    )
     func aDirectSendIsForOneHandle(_ query: String) throws {
         let headers = [
             "ServiceBusNotification-DeviceHandle": Fixture.token, "ServiceBusNotification-Tags": "not && && read",
@@ -217,7 +221,9 @@ struct SendTests {
 
     // MARK: Schedules
 
-    @Test func theDocumentedScheduleWaitsForItsTime() throws {
+    @Test(.covers("notificationhubs", "POST /{hub}/schedulednotifications")) func theDocumentedScheduleWaitsForItsTime()
+        throws
+    {
         let request = try Fixture.request("messages/schedule.request.txt")
         let submission = try submission(request)
         // 2026-01-02 09:00 UTC.
@@ -251,7 +257,9 @@ struct SendTests {
         #expect(try submission(request).timeToLive == .seconds(3600))
     }
 
-    @Test func aScheduleIsCanceledOnce() throws {
+    @Test(.covers("notificationhubs", "DELETE /{hub}/schedulednotifications/{id}")) func aScheduleIsCanceledOnce()
+        throws
+    {
         let request = Mount.request(.delete, "/hub1/schedulednotifications/\(Mount.scheduleText)")
         #expect(try Mount.command(request) == .submission(.control(.cancel, message: Mount.message.description)))
         #expect(Mount.answer(request) { _ in .submission(.controlled(true)) }.status == 200)
@@ -265,7 +273,7 @@ struct SendTests {
 
     // MARK: Telemetry
 
-    @Test func theDocumentedTelemetryComesBack() throws {
+    @Test(.covers("notificationhubs", "GET /{hub}/messages/{id}")) func theDocumentedTelemetryComesBack() throws {
         let report = MessageReport(
             message: Mount.message,
             state: .done,

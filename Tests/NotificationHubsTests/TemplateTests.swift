@@ -1,3 +1,4 @@
+import Coverage
 import HTTPTypes
 import Model
 import Testing
@@ -170,7 +171,7 @@ struct TemplateTests {
     }
 
     /// Contract §6.2: its own tags and its installation's together.
-    @Test func aSendByTemplateMeansVariants() throws {
+    @Test(.covers("notificationhubs", "POST /{hub}/messages by template")) func aSendByTemplateMeansVariants() throws {
         let submission = try submission("{}", ["ServiceBusNotification-Tags": "seoul && news && !quiet"])
         guard case .tags(let audience) = submission.audience, let choice = submission.content.variants else {
             Issue.record("no variants")

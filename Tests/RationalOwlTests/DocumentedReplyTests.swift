@@ -1,3 +1,4 @@
+import Coverage
 import FoundationEssentials
 import HTTPTypes
 import Model
@@ -306,7 +307,24 @@ struct DocumentedReplyTests {
 
     static let all = device5 + messages5 + shimAndSender
 
-    @Test(arguments: all)
+    @Test(
+        .covers(
+            "rationalowl",
+            "/pushApp/installApp",
+            "/pushApp/unregUser",
+            "/pushApp/reqAuthNumber",
+            "/pushApp/verifyAuthNumber",
+            "/pushApp/msgInfo",
+            "/pushApp/imgData",
+            "/ro/v1/device/register",
+            "/msgClient/register",
+            "/msgClient/msgClientSendMsgByPhoneNum",
+            "/msgClient/msgClientSendMsgByDeviceId",
+            "/msgClient/setCallbackUrl",
+            "/server/register/"
+        ),
+        arguments: all
+    )
     func documentedReplyIsAnsweredAsDocumented(_ documented: DocumentedReply) throws {
         let request =
             if let body = documented.body {
@@ -321,7 +339,10 @@ struct DocumentedReplyTests {
     }
 
     /// Contract §5.5: exactly two bytes, plain text.
-    @Test(arguments: ["notiRead/vendor-document.request.json", "notiRead/current.request.json"])
+    @Test(
+        .covers("rationalowl", "/pushApp/notiRead"),
+        arguments: ["notiRead/vendor-document.request.json", "notiRead/current.request.json"]
+    )
     func notiReadAnswersTwoBytesOfPlainText(fixture: String) throws {
         let answer = Mount.answer(try Mount.documented(fixture), .receipt(.recorded))
         #expect(answer.status == 200)

@@ -1,3 +1,4 @@
+import Coverage
 import Model
 import RationalOwl
 import Testing
@@ -131,7 +132,16 @@ struct LenientInputTests {
     }
 
     /// §7.4, the calls of the shim that the contract shows as a table.
-    @Test func theShimsCallsBecomeCommands() throws {
+    @Test(
+        .covers(
+            "rationalowl",
+            "/ro/v1/device/token",
+            "/ro/v1/device/unregister",
+            "/ro/v1/device/state",
+            "/ro/v1/noti/delivered",
+            "/ro/v1/noti/opened"
+        )
+    ) func theShimsCallsBecomeCommands() throws {
         let ids = #""sId":"S","dRId":"D""#
         let reporter = Reporter(key: "D")
         let token = try #require(DeviceToken(apns: "ab01"))

@@ -1,3 +1,4 @@
+import Coverage
 import FoundationEssentials
 import Model
 import RationalOwl
@@ -35,7 +36,7 @@ struct RationalOwlCallbackTests {
         return try JSONParser.parse(body.bytes)
     }
 
-    @Test func phonesAreReportedAsDocumented() throws {
+    @Test(.covers("rationalowl", "tracking callback")) func phonesAreReportedAsDocumented() throws {
         let deliveries = [
             try Self.delivery(.phone("01022222222"), .read, nt: 1_732_000_000_456, rt: 1_732_000_100_789),
             try Self.delivery(

@@ -1,3 +1,4 @@
+import Coverage
 import HTTPTypes
 import Model
 import Testing
@@ -142,7 +143,7 @@ struct DecodingTests {
     }
 
     // §1.9.2
-    @Test func everyoneAndGroups() throws {
+    @Test(.covers("upmc", "rcv_register_groupmessage")) func everyoneAndGroups() throws {
         func group(_ form: String) throws -> Submission {
             try submission(Mount.call("rcv_register_groupmessage", "APP_ID=a&MESSAGE=m&" + form))
         }

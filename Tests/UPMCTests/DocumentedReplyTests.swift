@@ -1,3 +1,4 @@
+import Coverage
 import FoundationEssentials
 import HTTPTypes
 import Model
@@ -27,7 +28,8 @@ struct DocumentedReplyTests {
 
     private let device = "APP_ID=com.example.app&PNSID=APNS&DEVICE_ID=6F0A&PSID=\(Fixture.token)&CUID=hong"
 
-    @Test func registrationFamilyAnswersWithALists() throws {
+    @Test(.covers("upmc", "asking_authorization", "rcv_register_service", "new_rcv_register_service_and_user"))
+    func registrationFamilyAnswersWithALists() throws {
         let enlisted = Reply.registration(.enlisted(Mount.registered, AssignedUser(user: "hong")))
         let issued = try answer("asking_authorization", device, .registration(.tokenUpdated))
         #expect(try issued == wanted("asking_authorization/issued.response.json", like: issued))
@@ -42,7 +44,7 @@ struct DocumentedReplyTests {
         #expect(again["BODY"]?.array?.first?["DEVICEID_CHANGE_YN"] == "Y")
     }
 
-    @Test func standingIsYesNoOrChanged() throws {
+    @Test(.covers("upmc", "rcv_get_service")) func standingIsYesNoOrChanged() throws {
         let token = DeviceToken(stored: Fixture.token)
         func reply(_ standing: IdentityStanding?) -> Reply { .registration(.standing(standing)) }
         let known = IdentityStanding(state: .active, token: token, user: "hong")
@@ -58,7 +60,8 @@ struct DocumentedReplyTests {
         #expect(try verdict(device.replacing("hong", with: "GUEST"), known) == "Y")
     }
 
-    @Test func receiptsAndBadges() throws {
+    @Test(.covers("upmc", "rcv_register_sent_ack", "rcv_register_send_result", "rcv_init_badgeNo"))
+    func receiptsAndBadges() throws {
         let known = Reply.receipt(.acknowledged(isKnown: true, badge: 10))
         let form = device + "&SEQNO=104"
         #expect(
@@ -79,7 +82,7 @@ struct DocumentedReplyTests {
     }
 
     // §1.9.1
-    @Test func sendsReportTheirTargets() throws {
+    @Test(.covers("upmc", "rcv_register_message")) func sendsReportTheirTargets() throws {
         let accepted = Reply.submission(
             .numbered(
                 NumberedAcceptance(
@@ -126,7 +129,7 @@ struct DocumentedReplyTests {
     }
 
     // §1.13
-    @Test func marketingAnswers() throws {
+    @Test(.covers("upmc", "mobile/purchase")) func marketingAnswers() throws {
         let lines = try Fixture.text("mobile/answers.response.txt").split(separator: "\n")
         let wanted = try lines.map { try JSONParser.parse(String($0.dropFirst("HTTP 200 ".count))) }
         func answer(_ body: String) throws -> (Int, JSON) {
@@ -140,7 +143,8 @@ struct DocumentedReplyTests {
         #expect(try answer("{").0 == 400)
     }
 
-    @Test func smallCallsHaveTheirAnswers() throws {
+    @Test(.covers("upmc", "getEncriptKey", "rcv_appAlive", "rcv_comm_configuration", "reAllocateUpns", "putAppLog"))
+    func smallCallsHaveTheirAnswers() throws {
         func body(_ name: String, _ reply: Reply = .inbox(.undelivered([]))) throws -> JSON? {
             try answer(name, device, reply)["BODY"]
         }

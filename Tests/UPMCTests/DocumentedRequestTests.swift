@@ -1,3 +1,4 @@
+import Coverage
 import HTTPTypes
 import Model
 import Testing
@@ -36,7 +37,7 @@ struct DocumentedRequestTests {
     }
 
     // §1.8.3
-    @Test func aUserIsRegistered() throws {
+    @Test(.covers("upmc", "rcv_register_user")) func aUserIsRegistered() throws {
         let user = UserChange.set("hong", name: "Hong Gildong", phone: "01012345678")
         let path = "/upmc/rcv_register_user.ctl"
         let found = try command("rcv_register_user/user.request.txt", path)
@@ -73,7 +74,9 @@ struct DocumentedRequestTests {
     }
 
     // §1.8.8
-    @Test func aUserJoinsAndLeavesAGroup() throws {
+    @Test(.covers("upmc", "rcv_register_usergroup_user", "rcv_delete_usergroup_user")) func aUserJoinsAndLeavesAGroup()
+        throws
+    {
         let join = PreferenceCommand.changeMembers("12", GroupChange(add: ["hong"]))
         #expect(try command("rcv_register_usergroup_user/join.request.txt") == .preference(join))
         let leave = PreferenceCommand.changeMembers("12", GroupChange(remove: ["hong"]))
@@ -85,6 +88,34 @@ struct DocumentedRequestTests {
         #expect(throws: AdapterError(.invalid, field: "CUID")) {
             _ = try Mount.command(Mount.call("rcv_register_usergroup_user", "APP_ID=a&CUID=GUEST&GROUPSEQ=1"))
         }
+    }
+
+    // §1.8.2, §1.8.6 to §1.8.8: the calls that the contract names without an example.
+    @Test(
+        .covers(
+            "upmc",
+            "rcv_add_service",
+            "rcv_delete_service",
+            "rcv_delete_user",
+            "rcv_get_usergroup_user",
+            "rcv_register_usergroup",
+            "rcv_get_usergroup",
+            "rcv_delete_usergroup"
+        )
+    )
+    func callsWithoutAnExampleBecomeCommandsToo() throws {
+        let form =
+            "APP_ID=com.example.app&PNSID=APNS&DEVICE_ID=6F0A&PSID=\(Fixture.token)&CUID=hong&GROUPSEQ=12&GROUPNAME=VIP"
+        func command(_ name: String) throws -> Command? { try Mount.command(Mount.call(name, form)) }
+        let key = VendorDeviceKey("APNS:6F0A")
+        #expect(try command("rcv_delete_service") == .registration(.unregister(.key(key))))
+        #expect(try command("rcv_delete_user") == .registration(.assign(key: key, .clear)))
+        #expect(try command("rcv_get_usergroup_user") == .preference(.listMembers("12", "hong")))
+        #expect(try command("rcv_register_usergroup") == .preference(.createGroup(title: "VIP")))
+        #expect(try command("rcv_get_usergroup") == .preference(.listGroups("12")))
+        #expect(try command("rcv_delete_usergroup") == .preference(.deleteGroup("12")))
+        let service = try #require(try command("rcv_register_service"))
+        #expect(try command("rcv_add_service") == service)
     }
 
     // §1.8.9
@@ -170,7 +201,7 @@ struct DocumentedRequestTests {
     }
 
     // §1.13
-    @Test func marketingCallsAreJSON() throws {
+    @Test(.covers("upmc", "mobile/last-session", "mobile/purchase")) func marketingCallsAreJSON() throws {
         let lines = try Fixture.text("mobile/calls.request.txt").split(separator: "\n")
         let commands = try lines.map { line -> Command? in
             let words = line.split(separator: " ", omittingEmptySubsequences: true)

@@ -1,3 +1,4 @@
+import Coverage
 import Foundation
 import Model
 import Testing
@@ -139,7 +140,9 @@ struct HistoryTests {
         return try #require(answer["BODY"]?.array?.first)
     }
 
-    @Test func theDocumentedAnswers() throws {
+    @Test(.covers("upmc", "gw_get_message_list", "gw_get_message", "gw_get_unread_count")) func theDocumentedAnswers()
+        throws
+    {
         let page = try answer("gw_get_message_list", [.inbox(.history([entry()]))])
         #expect(try page == Fixture.json("gw_get_message_list/page.response.json"))
         let none = try answer("gw_get_message_list", [.inbox(.history([]))])

@@ -1,10 +1,11 @@
 import AsyncHTTPClient
+import Foundation
 import Model
 import NIOCore
 import NIOHTTP1
 import NIOSSL
 
-/// A small HTTP client for commands: JSON in, JSON out, bounded.
+/// A small HTTP client for commands: JSON or a form in, JSON out, bounded.
 struct HTTPCaller: Sendable {
     struct Answer: Sendable {
         var status: Int
@@ -46,6 +47,31 @@ struct HTTPCaller: Sendable {
             request.headers.add(name: "content-type", value: "application/json; charset=utf-8")
             request.body = .bytes(ByteBuffer(bytes: JSONWriter.bytes(body)))
         }
+        return try await execute(request)
+    }
+
+    /// Posts a form, as browsers and older libraries write one.
+    ///
+    /// - Throws: the client's error when there is no answer.
+    func post(_ path: String, form fields: [String: String]) async throws -> Answer {
+        var request = HTTPClientRequest(url: base + path)
+        request.method = .POST
+        request.headers.add(name: "content-type", value: "application/x-www-form-urlencoded")
+        let form = fields.sorted { $0.key < $1.key }.map { Self.encode($0.key) + "=" + Self.encode($0.value) }
+        request.body = .bytes(ByteBuffer(string: form.joined(separator: "&")))
+        return try await execute(request)
+    }
+
+    /// Percent-encodes all but the unreserved characters of RFC 3986, §2.3.
+    static func encode(_ text: String) -> String {
+        var unreserved = CharacterSet(charactersIn: "-._~")
+        for range in ["a"..."z", "A"..."Z", "0"..."9"] as [ClosedRange<Unicode.Scalar>] {
+            unreserved.insert(charactersIn: range)
+        }
+        return text.addingPercentEncoding(withAllowedCharacters: unreserved) ?? ""
+    }
+
+    private func execute(_ request: HTTPClientRequest) async throws -> Answer {
         let response = try await client.execute(request, timeout: .seconds(30))
         let buffer = try await response.body.collect(upTo: 16 << 20)
         return Answer(status: Int(response.status.code), bytes: Array(buffer.readableBytesView))

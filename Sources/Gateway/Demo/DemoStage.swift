@@ -100,7 +100,7 @@ struct DemoStage: CustomStringConvertible {
         }
     }
 
-    /// Gives the demo's app further bindings, each a line of the tenants file, which ends with that app's bindings.
+    /// Gives the demo's app further bindings and its tenant further apps: lines of the tenants file, which ends with that app's bindings.
     ///
     /// - Throws: `DemoFailure` when the file cannot be applied.
     func bind(_ lines: [String], program: String) async throws {

@@ -31,6 +31,7 @@ final class DemoStory {
         try await compareFunnels()
         // After the counts above, which are of everything the simulator got.
         try await playIPNS()
+        try await playUPMC()
     }
 
     // MARK: Steps
@@ -251,6 +252,15 @@ final class DemoStory {
     func vendor(_ caller: HTTPCaller, _ path: String, _ body: JSON, bearer: String? = nil) async throws -> JSON {
         let answer = try await caller.call("POST", path, body, bearer: bearer)
         if isVerbose { Console.print("    POST \(path) \(JSONWriter.text(body))\n    \(answer.status) \(answer.text)") }
+        guard answer.status == 200, let json = answer.json else {
+            throw DemoFailure("step \(step): \(path) answered \(answer.status) \(answer.text)")
+        }
+        return json
+    }
+
+    func vendor(_ caller: HTTPCaller, _ path: String, form: [String: String]) async throws -> JSON {
+        let answer = try await caller.post(path, form: form)
+        if isVerbose { Console.print("    POST \(path) \(form)\n    \(answer.status) \(answer.text)") }
         guard answer.status == 200, let json = answer.json else {
             throw DemoFailure("step \(step): \(path) answered \(answer.status) \(answer.text)")
         }
