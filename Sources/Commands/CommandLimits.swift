@@ -12,8 +12,8 @@ package enum CommandLimits {
     package static let attributeBytes = 8 * 1024
     /// 60 tags per identity (protocols/azure.md §4): an identity that is looked at for an audience is looked at with all of them.
     package static let tagsPerIdentity = 60
-    /// 104 system tags beside them: installation, user, platform, that it has variants, and a hundred of those.
-    package static let systemTagsPerIdentity = 104
+    /// 105 system tags beside them: installation, user, platform, that it has variants or nothing else, and a hundred of those.
+    package static let systemTagsPerIdentity = 105
     /// 64 KiB of content per message: it is loaded with each of its slices.
     package static let contentBytes = 64 * 1024
     /// 16 KiB of fallback wishes per message: loaded with each of its slices too.
@@ -40,6 +40,8 @@ package enum CommandLimits {
     package static let codeBytes = 16
     /// 1,000 groups or members in one answer: it is built in memory.
     package static let groupRows = 1000
+    /// 101 registrations in one list, a page of a hub and the first of the next: each comes with its attributes.
+    package static let listedRows = 101
     /// 64 KiB of a page: what a push links to is text, not a store of files.
     package static let pageBytes = 64 * 1024
     /// 1,000 tokens that a submission is narrowed to: each is a look-up in the accepting transaction.

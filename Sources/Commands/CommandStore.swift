@@ -35,7 +35,7 @@ package struct AppScope: Sendable, Hashable {
 package enum StoreStatement: Sendable, Hashable {
     // Registration
     /// Inserts or updates an identity and its device. The newest registration owns its token within (app, vendor, platform, environment): an older identity on it
-    /// becomes `replaced`, and so does one of the same phone when asked. `identity` and `device` are used when there is none yet. → `.registered`
+    /// becomes `replaced`, unless one of the two shares its device, and so does one of the same phone when asked. `identity` and `device` are used when there is none yet. → `.registered`
     case register(
         AppScope,
         key: VendorDeviceKey,
@@ -134,6 +134,8 @@ package enum StoreStatement: Sendable, Hashable {
     case assignUser(AppScope, key: VendorDeviceKey, UserChange)
     /// → `.standing`
     case standing(AppScope, key: VendorDeviceKey)
+    /// Active ones with a token that may be used, in the order of keys. → `.identities`
+    case identities(AppScope, IdentityFilter, from: VendorDeviceKey?, limit: Int)
 
     /// That the active identity of this key has these attributes, until the transaction ends; else nothing of it is done: `StoreError.outdated`. → `.count`
     case expect(AppScope, key: VendorDeviceKey, attributes: JSONObject)
@@ -206,6 +208,7 @@ package enum StoreAnswer: Sendable, Hashable {
     case numbered([Vendor: String])
     case assigned(AssignedUser?)
     case standing(IdentityStanding?)
+    case identities([ListedIdentity])
     case badge(Int?)
     case acknowledged(ReceiptReply, badge: Int)
     case groupCreated(GroupName?)
@@ -214,11 +217,6 @@ package enum StoreAnswer: Sendable, Hashable {
     case recipients([RecipientTarget])
     case number(String?)
     case report(MessageReport?)
-}
-
-/// What came of a receipt by number.
-package enum ReceiptReport: Sendable, Hashable {
-    case recorded, repeated, unknownDevice, unknownMessage
 }
 
 /// What is known of one identity.

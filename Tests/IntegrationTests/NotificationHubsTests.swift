@@ -44,6 +44,7 @@ struct NotificationHubsTests {
             try await nativeTags(world)
             try await schedules(world)
             try await templates(world)
+            try await registrations(world)
             try await refusals(world)
         } catch {
             Issue.record(error)
@@ -53,7 +54,7 @@ struct NotificationHubsTests {
 
     // MARK: Calls
 
-    private struct Answer {
+    struct Answer {
         var status: Int
         var headers: HTTPHeaders
         var text: String
@@ -77,7 +78,7 @@ struct NotificationHubsTests {
         return "SharedAccessSignature sr=\(resource)&sig=\(signature)&se=\(expiry)&skn=\(name)"
     }
 
-    private func call(
+    func call(
         _ world: World,
         _ method: HTTPMethod,
         _ path: String,
@@ -96,7 +97,7 @@ struct NotificationHubsTests {
         return Answer(status: Int(response.status.code), headers: response.headers, text: String(buffer: buffer))
     }
 
-    private func send(_ world: World, _ body: String, tags: String?, _ headers: [String: String] = [:]) async throws
+    func send(_ world: World, _ body: String, tags: String?, _ headers: [String: String] = [:]) async throws
         -> Answer
     {
         var all = headers.merging(["ServiceBusNotification-Format": "apple"]) { first, _ in first }
@@ -104,7 +105,7 @@ struct NotificationHubsTests {
         return try await call(world, .POST, "/messages", body, headers: all)
     }
 
-    private func install(_ world: World, _ id: String, _ token: String, user: String, tags: [String]) async throws {
+    func install(_ world: World, _ id: String, _ token: String, user: String, tags: [String]) async throws {
         let body: JSON = [
             "installationId": .string(id), "platform": "apns", "pushChannel": .string(token), "userId": .string(user),
             "tags": .array(tags.map { .string($0) }),
@@ -114,7 +115,7 @@ struct NotificationHubsTests {
         #expect(answer.text.isEmpty)
     }
 
-    private static func token(_ number: Int) -> String { String(format: "%064X", 0xAB00 + number) }
+    static func token(_ number: Int) -> String { String(format: "%064X", 0xAB00 + number) }
 
     /// Asks until the answer is as it should be: outcomes are written a moment after the push.
     private func eventually(_ what: String, _ body: () async throws -> Bool) async throws {
@@ -126,14 +127,14 @@ struct NotificationHubsTests {
     }
 
     /// The pushes that the simulator got for a token, as headers and body.
-    private func pushes(_ world: World, _ number: Int) async throws -> [JSON] {
+    func pushes(_ world: World, _ number: Int) async throws -> [JSON] {
         let token = Self.token(number).lowercased()
         let answer = try await world.control.call("GET", "/_simulator/requests?token=\(token)&limit=50")
         return answer.json?["requests"]?.array ?? []
     }
 
     /// Waits for so many pushes to a device; the newest.
-    private func push(_ world: World, _ number: Int, count: Int) async throws -> JSON? {
+    func push(_ world: World, _ number: Int, count: Int) async throws -> JSON? {
         try await eventually("\(count) pushes to \(number)") { try await pushes(world, number).count >= count }
         let found = try await pushes(world, number)
         #expect(found.count == count, "of device \(number)")

@@ -25,15 +25,18 @@ struct ConformanceTests {
             ),
             Mount.request(.get, InstallationTests.path), Mount.request(.delete, InstallationTests.path),
             Mount.request(.get, "/hub1/messages/\(Mount.messageText)"),
+            Fixture.request("registrations/put.request.txt"), Fixture.request("registrations/newid.request.txt"),
+            Mount.request(.post, "/hub1/registrations", RegistrationTests.template()),
+            Mount.request(.get, "/hub1/registrations", query: "$filter=ChannelUri+eq+'\(Fixture.token)'&$top=5"),
+            Mount.request(.get, "/hub1/registrations/1-2-1"), Mount.request(.delete, "/hub1/registrations/1-2-1"),
+            Mount.request(.get, "/hub1/tags/seoul/registrations"),
         ]
     }
 
     static func subject() throws -> AdapterUnderTest {
         let documented = try documented().map { request in
             var request = request
-            request.route =
-                request.path.contains("installations")
-                ? "hubs.installation" : request.path.contains("messages") ? "hubs.message" : "hubs.schedule"
+            request.route = Self.route(request.path)
             return request
         }
         return AdapterUnderTest(
@@ -43,6 +46,17 @@ struct ConformanceTests {
             catchAll: ["hubs.later"],
             fault: Shape.fault
         )
+    }
+
+    private static func route(_ path: String) -> String {
+        switch path.split(separator: "/").dropFirst().first {
+        case "installations": "hubs.installation"
+        case "messages": "hubs.message"
+        case "registrations": "hubs.registration"
+        case "registrationids": "hubs.newid"
+        case "tags": "hubs.tag"
+        default: "hubs.schedule"
+        }
     }
 
     @Test(arguments: AdapterContract.rules)
@@ -98,13 +112,20 @@ struct ConformanceTests {
 
 /// What an answer may look like, from contract §3.4, §3.5, §4 and §7: the judge of everything above.
 enum Shape {
-    private static let failures: Set = [400, 401, 404, 405, 408, 413, 429, 503]
+    private static let failures: Set = [400, 401, 404, 405, 408, 410, 412, 413, 429, 503]
 
     @Sendable static func fault(_ response: VendorResponse, _ request: VendorRequest) -> String? {
         if response.status == 403 {
             return response.body.isEmpty && response.header("TrackingId") != nil ? nil : "a 403 with a body"
         }
-        guard response.header("Content-Type") == "application/xml; charset=utf-8" else { return "content type" }
+        let type = response.header("Content-Type")
+        if response.status == 200, type == "application/atom+xml; type=entry; charset=utf-8" {
+            return response.text.hasPrefix("<entry ") && response.header("ETag") != nil ? nil : "no entry"
+        }
+        if response.status == 200, type == "application/atom+xml; type=feed; charset=utf-8" {
+            return response.text.hasPrefix("<feed ") && response.text.hasSuffix("</feed>") ? nil : "no feed"
+        }
+        guard type == "application/xml; charset=utf-8" else { return "content type" }
         if failures.contains(response.status) {
             let head = "<Error><Code>\(response.status)</Code><Detail>"
             guard response.text.hasPrefix(head), response.text.hasSuffix(" AM</Detail></Error>") else {

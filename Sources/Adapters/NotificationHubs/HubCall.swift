@@ -12,13 +12,20 @@ enum HubCall: Hashable {
     case schedules
     /// One of them.
     case schedule(String)
+    /// A new id of a registration.
+    case registrationIDs
+    /// Registrations: a new one, or a list.
+    case registrations
+    case registration(String)
+    /// The list of those with a tag.
+    case tagged(String)
     /// Known, and not answered yet.
     case later
 
     /// The second part of a path, with the name of its route.
     private static let parts: KeyValuePairs = [
-        "installations": "hubs.installation", "messages": "hubs.message", "registrations": HubCall.laterRoute,
-        "registrationids": HubCall.laterRoute, "schedulednotifications": "hubs.schedule", "tags": HubCall.laterRoute,
+        "installations": "hubs.installation", "messages": "hubs.message", "registrations": "hubs.registration",
+        "registrationids": "hubs.newid", "schedulednotifications": "hubs.schedule", "tags": "hubs.tag",
         "feedbackcontainer": HubCall.laterRoute, "jobs": HubCall.laterRoute,
     ]
 
@@ -37,7 +44,11 @@ enum HubCall: Hashable {
         case ("messages", 1) where !rest[0].hasPrefix("$"): self = .message(rest[0])
         case ("schedulednotifications", 0): self = .schedules
         case ("schedulednotifications", 1): self = .schedule(rest[0])
-        case ("installations", _): return nil
+        case ("registrationids", 0): self = .registrationIDs
+        case ("registrations", 0): self = .registrations
+        case ("registrations", 1): self = .registration(rest[0])
+        case ("tags", 2) where rest[1].lowercased() == "registrations": self = .tagged(rest[0])
+        case ("installations", _), ("registrationids", _), ("registrations", _), ("tags", _): return nil
         default: self = .later  // the batch of direct sends, and the parts that are not there yet
         }
     }
@@ -47,7 +58,10 @@ enum HubCall: Hashable {
         case .installation: [.get, .put, .patch, .delete]
         case .messages, .schedules: [.post]
         case .schedule: [.delete]
-        case .message: [.get]
+        case .message, .tagged: [.get]
+        case .registrationIDs: [.post]
+        case .registrations: [.get, .post]
+        case .registration: [.get, .put, .delete]
         case .later: [.get, .put, .post, .delete, .patch]
         }
     }

@@ -65,7 +65,7 @@ struct HubsError: Error, Sendable, Hashable {
 
 /// Why a call may not be carried out. The raw value stands in logs. Texts: contract §3.4.
 enum AccessFault: String, Error, Sendable, CaseIterable {
-    case missing, malformed, expired, signature, audience, right
+    case missing, malformed, expired, signature, audience, right, manage
 
     var error: AdapterError { AdapterError(.unauthorized, field: rawValue) }
 
@@ -81,6 +81,7 @@ enum AccessFault: String, Error, Sendable, CaseIterable {
         case .signature: "InvalidSignature: The token has an invalid signature."
         case .audience: "InvalidAudience: The authorization header contains a token with a wrong audience."
         case .right: ""
+        case .manage: "Manage claim is required for this operation."
         }
     }
 }

@@ -44,6 +44,17 @@ package enum HubsLimits {
     /// 200 characters of a template's name (contract §5).
     static let templateNameCharacters = 200
 
+    /// 1,000 elements, 16 deep, 16 attributes each: a registration has fewer than a hundred.
+    static let elementCount = 1000
+    static let elementDepth = 16
+    static let attributeCount = 16
+
+    /// 100 registrations on a page (contract §5.5).
+    static let pageCount = 100
+
+    /// A day: so long the id of a deleted registration is remembered (contract §5.2).
+    static let goneFor: Duration = .seconds(86_400)
+
     /// 64 bytes of a date.
     static let dateBytes = 64
 

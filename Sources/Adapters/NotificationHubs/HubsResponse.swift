@@ -11,7 +11,77 @@ struct HubsResponse {
             return failure(HubsError(.unavailable(retryAfter: nil)))
         }
         if case .refused(let refusal) = reply { return failure(HubsError(refusal)) }
-        return success(reply, path) ?? failure(HubsError(.unavailable(retryAfter: nil)))
+        let success =
+            switch path.call {
+            case .registration, .registrations, .registrationIDs, .tagged: registration(replies, path)
+            case .installation, .messages, .message, .schedules, .schedule, .later: success(reply, path)
+            }
+        return success ?? failure(HubsError(.unavailable(retryAfter: nil)))
+    }
+
+    /// The scheme and host that locations begin with. Assumed: https, whatever the gateway itself hears: the vendor's SDKs know nothing else.
+    private var address: String { "https://\(request.authority ?? "")" }
+
+    /// Nil: replies to another call.
+    private func registration(_ replies: [Reply], _ path: HubPath) -> VendorResponse? {
+        switch (path.call, request.method, replies.first, replies.last) {
+        case (.registrationIDs, .post, .registration(.drawn(let key)), _):
+            let place =
+                "\(address)/\(PercentCoding.encode(path.hub))/registrationids/\(Registration.id(drawn: key.rawValue))\(version)"
+            return empty(201, [("Location", place)])
+        case (.registrations, .get, .registration(.listed(let found)), _):
+            return feed(RegistrationList(request, tag: nil), found, path)
+        case (.tagged(let tag), .get, .registration(.listed(let found)), _):
+            return feed(RegistrationList(request, tag: tag), found, path)
+        case (.registrations, .post, .registration(.registered(let made)), .registration(.standing(let standing?))):
+            return Registration.id(made.key).flatMap { entry($0, standing, path, isNew: true) }
+        case (.registration(let id), .put, .registration(.registered), .registration(.standing(let standing?))):
+            return entry(id, standing, path)
+        case (.registration, .delete, .registration(.registered), .registration(.unregistered)): return empty(200)
+        case (.registration(let id), .get, .registration(.standing(let standing)), _):
+            return standing.flatMap { entry(id, $0, path) } ?? failure(HubsError(404, ""))
+        case (.registration(let id), .put, .registration(.standing(let standing)), _),
+            (.registration(let id), .delete, .registration(.standing(let standing)), _):
+            return refusal(of: id, standing)
+        default: return nil
+        }
+    }
+
+    /// Why a registration was read and not written.
+    private func refusal(of id: String, _ standing: IdentityStanding?) -> VendorResponse {
+        let request = RegistrationRequest(
+            id: id,
+            request: request,
+            settings: HubsSettings(BindingSettings(tenant: "", app: ""))
+        )
+        switch request.verdict(on: standing) {
+        case .mismatch: return failure(HubsError(412, ""))
+        case .gone: return failure(HubsError(410, ""))
+        case .missing: return failure(HubsError(404, ""))
+        // It was given up on: others kept changing it.
+        case .write: return failure(HubsError(.outdated))
+        }
+    }
+
+    private static let atom = "application/atom+xml; type="
+
+    private func entry(_ id: String, _ standing: IdentityStanding, _ path: HubPath, isNew: Bool = false)
+        -> VendorResponse?
+    {
+        guard let found = Registration(id: id, standing) else { return nil }
+        let place = "\(address)/\(PercentCoding.encode(path.hub))/registrations/\(id)\(version)"
+        var extra = [("Content-Type", Self.atom + "entry; charset=utf-8"), ("ETag", found.weakTag)]
+        if isNew { extra.append(("Content-Location", place)) }
+        return body(200, found.entry(at: place, isAlone: true), extra)
+    }
+
+    private func feed(_ list: RegistrationList, _ found: [ListedIdentity], _ path: HubPath) -> VendorResponse? {
+        guard let (text, next) = try? list.feed(of: found, hub: PercentCoding.encode(path.hub), address: address) else {
+            return nil
+        }
+        var extra = [("Content-Type", Self.atom + "feed; charset=utf-8")]
+        if let next { extra.append(("x-ms-continuationtoken", next)) }
+        return body(200, text, extra)
     }
 
     /// Nil: a reply to another call.
@@ -48,13 +118,12 @@ struct HubsResponse {
     /// Contract §7: the id is the last part of the location.
     private func created(_ id: MessageID, _ path: HubPath) -> VendorResponse {
         let hub = PercentCoding.encode(path.hub)
-        // Assumed: https, whatever the gateway itself hears: the vendor's SDKs know nothing else.
         // A schedule's id has other marks (contract §7.7).
         let text = HubMessageID.text(id)
         let place =
             path.call == .schedules
             ? "schedulednotifications/\(text.replacing("-", with: "_"))" : "messages/\(text)"
-        let location = "https://\(request.authority ?? "")/\(hub)/\(place)\(version)"
+        let location = "\(address)/\(hub)/\(place)\(version)"
         return empty(201, [("Location", location)])
     }
 
@@ -84,10 +153,11 @@ struct HubsResponse {
         )
     }
 
-    private func body(_ status: Int, _ text: String) -> VendorResponse {
+    /// `extra` wins over the type that it names.
+    private func body(_ status: Int, _ text: String, _ extra: [(String, String)] = []) -> VendorResponse {
         VendorResponse(
             status: status,
-            headers: fields([Self.type, ("TrackingId", "\(TrackingID(request))_G1")]),
+            headers: fields([Self.type, ("TrackingId", "\(TrackingID(request))_G1")] + extra),
             body: Array(text.utf8)
         )
     }

@@ -1,7 +1,7 @@
 import HTTPTypes
 package import Model
 
-/// The translator of Azure Notification Hubs' data plane: installations, sends and their telemetry, behind shared access signatures.
+/// The translator of Azure Notification Hubs' data plane: installations, registrations, sends and their telemetry, behind shared access signatures.
 ///
 /// Source: the contract `protocols/azure.md`, gathered from the vendor's documents, its open SDKs and recordings of the service; what no source says is
 /// marked `Assumed:`. What of the data plane is not there yet is answered by 404 in the vendor's shape.
@@ -33,6 +33,12 @@ package struct NotificationHubsAdapter: VendorAdapter {
         case .schedules: return [try SendRequest(request, settings: own, isScheduled: true).command()]
         case .message(let text): return [.submission(.report(message: try message(text)))]
         case .schedule(let text): return [.submission(.control(.cancel, message: "\(try message(text))"))]
+        case .registrationIDs: return [try RegistrationRequest(id: nil, request: request, settings: own).command()]
+        case .registration(let id): return [try RegistrationRequest(id: id, request: request, settings: own).command()]
+        case .registrations where request.method == .post:
+            return [try RegistrationRequest(id: nil, request: request, settings: own).command()]
+        case .registrations: return [try RegistrationList(request, tag: nil).command()]
+        case .tagged(let tag): return [try RegistrationList(request, tag: tag).command()]
         case .later: throw AdapterError(.notFound, field: HubText.later)
         }
     }
@@ -40,10 +46,16 @@ package struct NotificationHubsAdapter: VendorAdapter {
     package func sequel(to replies: [Reply], of request: VendorRequest, settings: BindingSettings) throws(AdapterError)
         -> [Command]
     {
-        guard request.method == .patch, let path = HubPath(request.path), case .installation(let id) = path.call else {
-            return []
+        let own = HubsSettings(settings)
+        switch HubPath(request.path)?.call {
+        case .installation(let id) where request.method == .patch:
+            return try InstallationRequest(id: id, request: request, settings: own).sequel(to: replies)
+        case .registration(let id):
+            return try RegistrationRequest(id: id, request: request, settings: own).sequel(to: replies)
+        case .registrations where request.method == .post:
+            return try RegistrationRequest(id: nil, request: request, settings: own).sequel(to: replies)
+        default: return []  // every other call is one step
         }
-        return try InstallationRequest(id: id, request: request, settings: HubsSettings(settings)).sequel(to: replies)
     }
 
     package func encode(_ replies: [Reply], for request: VendorRequest, settings: BindingSettings) -> VendorResponse {

@@ -38,3 +38,8 @@ enum ReceiptRules {
         return time
     }
 }
+
+/// What came of a receipt by number.
+package enum ReceiptReport: Sendable, Hashable {
+    case recorded, repeated, unknownDevice, unknownMessage
+}

@@ -16,6 +16,8 @@ enum RegistrationRules {
         case .enlist(let registration, let change): UserRules.enlist(registration, change, context)
         case .assign(let key, let change): UserRules.assign(key, change, context)
         case .standing(let key): UserRules.standing(key, context)
+        case .drawKey: .settled(.registration(.drawn(VendorDeviceKey(context.identifiers.randomHex(byteCount: 16)))))
+        case .listed(let filter, let from, let limit): listed(filter, from, limit, context)
         }
     }
 
@@ -40,6 +42,22 @@ enum RegistrationRules {
                 return .refused(.unavailable(retryAfter: nil))
             }
             return .registration(.registered(registered))
+        }
+    }
+
+    private static func listed(
+        _ filter: IdentityFilter,
+        _ from: VendorDeviceKey?,
+        _ limit: Int,
+        _ context: RuleContext
+    ) -> Plan {
+        // No list begins at what cannot be stored.
+        guard Storable.isKey(from?.rawValue ?? "-") else { return .refused(.invalid("from")) }
+        guard (1...CommandLimits.listedRows).contains(limit) else {
+            return .refused(.tooMany("registrations", limit: CommandLimits.listedRows))
+        }
+        return Plan(.identities(context.scope, filter, from: from, limit: limit)) { answer in
+            if case .identities(let found) = answer { .registration(.listed(found)) } else { nil }
         }
     }
 

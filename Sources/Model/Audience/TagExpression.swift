@@ -84,6 +84,11 @@ package struct TagExpression: Sendable, Hashable {
         TagExpression(root: .all([.tag(tag), root]), tagCount: tagCount + 1)
     }
 
+    /// Those of them who do not have `tag`, which is not the caller's either.
+    package func excluding(_ tag: Tag) -> TagExpression {
+        TagExpression(root: .all([root, .not(.tag(tag))]), tagCount: tagCount + 1)
+    }
+
     /// Whether a target with exactly these tags is meant.
     package func matches(_ tags: Set<Tag>) -> Bool { Self.matches(root, tags) }
 

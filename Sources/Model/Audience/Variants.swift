@@ -24,6 +24,9 @@ extension Tag {
     /// What an identity with variants has, so that an expansion passes over all others.
     package static let hasVariants = Tag(stored: "$Variant")
 
+    /// What an identity has that is nothing but its variants: only messages for those mean it.
+    package static let onlyVariants = Tag(stored: "$VariantsOnly")
+
     /// What an identity has of which a variant has `tag`.
     package static func ofVariant(_ tag: Tag) -> Tag { Tag(stored: "$Variant:\(tag.text)") }
 }

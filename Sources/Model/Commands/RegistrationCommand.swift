@@ -16,6 +16,10 @@ package enum RegistrationCommand: Sendable, Hashable {
     /// Whose a registered device is.
     case assign(key: VendorDeviceKey, UserChange)
     case standing(key: VendorDeviceKey)
+    /// A key that nobody has: 32 lower-case hex digits.
+    case drawKey
+    /// Those that are active and whose token may be used, in the order of their keys, from `from` on.
+    case listed(IdentityFilter, from: VendorDeviceKey?, limit: Int)
 }
 
 /// Which identities a call means.
@@ -23,6 +27,25 @@ package enum IdentitySelector: Sendable, Hashable {
     case key(VendorDeviceKey)
     /// Every identity of that phone in the app.
     case phone(String)
+}
+
+/// Which registrations a list is about.
+package enum IdentityFilter: Sendable, Hashable {
+    case all
+    case token(DeviceToken)
+    /// Those who have the tag, or a variant with it.
+    case tag(Tag)
+}
+
+/// One registration in a list.
+package struct ListedIdentity: Sendable, Hashable {
+    package var key: VendorDeviceKey
+    package var standing: IdentityStanding
+
+    package init(key: VendorDeviceKey, standing: IdentityStanding) {
+        self.key = key
+        self.standing = standing
+    }
 }
 
 /// One SDK's registration of one device. Nil fields are left as they are in the store.
@@ -50,6 +73,11 @@ package struct DeviceRegistration: Sendable, Hashable {
     package var clock: DeviceClock
     /// What the attributes of the active identity must be for this to be done; nil: whatever they are.
     package var expected: JSONObject?
+
+    /// The attribute of an identity that shares its device with others of its dialect: it takes nobody's place, and nobody takes its own.
+    package static let sharingAttribute = "sharesDevice"
+
+    package var sharesDevice: Bool { attributes[Self.sharingAttribute] == true }
 
     package init(
         key: VendorDeviceKey?,
@@ -96,6 +124,8 @@ package enum RegistrationReply: Sendable, Hashable {
     case assigned(AssignedUser)
     /// Nil: it was never registered.
     case standing(IdentityStanding?)
+    case drawn(VendorDeviceKey)
+    case listed([ListedIdentity])
 }
 
 /// The state of an identity after its registration.

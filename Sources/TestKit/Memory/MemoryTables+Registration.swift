@@ -13,7 +13,14 @@ extension MemoryTables {
     ) -> Registered {
         let index = Scoped(tenant, KeyIndex(scope: scope, key: key))
         let old = identityByKey[index].flatMap { identities[Scoped(tenant, $0)] }
-        let device = placeDevice(tenant, scope, registration, known: old?.device, new: newDevice, at: at)
+        let device = placeDevice(
+            tenant,
+            scope,
+            registration,
+            known: place(tenant, old, registration),
+            new: newDevice,
+            at: at
+        )
         var row =
             old
             ?? IdentityRow(
@@ -54,6 +61,40 @@ extension MemoryTables {
             wasActive: old?.state == .active,
             replaced: replaced
         )
+    }
+
+    /// The device that an identity keeps; none where it shares one with others, whose token its new one is not.
+    private func place(_ tenant: TenantID, _ old: IdentityRow?, _ registration: DeviceRegistration) -> DeviceID? {
+        guard let old else { return nil }
+        guard registration.sharesDevice, registration.token != nil else { return old.device }
+        let others = (identitiesByDevice[Scoped(tenant, old.device)] ?? []).filter { id in
+            let other = identities[Scoped(tenant, id)]
+            return id != old.id && other?.scope == old.scope && other?.state == .active
+        }
+        return others.isEmpty ? old.device : nil
+    }
+
+    func identities(
+        _ tenant: TenantID,
+        _ scope: AppScope,
+        _ filter: IdentityFilter,
+        from: VendorDeviceKey?,
+        limit: Int
+    ) -> [ListedIdentity] {
+        let found = identities.filter {
+            $0.key.tenant == tenant && $0.value.scope == scope && $0.value.state == .active
+        }
+        return found.values.filter { row in
+            let device = devices[Scoped(tenant, row.device)]
+            guard device?.tokenState == .active, row.key.rawValue >= from?.rawValue ?? "" else { return false }
+            switch filter {
+            case .all: return true
+            case .token(let token): return device?.token == token
+            case .tag(let tag): return row.tags.contains(tag) || row.tags.contains(.ofVariant(tag))
+            }
+        }.sorted { $0.key.rawValue < $1.key.rawValue }.prefix(limit).compactMap { row in
+            standing(tenant, scope, row.key).map { ListedIdentity(key: row.key, standing: $0) }
+        }
     }
 
     /// The device of the token, else the identity's own, else a new one; with the token set.
@@ -137,6 +178,8 @@ extension MemoryTables {
     private mutating func replaceOthers(_ tenant: TenantID, _ row: IdentityRow, samePhone: Bool) -> [IdentityID] {
         var others = identitiesByDevice[Scoped(tenant, row.device)] ?? []
         if devices[Scoped(tenant, row.device)]?.token == nil { others = [] }
+        func shares(_ row: IdentityRow?) -> Bool { row?.attributes[DeviceRegistration.sharingAttribute] == true }
+        others = others.filter { !shares(row) && !shares(identities[Scoped(tenant, $0)]) }
         if samePhone, let phone = row.phone {
             others.formUnion(identitiesByPhone[Scoped(tenant, PhoneIndex(scope: row.scope, phone: phone))] ?? [])
         }

@@ -129,6 +129,8 @@ struct MemoryTables: Sendable {
             runHistory(statement, in: tenant, now: now)
         case .assignUser(let scope, let key, let change): .assigned(assignUser(tenant, scope, key, change))
         case .standing(let scope, let key): .standing(standing(tenant, scope, key))
+        case .identities(let scope, let filter, let from, let limit):
+            .identities(identities(tenant, scope, filter, from: from, limit: limit))
         case .setBadge(let scope, let holder, let count): .badge(setBadge(tenant, scope, holder, count))
         case .acknowledge(let scope, let message, let holder, let kind, let change, let at):
             acknowledge(tenant, scope, message, holder, kind, change, at: at)

@@ -81,6 +81,20 @@ enum Mount {
         }
     }
 
+    static func registered(_ key: VendorDeviceKey) -> Reply {
+        .registration(
+            .registered(
+                Registered(
+                    identity: IdentityID(UUID()),
+                    device: DeviceID(UUID()),
+                    key: key,
+                    platform: .ios,
+                    wasActive: false
+                )
+            )
+        )
+    }
+
     static let enlisted = Reply.registration(
         .enlisted(
             Registered(

@@ -25,13 +25,17 @@ struct HubGuard {
         guard let host = request.host, shown.covers(host: host, path: path.folded) else {
             throw .audience
         }
-        guard rule.rights.contains(right) else { throw .right }
+        let right = right(request)
+        guard rule.rights.contains(right) else { throw right == .manage ? .manage : .right }
     }
 
     /// Contract §3.2, 5.
-    private var right: HubRight {
+    private func right(_ request: VendorRequest) -> HubRight {
         switch path.call {
-        case .installation: .listen
+        case .installation, .registration, .registrationIDs: .listen
+        // A device looks for its own by its channel; who sees others' manages the hub.
+        case .registrations: request.method == .post || RegistrationList.isFiltered(request) ? .listen : .manage
+        case .tagged: .manage
         case .messages, .message, .schedules, .schedule: .send
         // Whoever has any right is told that it is not there.
         case .later: .listen

@@ -151,7 +151,7 @@ struct Installation: Hashable {
     private static let never = "9999-12-31T23:59:59.9999999Z"
 
     /// Each with its own name among its tags (contract §4.2).
-    private var shownTemplates: JSONObject {
+    var shownTemplates: JSONObject {
         JSONObject(
             templates.pairs.map { name, template in
                 var object = template.object ?? JSONObject()

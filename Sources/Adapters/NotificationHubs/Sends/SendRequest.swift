@@ -84,7 +84,9 @@ struct SendRequest {
     /// Everybody on the format's platform, or those of them whom the tags mean. Blank tags are nobody's wish (contract §6).
     private func audience() throws(AdapterError) -> TagExpression {
         let platform = Tag(Platform.ios)
-        return try expression()?.narrowed(to: platform) ?? TagExpression(platform)
+        let meant = try expression()?.narrowed(to: platform) ?? TagExpression(platform)
+        // A registration by template hears nothing of native sends (contract §7).
+        return meant.excluding(.onlyVariants)
     }
 
     /// Whose templates: of an installation and each of its templates together (contract §6.2).

@@ -29,8 +29,13 @@ struct TemplatePush {
     /// A header of the template, filled in; nil: it has none.
     func header(_ name: String) throws(TemplateFault) -> String? {
         let headers = template["headers"]?.object ?? JSONObject()
-        guard let text = headers.pairs.first(where: { $0.key.lowercased() == name })?.value.string else { return nil }
-        return try TemplateExpression(text).evaluated(with: values).lenientString
+        if let text = headers.pairs.first(where: { $0.key.lowercased() == name })?.value.string {
+            return try TemplateExpression(text).evaluated(with: values).lenientString
+        }
+        guard name == "apns-priority", let text = template["priority"]?.string else { return nil }
+        // Assumed: a registration's priority that is none of Apple's says nothing.
+        let priority = try TemplateExpression(text).evaluated(with: values).lenientString
+        return ["1", "5", "10"].contains(priority) ? priority : nil
     }
 
     private func filled(_ object: JSONObject, _ room: inout Int) throws(TemplateFault) -> JSONObject {

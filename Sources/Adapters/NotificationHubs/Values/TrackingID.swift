@@ -22,6 +22,18 @@ struct TrackingID: CustomStringConvertible {
     }
 }
 
+extension TrackingID {
+    /// 16 bytes that stand for these texts.
+    static func digest(_ parts: [String]) -> [UInt8] {
+        var hash = SHA256()
+        for part in parts {
+            hash.update(data: Array(part.utf8))
+            hash.update(data: [0])
+        }
+        return Array(hash.finalize().prefix(16))
+    }
+}
+
 /// How this wire spells a message's id: `73622a22797441e4b434e8c2c14112ce-20260101000000-1-1` (contract §7).
 enum HubMessageID {
     static func text(_ id: MessageID) -> String {

@@ -1,13 +1,31 @@
-/// Text inside an element.
+/// Text inside an element or an attribute.
 enum XMLText {
     /// Without what XML 1.0 has no spelling for.
     static func escape(_ text: String) -> String {
         var out = ""
-        for scalar in text.unicodeScalars {
+        for scalar in printable(text).unicodeScalars {
             switch scalar {
             case "&": out += "&amp;"
             case "<": out += "&lt;"
             case ">": out += "&gt;"
+            default: out.unicodeScalars.append(scalar)  // every other character stands for itself
+            }
+        }
+        return out
+    }
+
+    /// Between double quotes.
+    static func attribute(_ text: String) -> String { escape(text).replacing("\"", with: "&quot;") }
+
+    /// As it is, in a section of its own.
+    static func verbatim(_ text: String) -> String {
+        "<![CDATA[\(printable(text).replacing("]]>", with: "]]]]><![CDATA[>"))]]>"
+    }
+
+    private static func printable(_ text: String) -> String {
+        var out = ""
+        for scalar in text.unicodeScalars {
+            switch scalar {
             case "\t", "\n", "\r": out.unicodeScalars.append(scalar)
             case "\u{0}"..."\u{1F}", "\u{FFFE}", "\u{FFFF}": continue
             default: out.unicodeScalars.append(scalar)  // every other character stands for itself

@@ -29,16 +29,41 @@ extension PostgresCommandStore {
             BadgeSQL.standing(.id(tenant), .id(scope.app), .id(scope.vendor), .id(key))
         ) { (result) throws(PostgresError) in
             guard let row = result.first else { return .standing(nil) }
-            return .standing(
-                IdentityStanding(
-                    state: try row.word("state"),
-                    token: try row.optionalText("token").map { DeviceToken(stored: $0) },
-                    user: try row.optionalID("user_id"),
-                    tokenState: try row.word("token_state"),
-                    attributes: try row.object("attributes")
-                )
-            )
+            return .standing(try Self.standing(row))
         }
+    }
+
+    func identities(
+        _ tenant: TenantID,
+        _ scope: AppScope,
+        _ filter: IdentityFilter,
+        _ from: VendorDeviceKey?,
+        _ limit: Int
+    ) -> StoreQuestion {
+        let parameters: [PostgresValue] = [
+            .id(tenant), .id(scope.app), .id(scope.vendor), .string(from?.rawValue ?? ""), .int(limit),
+        ]
+        let statement =
+            switch filter {
+            case .all: RegistrationSQL.listedAll.with(parameters)
+            case .token(let token): RegistrationSQL.listedByToken.with(parameters + [.string(token.text)])
+            case .tag(let tag): RegistrationSQL.listedByTag.with(parameters + [.tags([tag, .ofVariant(tag)])])
+            }
+        return StoreQuestion(statement) { (result) throws(PostgresError) in
+            var found: [ListedIdentity] = []
+            for row in result { found.append(ListedIdentity(key: try row.id("key"), standing: try Self.standing(row))) }
+            return .identities(found)
+        }
+    }
+
+    private static func standing(_ row: Row) throws(PostgresError) -> IdentityStanding {
+        IdentityStanding(
+            state: try row.word("state"),
+            token: try row.optionalText("token").map { DeviceToken(stored: $0) },
+            user: try row.optionalID("user_id"),
+            tokenState: try row.word("token_state"),
+            attributes: try row.object("attributes")
+        )
     }
 
     private func reporter(_ holder: BadgeHolder) -> [PostgresValue] {

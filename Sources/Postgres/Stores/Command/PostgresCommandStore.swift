@@ -107,6 +107,7 @@ package struct PostgresCommandStore: CommandStore {
             resolveUsers(tenant, scope, users, limit, by: SubmissionSQL.resolveAliases)
         case .assignUser(let scope, let key, let change): assignUser(tenant, scope, key, change)
         case .standing(let scope, let key): standing(tenant, scope, key)
+        case .identities(let scope, let filter, let from, let limit): identities(tenant, scope, filter, from, limit)
         case .setBadge(let scope, let holder, let count): setBadge(tenant, scope, holder, count)
         case .acknowledge(let scope, let message, let holder, let kind, let change, let at):
             acknowledge(tenant, scope, message, holder, kind, change, at)

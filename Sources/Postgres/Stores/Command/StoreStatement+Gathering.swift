@@ -20,8 +20,8 @@ extension StoreStatement {
         switch self {
         case .history(_, _, let page, _): page.look == nil
         case .identity, .sender, .groups, .delivery, .undelivered, .app, .resolve, .resolveUsers, .resolveAliases,
-            .recipients, .media, .inboxMessage, .unreceived, .preferences, .numbers, .standing, .titledGroups,
-            .members, .userMessage, .unread, .expect, .report:
+            .recipients, .media, .inboxMessage, .unreceived, .preferences, .numbers, .standing, .identities,
+            .titledGroups, .members, .userMessage, .unread, .expect, .report:
             false
         case .register, .updateToken, .unregister, .registerSender, .enrolSender, .setCallback, .putVerification,
             .checkVerification, .putGroup, .deleteGroup, .changeMembers, .receipt, .touch, .accept, .control, .putMedia,
@@ -44,7 +44,7 @@ extension StoreStatement {
         case .number(_, _, let targets, _): targets.count <= Self.shortTargetLimit
         case .unregister, .deleteGroup, .groups, .changeMembers, .undelivered, .resolve, .resolveUsers,
             .resolveAliases, .recipients, .control, .putMedia, .media, .history, .inboxMessage, .poll, .unreceived,
-            .titledGroups, .members, .putVariables, .putPage, .userMessage, .unread, .report:
+            .identities, .titledGroups, .members, .putVariables, .putPage, .userMessage, .unread, .report:
             false
         }
     }

@@ -17,6 +17,28 @@ enum RegistrationSQL {
         """
     )
 
+    private static func listed(_ condition: String) -> StoreSQL {
+        StoreSQL.tenant(
+            """
+            SELECT i.key, i.state, i.user_id, i.attributes, d.token, d.token_state
+            FROM gateway.identity i
+            JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+            WHERE i.tenant_id = $1 AND i.app_id = $2 AND i.vendor = $3 AND i.key >= $4 AND i.state = 'active'
+                AND d.token_state = 'active' \(condition)
+            ORDER BY i.key LIMIT $5
+            """
+        )
+    }
+
+    static let listedAll = listed("")
+    static let listedByToken = listed("AND d.app_id = $2 AND d.token_digest = md5($6) AND d.token = $6")
+    static let listedByTag = listed(
+        """
+        AND i.identity_id IN (SELECT t.identity_id FROM gateway.identity_tag t
+            WHERE t.tenant_id = $1 AND t.app_id = $2 AND t.vendor = $3 AND t.tag = ANY ($6))
+        """
+    )
+
     static let registerSender = StoreSQL.tenant(
         """
         INSERT INTO gateway.sender (tenant_id, app_id, vendor, name, sender_id) VALUES ($1, $2, $3, $4, $5)
@@ -53,6 +75,6 @@ enum RegistrationSQL {
         register, registerTagged, registerTimed, updateToken, unregister, identity, registerSender, sender, enrol,
         setCallback,
         putVerification,
-        checkVerification, expect,
+        checkVerification, expect, listedAll, listedByToken, listedByTag,
     ]
 }

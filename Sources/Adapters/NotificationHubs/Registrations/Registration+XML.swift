@@ -1,0 +1,162 @@
+import Model
+
+// The wire's form: Atom around a description whose elements have a fixed order (contract §5.2).
+extension Registration {
+    private static let native = "AppleRegistrationDescription"
+    private static let filled = "AppleTemplateRegistrationDescription"
+
+    /// What a body says of the registration `id`.
+    ///
+    /// - Throws: `AdapterError` with the text of the answer.
+    init(id: String, xml body: [UInt8], at time: Timestamp) throws(AdapterError) {
+        let description = try Self.description(body)
+        // Older clients name the kind beside the element (contract §5.2).
+        let kind = description.name == "RegistrationDescription" ? description.attributes["type"] : description.name
+        let bare = (kind ?? "").split(separator: ":").last.map(String.init) ?? ""
+        guard bare == Self.native || bare == Self.filled else {
+            throw Self.fault("The registration '\(bare.prefix(64))' is not available on this gateway")
+        }
+        func text(_ name: String) -> String? {
+            guard let child = description.child(name), child.attributes["nil"] != "true" else { return nil }
+            return child.text
+        }
+        let channel = Self.trimmed(text("DeviceToken") ?? "")
+        self.init(id: id, channel: channel, token: try Installation.token(channel, .apns), updatedAt: time)
+        tags = try Self.tags(text("Tags") ?? "")
+        pushVariables = try Self.variables(text("PushVariables") ?? "")
+        guard bare == Self.filled else { return }
+        guard let body = text("BodyTemplate"), !body.isEmpty else {
+            throw AdapterError(.missing, field: "BodyTemplate")
+        }
+        var template = Template(name: text("TemplateName"), body: body)
+        if let name = template.name {
+            guard !name.isEmpty, name.count <= HubsLimits.templateNameCharacters else {
+                throw Self.fault("The name of a template is not valid")
+            }
+        }
+        template.expiry = try Self.filledIn(text("Expiry"), "Expiry")
+        template.priority = try Self.filledIn(text("Priority"), "Priority")
+        template.headers = try Self.headers(description.child("ApnsHeaders"))
+        self.template = template
+    }
+
+    private static func fault(_ text: String) -> AdapterError { AdapterError(.invalid, field: text) }
+
+    private static func trimmed(_ text: String) -> String {
+        let head = text.drop { $0.isWhitespace }
+        return String(head.reversed().drop { $0.isWhitespace }.reversed())
+    }
+
+    private static func description(_ body: [UInt8]) throws(AdapterError) -> XMLElement {
+        let root: XMLElement
+        do throws(XMLReader.Fault) {
+            root = try XMLReader.read(body)
+        } catch {
+            throw AdapterError(.unreadable, field: error == .tooLarge ? "The body is too large" : "The body is not XML")
+        }
+        guard root.name == "entry" else { return root }
+        guard let description = root.child("content")?.children.first else {
+            throw AdapterError(.missing, field: "content")
+        }
+        return description
+    }
+
+    /// A number or an expression; empty is an error (contract §5.2).
+    private static func filledIn(_ text: String?, _ name: String) throws(AdapterError) -> String? {
+        guard let text else { return nil }
+        guard !trimmed(text).isEmpty else { throw fault("The value of \(name) is empty") }
+        if name == "Priority", !"$.%#{".contains(text.first ?? " ") {
+            guard let number = Int(text), (0...255).contains(number) else {
+                throw fault("The value of \(name) is not valid")
+            }
+        }
+        return text
+    }
+
+    /// Separated by commas. Only the gateway says `$…` of others, but a client may name its installation and its user (contract §5).
+    private static func tags(_ text: String) throws(AdapterError) -> [String] {
+        var seen: Set<Tag> = []
+        var tags: [String] = []
+        var special: [String] = []
+        for part in text.split(separator: ",") {
+            let written = trimmed(String(part))
+            guard !written.isEmpty else { continue }
+            guard let tag = Tag(written) else {
+                guard !written.hasPrefix("$") else { throw fault("Tags can not start with $") }
+                throw fault("The tag '\(written.prefix(64))' is not valid")
+            }
+            guard seen.insert(tag).inserted else { continue }
+            if tag.isSystem { special.append(String(tag.text.prefix { $0 != ":" })) }
+            tags.append(written)
+        }
+        guard Set(special).count == special.count else { throw fault("There may be one installation and one user") }
+        guard tags.count <= HubsLimits.tagCount else {
+            throw fault("There may be at most \(HubsLimits.tagCount) tags")
+        }
+        return tags
+    }
+
+    private static func variables(_ text: String) throws(AdapterError) -> JSONObject {
+        guard !trimmed(text).isEmpty else { return JSONObject() }
+        guard let object = (try? JSONParser.parse(text))?.object, object.pairs.allSatisfy({ $0.value.string != nil })
+        else { throw fault("The value of PushVariables is not an object of strings") }
+        return object
+    }
+
+    private static func headers(_ element: XMLElement?) throws(AdapterError) -> JSONObject {
+        var headers = JSONObject()
+        for header in element?.children ?? [] {
+            let name = trimmed(header.child("Header")?.text ?? "")
+            guard name.lowercased().hasPrefix("apns-") else {
+                throw fault("A header of a template does not begin with apns-")
+            }
+            headers[name] = .string(header.child("Value")?.text ?? "")
+        }
+        return headers
+    }
+
+    // MARK: Writing
+
+    private static let connect = "http://schemas.microsoft.com/netservices/2010/10/servicebus/connect"
+    private static let schema = "http://www.w3.org/2001/XMLSchema-instance"
+    private static let metadata = "http://schemas.microsoft.com/ado/2007/08/dataservices/metadata"
+    static let atom = "http://www.w3.org/2005/Atom"
+
+    /// How the version of it is written in a header.
+    var weakTag: String { "W/\"\(etag)\"" }
+
+    /// The entry as an answer of its own, or, without its namespace, in a feed. `place`: its address.
+    func entry(at place: String, isAlone: Bool) -> String {
+        let space = isAlone ? " xmlns=\"\(Self.atom)\"" : ""
+        let time = HubTime.iso(updatedAt)
+        let link = XMLText.attribute(place)
+        return
+            "<entry a:etag=\"\(XMLText.attribute(weakTag))\"\(space) xmlns:a=\"\(Self.metadata)\"><id>\(XMLText.escape(place))</id>"
+            + "<title type=\"text\">\(XMLText.escape(id))</title><published>\(time)</published><updated>\(time)</updated>"
+            + "<link rel=\"self\" href=\"\(link)\"/><content type=\"application/xml\">\(description)</content></entry>"
+    }
+
+    /// In the order that .NET's reader needs.
+    var description: String {
+        let name = template == nil ? Self.native : Self.filled
+        func element(_ name: String, _ text: String) -> String { "<\(name)>\(XMLText.escape(text))</\(name)>" }
+        // The SDK for iOS needs the zone (contract §5.2).
+        var text =
+            "<\(name) xmlns=\"\(Self.connect)\" xmlns:i=\"\(Self.schema)\"><ETag>\(etag)</ETag>"
+            + "<ExpirationTime>9999-12-31T23:59:59.999Z</ExpirationTime>" + element("RegistrationId", id)
+        if !tags.isEmpty { text += element("Tags", tags.joined(separator: ",")) }
+        if !pushVariables.isEmpty { text += element("PushVariables", JSONWriter.text(.object(pushVariables))) }
+        text += element("DeviceToken", channel)
+        if let template {
+            text += "<BodyTemplate>\(XMLText.verbatim(template.body))</BodyTemplate>"
+            text += template.expiry.map { element("Expiry", $0) } ?? "<Expiry i:nil=\"true\"/>"
+            if let name = template.name { text += element("TemplateName", name) }
+            if let priority = template.priority { text += element("Priority", priority) }
+            let headers = template.headers.pairs.map { name, value in
+                "<ApnsHeader>\(element("Header", name))\(element("Value", value.string ?? ""))</ApnsHeader>"
+            }
+            text += "<ApnsHeaders>\(headers.joined())</ApnsHeaders>"
+        }
+        return text + "</\(name)>"
+    }
+}

@@ -1,0 +1,166 @@
+import Model
+
+/// One registration of an Apple device, native or by template (contract §5).
+struct Registration: Hashable {
+    /// What a registration by template fills.
+    struct Template: Hashable {
+        /// Nil: it was given none.
+        var name: String?
+        var body: String
+        var expiry: String?
+        var priority: String?
+        /// By name, as they came.
+        var headers = JSONObject()
+
+        /// What its only variant is called.
+        var variant: String { name ?? "$Default" }
+    }
+
+    let id: String
+    /// As it came: clients look for it in capitals.
+    var channel: String
+    var token: DeviceToken
+    var tags: [String] = []
+    var template: Template?
+    var pushVariables = JSONObject()
+    /// Counted up with every write; 1 at first.
+    var etag = 1
+    var updatedAt: Timestamp
+
+    /// Identities of installations have no such mark in their keys.
+    private static let keyPrefix = "r/"
+
+    static func key(_ id: String) -> VendorDeviceKey { VendorDeviceKey(keyPrefix + id) }
+
+    /// The registration that has this key; nil: it is not one's.
+    static func id(_ key: VendorDeviceKey) -> String? {
+        key.rawValue.hasPrefix(keyPrefix) ? String(key.rawValue.dropFirst(keyPrefix.count)) : nil
+    }
+
+    /// An id as the vendor makes them, of 32 hex digits: two large decimals and a number of a shard.
+    static func id(drawn digits: String) -> String {
+        let halves = [digits.prefix(16), digits.dropFirst(16).prefix(16)].map { (UInt64($0, radix: 16) ?? 0) >> 1 }
+        return "\(halves[0])-\(halves[1])-1"
+    }
+
+    init(id: String, channel: String, token: DeviceToken, updatedAt: Timestamp) {
+        self.id = id
+        self.channel = channel
+        self.token = token
+        self.updatedAt = updatedAt
+    }
+
+    // MARK: What is stored
+
+    /// The registration of it. `expected`: what its attributes must still be.
+    func command(_ settings: HubsSettings, expected: JSONObject?) -> Command {
+        var registration = DeviceRegistration(
+            key: Self.key(id),
+            platform: .ios,
+            environment: settings.environment,
+            token: token,
+            attributes: attributes,
+            tags: modelTags
+        )
+        registration.expected = expected
+        return .registration(.register(registration))
+    }
+
+    /// Its own tags, and those by which sends find it. One by template is for sends by template alone.
+    private var modelTags: [Tag] {
+        let own = tags.compactMap { Tag($0) } + [Tag(Platform.ios)]
+        return template == nil ? own : own + [.hasVariants, .onlyVariants]
+    }
+
+    private var attributes: JSONObject {
+        var object: JSONObject = ["etag": .int(etag), "updatedAt": .int(updatedAt.milliseconds)]
+        object[DeviceRegistration.sharingAttribute] = true
+        if channel != channel.lowercased() { object["spelling"] = "upper" }
+        if !tags.isEmpty { object["tags"] = .array(tags.map { .string($0) }) }
+        if !pushVariables.isEmpty { object["pushVariables"] = .object(pushVariables) }
+        guard let template else { return object }
+        var stored: JSONObject = ["body": .string(template.body)]
+        stored["expiry"] = template.expiry.map { .string($0) }
+        stored["priority"] = template.priority.map { .string($0) }
+        if !template.headers.isEmpty { stored["headers"] = .object(template.headers) }
+        object["templateName"] = template.name.map { .string($0) }
+        object["templates"] = .object(JSONObject([(template.variant, .object(stored))]))
+        object[Variants.attribute] = .object(JSONObject([(template.variant, .array([]))]))
+        return object
+    }
+
+    /// What is left of one that was deleted.
+    static func tombstone(_ id: String, at time: Timestamp, expected: JSONObject) -> Command {
+        var attributes: JSONObject = ["removedAt": .int(time.milliseconds)]
+        attributes[DeviceRegistration.sharingAttribute] = true
+        var registration = DeviceRegistration(key: key(id), platform: .ios, attributes: attributes)
+        registration.expected = expected
+        return .registration(.register(registration))
+    }
+
+    /// The registration that is stored as `standing`; nil where there is none now. One whose token Apple called dead is gone (contract §11.7).
+    init?(id: String, _ standing: IdentityStanding) {
+        let stored = standing.attributes
+        guard standing.state == .active, standing.tokenState == .active, let token = standing.token,
+            let etag = Self.etag(standing)
+        else { return nil }
+        self.init(
+            id: id,
+            channel: stored["spelling"] == "upper" ? token.text.uppercased() : token.text,
+            token: token,
+            updatedAt: Timestamp(milliseconds: stored["updatedAt"]?.int ?? 0)
+        )
+        self.etag = etag
+        tags = (stored["tags"]?.array ?? []).compactMap(\.string)
+        pushVariables = stored["pushVariables"]?.object ?? JSONObject()
+        guard let template = stored["templates"]?.object?.pairs.first?.value, let body = template["body"]?.string else {
+            return
+        }
+        self.template = Template(
+            name: stored["templateName"]?.string,
+            body: body,
+            expiry: template["expiry"]?.string,
+            priority: template["priority"]?.string,
+            headers: template["headers"]?.object ?? JSONObject()
+        )
+    }
+
+    /// Nil: not a registration that stands.
+    static func etag(_ standing: IdentityStanding) -> Int? {
+        guard standing.state == .active else { return nil }
+        return standing.attributes["etag"]?.int.flatMap { Int(exactly: $0) }
+    }
+
+    // MARK: What an installation is in a list
+
+    /// One native registration and one per template (contract §5.6). Assumed: their ids can only be looked at, in lists.
+    static func all(of installation: Installation, updatedAt: Timestamp) -> [Registration] {
+        guard installation.network == .apns else { return [] }
+        var system = ["$InstallationId:{\(installation.id)}"]
+        if let user = installation.user { system.append("$UserId:{\(user)}") }
+        func one(_ part: String) -> Registration {
+            Registration(
+                id: id(drawn: HexCoding.encode(TrackingID.digest([installation.id, part]))),
+                channel: installation.channel,
+                token: installation.token,
+                updatedAt: updatedAt
+            )
+        }
+        var native = one("")
+        native.tags = installation.tags + system
+        native.pushVariables = installation.pushVariables
+        let filled = installation.shownTemplates.pairs.map { name, template in
+            var filled = one("t/" + name)
+            filled.tags = (template["tags"]?.array ?? []).compactMap(\.string) + system
+            filled.pushVariables = installation.pushVariables
+            filled.template = Template(
+                name: name,
+                body: template["body"]?.string ?? "",
+                expiry: template["expiry"]?.string,
+                headers: template["headers"]?.object ?? JSONObject()
+            )
+            return filled
+        }
+        return [native] + filled
+    }
+}

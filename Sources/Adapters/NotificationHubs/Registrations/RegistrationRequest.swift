@@ -1,0 +1,99 @@
+import HTTPTypes
+import Model
+
+/// The calls of one registration (contract §5.1 to §5.4). Each reads first: what was deleted is gone, and versions count up.
+struct RegistrationRequest {
+    /// Nil: the gateway gives one out.
+    let id: String?
+    let request: VendorRequest
+    let settings: HubsSettings
+
+    /// What a call may do to what it found.
+    enum Verdict: Hashable {
+        /// `etag`: the version it becomes; `expected`: what it must still be.
+        case write(etag: Int, expected: JSONObject?)
+        /// 412: the caller knows another version.
+        case mismatch
+        /// 410: deleted lately, so that the caller asks for a new id.
+        case gone
+        /// 404.
+        case missing
+    }
+
+    /// - Throws: `AdapterError` with the text of the answer.
+    func command() throws(AdapterError) -> Command {
+        guard let id else {
+            if request.method == .post, !isDraw { _ = try registration("-") }
+            return .registration(.drawKey)
+        }
+        // Its key has two more characters than an id may have.
+        guard Installation.isIdentifier(id) else {
+            throw AdapterError(.invalid, field: "The registration id is not valid")
+        }
+        if request.method == .put { _ = try registration(id) }
+        return .registration(.standing(key: Registration.key(id)))
+    }
+
+    /// Writes what was read, and begins anew where somebody was faster.
+    ///
+    /// - Throws: `AdapterError` for a body that `command` has refused before.
+    func sequel(to replies: [Reply]) throws(AdapterError) -> [Command] {
+        switch replies.first {
+        case .registration(.drawn(let key)) where !isDraw:
+            let id = Registration.id(drawn: key.rawValue)
+            return try writing(id, etag: 1, expected: nil)
+        case .registration(.standing(let standing)):
+            guard let id, request.method != .get, replies.count == 1 else { return [] }
+            guard case .write(let etag, let expected) = verdict(on: standing) else { return [] }
+            guard request.method == .delete else { return try writing(id, etag: etag, expected: expected) }
+            let key = Registration.key(id)
+            return [
+                Registration.tombstone(id, at: request.receivedAt, expected: expected ?? JSONObject()),
+                .registration(.unregister(.key(key))),
+            ]
+        case .refused(.outdated):
+            return id.map { [.registration(.standing(key: Registration.key($0)))] } ?? []
+        default: return []  // done, or refused for good
+        }
+    }
+
+    func verdict(on standing: IdentityStanding?) -> Verdict {
+        guard let standing, let etag = Registration.etag(standing) else {
+            if isLately(standing) { return request.method == .delete ? .missing : .gone }
+            return request.method == .delete || wanted != nil ? .missing : .write(etag: 1, expected: nil)
+        }
+        if let wanted, wanted != "*", wanted != "\(etag)" { return .mismatch }
+        // It wraps only in what somebody stored by another way.
+        return .write(etag: etag &+ 1, expected: standing.attributes)
+    }
+
+    /// Deleted within a day (contract §5.2).
+    private func isLately(_ standing: IdentityStanding?) -> Bool {
+        guard let standing, standing.state != .active, let removed = standing.attributes["removedAt"]?.int else {
+            return false
+        }
+        return Timestamp(milliseconds: removed) + HubsLimits.goneFor > request.receivedAt
+    }
+
+    /// Only a new id is asked for.
+    private var isDraw: Bool { HubPath(request.path)?.call == .registrationIDs }
+
+    /// The version that the caller knows: `"1"`, `W/"1"` or `*`; nil: any, or none.
+    private var wanted: String? {
+        guard let text = request.header("If-Match"), !text.isEmpty else { return nil }
+        return String(text.hasPrefix("W/") ? text.dropFirst(2) : text[...]).replacing("\"", with: "")
+    }
+
+    private func registration(_ id: String) throws(AdapterError) -> Registration {
+        try Registration(id: id, xml: request.body, at: request.receivedAt)
+    }
+
+    private func writing(_ id: String, etag: Int, expected: JSONObject?) throws(AdapterError) -> [Command] {
+        var registration = try registration(id)
+        registration.etag = etag
+        return [
+            registration.command(settings, expected: expected),
+            .registration(.standing(key: Registration.key(id))),
+        ]
+    }
+}

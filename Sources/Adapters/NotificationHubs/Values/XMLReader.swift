@@ -1,0 +1,192 @@
+/// One element of a document, with what stands in it. Names are local: a namespace's prefix is cut off.
+struct XMLElement: Hashable {
+    let name: String
+    let attributes: [String: String]
+    /// All text directly inside, entities resolved.
+    fileprivate(set) var text = ""
+    fileprivate(set) var children: [XMLElement] = []
+
+    func child(_ name: String) -> XMLElement? { children.first { $0.name == name } }
+}
+
+/// Reads the small documents of registrations: elements, attributes, text, CDATA, comments.
+///
+/// No document type and no entities but XML's own five and those that name a character: nothing that a peer defines is ever expanded. Values in,
+/// values out; every count has a limit.
+struct XMLReader {
+    enum Fault: Error, Hashable {
+        /// Not well-formed, or not UTF-8.
+        case syntax
+        /// A document type, or an entity that it would define.
+        case forbidden
+        /// Over one of the limits.
+        case tooLarge
+    }
+
+    private let bytes: [UInt8]
+    private var place = 0
+    /// The elements that are open, the outermost first. A list, so that depth costs no stack.
+    private var open: [XMLElement] = []
+    private var root: XMLElement?
+    private var count = 0
+
+    /// The outermost element of a document.
+    ///
+    /// - Throws: `Fault`.
+    static func read(_ bytes: [UInt8]) throws(Fault) -> XMLElement {
+        guard bytes.count <= HubsLimits.bodyBytes else { throw .tooLarge }
+        guard String(validating: bytes, as: UTF8.self) != nil else { throw .syntax }
+        let hasMark = bytes.starts(with: [0xEF, 0xBB, 0xBF])
+        var reader = XMLReader(hasMark ? Array(bytes.dropFirst(3)) : bytes)
+        return try reader.document()
+    }
+
+    private init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+    private mutating func document() throws(Fault) -> XMLElement {
+        while place < bytes.count {
+            if at("<![CDATA[") {
+                try add(String(decoding: try upTo("]]>", after: 9), as: UTF8.self))
+            } else if at("<!--") {
+                _ = try upTo("-->", after: 4)
+            } else if at("<?") {
+                _ = try upTo("?>", after: 2)
+            } else if at("<!") {
+                throw .forbidden
+            } else if at("</") {
+                try close()
+            } else if at("<") {
+                try begin()
+            } else {
+                let end = bytes[place...].firstIndex(of: UInt8(ascii: "<")) ?? bytes.count
+                try add(try resolved(bytes[place..<end]))
+                place = end
+            }
+        }
+        guard open.isEmpty, let root else { throw .syntax }
+        return root
+    }
+
+    private func at(_ mark: String) -> Bool { bytes[place...].starts(with: mark.utf8) }
+
+    /// What stands before `mark`, from `start` bytes on; behind the mark it goes on.
+    private mutating func upTo(_ mark: String, after start: Int) throws(Fault) -> ArraySlice<UInt8> {
+        let begin = place + start
+        guard begin <= bytes.count, let range = bytes[begin...].firstRange(of: Array(mark.utf8)) else { throw .syntax }
+        place = range.upperBound
+        return bytes[begin..<range.lowerBound]
+    }
+
+    private mutating func add(_ text: String) throws(Fault) {
+        guard let last = open.indices.last else {
+            // Around the outermost element there is room for nothing but blanks.
+            guard text.utf8.allSatisfy({ Self.isBlank($0) }) else { throw .syntax }
+            return
+        }
+        open[last].text += text
+    }
+
+    private mutating func close() throws(Fault) {
+        let name = Self.local(try upTo(">", after: 2))
+        guard let element = open.popLast(), element.name == name else { throw .syntax }
+        try finish(element)
+    }
+
+    private mutating func finish(_ element: XMLElement) throws(Fault) {
+        if let last = open.indices.last {
+            open[last].children.append(element)
+        } else {
+            guard root == nil else { throw .syntax }
+            root = element
+        }
+    }
+
+    private mutating func begin() throws(Fault) {
+        place += 1
+        let name = name()
+        guard !name.isEmpty else { throw .syntax }
+        count += 1
+        guard count <= HubsLimits.elementCount, open.count < HubsLimits.elementDepth else { throw .tooLarge }
+        var attributes: [String: String] = [:]
+        while true {
+            let hasBlank = skipBlanks()
+            if at("/>") {
+                place += 2
+                try finish(XMLElement(name: Self.local(name), attributes: attributes))
+                return
+            }
+            if at(">") {
+                place += 1
+                open.append(XMLElement(name: Self.local(name), attributes: attributes))
+                return
+            }
+            guard hasBlank, attributes.count < HubsLimits.attributeCount else { throw .syntax }
+            let (key, value) = try attribute()
+            // A prefix does not part two of them here: what this wire has is told apart by its local name.
+            guard attributes.updateValue(value, forKey: key) == nil || key.hasPrefix("xmlns") else { throw .syntax }
+        }
+    }
+
+    private mutating func attribute() throws(Fault) -> (String, String) {
+        let name = name()
+        skipBlanks()
+        guard !name.isEmpty, at("=") else { throw .syntax }
+        place += 1
+        skipBlanks()
+        guard place < bytes.count, bytes[place] == UInt8(ascii: "\"") || bytes[place] == UInt8(ascii: "'") else {
+            throw .syntax
+        }
+        let value = try upTo(bytes[place] == UInt8(ascii: "'") ? "'" : "\"", after: 1)
+        guard !value.contains(UInt8(ascii: "<")) else { throw .syntax }
+        let isSpace = name.starts(with: "xmlns".utf8)
+        return (isSpace ? String(decoding: name, as: UTF8.self) : Self.local(name), try resolved(value))
+    }
+
+    /// The bytes of a name; none where there is none.
+    private mutating func name() -> ArraySlice<UInt8> {
+        let begin = place
+        while place < bytes.count, !Self.isBlank(bytes[place]), !"<>/=\"'&".utf8.contains(bytes[place]) { place += 1 }
+        return bytes[begin..<place]
+    }
+
+    @discardableResult private mutating func skipBlanks() -> Bool {
+        let begin = place
+        while place < bytes.count, Self.isBlank(bytes[place]) { place += 1 }
+        return place > begin
+    }
+
+    private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D }
+
+    private static func local(_ name: ArraySlice<UInt8>) -> String {
+        let bare = name.prefix { !isBlank($0) }
+        let from = bare.firstIndex(of: UInt8(ascii: ":")).map { $0 + 1 } ?? bare.startIndex
+        return String(decoding: bare[from...], as: UTF8.self)
+    }
+
+    private static let entities = ["amp": "&", "lt": "<", "gt": ">", "quot": "\"", "apos": "'"]
+
+    private func resolved(_ raw: ArraySlice<UInt8>) throws(Fault) -> String {
+        var text = ""
+        for (index, part) in raw.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false).enumerated() {
+            guard index > 0 else {
+                text += String(decoding: part, as: UTF8.self)
+                continue
+            }
+            guard let end = part.firstIndex(of: UInt8(ascii: ";")) else { throw .syntax }
+            text += try Self.entity(String(decoding: part[..<end], as: UTF8.self))
+            text += String(decoding: part[(end + 1)...], as: UTF8.self)
+        }
+        return text
+    }
+
+    private static func entity(_ name: String) throws(Fault) -> String {
+        if let known = entities[name] { return known }
+        guard name.hasPrefix("#"), name.utf8.count <= 10 else { throw .forbidden }
+        let digits = name.dropFirst()
+        let value = digits.hasPrefix("x") ? UInt32(digits.dropFirst(), radix: 16) : UInt32(digits, radix: 10)
+        guard let value, let scalar = Unicode.Scalar(value), value >= 0x20 || [0x09, 0x0A, 0x0D].contains(value) else {
+            throw .syntax
+        }
+        return String(Character(scalar))
+    }
+}
