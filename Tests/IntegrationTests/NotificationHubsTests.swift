@@ -423,7 +423,7 @@ struct NotificationHubsTests {
         let large = try await send(world, String(repeating: "x", count: 70_000), tags: nil)
         #expect(large.status == 413)
         #expect(large.text.hasPrefix("<Error><Code>413</Code>"))
-        for path in ["/registrations/1", "/registrationids", "/messages/$batch"] {
+        for path in ["/registrations/1/2", "/registrationids/1", "/messages/$batch"] {
             let answer = try await call(world, .POST, path, "{}")
             #expect(answer.status == 404, "\(path)")
             #expect(answer.text.hasPrefix("<Error><Code>404</Code>"), "\(path)")
