@@ -138,6 +138,12 @@ struct TrackTests {
             answer.json?["errors"]
                 == [["type": "'external_id' is not valid", "input_array": "attributes", "index": 0]]
         )
+        // As the gateway answers a key that nobody has: one refusal, before the body is looked at.
+        for body in [Self.tokens, "{}", #"{"attributes":7}"#] {
+            let call = Mount.request("/users/track", body)
+            let stranger = Mount.adapter.encode([.refused(.unknownBinding)], for: call, settings: .unbound)
+            #expect(stranger.status == 401, "\(body)")
+        }
         let down = Mount.answer(request) { _ in .refused(.unavailable(retryAfter: nil)) }
         #expect(down.status == 503)
         #expect(down.header("Retry-After") != nil)

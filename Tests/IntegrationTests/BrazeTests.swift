@@ -152,6 +152,7 @@ struct BrazeTests {
 
     // §5.1: a token comes twice, with and without an id of its device, and its user is rung once.
     private func tracks(_ world: World) async throws {
+        #expect(try await call(world, "/users/track", "{}", key: "nobody's").status == 401)
         for (number, device) in [(8, #","device_id":"d-8""#), (9, "")] {
             let body = """
                 {"attributes":[{"external_id":"t-\(number)","push_tokens":\

@@ -20,6 +20,11 @@ struct BrazeResponse {
     }
 
     private func tracked(_ replies: [Reply]) -> VendorResponse {
+        // A key that leads nowhere comes as one refusal, whatever the body is.
+        for case .refused(let refusal) in replies {
+            if case .invalid = refusal { continue }
+            return failure(BrazeError(refusal))
+        }
         do throws(AdapterError) {
             let track = try UsersTrack(try request.brazeBody())
             switch track.outcome(replies) {
