@@ -16,7 +16,10 @@ struct ConformanceTests {
         AdapterUnderTest(
             adapter: BrazeAdapter(),
             settings: Mount.settings,
-            documented: [Mount.request("/messages/send", try Fixture.text("messages/send.request.json"))],
+            documented: [
+                Mount.request("/messages/send", try Fixture.text("messages/send.request.json")),
+                Mount.request("/users/track", TrackTests.tokens),
+            ],
             catchAll: [BrazeCall.laterRoute],
             fault: Self.fault
         )
@@ -46,12 +49,22 @@ struct ConformanceTests {
         }
         guard let body = response.json?.object else { return "no object" }
         if response.status == 201 {
+            if request.path == "/users/track" {
+                let known: Set = [
+                    "message", "errors", "attributes_processed", "events_processed", "purchases_processed",
+                ]
+                let count = body["attributes_processed"]?.int ?? 0
+                return known.isSuperset(of: body.keys) && body["message"] == "success" && count > 0
+                    ? nil : "a success without its fields"
+            }
             let isDispatch = body["dispatch_id"]?.string?.count == 32 && body.count == 2
             return isDispatch && body["message"] == "success" ? nil : "a success without its fields"
         }
         guard [400, 401, 404, 408, 413, 429, 503].contains(response.status) else { return "status \(response.status)" }
         if [429, 503].contains(response.status), response.header("Retry-After") == nil { return "no Retry-After" }
-        guard body.count == 1, let text = (body["message"] ?? body["error"])?.string, !text.isEmpty else {
+        let isTracked = request.path == "/users/track" && response.status == 400 && body["errors"]?.array != nil
+        guard body.count == (isTracked ? 2 : 1), let text = (body["message"] ?? body["error"])?.string, !text.isEmpty
+        else {
             return "an error without its text"
         }
         return nil

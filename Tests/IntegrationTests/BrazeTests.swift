@@ -25,6 +25,7 @@ struct BrazeTests {
             try await importDevices(world)
             try await sends(world)
             try await broadcast(world)
+            try await tracks(world)
             try await refusals(world)
         } catch {
             Issue.record(error)
@@ -125,7 +126,7 @@ struct BrazeTests {
             #expect(answer.json == ["message": "Invalid API Key"])
             #expect(answer.headers.first(name: "content-type") == "application/json")
         }
-        for path in ["/users/track", "/users/track/", "/canvas/trigger/send", "/api/v3/data", "/messages/x"] {
+        for path in ["/users/delete", "/users/track/x", "/canvas/trigger/send", "/api/v3/data", "/messages/x"] {
             let answer = try await call(world, path, "{}")
             #expect(answer.status == 404, "\(path)")
             #expect(answer.json == ["message": "Not Found"])
@@ -148,6 +149,35 @@ struct BrazeTests {
             type: "application/x-ndjson"
         )
         try #require((200...202).contains(answer.status), "\(answer.text)")
+    }
+
+    // §5.1: a token comes twice, with and without an id of its device, and its user is rung once.
+    private func tracks(_ world: World) async throws {
+        #expect(try await call(world, "/users/track", "{}", key: "nobody's").status == 401)
+        for (number, device) in [(8, #","device_id":"d-8""#), (9, "")] {
+            let body = """
+                {"attributes":[{"external_id":"t-\(number)","push_tokens":\
+                [{"app_id":"11111111-2222-4333-8444-555555555555","token":"\(Self.token(number))"\(device)}]},\
+                {"external_id":"t-\(number)","first_name":"Mina"}]}
+                """
+            for _ in 0..<2 {
+                let answer = try await call(world, "/users/track", body, key: Self.trackKey)
+                #expect(answer.status == 201, "\(answer.text)")
+                #expect(answer.json?["attributes_processed"] == 1)
+                #expect(answer.json?["errors"]?.array?.count == 1)
+            }
+            let send = #"{"external_user_ids":["t-\#(number)"],"messages":{"apple_push":{"alert":"Hi"}}}"#
+            #expect(try await call(world, "/messages/send", send).status == 201)
+            _ = try await push(world, number, count: 1)
+        }
+        let count = try await world.value(
+            "SELECT count(*)::text AS value FROM gateway.identity WHERE vendor = 'braze' AND user_id LIKE 't-%'"
+        )
+        #expect(count == "2")
+        // Nothing usable becomes commands, and the answer is the vendor's all the same (§4.2).
+        let nothing = try await call(world, "/users/track", #"{"events":[{"external_id":"t-8","name":"e"}]}"#)
+        #expect(nothing.status == 400)
+        #expect(nothing.json?["errors"]?.array?.count == 1, "\(nothing.text)")
     }
 
     // §5.5, §6.2, §6.4

@@ -1,7 +1,7 @@
 import HTTPTypes
 package import Model
 
-/// The translator of Braze's REST interface: sends to users, behind keys with permissions.
+/// The translator of Braze's REST interface: sends to users and their tokens, behind keys with permissions.
 ///
 /// Source: the contract `protocols/braze.md`, gathered from the vendor's public documents; what no source says is marked `Assumed:`. What of the
 /// interface is not there yet is answered by 404 in the vendor's shape. Nothing of the vendor's SDKs is used.
@@ -31,6 +31,7 @@ package struct BrazeAdapter: VendorAdapter {
         }
         switch call {
         case .send: return [try MessagesSend(try request.brazeBody(), at: request.receivedAt).command()]
+        case .track: return try UsersTrack(try request.brazeBody()).commands
         }
     }
 

@@ -4,11 +4,13 @@ import Model
 /// One call of the REST interface that is answered.
 enum BrazeCall: String, CaseIterable {
     case send = "/messages/send"
+    case track = "/users/track"
 
     /// What a key must be permitted (contract §4.1).
     var permission: String {
         switch self {
         case .send: "messages.send"
+        case .track: "users.track"
         }
     }
 

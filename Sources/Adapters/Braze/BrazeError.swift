@@ -66,6 +66,8 @@ enum BrazeText {
     static let pushTooLong = "Apple Push Length Exceeded"
     static let tooLong = "Max Input Length Exceeded"
     static let tooManyRecipients = "The max number of external_ids and aliases per request was exceeded"
+    static let user = "'external_id', 'braze_id', 'user_alias', 'email' or 'phone' is required"
+    static let noData = "Valid data must be provided in the 'attributes', 'events', or 'purchases' fields."
     static let throttled = "Too many requests"
     static let trouble = "Internal Server Error"
     static let broadcast = "'broadcast' may not be combined with recipients"

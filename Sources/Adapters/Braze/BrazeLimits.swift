@@ -14,6 +14,12 @@ package enum BrazeLimits {
     /// 50 recipients of a call.
     static let recipientCount = 50
 
+    /// 75 elements of each array of a call.
+    static let trackCount = 75
+
+    /// 100 tokens of a call: they share one transaction, which must stay short. The vendor names no limit.
+    static let tokenCount = 100
+
     /// 1,912 bytes of payload by the vendor's rule, although APNs takes 4,096: callers rely on it (contract §6.1).
     static let payloadBytes = 1912
 

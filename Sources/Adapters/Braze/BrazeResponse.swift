@@ -8,6 +8,7 @@ struct BrazeResponse {
     init(_ request: VendorRequest) { self.request = request }
 
     func answer(_ replies: [Reply]) -> VendorResponse {
+        if request.canonicalPath == BrazeCall.track.rawValue { return tracked(replies) }
         switch replies.first {
         case .refused(let refusal)?: return failure(BrazeError(refusal))
         case .submission(.accepted(let id, recipients: _))?:
@@ -15,6 +16,28 @@ struct BrazeResponse {
             return success(["dispatch_id": .string(HexCoding.encode(id.rawValue.bytes))])
         case .registration, .preference, .receipt, .inbox, .submission, .media, .badge, nil:
             return failure(BrazeError(.unavailable(retryAfter: nil)))
+        }
+    }
+
+    private func tracked(_ replies: [Reply]) -> VendorResponse {
+        // A key that leads nowhere comes as one refusal, whatever the body is.
+        for case .refused(let refusal) in replies {
+            if case .invalid = refusal { continue }
+            return failure(BrazeError(refusal))
+        }
+        do throws(AdapterError) {
+            let track = try UsersTrack(try request.brazeBody())
+            switch track.outcome(replies) {
+            case .failure(let error): return failure(error)
+            case .success(let facts):
+                if facts["attributes_processed"]?.int ?? 0 > 0 { return success(facts) }
+                // Nothing usable (contract §4.2).
+                var body: JSONObject = ["message": .string(BrazeText.noData)]
+                body["errors"] = facts["errors"]
+                return response(400, body, remaining: budget.limit - 1)
+            }
+        } catch {
+            return failure(BrazeError(error))
         }
     }
 

@@ -46,7 +46,7 @@ enum Mount {
         headers[.contentType] = "application/json"
         headers[.authorization] = key.map { "Bearer \($0)" }
         return VendorRequest(
-            route: "braze.send",
+            route: path == "/users/track" ? "braze.track" : "braze.send",
             method: method,
             path: path,
             query: query,

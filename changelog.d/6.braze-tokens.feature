@@ -1,0 +1,1 @@
+Back ends of Braze can register Apple push tokens of users by external id with `POST /users/track`; an element with attributes, and every event or purchase, is answered with an error of its own until they are kept.
