@@ -25,7 +25,14 @@ struct NotificationHubsTests {
             "POST /{hub}/messages",
             "POST /{hub}/messages?direct",
             "GET /{hub}/messages/{id}",
-            "POST /{hub}/schedulednotifications"
+            "POST /{hub}/schedulednotifications",
+            "POST /{hub}/messages by template",
+            "POST /{hub}/registrationids",
+            "POST /{hub}/registrations",
+            "PUT /{hub}/registrations/{id}",
+            "DELETE /{hub}/registrations/{id}",
+            "GET /{hub}/registrations",
+            "GET /{hub}/tags/{tag}/registrations"
         )
     ) func anInstallationsLifeAndItsSends() async throws {
         let world = try World()

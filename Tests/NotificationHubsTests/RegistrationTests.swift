@@ -1,3 +1,4 @@
+import Coverage
 import HTTPTypes
 import Model
 import Testing
@@ -24,7 +25,8 @@ struct RegistrationTests {
     }
 
     /// §5.2, byte for byte.
-    @Test func theDocumentedRegistrationIsAnsweredAsDocumented() throws {
+    @Test(.covers("notificationhubs", "PUT /{hub}/registrations/{id}", "GET /{hub}/registrations/{id}"))
+    func theDocumentedRegistrationIsAnsweredAsDocumented() throws {
         let shelf = Shelf()
         let answer = shelf.answer(try Fixture.request("registrations/put.request.txt"))
         #expect(try answer.fault(against: "registrations/put.response.txt") == nil)
@@ -37,7 +39,7 @@ struct RegistrationTests {
     }
 
     /// §5.1.
-    @Test func aNewIdIsTheLastPartOfTheLocation() throws {
+    @Test(.covers("notificationhubs", "POST /{hub}/registrationids")) func aNewIdIsTheLastPartOfTheLocation() throws {
         let answer = Shelf().answer(try Fixture.request("registrations/newid.request.txt"))
         #expect(answer.status == 201 && answer.body.isEmpty)
         let documented = try Fixture.message("registrations/newid.response.txt").headers.first { $0.0 == "Location" }?.1
@@ -91,7 +93,7 @@ struct RegistrationTests {
         #expect(shelf.answer(put(native())).status == 503)
     }
 
-    @Test func whatWasDeletedIsGoneForADay() throws {
+    @Test(.covers("notificationhubs", "DELETE /{hub}/registrations/{id}")) func whatWasDeletedIsGoneForADay() throws {
         let shelf = Shelf()
         _ = shelf.answer(put(native()))
         let delete = Mount.request(.delete, Self.path, headers: ["If-Match": "*"])
@@ -114,7 +116,7 @@ struct RegistrationTests {
         #expect(shelf.answer(Mount.request(.get, Self.path)).status == 200)
     }
 
-    @Test func aRegistrationWithoutAnIdGetsOne() throws {
+    @Test(.covers("notificationhubs", "POST /{hub}/registrations")) func aRegistrationWithoutAnIdGetsOne() throws {
         let shelf = Shelf()
         let answer = shelf.answer(Mount.request(.post, "/hub1/registrations", native()))
         #expect(answer.status == 200)
@@ -175,7 +177,7 @@ struct RegistrationTests {
     }
 
     /// §11: five rows, two on a page. An installation with a template stands for two of six.
-    @Test func aListIsWalkedPageByPage() throws {
+    @Test(.covers("notificationhubs", "GET /{hub}/registrations")) func aListIsWalkedPageByPage() throws {
         let shelf = Shelf()
         let first = Array(1...4).map { "\($0)-1-1" }
         for id in first { _ = shelf.answer(put(native(tags: "t\(id.prefix(1))"), "/hub1/registrations/\(id)")) }
