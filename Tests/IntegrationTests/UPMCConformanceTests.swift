@@ -171,4 +171,30 @@ extension UPMCGatewayTests {
             #expect(nobody.json == ["code": "40000", "message": "appId is required"])
         }
     }
+
+    // §1.9.2 with §1.9.1's REQ_PSIDS: of a group, the devices that are named.
+    @Test func aGroupIsNarrowedToDevices() async throws {
+        try await with { world, caller in
+            let (phone, tablet, stranger) = (Phone(user: "hong"), Phone(user: "hong"), Phone(user: "kim"))
+            for device in [phone, tablet, stranger] { try await caller.register(device) }
+            let made = try await caller.call("rcv_register_usergroup", ["GROUPNAME": "VIP"])
+            let group = try #require(made.first?["GROUPSEQ"]?.string)
+            let joining = phone.fields.merging(["GROUPSEQ": group]) { $1 }
+            #expect(try await caller.call("rcv_register_usergroup_user", joining).code == "0000")
+            func send(_ tokens: [String]) async throws -> UPMCCaller.Answer {
+                let list = JSONWriter.text(.array(tokens.map { .string($0) }))
+                let fields = ["TYPE": "G", "GROUPSEQ": group, "MESSAGE": "m", "REQ_PSIDS": list]
+                return try await caller.call("rcv_register_groupmessage", fields)
+            }
+            let sent = try await send([tablet.token, stranger.token])
+            #expect(sent.code == "0000")
+            #expect(sent.body?["REG_SUCCESS_CNT"] == "1")
+            #expect(sent.body?["APNS"] == "1")
+            _ = try await world.payload(of: tablet.token)
+            let number = try #require(sent.body?["SENDMSG_SEQNO"]?.string)
+            let funnel = try #require(try await funnel(world, number, app: "upmc"))
+            #expect(funnel["sent"] == 1, "nobody but the tablet")
+            #expect(try await send([stranger.token]).code == "4400")
+        }
+    }
 }

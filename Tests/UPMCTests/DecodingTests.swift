@@ -188,6 +188,10 @@ struct DecodingTests {
         #expect(try group("TYPE=A&GROUPSEQ=").audience == .everyone)
         #expect(try group("TYPE=G&GROUPSEQ=12").audience == .groups(["12"]))
         #expect(try group("TYPE=A").lane == .bulk)
+        let narrowed = try group("TYPE=G&GROUPSEQ=12&REQ_PSIDS=[\"\(Fixture.token)\"]")
+        #expect(narrowed.audience == .groups(["12"]))
+        #expect(narrowed.numbering?.tokens == [DeviceToken(stored: Fixture.token)])
+        #expect(try group("TYPE=G&GROUPSEQ=12&REQ_PSIDS=").numbering?.tokens == nil)
         #expect(throws: AdapterError(.missing, field: "GROUPSEQ")) { _ = try group("TYPE=G") }
         #expect(throws: AdapterError(.invalid, field: "TYPE")) { _ = try group("TYPE=E") }
     }

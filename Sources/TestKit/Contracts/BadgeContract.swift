@@ -82,6 +82,38 @@ enum BadgeContract {
             findings.equal(try await keys(["nobody"], [other]), [], "nobody's")
             return findings.list
         },
+        ContractRule("of the bearers of tokens only a group's members are its recipients") { world in
+            var findings = Findings()
+            let (hong, kim) = (try await world.reader("hong"), try await world.reader("kim"))
+            let (guest, guestToken) = (world.newKey(), world.newToken())
+            _ = try await world.register(guest, token: guestToken)
+            for (group, user) in [("1", "hong"), ("2", "kim")] as [(GroupName, UserID)] {
+                _ = try await world.run(.createGroup(world.scope, title: "a group"))
+                _ = try await world.run(.changeMembers(world.scope, group, GroupChange(add: [user])))
+            }
+            func keys(_ groups: [GroupName], _ tokens: [DeviceToken], limit: Int = 100) async throws
+                -> [VendorDeviceKey]
+            {
+                let statement = StoreStatement.groupRecipients(world.scope, groups, tokens: tokens, limit: limit)
+                guard case .recipients(let found)? = try await world.run(statement) else { return ["no recipients"] }
+                return found.map(\.key)
+            }
+            let all = [kim.tokens[1], hong.tokens[0], guestToken, world.newToken()]
+            findings.equal(try await keys(["1"], all), [hong.keys[0]], "of the first group")
+            findings.equal(
+                try await keys(["1", "2"], all),
+                [kim.keys[1], hong.keys[0]],
+                "of both, in the tokens' order"
+            )
+            findings.equal(try await keys(["1", "2"], all, limit: 1).count, 1, "at most one")
+            findings.equal(try await keys(["2"], hong.tokens), [], "of another's tokens")
+            findings.equal(try await keys(["3"], all), [], "of no group")
+            let other = StoreStatement.groupRecipients(world.scope, ["1"], tokens: all, limit: 100)
+            findings.equal(try await world.run(other, in: world.otherTenant), .recipients([]), "of another tenant")
+            _ = try await world.run(.changeMembers(world.scope, "1", GroupChange(remove: ["hong"])))
+            findings.equal(try await keys(["1"], all), [], "of whom has left")
+            return findings.list
+        },
         ContractRule("a badge is its holder's: set, read, and of nobody where nobody answers") { world in
             var findings = Findings()
             let (phone, tablet) = (world.newKey(), world.newKey())
