@@ -137,6 +137,57 @@ enum BadgeContract {
         },
     ]
 
+    /// What erasing leaves of them. The world must be able to erase.
+    static let erasures = [
+        ContractRule("a device's badge goes with the device, the user's with the user") { world in
+            var findings = Findings()
+            guard let erase = world.erase else { return ["this world erases nothing"] }
+            let (phone, tablet, token) = (world.newKey(), world.newKey(), world.newToken())
+            guard let first = try await world.register(phone, token: token),
+                try await world.register(tablet, token: world.newToken()) != nil
+            else { return ["not registered"] }
+            // What it counted as a guest's stays its own when a user comes.
+            _ = try await world.badge(BadgeHolder(key: phone), 3)
+            _ = try await world.badge(BadgeHolder(key: tablet), 4)
+            _ = try await world.assign(phone, .set("hong"))
+            _ = try await world.badge(BadgeHolder(key: phone), 7)
+            try await erase(.device(first.device))
+            findings.equal(try await world.badge(BadgeHolder(key: phone)), nil, "of the erased device")
+            findings.equal(try await world.badge(BadgeHolder(key: tablet)), 4, "of another device")
+            _ = try await world.register(phone, token: token)
+            findings.equal(try await world.badge(BadgeHolder(key: phone)), 0, "of the same key, registered anew")
+            _ = try await world.assign(phone, .set("hong"))
+            findings.equal(try await world.badge(BadgeHolder(key: phone)), 7, "of the user, who was not erased")
+            _ = try await world.assign(tablet, .set("hong"))
+            try await erase(.user("hong"))
+            findings.equal(try await world.badge(BadgeHolder(user: "hong")), nil, "of the erased user")
+            for (key, token) in [(phone, token), (tablet, world.newToken())] {
+                _ = try await world.register(key, token: token)
+                findings.equal(try await world.badge(BadgeHolder(key: key)), 0, "of his device, registered anew")
+                _ = try await world.assign(key, .set("hong"))
+                findings.equal(try await world.badge(BadgeHolder(key: key)), 0, "of the user who comes anew")
+            }
+            return findings.list
+        },
+        ContractRule("what a message did to the badge of an erased device is forgotten: it counts again") { world in
+            var findings = Findings()
+            guard let erase = world.erase else { return ["this world erases nothing"] }
+            let (key, other) = (world.newKey(), world.newKey())
+            guard let made = try await world.register(key, token: world.newToken()),
+                let kept = try await world.register(other, token: world.newToken())
+            else { return ["not registered"] }
+            let lease = try await world.counted(to: [made.identity, kept.identity], step: 2)
+            findings.equal(try await world.badges(lease), [2, 2], "first")
+            try await erase(.device(made.device))
+            findings.equal(try await world.badges(lease).last, 2, "of the one that stayed")
+            findings.equal(try await world.badge(BadgeHolder(key: other)), 2, "its counter")
+            guard let again = try await world.register(key, token: world.newToken()) else { return ["not registered"] }
+            let next = try await world.counted(to: [again.identity], step: 1)
+            findings.equal(try await world.badges(next), [1], "of the same key, registered anew")
+            return findings.list
+        },
+    ]
+
     /// Of `DeliveryStore` and `CommandStore` together.
     static let deliveries = [
         ContractRule("a message counts once per holder; a retry carries the badge of its first attempt") { world in
