@@ -172,8 +172,8 @@ extension UPMCGatewayTests {
         }
     }
 
-    // §1.9.2 with §1.9.1's REQ_PSIDS: of a group, the devices that are named.
-    @Test func aGroupIsNarrowedToDevices() async throws {
+    // §1.9.2 with §1.9.1's REQ_PSIDS: of a group, the devices that are named. The native read counts what each of them has not read.
+    @Test func aGroupIsNarrowedToDevicesWhoseUnreadIsCounted() async throws {
         try await with { world, caller in
             let (phone, tablet, stranger) = (Phone(user: "hong"), Phone(user: "hong"), Phone(user: "kim"))
             for device in [phone, tablet, stranger] { try await caller.register(device) }
@@ -195,6 +195,44 @@ extension UPMCGatewayTests {
             let funnel = try #require(try await funnel(world, number, app: "upmc"))
             #expect(funnel["sent"] == 1, "nobody but the tablet")
             #expect(try await send([stranger.token]).code == "4400")
+
+            let both = try await caller.send(to: ["hong"])
+            _ = try #require(try await self.funnel(world, both, app: "upmc"))
+            let listed = try await world.native("GET", "/v1/devices?app=upmc").json?["devices"]?.array ?? []
+            #expect(listed.count == 3)
+            #expect(listed.allSatisfy { $0["unread"] == nil }, "no list counts")
+            func unread(_ device: Phone) async throws -> JSON? {
+                let id = listed.first { $0["identities"]?.array?.first?["key"]?.string == "APNS:\(device.device)" }?[
+                    "id"
+                ]
+                return try await world.native("GET", "/v1/devices/\(id?.string ?? "")").json?["unread"]
+            }
+            #expect(try await unread(phone) == 1)
+            #expect(try await unread(tablet) == 2)
+            #expect(try await unread(stranger) == 0)
+            #expect(try await caller.read(tablet, both, badge: nil).code == "0000")
+            #expect(try await unread(tablet) == 1)
+            #expect(try await unread(phone) == 1, "each device has read its own")
+            let document = try await world.http.call("GET", "/openapi.json").json
+            let answer = document?["paths"]?["/v1/devices/{id}"]?["get"]?["responses"]?["200"]
+            let schema = answer?["content"]?["application/json"]?["schema"]
+            #expect(schema?["properties"]?["unread"]?["maximum"] == 1000)
+        }
+    }
+
+    // A device without a user has its own badge: gone with the device, by the native API as by an app's wish.
+    @Test func anErasedDevicesBadgeStartsAnew() async throws {
+        try await with { world, caller in
+            let phone = Phone(user: "GUEST")
+            try await caller.register(phone)
+            let three = phone.fields.merging(["BADGENO": "3"]) { $1 }
+            #expect(try await caller.call("rcv_init_badgeNo", three).first?["BADGENO"] == "3")
+            let rows = "SELECT count(*)::text AS value FROM gateway.badge WHERE holder = 'key:APNS:\(phone.device)'"
+            #expect(try await world.value(rows) == "1")
+            let listed = try await world.native("GET", "/v1/devices?app=upmc").json?["devices"]?.array?.first?["id"]
+            #expect(try await world.native("DELETE", "/v1/devices/\(listed?.string ?? "")").status == 204)
+            #expect(try await world.value(rows) == "0")
+            #expect(try await caller.call("rcv_init_badgeNo", three).code == "4400")
         }
     }
 }
