@@ -140,6 +140,19 @@ private typealias Tag = Model.Tag
         #expect(try await targets(message, fixture) == first.map(\.key))
     }
 
+    /// Until then nobody shared a device in this app, so that nothing looked for it.
+    @Test func whoComesBackToADeviceThatAnotherHasNowIsReachedOnce() async throws {
+        let fixture = try await StoreFixture.make()
+        try await register("k1", fixture, token: "aa01")
+        _ = try await fixture.ask(.unregister(fixture.scope, .key("k1"), at: fixture.now()))
+        let other = try await register("b1", fixture, token: "aa01", vendor: .braze)
+        let back = try await register("k1", fixture, token: "aa01")
+        #expect(back.device == other.device)
+        let (message, lease) = try await expanding(nil, fixture, scope: native)
+        try await expand(lease, fixture, pageSize: 10)
+        #expect(try await targets(message, fixture) == [back.identity < other.identity ? "k1" : "b1"])
+    }
+
     @Test func registrationsBetweenPagesNeitherRepeatNorLoseAnybody() async throws {
         let fixture = try await StoreFixture.make()
         let tag = try #require(Tag("a"))

@@ -105,8 +105,8 @@ BEGIN
         PERFORM gateway.lock_name(p_tenant, 'phone', p_app || chr(31) || p_vendor || chr(31) || v_phone);
         v_replaced := v_replaced || gateway.replace_identities(p_tenant, p_app, p_vendor, v_id, NULL, v_phone);
     END IF;
-    -- Only a token that was here before leads to a device with others.
-    IF v_device IS DISTINCT FROM v_old_device AND v_device <> p_device THEN
+    -- Others are only on a device that was here before; whoever stayed on it has met them already.
+    IF v_device <> p_device AND (v_device IS DISTINCT FROM v_old_device OR v_state <> 'active') THEN
         PERFORM gateway.note_sharing(p_tenant, p_app, v_id, v_device);
     END IF;
     IF v_old_device IS DISTINCT FROM v_device AND v_old_device IS NOT NULL THEN
