@@ -42,7 +42,23 @@ extension PostgresCommandStore {
             } else {
                 RegistrationSQL.register.with(parameters)
             }
-        return StoreQuestion(statement) { (result) throws(PostgresError) in
+        var fold: Fold?
+        // What looks for others than the device's holders goes alone.
+        if registration.clock == .unset, registration.tags == nil, !registration.replacesSamePhone {
+            fold = Fold(
+                sql: RegistrationSQL.registerMany.text,
+                shared: [.id(tenant), .id(scope.app), .id(scope.vendor)],
+                row: [
+                    .id(key), .id(identity), .id(device), .text(registration.platform.rawValue),
+                    .text(registration.environment?.rawValue), .string(registration.token?.text),
+                    .id(registration.user),
+                    .string(registration.name), .string(registration.phone), .string(registration.rawPhone),
+                    .string(attributes.map { JSONWriter.text($0) }), .time(at),
+                ],
+                subject: key.rawValue
+            )
+        }
+        return StoreQuestion(statement, fold: fold) { (result) throws(PostgresError) in
             let row = try result.only()
             return .registered(
                 Registered(
