@@ -29,6 +29,7 @@ import Testing
             user: user.map { UserID($0) },
             phone: user.map { "+82 \($0)" }
         )
+        registration.name = "of \(key)"
         registration.attributes = attributes
         return Row(key: key, registration: registration)
     }
@@ -77,7 +78,7 @@ import Testing
     private func identities(_ fixture: StoreFixture, _ tenant: TenantID) async throws -> [String] {
         try await lines(
             """
-            SELECT concat_ws(' ', i.vendor, i.key, i.state, i.user_id, i.phone, i.accepts_push, i.attributes, d.token, d.platform,
+            SELECT concat_ws(' ', i.vendor, i.key, i.state, i.user_id, '/', i.name, '/', i.phone, i.accepts_push, i.attributes, d.token, d.platform,
                 d.environment, d.token_state, d.token_registered_at IS NULL, '|', (SELECT min(o.vendor || ':' || o.key)
                     FROM gateway.identity o WHERE o.tenant_id = i.tenant_id AND o.device_id = i.device_id)) AS text
             FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = i.tenant_id AND d.device_id = i.device_id
@@ -159,6 +160,58 @@ import Testing
         #expect(log.map(\.kind).sorted() == oracle.map(\.kind).sorted())
         #expect(log.map(\.offset) == Array(1...Int64(log.count)))
         #expect(news > 5 && kept > 10 && alone > 10, "\(news) new, \(kept) kept, \(alone) alone")
+    }
+
+    @Test(arguments: [1, 2, 3] as [UInt64])
+    func usersOfManyAreWhatEachWouldHaveAssigned(_ seed: UInt64) async throws {
+        let fixture = try await StoreFixture.make()
+        let scope = AppScope(app: "shop", vendor: .upmc)
+        var random = SplitMix(state: seed)
+        for tenant in [fixture.acme, fixture.other] {
+            for number in 0..<8 {
+                let seat = row("k\(number)", String(format: "%064x", number), user: number < 3 ? "u\(number)" : nil)
+                _ = try await registered(seat, scope, fixture, in: tenant)
+            }
+            let leaving = StoreStatement.unregister(scope, .key("k7"), at: try await fixture.now())
+            _ = try await fixture.ask(leaving, in: tenant)
+        }
+        for _ in 0..<20 {
+            let count = [1, 5].randomElement(using: &random) ?? 1
+            let changes = (0..<9).shuffled(using: &random).prefix(count).map { number in
+                let user = UserID("u\(Int.random(in: 0..<4, using: &random))")
+                let change: UserChange =
+                    switch Int.random(in: 0..<6, using: &random) {
+                    case 0: .keep
+                    case 1: .clear
+                    case 2: .set(user, name: "n\(number)", phone: nil, isExclusive: false)
+                    default: .set(user, name: nil, phone: Bool.random(using: &random) ? "p" : nil, isExclusive: false)
+                    }
+                return (key: "k\(number)", change: change)
+            }
+            let fields = changes.map { change -> [String?] in
+                switch change.change {
+                case .keep: ["keep", nil, nil, nil]
+                case .clear: ["clear", nil, nil, nil]
+                case .set(let user, let name, let phone, _): ["set", user.rawValue, name, phone]
+                }
+            }
+            let parameters: [PostgresValue] =
+                [.text("acme"), .id(scope.app), .id(scope.vendor), .texts(changes.map(\.key))]
+                + (0..<4).map { column in .texts(fields.map { $0[column] }) }
+            let answers = try await fixture.call.run(BadgeSQL.assignMany.with(parameters), tenant: "acme")
+            try #require(answers.rowCount == changes.count)
+            for (answer, change) in zip(answers, changes) {
+                let statement = StoreStatement.assignUser(scope, key: VendorDeviceKey(change.key), change.change)
+                guard case .assigned(let oracle) = try await fixture.ask(statement, in: fixture.other) else { return }
+                #expect(try answer.isNull("ordinal") == (oracle == nil), "seed \(seed): \(change)")
+                guard let oracle else { continue }
+                #expect(try answer.optionalText("user_id") == oracle.user?.rawValue)
+                // Of those who come at once one may leave a user before or after another gets it.
+                let hasMoved = try answer.bool("has_moved")
+                #expect(hasMoved == oracle.hasMoved || hasMoved && changes.count > 1, "seed \(seed): \(change)")
+            }
+            #expect(try await identities(fixture, fixture.acme) == identities(fixture, fixture.other), "seed \(seed)")
+        }
     }
 
     @Test func whatManySayOfPushesIsWrittenOnce() async throws {
