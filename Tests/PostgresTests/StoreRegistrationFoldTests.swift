@@ -180,10 +180,10 @@ import Testing
             let changes = (0..<9).shuffled(using: &random).prefix(count).map { number in
                 let user = UserID("u\(Int.random(in: 0..<4, using: &random))")
                 let change: UserChange =
-                    switch Int.random(in: 0..<6, using: &random) {
+                    switch Int.random(in: 0..<7, using: &random) {
                     case 0: .keep
-                    case 1: .clear
-                    case 2: .set(user, name: "n\(number)", phone: nil, isExclusive: false)
+                    case 1, 2: .clear
+                    case 3: .set(user, name: "n\(number)", phone: nil, isExclusive: false)
                     default: .set(user, name: nil, phone: Bool.random(using: &random) ? "p" : nil, isExclusive: false)
                     }
                 return (key: "k\(number)", change: change)
