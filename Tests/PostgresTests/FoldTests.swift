@@ -76,6 +76,17 @@ import Testing
         #expect(try split[2]?.get().first?.only().text("outcome") == "alone")
     }
 
+    @Test func noMoreGoTogetherThanMay() throws {
+        let calls = (0..<7).map { number in
+            var call = call("\(number)")
+            call.folds[0].limit = 3
+            return call
+        }
+        let group = FoldedGroup(calls)
+        #expect(group.transactions.map { $0.statements[0].sql } == ["many", "many", "one"])
+        #expect(group.transactions[1].statements[0].parameters == [.text("p"), .texts(["3", "4", "5"])])
+    }
+
     @Test func eachGetsItsRow() throws {
         let group = FoldedGroup([call("1"), call("2"), call("3")])
         let split = group.split([.success([rows(["recorded", nil, "repeated"])])], count: 3)

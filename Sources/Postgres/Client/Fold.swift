@@ -11,6 +11,8 @@ struct Fold: Sendable {
     var row: [PostgresValue]
     /// Whom the call is about: two about the same one do not go together. Nil: they may.
     var subject: String?
+    /// How many calls go together at most. Nil: a whole group.
+    var limit: Int?
 
     /// Whether the two can go together, for one tenant.
     func joins(_ other: Fold) -> Bool { sql == other.sql && shared == other.shared && row.count == other.row.count }
@@ -27,7 +29,8 @@ struct FoldedGroup: Sendable {
 
         /// Takes the call in, if it may come along.
         mutating func admits(_ transaction: Transaction, _ member: Int) -> Bool {
-            guard tenant == transaction.tenant, folds.count == transaction.folds.count,
+            guard members.count < folds.first?.limit ?? .max, tenant == transaction.tenant,
+                folds.count == transaction.folds.count,
                 zip(folds, transaction.folds).allSatisfy({ $0.joins($1) })
             else { return false }
             if let subject = transaction.folds.first?.subject, !subjects.insert(subject).inserted { return false }

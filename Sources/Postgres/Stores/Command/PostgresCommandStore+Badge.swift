@@ -22,7 +22,15 @@ extension PostgresCommandStore {
         let statement = BadgeSQL.assign.with(shared + row + [.bool(isExclusive)])
         // Taking a user from others' devices goes alone.
         let fold =
-            isExclusive ? nil : Fold(sql: BadgeSQL.assignMany.text, shared: shared, row: row, subject: key.rawValue)
+            isExclusive
+            ? nil
+            : Fold(
+                sql: BadgeSQL.assignMany.text,
+                shared: shared,
+                row: row,
+                subject: key.rawValue,
+                limit: Self.foldedRegistrations
+            )
         return StoreQuestion(statement, fold: fold) { (result) throws(PostgresError) in
             guard let row = result.first else { return .assigned(nil) }
             return .assigned(AssignedUser(user: try row.optionalID("user_id"), hasMoved: try row.bool("has_moved")))

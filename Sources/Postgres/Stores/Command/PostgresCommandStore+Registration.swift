@@ -3,6 +3,9 @@ import Model
 
 // Devices, identities, senders, verifications.
 extension PostgresCommandStore {
+    /// 32 registrations in one statement: each locks its key and its token, and 64 locks a session are what the server's table has room for by default.
+    static var foldedRegistrations: Int { 32 }
+
     func register(
         _ tenant: TenantID,
         _ scope: AppScope,
@@ -55,7 +58,8 @@ extension PostgresCommandStore {
                     .string(registration.name), .string(registration.phone), .string(registration.rawPhone),
                     .string(attributes.map { JSONWriter.text($0) }), .time(at),
                 ],
-                subject: key.rawValue
+                subject: key.rawValue,
+                limit: Self.foldedRegistrations
             )
         }
         return StoreQuestion(statement, fold: fold) { (result) throws(PostgresError) in
