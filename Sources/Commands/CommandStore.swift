@@ -175,6 +175,8 @@ package enum StoreStatement: Sendable, Hashable {
     case userMessage(AppScope, DeviceCaller, UserID, number: String, hiddenBy: String?)
     /// How many were not read of the newest `limit`. → `.count`
     case unread(AppScope, DeviceCaller, HistoryPage.Owner, hiddenBy: String?, limit: Int, at: Timestamp)
+    /// Of the devices with one of `tokens` those whose user is in one of the groups; an unknown group has nobody. → `.recipients`
+    case groupRecipients(AppScope, [GroupName], tokens: [DeviceToken], limit: Int)
 }
 
 /// How a receipt names its message.

@@ -20,7 +20,8 @@ extension StoreStatement {
         switch self {
         case .history(_, _, let page, _): page.look == nil
         case .identity, .sender, .groups, .delivery, .undelivered, .app, .resolve, .resolveUsers, .resolveAliases,
-            .recipients, .media, .inboxMessage, .unreceived, .preferences, .numbers, .standing, .identities,
+            .recipients, .groupRecipients, .media, .inboxMessage, .unreceived, .preferences, .numbers, .standing,
+            .identities,
             .titledGroups, .members, .userMessage, .unread, .expect, .report:
             false
         case .register, .updateToken, .unregister, .registerSender, .enrolSender, .setCallback, .putVerification,
@@ -43,7 +44,8 @@ extension StoreStatement {
             true
         case .number(_, _, let targets, _): targets.count <= Self.shortTargetLimit
         case .unregister, .deleteGroup, .groups, .changeMembers, .undelivered, .resolve, .resolveUsers,
-            .resolveAliases, .recipients, .control, .putMedia, .media, .history, .inboxMessage, .poll, .unreceived,
+            .resolveAliases, .recipients, .groupRecipients, .control, .putMedia, .media, .history, .inboxMessage, .poll,
+            .unreceived,
             .identities, .titledGroups, .members, .putVariables, .putPage, .userMessage, .unread, .report:
             false
         }
