@@ -77,7 +77,10 @@ struct NotificationHubsClientTests {
             // It writes quotes around the T (contract, Decisions).
             #expect(answers["later"]?["schedule"]?.string?.contains("'T'") == true, "\(result.log)")
             for (name, code) in ["soon": 400, "syntax": 400, "android": 400, "stranger": 401] {
-                #expect(answers[name]?["error"]?.string?.contains("HTTP code \(code)") == true, "\(name): \(result.log)")
+                #expect(
+                    answers[name]?["error"]?.string?.contains("HTTP code \(code)") == true,
+                    "\(name): \(result.log)"
+                )
             }
             try await arrivals(world)
         }
