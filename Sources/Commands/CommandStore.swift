@@ -175,6 +175,20 @@ package enum StoreStatement: Sendable, Hashable {
     case userMessage(AppScope, DeviceCaller, UserID, number: String, hiddenBy: String?)
     /// How many were not read of the newest `limit`. → `.count`
     case unread(AppScope, DeviceCaller, HistoryPage.Owner, hiddenBy: String?, limit: Int, at: Timestamp)
+
+    // Users as back ends describe them
+    /// Those who have a profile or an active identity. → `.profiles`, parallel
+    case profiles(AppScope, [UserName])
+    /// Which of these an active identity has. → `.tokens`
+    case knownTokens(AppScope, [DeviceToken])
+    /// All of a batch; `StoreError.conflict` where a profile is not at the revision that was read. → `.usersPut`
+    case putUsers(AppScope, UserWrite)
+    /// What hangs on users; `limit` at most, of aliases in all, else of each. → `.userAliases`, `.userTallies`, `.userDevices`
+    case userDetails(AppScope, UserDetail, [UserID], limit: Int)
+    /// With devices that nobody else uses, and a row of the audit each. → `.count` of those that there were
+    case eraseUsers(AppScope, [UserID], by: String)
+    /// As `resolveUsers`; an alias as `UserName.text` spells it is looked up. → `.resolvedUsers`
+    case resolveNames(AppScope, [UserID], limit: Int)
 }
 
 /// How a receipt names its message.
@@ -217,6 +231,12 @@ package enum StoreAnswer: Sendable, Hashable {
     case recipients([RecipientTarget])
     case number(String?)
     case report(MessageReport?)
+    case profiles([StoredProfile?])
+    case tokens(Set<DeviceToken>)
+    case usersPut(isRepeat: Bool)
+    case userAliases([UsersOwn<UserAlias>])
+    case userTallies([UsersOwn<ActTally>])
+    case userDevices([UsersOwn<UserDevice>])
 }
 
 /// What is known of one identity.

@@ -21,12 +21,13 @@ extension StoreStatement {
         case .history(_, _, let page, _): page.look == nil
         case .identity, .sender, .groups, .delivery, .undelivered, .app, .resolve, .resolveUsers, .resolveAliases,
             .recipients, .media, .inboxMessage, .unreceived, .preferences, .numbers, .standing, .identities,
-            .titledGroups, .members, .userMessage, .unread, .expect, .report:
+            .titledGroups, .members, .userMessage, .unread, .expect, .report, .profiles, .knownTokens, .userDetails,
+            .resolveNames:
             false
         case .register, .updateToken, .unregister, .registerSender, .enrolSender, .setCallback, .putVerification,
             .checkVerification, .putGroup, .deleteGroup, .changeMembers, .receipt, .touch, .accept, .control, .putMedia,
             .poll, .reportNumber, .setPreferences, .drawNumbers, .number, .assignUser, .setBadge, .acknowledge,
-            .visit, .createGroup, .sequenceMessage, .putVariables, .putPage, .setPace:
+            .visit, .createGroup, .sequenceMessage, .putVariables, .putPage, .setPace, .putUsers, .eraseUsers:
             true
         }
     }
@@ -44,7 +45,8 @@ extension StoreStatement {
         case .number(_, _, let targets, _): targets.count <= Self.shortTargetLimit
         case .unregister, .deleteGroup, .groups, .changeMembers, .undelivered, .resolve, .resolveUsers,
             .resolveAliases, .recipients, .control, .putMedia, .media, .history, .inboxMessage, .poll, .unreceived,
-            .identities, .titledGroups, .members, .putVariables, .putPage, .userMessage, .unread, .report:
+            .identities, .titledGroups, .members, .putVariables, .putPage, .userMessage, .unread, .report,
+            .profiles, .knownTokens, .putUsers, .userDetails, .eraseUsers, .resolveNames:
             false
         }
     }
