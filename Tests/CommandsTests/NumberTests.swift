@@ -42,6 +42,40 @@ import Testing
         #expect(first.map { message.id >= $0 } == true && next.map { message.id < $0 } == true)
     }
 
+    // protocols/upmc.md §1.9.1, REQ_PSIDS: of a group only the members who have these tokens.
+    @Test func ofAGroupOnlyTheTokensThatAreNamedAreMeant() async throws {
+        let desk = Desk()
+        let digits: [(UserID, String)] = [("hong", "a"), ("hong", "b"), ("kim", "c"), ("lee", "d")]
+        let tokens = digits.map { DeviceToken(stored: String(repeating: $0.1, count: 64)) }
+        for (user, digit) in digits {
+            await desk.device(VendorDeviceKey(digit), digit: digit)
+            _ = await desk.registration(.assign(key: VendorDeviceKey(digit), .set(user)))
+        }
+        guard case .preference(.groupCreated(let group))? = await desk.reply(.preference(.createGroup(title: "VIP")))
+        else {
+            Issue.record("no group")
+            return
+        }
+        _ = await desk.reply(.preference(.changeMembers(group.name, GroupChange(add: ["hong", "kim"]))))
+        func send(_ group: GroupName, _ tokens: [DeviceToken]) async -> Reply? {
+            var submission = Submission(content: Content(body: "b"), audience: .groups([group]))
+            submission.numbering = Numbering(tokens: tokens)
+            return await desk.submit(submission).replies.first
+        }
+        guard case .submission(.numbered(let sent))? = await send(group.name, [tokens[3], tokens[1], tokens[2]]) else {
+            Issue.record("not sent")
+            return
+        }
+        #expect(sent.targetCount == 2)
+        #expect(sent.keys == ["b", "c"])
+        #expect(sent.missing == [])
+        let message = try #require(desk.database.message(Desk.tenant, sent.message))
+        #expect(message.message.slices.flatMap(\.targets).count == 2)
+        #expect(message.recipients == 2)
+        #expect(await send(group.name, [tokens[3]]) == .refused(.noRecipients), "no member has it")
+        #expect(await send("99", [tokens[1]]) == .refused(.unknownGroup("99")), "and no group is another answer")
+    }
+
     @Test func whoIsNotKnownIsNoTargetWhereTheCallerSaysSo() async throws {
         let desk = Desk()
         await desk.device("k1", phone: "01011111111")

@@ -96,6 +96,23 @@ struct DocumentedCallTests {
         #expect(try Mount.answer(request, .refused(.unknownMessage))["RT"] == "2004")
     }
 
+    // §2.6: no example but the list of its fields; what came twice, or was known before, is a success too.
+    @Test(.covers("ipns", "recvReport")) func recvReport() throws {
+        let body: JSON = ["APP_ID": "hr.mobile", "DEVICE_ID": "5B1C…", "MSG_ID": "202001150900001234"]
+        let request = Mount.request("/ipns/recvReport", body)
+        #expect(
+            try Mount.commands(request)
+                == [.receipt(.reportNumber(.received, number: "202001150900001234", caller: Self.caller))]
+        )
+        let success: JSON = ["RT": "0000", "RT_MSG": "SUCCESS", "rtCode": "0000", "error": ""]
+        #expect(try Mount.answer(request, .receipt(.recorded)) == success)
+        #expect(try Mount.answer(request, .receipt(.repeated)) == success)
+        #expect(try Mount.answer(request, .refused(.unknownMessage))["RT"] == "2004")
+        #expect(try Mount.answer(request, .refused(.unknownDevice))["RT"] == "2003")
+        let unnamed: JSON = ["APP_ID": "hr.mobile", "DEVICE_ID": "5B1C…"]
+        #expect(try Mount.result(Mount.request("/ipns/recvReport", unnamed)) == "2001")
+    }
+
     // §2.8
     @Test(.covers("ipns", "updateConfig", "getConfig")) func config() throws {
         let calls = try Fixture.calls("config.txt")

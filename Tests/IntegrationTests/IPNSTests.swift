@@ -8,7 +8,7 @@ import Testing
 /// iPNS over real HTTP, PostgreSQL and simulator: register, send, receive, read, history, polling, settings (contract protocols/ipns.md §2.5–§2.11).
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct IPNSTests {
-    private static let tokens = (0..<4).map { String(format: "%064x", 0xA0 + $0) }
+    static let tokens = (0..<4).map { String(format: "%064x", 0xA0 + $0) }
 
     @Test(
         .covers(
@@ -45,7 +45,7 @@ struct IPNSTests {
     }
 
     /// Provisions the demo's app with a further binding.
-    private func bind(_ world: World, _ line: String) async throws {
+    func bind(_ world: World, _ line: String) async throws {
         let file = try String(contentsOfFile: world.material.path("tenants.yaml"), encoding: .utf8)
         try (file + "\n          \(line)\n").write(
             toFile: world.material.path("ipns.yaml"),
@@ -62,7 +62,7 @@ struct IPNSTests {
         Issue.record("the binding is not served")
     }
 
-    private func call(_ world: World, _ operation: String, _ fields: JSON, key: String? = nil) async throws -> JSON {
+    func call(_ world: World, _ operation: String, _ fields: JSON, key: String? = nil) async throws -> JSON {
         var body = fields.object ?? JSONObject()
         body["APP_ID"] = "hr.mobile"
         let answer = try await world.http.call("POST", "/ipns/\(operation)", .object(body), bearer: key)
@@ -70,7 +70,7 @@ struct IPNSTests {
         return answer.json ?? .null
     }
 
-    private func send(_ world: World, to ids: [String], _ fields: JSON = [:]) async throws -> (
+    func send(_ world: World, to ids: [String], _ fields: JSON = [:]) async throws -> (
         number: String, answer: JSON
     ) {
         var body = JSONObject([
@@ -83,7 +83,7 @@ struct IPNSTests {
     }
 
     /// Asks until the answer is as it should be: outcomes are written a moment after the push.
-    private func eventually(_ what: String, _ body: () async throws -> Bool) async throws {
+    func eventually(_ what: String, _ body: () async throws -> Bool) async throws {
         for _ in 0..<400 {
             if try await body() { return }
             try await Task.sleep(for: .milliseconds(25))
@@ -91,7 +91,7 @@ struct IPNSTests {
         Issue.record("\(what): not within ten seconds")
     }
 
-    private func list(_ world: World, _ device: String, _ type: String = "@00", _ more: JSON = [:]) async throws
+    func list(_ world: World, _ device: String, _ type: String = "@00", _ more: JSON = [:]) async throws
         -> [JSON]
     {
         var body = JSONObject([

@@ -100,13 +100,20 @@ private typealias Tag = Model.Tag
     func theServerEvaluatesRandomExpressionsAsTheyAreDefined(_ seed: UInt64) async throws {
         let fixture = try await StoreFixture.make()
         var random = RandomTags(seed: seed)
-        var identities: [(key: String, tags: Set<Tag>, vendor: Vendor)] = []
-        for index in 0..<40 {
+        var identities: [(key: String, tags: Set<Tag>, vendor: Vendor, seat: Registered)] = []
+        for index in 0..<60 {
             let key = String(format: "k%03d", index)
             let vendor: Vendor = index.isMultiple(of: 3) ? .braze : .rationalOwl
             let tags = random.tags()
-            try await register(key, fixture, tags: tags, vendor: vendor)
-            identities.append((key, Set(tags), vendor))
+            // Some share a device, in two dialects; some have left.
+            let token = index % 3 < 2 ? String(format: "%064x", index / 3) : nil
+            let seat = try await register(key, fixture, tags: tags, token: token, vendor: vendor)
+            if index % 7 == 5 {
+                let scope = AppScope(app: "shop", vendor: vendor)
+                _ = try await fixture.ask(.unregister(scope, .key(VendorDeviceKey(key)), at: fixture.now()))
+            } else {
+                identities.append((key, Set(tags), vendor, seat))
+            }
         }
         for _ in 0..<25 {
             let text = random.expression()
@@ -114,13 +121,23 @@ private typealias Tag = Model.Tag
             for scope in [fixture.scope, native] {
                 let (message, lease) = try await expanding(.tags(expression), fixture, scope: scope)
                 try await expand(lease, fixture, pageSize: [1, 3, 7, 100][text.utf8.count % 4])
-                let wanted = identities.filter { identity in
+                let meant = identities.filter { identity in
                     expression.matches(identity.tags) && (scope.vendor == .native || scope.vendor == identity.vendor)
+                }
+                // To each device once: to the first of its identities that are meant.
+                let wanted = meant.filter { one in
+                    !meant.contains { $0.seat.device == one.seat.device && $0.seat.identity < one.seat.identity }
                 }
                 let seen = try await targets(message, fixture)
                 #expect(seen == wanted.map(\.key), "seed \(seed): \(text) for \(scope.vendor)")
             }
         }
+        let (message, lease) = try await expanding(nil, fixture, scope: native)
+        try await expand(lease, fixture, pageSize: 7)
+        let first = identities.filter { one in
+            !identities.contains { $0.seat.device == one.seat.device && $0.seat.identity < one.seat.identity }
+        }
+        #expect(try await targets(message, fixture) == first.map(\.key))
     }
 
     @Test func registrationsBetweenPagesNeitherRepeatNorLoseAnybody() async throws {

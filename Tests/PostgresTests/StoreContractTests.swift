@@ -50,6 +50,12 @@ extension ContractWorld {
                 tenant.apps[0].timing = timing
                 _ = try await fixture.provisioning.apply([tenant])
             },
+            erase: { what in
+                switch what {
+                case .device(let id): _ = try await fixture.devices.erase(id, in: fixture.acme, by: .key("test"))
+                case .user(let id): _ = try await fixture.devices.eraseUser(id, in: fixture.acme, by: .key("test"))
+                }
+            },
             identifiers: TestIdentifiers(),
             // The server runs on this machine.
             now: { Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000)) },

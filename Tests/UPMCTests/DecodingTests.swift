@@ -1,4 +1,5 @@
 import Coverage
+import FoundationEssentials
 import HTTPTypes
 import Model
 import Testing
@@ -41,7 +42,11 @@ struct DecodingTests {
 
     // MARK: Bodies, contract §1.3
 
-    private func multipart(_ fields: [(String, String)], file: (String, String)? = nil) -> VendorRequest {
+    private func multipart(
+        _ fields: [(String, String)],
+        to call: String = "rcv_register_csvmessage",
+        file: (String, String)? = nil
+    ) -> VendorRequest {
         var body = ""
         for (name, value) in fields {
             body += "--XyZ\r\nContent-Disposition: form-data; name=\"\(name)\"\r\n\r\n\(value)\r\n"
@@ -51,7 +56,40 @@ struct DecodingTests {
             body += "Content-Type: text/csv\r\n\r\n\(file.1)\r\n"
         }
         let type = "multipart/form-data; boundary=\"XyZ\""
-        return Mount.request("/upmc/rcv_register_csvmessage.ctl", body + "--XyZ--\r\n", contentType: type)
+        return Mount.request("/upmc/\(call).ctl", body + "--XyZ--\r\n", contentType: type)
+    }
+
+    // §1.8.4: the parts that the web library sends, in its order; the empty ones say nothing, the empty mode neither.
+    @Test(.covers("upmc", "wpns_rcv_register_service_and_user")) func browsersRegisterByMultipart() throws {
+        let endpoint = "https://updates.push.example.com/wpush/v2/gAAAAABf"
+        let fields = [
+            ("AUTHKEY", "mF0t"), ("APP_ID", "com.example.app"), ("CUID", "hong"), ("CNAME", "Hong"),
+            ("DEVICE_ID", "8eDyX_uCN0XRhSbY5hs7Hg"), ("APP_VER", "120"), ("PNSID", "WPNS"), ("PSID", endpoint),
+            ("PHONENUM", ""), ("CBSID", ""), ("APNS_MODE", ""), ("P256DH", "BLc4xRzKlKORKWlbdgFaBrrPK3ydWAHo"),
+        ]
+        let request = multipart(fields, to: "wpns_rcv_register_service_and_user")
+        let registration = DeviceRegistration(
+            key: "WPNS:8eDyX_uCN0XRhSbY5hs7Hg",
+            platform: .android,
+            token: DeviceToken(stored: endpoint),
+            attributes: ["APP_VER": "120", "P256DH": "BLc4xRzKlKORKWlbdgFaBrrPK3ydWAHo"]
+        )
+        #expect(try Mount.command(request) == .registration(.enlist(registration, .set("hong", name: "Hong"))))
+        let answer = try Mount.body(
+            Mount.answer(request) { _ in .registration(.enlisted(Mount.registered, AssignedUser(user: "hong"))) }
+        )
+        #expect(
+            answer["HEADER"]
+                == ["RESULT_CODE": "0000", "RESULT_BODY": "OK", "SERVICE": "wpns_rcv_register_service_and_user"]
+        )
+        let body = try #require(answer["BODY"]?.array?.first)
+        #expect(answer["BODY"]?.array?.count == 1)
+        #expect(body["APPID"] == "com.example.app")
+        #expect(body["PSID"]?.string == endpoint)
+        #expect(body["DEVICEID_CHANGE_YN"] == "N")
+        #expect(body["AUTHKEY"]?.string?.utf8.count == 64)
+        let nowhere = multipart(fields.filter { $0.0 != "PSID" }, to: "wpns_rcv_register_service_and_user")
+        #expect(throws: AdapterError(.missing, field: "PSID")) { _ = try Mount.command(nowhere) }
     }
 
     @Test func multipartIsReadLikeAForm() throws {
@@ -150,12 +188,16 @@ struct DecodingTests {
         #expect(try group("TYPE=A&GROUPSEQ=").audience == .everyone)
         #expect(try group("TYPE=G&GROUPSEQ=12").audience == .groups(["12"]))
         #expect(try group("TYPE=A").lane == .bulk)
+        let narrowed = try group("TYPE=G&GROUPSEQ=12&REQ_PSIDS=[\"\(Fixture.token)\"]")
+        #expect(narrowed.audience == .groups(["12"]))
+        #expect(narrowed.numbering?.tokens == [DeviceToken(stored: Fixture.token)])
+        #expect(try group("TYPE=G&GROUPSEQ=12&REQ_PSIDS=").numbering?.tokens == nil)
         #expect(throws: AdapterError(.missing, field: "GROUPSEQ")) { _ = try group("TYPE=G") }
         #expect(throws: AdapterError(.invalid, field: "TYPE")) { _ = try group("TYPE=E") }
     }
 
     // §1.9.3
-    @Test func filesListUsersWithTheirVariables() throws {
+    @Test(.covers("upmc", "rcv_register_csvmessage")) func filesListUsersWithTheirVariables() throws {
         let fields = [("APP_ID", "a"), ("TYPE", "C"), ("MESSAGE", "%CNAME% %VAR1%"), ("TEMPLATE_YN", "Y")]
         let csv = "\u{FEFF}hong,Hong,a\r\nkim,\"Kim, J\",\"b\"\"c\"\nhong,again,x\n\n"
         let request = multipart(fields, file: ("upload_file", csv))
@@ -169,6 +211,20 @@ struct DecodingTests {
             ]
         )
         #expect(throws: AdapterError(.missing, field: "upload_file")) { _ = try self.submission(multipart(fields)) }
+        // The answer is that of any send (§1.9.1), and names who is not known.
+        let accepted = NumberedAcceptance(
+            message: MessageID(.init()),
+            number: "1151",
+            targetCount: 1,
+            keys: ["APNS:a"],
+            missing: ["kim"]
+        )
+        let answer = try Mount.body(Mount.answer(request) { _ in .submission(.numbered(accepted)) })
+        #expect(answer["HEADER"]?["SERVICE"] == "rcv_register_csvmessage")
+        #expect(answer["BODY"]?["SENDMSG_SEQNO"] == "1151")
+        #expect(answer["BODY"]?["REG_SUCCESS_CNT"] == "1")
+        #expect(answer["BODY"]?["REG_FAIL_CNT"] == "1")
+        #expect(answer["BODY"]?["NOTEXISTCUIDS"] == ["kim"])
         let empty = multipart(fields, file: ("upload_file", "\n\n"))
         #expect(throws: AdapterError(.missing, field: "upload_file")) { _ = try self.submission(empty) }
     }

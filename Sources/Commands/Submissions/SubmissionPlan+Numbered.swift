@@ -9,7 +9,9 @@ extension SubmissionPlan {
         case .users: return .recipients(context.scope, users, tokens: numbering.tokens, limit: limit)
         case .everyone:
             return numbering.tokens.map { .recipients(context.scope, nil, tokens: $0, limit: limit) }
-        case .listed, .groups, .tags: return nil
+        case .groups:
+            return numbering.tokens.map { .groupRecipients(context.scope, groups, tokens: $0, limit: limit) }
+        case .listed, .tags: return nil
         }
     }
 

@@ -32,7 +32,7 @@ struct SubmissionPlan: Sendable {
     }
 
     /// The groups that are meant, each once.
-    private var groups: [GroupName] {
+    var groups: [GroupName] {
         guard case .groups(let list) = submission.audience else { return [] }
         return Set(list).sorted()
     }
@@ -42,6 +42,8 @@ struct SubmissionPlan: Sendable {
         var statements: [StoreStatement] = [.app(context.scope)]
         if let sender = submission.sender { statements.append(.sender(context.scope, sender)) }
         if let numbering = submission.numbering, let question = recipientsQuestion(numbering) {
+            // A group that nobody knows is another answer than one with nobody in it.
+            if !groups.isEmpty { statements.append(.groups(context.scope, groups)) }
             return statements + [question]
         }
         switch submission.audience {
@@ -69,16 +71,16 @@ struct SubmissionPlan: Sendable {
         guard let app = known.app else { return .failure(Refused(.unknownBinding)) }
         if submission.sender != nil, known.sender?.enrolmentKey == nil { return .failure(Refused(.unknownSender)) }
         guard app.hasCredential || submission.fallback != nil else { return .failure(Refused(.noCredential)) }
+        let names = Set(known.groups.map(\.name))
+        if let missing = groups.first(where: { !names.contains($0) }) {
+            return .failure(Refused(.unknownGroup(missing)))
+        }
         if let found = known.recipients { return message(to: found, app.timing, node: node) }
         switch submission.audience {
         case .everyone where isNumbered && app.identityCount == 0: return .failure(Refused(.noRecipients))
         case .everyone: return .success(expanded(nil, count: app.identityCount, node))
         case .tags: return .success(expanded(submission.audience, count: nil, node))
         case .groups:
-            let names = Set(known.groups.map(\.name))
-            if let missing = groups.first(where: { !names.contains($0) }) {
-                return .failure(Refused(.unknownGroup(missing)))
-            }
             let count = known.groups.reduce(0) { $0 + $1.memberCount }
             if isNumbered, count == 0 { return .failure(Refused(.noRecipients)) }
             return .success(expanded(.groups(groups), count: count, node))

@@ -1,3 +1,4 @@
+import DeliveryEngine
 import Foundation
 import Model
 import Postgres
@@ -45,8 +46,8 @@ struct TagsRun {
         "(\(tags.first { $0.name == tag }?.condition ?? "false"))"
     }
 
-    /// The pages of the expansion and of the scan beside it, as `EnginePolicy.expansionPageSize`.
-    private static let pageSize: Int64 = 500
+    /// The pages of the scan beside the expansion: what a slice holds.
+    private static let pageSize = Int64(SliceLease.targetLimit)
 
     private var tenant: PostgresValue { .text(BenchStage.tenant.rawValue) }
     private var app: PostgresValue { .text(BenchStage.app.rawValue) }
@@ -167,12 +168,12 @@ struct TagsRun {
         ).only()
         let arguments: [PostgresValue] = [
             tenant, .text(message), .int64(Int64(try slice.int("no"))), .int64(try slice.int64("epoch")),
-            .int64(Self.pageSize),
+            .int64(Int64(EnginePolicy().expansionPageSize)), .int64(Self.pageSize),
         ]
         let expansion = try await timed {
             while true {
                 let page = try await run(
-                    "SELECT outcome FROM gateway.expand_variants($1, $2::text::uuid, $3::int, $4, 'bench', $5::int, $5::int)",
+                    "SELECT outcome FROM gateway.expand_variants($1, $2::text::uuid, $3::int, $4, 'bench', $5::int, $6::int)",
                     arguments
                 ).only()
                 let outcome = try page.text("outcome")

@@ -37,7 +37,8 @@ extension DemoStory {
 
     private func sendIPNS(_ token: String) async throws -> String {
         say("The back end sends to two users; one has no device")
-        let answer = try await ipns("send", Self.ipnsMessage(to: ["E12345", "E77777"]), bearer: stage.apiKey)
+        let extra: JSON = ["BADGE": 3, "MESSAGE": .string(Self.ipnsDocument)]
+        let answer = try await ipns("send", Self.ipnsMessage(to: ["E12345", "E77777"], extra), bearer: stage.apiKey)
         let number = try text(answer, "MESSAGE_ID")
         try expect(answer["ACCEPTED"]?.int == 1, "one user is accepted")
         try expect(answer["NOT_FOUND"] == ["E77777"], "the other one is named")
@@ -47,10 +48,28 @@ extension DemoStory {
         let payload = seen.json?["requests"]?.array?.last?["payload"] ?? .null
         Console.print("    \(JSONWriter.text(payload))")
         try expect(payload["msg_id"]?.string == number, "the payload carries the message id")
+        try expect(payload["aps"]?["badge"]?.int == 3, "the badge is the one that was sent")
+        try expect(
+            payload["more"]?.string == "Y"
+                && (payload["message"]?.string ?? "").utf8.count < Self.ipnsDocument.utf8.count,
+            "its text is cut to what a push holds, and says so"
+        )
         return number
     }
 
     private func readIPNS(_ number: String) async throws {
+        say("The device reports that it got the message, and fetches what the push had no room for")
+        let received = try await ipns("recvReport", ["DEVICE_ID": "D1", "MSG_ID": .string(number)])
+        try expect(received["RT"] == "0000", "recvReport answers RT 0000")
+        let reported = try await native("GET", "/v1/messages/\(number)")["funnel"]
+        try expect(
+            reported?["received"]?.int == 1 && reported?["read"]?.int == 0,
+            "the native funnel counts one receipt, and no reader"
+        )
+        let detail = try await ipns("getMsgDetail", ["DEVICE_ID": "D1", "REQ_ID": .string(number)])["ITEM"]
+        try expect(detail?["MESSAGE"]?.string == Self.ipnsDocument, "getMsgDetail gives the whole text")
+        try expect(detail?["RECV_YN"] == "Y" && detail?["READ_YN"] == "N", "and reads nothing by it")
+
         say("The device shows its history, and its user reads the message")
         let before = try await historyIPNS()
         try expect(before.count == 1 && before[0]["READ_YN"] == "N", "getMsgs gives one message, unread")
@@ -79,11 +98,16 @@ extension DemoStory {
 
     // MARK: Helpers
 
-    private static func ipnsMessage(to users: [String]) -> JSON {
-        [
-            "PUSH_ID_TYPE": "@01", "PUSH_ID": .array(users.map { .string($0) }), "SEND_TYPE": "I", "TITLE": "Approval",
-            "ALERT": "You have a new approval",
-        ]
+    /// More than a push may hold: 4096 bytes (Apple).
+    private static let ipnsDocument = String(repeating: "A-77 needs your approval. ", count: 200)
+
+    private static func ipnsMessage(to users: [String], _ more: JSON = [:]) -> JSON {
+        var body = JSONObject([
+            ("PUSH_ID_TYPE", "@01"), ("PUSH_ID", .array(users.map { .string($0) })), ("SEND_TYPE", "I"),
+            ("TITLE", "Approval"), ("ALERT", "You have a new approval"),
+        ])
+        for (key, value) in more.object?.pairs ?? [] { body[key] = value }
+        return .object(body)
     }
 
     private func historyIPNS() async throws -> [JSON] {

@@ -58,13 +58,15 @@ enum NativeShapes {
                 "tags": .array(identity.tags.map { .string($0.text) }), "registeredAt": time(identity.registeredAt),
             ]
         }
-        return [
+        var object: JSONObject = [
             "id": .string(facts.id.description), "app": .string(facts.app.rawValue),
             "platform": .string(facts.platform.rawValue), "environment": .string(facts.environment.rawValue),
             "token": text(facts.token?.masked), "tokenState": .string(facts.tokenState.rawValue),
             "createdAt": time(facts.createdAt), "seenAt": time(facts.seenAt), "identities": .array(identities),
             "timeZone": text(facts.clock.timeZone?.text), "receivingWindow": window(facts.clock.window),
         ]
+        if let unread = facts.unread { object["unread"] = .int(unread) }
+        return .object(object)
     }
 
     static func window(_ window: DailyWindow?) -> JSON {

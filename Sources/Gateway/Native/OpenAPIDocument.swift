@@ -7,6 +7,8 @@ enum OpenAPIDocument {
         var method: String
         var summary: String
         var success: String
+        /// What of the answer is worth a schema.
+        var answer: JSON?
     }
 
     private static let operations = [
@@ -44,7 +46,22 @@ enum OpenAPIDocument {
             success: "201"
         ),
         Operation(path: "/v1/devices", method: "get", summary: "Devices, by keyset pages", success: "200"),
-        Operation(path: "/v1/devices/{id}", method: "get", summary: "One device with its identities", success: "200"),
+        Operation(
+            path: "/v1/devices/{id}",
+            method: "get",
+            summary: "One device with its identities, and how many of its messages are unread",
+            success: "200",
+            answer: [
+                "type": "object",
+                "properties": [
+                    "unread": [
+                        "type": "integer", "minimum": 0, "maximum": .int(HistoryPage.lookLimit),
+                        "description":
+                            "Messages of this device that nobody read, whoever used it: of its newest 1000. In no list of devices",
+                    ]
+                ],
+            ]
+        ),
         Operation(
             path: "/v1/devices/{id}",
             method: "patch",
@@ -140,11 +157,13 @@ enum OpenAPIDocument {
         var paths = JSONObject()
         for operation in operations {
             var entry = paths[operation.path]?.object ?? JSONObject()
+            var done: JSONObject = ["description": "Done"]
+            done["content"] = operation.answer.map { .pairs(["application/json": .pairs(["schema": $0])]) }
             entry[operation.method] = [
                 "summary": .string(operation.summary), "security": [["bearer": []]],
                 "parameters": .array(parameters(operation.path)),
                 "responses": .object(
-                    JSONObject([(operation.success, JSON.pairs(["description": "Done"])), ("default", problem)])
+                    JSONObject([(operation.success, .object(done)), ("default", problem)])
                 ),
             ]
             paths[operation.path] = .object(entry)

@@ -2,7 +2,7 @@
 package struct Numbering: Sendable, Hashable {
     /// Of an audience of users: what fills the template for each.
     package var variables: [UserVariables]
-    /// Only devices with these tokens; nil: all. With everyone as audience they are the audience.
+    /// Only devices with these tokens; nil: all. With everyone as audience they are the audience, with groups those of them whose user is a member.
     package var tokens: [DeviceToken]?
     package var pace: Pace?
     /// Text that the payload links to.

@@ -82,6 +82,38 @@ enum BadgeContract {
             findings.equal(try await keys(["nobody"], [other]), [], "nobody's")
             return findings.list
         },
+        ContractRule("of the bearers of tokens only a group's members are its recipients") { world in
+            var findings = Findings()
+            let (hong, kim) = (try await world.reader("hong"), try await world.reader("kim"))
+            let (guest, guestToken) = (world.newKey(), world.newToken())
+            _ = try await world.register(guest, token: guestToken)
+            for (group, user) in [("1", "hong"), ("2", "kim")] as [(GroupName, UserID)] {
+                _ = try await world.run(.createGroup(world.scope, title: "a group"))
+                _ = try await world.run(.changeMembers(world.scope, group, GroupChange(add: [user])))
+            }
+            func keys(_ groups: [GroupName], _ tokens: [DeviceToken], limit: Int = 100) async throws
+                -> [VendorDeviceKey]
+            {
+                let statement = StoreStatement.groupRecipients(world.scope, groups, tokens: tokens, limit: limit)
+                guard case .recipients(let found)? = try await world.run(statement) else { return ["no recipients"] }
+                return found.map(\.key)
+            }
+            let all = [kim.tokens[1], hong.tokens[0], guestToken, world.newToken()]
+            findings.equal(try await keys(["1"], all), [hong.keys[0]], "of the first group")
+            findings.equal(
+                try await keys(["1", "2"], all),
+                [kim.keys[1], hong.keys[0]],
+                "of both, in the tokens' order"
+            )
+            findings.equal(try await keys(["1", "2"], all, limit: 1).count, 1, "at most one")
+            findings.equal(try await keys(["2"], hong.tokens), [], "of another's tokens")
+            findings.equal(try await keys(["3"], all), [], "of no group")
+            let other = StoreStatement.groupRecipients(world.scope, ["1"], tokens: all, limit: 100)
+            findings.equal(try await world.run(other, in: world.otherTenant), .recipients([]), "of another tenant")
+            _ = try await world.run(.changeMembers(world.scope, "1", GroupChange(remove: ["hong"])))
+            findings.equal(try await keys(["1"], all), [], "of whom has left")
+            return findings.list
+        },
         ContractRule("a badge is its holder's: set, read, and of nobody where nobody answers") { world in
             var findings = Findings()
             let (phone, tablet) = (world.newKey(), world.newKey())
@@ -101,6 +133,57 @@ enum BadgeContract {
                 in: world.otherTenant
             )
             findings.equal(other, .badge(nil), "another tenant's")
+            return findings.list
+        },
+    ]
+
+    /// What erasing leaves of them. The world must be able to erase.
+    static let erasures = [
+        ContractRule("a device's badge goes with the device, the user's with the user") { world in
+            var findings = Findings()
+            guard let erase = world.erase else { return ["this world erases nothing"] }
+            let (phone, tablet, token) = (world.newKey(), world.newKey(), world.newToken())
+            guard let first = try await world.register(phone, token: token),
+                try await world.register(tablet, token: world.newToken()) != nil
+            else { return ["not registered"] }
+            // What it counted as a guest's stays its own when a user comes.
+            _ = try await world.badge(BadgeHolder(key: phone), 3)
+            _ = try await world.badge(BadgeHolder(key: tablet), 4)
+            _ = try await world.assign(phone, .set("hong"))
+            _ = try await world.badge(BadgeHolder(key: phone), 7)
+            try await erase(.device(first.device))
+            findings.equal(try await world.badge(BadgeHolder(key: phone)), nil, "of the erased device")
+            findings.equal(try await world.badge(BadgeHolder(key: tablet)), 4, "of another device")
+            _ = try await world.register(phone, token: token)
+            findings.equal(try await world.badge(BadgeHolder(key: phone)), 0, "of the same key, registered anew")
+            _ = try await world.assign(phone, .set("hong"))
+            findings.equal(try await world.badge(BadgeHolder(key: phone)), 7, "of the user, who was not erased")
+            _ = try await world.assign(tablet, .set("hong"))
+            try await erase(.user("hong"))
+            findings.equal(try await world.badge(BadgeHolder(user: "hong")), nil, "of the erased user")
+            for (key, token) in [(phone, token), (tablet, world.newToken())] {
+                _ = try await world.register(key, token: token)
+                findings.equal(try await world.badge(BadgeHolder(key: key)), 0, "of his device, registered anew")
+                _ = try await world.assign(key, .set("hong"))
+                findings.equal(try await world.badge(BadgeHolder(key: key)), 0, "of the user who comes anew")
+            }
+            return findings.list
+        },
+        ContractRule("what a message did to the badge of an erased device is forgotten: it counts again") { world in
+            var findings = Findings()
+            guard let erase = world.erase else { return ["this world erases nothing"] }
+            let (key, other) = (world.newKey(), world.newKey())
+            guard let made = try await world.register(key, token: world.newToken()),
+                let kept = try await world.register(other, token: world.newToken())
+            else { return ["not registered"] }
+            let lease = try await world.counted(to: [made.identity, kept.identity], step: 2)
+            findings.equal(try await world.badges(lease), [2, 2], "first")
+            try await erase(.device(made.device))
+            findings.equal(try await world.badges(lease).last, 2, "of the one that stayed")
+            findings.equal(try await world.badge(BadgeHolder(key: other)), 2, "its counter")
+            guard let again = try await world.register(key, token: world.newToken()) else { return ["not registered"] }
+            let next = try await world.counted(to: [again.identity], step: 1)
+            findings.equal(try await world.badges(next), [1], "of the same key, registered anew")
             return findings.list
         },
     ]

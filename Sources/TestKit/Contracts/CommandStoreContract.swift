@@ -6,7 +6,7 @@ package enum CommandStoreContract {
     /// Every rule; each wants a world of its own.
     package static let rules: [ContractRule] =
         registration + senders + submission + receipts + AudienceContract.groups + AudienceContract.users + kept
-        + InboxContract.rules + BadgeContract.commands + ReportContract.commands
+        + InboxContract.rules + BadgeContract.commands + BadgeContract.erasures + ReportContract.commands
         + SharingContract.commands
 
     private static let registration = [

@@ -24,6 +24,7 @@ extension ContractWorld {
             webhooks: InMemoryWebhookStore(database),
             subscriptions: InMemorySubscriptionStore(database),
             setTiming: { database.setTiming($0, of: "shop", in: "one") },
+            erase: { database.erase($0, in: "one") },
             identifiers: TestIdentifiers(),
             now: { clock.now() },
             pass: { clock.advance(by: $0) }

@@ -17,6 +17,8 @@ package struct ContractWorld: Sendable {
     package var subscriptions: (any SubscriptionStore)?
     /// Provisions the app's hours anew in `tenant`; only `TimingContract` needs it.
     package var setTiming: (@Sendable (AppTiming) async throws -> Void)?
+    /// Erases in `tenant` as the native API does; only `BadgeContract` needs it.
+    package var erase: (@Sendable (Erasure) async throws -> Void)?
     package var identifiers: any IdentifierSource
     /// The database's time.
     package var now: @Sendable () -> Timestamp
@@ -32,6 +34,7 @@ package struct ContractWorld: Sendable {
         webhooks: (any WebhookStore)? = nil,
         subscriptions: (any SubscriptionStore)? = nil,
         setTiming: (@Sendable (AppTiming) async throws -> Void)? = nil,
+        erase: (@Sendable (Erasure) async throws -> Void)? = nil,
         identifiers: any IdentifierSource,
         now: @escaping @Sendable () -> Timestamp,
         pass: @escaping @Sendable (Duration) async throws -> Void
@@ -44,6 +47,7 @@ package struct ContractWorld: Sendable {
         self.webhooks = webhooks
         self.subscriptions = subscriptions
         self.setTiming = setTiming
+        self.erase = erase
         self.identifiers = identifiers
         self.now = now
         self.pass = pass
@@ -54,6 +58,12 @@ package struct ContractWorld: Sendable {
 
     /// The app in RationalOwl's dialect, which the rules use.
     package var scope: AppScope { AppScope(app: app, vendor: .rationalOwl) }
+}
+
+/// What is erased.
+package enum Erasure: Sendable, Hashable {
+    case device(DeviceID)
+    case user(UserID)
 }
 
 /// One rule of a seam. It answers with what it saw instead, so that it needs no test framework.

@@ -241,6 +241,22 @@ extension MemoryTables {
         }
     }
 
+    func recipients(
+        _ tenant: TenantID,
+        _ scope: AppScope,
+        in names: [GroupName],
+        _ tokens: [DeviceToken],
+        limit: Int
+    ) -> [RecipientTarget] {
+        let members = names.reduce(into: Set<UserID>()) {
+            $0.formUnion(groups[Scoped(tenant, GroupIndex(scope: scope, name: $1))]?.members ?? [])
+        }
+        let found = recipients(tenant, scope, nil, tokens, limit: .max).filter {
+            $0.user.map(members.contains) ?? false
+        }
+        return Array(found.prefix(max(0, limit)))
+    }
+
     mutating func sequenceMessage(_ tenant: TenantID, _ scope: AppScope, _ message: MessageID) -> String? {
         let known = references.first {
             $0.key.tenant == tenant && $0.key.value.scope == scope && $0.value == message

@@ -188,7 +188,7 @@ extension MemoryTables {
         }
         let rules = rules(lease.key.tenant, row.message)
         let isTimed = row.message.audience == nil && hasTimes(lease.key.tenant, row.message)
-        let page = Array(rest.prefix(max(1, pageSize) * (isTimed ? 10 : 1)))
+        let page = Array(rest.prefix(isTimed ? max(pageSize, min(pageSize * 10, 5000)) : max(1, pageSize)))
         guard let last = page.last else { return finishExpansion(lease, index) }
         let step = SliceLease.targetLimit / (row.message.content.variants == nil ? 1 : Variants.limit)
         for group in TimingRules.grouped(page, by: { rules.slot(clock(lease.key.tenant, $0), now: now) }) {

@@ -145,6 +145,8 @@ struct MemoryTables: Sendable {
             .members(members(tenant, scope, name, user, limit: limit))
         case .recipients(let scope, let users, let tokens, let limit):
             .recipients(recipients(tenant, scope, users, tokens, limit: limit))
+        case .groupRecipients(let scope, let groups, let tokens, let limit):
+            .recipients(recipients(tenant, scope, in: groups, tokens, limit: limit))
         case .sequenceMessage(let scope, let message): .number(sequenceMessage(tenant, scope, message))
         case .putVariables(let message, let variables): putVariables(tenant, message, variables)
         case .putPage(_, let page, let body, _): putPage(page, body)

@@ -40,12 +40,7 @@ extension UPMCRequest {
     private func groupAudience() throws(AdapterError) -> Audience {
         switch parameters.all("TYPE").last?.uppercased() {
         case "A": return .everyone
-        case "G":
-            // Who is in a group and has this token is a question that no call is known to ask.
-            guard !parameters.has("REQ_PSIDS") || parameters.all("REQ_PSIDS").isEmpty else {
-                throw AdapterError(.invalid, field: "REQ_PSIDS")
-            }
-            return .groups([GroupName(try parameters.required("GROUPSEQ"))])
+        case "G": return .groups([GroupName(try parameters.required("GROUPSEQ"))])
         case nil: throw AdapterError(.missing, field: "TYPE")
         case .some: throw AdapterError(.invalid, field: "TYPE")
         }

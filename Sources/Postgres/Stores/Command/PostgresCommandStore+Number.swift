@@ -65,7 +65,30 @@ extension PostgresCommandStore {
             } else {
                 NumberSQL.bearers.with(place + [.strings(texts ?? []), .int(max(0, limit))])
             }
-        return StoreQuestion(statement) { (result) throws(PostgresError) in
+        return recipients(statement)
+    }
+
+    func recipients(
+        _ tenant: TenantID,
+        _ scope: AppScope,
+        _ groups: [GroupName],
+        _ tokens: [DeviceToken],
+        _ limit: Int
+    ) -> StoreQuestion {
+        recipients(
+            NumberSQL.groupBearers(
+                .id(tenant),
+                .id(scope.app),
+                .id(scope.vendor),
+                .strings(tokens.map(\.text)),
+                .int(max(0, limit)),
+                .strings(groups.map(\.rawValue))
+            )
+        )
+    }
+
+    private func recipients(_ statement: Statement) -> StoreQuestion {
+        StoreQuestion(statement) { (result) throws(PostgresError) in
             let found = try result.rows { (row) throws(PostgresError) in
                 let target = ResolvedTarget(
                     identity: try row.id("identity_id"),

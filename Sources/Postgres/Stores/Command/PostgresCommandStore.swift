@@ -116,6 +116,8 @@ package struct PostgresCommandStore: CommandStore {
         case .titledGroups(let scope, let name, let limit): titledGroups(tenant, scope, name, limit)
         case .members(let scope, let name, let user, let limit): members(tenant, scope, name, user, limit)
         case .recipients(let scope, let users, let tokens, let limit): recipients(tenant, scope, users, tokens, limit)
+        case .groupRecipients(let scope, let groups, let tokens, let limit):
+            recipients(tenant, scope, groups, tokens, limit)
         case .sequenceMessage(let scope, let message): sequenceMessage(tenant, scope, message)
         case .putVariables(let message, let variables): putVariables(tenant, message, variables)
         case .putPage(let message, let page, let body, let expiresAt):

@@ -13,6 +13,8 @@ package struct DeviceFacts: Sendable, Hashable {
     package var seenAt: Timestamp?
     package var clock: DeviceClock
     package var identities: [IdentityEntry]
+    /// How many of its newest `HistoryPage.lookLimit` messages are unread; nil where nobody asked.
+    package var unread: Int?
 }
 
 /// What one vendor calls a device.

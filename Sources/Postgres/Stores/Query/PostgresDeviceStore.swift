@@ -29,14 +29,17 @@ package struct PostgresDeviceStore: Sendable {
         }
     }
 
-    /// One device.
+    /// One device, with its count of what is unread.
     ///
     /// - Throws: `StoreError`.
     package func device(_ id: DeviceID, in tenant: TenantID) async throws(StoreError) -> DeviceFacts? {
         try await asStore { () throws(PostgresError) in
-            let devices = try await call.run(DeviceSQL.one(.id(tenant), .id(id)), tenant: tenant.rawValue)
-                .rows(Self.device)
-            return try await withIdentities(devices, in: tenant).first
+            let unread = DeviceSQL.unread(.id(tenant), .id(id), .int(HistoryPage.lookLimit))
+            let results = try await run([DeviceSQL.one(.id(tenant), .id(id)), unread], in: tenant)
+            let devices = try results.result(0).rows(Self.device)
+            var device = try await withIdentities(devices, in: tenant).first
+            device?.unread = try results.result(1).only().int("unread")
+            return device
         }
     }
 

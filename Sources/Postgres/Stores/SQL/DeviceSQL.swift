@@ -52,6 +52,17 @@ enum DeviceSQL {
         """
     )
 
+    /// What is unread of the newest `$3` of a device, whoever used it: no index knows a receipt, so it costs a look at each.
+    static let unread = StoreSQL.tenant(
+        """
+        SELECT count(*) FILTER (WHERE l.is_unread) AS unread FROM (
+            SELECT d.read_at IS NULL AND d.state <> 'canceled' AND d.reason IS DISTINCT FROM 'duplicate' AS is_unread
+            FROM gateway.delivery d JOIN gateway.message m ON m.tenant_id = $1 AND m.message_id = d.message_id
+            WHERE d.tenant_id = $1 AND d.device_id = $2
+            ORDER BY d.message_id DESC LIMIT $3) AS l
+        """
+    )
+
     static let importNew = StoreSQL.function("import_new", 19, columns: "import_new AS known")
 
     static let importEach = StoreSQL.function("import_each", 19, columns: "import_each AS count")
@@ -82,6 +93,7 @@ enum DeviceSQL {
     )
 
     static let all = [
-        list, one, identities, patch, tag, setClock, erase, devicesOfUser, inbox, importNew, importEach, previewImport,
+        list, one, identities, patch, tag, setClock, erase, devicesOfUser, inbox, unread, importNew, importEach,
+        previewImport,
     ]
 }

@@ -57,6 +57,22 @@ enum NumberSQL {
         """
     )
 
+    /// Of the bearers those whose user is in one of the groups `$6`.
+    static let groupBearers = StoreSQL.tenant(
+        """
+        SELECT q.place, i.user_id, \(columns)
+        FROM unnest($4::text[]) WITH ORDINALITY AS q(value, place)
+        JOIN gateway.device d ON d.tenant_id = $1 AND d.app_id = $2 AND d.platform IN ('ios', 'android')
+            AND d.token_digest = md5(q.value) AND d.token = q.value
+        JOIN gateway.identity i ON i.tenant_id = $1 AND i.device_id = d.device_id AND i.app_id = $2 AND i.vendor = $3
+            AND i.state = 'active'
+        WHERE EXISTS (
+            SELECT FROM gateway.group_member m
+            WHERE m.tenant_id = $1 AND m.app_id = $2 AND m.vendor = $3 AND m.group_name = ANY ($6) AND m.user_id = i.user_id)
+        LIMIT $5
+        """
+    )
+
     static let putVariables = StoreSQL.tenant(
         """
         INSERT INTO gateway.message_variable (tenant_id, message_id, user_id, variables)
@@ -87,7 +103,8 @@ enum NumberSQL {
     static let page = StoreSQL.global("SELECT * FROM gateway.resolve_page($1)")
 
     static let all = [
-        sequenceMessage, createGroup, titledGroups, members, recipients, bearers, putVariables, variables, putPage,
+        sequenceMessage, createGroup, titledGroups, members, recipients, bearers, groupBearers, putVariables, variables,
+        putPage,
         setPace, page,
     ]
 }
