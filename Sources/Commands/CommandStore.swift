@@ -175,7 +175,8 @@ package enum StoreStatement: Sendable, Hashable {
     case userMessage(AppScope, DeviceCaller, UserID, number: String, hiddenBy: String?)
     /// How many were not read of the newest `limit`. → `.count`
     case unread(AppScope, DeviceCaller, HistoryPage.Owner, hiddenBy: String?, limit: Int, at: Timestamp)
-<<<<<<< HEAD
+    /// Of the devices with one of `tokens` those whose user is in one of the groups; an unknown group has nobody. → `.recipients`
+    case groupRecipients(AppScope, [GroupName], tokens: [DeviceToken], limit: Int)
 
     // Users as back ends describe them
     /// Those who have a profile or an active identity. → `.profiles`, parallel
@@ -190,10 +191,6 @@ package enum StoreStatement: Sendable, Hashable {
     case eraseUsers(AppScope, [UserID], by: String)
     /// As `resolveUsers`; an alias as `UserName.text` spells it is looked up. → `.resolvedUsers`
     case resolveNames(AppScope, [UserID], limit: Int)
-=======
-    /// Of the devices with one of `tokens` those whose user is in one of the groups; an unknown group has nobody. → `.recipients`
-    case groupRecipients(AppScope, [GroupName], tokens: [DeviceToken], limit: Int)
->>>>>>> eee6ffd63b281a776f95fb9504d8a6366c91ceee
 }
 
 /// How a receipt names its message.

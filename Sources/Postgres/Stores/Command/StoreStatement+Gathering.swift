@@ -20,15 +20,10 @@ extension StoreStatement {
         switch self {
         case .history(_, _, let page, _): page.look == nil
         case .identity, .sender, .groups, .delivery, .undelivered, .app, .resolve, .resolveUsers, .resolveAliases,
-<<<<<<< HEAD
-            .recipients, .media, .inboxMessage, .unreceived, .preferences, .numbers, .standing, .identities,
-            .titledGroups, .members, .userMessage, .unread, .expect, .report, .profiles, .knownTokens, .userDetails,
-            .resolveNames:
-=======
             .recipients, .groupRecipients, .media, .inboxMessage, .unreceived, .preferences, .numbers, .standing,
             .identities,
-            .titledGroups, .members, .userMessage, .unread, .expect, .report:
->>>>>>> eee6ffd63b281a776f95fb9504d8a6366c91ceee
+            .titledGroups, .members, .userMessage, .unread, .expect, .report, .profiles, .knownTokens, .userDetails,
+            .resolveNames:
             false
         case .register, .updateToken, .unregister, .registerSender, .enrolSender, .setCallback, .putVerification,
             .checkVerification, .putGroup, .deleteGroup, .changeMembers, .receipt, .touch, .accept, .control, .putMedia,
@@ -50,15 +45,10 @@ extension StoreStatement {
             true
         case .number(_, _, let targets, _): targets.count <= Self.shortTargetLimit
         case .unregister, .deleteGroup, .groups, .changeMembers, .undelivered, .resolve, .resolveUsers,
-<<<<<<< HEAD
-            .resolveAliases, .recipients, .control, .putMedia, .media, .history, .inboxMessage, .poll, .unreceived,
-            .identities, .titledGroups, .members, .putVariables, .putPage, .userMessage, .unread, .report,
-            .profiles, .knownTokens, .putUsers, .userDetails, .eraseUsers, .resolveNames:
-=======
             .resolveAliases, .recipients, .groupRecipients, .control, .putMedia, .media, .history, .inboxMessage, .poll,
             .unreceived,
-            .identities, .titledGroups, .members, .putVariables, .putPage, .userMessage, .unread, .report:
->>>>>>> eee6ffd63b281a776f95fb9504d8a6366c91ceee
+            .identities, .titledGroups, .members, .putVariables, .putPage, .userMessage, .unread, .report,
+            .profiles, .knownTokens, .putUsers, .userDetails, .eraseUsers, .resolveNames:
             false
         }
     }
