@@ -177,6 +177,20 @@ package enum StoreStatement: Sendable, Hashable {
     case unread(AppScope, DeviceCaller, HistoryPage.Owner, hiddenBy: String?, limit: Int, at: Timestamp)
     /// Of the devices with one of `tokens` those whose user is in one of the groups; an unknown group has nobody. → `.recipients`
     case groupRecipients(AppScope, [GroupName], tokens: [DeviceToken], limit: Int)
+
+    // Users as back ends describe them
+    /// Those who have a profile or an active identity. → `.profiles`, parallel
+    case profiles(AppScope, [UserName])
+    /// Which of these an active identity has. → `.tokens`
+    case knownTokens(AppScope, [DeviceToken])
+    /// All of a batch; `StoreError.conflict` where a profile is not at the revision that was read. → `.usersPut`
+    case putUsers(AppScope, UserWrite)
+    /// What hangs on users; `limit` at most, of aliases in all, else of each. → `.userAliases`, `.userTallies`, `.userDevices`
+    case userDetails(AppScope, UserDetail, [UserID], limit: Int)
+    /// With devices that nobody else uses, and a row of the audit each. → `.count` of those that there were
+    case eraseUsers(AppScope, [UserID], by: String)
+    /// As `resolveUsers`; an alias as `UserName.text` spells it is looked up. → `.resolvedUsers`
+    case resolveNames(AppScope, [UserID], limit: Int)
 }
 
 /// How a receipt names its message.
@@ -219,6 +233,12 @@ package enum StoreAnswer: Sendable, Hashable {
     case recipients([RecipientTarget])
     case number(String?)
     case report(MessageReport?)
+    case profiles([StoredProfile?])
+    case tokens(Set<DeviceToken>)
+    case usersPut(isRepeat: Bool)
+    case userAliases([UsersOwn<UserAlias>])
+    case userTallies([UsersOwn<ActTally>])
+    case userDevices([UsersOwn<UserDevice>])
 }
 
 /// What is known of one identity.

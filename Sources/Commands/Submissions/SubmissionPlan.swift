@@ -51,6 +51,8 @@ struct SubmissionPlan: Sendable {
         // One more than may be counted at once: then it is known that there are more.
         case .users where submission.naming == .aliases:
             statements.append(.resolveAliases(context.scope, users, limit: Audience.listedLimit + 1))
+        case .users where submission.naming == .names:
+            statements.append(.resolveNames(context.scope, users, limit: Audience.listedLimit + 1))
         case .users: statements.append(.resolveUsers(context.scope, users, limit: Audience.listedLimit + 1))
         case .groups: statements.append(.groups(context.scope, groups))
         case .tags, .everyone: break
@@ -84,7 +86,7 @@ struct SubmissionPlan: Sendable {
             return .success(expanded(.groups(groups), count: count, node))
         case .users:
             guard known.users.count <= Audience.listedLimit else {
-                if submission.naming == .aliases || submission.omitsUnknown {
+                if submission.naming != .users || submission.omitsUnknown {
                     return .failure(Refused(.tooMany("audience", limit: Audience.listedLimit)))
                 }
                 return .success(expanded(.users(users), count: nil, node))

@@ -107,6 +107,8 @@ package enum UserNaming: Sendable, Hashable {
     case users
     /// Their alias; whose alias nobody has is looked up by the id. At most `Audience.listedLimit` devices.
     case aliases
+    /// Their id, or an alias as `UserName.text` spells it. At most `Audience.listedLimit` devices.
+    case names
 }
 
 /// One entry of a list.

@@ -84,6 +84,9 @@ struct MemoryTables: Sendable {
     /// The last number given out under a name.
     var numbers: [Scoped<ReferenceIndex>: Int] = [:]
     var pages: [String: (name: String, body: String)] = [:]
+    var profiles: [Scoped<UserIndex>: ProfileRow] = [:]
+    var userAliases: [Scoped<AliasIndex>: UserID] = [:]
+    var batches: Set<Scoped<IdempotencyIndex>> = []
 
     /// Runs one statement.
     mutating func run(_ statement: StoreStatement, in tenant: TenantID, now: Timestamp) -> StoreAnswer {
@@ -151,6 +154,8 @@ struct MemoryTables: Sendable {
         // `InMemoryCommandStore` has asked `isOutdated` before anything was done.
         case .expect: .count(1)
         case .report(let scope, let message): .report(report(tenant, scope, message))
+        case .profiles, .knownTokens, .putUsers, .userDetails, .eraseUsers, .resolveNames:
+            runUsers(statement, in: tenant)
         }
     }
 

@@ -22,12 +22,13 @@ extension StoreStatement {
         case .identity, .sender, .groups, .delivery, .undelivered, .app, .resolve, .resolveUsers, .resolveAliases,
             .recipients, .groupRecipients, .media, .inboxMessage, .unreceived, .preferences, .numbers, .standing,
             .identities,
-            .titledGroups, .members, .userMessage, .unread, .expect, .report:
+            .titledGroups, .members, .userMessage, .unread, .expect, .report, .profiles, .knownTokens, .userDetails,
+            .resolveNames:
             false
         case .register, .updateToken, .unregister, .registerSender, .enrolSender, .setCallback, .putVerification,
             .checkVerification, .putGroup, .deleteGroup, .changeMembers, .receipt, .touch, .accept, .control, .putMedia,
             .poll, .reportNumber, .setPreferences, .drawNumbers, .number, .assignUser, .setBadge, .acknowledge,
-            .visit, .createGroup, .sequenceMessage, .putVariables, .putPage, .setPace:
+            .visit, .createGroup, .sequenceMessage, .putVariables, .putPage, .setPace, .putUsers, .eraseUsers:
             true
         }
     }
@@ -46,7 +47,8 @@ extension StoreStatement {
         case .unregister, .deleteGroup, .groups, .changeMembers, .undelivered, .resolve, .resolveUsers,
             .resolveAliases, .recipients, .groupRecipients, .control, .putMedia, .media, .history, .inboxMessage, .poll,
             .unreceived,
-            .identities, .titledGroups, .members, .putVariables, .putPage, .userMessage, .unread, .report:
+            .identities, .titledGroups, .members, .putVariables, .putPage, .userMessage, .unread, .report,
+            .profiles, .knownTokens, .putUsers, .userDetails, .eraseUsers, .resolveNames:
             false
         }
     }
