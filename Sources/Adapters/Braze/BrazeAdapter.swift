@@ -47,6 +47,6 @@ package struct BrazeAdapter: VendorAdapter {
     package func payload(for notification: Notification, to target: TargetFacts, settings: BindingSettings)
         throws(AdapterError) -> PushPayload
     {
-        try BrazePayload(notification, to: target.target).encoded()
+        try BrazePayload(notification, to: target).encoded()
     }
 }

@@ -28,7 +28,8 @@ struct BrazeError: Error, Sendable, Hashable {
         case .notFound, .methodNotAllowed: self.init(404, "Not Found")
         case .tooManyRequests: self.init(429, BrazeText.throttled, retryAfter: 1)
         case .unauthorized: self.init(401, BrazeText.key)
-        case .timedOut: self.init(408, "Request Timeout")
+        // `withheld` is a payload's, and answers no call.
+        case .timedOut, .withheld: self.init(408, "Request Timeout")
         }
     }
 

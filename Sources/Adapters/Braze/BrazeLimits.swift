@@ -35,7 +35,7 @@ package enum BrazeLimits {
     /// 64 bytes of a date.
     static let dateBytes = 64
 
-    /// 64 characters of an expression are told to its caller.
+    /// 64 characters of a field's name are told to its caller.
     static let expressionCharacters = 64
 
     /// 28 days, which is what the gateway keeps; the vendor's own default is 30 (contract §6.1).

@@ -19,13 +19,13 @@ struct MessagesSend {
             throw AdapterError(.invalid, field: BrazeText.nothing)
         }
         let push = try ApplePush(apple, at: now)
-        var content = Content(isSilent: push.isSilent, raw: .object(push.document), isTemplate: false)
+        var content = Content(isSilent: push.isSilent, raw: .object(push.document), isTemplate: push.isTemplate)
         content.data = push.data
         if let send = body["send_id"], send != .null {
             guard let name = send.string, (1...BrazeLimits.nameBytes).contains(name.utf8.count) else {
                 throw BrazeText.fault("send_id")
             }
-            content.data["send"] = .string(name)
+            content.data[BrazePayload.sendKey] = .string(name)
         }
         let submission = Submission(
             content: content,

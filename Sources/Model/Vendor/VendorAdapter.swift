@@ -44,7 +44,8 @@ package protocol VendorAdapter: Sendable {
 
     /// What the vendor's SDK on the device expects to receive.
     ///
-    /// - Throws: `AdapterError` with code `.tooLarge` when the content cannot be made to fit, `.invalid` when it cannot be shown.
+    /// - Throws: `AdapterError` with code `.tooLarge` when the content cannot be made to fit, `.invalid` when it cannot be shown, `.withheld` when it says
+    ///   itself that this target gets nothing.
     func payload(for notification: Notification, to target: TargetFacts, settings: BindingSettings) throws(AdapterError)
         -> PushPayload
 
@@ -234,6 +235,8 @@ package struct AdapterError: Error, Sendable, Hashable, CustomStringConvertible 
         case unauthorized
         /// The body did not arrive in time.
         case timedOut
+        /// Of a payload: the message's own template says that this target gets nothing.
+        case withheld
     }
 
     package var code: Code

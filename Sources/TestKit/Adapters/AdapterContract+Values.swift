@@ -19,7 +19,7 @@ extension AdapterContract {
 
     static let errors: [AdapterError] = [
         AdapterError.Code.unreadable, .missing, .invalid, .tooLarge, .methodNotAllowed, .notFound, .tooManyRequests,
-        .unauthorized, .timedOut,
+        .unauthorized, .timedOut, .withheld,
     ].flatMap { [AdapterError($0), AdapterError($0, field: "field")] }
 
     static let replies: [Reply] = [
