@@ -177,6 +177,9 @@ package enum StoreStatement: Sendable, Hashable {
     case unread(AppScope, DeviceCaller, HistoryPage.Owner, hiddenBy: String?, limit: Int, at: Timestamp)
     /// Of the devices with one of `tokens` those whose user is in one of the groups; an unknown group has nobody. → `.recipients`
     case groupRecipients(AppScope, [GroupName], tokens: [DeviceToken], limit: Int)
+
+    /// Campaigns, schedules and labels.
+    case campaigns(AppScope, CampaignStatement)
 }
 
 /// How a receipt names its message.
@@ -219,6 +222,10 @@ package enum StoreAnswer: Sendable, Hashable {
     case recipients([RecipientTarget])
     case number(String?)
     case report(MessageReport?)
+    case campaignPut(isNew: Bool?)
+    case campaigns([Campaign])
+    case schedules([Schedule])
+    case series([SeriesDay])
 }
 
 /// What is known of one identity.
@@ -477,24 +484,4 @@ package struct SuppressedTarget: Sendable, Hashable {
         self.address = address
         self.reason = reason
     }
-}
-
-/// A caller's repeat key and what it must come with again.
-package struct IdempotencyKey: Sendable, Hashable {
-    package var key: String
-    package var bodyHash: String
-
-    package init(key: String, bodyHash: String) {
-        self.key = key
-        self.bodyHash = bodyHash
-    }
-}
-
-/// What came of an acceptance.
-package enum Acceptance: Sendable, Hashable {
-    case inserted
-    /// The same key came before with the same body: its first answer.
-    case repeated(MessageID, recipients: Int?)
-    /// The same key came before with another body.
-    case mismatch
 }

@@ -160,7 +160,7 @@ struct ApplePush {
         }
         if let variation = try text("message_variation_id") {
             guard variation.utf8.count <= BrazeLimits.nameBytes else { throw BrazeText.fault("message_variation_id") }
-            data["variation"] = .string(variation)
+            data[BrazePayload.variationKey] = .string(variation)
         }
     }
 

@@ -12,6 +12,7 @@ struct BrazePayload {
     /// The keys of a content's data with what its caller calls the send and the campaign, and what he says to everybody.
     static let sendKey = "send"
     static let campaignKey = "campaign"
+    static let variationKey = "variation"
     static let propertiesKey = "properties"
 
     init(_ notification: Notification, to target: TargetFacts) {

@@ -84,6 +84,9 @@ struct MemoryTables: Sendable {
     /// The last number given out under a name.
     var numbers: [Scoped<ReferenceIndex>: Int] = [:]
     var pages: [String: (name: String, body: String)] = [:]
+    var campaigns: [Scoped<CampaignIndex>: Campaign] = [:]
+    var schedules: [Scoped<ScheduleIndex>: ScheduleRow] = [:]
+    var labels: [Scoped<LabelIndex>: Set<MessageID>] = [:]
 
     /// Runs one statement.
     mutating func run(_ statement: StoreStatement, in tenant: TenantID, now: Timestamp) -> StoreAnswer {
@@ -151,6 +154,7 @@ struct MemoryTables: Sendable {
         // `InMemoryCommandStore` has asked `isOutdated` before anything was done.
         case .expect: .count(1)
         case .report(let scope, let message): .report(report(tenant, scope, message))
+        case .campaigns(let scope, let statement): runCampaigns(statement, scope, in: tenant, now: now)
         }
     }
 

@@ -129,6 +129,7 @@ package struct PostgresCommandStore: CommandStore {
             unread(tenant, scope, caller, owner, hiddenBy, limit, at)
         case .expect(let scope, let key, let attributes): expect(tenant, scope, key, attributes)
         case .report(let scope, let message): report(tenant, scope, message)
+        case .campaigns(let scope, let statement): campaigns(tenant, scope, statement)
         }
     }
 }
