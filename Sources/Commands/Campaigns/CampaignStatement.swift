@@ -10,8 +10,10 @@ package enum CampaignStatement: Sendable, Hashable {
     case list(after: String?, limit: Int)
     /// With a row of the audit when somebody is named. → `.count`
     case remove(String, by: String?)
-    /// After the acceptance of `message`. A replaced schedule must be what was read, and still to come, else nothing of the transaction is done:
-    /// `StoreError.outdated`; its message is canceled. → `.count`
+    /// Cancels the message of a schedule that is to have another one. It must be what was read, and still to come, else nothing of the transaction is done:
+    /// `StoreError.outdated`. Before the acceptance, which writes events: whoever steers a message locks it before the tenant's events. → `.count`
+    case withdraw(Schedule.Version)
+    /// After the acceptance of its message. → `.count`
     case keep(ScheduleDraft, MessageID)
     /// → `.schedules` with one or none
     case schedule(MessageID)

@@ -197,6 +197,9 @@ struct SubmissionPlan: Sendable {
                 )
             )
         }
+        if let replaced = submission.schedule?.replaced {
+            statements.append(.campaigns(context.scope, .withdraw(replaced)))
+        }
         statements.append(.accept(message))
         if !numbers.isEmpty {
             let targets = message.suppressed.filter { $0.identity != nil }.map(\.target)

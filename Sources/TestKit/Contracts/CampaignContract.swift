@@ -135,13 +135,19 @@ extension ContractWorld {
     {
         let message = message(to: [IdentityID(rawValue: identifiers.uuid(at: now()))], dueIn: delay)
         let draft = ScheduleDraft(replaced: version, request: ["n": 1])
-        _ = try await commands.run([.accept(message), .campaigns(scope, .keep(draft, message.id))], in: tenant)
+        _ = try await commands.run(statements(draft, message), in: tenant)
         return message.id
     }
 
     fileprivate func replace(_ version: Schedule.Version) async throws(StoreError) -> [StoreAnswer] {
         let message = message(to: [IdentityID(rawValue: identifiers.uuid(at: now()))], dueIn: .seconds(900))
         let draft = ScheduleDraft(replaced: version, request: [:])
-        return try await commands.run([.accept(message), .campaigns(scope, .keep(draft, message.id))], in: tenant)
+        return try await commands.run(statements(draft, message), in: tenant)
+    }
+
+    /// As a submission has them.
+    private func statements(_ draft: ScheduleDraft, _ message: NewMessage) -> [StoreStatement] {
+        let withdrawn = draft.replaced.map { [StoreStatement.campaigns(scope, .withdraw($0))] } ?? []
+        return withdrawn + [.accept(message), .campaigns(scope, .keep(draft, message.id))]
     }
 }

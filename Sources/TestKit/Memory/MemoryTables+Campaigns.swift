@@ -39,10 +39,10 @@ extension MemoryTables {
         case .remove(let id, _):
             let removed = campaigns.removeValue(forKey: Scoped(tenant, CampaignIndex(scope: scope, id: id)))
             return .count(removed == nil ? 0 : 1)
+        // `isOutdated` was asked before.
+        case .withdraw(let version): return .count(control(tenant, scope, version.message, .cancel, at: now))
         case .keep(let draft, let message):
             let index = ScheduleIndex(scope: scope, id: draft.replaced?.id ?? message)
-            // `isOutdated` was asked before.
-            if let replaced = draft.replaced { _ = control(tenant, scope, replaced.message, .cancel, at: now) }
             schedules[Scoped(tenant, index)] = ScheduleRow(message: message, request: draft.request)
             return .count(1)
         case .schedule(let id): return .schedules(schedule(tenant, scope, id).map { [$0] } ?? [])
@@ -67,7 +67,7 @@ extension MemoryTables {
 
     /// Whether a schedule is no longer what was read, or no longer to come.
     func isOutdated(_ statement: CampaignStatement, _ scope: AppScope, in tenant: TenantID) -> Bool {
-        guard case .keep(let draft, _) = statement, let replaced = draft.replaced else { return false }
+        guard case .withdraw(let replaced) = statement else { return false }
         let found = schedule(tenant, scope, replaced.id)
         return found?.message != replaced.message || found?.state != .scheduled
     }

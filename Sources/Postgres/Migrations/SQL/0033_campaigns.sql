@@ -112,21 +112,13 @@ BEGIN
     RETURN v_message;
 END $$;
 
--- A new schedule, or another message for one that was read with p_replaced; GW409 if that is no longer what it has, or no longer to come.
-CREATE FUNCTION gateway.keep_schedule(
-    p_tenant text, p_app text, p_vendor text, p_schedule uuid, p_message uuid, p_replaced uuid, p_request text)
+-- Cancels the message of a schedule that is to have another one: GW409 if it is no longer what was read, or no longer to come.
+CREATE FUNCTION gateway.withdraw_schedule(p_tenant text, p_app text, p_vendor text, p_schedule uuid, p_message uuid)
 RETURNS bigint LANGUAGE plpgsql AS $$
 BEGIN
-    IF p_replaced IS NULL THEN
-        INSERT INTO gateway.schedule (tenant_id, app_id, vendor, schedule_id, message_id, request)
-            VALUES (p_tenant, p_app, p_vendor, p_schedule, p_message, p_request::json);
-        RETURN 1;
-    END IF;
-    IF gateway.cancel_scheduled(p_tenant, p_app, p_vendor, p_schedule) IS DISTINCT FROM p_replaced THEN
+    IF gateway.cancel_scheduled(p_tenant, p_app, p_vendor, p_schedule) IS DISTINCT FROM p_message THEN
         RAISE EXCEPTION 'the schedule has changed' USING ERRCODE = 'GW409';
     END IF;
-    UPDATE gateway.schedule SET message_id = p_message, request = p_request::json
-        WHERE tenant_id = p_tenant AND app_id = p_app AND vendor = p_vendor AND schedule_id = p_schedule;
     RETURN 1;
 END $$;
 
@@ -137,7 +129,7 @@ BEGIN
     RETURN 1;
 END $$;
 
-REVOKE ALL ON FUNCTION gateway.put_campaign, gateway.remove_campaign, gateway.cancel_scheduled, gateway.keep_schedule, gateway.drop_schedule
+REVOKE ALL ON FUNCTION gateway.put_campaign, gateway.remove_campaign, gateway.cancel_scheduled, gateway.withdraw_schedule, gateway.drop_schedule
     FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION gateway.put_campaign, gateway.remove_campaign, gateway.cancel_scheduled, gateway.keep_schedule, gateway.drop_schedule
+GRANT EXECUTE ON FUNCTION gateway.put_campaign, gateway.remove_campaign, gateway.cancel_scheduled, gateway.withdraw_schedule, gateway.drop_schedule
     TO gateway_call, gateway_engine;

@@ -18,12 +18,14 @@ extension PostgresCommandStore {
         case .list(let after, let limit): return Self.found(CampaignSQL.list.with(own + [.string(after), .int(limit)]))
         case .remove(let id, let actor):
             return .counting(CampaignSQL.remove.with(own + [.string(id), .string(actor)]))
+        case .withdraw(let version):
+            return .counting(CampaignSQL.withdraw.with(own + [.id(version.id), .id(version.message)]))
         case .keep(let draft, let message):
             let values: [PostgresValue] = [
-                .id(draft.replaced?.id ?? message), .id(message), .id(draft.replaced?.message),
+                .id(draft.replaced?.id ?? message), .id(message),
                 .string(JSONWriter.text(.object(draft.request))),
             ]
-            return .counting(CampaignSQL.keep.with(own + values))
+            return .changing(CampaignSQL.keep.with(own + values))
         case .schedule(let id): return Self.schedules(CampaignSQL.schedule.with(own + [.id(id)]))
         case .schedules(let until, let limit):
             return Self.schedules(CampaignSQL.schedules.with(own + [.time(until), .int(limit)]))

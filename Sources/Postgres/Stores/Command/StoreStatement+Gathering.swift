@@ -58,16 +58,15 @@ extension CampaignStatement {
     fileprivate var writes: Bool {
         switch self {
         case .find, .list, .schedule, .schedules, .series: false
-        case .put, .remove, .keep, .drop, .label: true
+        case .put, .remove, .withdraw, .keep, .drop, .label: true
         }
     }
 
     /// A campaign is counted among all others; a schedule that is withdrawn may have many slices.
     fileprivate var isLong: Bool {
         switch self {
-        case .find, .schedule, .label: false
-        case .keep(let draft, _): draft.replaced != nil
-        case .list, .schedules, .series, .put, .remove, .drop: true
+        case .find, .schedule, .label, .keep: false
+        case .list, .schedules, .series, .put, .remove, .withdraw, .drop: true
         }
     }
 }

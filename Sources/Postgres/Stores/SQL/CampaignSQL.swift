@@ -2,7 +2,7 @@
 enum CampaignSQL {
     static let put = StoreSQL.function("put_campaign", 8, columns: "put_campaign AS is_new")
     static let remove = StoreSQL.function("remove_campaign", 5, columns: "remove_campaign AS count")
-    static let keep = StoreSQL.function("keep_schedule", 7, columns: "keep_schedule AS count")
+    static let withdraw = StoreSQL.function("withdraw_schedule", 5, columns: "withdraw_schedule AS count")
     static let drop = StoreSQL.function("drop_schedule", 4, columns: "drop_schedule AS count")
 
     private static let columns = "c.campaign_id, c.name, c.body, c.created_at, c.updated_at"
@@ -19,6 +19,15 @@ enum CampaignSQL {
         SELECT \(columns) FROM gateway.campaign c
         WHERE c.tenant_id = $1 AND c.app_id = $2 AND c.vendor = $3 AND ($4::text IS NULL OR c.campaign_id COLLATE "C" > $4)
         ORDER BY c.campaign_id COLLATE "C" LIMIT $5
+        """
+    )
+
+    /// A new one, or another message under its name.
+    static let keep = StoreSQL.tenant(
+        """
+        INSERT INTO gateway.schedule (tenant_id, app_id, vendor, schedule_id, message_id, request)
+        VALUES ($1, $2, $3, $4, $5, $6::json)
+        ON CONFLICT (tenant_id, app_id, vendor, schedule_id) DO UPDATE SET message_id = excluded.message_id, request = excluded.request
         """
     )
 
@@ -60,5 +69,5 @@ enum CampaignSQL {
         """
     )
 
-    static let all = [put, remove, keep, drop, find, list, schedule, schedules, label, series]
+    static let all = [put, remove, withdraw, keep, drop, find, list, schedule, schedules, label, series]
 }
