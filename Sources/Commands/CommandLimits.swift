@@ -50,6 +50,8 @@ package enum CommandLimits {
     package static let paceDelay: Duration = .seconds(86_400)
     /// 600 bytes of a label: two names of the vendors' longest.
     package static let labelBytes = 600
+    /// 512 KiB of what a schedule was made of: fifty recipients with all that may be said to each.
+    package static let scheduleBytes = 512 * 1024
     /// 2 labels of a message: each is a row of its own.
     package static let labelCount = 2
     /// Two more tries when another transaction won: a third conflict in a row means contention that more tries would feed.

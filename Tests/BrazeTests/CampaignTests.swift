@@ -19,7 +19,7 @@ struct CampaignTests {
         {"external_user_id":"u-1","trigger_properties":{"name":"Mina"},"send_to_existing_only":true},{"external_user_id":"u-2"}]}
         """#
 
-    private static let campaign = Campaign(
+    static let campaign = Campaign(
         id: "c-1",
         name: "Winter",
         body: [
@@ -37,7 +37,7 @@ struct CampaignTests {
         updatedAt: Mount.now
     )
 
-    private static let id = Mount.message
+    static let id = Mount.message
 
     /// A request of each call, as the contract shows it.
     static let documented: [VendorRequest] = [
@@ -75,7 +75,7 @@ struct CampaignTests {
     )
 
     /// What is kept of a call that made a schedule.
-    private static func kept(_ kind: ScheduleCall.Kind, _ body: String, state: MessageState = .scheduled) throws
+    static func kept(_ kind: ScheduleCall.Kind, _ body: String, state: MessageState = .scheduled) throws
         -> Schedule
     {
         Schedule(
@@ -89,7 +89,7 @@ struct CampaignTests {
     }
 
     /// Answers as a gateway with the campaign and `schedule`; what was submitted last is kept.
-    private final class Desk {
+    final class Desk {
         var submissions: [Submission] = []
         var commands: [CampaignCommand] = []
         var schedule: Schedule?
@@ -118,7 +118,7 @@ struct CampaignTests {
         }
     }
 
-    private static func answer(_ path: String, _ body: String, _ desk: Desk) -> VendorResponse {
+    static func answer(_ path: String, _ body: String, _ desk: Desk) -> VendorResponse {
         Mount.answer(Mount.request(path, body), desk.reply)
     }
 
@@ -407,54 +407,6 @@ struct CampaignTests {
     func aCampaignThatCannotBeSentIsRefused(_ body: String, _ problem: String?) throws {
         let object = try #require(try JSONParser.parse(body).object)
         #expect(Mount.adapter.campaignProblem(in: object) == problem)
-    }
-
-    // MARK: Sends
-
-    @Test(.covers("braze", "POST /sends/id/create")) func aSendHasItsNameOrGetsOne() {
-        let named = Self.answer("/sends/id/create", #"{"campaign_id":"c-1","send_id":"winter-2026"}"#, Desk())
-        #expect(named.status == 201)
-        #expect(named.json == ["message": "success", "send_id": "winter-2026"])
-        let made = Self.answer("/sends/id/create", #"{"campaign_id":"c-1"}"#, Desk())
-        #expect(made.json == ["message": "success", "send_id": "send-made-up"])
-    }
-
-    @Test(.covers("braze", "GET /sends/data_series")) func aSeriesHasEveryDay() throws {
-        func series(_ query: String, _ desk: Desk = Desk()) -> VendorResponse {
-            Mount.answer(Mount.request("/sends/data_series", "", method: .get, query: query), desk.reply)
-        }
-        let desk = Desk()
-        let answer = series("campaign_id=c-1&send_id=winter-2026&length=2&ending_at=2026-01-01T00:00:00Z", desk)
-        #expect(answer.status == 200)
-        let days = try #require(answer.json?["data"]?.array)
-        #expect(days.count == 2)
-        #expect(desk.commands == [.series(label: "send\u{1F}c-1\u{1F}winter-2026", days: 20_453...20_454)])
-        #expect(
-            days.last == [
-                "time": "2026-01-01",
-                "messages": [
-                    "ios_push": [
-                        [
-                            "variation_name": "Variant 1", "sent": 10, "direct_opens": 2, "total_opens": 2,
-                            "bounces": 1,
-                            "body_clicks": 2,
-                        ]
-                    ]
-                ], "conversions": 0, "unique_recipients": 9, "revenue": 0,
-            ]
-        )
-        #expect(days.first?["time"] == "2025-12-31")
-        #expect(days.first?["unique_recipients"] == 0)
-        #expect(series("campaign_id=c-1&send_id=s").json?["data"]?.array?.count == 14)
-        for (query, text) in [
-            ("send_id=s", "Invalid Campaign ID"), ("campaign_id=c", "'send_id' is not valid"),
-            ("campaign_id=c&send_id=s&length=0", "'length' is not valid"),
-            ("campaign_id=c&send_id=s&length=101", "'length' is not valid"),
-            ("campaign_id=c&send_id=s&ending_at=x", "'ending_at' is not valid"),
-        ] {
-            #expect(series(query).message == text)
-            #expect(series(query).status == 400)
-        }
     }
 
     // What is read first is there: both halves of a call meet the broken bodies.

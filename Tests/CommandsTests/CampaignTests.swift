@@ -77,6 +77,10 @@ import Testing
             await refusal { $0.variables = [UserVariables(user: "u-1", values: large)] }
                 == .refused(.invalid("variables"))
         )
+        let wordy = JSONObject([("a", JSON.string(String(repeating: "x", count: CommandLimits.scheduleBytes)))])
+        #expect(
+            await refusal { $0.schedule = ScheduleDraft(request: wordy) } == .refused(.invalid("schedule"))
+        )
         let many = (0...Audience.listedLimit).map { UserVariables(user: UserID("u-\($0)"), values: [:]) }
         #expect(
             await refusal { $0.variables = many } == .refused(.tooMany("variables", limit: Audience.listedLimit))

@@ -43,6 +43,7 @@ struct BrazeError: Error, Sendable, Hashable {
         case .noCredential: self.init(400, "The app has no credential for Apple's service")
         case .invalid("content"): self.init(400, BrazeText.pushTooLong)
         case .invalid("variables"): self.init(400, "'trigger_properties' is not valid")
+        case .invalid("schedule"): self.init(400, BrazeText.tooLong)
         case .invalid("dueAt"): self.init(400, "'schedule.time' is not valid")
         case .invalid(let name): self.init(400, "'\(name)' is not valid")
         case .tooMany: self.init(400, BrazeText.tooManyRecipients)

@@ -106,7 +106,7 @@ enum SubmissionRules {
         let isLabelled = submission.labels.allSatisfy { !$0.isEmpty && Storable.fits($0, CommandLimits.labelBytes) }
         if !isLabelled || submission.labels.count > CommandLimits.labelCount { return .invalid("labels") }
         let request = submission.schedule.map { JSON.object($0.request) }
-        return Storable.fits(request, CommandLimits.contentBytes * 2) ? nil : .invalid("content")
+        return Storable.fits(request, CommandLimits.scheduleBytes) ? nil : .invalid("schedule")
     }
 
     private static func refusal(of audience: Audience) -> Refusal? {

@@ -102,6 +102,29 @@ enum CampaignContract {
                 guard case .series(let days)? = try await world.run(statement, in: tenant) else { return [] }
                 return days
             }
+            // Two devices of one user are sent it, and one of them reads it; a third fails.
+            var keys: [VendorDeviceKey] = []
+            var identities: [IdentityID] = []
+            for user in ["u", "u", nil] as [UserID?] {
+                keys.append(world.newKey())
+                let made = try await world.register(keys[keys.count - 1], token: world.newToken(), user: user)
+                identities += [made?.identity].compactMap(\.self)
+            }
+            let pushed = world.message(to: identities)
+            _ = try await world.accept(pushed)
+            _ = try await world.run(.campaigns(world.scope, .label(pushed.id, ["pushed"])))
+            for lease in try await world.claim(pushed.id, by: "n1") {
+                var progress = world.progress(lease, .sent, .finished)
+                for place in progress.results.indices {
+                    progress.results[place].user = place < 2 ? "u" : nil
+                    if place == 2 { progress.results[place].state = .failed }
+                }
+                _ = try await world.deliveries.record(progress, by: "n1")
+            }
+            let reporter = Reporter(key: keys[0])
+            _ = try await world.run(.receipt(world.scope, pushed.id, reporter, .read, at: world.now()))
+            let sent = SeriesDay(day: day, sent: 2, read: 1, failed: 1, users: 1)
+            findings.equal(try await series("pushed", day...day), [sent], "what was sent")
             let quiet = SeriesDay(day: day, sent: 0, read: 0, failed: 0, users: 0)
             findings.equal(try await series("l", day - 1...day + 1), [quiet], "nobody was sent anything")
             findings.equal(try await series("own 2", day...day), [quiet], "its own label")
