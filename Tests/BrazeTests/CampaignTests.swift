@@ -160,10 +160,11 @@ struct CampaignTests {
     @Test func aScheduleMayBeLocal() throws {
         let desk = Desk()
         let body =
-            #"{"broadcast":true,"schedule":{"time":"2026-01-02T09:00:00+09:00","in_local_time":true},"messages":{"apple_push":{"alert":"Hi"}}}"#
+            #"{"broadcast":true,"schedule":{"time":"2026-01-02T09:00:00+09:00","in_local_time":true},"messages":{"apple_push":{"alert":"Hi","expiry":"2026-01-02T11:00:00Z"}}}"#
         #expect(Self.answer("/messages/schedule/create", body, desk).status == 201)
         #expect(desk.submissions.first?.localDue == LocalTime("2026-01-02T09:00:00"))
         #expect(desk.submissions.first?.dueAt == nil)
+        #expect(desk.submissions.first?.timeToLive == .seconds(7200), "by the same clock")
     }
 
     // §10.10 and the texts of §5.7.

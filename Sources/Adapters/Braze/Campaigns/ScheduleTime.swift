@@ -6,8 +6,8 @@ struct ScheduleTime: Hashable {
     private(set) var dueAt: Timestamp?
     private(set) var localDue: LocalTime?
 
-    /// When the first device is due.
-    var start: Timestamp { dueAt ?? localDue?.earliest ?? Timestamp(milliseconds: 0) }
+    /// What the end of the message is counted from. Assumed: on a local schedule that is the clock's, too, so that its life is as long in every zone.
+    var start: Timestamp { dueAt ?? Timestamp(seconds: localDue?.seconds ?? 0) }
 
     /// `at_optimal_time` is ignored (contract §5.7).
     ///
