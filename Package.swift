@@ -326,7 +326,8 @@ var parts: [Part] = [
             .ours("Model"), .ours("IPNS"), .ours("Postgres"), .ours("RationalOwl"), .ours("TestKit"), .ours("UPMC"),
             .product("Hummingbird", .hummingbird), lifecycle,
             .ours("Webhooks"), crypto, httpClient, httpTypes, locks, log, nioCore, nioHTTP1, nioPosix,
-        ]
+        ],
+        resources: [.copy("Clients")]
     ),
 ]
 

@@ -12,8 +12,8 @@ import Testing
 /// Azure Notification Hubs over real HTTP, PostgreSQL and simulator (contract protocols/azure.md §3, §4, §6, §7).
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct NotificationHubsTests {
-    private static let fullKey = "ZmFrZS1rZXktZm9yLXRlc3RzLW9ubHktMDEyMzQ1Njc="
-    private static let listenKey = "bGlzdGVuLW9ubHkta2V5LWZvci10ZXN0cw=="
+    static let fullKey = "ZmFrZS1rZXktZm9yLXRlc3RzLW9ubHktMDEyMzQ1Njc="
+    static let listenKey = "bGlzdGVuLW9ubHkta2V5LWZvci10ZXN0cw=="
 
     @Test(
         .covers(
@@ -125,7 +125,7 @@ struct NotificationHubsTests {
     static func token(_ number: Int) -> String { String(format: "%064X", 0xAB00 + number) }
 
     /// Asks until the answer is as it should be: outcomes are written a moment after the push.
-    private func eventually(_ what: String, _ body: () async throws -> Bool) async throws {
+    func eventually(_ what: String, _ body: () async throws -> Bool) async throws {
         for _ in 0..<400 {
             if try await body() { return }
             try await Task.sleep(for: .milliseconds(25))
@@ -150,7 +150,7 @@ struct NotificationHubsTests {
 
     // MARK: Steps
 
-    private func bind(_ world: World) async throws {
+    func bind(_ world: World) async throws {
         let path = world.material.path("tenants.yaml")
         let file = try String(contentsOfFile: path, encoding: .utf8)
         let binding = """

@@ -11,7 +11,7 @@ import Testing
 
     private func call(_ name: String, tenant: String = "a", sql: String = "many") -> Transaction {
         var transaction = Transaction(tenant: tenant, [Statement("one", [.text("p"), .text(name)])])
-        transaction.fold = Fold(sql: sql, shared: [.text("p")], row: [.text(name)])
+        transaction.folds = [Fold(sql: sql, shared: [.text("p")], row: [.text(name)])]
         return transaction
     }
 
@@ -44,6 +44,47 @@ import Testing
         #expect(folded?.statements[0].parameters == [.text("p"), .texts(["1", "2", "5"])])
         // One alone stays as it is.
         #expect(group.transactions.filter { $0.statements[0].sql == "one" }.count == 2)
+    }
+
+    @Test func callsOfSeveralStatementsGoTogetherUnlessTheyAreAboutTheSame() throws {
+        func call(_ name: String, subject: String) -> Transaction {
+            var transaction = Transaction(tenant: "a", [Statement("one"), Statement("two")])
+            transaction.folds = [
+                Fold(sql: "ones", shared: [], row: [.text(name)], subject: subject),
+                Fold(sql: "twos", shared: [.bool(true)], row: [.uuid(nil)]),
+            ]
+            return transaction
+        }
+        var half = call("4", subject: "w")
+        half.folds.removeLast()
+        let group = FoldedGroup([
+            call("1", subject: "x"), call("2", subject: "y"), call("3", subject: "x"), half, call("5", subject: "z"),
+        ])
+        #expect(group.transactions.map(\.statements.count) == [2, 2, 2])
+        let folded = try #require(group.transactions.first { $0.statements[0].sql == "ones" })
+        #expect(folded.statements[0].parameters == [.texts(["1", "2", "5"])])
+        #expect(folded.statements[1].sql == "twos")
+        #expect(folded.statements[1].parameters == [.bool(true), .uuids([nil, nil, nil])])
+        // Alone are the second about x, and the half one; a row that either statement leaves out goes alone as well.
+        let answer: Result<[ResultSet], PostgresError> = .success([rows(["a", nil, "c"]), rows(["d", "e", "f"])])
+        let results = group.transactions.map { $0.statements[0].sql == "ones" ? answer : .success([rows(["alone"])]) }
+        let split = group.split(results, count: 5)
+        #expect(
+            try split[4]?.get().map { (set) throws(PostgresError) in try set.only().text("outcome") } == ["c", "f"]
+        )
+        #expect(split[1] == nil && split[0] != nil)
+        #expect(try split[2]?.get().first?.only().text("outcome") == "alone")
+    }
+
+    @Test func noMoreGoTogetherThanMay() throws {
+        let calls = (0..<7).map { number in
+            var call = call("\(number)")
+            call.folds[0].limit = 3
+            return call
+        }
+        let group = FoldedGroup(calls)
+        #expect(group.transactions.map { $0.statements[0].sql } == ["many", "many", "one"])
+        #expect(group.transactions[1].statements[0].parameters == [.text("p"), .texts(["3", "4", "5"])])
     }
 
     @Test func eachGetsItsRow() throws {

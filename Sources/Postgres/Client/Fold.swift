@@ -1,13 +1,18 @@
-/// How a call's one statement joins others of its kind: one statement with arrays does for all what each would do alone.
+/// How one statement of a call joins others of its kind: one statement with arrays does for all what each would do alone.
 ///
 /// The statement for many gives a row per call, in order, with the columns of the statement for one, and NULL in the second of them (`ordinal`, …) where a
-/// call has to go alone after all.
+/// call has to go alone after all. Of a call with several statements each is folded; those behind one that goes alone have happened then, and happen again:
+/// they must bear it.
 struct Fold: Sendable {
     /// The statement for many: the parameters that are shared, then one array per value of `row`.
     var sql: String
     var shared: [PostgresValue]
     /// This call's own values: text, uuid or timestamptz.
     var row: [PostgresValue]
+    /// Whom the call is about: two about the same one do not go together. Nil: they may.
+    var subject: String?
+    /// How many calls go together at most. Nil: a whole group.
+    var limit: Int?
 
     /// Whether the two can go together, for one tenant.
     func joins(_ other: Fold) -> Bool { sql == other.sql && shared == other.shared && row.count == other.row.count }
@@ -15,34 +20,64 @@ struct Fold: Sendable {
 
 /// A group of transactions as it goes to the server: those that can be folded are one.
 struct FoldedGroup: Sendable {
+    /// Calls that go together.
+    private struct Party {
+        var tenant: String?
+        var folds: [Fold]
+        var members: [Int]
+        var subjects: Set<String>
+
+        /// Takes the call in, if it may come along.
+        mutating func admits(_ transaction: Transaction, _ member: Int) -> Bool {
+            guard members.count < folds.first?.limit ?? .max, tenant == transaction.tenant,
+                folds.count == transaction.folds.count,
+                zip(folds, transaction.folds).allSatisfy({ $0.joins($1) })
+            else { return false }
+            if let subject = transaction.folds.first?.subject, !subjects.insert(subject).inserted { return false }
+            members.append(member)
+            return true
+        }
+    }
+
     /// What is sent.
     private(set) var transactions: [Transaction] = []
     /// For each that is sent, which of the group's it does; more than one is folded.
     private var members: [[Int]] = []
 
     init(_ group: [Transaction]) {
-        var folds: [(fold: Fold, tenant: String?, members: [Int])] = []
+        var parties: [Party] = []
         for (index, transaction) in group.enumerated() {
-            guard let fold = transaction.fold, transaction.statements.count == 1 else {
+            guard !transaction.folds.isEmpty, transaction.folds.count == transaction.statements.count else {
                 add(transaction, [index])
                 continue
             }
-            let place = folds.firstIndex { $0.tenant == transaction.tenant && $0.fold.joins(fold) }
-            if let place {
-                folds[place].members.append(index)
+            if parties.indices.contains(where: { parties[$0].admits(transaction, index) }) { continue }
+            let subjects = Set([transaction.folds.first?.subject].compactMap(\.self))
+            parties.append(
+                Party(tenant: transaction.tenant, folds: transaction.folds, members: [index], subjects: subjects)
+            )
+        }
+        for party in parties {
+            let statements = party.folds.indices.map { Self.statement($0, of: party.members.map { group[$0] }) }
+            if party.members.count > 1, statements.allSatisfy({ $0 != nil }) {
+                add(Transaction(tenant: party.tenant, statements.compactMap(\.self)), party.members)
             } else {
-                folds.append((fold, transaction.tenant, [index]))
+                for member in party.members { add(group[member], [member]) }
             }
         }
-        for (fold, tenant, members) in folds {
-            let rows = members.compactMap { group[$0].fold?.row }
-            let columns = fold.row.indices.map { column in PostgresValue.array(of: rows.map { $0[column] }) }
-            guard members.count > 1, columns.allSatisfy({ $0 != nil }) else {
-                for member in members { add(group[member], [member]) }
-                continue
+    }
+
+    /// The statement at `place` for all of these; nil where a value is of a kind that is not folded.
+    private static func statement(_ place: Int, of transactions: [Transaction]) -> Statement? {
+        guard let fold = transactions.first?.folds[place] else { return nil }
+        var parameters = fold.shared
+        for column in fold.row.indices {
+            guard let array = PostgresValue.array(of: transactions.map { $0.folds[place].row[column] }) else {
+                return nil
             }
-            add(Transaction(tenant: tenant, [Statement(fold.sql, fold.shared + columns.compactMap(\.self))]), members)
+            parameters.append(array)
         }
+        return Statement(fold.sql, parameters)
     }
 
     private mutating func add(_ transaction: Transaction, _ members: [Int]) {
@@ -56,16 +91,19 @@ struct FoldedGroup: Sendable {
         count: Int
     ) -> [Result<[ResultSet], PostgresError>?] {
         var split = [Result<[ResultSet], PostgresError>?](repeating: nil, count: count)
-        for (result, members) in zip(results, members) {
+        for ((result, transaction), members) in zip(zip(results, transactions), members) {
             guard members.count > 1 else {
                 if let member = members.first { split[member] = result }
                 continue
             }
             switch result {
             case .success(let sets):
-                guard let set = sets.first, set.rowCount == members.count else { continue }
-                for (row, member) in members.enumerated() where (try? set[row].isNull(1)) == false {
-                    split[member] = .success([set.only(row: row)])
+                guard sets.count == transaction.statements.count,
+                    sets.allSatisfy({ $0.rowCount == members.count })
+                else { continue }
+                for (row, member) in members.enumerated()
+                where sets.allSatisfy({ (try? $0[row].isNull(1)) == false }) {
+                    split[member] = .success(sets.map { $0.only(row: row) })
                 }
             // One may have spoiled it for all: each is tried alone. What may have happened is not tried again.
             case .failure(let error):

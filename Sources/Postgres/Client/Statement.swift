@@ -47,8 +47,8 @@ package struct Transaction: Sendable {
     /// yet (`PostgresPool.run(gathered:)`). For answers that the reader builds on. Without `then`.
     package var flushes: Bool
 
-    /// How it joins others of its kind (`PostgresPool.run(gathered:)`). Only with one statement.
-    var fold: Fold?
+    /// How its statements join others of their kind (`PostgresPool.run(gathered:)`): one for each, or none at all.
+    var folds: [Fold] = []
 
     /// Each step of `then` costs one more round trip, with the transaction open.
     package init(tenant: String?, _ statements: [Statement], flushes: Bool = false, then: NextStep? = nil) {

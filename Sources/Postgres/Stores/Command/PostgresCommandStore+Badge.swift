@@ -7,18 +7,31 @@ extension PostgresCommandStore {
         -> StoreQuestion
     {
         var word = "keep"
-        var fields: [PostgresValue] = [.string(nil), .string(nil), .string(nil), .bool(false)]
+        var fields: [PostgresValue] = [.string(nil), .string(nil), .string(nil)]
+        var isExclusive = false
         switch change {
         case .keep: break
         case .clear: word = "clear"
-        case .set(let user, let name, let phone, let isExclusive):
+        case .set(let user, let name, let phone, let excludes):
             word = "set"
-            fields = [.id(user), .string(name), .string(phone), .bool(isExclusive)]
+            fields = [.id(user), .string(name), .string(phone)]
+            isExclusive = excludes
         }
-        let statement = BadgeSQL.assign.with(
-            [.id(tenant), .id(scope.app), .id(scope.vendor), .id(key), .text(word)] + fields
-        )
-        return StoreQuestion(statement) { (result) throws(PostgresError) in
+        let shared: [PostgresValue] = [.id(tenant), .id(scope.app), .id(scope.vendor)]
+        let row: [PostgresValue] = [.id(key), .text(word)] + fields
+        let statement = BadgeSQL.assign.with(shared + row + [.bool(isExclusive)])
+        // Taking a user from others' devices goes alone.
+        let fold =
+            isExclusive
+            ? nil
+            : Fold(
+                sql: BadgeSQL.assignMany.text,
+                shared: shared,
+                row: row,
+                subject: key.rawValue,
+                limit: Self.foldedRegistrations
+            )
+        return StoreQuestion(statement, fold: fold) { (result) throws(PostgresError) in
             guard let row = result.first else { return .assigned(nil) }
             return .assigned(AssignedUser(user: try row.optionalID("user_id"), hasMoved: try row.bool("has_moved")))
         }

@@ -176,7 +176,15 @@ extension PostgresCommandStore {
 extension PostgresCommandStore {
     func preferences(_ tenant: TenantID, _ scope: AppScope, _ caller: DeviceCaller) -> StoreQuestion {
         StoreQuestion(
-            HistorySQL.preferences.with(Self.reader(tenant, scope, caller))
+            HistorySQL.preferences.with(Self.reader(tenant, scope, caller)),
+            fold: caller.key.map { key in
+                Fold(
+                    sql: HistorySQL.manyPreferences.text,
+                    shared: [.id(tenant), .id(scope.app), .id(scope.vendor)],
+                    row: [.id(key)],
+                    subject: key.rawValue
+                )
+            }
         ) { (result) throws(PostgresError) in
             guard let row = result.first else { return .preferences(nil) }
             return .preferences(
@@ -196,15 +204,25 @@ extension PostgresCommandStore {
         _ caller: DeviceCaller,
         _ change: PreferenceChange
     ) -> StoreQuestion {
-        .counting(
-            HistorySQL.setPreferences.with(
-                Self.caller(tenant, scope, caller) + [
-                    .bool(change.acceptsPush), .string(change.timeZone?.text),
-                    .int32(change.windowFrom.map { Int32(clamping: $0) }),
-                    .int32(change.windowTo.map { Int32(clamping: $0) }), .id(change.alias),
-                ]
-            )
+        let statement = HistorySQL.setPreferences.with(
+            Self.caller(tenant, scope, caller) + [
+                .bool(change.acceptsPush), .string(change.timeZone?.text),
+                .int32(change.windowFrom.map { Int32(clamping: $0) }),
+                .int32(change.windowTo.map { Int32(clamping: $0) }), .id(change.alias),
+            ]
         )
+        var fold: Fold?
+        if let key = caller.key, let accepts = change.acceptsPush, change == PreferenceChange(acceptsPush: accepts) {
+            fold = Fold(
+                sql: HistorySQL.setManyPreferences.text,
+                shared: [.id(tenant), .id(scope.app), .id(scope.vendor), .bool(accepts)],
+                row: [.id(key)],
+                subject: key.rawValue
+            )
+        }
+        return StoreQuestion(statement, fold: fold) { (result) throws(PostgresError) in
+            .count(try result.only().int("count"))
+        }
     }
 
     func drawNumbers(_ tenant: TenantID, _ scope: AppScope, _ count: Int) -> StoreQuestion {

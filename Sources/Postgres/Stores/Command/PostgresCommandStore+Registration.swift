@@ -3,6 +3,9 @@ import Model
 
 // Devices, identities, senders, verifications.
 extension PostgresCommandStore {
+    /// 32 registrations in one statement: each locks its key and its token, and 64 locks a session are what the server's table has room for by default.
+    static var foldedRegistrations: Int { 32 }
+
     func register(
         _ tenant: TenantID,
         _ scope: AppScope,
@@ -42,7 +45,24 @@ extension PostgresCommandStore {
             } else {
                 RegistrationSQL.register.with(parameters)
             }
-        return StoreQuestion(statement) { (result) throws(PostgresError) in
+        var fold: Fold?
+        // What looks for others than the device's holders goes alone.
+        if registration.clock == .unset, registration.tags == nil, !registration.replacesSamePhone {
+            fold = Fold(
+                sql: RegistrationSQL.registerMany.text,
+                shared: [.id(tenant), .id(scope.app), .id(scope.vendor)],
+                row: [
+                    .id(key), .id(identity), .id(device), .text(registration.platform.rawValue),
+                    .text(registration.environment?.rawValue), .string(registration.token?.text),
+                    .id(registration.user),
+                    .string(registration.name), .string(registration.phone), .string(registration.rawPhone),
+                    .string(attributes.map { JSONWriter.text($0) }), .time(at),
+                ],
+                subject: key.rawValue,
+                limit: Self.foldedRegistrations
+            )
+        }
+        return StoreQuestion(statement, fold: fold) { (result) throws(PostgresError) in
             let row = try result.only()
             return .registered(
                 Registered(

@@ -26,7 +26,7 @@ package struct PostgresCommandStore: CommandStore {
                 questions.map(\.statement),
                 flushes: statements.contains(where: \.writes)
             )
-            if questions.count == 1 { transaction.fold = questions[0].fold }
+            transaction.folds = questions.compactMap(\.fold)
             let results =
                 if statements.gather {
                     try await call.run(gathered: transaction)

@@ -1,6 +1,8 @@
 /// Badges, receipts by number, and whose a device is.
 enum BadgeSQL {
     static let assign = StoreSQL.function("assign_user", 9)
+    /// The same for many, as a `Fold` puts it.
+    static let assignMany = StoreSQL.function("assign_users", 8)
     static let set = StoreSQL.function("set_badge", 7, columns: "set_badge AS badge")
     static let acknowledge = StoreSQL.function("acknowledge", 12)
     static let take = StoreSQL.function("take_badges", 5)
@@ -23,5 +25,5 @@ enum BadgeSQL {
         """
     )
 
-    static let all = [assign, set, acknowledge, take, standing, visit]
+    static let all = [assign, assignMany, set, acknowledge, take, standing, visit]
 }

@@ -7,6 +7,8 @@ enum HistorySQL {
     /// The same for many, as a `Fold` puts it.
     static let reports = StoreSQL.function("report_numbers", 8, columns: "ordinal, outcome")
     static let setPreferences = StoreSQL.function("set_preferences", 10, columns: "set_preferences AS count")
+    /// The same for many, as a `Fold` puts it: whether they accept pushes, and nothing else.
+    static let setManyPreferences = StoreSQL.function("set_many_preferences", 5, columns: "count, ordinal")
     static let number = StoreSQL.function("number_message", 6, columns: "number_message AS count")
     static let open = StoreSQL.function("open_inbox", 3, columns: "open_inbox AS count")
 
@@ -26,6 +28,21 @@ enum HistorySQL {
         FROM gateway.reading_identity($1, $2, $3, $4, $5, $6) i
         LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
         WHERE i.identity_id IS NOT NULL
+        """
+    )
+
+    /// The same for many by their keys, as a `Fold` puts it.
+    static let manyPreferences = StoreSQL.tenant(
+        """
+        SELECT i.accepts_push, CASE WHEN i.identity_id IS NOT NULL THEN u.o END AS ordinal, i.user_id, i.alias, \(StoreSQL.clockColumns)
+        FROM unnest($4::text[]) WITH ORDINALITY AS u(key, o)
+        LEFT JOIN LATERAL (
+            SELECT x.identity_id, x.device_id, x.accepts_push, x.user_id, x.alias FROM gateway.identity x
+            WHERE x.tenant_id = $1 AND x.app_id = $2 AND x.vendor = $3 AND x.key = u.key AND x.state = 'active' OFFSET 0) i ON true
+        LEFT JOIN LATERAL (
+            SELECT y.time_zone, y.window_from, y.window_to FROM gateway.device y
+            WHERE y.tenant_id = $1 AND y.device_id = i.device_id OFFSET 0) d ON true
+        ORDER BY u.o
         """
     )
 
@@ -64,7 +81,8 @@ enum HistorySQL {
 
     static let all = [
         look, userMessage, unread,
-        page, message, poll, report, reports, setPreferences, number, open, unreceived, preferences, drawNumbers,
+        page, message, poll, report, reports, setPreferences, setManyPreferences, manyPreferences, number, open,
+        unreceived, preferences, drawNumbers,
         numbers,
     ]
 }

@@ -1,6 +1,8 @@
 /// Devices, identities, senders and verifications.
 enum RegistrationSQL {
     static let register = StoreSQL.function("register_noted", 16)
+    /// The same for many, as a `Fold` puts it.
+    static let registerMany = StoreSQL.function("register_many", 15)
     static let registerTagged = StoreSQL.function("register_tagged", 17)
     static let registerTimed = StoreSQL.function("register_timed", 20)
     static let updateToken = StoreSQL.function("update_token", 7, columns: "update_token AS count")
@@ -72,7 +74,8 @@ enum RegistrationSQL {
     )
 
     static let all = [
-        register, registerTagged, registerTimed, updateToken, unregister, identity, registerSender, sender, enrol,
+        register, registerMany, registerTagged, registerTimed, updateToken, unregister, identity, registerSender,
+        sender, enrol,
         setCallback,
         putVerification,
         checkVerification, expect, listedAll, listedByToken, listedByTag,

@@ -1,0 +1,66 @@
+import Foundation
+import Testing
+
+@testable import Gateway
+
+/// A script of `Clients`, run by the system's python or by a virtual environment of its own.
+struct PythonClient {
+    private let program: String
+    private let world: World
+
+    private static let system = "/usr/bin/python3"
+
+    /// Python as it is: nothing but its standard library.
+    ///
+    /// - Throws: `Skip` where the machine has none.
+    init(_ world: World) throws {
+        guard FileManager.default.isExecutableFile(atPath: Self.system) else { throw Skip("there is no python3 here") }
+        program = Self.system
+        self.world = world
+    }
+
+    /// With `package` of the Python package index, of exactly that version, in the world's directory.
+    ///
+    /// - Throws: `Skip` where python, its `venv` or the index is out of reach.
+    init(_ world: World, installing package: String) async throws {
+        let own = try PythonClient(world)
+        let place = world.material.path("python")
+        let made = try await own.run(["-m", "venv", place])
+        guard made.status == 0 else { throw Skip("python3 -m venv: \(made.log)") }
+        program = place + "/bin/python"
+        self.world = world
+        let installed = try await run(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", package])
+        guard installed.status == 0 else { throw Skip("pip install \(package): \(installed.log)") }
+    }
+
+    /// Why a test cannot be run on this machine.
+    struct Skip: Error {
+        let reason: String
+        init(_ reason: String) { self.reason = reason }
+    }
+
+    /// Runs `Clients/<name>.py` to its end.
+    func run(script name: String, _ arguments: [String], environment: [String: String]) async throws -> (
+        status: Int32?, log: String
+    ) {
+        let script = try #require(Bundle.module.url(forResource: "Clients/\(name)", withExtension: "py"))
+        return try await run([script.path] + arguments, environment: environment)
+    }
+
+    private func run(_ arguments: [String], environment: [String: String] = [:]) async throws -> (
+        status: Int32?, log: String
+    ) {
+        let log = world.material.path("python.log")
+        let process = try DemoProcess(
+            "python3",
+            program: program,
+            arguments: arguments,
+            logFile: log,
+            environment: environment
+        )
+        // 180 s: an installation over a slow network is the longest of them.
+        for _ in 0..<3600 where process.isRunning { try await Task.sleep(for: .milliseconds(50)) }
+        let status = await process.stop()
+        return (status, String(decoding: FileManager.default.contents(atPath: log) ?? Data(), as: UTF8.self))
+    }
+}
