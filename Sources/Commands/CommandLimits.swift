@@ -48,6 +48,12 @@ package enum CommandLimits {
     package static let tokenCount = 1000
     /// A day between two steps of a pace: a message expires before the third.
     package static let paceDelay: Duration = .seconds(86_400)
+    /// 600 bytes of a label: two names of the vendors' longest.
+    package static let labelBytes = 600
+    /// 512 KiB of what a schedule was made of: fifty recipients with all that may be said to each.
+    package static let scheduleBytes = 512 * 1024
+    /// 2 labels of a message: each is a row of its own.
+    package static let labelCount = 2
     /// Two more tries when another transaction won: a third conflict in a row means contention that more tries would feed.
     package static let conflictRetries = 2
     /// Ten more tries for users, whose calls read before they write: two calls that keep on with the same users change them in turns.

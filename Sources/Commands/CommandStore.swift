@@ -191,6 +191,9 @@ package enum StoreStatement: Sendable, Hashable {
     case eraseUsers(AppScope, [UserID], by: String)
     /// As `resolveUsers`; an alias as `UserName.text` spells it is looked up. → `.resolvedUsers`
     case resolveNames(AppScope, [UserID], limit: Int)
+
+    /// Campaigns, schedules and labels.
+    case campaigns(AppScope, CampaignStatement)
 }
 
 /// How a receipt names its message.
@@ -239,6 +242,10 @@ package enum StoreAnswer: Sendable, Hashable {
     case userAliases([UsersOwn<UserAlias>])
     case userTallies([UsersOwn<ActTally>])
     case userDevices([UsersOwn<UserDevice>])
+    case campaignPut(isNew: Bool?)
+    case campaigns([Campaign])
+    case schedules([Schedule])
+    case series([SeriesDay])
 }
 
 /// What is known of one identity.
@@ -497,24 +504,4 @@ package struct SuppressedTarget: Sendable, Hashable {
         self.address = address
         self.reason = reason
     }
-}
-
-/// A caller's repeat key and what it must come with again.
-package struct IdempotencyKey: Sendable, Hashable {
-    package var key: String
-    package var bodyHash: String
-
-    package init(key: String, bodyHash: String) {
-        self.key = key
-        self.bodyHash = bodyHash
-    }
-}
-
-/// What came of an acceptance.
-package enum Acceptance: Sendable, Hashable {
-    case inserted
-    /// The same key came before with the same body: its first answer.
-    case repeated(MessageID, recipients: Int?)
-    /// The same key came before with another body.
-    case mismatch
 }

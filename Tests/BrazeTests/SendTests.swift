@@ -131,7 +131,7 @@ struct SendTests {
     }
 
     @Test(arguments: [
-        #"{"alert":"Hi","buttons":[{"action_id":"a"}]}"#, #"{"alert":"Hi {{${first_name}}}"}"#,
+        #"{"alert":"Hi","buttons":[{"action_id":"a"}]}"#, #"{"alert":"Hi {{first_name}}"}"#,
         #"{"alert":"Hi","extra":{"ab":1}}"#, #"{"alert":"Hi","extra":{"k":"{% if x %}"}}"#,
         #"{"alert":"Hi","expiry":"2025-12-31T23:59:59Z"}"#, #"{"alert":"Hi","badge":-1}"#,
         #"{"alert":"Hi","relevance_score":2}"#, #"{"alert":"Hi","interruption_level":"loud"}"#,
@@ -147,9 +147,9 @@ struct SendTests {
 
     // The task of a caller is to find the expression.
     @Test func aRefusedTemplateNamesItsExpression() {
-        let answer = Mount.answer(Mount.send(#"{"alert":{"title":"a {{${first_name} | upcase}} b"}}"#))
+        let answer = Mount.answer(Mount.send(#"{"alert":{"title":"a {{${first_name} | reverse}} b"}}"#))
         #expect(
-            answer.message == "The Liquid expression '{{${first_name} | upcase}}' is not available on this gateway"
+            answer.message == "The Liquid expression '{{${first_name} | reverse}}' is not available on this gateway"
         )
     }
 

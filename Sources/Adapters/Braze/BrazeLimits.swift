@@ -32,10 +32,19 @@ package enum BrazeLimits {
     /// 255 bytes of a send's names: they are kept with the message.
     static let nameBytes = 255
 
+    /// 20 variations of a campaign: each is a push of its own, and all are read whenever it is sent.
+    static let variationCount = 20
+
+    /// 100 schedules of a list. The vendor names no limit.
+    static let scheduleCount = 100
+
+    /// 14 days of a series unless the caller says how many.
+    static let seriesDays: Int32 = 14
+
     /// 64 bytes of a date.
     static let dateBytes = 64
 
-    /// 64 characters of an expression are told to its caller.
+    /// 64 characters of a field's name are told to its caller.
     static let expressionCharacters = 64
 
     /// 28 days, which is what the gateway keeps; the vendor's own default is 30 (contract §6.1).

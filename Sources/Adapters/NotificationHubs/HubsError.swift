@@ -30,7 +30,7 @@ struct HubsError: Error, Sendable, Hashable {
         case .unauthorized:
             let fault = error.field.flatMap { AccessFault(rawValue: $0) } ?? .signature
             self.init(fault.status, fault.text, isBare: fault == .right)
-        case .timedOut: self.init(408, "The request did not arrive in time")
+        case .timedOut, .withheld: self.init(408, "The request did not arrive in time")
         }
     }
 

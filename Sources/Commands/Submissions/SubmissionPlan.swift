@@ -199,6 +199,9 @@ struct SubmissionPlan: Sendable {
                 )
             )
         }
+        if let replaced = submission.schedule?.replaced {
+            statements.append(.campaigns(context.scope, .withdraw(replaced)))
+        }
         statements.append(.accept(message))
         if !numbers.isEmpty {
             let targets = message.suppressed.filter { $0.identity != nil }.map(\.target)
@@ -206,7 +209,18 @@ struct SubmissionPlan: Sendable {
                 .number(message.id, numbers, targets: targets, inboxes: context.policy.inboxVendors)
             )
         }
-        return statements + appendix(of: message)
+        return statements + companions(of: message) + appendix(of: message)
+    }
+
+    /// What is stored beside any message.
+    private func companions(of message: NewMessage) -> [StoreStatement] {
+        var statements: [StoreStatement] = []
+        if !submission.variables.isEmpty { statements.append(.putVariables(message.id, submission.variables)) }
+        if !submission.labels.isEmpty {
+            statements.append(.campaigns(context.scope, .label(message.id, submission.labels)))
+        }
+        if let draft = submission.schedule { statements.append(.campaigns(context.scope, .keep(draft, message.id))) }
+        return statements
     }
 
     /// The reply, and what this node sends now.

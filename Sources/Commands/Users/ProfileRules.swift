@@ -36,7 +36,7 @@ enum ProfileRules {
         return UserPlan(questions: [.profiles(context.scope, asked)]) { answers in
             guard case .profiles(let profiles)? = answers.first else { return .trouble }
             let users = Set(profiles.compactMap { $0?.user }).sorted()
-            func described(_ own: Details) -> Reply {
+            @Sendable func described(_ own: Details) -> Reply {
                 var rest = profiles[...]
                 return .user(
                     .described(

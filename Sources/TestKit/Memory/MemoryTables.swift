@@ -87,6 +87,9 @@ struct MemoryTables: Sendable {
     var profiles: [Scoped<UserIndex>: ProfileRow] = [:]
     var userAliases: [Scoped<AliasIndex>: UserID] = [:]
     var batches: Set<Scoped<IdempotencyIndex>> = []
+    var campaigns: [Scoped<CampaignIndex>: Campaign] = [:]
+    var schedules: [Scoped<ScheduleIndex>: ScheduleRow] = [:]
+    var labels: [Scoped<LabelIndex>: Set<MessageID>] = [:]
 
     /// Runs one statement.
     mutating func run(_ statement: StoreStatement, in tenant: TenantID, now: Timestamp) -> StoreAnswer {
@@ -156,6 +159,7 @@ struct MemoryTables: Sendable {
         case .report(let scope, let message): .report(report(tenant, scope, message))
         case .profiles, .knownTokens, .putUsers, .userDetails, .eraseUsers, .resolveNames:
             runUsers(statement, in: tenant)
+        case .campaigns(let scope, let statement): runCampaigns(statement, scope, in: tenant, now: now)
         }
     }
 

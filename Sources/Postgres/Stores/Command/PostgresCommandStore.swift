@@ -137,6 +137,7 @@ package struct PostgresCommandStore: CommandStore {
         case .eraseUsers(let scope, let users, let actor): eraseUsers(tenant, scope, users, actor)
         case .resolveNames(let scope, let users, let limit):
             resolveUsers(tenant, scope, users, limit, by: UserSQL.resolveNames)
+        case .campaigns(let scope, let statement): campaigns(tenant, scope, statement)
         }
     }
 }
