@@ -29,8 +29,11 @@ package struct BrazeAdapter: VendorAdapter {
         guard BrazeSettings(settings).permits(call, keyHash: hash, from: request.remoteAddress) else {
             throw AdapterError(.unauthorized)
         }
-        if call == .track { return try UsersTrack(try request.brazeBody()).commands }
-        return try CampaignCalls(call, request).commands()
+        switch call {
+        case .track: return try UserTrack(request).commands
+        case .export, .delete, .nameAliases, .identify: return try UserCalls(call, request).commands()
+        default: return try CampaignCalls(call, request).commands()
+        }
     }
 
     package func sequel(to replies: [Reply], of request: VendorRequest, settings: BindingSettings) throws(AdapterError)

@@ -5,6 +5,10 @@ import Model
 enum BrazeCall: String, CaseIterable {
     case send = "/messages/send"
     case track = "/users/track"
+    case export = "/users/export/ids"
+    case delete = "/users/delete"
+    case nameAliases = "/users/alias/new"
+    case identify = "/users/identify"
     case scheduleCreate = "/messages/schedule/create"
     case scheduleUpdate = "/messages/schedule/update"
     case scheduleDelete = "/messages/schedule/delete"
@@ -21,6 +25,11 @@ enum BrazeCall: String, CaseIterable {
         switch self {
         case .send: "messages.send"
         case .track: "users.track"
+        case .export: "users.export.ids"
+        case .delete: "users.delete"
+        // By the pattern of the others (contract §4.1).
+        case .nameAliases: "users.alias.new"
+        case .identify: "users.identify"
         case .scheduleCreate: "messages.schedule.create"
         case .scheduleUpdate: "messages.schedule.update"
         case .scheduleDelete: "messages.schedule.delete"
@@ -38,7 +47,8 @@ enum BrazeCall: String, CaseIterable {
     var method: HTTPRequest.Method {
         switch self {
         case .scheduledBroadcasts, .dataSeries: .get
-        case .send, .track, .scheduleCreate, .scheduleUpdate, .scheduleDelete, .trigger, .triggerScheduleCreate,
+        case .send, .track, .export, .delete, .nameAliases, .identify, .scheduleCreate, .scheduleUpdate,
+            .scheduleDelete, .trigger, .triggerScheduleCreate,
             .triggerScheduleUpdate, .triggerScheduleDelete, .sendCreate:
             .post
         }

@@ -64,6 +64,7 @@ struct BrazeError: Error, Sendable, Hashable {
 enum BrazeText {
     static let key = "Invalid API Key"
     static let nobody = "No Recipients"
+    static let nobodyToExport = "No users found to export"
     static let nothing = "No message to send"
     static let campaign = "Invalid Campaign ID"
     static let variationMissing = "Message Variant Unspecified"

@@ -17,6 +17,12 @@ package enum BrazeLimits {
     /// 75 elements of each array of a call.
     static let trackCount = 75
 
+    /// 255 characters of a name or a text of a user (contract §4.4).
+    static let attributeCharacters = 255
+
+    /// 100 of a product at most. Assumed.
+    static let quantity: Int64 = 100
+
     /// 100 tokens of a call: they share one transaction, which must stay short. The vendor names no limit.
     static let tokenCount = 100
 

@@ -10,7 +10,9 @@ struct BrazeResponse {
     func answer(_ replies: [Reply]) -> VendorResponse {
         if request.canonicalPath == BrazeCall.track.rawValue { return tracked(replies) }
         for case .refused(let refusal) in replies { return failure(BrazeError(refusal)) }
-        if let call = try? BrazeCall(request), let facts = CampaignCalls(call, request).facts(replies) {
+        if let call = try? BrazeCall(request),
+            let facts = UserCalls(call, request).facts(replies) ?? CampaignCalls(call, request).facts(replies)
+        {
             return success(facts, status: call.method == .get ? 200 : 201)
         }
         return failure(notDone(replies) ?? BrazeError(.unavailable(retryAfter: nil)))
@@ -27,20 +29,14 @@ struct BrazeResponse {
     }
 
     private func tracked(_ replies: [Reply]) -> VendorResponse {
-        // A key that leads nowhere comes as one refusal, whatever the body is.
-        for case .refused(let refusal) in replies {
-            if case .invalid = refusal { continue }
-            return failure(BrazeError(refusal))
-        }
         do throws(AdapterError) {
-            let track = try UsersTrack(try request.brazeBody())
-            switch track.outcome(replies) {
+            switch try UserTrack(request).outcome(replies) {
             case .failure(let error): return failure(error)
-            case .success(let facts):
-                if facts["attributes_processed"]?.int ?? 0 > 0 { return success(facts) }
+            case .success(let outcome):
+                if outcome.isUsable { return success(outcome.facts) }
                 // Nothing usable (contract §4.2).
                 var body: JSONObject = ["message": .string(BrazeText.noData)]
-                body["errors"] = facts["errors"]
+                body["errors"] = outcome.facts["errors"]
                 return response(400, body, remaining: budget.limit - 1)
             }
         } catch {

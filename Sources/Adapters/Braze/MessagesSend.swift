@@ -45,6 +45,7 @@ struct MessagesSend {
             collapseID: push.collapseID,
             lane: audience == .everyone ? .bulk : .transactional
         )
+        if isGiven("user_aliases") { submission.naming = .names }
         submission.labels = SendLabel.all(campaign: campaign?.id, send: send)
         return submission
     }
@@ -62,22 +63,21 @@ struct MessagesSend {
     }
 
     private func audience() throws(AdapterError) -> Audience {
-        for field in ["user_aliases", "segment_id", "audience"] where isGiven(field) { throw BrazeText.later(field) }
+        for field in ["segment_id", "audience"] where isGiven(field) { throw BrazeText.later(field) }
         let isBroadcast = body["broadcast"] == true
-        guard isGiven("external_user_ids") else {
+        guard isGiven("external_user_ids") || isGiven("user_aliases") else {
             guard isBroadcast else { throw AdapterError(.invalid, field: BrazeText.nobody) }
             return .everyone
         }
         guard !isBroadcast else { throw AdapterError(.invalid, field: BrazeText.broadcast) }
-        guard let list = body["external_user_ids"]?.array else { throw BrazeText.fault("external_user_ids") }
-        guard list.count <= BrazeLimits.recipientCount else {
+        let ids = try UserFields.list(body["external_user_ids"], "external_user_ids")
+        let aliases = try UserFields.list(body["user_aliases"], "user_aliases")
+        guard ids.count + aliases.count <= BrazeLimits.recipientCount else {
             throw AdapterError(.invalid, field: BrazeText.tooManyRecipients)
         }
         var users: [UserID] = []
-        for entry in list {
-            guard let id = entry.string, !id.isEmpty else { throw BrazeText.fault("external_user_ids") }
-            users.append(UserID(id))
-        }
+        for entry in ids { users.append(try UserFields.id(entry, "external_user_ids")) }
+        for entry in aliases { users.append(UserName.alias(try UserFields.alias(entry)).text) }
         return .users(users)
     }
 

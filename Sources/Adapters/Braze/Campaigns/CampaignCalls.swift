@@ -17,7 +17,7 @@ struct CampaignCalls {
     /// - Throws: `AdapterError` with the text of the answer.
     func commands() throws(AdapterError) -> [Command] {
         switch call {
-        case .track: return []
+        case .track, .export, .delete, .nameAliases, .identify: return []
         case .send:
             let send = MessagesSend(try request.brazeBody(), at: now)
             // Only what names a campaign must read one.
@@ -94,7 +94,9 @@ struct CampaignCalls {
             let (kept, version) = try updated(schedule)
             submission = try kept.submission(of: campaign, at: now, replacing: version)
         // `/sends/id/create` only asks whether there is one.
-        case .sendCreate, .track, .scheduleDelete, .triggerScheduleDelete, .scheduledBroadcasts, .dataSeries: return []
+        case .sendCreate, .track, .export, .delete, .nameAliases, .identify, .scheduleDelete, .triggerScheduleDelete,
+            .scheduledBroadcasts, .dataSeries:
+            return []
         }
         return [.submission(.submit(submission))]
     }
@@ -118,7 +120,8 @@ struct CampaignCalls {
     private var kind: ScheduleCall.Kind {
         switch call {
         case .trigger, .triggerScheduleCreate, .triggerScheduleUpdate, .triggerScheduleDelete: .campaigns
-        case .send, .track, .scheduleCreate, .scheduleUpdate, .scheduleDelete, .scheduledBroadcasts, .sendCreate,
+        case .send, .track, .export, .delete, .nameAliases, .identify, .scheduleCreate, .scheduleUpdate,
+            .scheduleDelete, .scheduledBroadcasts, .sendCreate,
             .dataSeries:
             .messages
         }
