@@ -159,19 +159,20 @@ struct LiquidTests {
     // Texts of every depth are rendered; a name that is nobody's renders empty.
     @Test func aPushIsRenderedForItsUser() throws {
         let send = Mount.send(
-            #"{"alert":{"title":"{{${user_id}}}","loc_key":"k","loc_args":["{{api_trigger_properties.${city}}}"]},"custom_uri":"app://{{${user_id}}}","extra":{"a":{"b":["{{campaign.${dispatch_id}}}{{${none}}}"]}}}"#
+            #"{"alert":{"title":"{{${user_id}}}","loc_key":"k","loc_args":["{{api_trigger_properties.${city}}}"]},"custom_uri":"app://{{${user_id}}}","extra":{"a":{"b":["{{campaign.${dispatch_id}}}{{${none}}}{{${first_name}}}"]}}}"#
         )
         let content = try Mount.submission(send).content
         #expect(content.isTemplate)
         var facts = Mount.facts
         facts.user = "u-9"
         facts.variables = ["city": "Busan"]
+        facts.attributes = ["user_id": "an attribute of that name", "first_name": "Mina"]
         let notification = Notification(message: Mount.message, origin: .braze, content: content, sentAt: Mount.now)
         let push = try Mount.adapter.payload(for: notification, to: facts, settings: Mount.settings)
         let json = try JSONParser.parse(push.bytes)
         #expect(json["aps"] == ["alert": ["title": "u-9", "loc-key": "k", "loc-args": ["Busan"]]])
         #expect(json["ab_uri"] == "app://u-9")
-        #expect(json["a"] == ["b": ["4f9c2b7e1d2a4c6f8b0e3a5d7c9f1b2d"]])
+        #expect(json["a"] == ["b": ["4f9c2b7e1d2a4c6f8b0e3a5d7c9f1b2dMina"]])
         #expect(try Mount.submission(Mount.send(#"{"alert":"Hi { } %} }}"}"#)).content.isTemplate == false)
     }
 
