@@ -57,6 +57,10 @@ struct LiquidTests {
         ("{% if false and false or true %}a{% else %}b{% endif %}", "b"),
         ("{% if ${empty} == blank %}a{% endif %}{% if blank != ${user_id} %}b{% endif %}", "ab"),
         ("{% if ${first_name} contains 'NA' %}a{% endif %}{% if ${tags} contains 'b' %}b{% endif %}", "ab"),
+        (
+            "{% if 'aaab' contains 'aab' %}a{% endif %}{% if 'abab' contains 'abb' %}b{% endif %}{% if 'x' contains '' %}c{% endif %}",
+            "ac"
+        ),
         ("{% if ${nobody} == nil %}a{% endif %}{% if ${loyalty} == 5.0 %}b{% endif %}", "ab"),
         (
             "{% if ${loyalty} <> 5 %}a{% endif %}{% if ${loyalty} <= 5 %}b{% endif %}{% if ${loyalty} >= 6 %}c{% endif %}",
