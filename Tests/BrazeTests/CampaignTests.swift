@@ -93,6 +93,8 @@ struct CampaignTests {
         var submissions: [Submission] = []
         var commands: [CampaignCommand] = []
         var schedule: Schedule?
+        /// So many submissions come too late.
+        var overtaken = 0
 
         init(_ schedule: Schedule? = nil) { self.schedule = schedule }
 
@@ -100,6 +102,8 @@ struct CampaignTests {
             switch command {
             case .submission(.submit(let submission)):
                 submissions.append(submission)
+                overtaken -= 1
+                if overtaken >= 0 { return .refused(.outdated) }
                 return Mount.accepted
             case .submission(.campaign(let command)):
                 commands.append(command)

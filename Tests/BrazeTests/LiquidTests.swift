@@ -57,6 +57,10 @@ struct LiquidTests {
         ("{% if false and false or true %}a{% else %}b{% endif %}", "b"),
         ("{% if ${empty} == blank %}a{% endif %}{% if blank != ${user_id} %}b{% endif %}", "ab"),
         ("{% if ${first_name} contains 'NA' %}a{% endif %}{% if ${tags} contains 'b' %}b{% endif %}", "ab"),
+        (
+            "{% if 'aaab' contains 'aab' %}a{% endif %}{% if 'abab' contains 'abb' %}b{% endif %}{% if 'x' contains '' %}c{% endif %}",
+            "ac"
+        ),
         ("{% if ${nobody} == nil %}a{% endif %}{% if ${loyalty} == 5.0 %}b{% endif %}", "ab"),
         (
             "{% if ${loyalty} <> 5 %}a{% endif %}{% if ${loyalty} <= 5 %}b{% endif %}{% if ${loyalty} >= 6 %}c{% endif %}",
@@ -159,19 +163,20 @@ struct LiquidTests {
     // Texts of every depth are rendered; a name that is nobody's renders empty.
     @Test func aPushIsRenderedForItsUser() throws {
         let send = Mount.send(
-            #"{"alert":{"title":"{{${user_id}}}","loc_key":"k","loc_args":["{{api_trigger_properties.${city}}}"]},"custom_uri":"app://{{${user_id}}}","extra":{"a":{"b":["{{campaign.${dispatch_id}}}{{${none}}}"]}}}"#
+            #"{"alert":{"title":"{{${user_id}}}","loc_key":"k","loc_args":["{{api_trigger_properties.${city}}}"]},"custom_uri":"app://{{${user_id}}}","extra":{"a":{"b":["{{campaign.${dispatch_id}}}{{${none}}}{{${first_name}}}"]}}}"#
         )
         let content = try Mount.submission(send).content
         #expect(content.isTemplate)
         var facts = Mount.facts
         facts.user = "u-9"
         facts.variables = ["city": "Busan"]
+        facts.attributes = ["user_id": "an attribute of that name", "first_name": "Mina"]
         let notification = Notification(message: Mount.message, origin: .braze, content: content, sentAt: Mount.now)
         let push = try Mount.adapter.payload(for: notification, to: facts, settings: Mount.settings)
         let json = try JSONParser.parse(push.bytes)
         #expect(json["aps"] == ["alert": ["title": "u-9", "loc-key": "k", "loc-args": ["Busan"]]])
         #expect(json["ab_uri"] == "app://u-9")
-        #expect(json["a"] == ["b": ["4f9c2b7e1d2a4c6f8b0e3a5d7c9f1b2d"]])
+        #expect(json["a"] == ["b": ["4f9c2b7e1d2a4c6f8b0e3a5d7c9f1b2dMina"]])
         #expect(try Mount.submission(Mount.send(#"{"alert":"Hi { } %} }}"}"#)).content.isTemplate == false)
     }
 

@@ -78,4 +78,24 @@ struct SendNameTests {
         #expect(changed.schedule?.replaced == Schedule.Version(id: CampaignTests.id, message: CampaignTests.id))
         #expect(desk.submissions.count == 2)
     }
+
+    // Read again and tried again; who is overtaken time and again is told to come again.
+    @Test(arguments: [(1, 2, 201), (9, 3, 503)])
+    func whoIsOvertakenReadsAnew(_ times: Int, _ tries: Int, _ status: Int) throws {
+        let desk = CampaignTests.Desk(try CampaignTests.kept(.messages, CampaignTests.schedule))
+        desk.overtaken = times
+        let update = #"{"schedule_id":"\#(CampaignTests.id)","schedule":{"time":"2026-01-02T09:30:00Z"}}"#
+        let answer = CampaignTests.answer("/messages/schedule/update", update, desk)
+        #expect(answer.status == status)
+        #expect(desk.submissions.count == tries)
+    }
+
+    @Test func whoIsNamedTwiceIsSentOneMessage() {
+        let desk = CampaignTests.Desk()
+        let body =
+            #"{"campaign_id":"c-1","recipients":[{"external_user_id":"u-1"},{"external_user_id":"u-2","trigger_properties":{"n":1}},{"external_user_id":"u-2","trigger_properties":{"n":2}}]}"#
+        #expect(CampaignTests.answer("/campaigns/trigger/send", body, desk).status == 201)
+        #expect(desk.submissions.first?.audience == .users(["u-1", "u-2"]))
+        #expect(desk.submissions.first?.variables == [UserVariables(user: "u-2", values: ["n": 1])])
+    }
 }

@@ -38,6 +38,7 @@ struct BrazeCampaignTests {
             try await schedules(world)
             try await triggerSchedules(world)
             try await series(world)
+            try await broadcast(world)
         } catch {
             Issue.record(error)
         }
@@ -262,5 +263,19 @@ struct BrazeCampaignTests {
         }
         let none = try await call(world, "/sends/data_series?campaign_id=winter&send_id=nobody&length=1")
         #expect(none.json?["data"]?.array?.first?["unique_recipients"] == 0)
+    }
+
+    // An audience that is walked has no properties of single users.
+    private func broadcast(_ world: World) async throws {
+        let body = #"{"campaign_id":"winter","broadcast":true,"trigger_properties":{"city":"Ulsan"}}"#
+        #expect(try await call(world, "/campaigns/trigger/send", body).status == 201)
+        try await eventually("everybody") {
+            let (one, two) = (try await alerts(world, 1), try await alerts(world, 2))
+            return one.last == "you in Ulsan: Winter" && two.last == "you in Ulsan: Winter"
+        }
+        // What is removed is sent no more.
+        let removed = try await call(world, "/v1/campaigns/winter\(Self.query)", method: .DELETE, key: world.apiKey)
+        #expect(removed.status == 204)
+        #expect(try await call(world, "/campaigns/trigger/send", body).json == ["message": "Invalid Campaign ID"])
     }
 }

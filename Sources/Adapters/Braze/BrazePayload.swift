@@ -59,7 +59,7 @@ struct BrazePayload {
         let data = notification.content.data
         var campaign = data[Self.campaignKey]?.object ?? JSONObject()
         campaign["dispatch_id"] = .string(HexCoding.encode(notification.message.rawValue.bytes))
-        var scope = LiquidScope(campaign: campaign, now: notification.sentAt)
+        var scope = LiquidScope(attributes: target.attributes, campaign: campaign, now: notification.sentAt)
         scope.attributes["user_id"] = target.user.map { .string($0.rawValue) }
         scope.properties = data[Self.propertiesKey]?.object ?? JSONObject()
         for (name, value) in target.variables.pairs { scope.properties[name] = value }

@@ -69,6 +69,8 @@ struct CampaignCalls {
         switch replies.first {
         case .submission(.campaign(.found(let campaign)))?: return try submit(campaign, schedule(replies))
         case .submission(.campaign(.schedule(let schedule)))? where replies.count == 1: return try change(schedule)
+        // Somebody else changed the schedule, or it became due: it is read again.
+        case .refused(.outdated)? where call == .scheduleUpdate || call == .triggerScheduleUpdate: return try commands()
         default: return []
         }
     }
