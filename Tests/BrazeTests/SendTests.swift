@@ -167,7 +167,7 @@ struct SendTests {
     @Test(arguments: [
         (#""broadcast":true"#, 201), (#""broadcast":false"#, 400), (#""external_user_ids":[]"#, 400),
         (#""broadcast":true,"external_user_ids":["a"]"#, 400), (#""external_user_ids":["a",1]"#, 400),
-        (#""segment_id":"s""#, 400), (#""user_aliases":[{"alias_name":"a","alias_label":"b"}]"#, 400),
+        (#""segment_id":"s""#, 400), (#""user_aliases":[{"alias_name":"a","alias_label":"b"}]"#, 201),
         (#""broadcast":true,"recipient_subscription_state":"all""#, 201),
         (#""broadcast":true,"recipient_subscription_state":"opted_in""#, 400),
         (#""broadcast":true,"send_id":"winter-2026""#, 201),

@@ -91,6 +91,7 @@ enum Mount {
     static let target = TargetID(rawValue: UUID(uuidString: "00000000-0000-4000-8000-0000000000FF") ?? UUID())
     /// What a gateway without campaigns and schedules says.
     static func reply(_ command: Command) -> Reply {
+        if case .user(let command) = command { return .user(reply(command)) }
         guard case .submission(.campaign(let command)) = command else { return accepted }
         switch command {
         case .find: return .submission(.campaign(.found(nil)))
@@ -99,6 +100,17 @@ enum Mount {
         case .series: return .submission(.campaign(.series([])))
         case .makeName: return .submission(.campaign(.name("made-up")))
         case .put, .list, .remove, .cancelSchedule: return .submission(.campaign(.removed(false)))
+        }
+    }
+
+    /// A gateway that does everything, and knows nobody.
+    private static func reply(_ command: UserCommand) -> UserReply {
+        switch command {
+        case .track(let batch): .tracked(patches: batch.patches.map { _ in nil }, acts: batch.acts.map { _ in nil })
+        case .describe(let names): .described(names.map { _ in nil })
+        case .erase(let names): .erased(names.count)
+        case .name(let users): .named(users.count)
+        case .identify(let users): .identified(users.count)
         }
     }
 
