@@ -1,3 +1,4 @@
+import Coverage
 import HTTPTypes
 import Model
 import Testing
@@ -38,7 +39,7 @@ struct UserTests {
 
     // MARK: Tracking
 
-    @Test func theDocumentedBatchIsUnderstoodWhole() throws {
+    @Test(.covers("braze", "POST /users/track")) func theDocumentedBatchIsUnderstoodWhole() throws {
         let body = try Self.documented("track.request.txt")
         let batch = try batch(body)
         let first = try #require(batch.patches.first)
@@ -222,7 +223,7 @@ struct UserTests {
 
     // MARK: Export
 
-    @Test func theDocumentedExportIsAnswered() throws {
+    @Test(.covers("braze", "POST /users/export/ids")) func theDocumentedExportIsAnswered() throws {
         let body = try Self.documented("export.request.json")
         let user = DescribedUser(
             user: "u-1",
@@ -285,7 +286,7 @@ struct UserTests {
 
     // MARK: Names and ends
 
-    @Test func theDocumentedDeleteIsAnswered() throws {
+    @Test(.covers("braze", "POST /users/delete")) func theDocumentedDeleteIsAnswered() throws {
         let body = try Self.documented("delete.request.txt")
         #expect(try JSONParser.parse(body) == JSONParser.parse(Self.documented("delete.request.json")))
         let command = try Mount.adapter.decode(Mount.request("/users/delete", body), settings: Mount.settings)
@@ -298,7 +299,8 @@ struct UserTests {
         #expect(self.answer("/users/delete", #"{"external_ids":[\#(many)]}"#).message == BrazeText.tooManyRecipients)
     }
 
-    @Test func aliasesAreGivenAndIdentified() throws {
+    @Test(.covers("braze", "POST /users/alias/new", "POST /users/identify")) func aliasesAreGivenAndIdentified() throws
+    {
         let named = try Mount.adapter.decode(Mount.request("/users/alias/new", Self.aliases), settings: Mount.settings)
         #expect(named == [.user(.name([NamedUser(user: "u-1", alias: Self.alias)]))])
         #expect(answer("/users/alias/new", Self.aliases).json == ["aliases_processed": 1, "message": "success"])

@@ -37,7 +37,7 @@ struct UserCalls {
         }
     }
 
-    /// - Parameter alias: where an element holds its alias.
+    /// The users of a list, with the alias where `alias` finds it in an element.
     private func named(_ body: JSONObject, _ field: String, needsUser: Bool, _ alias: (JSON) -> JSON?)
         throws(AdapterError)
         -> [NamedUser]
