@@ -267,7 +267,7 @@ enum BadgeContract {
             findings.equal(stranger, .acknowledged(.orphan, badge: 0), "nobody")
             return findings.list
         },
-        ContractRule("a template's variables are each user's own") { world in
+        ContractRule("a template is filled with each user's own variables and attributes") { world in
             var findings = Findings()
             let (hong, kim) = (try await world.reader("hong"), try await world.reader("kim"))
             var message = world.message(to: hong.identities + kim.identities, claim: world.claim)
@@ -275,9 +275,13 @@ enum BadgeContract {
             _ = try await world.accept(message)
             let variables = [UserVariables(user: "hong", values: ["VAR1": "a"])]
             _ = try await world.run(.putVariables(message.id, variables))
+            let profile = StoredProfile(user: "kim", attributes: ["city": "Seoul"])
+            _ = try await world.run(.putUsers(world.scope, UserWrite(profiles: [profile])))
             let work = try await world.deliveries.load(world.handover(message))
             findings.equal(work?.targets[0]?.variables, ["VAR1": "a"], "his own")
             findings.equal(work?.targets[2]?.variables, [:], "nobody's")
+            findings.equal(work?.targets[2]?.attributes, ["city": "Seoul"], "what is kept of the user")
+            findings.equal(work?.targets[0]?.attributes, [:], "nothing is kept")
             return findings.list
         },
     ]

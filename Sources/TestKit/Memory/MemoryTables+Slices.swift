@@ -95,6 +95,10 @@ extension MemoryTables {
         if let step = row.message.content.badgeStep { takeBadges(tenant, row.message, step, &targets) }
         for (place, facts) in targets where facts.variant == nil {
             targets[place]?.variables = facts.user.flatMap { row.variables[$0] } ?? JSONObject()
+            guard row.message.content.isTemplate, let user = facts.user else { continue }
+            let scope = AppScope(app: facts.app, vendor: facts.vendor)
+            let profile = profiles[Scoped(tenant, UserIndex(scope: scope, user: user))]?.profile
+            targets[place]?.attributes = profile?.attributes ?? JSONObject()
         }
         return SliceWork(
             app: row.message.scope.app,

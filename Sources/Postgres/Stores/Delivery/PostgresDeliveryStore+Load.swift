@@ -76,7 +76,9 @@ extension PostgresDeliveryStore {
             .ids(open.map { lease.targets[$0] })
         )
         for row in try await engine.run(statement, tenant: nil) {
-            targets[try row.int("place")]?.variables = try row.object("variables")
+            let place = try row.int("place")
+            targets[place]?.variables = try row.object("variables")
+            targets[place]?.attributes = try row.object("attributes")
         }
     }
 

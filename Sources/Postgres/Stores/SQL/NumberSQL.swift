@@ -81,11 +81,15 @@ enum NumberSQL {
         """
     )
 
+    /// What fills a template: what the message brings for a user, and what is kept of it.
     static let variables = StoreSQL.tenant(
         """
-        SELECT t.place, v.variables FROM unnest($3::bigint[], $4::uuid[]) AS t(place, target)
+        SELECT t.place, v.variables, p.attributes FROM unnest($3::bigint[], $4::uuid[]) AS t(place, target)
         JOIN gateway.identity i ON i.tenant_id = $1 AND i.identity_id = t.target
-        JOIN gateway.message_variable v ON v.tenant_id = $1 AND v.message_id = $2 AND v.user_id = i.user_id
+        LEFT JOIN gateway.message_variable v ON v.tenant_id = $1 AND v.message_id = $2 AND v.user_id = i.user_id
+        LEFT JOIN gateway.user_profile p
+            ON p.tenant_id = $1 AND p.app_id = i.app_id AND p.vendor = i.vendor AND p.user_id = i.user_id
+        WHERE v.user_id IS NOT NULL OR p.user_id IS NOT NULL
         """
     )
 

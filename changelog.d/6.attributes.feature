@@ -1,0 +1,1 @@
+Braze's templates know the attributes that are kept of a user.
