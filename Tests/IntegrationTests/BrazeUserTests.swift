@@ -138,7 +138,8 @@ struct BrazeUserTests {
         let identify = #"{"aliases_to_identify":[{"external_id":"hong","user_alias":\#(alias)}]}"#
         for _ in 0..<400 where try await alerts(world, 1).isEmpty { try await Task.sleep(for: .milliseconds(25)) }
         #expect(try await call(world, "/users/identify", identify).json?["aliases_processed"] == 1)
-        let again = #"{"external_user_ids":["hong"],"messages":{"apple_push":{"alert":"{{${first_name} | default: 'you'}} in {{custom_attribute.${city}}}"}}}"#
+        let text = "{{${first_name} | default: 'you'}} in {{custom_attribute.${city}}}"
+        let again = #"{"external_user_ids":["hong"],"messages":{"apple_push":{"alert":"\#(text)"}}}"#
         #expect(try await call(world, "/messages/send", again).status == 201)
         for _ in 0..<400 where try await alerts(world, 1).count < 2 { try await Task.sleep(for: .milliseconds(25)) }
         #expect(try await alerts(world, 1).sorted() == ["by alias", "you in Seoul"])
