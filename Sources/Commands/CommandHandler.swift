@@ -53,6 +53,10 @@ package struct CommandHandler: Sendable {
                 let (reply, handover) = await submit(submission, context)
                 result.replies.append(reply)
                 result.handover += handover
+            } else if case .user(let command) = command {
+                result.replies += await run(plans, in: scope.tenant)
+                plans = []
+                result.replies.append(await run(ProfileRules.plan(command, context), in: scope.tenant))
             } else {
                 plans.append(Self.plan(command, context))
             }
@@ -102,6 +106,8 @@ package struct CommandHandler: Sendable {
         case .media(let command): MediaRules.plan(command, context)
         case .submission(let command): SubmissionRules.plan(command, context)
         case .badge(let command): BadgeRules.plan(command, context)
+        // It reads first (`perform`), so that it has no place under a key of the caller's.
+        case .user: .refused(.unsupported("user"))
         }
     }
 
@@ -122,6 +128,20 @@ package struct CommandHandler: Sendable {
     private func run(_ statements: [StoreStatement], in tenant: TenantID) async throws(StoreError) -> [StoreAnswer] {
         guard !statements.isEmpty else { return [] }
         return try await repeatingConflicts { () async throws(StoreError) in try await store.run(statements, in: tenant)
+        }
+    }
+
+    /// The reply of `plan`, whose reading is repeated where another call changed a user meanwhile.
+    private func run(_ plan: UserPlan, in tenant: TenantID) async -> Reply {
+        do {
+            return try await repeatingConflicts(times: CommandLimits.userRetries) { () async throws(StoreError) in
+                let found = plan.questions.isEmpty ? [] : try await store.run(plan.questions, in: tenant)
+                let act = plan.act(found)
+                guard !act.statements.isEmpty else { return act.reply([]) }
+                return act.reply(try await store.run(act.statements, in: tenant))
+            }
+        } catch {
+            return .refused(refusal(of: error))
         }
     }
 
@@ -208,13 +228,14 @@ package struct CommandHandler: Sendable {
     }
 }
 
-/// Runs `body` again when another transaction won, at most `CommandLimits.conflictRetries` times: what was rolled back may be done again.
+/// Runs `body` again when another transaction won, at most so many times: what was rolled back may be done again.
 ///
 /// - Throws: `StoreError`, the last one.
 package func repeatingConflicts<Value>(
+    times: Int = CommandLimits.conflictRetries,
     _ body: () async throws(StoreError) -> Value
 ) async throws(StoreError) -> Value {
-    for _ in 0..<CommandLimits.conflictRetries {
+    for _ in 0..<times {
         do throws(StoreError) {
             return try await body()
         } catch {

@@ -48,6 +48,34 @@ package enum CommandLimits {
     package static let tokenCount = 1000
     /// A day between two steps of a pace: a message expires before the third.
     package static let paceDelay: Duration = .seconds(86_400)
+    /// 600 bytes of a label: two names of the vendors' longest.
+    package static let labelBytes = 600
+    /// 512 KiB of what a schedule was made of: fifty recipients with all that may be said to each.
+    package static let scheduleBytes = 512 * 1024
+    /// 2 labels of a message: each is a row of its own.
+    package static let labelCount = 2
     /// Two more tries when another transaction won: a third conflict in a row means contention that more tries would feed.
     package static let conflictRetries = 2
+    /// Ten more tries for users, whose calls read before they write: two calls that keep on with the same users change them in turns.
+    package static let userRetries = 10
+    /// 100 users in one call: each is read with its attributes.
+    package static let usersPerCall = 100
+    /// 250 attributes of a user: they are read and written whole.
+    package static let userAttributes = 250
+    /// 32 KiB of a user's attributes, for the same reason.
+    package static let userAttributeBytes = 32 * 1024
+    /// 16 levels of objects and lists within an attribute: whoever reads them walks down.
+    package static let userAttributeDepth = 16
+    /// 100 values of a list that is an attribute (protocols/braze.md §4.4).
+    package static let userListCount = 100
+    /// 250 acts of a batch: they are one transaction.
+    package static let actsPerCall = 250
+    /// 1,024 bytes of an act's name: it is an index column.
+    package static let actNameBytes = 1024
+    /// 64 KiB of an act's data: more than the 50 KB of properties that a vendor takes (protocols/braze.md §4.4).
+    package static let actBytes = 64 * 1024
+    /// 500 aliases in one answer, 100 tallies and 100 devices of each user: it is built in memory.
+    package static let describedAliases = 500
+    package static let describedTallies = 100
+    package static let describedDevices = 100
 }

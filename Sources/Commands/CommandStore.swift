@@ -177,6 +177,23 @@ package enum StoreStatement: Sendable, Hashable {
     case unread(AppScope, DeviceCaller, HistoryPage.Owner, hiddenBy: String?, limit: Int, at: Timestamp)
     /// Of the devices with one of `tokens` those whose user is in one of the groups; an unknown group has nobody. → `.recipients`
     case groupRecipients(AppScope, [GroupName], tokens: [DeviceToken], limit: Int)
+
+    // Users as back ends describe them
+    /// Those who have a profile or an active identity. → `.profiles`, parallel
+    case profiles(AppScope, [UserName])
+    /// Which of these an active identity has. → `.tokens`
+    case knownTokens(AppScope, [DeviceToken])
+    /// All of a batch; `StoreError.conflict` where a profile is not at the revision that was read. → `.usersPut`
+    case putUsers(AppScope, UserWrite)
+    /// What hangs on users; `limit` at most, of aliases in all, else of each. → `.userAliases`, `.userTallies`, `.userDevices`
+    case userDetails(AppScope, UserDetail, [UserID], limit: Int)
+    /// With devices that nobody else uses, and a row of the audit each. → `.count` of those that there were
+    case eraseUsers(AppScope, [UserID], by: String)
+    /// As `resolveUsers`; an alias as `UserName.text` spells it is looked up. → `.resolvedUsers`
+    case resolveNames(AppScope, [UserID], limit: Int)
+
+    /// Campaigns, schedules and labels.
+    case campaigns(AppScope, CampaignStatement)
 }
 
 /// How a receipt names its message.
@@ -219,6 +236,16 @@ package enum StoreAnswer: Sendable, Hashable {
     case recipients([RecipientTarget])
     case number(String?)
     case report(MessageReport?)
+    case profiles([StoredProfile?])
+    case tokens(Set<DeviceToken>)
+    case usersPut(isRepeat: Bool)
+    case userAliases([UsersOwn<UserAlias>])
+    case userTallies([UsersOwn<ActTally>])
+    case userDevices([UsersOwn<UserDevice>])
+    case campaignPut(isNew: Bool?)
+    case campaigns([Campaign])
+    case schedules([Schedule])
+    case series([SeriesDay])
 }
 
 /// What is known of one identity.
@@ -354,147 +381,4 @@ package struct VerificationLimits: Sendable, Hashable {
         self.resendAfter = resendAfter
         self.perHour = perHour
     }
-}
-
-/// A message to be stored with all that its acceptance promises.
-package struct NewMessage: Sendable, Hashable {
-    package var id: MessageID
-    package var scope: AppScope
-    package var sender: SenderID?
-    package var content: Content
-    package var collapseID: String?
-    package var lane: Lane
-    package var acceptedAt: Timestamp
-    /// When the first target is due; on a local schedule when the first zone's clock shows it.
-    package var dueAt: Timestamp
-    package var localDue: LocalTime?
-    /// When the last target's time is over.
-    package var expiresAt: Timestamp
-    package var fallback: JSON?
-    /// Nil: not known yet, the audience is expanded later.
-    package var recipients: Int?
-    /// Whom an `expand` slice is for; nil: everyone, or there is none.
-    package var audience: Audience?
-    package var slices: [NewSlice]
-    /// Targets that are settled at once: their delivery rows are written in the same transaction.
-    package var suppressed: [SuppressedTarget]
-    package var idempotency: IdempotencyKey?
-    /// Set when this node hands the slices over in memory: they are inserted as already leased by it.
-    package var claim: Claim?
-
-    /// Who holds the new slices, and for how long.
-    package struct Claim: Sendable, Hashable {
-        package var node: NodeID
-        package var lease: Duration
-
-        package init(node: NodeID, lease: Duration) {
-            self.node = node
-            self.lease = lease
-        }
-    }
-
-    package init(
-        id: MessageID,
-        scope: AppScope,
-        sender: SenderID?,
-        content: Content,
-        collapseID: String?,
-        lane: Lane,
-        acceptedAt: Timestamp,
-        dueAt: Timestamp,
-        localDue: LocalTime? = nil,
-        expiresAt: Timestamp,
-        fallback: JSON?,
-        recipients: Int?,
-        audience: Audience? = nil,
-        slices: [NewSlice],
-        suppressed: [SuppressedTarget],
-        idempotency: IdempotencyKey?,
-        claim: Claim?
-    ) {
-        self.id = id
-        self.scope = scope
-        self.sender = sender
-        self.content = content
-        self.collapseID = collapseID
-        self.lane = lane
-        self.acceptedAt = acceptedAt
-        self.dueAt = dueAt
-        self.localDue = localDue
-        self.expiresAt = expiresAt
-        self.fallback = fallback
-        self.recipients = recipients
-        self.audience = audience
-        self.slices = slices
-        self.suppressed = suppressed
-        self.idempotency = idempotency
-        self.claim = claim
-    }
-}
-
-/// A slice to be stored.
-package struct NewSlice: Sendable, Hashable {
-    package var number: Int32
-    package var work: SliceLease.Work
-    package var targets: [TargetID]
-    package var addresses: [Address?]
-    /// Its own due time, after the message's; nil: with the message. Such a slice is not handed over.
-    package var dueAt: Timestamp?
-
-    package init(
-        number: Int32,
-        work: SliceLease.Work,
-        targets: [TargetID] = [],
-        addresses: [Address?] = [],
-        dueAt: Timestamp? = nil
-    ) {
-        self.number = number
-        self.work = work
-        self.targets = targets
-        self.addresses = addresses
-        self.dueAt = dueAt
-    }
-}
-
-/// A target that gets no push: its row says why.
-package struct SuppressedTarget: Sendable, Hashable {
-    package var target: TargetID
-    package var identity: IdentityID?
-    package var device: DeviceID?
-    package var address: Address?
-    package var reason: SuppressionReason
-
-    package init(
-        target: TargetID,
-        identity: IdentityID?,
-        device: DeviceID?,
-        address: Address?,
-        reason: SuppressionReason
-    ) {
-        self.target = target
-        self.identity = identity
-        self.device = device
-        self.address = address
-        self.reason = reason
-    }
-}
-
-/// A caller's repeat key and what it must come with again.
-package struct IdempotencyKey: Sendable, Hashable {
-    package var key: String
-    package var bodyHash: String
-
-    package init(key: String, bodyHash: String) {
-        self.key = key
-        self.bodyHash = bodyHash
-    }
-}
-
-/// What came of an acceptance.
-package enum Acceptance: Sendable, Hashable {
-    case inserted
-    /// The same key came before with the same body: its first answer.
-    case repeated(MessageID, recipients: Int?)
-    /// The same key came before with another body.
-    case mismatch
 }

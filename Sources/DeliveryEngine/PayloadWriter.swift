@@ -52,7 +52,7 @@ package struct PayloadWriter: Sendable {
         do throws(AdapterError) {
             return .success(try adapter.payload(for: notification, to: target, settings: settings))
         } catch {
-            return .failure(error.code == .tooLarge ? .payloadTooLarge : .payloadInvalid)
+            return .failure(PayloadProblem(error.code))
         }
     }
 }
@@ -65,6 +65,20 @@ package enum PayloadProblem: String, Error, Sendable, Hashable, CaseIterable {
     case payloadInvalid
     /// The identity speaks a dialect that this build does not have.
     case noAdapter
+    /// The message's template says that this target gets nothing.
+    case withheld
+
+    fileprivate init(_ code: AdapterError.Code) {
+        switch code {
+        case .tooLarge: self = .payloadTooLarge
+        case .withheld: self = .withheld
+        case .unreadable, .missing, .invalid, .methodNotAllowed, .notFound, .tooManyRequests, .unauthorized, .timedOut:
+            self = .payloadInvalid
+        }
+    }
+
+    /// What becomes of the delivery: nobody failed where its sender wanted it so.
+    package var state: DeliveryState { self == .withheld ? .suppressed : .failed }
 }
 
 /// Reasons of our own for a delivery that failed, beside the peer's and `PayloadProblem`.

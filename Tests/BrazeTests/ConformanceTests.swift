@@ -1,4 +1,5 @@
 import Foundation
+import HTTPTypes
 import Model
 import TestKit
 import Testing
@@ -18,8 +19,12 @@ struct ConformanceTests {
             settings: Mount.settings,
             documented: [
                 Mount.request("/messages/send", try Fixture.text("messages/send.request.json")),
-                Mount.request("/users/track", TrackTests.tokens),
-            ],
+                Mount.request("/users/track", try UserTests.documented("track.request.txt")),
+                Mount.request("/users/delete", try UserTests.documented("delete.request.txt")),
+                Mount.request("/users/export/ids", try UserTests.documented("export.request.json")),
+                Mount.request("/users/alias/new", UserTests.aliases),
+                Mount.request("/users/identify", UserTests.identities),
+            ] + CampaignTests.documented,
             catchAll: [BrazeCall.laterRoute],
             fault: Self.fault
         )
@@ -48,17 +53,11 @@ struct ConformanceTests {
             guard response.header(name).flatMap({ Int64($0) }) != nil else { return "no \(name)" }
         }
         guard let body = response.json?.object else { return "no object" }
-        if response.status == 201 {
-            if request.path == "/users/track" {
-                let known: Set = [
-                    "message", "errors", "attributes_processed", "events_processed", "purchases_processed",
-                ]
-                let count = body["attributes_processed"]?.int ?? 0
-                return known.isSuperset(of: body.keys) && body["message"] == "success" && count > 0
-                    ? nil : "a success without its fields"
+        if [200, 201].contains(response.status) {
+            guard body["message"] == "success", response.status == (request.method == .get ? 200 : 201) else {
+                return "a success that does not say so"
             }
-            let isDispatch = body["dispatch_id"]?.string?.count == 32 && body.count == 2
-            return isDispatch && body["message"] == "success" ? nil : "a success without its fields"
+            return successFault(body, request)
         }
         guard [400, 401, 404, 408, 413, 429, 503].contains(response.status) else { return "status \(response.status)" }
         if [429, 503].contains(response.status), response.header("Retry-After") == nil { return "no Retry-After" }
@@ -68,5 +67,29 @@ struct ConformanceTests {
             return "an error without its text"
         }
         return nil
+    }
+
+    /// Which fields a success has.
+    private static func successFault(_ body: JSONObject, _ request: VendorRequest) -> String? {
+        let fields: Set<String>
+        switch request.path {
+        case "/users/track":
+            let known: Set = ["message", "errors", "attributes_processed", "events_processed", "purchases_processed"]
+            let counts = known.compactMap { body[$0]?.int }
+            return known.isSuperset(of: body.keys) && counts.contains { $0 > 0 } ? nil : "a success without its fields"
+        case "/messages/send", "/campaigns/trigger/send": fields = ["dispatch_id", "message"]
+        case "/messages/schedule/create", "/campaigns/trigger/schedule/create":
+            fields = ["dispatch_id", "schedule_id", "message"]
+        case "/users/delete": fields = ["deleted", "message"]
+        case "/users/alias/new", "/users/identify": fields = ["aliases_processed", "message"]
+        case "/users/export/ids":
+            fields = body["invalid_user_ids"] == nil ? ["users", "message"] : ["users", "invalid_user_ids", "message"]
+        case "/sends/id/create": fields = ["send_id", "message"]
+        case "/messages/scheduled_broadcasts": fields = ["scheduled_broadcasts", "message"]
+        case "/sends/data_series": fields = ["data", "message"]
+        default: fields = ["message"]
+        }
+        if let dispatch = body["dispatch_id"], dispatch.string?.count != 32 { return "a dispatch_id of another length" }
+        return Set(body.keys) == fields ? nil : "a success without its fields"
     }
 }

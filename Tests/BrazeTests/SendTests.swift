@@ -131,7 +131,7 @@ struct SendTests {
     }
 
     @Test(arguments: [
-        #"{"alert":"Hi","buttons":[{"action_id":"a"}]}"#, #"{"alert":"Hi {{${first_name}}}"}"#,
+        #"{"alert":"Hi","buttons":[{"action_id":"a"}]}"#, #"{"alert":"Hi {{first_name}}"}"#,
         #"{"alert":"Hi","extra":{"ab":1}}"#, #"{"alert":"Hi","extra":{"k":"{% if x %}"}}"#,
         #"{"alert":"Hi","expiry":"2025-12-31T23:59:59Z"}"#, #"{"alert":"Hi","badge":-1}"#,
         #"{"alert":"Hi","relevance_score":2}"#, #"{"alert":"Hi","interruption_level":"loud"}"#,
@@ -147,9 +147,9 @@ struct SendTests {
 
     // The task of a caller is to find the expression.
     @Test func aRefusedTemplateNamesItsExpression() {
-        let answer = Mount.answer(Mount.send(#"{"alert":{"title":"a {{${first_name} | upcase}} b"}}"#))
+        let answer = Mount.answer(Mount.send(#"{"alert":{"title":"a {{${first_name} | reverse}} b"}}"#))
         #expect(
-            answer.message == "The Liquid expression '{{${first_name} | upcase}}' is not available on this gateway"
+            answer.message == "The Liquid expression '{{${first_name} | reverse}}' is not available on this gateway"
         )
     }
 
@@ -167,7 +167,7 @@ struct SendTests {
     @Test(arguments: [
         (#""broadcast":true"#, 201), (#""broadcast":false"#, 400), (#""external_user_ids":[]"#, 400),
         (#""broadcast":true,"external_user_ids":["a"]"#, 400), (#""external_user_ids":["a",1]"#, 400),
-        (#""segment_id":"s""#, 400), (#""user_aliases":[{"alias_name":"a","alias_label":"b"}]"#, 400),
+        (#""segment_id":"s""#, 400), (#""user_aliases":[{"alias_name":"a","alias_label":"b"}]"#, 201),
         (#""broadcast":true,"recipient_subscription_state":"all""#, 201),
         (#""broadcast":true,"recipient_subscription_state":"opted_in""#, 400),
         (#""broadcast":true,"send_id":"winter-2026""#, 201),

@@ -147,6 +147,14 @@ import Testing
         #expect(bench.results[0]?.reason == reason)
     }
 
+    // A sender's template may leave somebody out: nothing failed.
+    @Test func whomTheContentIsNotForIsSuppressed() {
+        let bench = MachineBench { $0.notification.content.body = "nobody" }
+        #expect(bench.sent.isEmpty)
+        #expect(bench.results[0]?.state == .suppressed)
+        #expect(bench.results[0]?.reason == "withheld")
+    }
+
     @Test func dialectThatNobodySpeaksFails() {
         let bench = MachineBench { $0.targets[0]?.vendor = .braze }
         #expect(bench.results[0]?.reason == "noAdapter")

@@ -120,9 +120,9 @@ struct NotificationHubsClientTests {
             let sent = try JSONParser.parse(result.log)
             #expect((sent["checks"]?.int ?? 0) > 150, "\(result.log)")
             let installed = try await pushes(world, try #require(sent["installation"]?.string))
-            // Four by tags, one direct, one silent, one by template.
+            // Four by tags, one direct, one of a batch, one silent, one by template.
             #expect(
-                alerts(installed) == ["Hello"] + Array(repeating: "Sale today", count: 4) + ["direct"],
+                alerts(installed) == ["Hello"] + Array(repeating: "Sale today", count: 4) + ["batch", "direct"],
                 "\(installed)"
             )
             let silent = installed.first { $0["payload"]?["richId"] == "0" }

@@ -24,6 +24,7 @@ struct NotificationHubsTests {
             "DELETE /{hub}/installations/{id}",
             "POST /{hub}/messages",
             "POST /{hub}/messages?direct",
+            "POST /{hub}/messages/$batch",
             "GET /{hub}/messages/{id}",
             "POST /{hub}/schedulednotifications",
             "POST /{hub}/messages by template",
@@ -52,6 +53,7 @@ struct NotificationHubsTests {
             try await schedules(world)
             try await templates(world)
             try await registrations(world)
+            try await batches(world)
             try await refusals(world)
         } catch {
             Issue.record(error)
@@ -430,7 +432,7 @@ struct NotificationHubsTests {
         let large = try await send(world, String(repeating: "x", count: 70_000), tags: nil)
         #expect(large.status == 413)
         #expect(large.text.hasPrefix("<Error><Code>413</Code>"))
-        for path in ["/registrations/1/2", "/registrationids/1", "/messages/$batch"] {
+        for path in ["/registrations/1/2", "/registrationids/1", "/messages/1/2"] {
             let answer = try await call(world, .POST, path, "{}")
             #expect(answer.status == 404, "\(path)")
             #expect(answer.text.hasPrefix("<Error><Code>404</Code>"), "\(path)")

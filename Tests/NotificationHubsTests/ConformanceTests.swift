@@ -29,7 +29,7 @@ struct ConformanceTests {
             Mount.request(.post, "/hub1/registrations", RegistrationTests.template()),
             Mount.request(.get, "/hub1/registrations", query: "$filter=ChannelUri+eq+'\(Fixture.token)'&$top=5"),
             Mount.request(.get, "/hub1/registrations/1-2-1"), Mount.request(.delete, "/hub1/registrations/1-2-1"),
-            Mount.request(.get, "/hub1/tags/seoul/registrations"),
+            Mount.request(.get, "/hub1/tags/seoul/registrations"), BatchTests.request(BatchTests.body()),
         ]
     }
 

@@ -183,7 +183,7 @@ struct SignatureTests {
         (HTTPRequest.Method.post, "/hub1/registrationids", 404), (.get, "/hub1/registrations/1", 404),
         (.get, "/hub1/schedulednotifications", 405), (.post, "/hub1/tags/a/registrations", 405),
         (.post, "/hub1/tags/a", 404),
-        (.post, "/hub1/messages/$batch", 404), (.get, "/hub1/jobs", 404),
+        (.post, "/hub1/messages/1/2", 404), (.get, "/hub1/messages/$batch", 405), (.get, "/hub1/jobs", 404),
         (.get, "/hub1/feedbackcontainer", 404), (.get, "/hub1/nothing", 404), (.get, "/hub1/installations", 404),
         (.post, "/hub1/installations/abc", 405), (.get, "/hub1/messages", 405), (.options, "/hub1/jobs", 405),
     ])

@@ -10,7 +10,7 @@ import Testing
         "app", "credential", "api_key_use", "device", "identity", "identity_count", "sender", "verification", "message",
         "message_ref", "media", "message_media", "lane", "slice", "delivery", "counter_hour", "event_head", "event",
         "idempotency", "audit", "identity_tag", "user_group", "group_member", "group_count", "webhook",
-        "capture", "captured_exchange", "variant",
+        "capture", "captured_exchange", "variant", "campaign", "schedule", "message_label",
     ]
 
     /// How often each text names a tenant table, and how often it says `tenant_id`.

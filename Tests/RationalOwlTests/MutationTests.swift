@@ -71,6 +71,7 @@ struct MutationTests {
         case .submission: return .submission(.accepted(MessageID(UUID()), recipients: nil))
         case .media: return .media(.bytes([1, 2, 3], contentType: "image/png"))
         case .badge: return .refused(.unsupported("badge"))
+        case .user: return .refused(.unsupported("user"))
         }
     }
 

@@ -174,6 +174,7 @@ struct MutationTests {
                     NumberedAcceptance(message: MessageID(UUID()), number: "7", targetCount: 1, keys: ["APNS:1"])
                 )
             )
+        case .user: return .refused(.unsupported("user"))
         case .media: return .refused(.unknownMedia)
         case .badge: return .badge(.count(3))
         }

@@ -7,6 +7,8 @@ struct ApplePush {
     private(set) var isSilent = false
     private(set) var timeToLive = BrazeLimits.timeToLive
     private(set) var collapseID: String?
+    /// Whether texts of it are rendered for each target.
+    private(set) var isTemplate = false
     /// How it travels, and what its caller calls it.
     private(set) var data = JSONObject()
 
@@ -15,7 +17,7 @@ struct ApplePush {
     /// - Throws: `AdapterError` with the text of the answer.
     init(_ push: JSONObject, at now: Timestamp) throws(AdapterError) {
         self.push = push
-        try Liquid.refuse(in: .object(push))
+        isTemplate = try Self.readTemplates(push)
         if let buttons = push["buttons"], buttons != .null, buttons != [] { throw BrazeText.later("buttons") }
         if push["send_to_most_recent_device_only"] == true { throw BrazeText.later("send_to_most_recent_device_only") }
         let alert = try alert()
@@ -31,9 +33,28 @@ struct ApplePush {
         try addLink()
         try addExtra()
         try readHeaders(now)
-        guard BrazePayload.byteCount(of: document) <= BrazeLimits.payloadBytes else {
+        // How long a template becomes is seen when it is rendered.
+        let limit = isTemplate ? LiquidLimits.sourceBytes : BrazeLimits.payloadBytes
+        guard BrazePayload.byteCount(of: document) <= limit else {
             throw AdapterError(.invalid, field: BrazeText.pushTooLong)
         }
+    }
+
+    // MARK: Templates
+
+    /// Fields whose texts may be templates. The others say how it travels, or are one of few words.
+    private static let rendered: Set<String> = [
+        "alert", "sound", "category", "notification_group_thread_id", "custom_uri", "asset_url", "extra",
+    ]
+
+    /// Whether there are templates.
+    private static func readTemplates(_ push: JSONObject) throws(AdapterError) -> Bool {
+        var isTemplate = false
+        for (field, value) in push.pairs {
+            let found = try LiquidTexts.read(value, isRendered: rendered.contains(field))
+            isTemplate = isTemplate || found
+        }
+        return isTemplate
     }
 
     // MARK: aps
@@ -139,7 +160,7 @@ struct ApplePush {
         }
         if let variation = try text("message_variation_id") {
             guard variation.utf8.count <= BrazeLimits.nameBytes else { throw BrazeText.fault("message_variation_id") }
-            data["variation"] = .string(variation)
+            data[BrazePayload.variationKey] = .string(variation)
         }
     }
 
@@ -160,32 +181,5 @@ struct ApplePush {
         case .number("0")?: return false
         default: throw BrazeText.fault(field)
         }
-    }
-}
-
-/// Templates are not rendered yet: what has an expression is refused, rather than shown as it is written.
-enum Liquid {
-    /// - Throws: `AdapterError` that names the first expression, in keys as in values.
-    static func refuse(in value: JSON) throws(AdapterError) {
-        switch value {
-        case .null, .bool, .number: return
-        case .string(let text): try refuse(in: text)
-        case .array(let list): for entry in list { try refuse(in: entry) }
-        case .object(let object):
-            for (key, value) in object.pairs {
-                try refuse(in: key)
-                try refuse(in: value)
-            }
-        }
-    }
-
-    private static func refuse(in text: String) throws(AdapterError) {
-        let starts = ["{{", "{%"].compactMap { text.firstRange(of: $0)?.lowerBound }
-        guard let start = starts.min() else { return }
-        let rest = text[start...].prefix(BrazeLimits.expressionCharacters)
-        var end = rest.firstRange(of: rest.hasPrefix("{{") ? "}}" : "%}")?.upperBound ?? rest.endIndex
-        // `{{${name}}}`: the name has a brace of its own.
-        if end < rest.endIndex, rest[end] == "}" { end = rest.index(after: end) }
-        throw AdapterError(.invalid, field: "The Liquid expression '\(rest[..<end])' is not available on this gateway")
     }
 }

@@ -30,10 +30,20 @@ package struct BrazeAdapter: VendorAdapter {
             throw AdapterError(.unauthorized)
         }
         switch call {
-        case .send: return [try MessagesSend(try request.brazeBody(), at: request.receivedAt).command()]
-        case .track: return try UsersTrack(try request.brazeBody()).commands
+        case .track: return try UserTrack(request).commands
+        case .export, .delete, .nameAliases, .identify: return try UserCalls(call, request).commands()
+        default: return try CampaignCalls(call, request).commands()
         }
     }
+
+    package func sequel(to replies: [Reply], of request: VendorRequest, settings: BindingSettings) throws(AdapterError)
+        -> [Command]
+    {
+        try CampaignCalls(try BrazeCall(request), request).sequel(to: replies)
+    }
+
+    package func campaignProblem(in body: JSONObject) -> String? { BrazeCampaign.problem(in: body) }
+    package var keepsCampaigns: Bool { true }
 
     package func encode(_ replies: [Reply], for request: VendorRequest, settings: BindingSettings) -> VendorResponse {
         BrazeResponse(request).answer(replies)
@@ -47,6 +57,6 @@ package struct BrazeAdapter: VendorAdapter {
     package func payload(for notification: Notification, to target: TargetFacts, settings: BindingSettings)
         throws(AdapterError) -> PushPayload
     {
-        try BrazePayload(notification, to: target.target).encoded()
+        try BrazePayload(notification, to: target).encoded()
     }
 }

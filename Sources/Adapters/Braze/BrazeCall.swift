@@ -5,16 +5,54 @@ import Model
 enum BrazeCall: String, CaseIterable {
     case send = "/messages/send"
     case track = "/users/track"
+    case export = "/users/export/ids"
+    case delete = "/users/delete"
+    case nameAliases = "/users/alias/new"
+    case identify = "/users/identify"
+    case scheduleCreate = "/messages/schedule/create"
+    case scheduleUpdate = "/messages/schedule/update"
+    case scheduleDelete = "/messages/schedule/delete"
+    case scheduledBroadcasts = "/messages/scheduled_broadcasts"
+    case trigger = "/campaigns/trigger/send"
+    case triggerScheduleCreate = "/campaigns/trigger/schedule/create"
+    case triggerScheduleUpdate = "/campaigns/trigger/schedule/update"
+    case triggerScheduleDelete = "/campaigns/trigger/schedule/delete"
+    case sendCreate = "/sends/id/create"
+    case dataSeries = "/sends/data_series"
 
     /// What a key must be permitted (contract §4.1).
     var permission: String {
         switch self {
         case .send: "messages.send"
         case .track: "users.track"
+        case .export: "users.export.ids"
+        case .delete: "users.delete"
+        // By the pattern of the others (contract §4.1).
+        case .nameAliases: "users.alias.new"
+        case .identify: "users.identify"
+        case .scheduleCreate: "messages.schedule.create"
+        case .scheduleUpdate: "messages.schedule.update"
+        case .scheduleDelete: "messages.schedule.delete"
+        // Assumed: the name.
+        case .scheduledBroadcasts: "messages.schedule_broadcasts"
+        case .trigger: "campaigns.trigger.send"
+        case .triggerScheduleCreate: "campaigns.trigger.schedule.create"
+        case .triggerScheduleUpdate: "campaigns.trigger.schedule.update"
+        case .triggerScheduleDelete: "campaigns.trigger.schedule.delete"
+        case .sendCreate: "sends.id.create"
+        case .dataSeries: "sends.data_series"
         }
     }
 
-    var method: HTTPRequest.Method { .post }
+    var method: HTTPRequest.Method {
+        switch self {
+        case .scheduledBroadcasts, .dataSeries: .get
+        case .send, .track, .export, .delete, .nameAliases, .identify, .scheduleCreate, .scheduleUpdate,
+            .scheduleDelete, .trigger, .triggerScheduleCreate,
+            .triggerScheduleUpdate, .triggerScheduleDelete, .sendCreate:
+            .post
+        }
+    }
 
     /// First parts of the vendor's paths: what is not answered below them is 404 in the vendor's shape.
     private static let families = [

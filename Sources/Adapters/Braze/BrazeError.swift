@@ -28,7 +28,8 @@ struct BrazeError: Error, Sendable, Hashable {
         case .notFound, .methodNotAllowed: self.init(404, "Not Found")
         case .tooManyRequests: self.init(429, BrazeText.throttled, retryAfter: 1)
         case .unauthorized: self.init(401, BrazeText.key)
-        case .timedOut: self.init(408, "Request Timeout")
+        // `withheld` is a payload's, and answers no call.
+        case .timedOut, .withheld: self.init(408, "Request Timeout")
         }
     }
 
@@ -41,6 +42,9 @@ struct BrazeError: Error, Sendable, Hashable {
         case .noRecipients: self.init(400, BrazeText.nobody)
         case .noCredential: self.init(400, "The app has no credential for Apple's service")
         case .invalid("content"): self.init(400, BrazeText.pushTooLong)
+        case .invalid("variables"): self.init(400, "'trigger_properties' is not valid")
+        case .invalid("schedule"): self.init(400, BrazeText.tooLong)
+        case .invalid("dueAt"): self.init(400, "'schedule.time' is not valid")
         case .invalid(let name): self.init(400, "'\(name)' is not valid")
         case .tooMany: self.init(400, BrazeText.tooManyRecipients)
         case .rateLimited(let after): self.init(429, BrazeText.throttled, retryAfter: Self.seconds(after, 1))
@@ -60,8 +64,13 @@ struct BrazeError: Error, Sendable, Hashable {
 enum BrazeText {
     static let key = "Invalid API Key"
     static let nobody = "No Recipients"
+    static let nobodyToExport = "No users found to export"
     static let nothing = "No message to send"
     static let campaign = "Invalid Campaign ID"
+    static let variationMissing = "Message Variant Unspecified"
+    static let variation = "Invalid Message Variant"
+    static let sendAt = "cannot parse send_at"
+    static let past = "'schedule.time' is in the past"
     static let extra = "Invalid Extra Push Payload"
     static let pushTooLong = "Apple Push Length Exceeded"
     static let tooLong = "Max Input Length Exceeded"

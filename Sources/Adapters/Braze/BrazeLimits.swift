@@ -17,6 +17,12 @@ package enum BrazeLimits {
     /// 75 elements of each array of a call.
     static let trackCount = 75
 
+    /// 255 characters of a name or a text of a user (contract §4.4).
+    static let attributeCharacters = 255
+
+    /// 100 of a product at most. Assumed.
+    static let quantity: Int64 = 100
+
     /// 100 tokens of a call: they share one transaction, which must stay short. The vendor names no limit.
     static let tokenCount = 100
 
@@ -32,10 +38,19 @@ package enum BrazeLimits {
     /// 255 bytes of a send's names: they are kept with the message.
     static let nameBytes = 255
 
+    /// 20 variations of a campaign: each is a push of its own, and all are read whenever it is sent.
+    static let variationCount = 20
+
+    /// 100 schedules of a list. The vendor names no limit.
+    static let scheduleCount = 100
+
+    /// 14 days of a series unless the caller says how many.
+    static let seriesDays: Int32 = 14
+
     /// 64 bytes of a date.
     static let dateBytes = 64
 
-    /// 64 characters of an expression are told to its caller.
+    /// 64 characters of a field's name are told to its caller.
     static let expressionCharacters = 64
 
     /// 28 days, which is what the gateway keeps; the vendor's own default is 30 (contract §6.1).

@@ -4,12 +4,18 @@ import Model
 /// A push of this dialect: Apple's keys, the caller's, and `ab`, by which the vendor's SDK knows it (contract §6).
 struct BrazePayload {
     private let notification: Notification
-    private let target: TargetID
+    private let target: TargetFacts
 
     /// The key of a content's data with the priority that its caller wants.
     static let priorityKey = "priority"
 
-    init(_ notification: Notification, to target: TargetID) {
+    /// The keys of a content's data with what its caller calls the send and the campaign, and what he says to everybody.
+    static let sendKey = "send"
+    static let campaignKey = "campaign"
+    static let variationKey = "variation"
+    static let propertiesKey = "properties"
+
+    init(_ notification: Notification, to target: TargetFacts) {
         self.notification = notification
         self.target = target
     }
@@ -38,12 +44,31 @@ struct BrazePayload {
         let content = notification.content
         // Of another dialect, and demanded unchanged.
         if let raw = content.raw, notification.origin != .braze { return try push(JSONWriter.bytes(raw), nil) }
-        let document = Self.referenced(
-            content.raw?.object ?? self.document,
-            Self.reference(notification.message, target)
-        )
-        let priority = notification.origin == .braze ? content.data[Self.priorityKey]?.int : nil
+        let isOwn = notification.origin == .braze
+        var own = content.raw?.object ?? self.document
+        if isOwn, content.isTemplate { own = try rendered(own) }
+        let document = Self.referenced(own, Self.reference(notification.message, target.target))
+        let priority = isOwn ? content.data[Self.priorityKey]?.int : nil
         return try push(JSONWriter.bytes(.object(document)), priority.map { Int(clamping: $0) })
+    }
+
+    /// The texts as this target reads them.
+    ///
+    /// - Throws: `AdapterError(.withheld)` where they say that it gets nothing, `.tooLarge`.
+    private func rendered(_ document: JSONObject) throws(AdapterError) -> JSONObject {
+        let data = notification.content.data
+        var campaign = data[Self.campaignKey]?.object ?? JSONObject()
+        campaign["dispatch_id"] = .string(HexCoding.encode(notification.message.rawValue.bytes))
+        var scope = LiquidScope(attributes: target.attributes, campaign: campaign, now: notification.sentAt)
+        scope.attributes["user_id"] = target.user.map { .string($0.rawValue) }
+        scope.properties = data[Self.propertiesKey]?.object ?? JSONObject()
+        for (name, value) in target.variables.pairs { scope.properties[name] = value }
+        var renderer = LiquidRenderer(scope)
+        do throws(LiquidProblem) {
+            return try renderer.rendered(document)
+        } catch {
+            throw AdapterError(error == .aborted ? .withheld : .tooLarge, field: "payload")
+        }
     }
 
     private func push(_ bytes: [UInt8], _ priority: Int?) throws(AdapterError) -> PushPayload {

@@ -9,31 +9,34 @@ struct BrazeResponse {
 
     func answer(_ replies: [Reply]) -> VendorResponse {
         if request.canonicalPath == BrazeCall.track.rawValue { return tracked(replies) }
+        for case .refused(let refusal) in replies { return failure(BrazeError(refusal)) }
+        if let call = try? BrazeCall(request),
+            let facts = UserCalls(call, request).facts(replies) ?? CampaignCalls(call, request).facts(replies)
+        {
+            return success(facts, status: call.method == .get ? 200 : 201)
+        }
+        return failure(notDone(replies) ?? BrazeError(.unavailable(retryAfter: nil)))
+    }
+
+    /// What there is none of, where that is no trouble of ours.
+    private func notDone(_ replies: [Reply]) -> BrazeError? {
         switch replies.first {
-        case .refused(let refusal)?: return failure(BrazeError(refusal))
-        case .submission(.accepted(let id, recipients: _))?:
-            // 32 digits (contract §5.5).
-            return success(["dispatch_id": .string(HexCoding.encode(id.rawValue.bytes))])
-        case .registration, .preference, .receipt, .inbox, .submission, .media, .badge, nil:
-            return failure(BrazeError(.unavailable(retryAfter: nil)))
+        case .submission(.campaign(.found(nil)))?: BrazeError(400, BrazeText.campaign)
+        case .submission(.campaign(.removed(false)))?, .submission(.campaign(.schedule(nil)))?:
+            BrazeError(BrazeText.fault("schedule_id"))
+        default: nil
         }
     }
 
     private func tracked(_ replies: [Reply]) -> VendorResponse {
-        // A key that leads nowhere comes as one refusal, whatever the body is.
-        for case .refused(let refusal) in replies {
-            if case .invalid = refusal { continue }
-            return failure(BrazeError(refusal))
-        }
         do throws(AdapterError) {
-            let track = try UsersTrack(try request.brazeBody())
-            switch track.outcome(replies) {
+            switch try UserTrack(request).outcome(replies) {
             case .failure(let error): return failure(error)
-            case .success(let facts):
-                if facts["attributes_processed"]?.int ?? 0 > 0 { return success(facts) }
+            case .success(let outcome):
+                if outcome.isUsable { return success(outcome.facts) }
                 // Nothing usable (contract §4.2).
                 var body: JSONObject = ["message": .string(BrazeText.noData)]
-                body["errors"] = facts["errors"]
+                body["errors"] = outcome.facts["errors"]
                 return response(400, body, remaining: budget.limit - 1)
             }
         } catch {
@@ -41,11 +44,11 @@ struct BrazeResponse {
         }
     }
 
-    /// Always 201, and `success` word for word: a client takes anything else for a failure (contract, Decisions).
-    private func success(_ facts: JSONObject) -> VendorResponse {
+    /// 201 to whatever was posted, and `success` word for word: a client takes anything else for a failure (contract, Decisions).
+    private func success(_ facts: JSONObject, status: Int = 201) -> VendorResponse {
         var body = facts
         body["message"] = "success"
-        return response(201, body, remaining: budget.limit - 1)
+        return response(status, body, remaining: budget.limit - 1)
     }
 
     func failure(_ error: BrazeError) -> VendorResponse {

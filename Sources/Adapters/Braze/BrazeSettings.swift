@@ -18,7 +18,8 @@ package struct BrazeSettings: Sendable {
     package static let permissions: Set<String> = [
         everything, "users.track", "users.delete", "users.identify", "users.export.ids", "users.alias.new",
         "users.merge", "messages.send", "messages.schedule.create", "messages.schedule.update",
-        "messages.schedule.delete", "messages.live_activity.update", "campaigns.trigger.send",
+        "messages.schedule.delete", "messages.schedule_broadcasts", "messages.live_activity.update",
+        "campaigns.trigger.send",
         "campaigns.trigger.schedule.create", "campaigns.trigger.schedule.update", "campaigns.trigger.schedule.delete",
         "sends.id.create", "sends.data_series", "subscription.status.set", "subscription.status.get",
     ]

@@ -10,50 +10,74 @@ struct MessagesSend {
         self.now = now
     }
 
+    /// The campaign that it is counted for; nil: none.
+    ///
     /// - Throws: `AdapterError` with the text of the answer.
-    func command() throws(AdapterError) -> Command {
+    func campaignID() throws(AdapterError) -> String? {
+        guard let value = body["campaign_id"], value != .null else { return nil }
+        guard let id = value.string, !id.isEmpty else { throw AdapterError(.invalid, field: BrazeText.campaign) }
+        return id
+    }
+
+    /// - Parameters:
+    ///   - campaign: that it is counted for, where it names one.
+    ///   - due: nil: now.
+    /// - Returns: the message.
+    /// - Throws: `AdapterError` with the text of the answer.
+    func submission(of campaign: Campaign?, due: ScheduleTime?) throws(AdapterError) -> Submission {
         let audience = try audience()
-        guard (body["campaign_id"] ?? .null) == .null else { throw AdapterError(.invalid, field: BrazeText.campaign) }
         try checkSubscription()
         guard let messages = body["messages"]?.object, let apple = messages["apple_push"]?.object else {
             throw AdapterError(.invalid, field: BrazeText.nothing)
         }
-        let push = try ApplePush(apple, at: now)
-        var content = Content(isSilent: push.isSilent, raw: .object(push.document), isTemplate: false)
+        let push = try ApplePush(apple, at: due?.start ?? now)
+        var content = Content(isSilent: push.isSilent, raw: .object(push.document), isTemplate: push.isTemplate)
         content.data = push.data
-        if let send = body["send_id"], send != .null {
-            guard let name = send.string, (1...BrazeLimits.nameBytes).contains(name.utf8.count) else {
-                throw BrazeText.fault("send_id")
-            }
-            content.data["send"] = .string(name)
-        }
-        let submission = Submission(
+        if let campaign { content.data[BrazePayload.campaignKey] = try facts(of: campaign, for: push) }
+        let send = try SendName.read(body)
+        content.data[BrazePayload.sendKey] = send.map { .string($0) }
+        var submission = Submission(
             content: content,
             audience: audience,
+            dueAt: due?.dueAt,
+            localDue: due?.localDue,
             timeToLive: push.timeToLive,
             collapseID: push.collapseID,
             lane: audience == .everyone ? .bulk : .transactional
         )
-        return .submission(.submit(submission))
+        if isGiven("user_aliases") { submission.naming = .names }
+        submission.labels = SendLabel.all(campaign: campaign?.id, send: send)
+        return submission
+    }
+
+    /// Which of a campaign's variations it is must be said, and there must be such a one (contract §5.5).
+    private func facts(of campaign: Campaign, for push: ApplePush) throws(AdapterError) -> JSON {
+        guard let own = BrazeCampaign(campaign) else { throw AdapterError(.invalid, field: BrazeText.campaign) }
+        guard let variation = push.data[BrazePayload.variationKey]?.string else {
+            throw AdapterError(.invalid, field: BrazeText.variationMissing)
+        }
+        guard own.variations.contains(where: { $0.id == variation }) else {
+            throw AdapterError(.invalid, field: BrazeText.variation)
+        }
+        return own.facts
     }
 
     private func audience() throws(AdapterError) -> Audience {
-        for field in ["user_aliases", "segment_id", "audience"] where isGiven(field) { throw BrazeText.later(field) }
+        for field in ["segment_id", "audience"] where isGiven(field) { throw BrazeText.later(field) }
         let isBroadcast = body["broadcast"] == true
-        guard isGiven("external_user_ids") else {
+        guard isGiven("external_user_ids") || isGiven("user_aliases") else {
             guard isBroadcast else { throw AdapterError(.invalid, field: BrazeText.nobody) }
             return .everyone
         }
         guard !isBroadcast else { throw AdapterError(.invalid, field: BrazeText.broadcast) }
-        guard let list = body["external_user_ids"]?.array else { throw BrazeText.fault("external_user_ids") }
-        guard list.count <= BrazeLimits.recipientCount else {
+        let ids = try UserFields.list(body["external_user_ids"], "external_user_ids")
+        let aliases = try UserFields.list(body["user_aliases"], "user_aliases")
+        guard ids.count + aliases.count <= BrazeLimits.recipientCount else {
             throw AdapterError(.invalid, field: BrazeText.tooManyRecipients)
         }
         var users: [UserID] = []
-        for entry in list {
-            guard let id = entry.string, !id.isEmpty else { throw BrazeText.fault("external_user_ids") }
-            users.append(UserID(id))
-        }
+        for entry in ids { users.append(try UserFields.id(entry, "external_user_ids")) }
+        for entry in aliases { users.append(UserName.alias(try UserFields.alias(entry)).text) }
         return .users(users)
     }
 

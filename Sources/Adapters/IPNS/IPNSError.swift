@@ -17,7 +17,7 @@ package struct IPNSError: Error, Sendable, Hashable {
         let field = error.field ?? ""
         switch error.code {
         case .unreadable: self.init(.failure, "UNREADABLE REQUEST", status: 400)
-        case .timedOut: self.init(.failure, "REQUEST TIMED OUT", status: 400)
+        case .timedOut, .withheld: self.init(.failure, "REQUEST TIMED OUT", status: 400)
         case .tooLarge where error.field == nil: self.init(.failure, "REQUEST TOO LARGE", status: 400)
         case .tooLarge: self.init(.tooLarge, "PUSH MESSAGE TOO LARGE: \(field)")
         case .missing: self.init(.missing, "REQUIRED PARAMETER MISSING: \(field)")

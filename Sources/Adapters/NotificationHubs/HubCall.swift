@@ -6,6 +6,8 @@ enum HubCall: Hashable {
     case installation(String)
     /// Sends.
     case messages
+    /// Direct sends to many handles.
+    case batch
     /// One message's telemetry.
     case message(String)
     /// Sends that wait for their time.
@@ -32,7 +34,11 @@ enum HubCall: Hashable {
     static let laterRoute = "hubs.later"
 
     static var routes: [VendorRoute] {
-        parts.map { VendorRoute(name: $1, path: .within($0), bodyLimitBytes: HubsLimits.bodyBytes) }
+        parts.map {
+            // A batch is called below the path of sends.
+            let limit = $0 == "messages" ? HubsLimits.batchBytes : HubsLimits.bodyBytes
+            return VendorRoute(name: $1, path: .within($0), bodyLimitBytes: limit)
+        }
     }
 
     /// What `part` and what follows it mean; nil: nothing that this vendor has.
@@ -41,22 +47,26 @@ enum HubCall: Hashable {
         switch (part, rest.count) {
         case ("installations", 1): self = .installation(rest[0])
         case ("messages", 0): self = .messages
-        case ("messages", 1) where !rest[0].hasPrefix("$"): self = .message(rest[0])
+        case ("messages", 1) where rest[0].lowercased() == "$batch": self = .batch
+        case ("messages", 1): self = .message(rest[0])
+        // Where the answer to a batch says that it is.
+        case ("messages", 2) where rest[0].lowercased() == "$batch": self = .message(rest[1])
         case ("schedulednotifications", 0): self = .schedules
         case ("schedulednotifications", 1): self = .schedule(rest[0])
         case ("registrationids", 0): self = .registrationIDs
         case ("registrations", 0): self = .registrations
         case ("registrations", 1): self = .registration(rest[0])
         case ("tags", 2) where rest[1].lowercased() == "registrations": self = .tagged(rest[0])
-        case ("installations", _), ("registrationids", _), ("registrations", _), ("tags", _): return nil
-        default: self = .later  // the batch of direct sends, and the parts that are not there yet
+        case ("installations", _), ("messages", _), ("registrationids", _), ("registrations", _), ("tags", _):
+            return nil
+        default: self = .later  // the parts that are not there yet
         }
     }
 
     var methods: Set<HTTPRequest.Method> {
         switch self {
         case .installation: [.get, .put, .patch, .delete]
-        case .messages, .schedules: [.post]
+        case .messages, .schedules, .batch: [.post]
         case .schedule: [.delete]
         case .message, .tagged: [.get]
         case .registrationIDs: [.post]

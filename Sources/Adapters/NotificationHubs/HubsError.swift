@@ -23,14 +23,14 @@ struct HubsError: Error, Sendable, Hashable {
         case .missing: self.init(400, error.field.map { "\($0) is missing" } ?? "A value is missing")
         case .invalid: self.init(400, error.field ?? "A value is not valid")
         case .tooLarge where error.field != nil: self.init(400, error.field ?? "")
-        case .tooLarge: self.init(413, "The request is larger than \(HubsLimits.bodyBytes / 1024) KB")
+        case .tooLarge: self.init(413, "The request is too large")
         case .methodNotAllowed: self.init(405, "The method is not allowed")
         case .notFound: self.init(404, error.field ?? HubText.noService)
         case .tooManyRequests: self.init(429, HubText.throttled, retryAfter: 1)
         case .unauthorized:
             let fault = error.field.flatMap { AccessFault(rawValue: $0) } ?? .signature
             self.init(fault.status, fault.text, isBare: fault == .right)
-        case .timedOut: self.init(408, "The request did not arrive in time")
+        case .timedOut, .withheld: self.init(408, "The request did not arrive in time")
         }
     }
 

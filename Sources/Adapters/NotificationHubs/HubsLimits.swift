@@ -5,6 +5,15 @@ package enum HubsLimits {
     /// 64 KiB of body: the vendor's own limit of a send (contract §7), whose 413 callers know.
     package static let bodyBytes = 64 * 1024
 
+    /// 128 KiB of a batch: 1,000 handles of 64 digits, a payload and the heads of both are some 80.
+    package static let batchBytes = 128 * 1024
+    /// 1,000 handles of a batch (contract §7.4).
+    static let batchCount = 1000
+    /// 70 bytes of a boundary (RFC 2046 §5.1.1).
+    static let boundaryBytes = 70
+    /// 1 KiB of a part's head: it has two lines.
+    static let partHeadBytes = 1024
+
     /// 2,048 bytes of path: an id that is longer could not be an index column.
     static let pathBytes = 2048
 

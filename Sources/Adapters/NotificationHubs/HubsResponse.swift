@@ -14,7 +14,7 @@ struct HubsResponse {
         let success =
             switch path.call {
             case .registration, .registrations, .registrationIDs, .tagged: registration(replies, path)
-            case .installation, .messages, .message, .schedules, .schedule, .later: success(reply, path)
+            case .installation, .messages, .batch, .message, .schedules, .schedule, .later: success(reply, path)
             }
         return success ?? failure(HubsError(.unavailable(retryAfter: nil)))
     }
@@ -102,6 +102,7 @@ struct HubsResponse {
             (.schedules, .post, .submission(.accepted(let id, recipients: _))):
             return created(id, path)
         case (.messages, .post, .submission(.numbered(let accepted))),
+            (.batch, .post, .submission(.numbered(let accepted))),
             (.schedules, .post, .submission(.numbered(let accepted))):
             return created(accepted.message, path)
         case (.schedule, .delete, .submission(.controlled(let isCanceled))):
@@ -121,10 +122,12 @@ struct HubsResponse {
         // A schedule's id has other marks (contract §7.7).
         let text = HubMessageID.text(id)
         let place =
-            path.call == .schedules
-            ? "schedulednotifications/\(text.replacing("-", with: "_"))" : "messages/\(text)"
-        let location = "\(address)/\(hub)/\(place)\(version)"
-        return empty(201, [("Location", location)])
+            switch path.call {
+            case .schedules: "schedulednotifications/\(text.replacing("-", with: "_"))\(version)"
+            case .batch: "messages/$batch/\(text)\(version.isEmpty ? "?" : version + "&")direct"
+            default: "messages/\(text)\(version)"  // only sends have one
+            }
+        return empty(201, [("Location", "\(address)/\(hub)/\(place)")])
     }
 
     func failure(_ error: HubsError) -> VendorResponse {

@@ -30,7 +30,8 @@ package struct NotificationHubsAdapter: VendorAdapter {
         switch path.call {
         case .installation(let id): return [try InstallationRequest(id: id, request: request, settings: own).command()]
         case .messages: return [try SendRequest(request, settings: own).command()]
-        case .schedules: return [try SendRequest(request, settings: own, isScheduled: true).command()]
+        case .batch: return [try SendRequest(request, settings: own, kind: .batch).command()]
+        case .schedules: return [try SendRequest(request, settings: own, kind: .schedule).command()]
         case .message(let text): return [.submission(.report(message: try message(text)))]
         case .schedule(let text): return [.submission(.control(.cancel, message: "\(try message(text))"))]
         case .registrationIDs: return [try RegistrationRequest(id: nil, request: request, settings: own).command()]

@@ -44,7 +44,7 @@ package struct RationalOwlError: Error, Sendable, Hashable {
         case .notFound: self.init(.unknown, "존재하지 않는 경로입니다.", "no such path", status: 404)
         case .tooManyRequests: self = .tooFast(after: nil)
         case .unauthorized: self.init(.accountMismatch, "계정 정보가 일치하지 않습니다.", "account mismatch")
-        case .timedOut: self.init(.unknown, "요청 시간이 초과되었습니다.", "request timed out", status: 408)
+        case .timedOut, .withheld: self.init(.unknown, "요청 시간이 초과되었습니다.", "request timed out", status: 408)
         }
     }
 

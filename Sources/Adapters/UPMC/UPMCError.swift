@@ -23,7 +23,7 @@ package struct UPMCError: Error, Sendable, Hashable {
         case .notFound: self.init(.badRequest, "no such service")
         case .tooManyRequests: self.init(.denied, "too many requests")
         case .unauthorized: self.init(.unauthorized, "client authentication failed")
-        case .timedOut: self.init(.badRequest, "request timed out")
+        case .timedOut, .withheld: self.init(.badRequest, "request timed out")
         }
     }
 

@@ -51,6 +51,8 @@ struct SubmissionPlan: Sendable {
         // One more than may be counted at once: then it is known that there are more.
         case .users where submission.naming == .aliases:
             statements.append(.resolveAliases(context.scope, users, limit: Audience.listedLimit + 1))
+        case .users where submission.naming == .names:
+            statements.append(.resolveNames(context.scope, users, limit: Audience.listedLimit + 1))
         case .users: statements.append(.resolveUsers(context.scope, users, limit: Audience.listedLimit + 1))
         case .groups: statements.append(.groups(context.scope, groups))
         case .tags, .everyone: break
@@ -84,7 +86,7 @@ struct SubmissionPlan: Sendable {
             return .success(expanded(.groups(groups), count: count, node))
         case .users:
             guard known.users.count <= Audience.listedLimit else {
-                if submission.naming == .aliases || submission.omitsUnknown {
+                if submission.naming != .users || submission.omitsUnknown {
                     return .failure(Refused(.tooMany("audience", limit: Audience.listedLimit)))
                 }
                 return .success(expanded(.users(users), count: nil, node))
@@ -197,6 +199,9 @@ struct SubmissionPlan: Sendable {
                 )
             )
         }
+        if let replaced = submission.schedule?.replaced {
+            statements.append(.campaigns(context.scope, .withdraw(replaced)))
+        }
         statements.append(.accept(message))
         if !numbers.isEmpty {
             let targets = message.suppressed.filter { $0.identity != nil }.map(\.target)
@@ -204,7 +209,18 @@ struct SubmissionPlan: Sendable {
                 .number(message.id, numbers, targets: targets, inboxes: context.policy.inboxVendors)
             )
         }
-        return statements + appendix(of: message)
+        return statements + companions(of: message) + appendix(of: message)
+    }
+
+    /// What is stored beside any message.
+    private func companions(of message: NewMessage) -> [StoreStatement] {
+        var statements: [StoreStatement] = []
+        if !submission.variables.isEmpty { statements.append(.putVariables(message.id, submission.variables)) }
+        if !submission.labels.isEmpty {
+            statements.append(.campaigns(context.scope, .label(message.id, submission.labels)))
+        }
+        if let draft = submission.schedule { statements.append(.campaigns(context.scope, .keep(draft, message.id))) }
+        return statements
     }
 
     /// The reply, and what this node sends now.

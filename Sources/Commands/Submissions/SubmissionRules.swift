@@ -15,6 +15,7 @@ enum SubmissionRules {
                 guard case .report(let report) = answer else { return nil }
                 return report.map { .submission(.report($0)) } ?? .refused(.unknownMessage)
             }
+        case .campaign(let command): return CampaignRules.plan(command, context)
         case .submit: return .refused(.unsupported("submit"))
         }
     }
@@ -76,15 +77,12 @@ enum SubmissionRules {
             return .invalid("timeToLive")
         }
         if let numbering = submission.numbering, let refusal = refusal(of: numbering) { return refusal }
+        if let refusal = refusal(ofCompanions: submission) { return refusal }
         return refusal(of: submission.audience)
     }
 
     private static func refusal(of numbering: Numbering) -> Refusal? {
-        let limits = (users: Audience.listedLimit, bytes: CommandLimits.attributeBytes)
-        if numbering.variables.count > limits.users { return .tooMany("variables", limit: limits.users) }
-        for entry in numbering.variables where !Storable.fits(.object(entry.values), limits.bytes) {
-            return .invalid("variables")
-        }
+        if let refusal = refusal(of: numbering.variables) { return refusal }
         if let tokens = numbering.tokens {
             if tokens.isEmpty { return .noRecipients }
             if tokens.count > CommandLimits.tokenCount { return .tooMany("tokens", limit: CommandLimits.tokenCount) }
@@ -92,6 +90,23 @@ enum SubmissionRules {
         if let pace = numbering.pace, pace.count < 1 || pace.delay > CommandLimits.paceDelay { return .invalid("pace") }
         if let page = numbering.page, !Storable.fits(page.body, CommandLimits.pageBytes) { return .invalid("page") }
         return nil
+    }
+
+    private static func refusal(of variables: [UserVariables]) -> Refusal? {
+        if variables.count > Audience.listedLimit { return .tooMany("variables", limit: Audience.listedLimit) }
+        let limit = CommandLimits.attributeBytes
+        return variables.allSatisfy { Storable.fits(.object($0.values), limit) } ? nil : .invalid("variables")
+    }
+
+    /// Of what is stored beside the message. A repeat would store it again, so there is none.
+    private static func refusal(ofCompanions submission: Submission) -> Refusal? {
+        if submission.variables.isEmpty, submission.labels.isEmpty, submission.schedule == nil { return nil }
+        if submission.idempotencyKey != nil { return .invalid("idempotencyKey") }
+        if let refusal = refusal(of: submission.variables) { return refusal }
+        let isLabelled = submission.labels.allSatisfy { !$0.isEmpty && Storable.fits($0, CommandLimits.labelBytes) }
+        if !isLabelled || submission.labels.count > CommandLimits.labelCount { return .invalid("labels") }
+        let request = submission.schedule.map { JSON.object($0.request) }
+        return Storable.fits(request, CommandLimits.scheduleBytes) ? nil : .invalid("schedule")
     }
 
     private static func refusal(of audience: Audience) -> Refusal? {

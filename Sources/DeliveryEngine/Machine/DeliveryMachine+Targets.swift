@@ -154,7 +154,7 @@ extension DeliveryMachine {
             let key = CredentialKey(tenant: lease.key.tenant, credential: credential)
             return .push(push, over: facts.platform, through: key)
         } catch {
-            return .settle(.failed, reason: error.rawValue)
+            return .settle(error.state, reason: error.rawValue)
         }
     }
 

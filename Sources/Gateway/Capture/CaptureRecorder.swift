@@ -37,7 +37,8 @@ struct CallWitness: Sendable {
     mutating func refused(_ error: AdapterError) {
         switch error.code {
         case .notFound, .methodNotAllowed: outcome = .unknown
-        case .unreadable, .missing, .invalid, .tooLarge, .tooManyRequests, .unauthorized, .timedOut: outcome = .refused
+        case .unreadable, .missing, .invalid, .tooLarge, .tooManyRequests, .unauthorized, .timedOut, .withheld:
+            outcome = .refused
         }
         reason = "\(error.code)"
     }

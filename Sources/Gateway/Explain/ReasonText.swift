@@ -74,6 +74,11 @@ enum ReasonText {
             "Run a version with that vendor's adapter, or move the device to another dialect."
         ),
         (
+            PayloadProblem.withheld.rawValue,
+            "The message's template says that this user gets nothing (abort_message).",
+            "Nothing: its sender wants it so."
+        ),
+        (
             "InvalidPayload", "The payload would have been dropped by the device, so it was not sent.",
             "Mend the raw payload; ?preview=true names the field."
         ),

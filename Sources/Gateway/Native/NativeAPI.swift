@@ -146,6 +146,7 @@ struct NativeAPI: Sendable {
         case ("events", 1) where method == .get: return try await events(call)
         case ("webhooks", 1...3): return try await webhooks(call)
         case ("captures", 1...3): return try await captures(call)
+        case ("campaigns", 1...2): return try await campaigns(call)
         case ("messages", _), ("devices", _), ("users", _), ("receipts", _), ("media", _), ("analytics", _),
             ("events", _), ("imports", _), ("audit", _):
             throw .methodNotAllowed("\(method) \(call.request.uri.path.prefix(64))")
@@ -174,22 +175,27 @@ struct NativeAPI: Sendable {
         } catch { throw .tooSlow }
     }
 
-    private func scope(_ call: Call, _ app: AppID) -> CallScope {
+    private func scope(_ call: Call, _ app: AppID, _ vendor: Vendor) -> CallScope {
         CallScope(
             tenant: call.tenant,
             app: app,
-            vendor: .native,
+            vendor: vendor,
             settings: BindingSettings(tenant: call.tenant, app: app),
             remoteAddress: call.remoteAddress,
             actor: call.actor.description
         )
     }
 
-    /// Carries out one command and gives its reply.
+    /// Carries out one command and gives its reply. `vendor`: in whose dialect, for what only one dialect has.
     ///
     /// - Throws: `Problem` for a refusal.
-    func perform(_ command: Command, _ call: Call, app: AppID) async throws(Problem) -> Reply {
-        let result = await handler.perform([command], in: scope(call, app))
+    func perform(
+        _ command: Command,
+        _ call: Call,
+        app: AppID,
+        vendor: Vendor = .native
+    ) async throws(Problem) -> Reply {
+        let result = await handler.perform([command], in: scope(call, app, vendor))
         if !result.handover.isEmpty { handOver(result.handover) }
         guard let reply = result.replies.first else { throw .unavailable(5) }
         if case .refused(let refusal) = reply { throw Problem(refusal, app: app) }
@@ -210,7 +216,7 @@ struct NativeAPI: Sendable {
             guard let answer = answer(try await perform(command, call, app: app)) else { throw .unavailable(5) }
             return .kept(answer)
         }
-        switch await handler.perform(command, in: scope(call, app), keeping: Keep(key, answer: answer)) {
+        switch await handler.perform(command, in: scope(call, app, .native), keeping: Keep(key, answer: answer)) {
         case .success(let answer): return .kept(answer)
         case .failure(let other):
             if case .refused(let refusal) = other.reply { throw Problem(refusal, app: app) }

@@ -100,6 +100,31 @@ enum OpenAPIDocument {
             summary: "Take users out of a group (remove), then others in (add), 1000 at most",
             success: "200"
         ),
+        Operation(
+            path: "/v1/campaigns",
+            method: "get",
+            summary: "Campaigns of a dialect, after an id; ?app=&vendor=&after=&limit=",
+            success: "200"
+        ),
+        Operation(
+            path: "/v1/campaigns",
+            method: "post",
+            summary: "Make a campaign with an id of the gateway's; ?app=&vendor=",
+            success: "201"
+        ),
+        Operation(path: "/v1/campaigns/{id}", method: "get", summary: "A campaign; ?app=&vendor=", success: "200"),
+        Operation(
+            path: "/v1/campaigns/{id}",
+            method: "put",
+            summary: "Make a campaign or write it anew: name, and what the dialect sends; ?app=&vendor=",
+            success: "200"
+        ),
+        Operation(
+            path: "/v1/campaigns/{id}",
+            method: "delete",
+            summary: "Remove a campaign; ?app=&vendor=",
+            success: "204"
+        ),
         Operation(path: "/v1/receipts", method: "post", summary: "Report received or read", success: "200"),
         Operation(path: "/v1/media/{hash}", method: "put", summary: "Store an image under its SHA-256", success: "201"),
         Operation(

@@ -7,6 +7,7 @@ package enum Command: Sendable, Hashable {
     case submission(SubmissionCommand)
     case media(MediaCommand)
     case badge(BadgeCommand)
+    case user(UserCommand)
 }
 
 /// What came of a command.
@@ -18,6 +19,7 @@ package enum Reply: Sendable, Hashable {
     case submission(SubmissionReply)
     case media(MediaReply)
     case badge(BadgeReply)
+    case user(UserReply)
     case refused(Refusal)
 }
 

@@ -4,6 +4,7 @@ package enum SubmissionCommand: Sendable, Hashable {
     case control(MessageControl, message: String)
     /// What became of a message of the caller's dialect.
     case report(message: MessageID)
+    case campaign(CampaignCommand)
 }
 
 /// What may be done to a message that is not done.
@@ -47,6 +48,12 @@ package struct Submission: Sendable, Hashable {
     package var omitsUnknown = false
     /// Where the vendor numbers its messages; nil: it does not.
     package var numbering: Numbering?
+    /// What fills the template for single users. This, labels and schedule go without a repeat key.
+    package var variables: [UserVariables] = []
+    /// By what it is counted together with others.
+    package var labels: [String] = []
+    /// It may be changed until it is due.
+    package var schedule: ScheduleDraft?
 
     package init(
         sender: SenderID? = nil,
@@ -107,6 +114,8 @@ package enum UserNaming: Sendable, Hashable {
     case users
     /// Their alias; whose alias nobody has is looked up by the id. At most `Audience.listedLimit` devices.
     case aliases
+    /// Their id, or an alias as `UserName.text` spells it. At most `Audience.listedLimit` devices.
+    case names
 }
 
 /// One entry of a list.
@@ -157,6 +166,7 @@ package enum SubmissionReply: Sendable, Hashable {
     /// Committed, where the call's dialect numbers messages or unknown addressees are omitted.
     case addressed(AddressedSubmission)
     case report(MessageReport)
+    case campaign(CampaignReply)
 }
 
 /// What is told of a submission beyond its id.

@@ -138,6 +138,8 @@ package struct TargetFacts: Sendable, Hashable {
     package var variant: String?
     /// What fills a template for it; of a variant all that its identity says of itself.
     package var variables: JSONObject
+    /// What is kept of its user, by name; for templates.
+    package var attributes: JSONObject
 
     package init(
         target: TargetID,
@@ -159,8 +161,10 @@ package struct TargetFacts: Sendable, Hashable {
         clock: DeviceClock = .unset,
         badge: Int? = nil,
         variant: String? = nil,
-        variables: JSONObject = JSONObject()
+        variables: JSONObject = JSONObject(),
+        attributes: JSONObject = JSONObject()
     ) {
+        self.attributes = attributes
         self.target = target
         self.identity = identity
         self.device = device

@@ -42,9 +42,16 @@ package protocol VendorAdapter: Sendable {
     /// Whether devices of this dialect ask for their messages: those get a number, and what a device has not received is kept apart.
     var keepsInbox: Bool { get }
 
+    /// Whether its back ends send by the names of campaigns.
+    var keepsCampaigns: Bool { get }
+
+    /// What is wrong with a campaign in this dialect, one sentence for who writes it; nil: it can be sent.
+    func campaignProblem(in body: JSONObject) -> String?
+
     /// What the vendor's SDK on the device expects to receive.
     ///
-    /// - Throws: `AdapterError` with code `.tooLarge` when the content cannot be made to fit, `.invalid` when it cannot be shown.
+    /// - Throws: `AdapterError` with code `.tooLarge` when the content cannot be made to fit, `.invalid` when it cannot be shown, `.withheld` when it says
+    ///   itself that this target gets nothing.
     func payload(for notification: Notification, to target: TargetFacts, settings: BindingSettings) throws(AdapterError)
         -> PushPayload
 
@@ -55,6 +62,9 @@ package protocol VendorAdapter: Sendable {
 extension VendorAdapter {
     package var isPersonal: Bool { true }
     package var keepsInbox: Bool { false }
+    package var keepsCampaigns: Bool { false }
+
+    package func campaignProblem(in body: JSONObject) -> String? { nil }
 
     package func sequel(to replies: [Reply], of request: VendorRequest, settings: BindingSettings) throws(AdapterError)
         -> [Command]
@@ -234,6 +244,8 @@ package struct AdapterError: Error, Sendable, Hashable, CustomStringConvertible 
         case unauthorized
         /// The body did not arrive in time.
         case timedOut
+        /// Of a payload: the message's own template says that this target gets nothing.
+        case withheld
     }
 
     package var code: Code

@@ -19,7 +19,7 @@ extension AdapterContract {
 
     static let errors: [AdapterError] = [
         AdapterError.Code.unreadable, .missing, .invalid, .tooLarge, .methodNotAllowed, .notFound, .tooManyRequests,
-        .unauthorized, .timedOut,
+        .unauthorized, .timedOut, .withheld,
     ].flatMap { [AdapterError($0), AdapterError($0, field: "field")] }
 
     static let replies: [Reply] = [
@@ -44,6 +44,9 @@ extension AdapterContract {
         .inbox(.unread(3)),
         .submission(.accepted(MessageID(UUID()), recipients: nil)), .submission(.controlled(true)),
         .submission(.addressed(AddressedSubmission(message: MessageID(UUID()), number: nil, recipients: nil))),
+        .submission(.campaign(.found(nil))), .submission(.campaign(.schedule(nil))),
+        .submission(.campaign(.removed(true))),
+        .submission(.campaign(.schedules([]))), .submission(.campaign(.series([]))), .submission(.campaign(.name("n"))),
         .media(.bytes([1, 2, 3], contentType: "image/png")), .media(.stored(hash: "h")),
     ]
 

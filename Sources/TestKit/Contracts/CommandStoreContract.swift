@@ -7,7 +7,7 @@ package enum CommandStoreContract {
     package static let rules: [ContractRule] =
         registration + senders + submission + receipts + AudienceContract.groups + AudienceContract.users + kept
         + InboxContract.rules + BadgeContract.commands + BadgeContract.erasures + ReportContract.commands
-        + SharingContract.commands
+        + SharingContract.commands + UserContract.commands + CampaignContract.commands
 
     private static let registration = [
         ContractRule("a first registration is new, its repeat was active") { world in

@@ -11,12 +11,16 @@ package struct InMemoryCommandStore: CommandStore {
         _ statements: [StoreStatement],
         in tenant: TenantID
     ) async throws(StoreError) -> [StoreAnswer] {
-        let answers = try database.transaction { tables, now -> [StoreAnswer]? in
-            if statements.contains(where: { tables.isOutdated($0, in: tenant) }) { return nil }
-            return statements.map { tables.run($0, in: tenant, now: now) }
+        let answers = try database.transaction { tables, now -> Result<[StoreAnswer], StoreError> in
+            if statements.contains(where: { tables.isOutdated($0, in: tenant) }) {
+                return .failure(StoreError(.outdated, "changed"))
+            }
+            if statements.contains(where: { tables.isOvertaken($0, in: tenant) }) {
+                return .failure(StoreError(.conflict, "changed"))
+            }
+            return .success(statements.map { tables.run($0, in: tenant, now: now) })
         }
-        guard let answers else { throw StoreError(.outdated, "changed") }
-        return answers
+        return try answers.get()
     }
 
     package func run(

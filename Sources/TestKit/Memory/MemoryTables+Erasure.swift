@@ -31,6 +31,18 @@ extension MemoryTables {
         }
         for index in groups.keys where index.tenant == tenant { groups[index]?.members.remove(user) }
         forget(tenant, holder: "user:\(user)") { _ in true }
+        forgetProfile(user, tenant) { _ in true }
+    }
+
+    /// An identity with its device, if nobody else uses that.
+    mutating func eraseIdentityAlone(_ tenant: TenantID, _ row: IdentityRow) {
+        let others = identitiesByDevice[Scoped(tenant, row.device)]?.contains { $0 != row.id } ?? false
+        if others {
+            identitiesByDevice[Scoped(tenant, row.device)]?.remove(row.id)
+            eraseIdentity(tenant, row.id)
+        } else {
+            eraseDevice(tenant, row.device)
+        }
     }
 
     private mutating func eraseIdentity(_ tenant: TenantID, _ id: IdentityID) {
@@ -45,7 +57,7 @@ extension MemoryTables {
     }
 
     /// Badges of a holder in the scopes that `covers` names, and what messages of these did to them.
-    private mutating func forget(_ tenant: TenantID, holder: String, _ covers: (AppScope) -> Bool) {
+    mutating func forget(_ tenant: TenantID, holder: String, _ covers: (AppScope) -> Bool) {
         for index in badges.keys
         where index.tenant == tenant && index.value.holder == holder && covers(index.value.scope) {
             badges[index] = nil

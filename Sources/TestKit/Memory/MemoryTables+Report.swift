@@ -5,6 +5,7 @@ import Model
 extension MemoryTables {
     /// Whether a statement builds on what has changed since it was read.
     func isOutdated(_ statement: StoreStatement, in tenant: TenantID) -> Bool {
+        if case .campaigns(let scope, let own) = statement { return isOutdated(own, scope, in: tenant) }
         guard case .expect(let scope, let key, let attributes) = statement else { return false }
         guard let row = identityRow(tenant, scope, key), row.state == .active else { return true }
         return JSONWriter.bytes(.object(row.attributes)) != JSONWriter.bytes(.object(attributes))

@@ -84,6 +84,12 @@ struct MemoryTables: Sendable {
     /// The last number given out under a name.
     var numbers: [Scoped<ReferenceIndex>: Int] = [:]
     var pages: [String: (name: String, body: String)] = [:]
+    var profiles: [Scoped<UserIndex>: ProfileRow] = [:]
+    var userAliases: [Scoped<AliasIndex>: UserID] = [:]
+    var batches: Set<Scoped<IdempotencyIndex>> = []
+    var campaigns: [Scoped<CampaignIndex>: Campaign] = [:]
+    var schedules: [Scoped<ScheduleIndex>: ScheduleRow] = [:]
+    var labels: [Scoped<LabelIndex>: Set<MessageID>] = [:]
 
     /// Runs one statement.
     mutating func run(_ statement: StoreStatement, in tenant: TenantID, now: Timestamp) -> StoreAnswer {
@@ -151,6 +157,9 @@ struct MemoryTables: Sendable {
         // `InMemoryCommandStore` has asked `isOutdated` before anything was done.
         case .expect: .count(1)
         case .report(let scope, let message): .report(report(tenant, scope, message))
+        case .profiles, .knownTokens, .putUsers, .userDetails, .eraseUsers, .resolveNames:
+            runUsers(statement, in: tenant)
+        case .campaigns(let scope, let statement): runCampaigns(statement, scope, in: tenant, now: now)
         }
     }
 

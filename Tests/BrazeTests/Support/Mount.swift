@@ -46,7 +46,7 @@ enum Mount {
         headers[.contentType] = "application/json"
         headers[.authorization] = key.map { "Bearer \($0)" }
         return VendorRequest(
-            route: path == "/users/track" ? "braze.track" : "braze.send",
+            route: BrazeCall(rawValue: path).map { "braze.\($0)" } ?? "braze.send",
             method: method,
             path: path,
             query: query,
@@ -58,11 +58,16 @@ enum Mount {
     }
 
     /// What a client gets when the commands are answered by `reply`.
-    static func answer(_ request: VendorRequest, _ reply: (Command) -> Reply = { _ in accepted }) -> VendorResponse {
+    static func answer(_ request: VendorRequest, _ reply: (Command) -> Reply = Mount.reply) -> VendorResponse {
         do throws(AdapterError) {
             _ = try adapter.locate(request)
-            let commands = try adapter.decode(request, settings: settings)
-            return adapter.encode(commands.map(reply), for: request, settings: settings)
+            var replies = try adapter.decode(request, settings: settings).map(reply)
+            for _ in 0..<6 {
+                let sequel = try adapter.sequel(to: replies, of: request, settings: settings)
+                if sequel.isEmpty { break }
+                replies = sequel.map(reply)
+            }
+            return adapter.encode(replies, for: request, settings: settings)
         } catch {
             return adapter.refuse(error, for: request, settings: settings)
         }
@@ -84,6 +89,31 @@ enum Mount {
 
     static let message = MessageID(rawValue: UUID(uuidString: "4F9C2B7E-1D2A-4C6F-8B0E-3A5D7C9F1B2D") ?? UUID())
     static let target = TargetID(rawValue: UUID(uuidString: "00000000-0000-4000-8000-0000000000FF") ?? UUID())
+    /// What a gateway without campaigns and schedules says.
+    static func reply(_ command: Command) -> Reply {
+        if case .user(let command) = command { return .user(reply(command)) }
+        guard case .submission(.campaign(let command)) = command else { return accepted }
+        switch command {
+        case .find: return .submission(.campaign(.found(nil)))
+        case .schedule: return .submission(.campaign(.schedule(nil)))
+        case .schedules: return .submission(.campaign(.schedules([])))
+        case .series: return .submission(.campaign(.series([])))
+        case .makeName: return .submission(.campaign(.name("made-up")))
+        case .put, .list, .remove, .cancelSchedule: return .submission(.campaign(.removed(false)))
+        }
+    }
+
+    /// A gateway that does everything, and knows nobody.
+    private static func reply(_ command: UserCommand) -> UserReply {
+        switch command {
+        case .track(let batch): .tracked(patches: batch.patches.map { _ in nil }, acts: batch.acts.map { _ in nil })
+        case .describe(let names): .described(names.map { _ in nil })
+        case .erase(let names): .erased(names.count)
+        case .name(let users): .named(users.count)
+        case .identify(let users): .identified(users.count)
+        }
+    }
+
     static let accepted = Reply.submission(.accepted(message, recipients: 2))
 
     /// The push that a send becomes for one device.

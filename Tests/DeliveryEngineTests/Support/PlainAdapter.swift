@@ -34,6 +34,7 @@ struct PlainAdapter: VendorAdapter {
         let bytes = Array((notification.content.body + name).utf8)
         guard bytes.count <= limitBytes else { throw AdapterError(.tooLarge) }
         guard !bytes.isEmpty else { throw AdapterError(.missing, field: "body") }
+        guard notification.content.body != "nobody" else { throw AdapterError(.withheld) }
         return PushPayload(bytes: bytes, collapseID: notification.collapseID)
     }
 }

@@ -276,6 +276,17 @@ def sends(handle):
         same("its place", root.find(f"{BUS}TargetPlatforms").text, "apple")
     direct = dict(apple, **{"ServiceBusNotification-DeviceHandle": handle, "apns-priority": "5", "apns-collapse-id": "p"})
     details(identifier("direct", call("POST", "/messages/?direct", '{"aps":{"alert":"direct"}}', direct), "messages"))
+    batch = [
+        "--nh-boundary", "Content-Type: application/json;charset=utf-8", "Content-Disposition: inline; name=notification", "",
+        '{"aps":{"alert":"batch"}}', "--nh-boundary", "Content-Type: application/json", "Content-Disposition: inline; name=devices", "",
+        json.dumps([handle, handle]), "--nh-boundary--", "",
+    ]
+    parts = dict(apple, **{"Content-Type": 'multipart/mixed; boundary="nh-boundary"'})
+    answer = call("POST", "/messages/$batch?direct", "\r\n".join(batch), parts)
+    place = urllib.parse.urlsplit(answer.headers["Location"] or "")
+    same("a batch", (answer.status, place.netloc, place.query), (201, ADDRESS, "api-version=2017-04&direct"))
+    matches("a batch", place.path, f"/{HUB}/messages/\\$batch/[^/]+")
+    details(place.path.split("/")[-1])
     rich = '{"aps": {"content-available": 1, "sound":""}, "richId": "0", "richMessage": "Check this image out!", "richType": "img"}'
     details(identifier("rich", call("POST", "/messages", rich, dict(apple, **{TAGS: "$UserId:{p-other}"})), "messages"))
     template = {FORMAT: "template", TAGS: "pseoul || ptemplate", "Content-Type": "application/json"}

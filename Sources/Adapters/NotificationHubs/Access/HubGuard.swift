@@ -36,7 +36,7 @@ struct HubGuard {
         // A device looks for its own by its channel; who sees others' manages the hub.
         case .registrations: request.method == .post || RegistrationList.isFiltered(request) ? .listen : .manage
         case .tagged: .manage
-        case .messages, .message, .schedules, .schedule: .send
+        case .messages, .batch, .message, .schedules, .schedule: .send
         // Whoever has any right is told that it is not there.
         case .later: .listen
         }

@@ -2,34 +2,43 @@ import HTTPTypes
 import Model
 
 /// `POST /{hub}/messages`: a native notification to whom its tags mean, or to one device by its handle (contract §7); or the same later, by
-/// `POST /{hub}/schedulednotifications` (§7.5).
+/// `POST /{hub}/schedulednotifications` (§7.5); or to many handles, by `POST /{hub}/messages/$batch` (§7.4).
 struct SendRequest {
+    /// By which of the calls it came.
+    enum Kind { case now, schedule, batch }
+
     private let request: VendorRequest
     private let settings: HubsSettings
-    private let isScheduled: Bool
+    private let kind: Kind
 
-    init(_ request: VendorRequest, settings: HubsSettings, isScheduled: Bool = false) {
+    init(_ request: VendorRequest, settings: HubsSettings, kind: Kind = .now) {
         self.request = request
         self.settings = settings
-        self.isScheduled = isScheduled
+        self.kind = kind
     }
 
     /// - Throws: `AdapterError` with the text of the answer.
     func command() throws(AdapterError) -> Command {
+        // The gateway's own bound is the batch's.
+        guard kind == .batch || request.body.count <= HubsLimits.bodyBytes else { throw AdapterError(.tooLarge) }
         let isTemplate = try isTemplate()
         guard request.parameter("test") == nil else { throw Self.fault("Test sends are not available on this gateway") }
         let head = try PushHeaders(request, settings)
-        let dueAt = isScheduled ? try scheduleTime() : nil
+        let batch = kind == .batch ? try batch() : nil
+        let dueAt = kind == .schedule ? try scheduleTime() : nil
         var submission = Submission(
-            content: try isTemplate ? templateContent(head) : content(head),
+            content: try isTemplate ? templateContent(head) : content(head, batch?.notification ?? request.body),
             audience: .everyone,
             dueAt: dueAt,
             timeToLive: head.timeToLive(from: dueAt ?? request.receivedAt),
             collapseID: head.collapseID
         )
         if isTemplate {
-            guard !isDirect else { throw Self.fault("A direct send has a native format") }
+            guard !isDirect, kind != .batch else { throw Self.fault("A direct send has a native format") }
             submission.audience = .tags(try variants().overVariants.narrowed(to: Tag(Platform.ios)))
+        } else if let batch {
+            submission.numbering = Numbering(tokens: try Self.handles(batch.devices))
+            submission.lane = .transactional
         } else if isDirect {
             submission.numbering = Numbering(tokens: [try handle()])
             submission.lane = .transactional
@@ -81,6 +90,30 @@ struct SendRequest {
         return try Installation.token(handle, .apns)
     }
 
+    /// Assumed: without `direct` it is no call.
+    private func batch() throws(AdapterError) -> BatchBody {
+        guard isDirect else { throw Self.fault("A batch is a direct send") }
+        return try BatchBody(request.body, contentType: request.header("Content-Type") ?? "")
+    }
+
+    /// One that cannot be a handle refuses them all (Assumed).
+    private static func handles(_ body: [UInt8]) throws(AdapterError) -> [DeviceToken] {
+        guard let json = try? JSONParser.parse(body), let list = json.array else {
+            throw AdapterError(.unreadable, field: "The devices are not a JSON array")
+        }
+        guard (1...HubsLimits.batchCount).contains(list.count) else {
+            throw fault("There may be 1 to \(HubsLimits.batchCount) devices in a batch")
+        }
+        var seen: Set<DeviceToken> = []
+        var handles: [DeviceToken] = []
+        for element in list {
+            guard let text = element.string else { throw fault("A device of the batch is not a string") }
+            let handle = try Installation.token(text, .apns)
+            if seen.insert(handle).inserted { handles.append(handle) }
+        }
+        return handles
+    }
+
     /// Everybody on the format's platform, or those of them whom the tags mean. Blank tags are nobody's wish (contract §6).
     private func audience() throws(AdapterError) -> TagExpression {
         let platform = Tag(Platform.ios)
@@ -108,16 +141,16 @@ struct SendRequest {
     }
 
     /// The body goes out byte for byte: it is kept as text wherever our own writer would spell it differently.
-    private func content(_ head: PushHeaders) throws(AdapterError) -> Content {
-        guard let text = String(validating: request.body, as: UTF8.self), let json = Self.object(request.body) else {
+    private func content(_ head: PushHeaders, _ body: [UInt8]) throws(AdapterError) -> Content {
+        guard let text = String(validating: body, as: UTF8.self), let json = Self.object(body) else {
             throw AdapterError(.unreadable, field: "The payload is not a JSON object")
         }
         let type = head.type ?? HubsPayload.inferredType(json)
         let limit = type == .voip ? HubsLimits.voipBytes : HubsLimits.payloadBytes
-        guard request.body.count <= limit else { throw Self.fault("The payload is larger than \(limit) bytes") }
+        guard body.count <= limit else { throw Self.fault("The payload is larger than \(limit) bytes") }
         var content = Content(isSilent: type == .background, raw: .object(json))
         content.data = HubsPayload.data(type: type, priority: head.priority)
-        if JSONWriter.bytes(.object(json)) != request.body { content.data[HubsPayload.textKey] = .string(text) }
+        if JSONWriter.bytes(.object(json)) != body { content.data[HubsPayload.textKey] = .string(text) }
         return content
     }
 

@@ -33,7 +33,7 @@ struct RationalOwlResponse {
         case .unreadable: .text("error", status: 400)
         // A receipt that names nobody is an orphan: an error would only be sent again.
         case .missing, .invalid, .unauthorized: .text("ok")
-        case .tooLarge, .methodNotAllowed, .notFound, .tooManyRequests, .timedOut:
+        case .tooLarge, .methodNotAllowed, .notFound, .tooManyRequests, .timedOut, .withheld:
             .failure(RationalOwlError(error, at: endpoint), on: .pushApp)
         }
     }

@@ -37,7 +37,7 @@ struct UPMCResponse {
         case (_, .receipt(.acknowledged(_, let badge))):
             return list([endpoint == .read ? ["BADGENO": .string(String(badge))] : [:]])
         case (_, .badge(.count(let count))): return list([["BADGENO": .string(String(count))]])
-        case (_, .receipt), (_, .inbox), (_, .submission), (_, .media), (_, nil): return mismatch()
+        case (_, .receipt), (_, .inbox), (_, .submission), (_, .media), (_, .user), (_, nil): return mismatch()
         }
     }
 

@@ -129,6 +129,15 @@ package struct PostgresCommandStore: CommandStore {
             unread(tenant, scope, caller, owner, hiddenBy, limit, at)
         case .expect(let scope, let key, let attributes): expect(tenant, scope, key, attributes)
         case .report(let scope, let message): report(tenant, scope, message)
+        case .profiles(let scope, let names): profiles(tenant, scope, names)
+        case .knownTokens(let scope, let tokens): knownTokens(tenant, scope, tokens)
+        case .putUsers(let scope, let write): putUsers(tenant, scope, write)
+        case .userDetails(let scope, let detail, let users, let limit):
+            userDetails(tenant, scope, detail, users, limit)
+        case .eraseUsers(let scope, let users, let actor): eraseUsers(tenant, scope, users, actor)
+        case .resolveNames(let scope, let users, let limit):
+            resolveUsers(tenant, scope, users, limit, by: UserSQL.resolveNames)
+        case .campaigns(let scope, let statement): campaigns(tenant, scope, statement)
         }
     }
 }

@@ -19,15 +19,17 @@ extension StoreStatement {
     var writes: Bool {
         switch self {
         case .history(_, _, let page, _): page.look == nil
+        case .campaigns(_, let statement): statement.writes
         case .identity, .sender, .groups, .delivery, .undelivered, .app, .resolve, .resolveUsers, .resolveAliases,
             .recipients, .groupRecipients, .media, .inboxMessage, .unreceived, .preferences, .numbers, .standing,
             .identities,
-            .titledGroups, .members, .userMessage, .unread, .expect, .report:
+            .titledGroups, .members, .userMessage, .unread, .expect, .report, .profiles, .knownTokens, .userDetails,
+            .resolveNames:
             false
         case .register, .updateToken, .unregister, .registerSender, .enrolSender, .setCallback, .putVerification,
             .checkVerification, .putGroup, .deleteGroup, .changeMembers, .receipt, .touch, .accept, .control, .putMedia,
             .poll, .reportNumber, .setPreferences, .drawNumbers, .number, .assignUser, .setBadge, .acknowledge,
-            .visit, .createGroup, .sequenceMessage, .putVariables, .putPage, .setPace:
+            .visit, .createGroup, .sequenceMessage, .putVariables, .putPage, .setPace, .putUsers, .eraseUsers:
             true
         }
     }
@@ -42,12 +44,31 @@ extension StoreStatement {
             .setPreferences, .drawNumbers, .numbers, .assignUser, .standing, .setBadge, .acknowledge, .visit,
             .createGroup, .sequenceMessage, .setPace, .expect:
             true
+        case .campaigns(_, let statement): !statement.isLong
         case .number(_, _, let targets, _): targets.count <= Self.shortTargetLimit
         case .unregister, .deleteGroup, .groups, .changeMembers, .undelivered, .resolve, .resolveUsers,
             .resolveAliases, .recipients, .groupRecipients, .control, .putMedia, .media, .history, .inboxMessage, .poll,
             .unreceived,
-            .identities, .titledGroups, .members, .putVariables, .putPage, .userMessage, .unread, .report:
+            .identities, .titledGroups, .members, .putVariables, .putPage, .userMessage, .unread, .report,
+            .profiles, .knownTokens, .putUsers, .userDetails, .eraseUsers, .resolveNames:
             false
+        }
+    }
+}
+
+extension CampaignStatement {
+    fileprivate var writes: Bool {
+        switch self {
+        case .find, .list, .schedule, .schedules, .series: false
+        case .put, .remove, .withdraw, .keep, .drop, .label: true
+        }
+    }
+
+    /// A campaign is counted among all others; a schedule that is withdrawn may have many slices.
+    fileprivate var isLong: Bool {
+        switch self {
+        case .find, .schedule, .label, .keep: false
+        case .list, .schedules, .series, .put, .remove, .withdraw, .drop: true
         }
     }
 }

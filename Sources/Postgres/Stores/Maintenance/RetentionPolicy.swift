@@ -16,6 +16,10 @@ package struct RetentionPolicy: Sendable, Hashable {
     package var audit: Duration
     /// Captures, from the end of their time on: whoever needs one longer prints it.
     package var captures: Duration
+    /// What users did. As long as it is kept it is known again when it is told twice.
+    package var acts: Duration
+    /// How often a user did what, since it last happened.
+    package var tallies: Duration
     /// A node that was not seen for so long is dead.
     package var deadNode: Duration
     /// Partitions made ahead.
@@ -29,6 +33,8 @@ package struct RetentionPolicy: Sendable, Hashable {
         idempotency: Duration = .seconds(48 * 3600),
         audit: Duration = .seconds(400 * 86400),
         captures: Duration = .seconds(7 * 86400),
+        acts: Duration = .seconds(90 * 86400),
+        tallies: Duration = .seconds(400 * 86400),
         deadNode: Duration = .seconds(60),
         weeksAhead: Int = 5
     ) {
@@ -39,6 +45,8 @@ package struct RetentionPolicy: Sendable, Hashable {
         self.idempotency = idempotency
         self.audit = audit
         self.captures = captures
+        self.acts = acts
+        self.tallies = tallies
         self.deadNode = deadNode
         self.weeksAhead = weeksAhead
     }
@@ -116,6 +124,8 @@ package struct MaintenanceReport: Sendable, Hashable {
     package var deliveriesRemoved = 0
     package var auditRemoved = 0
     package var capturesRemoved = 0
+    /// Of users.
+    package var actsRemoved = 0
     package var nodesSwept = 0
 
     package init() {}

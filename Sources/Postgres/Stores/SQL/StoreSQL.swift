@@ -54,6 +54,6 @@ struct StoreSQL: Sendable {
         RegistrationSQL.all + PreferenceSQL.all + InboxSQL.all + SubmissionSQL.all + DeliverySQL.all + WebhookSQL.all
             + ProvisioningSQL.all + DirectorySQL.all + QuerySQL.all + EventSQL.all + SubscriptionSQL.all + DeviceSQL.all
             + StatusSQL.all + GaugeSQL.all + HistorySQL.all + NumberSQL.all + BadgeSQL.all + CatalogSQL.all
-            + MaintenanceSQL.all + AuditSQL.all + AnswerSQL.all + CaptureSQL.all
+            + MaintenanceSQL.all + AuditSQL.all + AnswerSQL.all + CaptureSQL.all + UserSQL.all + CampaignSQL.all
     }
 }

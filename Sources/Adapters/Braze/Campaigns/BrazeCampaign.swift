@@ -1,0 +1,64 @@
+import Model
+
+/// A campaign in this dialect: `{"variations": [{"message_variation_id": "…", "apple_push": {…}}]}` (contract §5.6), kept by the native API.
+struct BrazeCampaign {
+    struct Variation {
+        var id: String
+        var push: JSONObject
+    }
+
+    let campaign: Campaign
+    /// At least one; the first is what a trigger sends.
+    let variations: [Variation]
+
+    init?(_ campaign: Campaign) {
+        self.campaign = campaign
+        variations = Self.variations(campaign.body)
+        if variations.isEmpty { return nil }
+    }
+
+    /// What is wrong with `body`, one sentence; nil when it can be sent.
+    static func problem(in body: JSONObject) -> String? {
+        if let field = body.keys.first(where: { $0 != "variations" }) { return "'\(field)' is not known" }
+        guard let list = body["variations"]?.array, (1...BrazeLimits.variationCount).contains(list.count) else {
+            return "'variations' must be 1 to \(BrazeLimits.variationCount) objects"
+        }
+        let found = variations(body)
+        guard found.count == list.count, Set(found.map(\.id)).count == found.count else {
+            return "each of 'variations' must have 'message_variation_id' of its own and 'apple_push'"
+        }
+        for variation in found {
+            do throws(AdapterError) {
+                // A campaign is sent at any time, so it cannot name the end of its pushes.
+                guard (variation.push["expiry"] ?? .null) == .null else { throw BrazeText.fault("expiry") }
+                _ = try ApplePush(variation.push, at: Timestamp(milliseconds: 0))
+            } catch {
+                return "\(variation.id): \(error.field ?? BrazeText.nothing)"
+            }
+        }
+        return nil
+    }
+
+    private static func variations(_ body: JSONObject) -> [Variation] {
+        (body["variations"]?.array ?? []).compactMap { value in
+            guard let id = value["message_variation_id"]?.string, (1...BrazeLimits.nameBytes).contains(id.utf8.count),
+                let push = value["apple_push"]?.object
+            else { return nil }
+            return Variation(id: id, push: push)
+        }
+    }
+
+    /// What templates of its messages may name.
+    var facts: JSON { ["api_id": .string(campaign.id), "name": .string(campaign.name)] }
+}
+
+/// By what the statistics of sends are kept. U+001F begins no name that a person gives.
+enum SendLabel {
+    static func campaign(_ id: String) -> String { "campaign\u{1F}\(id)" }
+
+    static func send(_ id: String, of campaign: String?) -> String { "send\u{1F}\(campaign ?? "")\u{1F}\(id)" }
+
+    static func all(campaign: String?, send: String?) -> [String] {
+        [campaign.map { Self.campaign($0) }, send.map { Self.send($0, of: campaign) }].compactMap(\.self)
+    }
+}

@@ -1,0 +1,76 @@
+import Model
+
+/// What a schedule keeps of its calls: which kind they were, and the body as it stands after all of them.
+struct ScheduleCall {
+    enum Kind: String {
+        case messages, campaigns
+    }
+
+    private static let kindKey = "kind"
+    private static let bodyKey = "body"
+    /// A key of a caller is never kept, and the name is the schedule's own.
+    private static let dropped = ["api_key", "schedule_id"]
+
+    var kind: Kind
+    var body: JSONObject
+
+    init(_ kind: Kind, _ body: JSONObject) {
+        self.kind = kind
+        self.body = body
+        for name in Self.dropped { self.body[name] = nil }
+    }
+
+    /// What was kept; nil for anything else.
+    init?(_ request: JSONObject) {
+        guard let kind = request[Self.kindKey]?.string.flatMap(Kind.init), let body = request[Self.bodyKey]?.object
+        else { return nil }
+        self.init(kind, body)
+    }
+
+    var request: JSONObject { [Self.kindKey: .string(kind.rawValue), Self.bodyKey: .object(body)] }
+
+    /// The campaign that is sent, or counted.
+    var campaignID: String? { body["campaign_id"]?.string }
+
+    var isBroadcast: Bool { body["broadcast"] == true }
+
+    /// The body with what an update gives; the rest stays.
+    ///
+    /// - Throws: `AdapterError` with the text of the answer.
+    func updated(by update: JSONObject) throws(AdapterError) -> ScheduleCall {
+        var body = body
+        switch kind {
+        case .messages:
+            for name in ["schedule", "messages"] where (update[name] ?? .null) != .null { body[name] = update[name] }
+        case .campaigns:
+            guard update["campaign_id"]?.string == campaignID else {
+                throw AdapterError(.invalid, field: BrazeText.campaign)
+            }
+            // Whom it is for is said as a whole.
+            let audience = ["recipients", "audience", "broadcast"]
+            if audience.contains(where: { (update[$0] ?? .null) != .null }) {
+                for name in audience { body[name] = nil }
+            }
+            for name in audience + ["schedule", "trigger_properties"] where (update[name] ?? .null) != .null {
+                body[name] = update[name]
+            }
+        }
+        return ScheduleCall(kind, body)
+    }
+
+    /// The message as the body now says.
+    ///
+    /// - Throws: `AdapterError` with the text of the answer.
+    func submission(of campaign: Campaign?, at now: Timestamp, replacing: Schedule.Version?) throws(AdapterError)
+        -> Submission
+    {
+        let due = try ScheduleTime(body["schedule"], at: now)
+        var submission =
+            switch kind {
+            case .messages: try MessagesSend(body, at: now).submission(of: campaign, due: due)
+            case .campaigns: try TriggerSend(body, at: now).submission(of: campaign, due: due)
+            }
+        submission.schedule = ScheduleDraft(replaced: replacing, request: request)
+        return submission
+    }
+}

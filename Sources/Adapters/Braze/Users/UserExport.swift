@@ -1,0 +1,75 @@
+import Model
+
+/// How `/users/export/ids` shows users (contract §5.4).
+struct UserExport {
+    /// Nil: every field.
+    private let fields: Set<String>?
+
+    /// - Throws: `AdapterError` with the text of the answer.
+    init(_ body: JSONObject) throws(AdapterError) {
+        let list = try UserFields.list(body["fields_to_export"], "fields_to_export")
+        let names = list.compactMap(\.string)
+        guard names.count == list.count else { throw BrazeText.fault("fields_to_export") }
+        fields = names.isEmpty ? nil : Set(names)
+    }
+
+    /// A user who is named twice is shown once; ids that are nobody's are told apart.
+    func facts(_ names: [UserName], _ users: [DescribedUser?]) -> JSONObject {
+        var seen: Set<UserID> = []
+        let known = users.compactMap(\.self).filter { seen.insert($0.user).inserted }
+        var facts: JSONObject = ["users": .array(known.map { .object(shown($0)) })]
+        let strangers = zip(names, users).compactMap { name, user -> JSON? in
+            guard user == nil, case .id(let id) = name else { return nil }
+            return .string(id.rawValue)
+        }
+        if !strangers.isEmpty { facts["invalid_user_ids"] = .array(strangers) }
+        return facts
+    }
+
+    private func wants(_ field: String) -> Bool { fields?.contains(field) ?? true }
+
+    private func shown(_ user: DescribedUser) -> JSONObject {
+        var shown = JSONObject()
+        // Missing values are left out.
+        func add(_ field: String, _ value: JSON?) {
+            if wants(field), let value { shown[field] = value }
+        }
+        func list(_ values: [JSON]) -> JSON? { values.isEmpty ? nil : .array(values) }
+        add("external_id", user.isAnonymous ? nil : .string(user.user.rawValue))
+        add(
+            "user_aliases",
+            list(user.aliases.map { ["alias_name": .string($0.name), "alias_label": .string($0.label)] })
+        )
+        var custom = JSONObject()
+        for (name, value) in user.attributes.pairs {
+            if UserAttributes.standard.contains(name) { add(name, value) } else { custom[name] = value }
+        }
+        add("custom_attributes", custom.isEmpty ? nil : .object(custom))
+        add("custom_events", list(tallies(of: user, .event)))
+        add("purchases", list(tallies(of: user, .purchase)))
+        add("devices", list(user.devices.map { ["device_id": .string($0.key.rawValue)] }))
+        add(
+            "push_tokens",
+            list(
+                user.devices.compactMap { device in
+                    guard let token = device.token else { return nil }
+                    return [
+                        "platform": device.platform == .ios ? "iOS" : "Android", "token": .string(token.text),
+                        "device_id": .string(device.key.rawValue), "notifications_enabled": .bool(device.acceptsPush),
+                    ]
+                }
+            )
+        )
+        return shown
+    }
+
+    private func tallies(of user: DescribedUser, _ kind: UserAct.Kind) -> [JSON] {
+        user.tallies.filter { $0.kind == kind }.map { tally in
+            [
+                "name": .string(tally.name), "first": .string(ScheduleTime.spelled(tally.firstAt)),
+                "last": .string(ScheduleTime.spelled(tally.lastAt)),
+                "count": .int(tally.count),
+            ]
+        }
+    }
+}

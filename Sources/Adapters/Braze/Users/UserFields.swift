@@ -1,0 +1,60 @@
+import Model
+
+/// Whom an element of a call is about (contract §5.1).
+enum UserFields {
+    /// In the order in which they count. The last three name nobody here.
+    private static let identifiers = ["external_id", "user_alias", "braze_id", "email", "phone"]
+
+    /// Nil: it names nobody.
+    ///
+    /// - Throws: `AdapterError` with the text of the fault.
+    static func name(_ fields: JSONObject) throws(AdapterError) -> UserName? {
+        guard let first = identifiers.first(where: { isGiven(fields[$0]) }) else { return nil }
+        switch first {
+        case "external_id":
+            // Of two names one would be dropped in silence.
+            if isGiven(fields["user_alias"]) { throw BrazeText.fault("user_alias") }
+            return .id(try id(fields["external_id"], "external_id"))
+        case "user_alias": return .alias(try alias(fields["user_alias"]))
+        default: throw BrazeText.later(first)
+        }
+    }
+
+    static func isGiven(_ value: JSON?) -> Bool { value != nil && value != .null }
+
+    static func id(_ value: JSON?, _ field: String) throws(AdapterError) -> UserID {
+        guard let id = value?.string, !id.isEmpty else { throw BrazeText.fault(field) }
+        return UserID(id)
+    }
+
+    static func alias(_ value: JSON?) throws(AdapterError) -> UserAlias {
+        guard let name = value?["alias_name"]?.string, !name.isEmpty, let label = value?["alias_label"]?.string,
+            !label.isEmpty
+        else { throw BrazeText.fault("user_alias") }
+        return UserAlias(label: label, name: name)
+    }
+
+    /// Users of a call that lists them by kind: `external_ids` and `user_aliases`, and nothing else that is not there.
+    ///
+    /// - Throws: `AdapterError` with the text of the answer.
+    static func listed(_ body: JSONObject, without others: [String]) throws(AdapterError) -> [UserName] {
+        for field in others where isGiven(body[field]) { throw BrazeText.later(field) }
+        var names: [UserName] = []
+        for entry in try list(body["external_ids"], "external_ids") {
+            names.append(.id(try id(entry, "external_ids")))
+        }
+        for entry in try list(body["user_aliases"], "user_aliases") {
+            names.append(.alias(try alias(entry)))
+        }
+        guard names.count <= BrazeLimits.recipientCount else {
+            throw AdapterError(.invalid, field: BrazeText.tooManyRecipients)
+        }
+        return names
+    }
+
+    static func list(_ value: JSON?, _ field: String) throws(AdapterError) -> [JSON] {
+        guard let value, value != .null else { return [] }
+        guard let list = value.array else { throw BrazeText.fault(field) }
+        return list
+    }
+}

@@ -1,0 +1,181 @@
+import Model
+
+/// Users as back ends describe them.
+enum ProfileRules {
+    static func plan(_ command: UserCommand, _ context: RuleContext) -> UserPlan {
+        switch command {
+        case .track(let batch): TrackRules(batch: batch, context: context).plan
+        case .describe(let names): describe(names, context)
+        case .erase(let names): erase(names, context)
+        case .name(let users): name(users, context)
+        case .identify(let users): identify(users, context)
+        }
+    }
+
+    /// As long as what may be addressed. U+001F divides an alias.
+    static func isStorable(_ name: UserName) -> Bool {
+        switch name {
+        case .id(let id): Storable.isKey(id.rawValue) && !id.rawValue.hasPrefix("\u{1F}")
+        case .alias(let alias):
+            !alias.label.isEmpty && !alias.name.isEmpty && Storable.isKey(name.text.rawValue)
+                && !(alias.label + alias.name).utf8.contains(0x1F)
+        }
+    }
+
+    private static func tooMany(_ count: Int) -> UserPlan? {
+        count <= CommandLimits.usersPerCall
+            ? nil : .refused(.tooMany("users", limit: CommandLimits.usersPerCall))
+    }
+
+    // MARK: Describing and erasing
+
+    private static func describe(_ names: [UserName], _ context: RuleContext) -> UserPlan {
+        if let refused = tooMany(names.count) { return refused }
+        // What cannot be stored is nobody.
+        let asked = names.filter(isStorable)
+        return UserPlan(questions: [.profiles(context.scope, asked)]) { answers in
+            guard case .profiles(let profiles)? = answers.first else { return .trouble }
+            let users = Set(profiles.compactMap { $0?.user }).sorted()
+            @Sendable func described(_ own: Details) -> Reply {
+                var rest = profiles[...]
+                return .user(
+                    .described(
+                        names.map { name in
+                            guard isStorable(name), let profile = rest.popFirst(), let profile else { return nil }
+                            return own.described(profile)
+                        }
+                    )
+                )
+            }
+            guard !users.isEmpty else { return .settled(described(Details())) }
+            let statements: [StoreStatement] = [
+                .userDetails(context.scope, .aliases, users, limit: CommandLimits.describedAliases),
+                .userDetails(context.scope, .tallies, users, limit: CommandLimits.describedTallies),
+                .userDetails(context.scope, .devices, users, limit: CommandLimits.describedDevices),
+            ]
+            return UserPlan.Act(statements: statements) { answers in described(Details(answers)) }
+        }
+    }
+
+    /// What hangs on users.
+    private struct Details {
+        private var aliases: [UserID: [UserAlias]] = [:]
+        private var tallies: [UserID: [ActTally]] = [:]
+        private var devices: [UserID: [UserDevice]] = [:]
+
+        init(_ answers: [StoreAnswer] = []) {
+            for answer in answers {
+                if case .userAliases(let found) = answer { aliases = Self.byUser(found) }
+                if case .userTallies(let found) = answer { tallies = Self.byUser(found) }
+                if case .userDevices(let found) = answer { devices = Self.byUser(found) }
+            }
+        }
+
+        private static func byUser<Value>(_ found: [UsersOwn<Value>]) -> [UserID: [Value]] {
+            Dictionary(grouping: found, by: \.user).mapValues { $0.map(\.value) }
+        }
+
+        func described(_ profile: StoredProfile) -> DescribedUser {
+            DescribedUser(
+                user: profile.user,
+                isAnonymous: profile.isAnonymous,
+                attributes: profile.attributes,
+                aliases: aliases[profile.user] ?? [],
+                tallies: tallies[profile.user] ?? [],
+                devices: devices[profile.user] ?? []
+            )
+        }
+    }
+
+    private static func erase(_ names: [UserName], _ context: RuleContext) -> UserPlan {
+        if let refused = tooMany(names.count) { return refused }
+        let asked = names.filter(isStorable)
+        return UserPlan(questions: [.profiles(context.scope, asked)]) { answers in
+            guard case .profiles(let profiles)? = answers.first else { return .trouble }
+            // Also those by id whom only a device that has left knows.
+            let ids = asked.compactMap { name in if case .id(let id) = name { id } else { nil } }
+            let users = Set(ids + profiles.compactMap { $0?.user }).sorted()
+            guard !users.isEmpty else { return .settled(.user(.erased(0))) }
+            let actor = context.call.actor ?? "vendor:\(context.call.vendor)"
+            return UserPlan.Act(statements: [.eraseUsers(context.scope, users, by: actor)]) { answers in
+                guard case .count(let count)? = answers.first else {
+                    return .refused(.unavailable(retryAfter: nil))
+                }
+                return .user(.erased(count))
+            }
+        }
+    }
+
+    // MARK: Names
+
+    private static func names(of users: [NamedUser]) -> [UserName] {
+        let all = users.flatMap { [$0.user.map { .id($0) }, .alias($0.alias)].compactMap(\.self) } as [UserName]
+        return Set(all).sorted { $0.text < $1.text }
+    }
+
+    private static func refusal(of users: [NamedUser]) -> UserPlan? {
+        names(of: users).allSatisfy(isStorable) ? tooMany(users.count) : .refused(.invalid("user"))
+    }
+
+    /// Users with an id must be there; those without one are made.
+    private static func name(_ users: [NamedUser], _ context: RuleContext) -> UserPlan {
+        if let refused = refusal(of: users) { return refused }
+        let names = names(of: users)
+        return UserPlan(questions: [.profiles(context.scope, names)]) { answers in
+            guard case .profiles(let profiles)? = answers.first else { return .trouble }
+            var drafts = Drafts(names, profiles, context.identifiers)
+            var count = 0
+            for entry in users where drafts.user(.alias(entry.alias)) == nil {
+                if let id = entry.user {
+                    guard let user = drafts.user(.id(id)) else { continue }
+                    drafts.name(entry.alias, user)
+                } else {
+                    _ = drafts.userOrNew(.alias(entry.alias))
+                }
+                count += 1
+            }
+            let write = UserWrite(profiles: drafts.profiles, aliases: drafts.aliases)
+            let reply = Reply.user(.named(count))
+            guard !write.isEmpty else { return .settled(reply) }
+            return UserPlan.Act(statements: [.putUsers(context.scope, write)]) { _ in reply }
+        }
+    }
+
+    private static func identify(_ users: [NamedUser], _ context: RuleContext) -> UserPlan {
+        if let refused = refusal(of: users) { return refused }
+        let names = names(of: users)
+        return UserPlan(questions: [.profiles(context.scope, names)]) { answers in
+            guard case .profiles(let profiles)? = answers.first else { return .trouble }
+            var drafts = Drafts(names, profiles, context.identifiers)
+            var moves: [UserWrite.Move] = []
+            var count = 0
+            for entry in users {
+                guard let id = entry.user, let from = drafts.user(.alias(entry.alias)) else { continue }
+                if moves.contains(where: { $0.from == from }) { continue }
+                // An alias of somebody who has an id already is that user's.
+                guard drafts[from].isAnonymous || from == id else { continue }
+                count += 1
+                guard from != id else { continue }
+                let user = drafts.userOrNew(.id(id))
+                var profile = drafts[user]
+                for (name, value) in drafts[from].attributes.pairs where profile.attributes[name] == nil {
+                    profile.attributes[name] = value
+                }
+                // Both within their bounds may be over them together: then the user keeps its own.
+                if profile.attributes.count > CommandLimits.userAttributes
+                    || !Storable.fits(.object(profile.attributes), CommandLimits.userAttributeBytes)
+                {
+                    profile.attributes = drafts[user].attributes
+                }
+                profile.acceptsPush = profile.acceptsPush ?? drafts[from].acceptsPush
+                drafts[user] = profile
+                drafts.keep(user)
+                moves.append(UserWrite.Move(from: from, to: user))
+            }
+            let write = UserWrite(profiles: drafts.profiles, moves: moves)
+            let reply = Reply.user(.identified(count))
+            guard !write.isEmpty else { return .settled(reply) }
+            return UserPlan.Act(statements: [.putUsers(context.scope, write)]) { _ in reply }
+        }
+    }
+}

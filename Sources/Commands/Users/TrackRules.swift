@@ -1,0 +1,129 @@
+import Model
+
+/// A batch of what users are and did.
+struct TrackRules: Sendable {
+    let batch: UserBatch
+    let context: RuleContext
+
+    /// Each name once, in an order that is the same for equal batches.
+    private var names: [UserName] {
+        let all = batch.patches.compactMap(\.user) + batch.acts.map(\.user)
+        return Set(all.filter(ProfileRules.isStorable)).sorted { $0.text < $1.text }
+    }
+
+    /// Tokens of nobody: only new ones are taken.
+    private var tokens: [DeviceToken] {
+        let devices = batch.patches.filter { $0.user == nil }.flatMap(\.devices)
+        return Set(devices.compactMap(\.token)).sorted { $0.text < $1.text }
+    }
+
+    var plan: UserPlan {
+        guard batch.acts.count <= CommandLimits.actsPerCall else {
+            return .refused(.tooMany("acts", limit: CommandLimits.actsPerCall))
+        }
+        guard batch.patches.count <= CommandLimits.usersPerCall else {
+            return .refused(.tooMany("patches", limit: CommandLimits.usersPerCall))
+        }
+        guard batch.patches.reduce(0, { $0 + $1.devices.count }) <= CommandLimits.commandsPerCall else {
+            return .refused(.tooMany("devices", limit: CommandLimits.commandsPerCall))
+        }
+        let (names, tokens) = (names, tokens)
+        let questions: [StoreStatement] =
+            [.profiles(context.scope, names)] + (tokens.isEmpty ? [] : [.knownTokens(context.scope, tokens)])
+        return UserPlan(questions: questions) { answers in
+            guard case .profiles(let profiles)? = answers.first else { return .trouble }
+            var known: Set<DeviceToken> = []
+            if case .tokens(let found)? = answers.dropFirst().first { known = found }
+            return act(Drafts(names, profiles, context.identifiers), known)
+        }
+    }
+
+    private func act(_ start: Drafts, _ known: Set<DeviceToken>) -> UserPlan.Act {
+        var drafts = start
+        var statements: [StoreStatement] = []
+        let patches = batch.patches.map { patch($0, known, &drafts, &statements) }
+        var acts: [UserWrite.Act] = []
+        var places: [String: Int] = [:]
+        let refusals = batch.acts.map { act($0, &drafts, &acts, &places) }
+        let write = UserWrite(
+            repeatKey: batch.repeatKey,
+            profiles: drafts.profiles,
+            aliases: drafts.aliases,
+            acts: acts
+        )
+        // Devices first: what users chose is told to the new ones too.
+        if !write.isEmpty { statements.append(.putUsers(context.scope, write)) }
+        let reply = Reply.user(.tracked(patches: patches, acts: refusals))
+        return UserPlan.Act(statements: statements) { _ in reply }
+    }
+
+    private func patch(
+        _ patch: UserPatch,
+        _ known: Set<DeviceToken>,
+        _ drafts: inout Drafts,
+        _ statements: inout [StoreStatement]
+    ) -> Refusal? {
+        if let name = patch.user, !ProfileRules.isStorable(name) { return .invalid("user") }
+        if patch.updatesOnly, let name = patch.user, drafts.user(name) == nil { return nil }
+        for device in patch.devices {
+            if let field = device.unstorableField { return .invalid(field) }
+        }
+        guard let name = patch.user else {
+            let new = patch.devices.filter { device in device.token.map { !known.contains($0) } ?? false }
+            statements += new.flatMap { RegistrationRules.plan(.register($0), context).statements }
+            return nil
+        }
+        var trial = drafts
+        let user = trial.userOrNew(name)
+        var profile = trial[user]
+        switch AttributeEditing.apply(patch.changes, to: profile.attributes) {
+        case .failure(let fault): return .invalid("attributes.\(fault.attribute)")
+        case .success(let attributes): profile.attributes = attributes
+        }
+        if let acceptsPush = patch.acceptsPush { profile.acceptsPush = acceptsPush }
+        trial[user] = profile
+        if patch.devices.isEmpty { trial.keep(user) }
+        for device in patch.devices {
+            var device = device
+            device.user = user
+            statements += RegistrationRules.plan(.register(device), context).statements
+        }
+        if !patch.devices.isEmpty, profile.acceptsPush != nil { trial.touch(user) }
+        drafts = trial
+        return nil
+    }
+
+    private func act(
+        _ act: UserAct,
+        _ drafts: inout Drafts,
+        _ acts: inout [UserWrite.Act],
+        _ places: inout [String: Int]
+    ) -> Refusal? {
+        guard ProfileRules.isStorable(act.user) else { return .invalid("user") }
+        guard !act.name.isEmpty, Storable.fits(act.name, CommandLimits.actNameBytes) else { return .invalid("name") }
+        guard Storable.fits(.object(act.data), CommandLimits.actBytes) else { return .invalid("data") }
+        if act.updatesOnly, drafts.user(act.user) == nil { return nil }
+        let user = drafts.userOrNew(act.user)
+        drafts.keep(user)
+        let parts = [
+            act.kind.rawValue, act.name, String(act.at.milliseconds), JSONWriter.text(.object(act.data)),
+        ]
+        let text = JSONWriter.text(.array(parts.map { .string($0) }))
+        // Equal ones in one batch are as many; each keeps its place when the batch is repeated.
+        let own = "\(user)\u{1F}\(text)"
+        let place = places[own, default: 0]
+        places[own] = place + 1
+        let digest = context.identifiers.sha256(Array("\(place)\u{1F}\(text)".utf8)).prefix(32)
+        acts.append(
+            UserWrite.Act(
+                user: user,
+                digest: String(digest),
+                kind: act.kind,
+                name: act.name,
+                at: act.at,
+                data: act.data
+            )
+        )
+        return nil
+    }
+}

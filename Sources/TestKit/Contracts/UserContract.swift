@@ -1,0 +1,165 @@
+import Commands
+import Model
+
+/// The rules of users as back ends describe them.
+enum UserContract {
+    private static func profiles(_ world: ContractWorld, _ names: [UserName], in tenant: TenantID? = nil) async throws
+        -> [StoredProfile?]
+    {
+        guard case .profiles(let found)? = try await world.run(.profiles(world.scope, names), in: tenant) else {
+            return []
+        }
+        return found
+    }
+
+    private static func put(_ world: ContractWorld, _ write: UserWrite) async throws -> StoreAnswer? {
+        try await world.run(.putUsers(world.scope, write))
+    }
+
+    private static func act(_ user: UserID, _ digest: Character, _ name: String, at: Timestamp) -> UserWrite.Act {
+        UserWrite.Act(
+            user: user,
+            digest: String(repeating: digest, count: 32),
+            kind: .event,
+            name: name,
+            at: at,
+            data: ["p": 1]
+        )
+    }
+
+    private static func tallies(_ world: ContractWorld, _ users: [UserID], limit: Int = 10) async throws
+        -> [UsersOwn<ActTally>]
+    {
+        let asked = StoreStatement.userDetails(world.scope, .tallies, users, limit: limit)
+        guard case .userTallies(let found)? = try await world.run(asked) else { return [] }
+        return found
+    }
+
+    /// Of `CommandStore`.
+    static let commands = [
+        ContractRule("a user is kept, and changed by whoever has read it last") { world in
+            var findings = Findings()
+            let profile = StoredProfile(user: "hong", attributes: ["city": "Seoul"])
+            findings.equal(try await profiles(world, [.id("hong")]), [nil], "nobody")
+            findings.equal(try await put(world, UserWrite(profiles: [profile])), .usersPut(isRepeat: false), "put")
+            var kept = profile
+            kept.revision = 1
+            findings.equal(try await profiles(world, [.id("x"), .id("hong")]), [nil, kept], "kept")
+            findings.equal(try await profiles(world, [.id("hong")], in: world.otherTenant), [nil], "another tenant")
+            kept.attributes = ["city": "Busan"]
+            _ = try await put(world, UserWrite(profiles: [kept]))
+            // Both of these have read what is no more.
+            for late in [profile, kept] {
+                do {
+                    _ = try await put(world, UserWrite(profiles: [StoredProfile(user: "kim"), late]))
+                    findings.equal("done", "refused", "a late change")
+                } catch let error as StoreError {
+                    findings.equal(error.code, .conflict, "a late change")
+                }
+            }
+            kept.revision = 2
+            findings.equal(try await profiles(world, [.id("hong"), .id("kim")]), [kept, nil], "nothing of it is done")
+            return findings.list
+        },
+        ContractRule("a user with a device only is known, and chooses for all devices") { world in
+            var findings = Findings()
+            let key = world.newKey()
+            let token = world.newToken()
+            _ = try await world.register(key, token: token, user: "hong")
+            findings.equal(try await profiles(world, [.id("hong")]), [StoredProfile(user: "hong")], "by a device")
+            let known = try await world.run(.knownTokens(world.scope, [token, world.newToken()]))
+            findings.equal(known, .tokens([token]), "tokens")
+            _ = try await put(world, UserWrite(profiles: [StoredProfile(user: "hong", acceptsPush: false)]))
+            let devices = try await world.run(.userDetails(world.scope, .devices, ["hong", "x"], limit: 5))
+            let device = UserDevice(key: key, platform: .ios, token: token, acceptsPush: false)
+            findings.equal(devices, .userDevices([UsersOwn(user: "hong", value: device)]), "devices")
+            return findings.list
+        },
+        ContractRule("an act is there once, and counted once; a batch with a key once") { world in
+            var findings = Findings()
+            let (early, late) = (world.now(), world.now() + .seconds(60))
+            let acts = [
+                act("hong", "a", "seen", at: late), act("hong", "b", "seen", at: early),
+                act("hong", "a", "seen", at: late), act("nobody", "c", "seen", at: early),
+            ]
+            let write = UserWrite(profiles: [StoredProfile(user: "hong")], acts: acts)
+            _ = try await put(world, write)
+            let tally = ActTally(kind: .event, name: "seen", count: 2, firstAt: early, lastAt: late)
+            findings.equal(try await tallies(world, ["hong", "nobody"]), [UsersOwn(user: "hong", value: tally)], "two")
+            _ = try await put(world, UserWrite(acts: acts))
+            findings.equal(try await tallies(world, ["hong"]).map(\.value.count), [2], "the same again")
+            let keyed = UserWrite(repeatKey: "k", acts: [act("hong", "d", "bought", at: early)])
+            findings.equal(try await put(world, keyed), .usersPut(isRepeat: false), "a batch")
+            let again = UserWrite(repeatKey: "k", acts: [act("hong", "e", "bought", at: early)])
+            findings.equal(try await put(world, again), .usersPut(isRepeat: true), "its repeat")
+            findings.equal(try await tallies(world, ["hong"]).map(\.value.count), [1, 2], "nothing of the repeat")
+            findings.equal(try await tallies(world, ["hong"], limit: 1).map(\.value.name), ["seen"], "the latest")
+            return findings.list
+        },
+        ContractRule("an alias is one user's, leads to its devices, and moves along") { world in
+            var findings = Findings()
+            let (one, two) = (UserAlias(label: "crm", name: "1"), UserAlias(label: "crm", name: "2"))
+            let write = UserWrite(
+                profiles: [
+                    StoredProfile(user: "ghost", isAnonymous: true, attributes: ["a": 1]), StoredProfile(user: "hong"),
+                ],
+                aliases: [.init(one, of: "ghost"), .init(two, of: "hong"), .init(one, of: "hong")],
+                acts: [act("ghost", "a", "seen", at: world.now()), act("hong", "a", "seen", at: world.now())]
+            )
+            _ = try await put(world, write)
+            let key = world.newKey()
+            _ = try await world.register(key, token: world.newToken(), user: "ghost")
+            let found = try await profiles(world, [.alias(one), .alias(two), .alias(UserAlias(label: "x", name: "1"))])
+            findings.equal(found.map { $0?.user }, ["ghost", "hong", nil], "whose they are")
+            let name = UserName.alias(one).text
+            let resolve = StoreStatement.resolveNames(world.scope, [name, "hong", "\u{1F}x\u{1F}1"], limit: 10)
+            guard case .resolvedUsers(let targets)? = try await world.run(resolve) else { return ["no answer"] }
+            findings.equal(targets.map(\.user), [name], "the alias's device")
+            _ = try await put(world, UserWrite(moves: [.init(from: "ghost", to: "hong")]))
+            findings.equal(
+                try await profiles(world, [.id("ghost"), .alias(one)]).map { $0?.user },
+                [nil, "hong"],
+                "moved"
+            )
+            findings.equal(try await tallies(world, ["hong"]).map(\.value.count), [2], "what both did")
+            findings.equal(try await world.standing(key)?.user, "hong", "the device")
+            let aliases = try await world.run(.userDetails(world.scope, .aliases, ["hong"], limit: 10))
+            let both = [one, two].map { UsersOwn(user: UserID("hong"), value: $0) }
+            findings.equal(aliases, .userAliases(both), "aliases")
+            return findings.list
+        },
+        ContractRule("erased users are gone from their dialect, with what hangs on them") { world in
+            var findings = Findings()
+            let (key, token) = (world.newKey(), world.newToken())
+            _ = try await world.register(key, token: token, user: "hong")
+            let shared = world.newKey()
+            let sharedToken = world.newToken()
+            _ = try await world.register(shared, token: sharedToken, user: "hong")
+            _ = try await world.register(world.newKey(), token: sharedToken, user: "hong", vendor: .native)
+            let alias = UserAlias(label: "crm", name: "1")
+            let write = UserWrite(
+                profiles: [StoredProfile(user: "hong"), StoredProfile(user: "kim")],
+                aliases: [.init(alias, of: "hong")],
+                acts: [act("hong", "a", "seen", at: world.now())]
+            )
+            _ = try await put(world, write)
+            let erase = StoreStatement.eraseUsers(world.scope, ["hong", "nobody"], by: "test")
+            findings.equal(try await world.run(erase), .count(1), "one")
+            findings.equal(try await world.run(erase), .count(0), "none any more")
+            let left = try await profiles(world, [.id("hong"), .alias(alias), .id("kim")])
+            findings.equal(left.map { $0?.user }, [nil, nil, "kim"], "who is left")
+            findings.equal(try await tallies(world, ["hong"]), [], "what it did")
+            findings.equal(try await world.facts(key), nil, "its device")
+            // Another dialect's user on a device that both used is that dialect's.
+            let native = AppScope(app: world.scope.app, vendor: .native)
+            let other = try await world.run(.profiles(native, [.id("hong")]))
+            findings.equal(other, .profiles([StoredProfile(user: "hong")]), "the same name elsewhere")
+            findings.equal(
+                try await world.run(.knownTokens(native, [token, sharedToken])),
+                .tokens([sharedToken]),
+                "tokens"
+            )
+            return findings.list
+        },
+    ]
+}

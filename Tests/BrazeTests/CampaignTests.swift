@@ -1,0 +1,447 @@
+import Coverage
+import Foundation
+import HTTPTypes
+import Model
+import TestKit
+import Testing
+
+@testable import Braze
+
+/// Campaigns, schedules and sends (contract §5.6–5.8).
+struct CampaignTests {
+    static let schedule = #"""
+        {"external_user_ids":["u-1"],"schedule":{"time":"2026-01-02T09:00:00Z","in_local_time":false,"at_optimal_time":false},\#
+        "messages":{"apple_push":{"alert":"Hi {{${user_id}}}","expiry":"2026-01-02T10:00:00Z"}}}
+        """#
+
+    static let trigger = #"""
+        {"campaign_id":"c-1","send_id":"winter-2026","trigger_properties":{"city":"Seoul","name":"you"},"recipients":[\#
+        {"external_user_id":"u-1","trigger_properties":{"name":"Mina"},"send_to_existing_only":true},{"external_user_id":"u-2"}]}
+        """#
+
+    static let campaign = Campaign(
+        id: "c-1",
+        name: "Winter",
+        body: [
+            "variations": [
+                [
+                    "message_variation_id": "v-1",
+                    "apple_push": [
+                        "alert":
+                            "{{api_trigger_properties.${name}}} in {{api_trigger_properties.${city}}}, {{campaign.${name}}}"
+                    ],
+                ]
+            ]
+        ],
+        createdAt: Mount.now,
+        updatedAt: Mount.now
+    )
+
+    static let id = Mount.message
+
+    /// A request of each call, as the contract shows it.
+    static let documented: [VendorRequest] = [
+        Mount.request("/messages/schedule/create", schedule),
+        Mount.request(
+            "/messages/schedule/update",
+            #"{"schedule_id":"\#(id)","schedule":{"time":"2026-01-03T09:00:00Z"}}"#
+        ),
+        Mount.request("/messages/schedule/delete", #"{"schedule_id":"\#(id)"}"#),
+        Mount.request(
+            "/messages/scheduled_broadcasts",
+            "",
+            method: .get,
+            query: "end_time=2026-01-03T00:00:00Z"
+        ),
+        Mount.request("/campaigns/trigger/send", trigger),
+        Mount.request("/campaigns/trigger/schedule/create", triggerSchedule),
+        Mount.request(
+            "/campaigns/trigger/schedule/update",
+            #"{"campaign_id":"c-1","schedule_id":"\#(id)","schedule":{"time":"2026-01-03T09:00:00Z"}}"#
+        ),
+        Mount.request("/campaigns/trigger/schedule/delete", #"{"campaign_id":"c-1","schedule_id":"\#(id)"}"#),
+        Mount.request("/sends/id/create", #"{"campaign_id":"c-1","send_id":"winter-2026"}"#),
+        Mount.request(
+            "/sends/data_series",
+            "",
+            method: .get,
+            query: "campaign_id=c-1&send_id=winter-2026&length=7&ending_at="
+        ),
+    ]
+
+    private static let triggerSchedule = trigger.replacingOccurrences(
+        of: #""send_id""#,
+        with: #""schedule":{"time":"2026-01-02T09:00:00Z"},"send_id""#
+    )
+
+    /// What is kept of a call that made a schedule.
+    static func kept(_ kind: ScheduleCall.Kind, _ body: String, state: MessageState = .scheduled) throws
+        -> Schedule
+    {
+        Schedule(
+            id: id,
+            message: id,
+            state: state,
+            dueAt: Mount.now + .seconds(118_800),
+            isLocal: false,
+            request: ScheduleCall(kind, try #require(try JSONParser.parse(body).object)).request
+        )
+    }
+
+    /// Answers as a gateway with the campaign and `schedule`; what was submitted last is kept.
+    final class Desk {
+        var submissions: [Submission] = []
+        var commands: [CampaignCommand] = []
+        var schedule: Schedule?
+        /// So many submissions come too late.
+        var overtaken = 0
+
+        init(_ schedule: Schedule? = nil) { self.schedule = schedule }
+
+        func reply(_ command: Command) -> Reply {
+            switch command {
+            case .submission(.submit(let submission)):
+                submissions.append(submission)
+                overtaken -= 1
+                if overtaken >= 0 { return .refused(.outdated) }
+                return Mount.accepted
+            case .submission(.campaign(let command)):
+                commands.append(command)
+                switch command {
+                case .find(let id): return .submission(.campaign(.found(id == "c-1" ? CampaignTests.campaign : nil)))
+                case .schedule(let id): return .submission(.campaign(.schedule(id == schedule?.id ? schedule : nil)))
+                case .schedules: return .submission(.campaign(.schedules(schedule.map { [$0] } ?? [])))
+                case .cancelSchedule: return .submission(.campaign(.removed(true)))
+                case .series:
+                    let day = SeriesDay(day: 20_454, sent: 10, read: 2, failed: 1, users: 9)
+                    return .submission(.campaign(.series([day])))
+                case .put, .list, .remove, .makeName: return Mount.reply(.submission(.campaign(command)))
+                }
+            default: return .refused(.unsupported("test"))
+            }
+        }
+    }
+
+    static func answer(_ path: String, _ body: String, _ desk: Desk) -> VendorResponse {
+        Mount.answer(Mount.request(path, body), desk.reply)
+    }
+
+    // MARK: Schedules
+
+    @Test(.covers("braze", "POST /messages/schedule/create")) func aScheduleIsASendThatIsDueLater() throws {
+        let desk = Desk()
+        let answer = Self.answer("/messages/schedule/create", Self.schedule, desk)
+        #expect(answer.status == 201)
+        #expect(
+            answer.json == [
+                "dispatch_id": "4f9c2b7e1d2a4c6f8b0e3a5d7c9f1b2d", "schedule_id": .string(Self.id.description),
+                "message": "success",
+            ]
+        )
+        let submission = try #require(desk.submissions.first)
+        #expect(submission.dueAt == Timestamp(seconds: 1_767_225_600 + 33 * 3600))
+        #expect(submission.timeToLive == .seconds(3600), "from when it is due")
+        #expect(submission.audience == .users(["u-1"]))
+        #expect(submission.content.isTemplate)
+        let draft = try #require(submission.schedule)
+        #expect(draft.replaced == nil)
+        #expect(ScheduleCall(draft.request)?.kind == .messages)
+    }
+
+    // A key in the body is good for the call, and kept nowhere.
+    @Test func aKeyIsNotKept() throws {
+        let desk = Desk()
+        let body = Self.schedule.replacingOccurrences(
+            of: #"{"external_user_ids""#,
+            with: #"{"api_key":"\#(Mount.key)","external_user_ids""#
+        )
+        #expect(Mount.answer(Mount.request("/messages/schedule/create", body, key: nil), desk.reply).status == 201)
+        let request = try #require(desk.submissions.first?.schedule?.request)
+        #expect(!JSONWriter.text(.object(request)).contains(Mount.key))
+    }
+
+    // §5.7: in each device's own zone; what the time says of a zone is not looked at.
+    @Test func aScheduleMayBeLocal() throws {
+        let desk = Desk()
+        let body =
+            #"{"broadcast":true,"schedule":{"time":"2026-01-02T09:00:00+09:00","in_local_time":true},"messages":{"apple_push":{"alert":"Hi","expiry":"2026-01-02T11:00:00Z"}}}"#
+        #expect(Self.answer("/messages/schedule/create", body, desk).status == 201)
+        #expect(desk.submissions.first?.localDue == LocalTime("2026-01-02T09:00:00"))
+        #expect(desk.submissions.first?.dueAt == nil)
+        #expect(desk.submissions.first?.timeToLive == .seconds(7200), "by the same clock")
+    }
+
+    // §10.10 and the texts of §5.7.
+    @Test(arguments: [
+        (#"{"time":"soon"}"#, "cannot parse send_at"), (#"{}"#, "cannot parse send_at"),
+        ("null", "'schedule' is not valid"),
+        (#"{"time":"2025-12-31T23:59:59Z"}"#, "'schedule.time' is in the past"),
+        (#"{"time":"2025-12-31T11:59:59Z","in_local_time":true}"#, "'schedule.time' is in the past"),
+        (#"{"time":"2026-01-02T09:00:00Z","in_local_time":"yes"}"#, "'schedule.in_local_time' is not valid"),
+        (#"{"time":"2026-01-02T10:00:00Z"}"#, "'expiry' is not valid"),
+    ])
+    func aTimeThatCannotBeIsRefused(_ schedule: String, _ text: String) {
+        let body =
+            #"{"external_user_ids":["u-1"],"schedule":\#(schedule),"messages":{"apple_push":{"alert":"Hi","expiry":"2026-01-02T10:00:00Z"}}}"#
+        let answer = Self.answer("/messages/schedule/create", body, Desk())
+        #expect(answer.status == 400)
+        #expect(answer.message == text)
+    }
+
+    // An update says only what is different; the rest stays as it was.
+    @Test(.covers("braze", "POST /messages/schedule/update")) func anUpdateReplacesWhatItNames() throws {
+        let desk = Desk(try Self.kept(.messages, Self.schedule))
+        let id = Self.id.description
+        let later = #"{"schedule_id":"\#(id)","schedule":{"time":"2026-01-02T09:30:00Z"}}"#
+        let answer = Self.answer("/messages/schedule/update", later, desk)
+        #expect(answer.status == 201)
+        #expect(answer.json == ["message": "success"])
+        let moved = try #require(desk.submissions.first)
+        #expect(moved.dueAt == Timestamp(seconds: 1_767_225_600 + 33 * 3600 + 1800))
+        #expect(moved.content.raw?["aps"]?["alert"] == "Hi {{${user_id}}}")
+        #expect(moved.audience == .users(["u-1"]))
+        #expect(moved.schedule?.replaced == Schedule.Version(id: Self.id, message: Self.id))
+        let other = #"{"schedule_id":"\#(id)","messages":{"apple_push":{"alert":"New"}}}"#
+        #expect(Self.answer("/messages/schedule/update", other, desk).status == 201)
+        let rewritten = try #require(desk.submissions.last)
+        #expect(rewritten.content.raw?["aps"]?["alert"] == "New")
+        #expect(rewritten.dueAt == Timestamp(seconds: 1_767_225_600 + 33 * 3600))
+        #expect(
+            ScheduleCall(try #require(rewritten.schedule).request)?.body["messages"]?["apple_push"]?["alert"] == "New"
+        )
+    }
+
+    @Test(.covers("braze", "POST /messages/schedule/delete")) func aScheduleIsWithdrawn() throws {
+        let desk = Desk(try Self.kept(.messages, Self.schedule))
+        let answer = Self.answer("/messages/schedule/delete", #"{"schedule_id":"\#(Self.id)"}"#, desk)
+        #expect(answer.status == 201)
+        #expect(answer.json == ["message": "success"])
+        #expect(desk.commands.last == .cancelSchedule(Self.id))
+    }
+
+    // Unknown, under way, of the other kind of call, or no id at all.
+    @Test(arguments: ["update", "delete"]) func onlyAScheduleToComeMayBeNamed(_ act: String) throws {
+        let other = MessageID(rawValue: UUID())
+        let faults: [(Schedule?, String)] = [
+            (try Self.kept(.messages, Self.schedule), other.description), (nil, Self.id.description),
+            (try Self.kept(.messages, Self.schedule, state: .sending), Self.id.description),
+            (try Self.kept(.messages, Self.schedule, state: .canceled), Self.id.description),
+            (try Self.kept(.campaigns, Self.trigger), Self.id.description), (nil, "7"),
+        ]
+        for (schedule, id) in faults {
+            let desk = Desk(schedule)
+            let answer = Self.answer("/messages/schedule/\(act)", #"{"schedule_id":"\#(id)"}"#, desk)
+            #expect(answer.status == 400)
+            #expect(answer.message == "'schedule_id' is not valid")
+            #expect(desk.submissions.isEmpty && !desk.commands.contains(.cancelSchedule(Self.id)))
+        }
+    }
+
+    @Test(.covers("braze", "GET /messages/scheduled_broadcasts")) func broadcastsToComeAreListed() throws {
+        let body =
+            #"{"broadcast":true,"schedule":{"time":"2026-01-02T09:00:00Z"},"messages":{"apple_push":{"alert":"Hi"}}}"#
+        func list(_ desk: Desk, _ query: String?) -> VendorResponse {
+            Mount.answer(
+                Mount.request("/messages/scheduled_broadcasts", "", method: .get, query: query),
+                desk.reply
+            )
+        }
+        let desk = Desk(try Self.kept(.messages, body))
+        let answer = list(desk, "end_time=2026-01-03T00:00:00Z")
+        #expect(answer.status == 200)
+        #expect(
+            answer.json == [
+                "message": "success",
+                "scheduled_broadcasts": [
+                    [
+                        "id": .string(Self.id.description), "name": "", "type": "Message", "tags": [],
+                        "schedule_type": "scheduled", "next_send_time": "2026-01-02T09:00:00Z",
+                    ]
+                ],
+            ]
+        )
+        #expect(desk.commands == [.schedules(until: Timestamp(seconds: 1_767_225_600 + 172_800), limit: 100)])
+        let toUsers = list(Desk(try Self.kept(.messages, Self.schedule)), nil)
+        #expect(toUsers.json?["scheduled_broadcasts"] == [])
+        #expect(list(desk, "end_time=soon").status == 400)
+    }
+
+    // MARK: Campaigns
+
+    @Test(.covers("braze", "POST /campaigns/trigger/send")) func aTriggerSendsTheCampaign() throws {
+        let desk = Desk()
+        let answer = Self.answer("/campaigns/trigger/send", Self.trigger, desk)
+        #expect(answer.status == 201)
+        #expect(answer.json == ["dispatch_id": "4f9c2b7e1d2a4c6f8b0e3a5d7c9f1b2d", "message": "success"])
+        let submission = try #require(desk.submissions.first)
+        #expect(submission.audience == .users(["u-1", "u-2"]))
+        #expect(submission.variables == [UserVariables(user: "u-1", values: ["name": "Mina"])])
+        #expect(submission.labels == ["campaign\u{1F}c-1", "send\u{1F}c-1\u{1F}winter-2026"])
+        // What a recipient's own properties say wins over what is said to all.
+        for (variables, text) in [
+            (["name": "Mina"] as JSONObject, "Mina in Seoul, Winter"), ([:], "you in Seoul, Winter"),
+        ] {
+            var facts = Mount.facts
+            facts.variables = variables
+            let notification = Notification(
+                message: Mount.message,
+                origin: .braze,
+                content: submission.content,
+                sentAt: Mount.now
+            )
+            let push = try Mount.adapter.payload(for: notification, to: facts, settings: Mount.settings)
+            #expect(try JSONParser.parse(push.bytes)["aps"]?["alert"] == .string(text))
+        }
+    }
+
+    // §5.11
+    @Test func anUnknownCampaignIsRefused() throws {
+        let body = #"{"campaign_id":"does-not-exist","recipients":[{"external_user_id":"u-1"}]}"#
+        let answer = Self.answer("/campaigns/trigger/send", body, Desk())
+        #expect(try answer.fault(against: "messages/campaign.response.txt") == nil)
+        for path in ["/sends/id/create", "/campaigns/trigger/send", "/campaigns/trigger/schedule/create"] {
+            for body in [
+                #"{"campaign_id":"nobody's","broadcast":true,"schedule":{"time":"2026-01-02T09:00:00Z"}}"#, "{}",
+            ] {
+                #expect(Self.answer(path, body, Desk()).json == ["message": "Invalid Campaign ID"], "\(path)")
+            }
+        }
+    }
+
+    @Test(arguments: [
+        ("", "No Recipients"), (#","recipients":[]"#, "No Recipients"),
+        (
+            #","broadcast":true,"recipients":[{"external_user_id":"u-1"}]"#,
+            "'broadcast' may not be combined with recipients"
+        ),
+        (#","recipients":[{"external_user_id":""}]"#, "'external_user_id' is not valid"),
+        (
+            #","recipients":[{"user_alias":{"alias_name":"a"}}]"#,
+            "'recipients.user_alias' is not available on this gateway"
+        ),
+        (
+            #","recipients":[{"external_user_id":"u-1","attributes":{"a":1}}]"#,
+            "'recipients.attributes' is not available on this gateway"
+        ),
+        (#","broadcast":true,"trigger_properties":7"#, "'trigger_properties' is not valid"),
+        (#","broadcast":true,"send_id":7"#, "'send_id' is not valid"),
+        (#","audience":{"AND":[]}"#, "'audience' is not available on this gateway"),
+    ])
+    func aTriggerThatCannotBeIsRefused(_ fields: String, _ text: String) {
+        let desk = Desk()
+        let answer = Self.answer("/campaigns/trigger/send", #"{"campaign_id":"c-1"\#(fields)}"#, desk)
+        #expect(answer.status == 400)
+        #expect(answer.message == text)
+        #expect(desk.submissions.isEmpty)
+    }
+
+    @Test func aTriggerHasFiftyRecipientsAtMost() {
+        func trigger(_ count: Int) -> VendorResponse {
+            let list = (0..<count).map { #"{"external_user_id":"u-\#($0)"}"# }.joined(separator: ",")
+            return Self.answer("/campaigns/trigger/send", #"{"campaign_id":"c-1","recipients":[\#(list)]}"#, Desk())
+        }
+        #expect(trigger(50).status == 201)
+        #expect(trigger(51).message == "The max number of external_ids and aliases per request was exceeded")
+    }
+
+    @Test(
+        .covers("braze", "POST /campaigns/trigger/schedule/create"),
+        .covers("braze", "POST /campaigns/trigger/schedule/update"),
+        .covers("braze", "POST /campaigns/trigger/schedule/delete")
+    )
+    func aTriggerMayBeScheduled() throws {
+        let body = Self.triggerSchedule
+        let desk = Desk()
+        #expect(Self.answer("/campaigns/trigger/schedule/create", body, desk).json?["schedule_id"] != nil)
+        let made = try #require(desk.submissions.first)
+        #expect(made.dueAt == Timestamp(seconds: 1_767_225_600 + 33 * 3600))
+        #expect(made.variables.count == 1)
+        desk.schedule = try Self.kept(.campaigns, body)
+        let update =
+            #"{"campaign_id":"c-1","schedule_id":"\#(Self.id)","broadcast":true,"schedule":{"time":"2026-01-03T09:00:00Z"}}"#
+        #expect(Self.answer("/campaigns/trigger/schedule/update", update, desk).json == ["message": "success"])
+        let changed = try #require(desk.submissions.last)
+        #expect(changed.audience == .everyone, "whom it is for is said as a whole")
+        #expect(changed.dueAt == Timestamp(seconds: 1_767_225_600 + 57 * 3600))
+        #expect(changed.content.data["properties"]?["city"] == "Seoul", "what was not named stays")
+        #expect(changed.schedule?.replaced == Schedule.Version(id: Self.id, message: Self.id))
+        // Of another campaign.
+        let other = update.replacingOccurrences(of: "c-1", with: "c-2")
+        #expect(Self.answer("/campaigns/trigger/schedule/update", other, desk).message == "Invalid Campaign ID")
+        let delete = #"{"campaign_id":"c-1","schedule_id":"\#(Self.id)"}"#
+        #expect(Self.answer("/campaigns/trigger/schedule/delete", delete, desk).json == ["message": "success"])
+        #expect(desk.commands.last == .cancelSchedule(Self.id))
+        #expect(desk.submissions.count == 2)
+    }
+
+    // §5.5: a send may be counted for a campaign, and says for which of its variations.
+    @Test(arguments: [
+        (#""c-1""#, #","message_variation_id":"v-1""#, nil), (#""c-1""#, "", "Message Variant Unspecified"),
+        (#""c-1""#, #","message_variation_id":"v-2""#, "Invalid Message Variant"),
+        (#""c-2""#, #","message_variation_id":"v-1""#, "Invalid Campaign ID"), ("7", "", "Invalid Campaign ID"),
+    ])
+    func aSendMayNameACampaign(_ id: String, _ field: String, _ text: String?) {
+        let desk = Desk()
+        let body =
+            #"{"external_user_ids":["u-1"],"campaign_id":\#(id),"messages":{"apple_push":{"alert":"Hi"\#(field)}}}"#
+        let answer = Self.answer("/messages/send", body, desk)
+        #expect(answer.status == (text == nil ? 201 : 400))
+        if let text { #expect(answer.message == text) }
+        #expect(desk.submissions.first?.labels == (text == nil ? ["campaign\u{1F}c-1"] : nil))
+    }
+
+    // What the native API asks before it keeps one.
+    @Test(arguments: [
+        (#"{"variations":[{"message_variation_id":"v","apple_push":{"alert":"Hi {{${first_name}}}"}}]}"#, nil),
+        (#"{}"#, "'variations' must be 1 to 20 objects"),
+        (#"{"variations":[]}"#, "'variations' must be 1 to 20 objects"),
+        (#"{"messages":{}}"#, "'messages' is not known"),
+        (
+            #"{"variations":[{"apple_push":{"alert":"Hi"}}]}"#,
+            "each of 'variations' must have 'message_variation_id' of its own and 'apple_push'"
+        ),
+        (
+            #"{"variations":[{"message_variation_id":"v","apple_push":{"alert":"{{x}}"}}]}"#,
+            "v: The Liquid expression '{{x}}' is not available on this gateway"
+        ),
+        (
+            #"{"variations":[{"message_variation_id":"v","apple_push":{"alert":"Hi","expiry":"2030-01-01T00:00:00Z"}}]}"#,
+            "v: 'expiry' is not valid"
+        ),
+    ])
+    func aCampaignThatCannotBeSentIsRefused(_ body: String, _ problem: String?) throws {
+        let object = try #require(try JSONParser.parse(body).object)
+        #expect(Mount.adapter.campaignProblem(in: object) == problem)
+    }
+
+    // What is read first is there: both halves of a call meet the broken bodies.
+    @Test func mutatedCallsGetTheVendorsShape() throws {
+        let seed = ConformanceTests.seed
+        var mutator = Mutator(seed: seed, known: ["c-1", Self.id.description])
+        var submitted = 0
+        for request in Self.documented where request.method == .post {
+            let document = try JSONParser.parse(request.body)
+            let kind: ScheduleCall.Kind = request.path.hasPrefix("/campaigns") ? .campaigns : .messages
+            let kept = try Self.kept(kind, kind == .campaigns ? Self.triggerSchedule : Self.schedule)
+            for index in 0..<ConformanceTests.count / 8 {
+                var broken = request
+                broken.body = mutator.body(index, from: document)
+                let desk = Desk(kept)
+                let answer = Mount.answer(broken, desk.reply)
+                #expect(
+                    ConformanceTests.fault(answer, broken) == nil,
+                    "seed \(seed): \(String(decoding: broken.body, as: UTF8.self))"
+                )
+                submitted += desk.submissions.count
+            }
+        }
+        #expect(submitted * 10 >= ConformanceTests.count, "some must be sent")
+    }
+
+    // Each call needs its own permission.
+    @Test(arguments: BrazeCall.allCases.filter { $0 != .track })
+    func aKeyThatOnlyTracksMayNot(_ call: BrazeCall) {
+        let request = Mount.request(call.rawValue, "{}", method: call.method, key: Mount.trackKey)
+        #expect(Mount.answer(request).status == 401)
+    }
+}

@@ -1,0 +1,101 @@
+import Coverage
+import Foundation
+import HTTPTypes
+import Model
+import Testing
+
+@testable import Braze
+
+/// Names of sends, their figures, and schedules that are counted for a campaign (contract §5.7, §5.8).
+struct SendNameTests {
+    @Test(.covers("braze", "POST /sends/id/create")) func aSendHasItsNameOrGetsOne() {
+        let named = CampaignTests.answer(
+            "/sends/id/create",
+            #"{"campaign_id":"c-1","send_id":"winter-2026"}"#,
+            CampaignTests.Desk()
+        )
+        #expect(named.status == 201)
+        #expect(named.json == ["message": "success", "send_id": "winter-2026"])
+        let made = CampaignTests.answer("/sends/id/create", #"{"campaign_id":"c-1"}"#, CampaignTests.Desk())
+        #expect(made.json == ["message": "success", "send_id": "send-made-up"])
+    }
+
+    @Test(.covers("braze", "GET /sends/data_series")) func aSeriesHasEveryDay() throws {
+        func series(_ query: String, _ desk: CampaignTests.Desk = CampaignTests.Desk()) -> VendorResponse {
+            Mount.answer(Mount.request("/sends/data_series", "", method: .get, query: query), desk.reply)
+        }
+        let desk = CampaignTests.Desk()
+        let answer = series("campaign_id=c-1&send_id=winter-2026&length=2&ending_at=2026-01-01T00:00:00Z", desk)
+        #expect(answer.status == 200)
+        let days = try #require(answer.json?["data"]?.array)
+        #expect(days.count == 2)
+        #expect(desk.commands == [.series(label: "send\u{1F}c-1\u{1F}winter-2026", days: 20_453...20_454)])
+        #expect(
+            days.last == [
+                "time": "2026-01-01",
+                "messages": [
+                    "ios_push": [
+                        [
+                            "variation_name": "Variant 1", "sent": 10, "direct_opens": 2, "total_opens": 2,
+                            "bounces": 1,
+                            "body_clicks": 2,
+                        ]
+                    ]
+                ], "conversions": 0, "unique_recipients": 9, "revenue": 0,
+            ]
+        )
+        #expect(days.first?["time"] == "2025-12-31")
+        #expect(days.first?["unique_recipients"] == 0)
+        #expect(series("campaign_id=c-1&send_id=s").json?["data"]?.array?.count == 14)
+        for (query, text) in [
+            ("send_id=s", "Invalid Campaign ID"), ("campaign_id=c", "'send_id' is not valid"),
+            ("campaign_id=c&send_id=s&length=0", "'length' is not valid"),
+            ("campaign_id=c&send_id=s&length=101", "'length' is not valid"),
+            ("campaign_id=c&send_id=s&ending_at=x", "'ending_at' is not valid"),
+        ] {
+            #expect(series(query).message == text)
+            #expect(series(query).status == 400)
+        }
+    }
+
+    // The campaign is read with the schedule, and judged as for a send.
+    @Test func aScheduleMayBeCountedForACampaign() throws {
+        func body(_ variation: String) -> String {
+            #"{"external_user_ids":["u-1"],"campaign_id":"c-1","send_id":"s","schedule":{"time":"2026-01-02T09:00:00Z"},"messages":{"apple_push":{"alert":"Hi","message_variation_id":"\#(variation)"}}}"#
+        }
+        let desk = CampaignTests.Desk()
+        #expect(CampaignTests.answer("/messages/schedule/create", body("v-1"), desk).status == 201)
+        #expect(desk.submissions.first?.labels == ["campaign\u{1F}c-1", "send\u{1F}c-1\u{1F}s"])
+        #expect(desk.submissions.first?.schedule != nil)
+        let other = CampaignTests.answer("/messages/schedule/create", body("v-2"), desk)
+        #expect(other.message == "Invalid Message Variant")
+        desk.schedule = try CampaignTests.kept(.messages, body("v-1"))
+        let update = #"{"schedule_id":"\#(CampaignTests.id)","schedule":{"time":"2026-01-02T10:00:00Z"}}"#
+        #expect(CampaignTests.answer("/messages/schedule/update", update, desk).json == ["message": "success"])
+        let changed = try #require(desk.submissions.last)
+        #expect(changed.labels == ["campaign\u{1F}c-1", "send\u{1F}c-1\u{1F}s"])
+        #expect(changed.dueAt == Timestamp(seconds: 1_767_225_600 + 34 * 3600))
+        #expect(changed.schedule?.replaced == Schedule.Version(id: CampaignTests.id, message: CampaignTests.id))
+        #expect(desk.submissions.count == 2)
+    }
+
+    // Read again and tried again; who is overtaken time and again is told to come again.
+    @Test(arguments: [(1, 2, 201), (9, 3, 503)])
+    func whoIsOvertakenReadsAnew(_ times: Int, _ tries: Int, _ status: Int) throws {
+        let desk = CampaignTests.Desk(try CampaignTests.kept(.messages, CampaignTests.schedule))
+        desk.overtaken = times
+        let update = #"{"schedule_id":"\#(CampaignTests.id)","schedule":{"time":"2026-01-02T09:30:00Z"}}"#
+        let answer = CampaignTests.answer("/messages/schedule/update", update, desk)
+        #expect(answer.status == status)
+        #expect(desk.submissions.count == tries)
+    }
+
+    @Test func whoIsNamedTwiceIsSentOneMessage() {
+        let desk = CampaignTests.Desk()
+        let body =
+            #"{"campaign_id":"c-1","recipients":[{"external_user_id":"u-1"},{"external_user_id":"u-2","trigger_properties":{"n":1}},{"external_user_id":"u-2","trigger_properties":{"n":2}}]}"#
+        #expect(CampaignTests.answer("/campaigns/trigger/send", body, desk).status == 201)
+        #expect(desk.submissions.first?.audience == .users(["u-1", "u-2"]))
+        #expect(desk.submissions.first?.variables == [UserVariables(user: "u-2", values: ["n": 1])])
+    }
+}

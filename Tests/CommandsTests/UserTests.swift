@@ -1,0 +1,183 @@
+import Model
+import TestKit
+import Testing
+
+@testable import Commands
+
+/// Users as back ends describe them: attributes, acts, names.
+@Suite struct UserTests {
+    // MARK: Attributes
+
+    private func edit(_ old: JSONObject, _ changes: AttributeChange...) -> JSONObject? {
+        try? AttributeEditing.apply(changes, to: old).get()
+    }
+
+    @Test func attributesAreSetRemovedAndCounted() {
+        #expect(edit(["a": 1], AttributeChange("b", .set("x"))) == ["a": 1, "b": "x"])
+        #expect(edit(["a": 1], AttributeChange("a", .remove)) == JSONObject())
+        #expect(edit(JSONObject(), AttributeChange("n", .increase("5"))) == ["n": 5])
+        #expect(edit(["n": 5], AttributeChange("n", .increase("-7"))) == ["n": -2])
+        #expect(edit(["n": 5], AttributeChange("n", .increase("0.5"))) == ["n": .number("5.5")])
+        // No number, and beyond numbers.
+        #expect(edit(["n": "5"], AttributeChange("n", .increase("1"))) == nil)
+        #expect(edit(["n": .int(Int64.max)], AttributeChange("n", .increase("1"))) == nil)
+        #expect(edit(["n": .number("1e308")], AttributeChange("n", .increase("1e308"))) == nil)
+        #expect(edit(["n": 1], AttributeChange("n", .increase("x"))) == nil)
+    }
+
+    @Test func listsHoldEachValueOnce() {
+        #expect(edit(JSONObject(), AttributeChange("l", .append(["a", "b", "a"]))) == ["l": ["b", "a"]])
+        #expect(edit(["l": ["a", "b"]], AttributeChange("l", .append(["a"]))) == ["l": ["b", "a"]])
+        #expect(edit(["l": ["a", 1]], AttributeChange("l", .withdraw([1, "x"]))) == ["l": ["a"]])
+        #expect(edit(JSONObject(), AttributeChange("l", .withdraw(["x"]))) == JSONObject())
+        #expect(edit(["l": "a"], AttributeChange("l", .append(["b"]))) == nil)
+        let many = (0...CommandLimits.userListCount).map { JSON.int($0) }
+        #expect(edit(JSONObject(), AttributeChange("l", .append(many))) == nil)
+        #expect(edit(JSONObject(), AttributeChange("l", .append(many.dropLast()))) != nil)
+    }
+
+    @Test func objectsAreMergedMemberByMember() {
+        let old: JSONObject = ["o": ["a": ["x": 1, "y": 2], "b": 3]]
+        #expect(
+            edit(old, AttributeChange("o", .merge(["a": ["y": .null, "z": 4], "b": ["c": 5]])))
+                == ["o": ["a": ["x": 1, "z": 4], "b": ["c": 5]]]
+        )
+        #expect(edit(["o": 7], AttributeChange("o", .merge(["a": 1]))) == ["o": ["a": 1]])
+    }
+
+    @Test func attributesAreBounded() {
+        let full = JSONObject((0..<CommandLimits.userAttributes).map { ("a\($0)", .int($0)) })
+        #expect(edit(full, AttributeChange("a0", .set("x"))) != nil)
+        #expect(edit(full, AttributeChange("one more", .set("x"))) == nil)
+        let long = JSON.string(String(repeating: "x", count: CommandLimits.userAttributeBytes))
+        #expect(edit(JSONObject(), AttributeChange("a", .set(long))) == nil)
+        func nested(_ depth: Int) -> JSON { depth == 0 ? 1 : ["o": nested(depth - 1)] }
+        #expect(edit(JSONObject(), AttributeChange("a", .set(nested(CommandLimits.userAttributeDepth)))) != nil)
+        #expect(edit(JSONObject(), AttributeChange("a", .set(nested(CommandLimits.userAttributeDepth + 1)))) == nil)
+    }
+
+    // MARK: Batches
+
+    private func act(_ user: UserName, _ name: String, at: Timestamp, only: Bool = false) -> UserAct {
+        UserAct(user: user, updatesOnly: only, kind: .event, name: name, at: at, data: ["p": 1])
+    }
+
+    private func described(_ desk: Desk, _ names: [UserName]) async -> [DescribedUser?] {
+        guard case .user(.described(let users))? = await desk.reply(.user(.describe(names))) else { return [] }
+        return users
+    }
+
+    @Test func aBatchIsDoneOnceAndAgainWhereItHasNoKey() async throws {
+        let desk = Desk()
+        let patch = UserPatch(user: .id("hong"), changes: [AttributeChange("n", .increase("1"))])
+        let acts = [act(.id("hong"), "seen", at: desk.clock.now()), act(.id("hong"), "seen", at: desk.clock.now())]
+        let batch = UserBatch(patches: [patch], acts: acts, repeatKey: "k")
+        for _ in 0..<2 {
+            let reply = await desk.reply(.user(.track(batch)))
+            #expect(reply == .user(.tracked(patches: [nil], acts: [nil, nil])))
+        }
+        var user = try #require(await described(desk, [.id("hong")]).first ?? nil)
+        #expect(user.attributes == ["n": 1])
+        // Two of the same in one batch are two.
+        #expect(user.tallies.map(\.count) == [2])
+        // Without a key the acts are known again, and the attribute is not.
+        _ = await desk.reply(.user(.track(UserBatch(patches: [patch], acts: acts))))
+        user = try #require(await described(desk, [.id("hong")]).first ?? nil)
+        #expect(user.attributes == ["n": 2] && user.tallies.map(\.count) == [2])
+    }
+
+    @Test func oneElementsFaultIsItsOwn() async throws {
+        let desk = Desk()
+        let long = String(repeating: "x", count: CommandLimits.actNameBytes + 1)
+        let batch = UserBatch(
+            patches: [
+                UserPatch(user: .id("hong"), changes: [AttributeChange("n", .set("x"))]),
+                UserPatch(user: .id("hong"), changes: [AttributeChange("n", .increase("1"))]),
+                UserPatch(user: .id("\u{1F}x"), changes: []),
+                UserPatch(user: .id("nobody"), updatesOnly: true, changes: [AttributeChange("n", .set(1))]),
+            ],
+            acts: [
+                act(.id("hong"), long, at: desk.clock.now()), act(.id("ghost"), "e", at: desk.clock.now(), only: true),
+                act(.id("kim"), "e", at: desk.clock.now()),
+            ]
+        )
+        #expect(
+            await desk.reply(.user(.track(batch)))
+                == .user(
+                    .tracked(
+                        patches: [nil, .invalid("attributes.n"), .invalid("user"), nil],
+                        acts: [.invalid("name"), nil, nil]
+                    )
+                )
+        )
+        let users = await described(desk, ["hong", "nobody", "ghost", "kim"].map { .id($0) })
+        #expect(users.map { $0?.user } == ["hong", nil, nil, "kim"])
+        #expect(users.first??.attributes == ["n": "x"])
+    }
+
+    @Test func devicesOfAUserComeWithHim() async throws {
+        let desk = Desk()
+        func device(_ digit: String) -> DeviceRegistration {
+            let token = DeviceToken(stored: String(repeating: digit, count: 64))
+            return DeviceRegistration(key: VendorDeviceKey("d\(digit)"), platform: .ios, token: token)
+        }
+        let batch = UserBatch(patches: [
+            UserPatch(user: .id("hong"), acceptsPush: false, devices: [device("a"), device("b")]),
+            UserPatch(user: nil, devices: [device("a"), device("c")]),
+        ])
+        _ = await desk.reply(.user(.track(batch)))
+        let user = try #require(await described(desk, [.id("hong")]).first ?? nil)
+        #expect(user.devices.map(\.key) == ["da", "db"])
+        #expect(user.devices.allSatisfy { !$0.acceptsPush })
+        // Imported once more: whose token is known stays whose it was.
+        let again = UserBatch(patches: [UserPatch(user: nil, devices: [device("a")])])
+        _ = await desk.reply(.user(.track(again)))
+        #expect(await described(desk, [.id("hong")]).first??.devices.map(\.key) == ["da", "db"])
+    }
+
+    // MARK: Names
+
+    @Test func anAliasBecomesAUser() async throws {
+        let desk = Desk()
+        let alias = UserAlias(label: "crm", name: "7")
+        #expect(
+            await desk.reply(
+                .user(.name([NamedUser(user: nil, alias: alias), NamedUser(user: "ghost", alias: alias)]))
+            )
+                == .user(.named(1))
+        )
+        let tracked = UserBatch(
+            patches: [
+                UserPatch(
+                    user: .alias(alias),
+                    updatesOnly: true,
+                    changes: [AttributeChange("city", .set("Seoul")), AttributeChange("n", .set(1))]
+                ), UserPatch(user: .id("hong"), changes: [AttributeChange("n", .set(2))]),
+            ],
+            acts: [act(.alias(alias), "seen", at: desk.clock.now())]
+        )
+        _ = await desk.reply(.user(.track(tracked)))
+        let before = await described(desk, [.alias(alias), .id("hong")])
+        #expect(before.map { $0?.isAnonymous } == [true, false])
+        let identify = UserCommand.identify([NamedUser(user: "hong", alias: alias)])
+        #expect(await desk.reply(.user(identify)) == .user(.identified(1)))
+        let after = await described(desk, [.alias(alias)])
+        // What the user has already wins.
+        #expect(after.first??.user == "hong" && after.first??.attributes == ["n": 2, "city": "Seoul"])
+        #expect(after.first??.tallies.map(\.count) == [1] && after.first??.aliases == [alias])
+        #expect(await desk.reply(.user(.erase([.alias(alias), .id("x")]))) == .user(.erased(1)))
+        #expect(await described(desk, [.alias(alias), .id("hong")]) == [nil, nil])
+    }
+
+    @Test func tooManyAreRefusedAtOnce() async {
+        let desk = Desk()
+        let names = (0...CommandLimits.usersPerCall).map { UserName.id(UserID("u\($0)")) }
+        let limit = CommandLimits.usersPerCall
+        #expect(await desk.reply(.user(.describe(names))) == .refused(.tooMany("users", limit: limit)))
+        #expect(await desk.reply(.user(.erase(names))) == .refused(.tooMany("users", limit: limit)))
+        let patches = names.map { UserPatch(user: $0) }
+        #expect(
+            await desk.reply(.user(.track(UserBatch(patches: patches)))) == .refused(.tooMany("patches", limit: limit))
+        )
+    }
+}

@@ -1,0 +1,222 @@
+import AsyncHTTPClient
+import Coverage
+import Foundation
+import Model
+import NIOCore
+import NIOHTTP1
+import Testing
+
+@testable import Gateway
+
+/// Braze's users over real HTTP, PostgreSQL and simulator (contract protocols/braze.md §5.1–5.4), by us and by somebody else's client.
+@Suite(.serialized, .timeLimit(.minutes(10)))
+struct BrazeUserTests {
+    private static let key = "00000000-aaaa-4bbb-8ccc-dddddddddddd"
+
+    /// Runs `body` against a gateway with the binding; where the machine lacks something it needs, the test is left out and says why.
+    private func withBraze(_ body: (World) async throws -> Void) async throws {
+        let world = try World()
+        var skipped: String?
+        do {
+            try await world.startSimulator()
+            try await world.startGateway()
+            try #require(try await world.apply().status == 0)
+            try await bind(world)
+            try await body(world)
+        } catch let skip as PythonClient.Skip {
+            skipped = skip.reason
+        } catch {
+            Issue.record(error)
+        }
+        await world.close()
+        if let skipped { try Test.cancel("\(skipped)") }
+    }
+
+    private func bind(_ world: World) async throws {
+        let path = world.material.path("tenants.yaml")
+        let file = try String(contentsOfFile: path, encoding: .utf8)
+        let binding = "\n          braze:\n            restKeyEnv: BRAZE_REST_KEY\n"
+        try (file + binding).write(toFile: path, atomically: true, encoding: .utf8)
+        let applied = try await world.apply(environment: ["BRAZE_REST_KEY": Self.key])
+        try #require(applied.status == 0, "\(applied.log)")
+        for _ in 0..<400 where try await call(world, "/messages/send", "{}").status != 400 {
+            try await Task.sleep(for: .milliseconds(25))
+        }
+    }
+
+    private func call(
+        _ world: World,
+        _ path: String,
+        _ body: String,
+        method: NIOHTTP1.HTTPMethod = .POST,
+        key: String = key
+    ) async throws -> (status: Int, json: JSON?) {
+        var request = HTTPClientRequest(url: "\(world.http.base)\(path)")
+        request.method = method
+        request.headers.add(name: "authorization", value: "Bearer \(key)")
+        request.headers.add(name: "content-type", value: "application/json")
+        request.body = .bytes(ByteBuffer(string: body))
+        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(60))
+        let text = String(buffer: try await response.body.collect(upTo: 1 << 20))
+        return (Int(response.status.code), try? JSONParser.parse(text))
+    }
+
+    private static func token(_ number: Int) -> String { String(format: "%064x", 0xBB00 + number) }
+
+    private func alerts(_ world: World, _ number: Int) async throws -> [String] {
+        let answer = try await world.control.call(
+            "GET",
+            "/_simulator/requests?token=\(Self.token(number))&limit=50"
+        )
+        return (answer.json?["requests"]?.array ?? []).compactMap { $0["payload"]?["aps"]?["alert"]?.string }
+    }
+
+    // MARK: By us
+
+    @Test(
+        .covers(
+            "braze",
+            "POST /users/track",
+            "POST /users/export/ids",
+            "POST /users/delete",
+            "POST /users/alias/new",
+            "POST /users/identify"
+        )
+    )
+    func usersAreKeptNamedAndErased() async throws {
+        try await withBraze { world in
+            try await fullBatch(world)
+            try await aliases(world)
+            try await refusesSubscription(world)
+        }
+    }
+
+    /// 75 of each kind; the same again changes nothing.
+    private func fullBatch(_ world: World) async throws {
+        func list(_ element: (Int) -> String) -> String { "[" + (0..<75).map(element).joined(separator: ",") + "]" }
+        let attributes = list { #"{"external_id":"b-\#($0)","n":{"inc":1},"l":{"add":["x"]},"o":{"k":\#($0)}}"# }
+        let time = #""time":"2026-01-01T00:00:00Z""#
+        let events = list { #"{"external_id":"b-\#($0 % 5)","name":"seen",\#(time),"properties":{"i":\#($0)}}"# }
+        let purchases = list {
+            #"{"external_id":"b-\#($0)","product_id":"A1","currency":"KRW","price":1.5,\#(time)}"#
+        }
+        let body = #"{"attributes":\#(attributes),"events":\#(events),"purchases":\#(purchases)}"#
+        let counts: JSON = [
+            "attributes_processed": 75, "events_processed": 75, "purchases_processed": 75, "message": "success",
+        ]
+        let kept = """
+            SELECT (SELECT string_agg(p.user_id || p.attributes::text || p.revision, ' ' ORDER BY p.user_id) FROM gateway.user_profile p)
+                || (SELECT string_agg(t.user_id || t.name || t.count, ' ' ORDER BY t.user_id, t.name) FROM gateway.user_tally t)
+                || (SELECT count(*) FROM gateway.user_act) AS value
+            """
+        var first: String?
+        for _ in 0..<2 {
+            let answer = try await call(world, "/users/track", body)
+            #expect(answer.status == 201 && answer.json == counts, "\(String(describing: answer.json))")
+            let now = try await world.value(kept)
+            #expect(first == nil || first == now)
+            first = now
+        }
+        #expect(try await world.value("SELECT count(*)::text AS value FROM gateway.user_act") == "150")
+        let asked = try await call(world, "/users/export/ids", #"{"external_ids":["b-3"]}"#)
+        let user = asked.json?["users"]?.array?.first
+        #expect(user?["custom_attributes"] == ["n": 1, "l": ["x"], "o": ["k": 3]])
+        #expect(user?["custom_events"]?.array?.first?["count"] == 15)
+        #expect(user?["purchases"]?.array?.first?["count"] == 1)
+    }
+
+    /// Found by an alias, rung by it, and one with the user that it becomes.
+    private func aliases(_ world: World) async throws {
+        let alias = #"{"alias_name":"7","alias_label":"crm"}"#
+        let named = try await call(world, "/users/alias/new", #"{"user_aliases":[\#(alias)]}"#)
+        #expect(named.status == 201 && named.json == ["aliases_processed": 1, "message": "success"])
+        let track =
+            #"{"attributes":[{"user_alias":\#(alias),"city":"Seoul","push_tokens":[{"app_id":"a","token":"\#(Self.token(1))"}]}]}"#
+        #expect(try await call(world, "/users/track", track).json?["attributes_processed"] == 1)
+        let send = #"{"user_aliases":[\#(alias)],"messages":{"apple_push":{"alert":"by alias"}}}"#
+        #expect(try await call(world, "/messages/send", send).status == 201)
+        let identify = #"{"aliases_to_identify":[{"external_id":"hong","user_alias":\#(alias)}]}"#
+        for _ in 0..<400 where try await alerts(world, 1).isEmpty { try await Task.sleep(for: .milliseconds(25)) }
+        #expect(try await call(world, "/users/identify", identify).json?["aliases_processed"] == 1)
+        let again = #"{"external_user_ids":["hong"],"messages":{"apple_push":{"alert":"by id"}}}"#
+        #expect(try await call(world, "/messages/send", again).status == 201)
+        for _ in 0..<400 where try await alerts(world, 1).count < 2 { try await Task.sleep(for: .milliseconds(25)) }
+        #expect(try await alerts(world, 1).sorted() == ["by alias", "by id"])
+        let asked = try await call(world, "/users/export/ids", #"{"user_aliases":[\#(alias)]}"#)
+        let user = asked.json?["users"]?.array?.first
+        #expect(user?["external_id"] == "hong" && user?["custom_attributes"] == ["city": "Seoul"])
+        #expect(user?["push_tokens"]?.array?.first?["token"] == .string(Self.token(1)))
+        #expect(try await call(world, "/users/delete", #"{"external_ids":["hong","x"]}"#).json?["deleted"] == 1)
+        let rest = try await world.value(
+            "SELECT count(*)::text AS value FROM gateway.identity WHERE vendor = 'braze' AND user_id IS NOT NULL"
+        )
+        #expect(rest == "0")
+        let audited = try await world.value(
+            "SELECT count(*)::text AS value FROM gateway.audit WHERE subject = 'user hong' AND action = 'erase'"
+        )
+        #expect(audited == "1")
+    }
+
+    /// Who wants no pushes gets none.
+    private func refusesSubscription(_ world: World) async throws {
+        func track(_ state: String) async throws {
+            let body =
+                #"{"attributes":[{"external_id":"kim","push_subscribe":"\#(state)","push_tokens":[{"app_id":"a","token":"\#(Self.token(2))"}]}]}"#
+            #expect(try await call(world, "/users/track", body).status == 201)
+        }
+        func send(_ text: String) async throws {
+            let body = #"{"external_user_ids":["kim"],"messages":{"apple_push":{"alert":"\#(text)"}}}"#
+            #expect(try await call(world, "/messages/send", body).status == 201)
+        }
+        try await track("unsubscribed")
+        try await send("unwanted")
+        try await track("opted_in")
+        try await send("wanted")
+        for _ in 0..<400 where try await alerts(world, 2).isEmpty { try await Task.sleep(for: .milliseconds(25)) }
+        #expect(try await alerts(world, 2) == ["wanted"])
+    }
+
+    // MARK: By somebody else
+
+    /// PyPI's `braze-client`: only its address and its key are another.
+    @Test func somebodyElsesClientWorks() async throws {
+        try await withBraze { world in
+            let python = try await PythonClient(world, installing: "braze-client==2.3.3")
+            let campaign = #"{"name":"W","variations":[{"message_variation_id":"v","apple_push":{"alert":"Hi"}}]}"#
+            let path = "/v1/campaigns/winter?app=shop&vendor=braze"
+            #expect(try await call(world, path, campaign, method: .PUT, key: world.apiKey).status == 201)
+            let result = try await python.run(
+                script: "braze_users",
+                [world.http.base, "winter"],
+                environment: ["BRAZE_KEY": Self.key]
+            )
+            #expect(result.status == 0, "\(result.log)")
+            var answers: [String: JSON] = [:]
+            for line in result.log.split(separator: "\n") {
+                let answer = try JSONParser.parse(String(line))
+                answers[answer["name"]?.string ?? ""] = answer
+            }
+            func answer(_ name: String) -> JSON? { answers[name]?["answer"] }
+            for name in ["part", "repeat"] {
+                // Two attributes, one event of two, one purchase.
+                #expect(answer(name)?["success"] == false && answer(name)?["status_code"] == 201, "\(result.log)")
+                #expect(answer(name)?["attributes_processed"] == 2 && answer(name)?["events_processed"] == 1)
+                #expect(answer(name)?["errors"]?.array?.first?["index"] == 1)
+            }
+            #expect(answers["none"]?["error"]?.string?.contains("Valid data must be provided") == true)
+            let user = answer("export")?["users"]?.array?.first
+            #expect(user?["first_name"] == "Mina" && user?["custom_attributes"] == ["loyalty": 5], "\(result.log)")
+            #expect(user?["custom_events"]?.array?.first?["count"] == 1)
+            #expect(answer("export")?["invalid_user_ids"] == ["stranger"])
+            let custom: JSON = ["external_id": "p-1", "custom_attributes": ["loyalty": 5]]
+            #expect(answer("fields")?["users"] == [custom])
+            #expect(answers["email"]?["error"]?.string?.contains("not available") == true)
+            #expect(answer("delete")?["deleted"] == 1 && answer("delete")?["success"] == true)
+            #expect(answer("gone")?["users"] == [["external_id": "p-2"]])
+            #expect(answer("schedule")?["schedule_id"]?.string?.isEmpty == false, "\(result.log)")
+            #expect(answers["campaign"]?["error"]?.string?.contains("Invalid Campaign ID") == true)
+            #expect(answer("older")?["success"] == true, "\(result.log)")
+            #expect(answers["stranger"]?["error"]?.string?.contains("Invalid API Key") == true)
+        }
+    }
+}
