@@ -59,6 +59,7 @@ struct CaptureTests {
             for vendor in ["rationalowl", "ipns", "upmc"] { ids[vendor] = try await start(world, vendor) }
             try await calls(world)
             try await self.ipns(world, try #require(ids["ipns"]))
+            try await archive(world, try #require(ids["ipns"]))
             try await upmc(world, try #require(ids["upmc"]))
             try await rationalOwl(world, try #require(ids["rationalowl"]))
             try await stops(world, try #require(ids["ipns"]))
@@ -144,6 +145,23 @@ struct CaptureTests {
         #expect(printed.log.contains("POST /pushApp/installApp"))
     }
 
+    /// The file for a browser's network panel: every exchange, none of them readable that was not.
+    private func archive(_ world: World, _ id: String) async throws {
+        let printed = try await world.command(["capture", "show", id, "--har"])
+        try #require(printed.status == 0, "\(printed.log)")
+        let entries = try JSONParser.parse(printed.log)["log"]?["entries"]?.array ?? []
+        expectMasked(entries)
+        try #require(entries.count == 2)
+        #expect(
+            entries[1]["request"]?["url"] == "http://gateway.invalid/ipns/v2/regist/%3Chex%2064%3E?pw=%3Csecret%204%3E"
+        )
+        #expect(entries[0]["response"]?["content"]?["text"]?.string?.contains(#""RT":"0000""#) == true)
+        let rest = try await world.command(["capture", "show", id, "--har", "--after", "1"])
+        #expect(try JSONParser.parse(rest.log)["log"]?["entries"]?.array?.count == 1)
+        let both = try await world.command(["capture", "show", id, "--har", "--json"])
+        #expect(both.status == 2 && both.log.contains("exclude"))
+    }
+
     private func stops(_ world: World, _ id: String) async throws {
         let stopped = try await world.command(["capture", "stop", id])
         #expect(stopped.status == 0 && stopped.log.contains("stopped"))
@@ -158,8 +176,14 @@ struct CaptureTests {
         #expect(try await world.native("GET", "/v1/captures").status == 403)
         let made = try await world.command(["key", "create", "--tenant", "acme", "--name", "boss", "--scopes", "admin"])
         let key = try #require(made.log.split(separator: "\n").map(String.init).first { $0.hasPrefix("pgw_") })
-        func call(_ method: String, _ path: String, _ body: JSON? = nil) async throws -> HTTPCaller.Answer {
-            try await world.http.call(method, path, body, bearer: key)
+        func call(
+            _ method: String,
+            _ path: String,
+            _ body: JSON? = nil,
+            once: String? = nil
+        ) async throws -> HTTPCaller.Answer {
+            let headers = once.map { ["idempotency-key": $0] } ?? [:]
+            return try await world.http.call(method, path, body, headers: headers, bearer: key)
         }
         #expect(try await call("GET", "/v1/captures").json?["captures"]?.array?.count == 3)
         let page = try await call("GET", "/v1/captures/\(id)?limit=2").json
@@ -169,9 +193,16 @@ struct CaptureTests {
         #expect(try await call("POST", "/v1/captures", ["app": "shop", "vendor": "upmc"]).status == 422)
         #expect(try await call("POST", "/v1/captures", ["app": "shop", "vendor": "braze"]).status == 404)
         #expect(try await call("POST", "/v1/captures/\(id)/stop").json?["state"] == "stopped")
-        let again = try await call("POST", "/v1/captures", ["app": "shop", "vendor": "upmc", "minutes": 1])
+        let order: JSON = ["app": "shop", "vendor": "upmc", "minutes": 1]
+        let again = try await call("POST", "/v1/captures", order, once: "start-1")
         #expect(again.status == 201 && again.json?["state"] == "running")
-        #expect(try await call("DELETE", "/v1/captures/\(id)").status == 204)
+        let repeated = try await call("POST", "/v1/captures", order, once: "start-1")
+        #expect(repeated.status == 201 && repeated.json == again.json && repeated.json != nil)
+        #expect(
+            try await call("POST", "/v1/captures", ["app": "shop", "vendor": "ipns"], once: "start-1").status == 409
+        )
+        for _ in 0..<2 { #expect(try await call("DELETE", "/v1/captures/\(id)", once: "remove-1").status == 204) }
+        #expect(try await call("DELETE", "/v1/captures/\(id)").status == 404)
         #expect(try await call("GET", "/v1/captures/\(id)").status == 404)
         #expect(try await call("GET", "/v1/captures/nothing").status == 404)
         let audit = try await call("GET", "/v1/audit?limit=1000").json?["entries"]?.array ?? []

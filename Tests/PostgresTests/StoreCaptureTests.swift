@@ -1,3 +1,4 @@
+import Commands
 import Foundation
 import Model
 import Testing
@@ -20,8 +21,8 @@ import Testing
         in tenant: TenantID? = nil
     ) async throws -> UUID {
         let outcome = try await store(fixture).start(order, id: UUID(), in: tenant ?? fixture.acme, by: .key("test"))
-        guard case .started(let id) = outcome else { throw StoreError(.failed, "\(outcome)") }
-        return id
+        guard case .done(.started(let facts)) = outcome else { throw StoreError(.failed, "\(outcome)") }
+        return facts.id
     }
 
     private func exchange(_ body: String = "b") -> CapturedExchange {
@@ -110,16 +111,23 @@ import Testing
     @Test func aTenantHasOneOfABindingAndTenInAll() async throws {
         let fixture = try await StoreFixture.make()
         let store = store(fixture)
-        func start(_ order: CaptureOrder) async throws -> CaptureStart {
+        func start(_ order: CaptureOrder) async throws -> Kept<CaptureStart> {
             try await store.start(order, id: UUID(), in: fixture.acme, by: .key("test"))
         }
         _ = try await started(fixture, order())
-        #expect(try await start(order()) == .running)
-        #expect(try await start(CaptureOrder(app: "nothing", vendor: .ipns)) == .missing)
+        #expect(try await start(order()) == .done(.running))
+        let admin = try await fixture.database.admin()
+        try await admin.script(
+            """
+            INSERT INTO gateway.binding (tenant_id, app_id, vendor, kind, value)
+            SELECT 'acme', 'shop', 'v' || n, 'app', 'key' FROM generate_series(1, 99) n
+            """
+        )
+        #expect(try await start(CaptureOrder(app: "nothing", vendor: .ipns)) == .done(.missing))
         for number in 1..<CaptureLimits.capturesPerTenant {
             _ = try await started(fixture, order(vendor: Vendor("v\(number)")))
         }
-        #expect(try await start(order(vendor: "v99")) == .tooMany)
+        #expect(try await start(order(vendor: "v99")) == .done(.tooMany))
         #expect(try await store.list(in: fixture.acme).count == CaptureLimits.capturesPerTenant)
         #expect(try await store.hasBinding(order(), in: fixture.acme))
         #expect(try await store.hasBinding(order(vendor: .upmc), in: fixture.acme) == false)
@@ -137,7 +145,7 @@ import Testing
         #expect(try await store.exchanges(of: id, in: other, after: 0, limit: 10).isEmpty)
         #expect(try await store.record(exchange(), in: id, of: other) == 0)
         #expect(try await store.stop(id, in: other, by: .key("thief")) == false)
-        #expect(try await store.remove(id, in: other, by: .key("thief")) == false)
+        #expect(try await store.remove(id, in: other, by: .key("thief")) == .done(false))
         // PostgreSQL by itself: a statement that forgets whose rows it wants.
         for table in ["capture", "captured_exchange"] {
             let count = Statement("SELECT count(*) AS n FROM gateway.\(table)")
@@ -177,6 +185,57 @@ import Testing
             ]
         )
         #expect(entries.first?.data?["vendor"] == "rationalowl")
+    }
+
+    private func keep(_ key: String, _ hash: String = "h") -> Keep<CaptureStart> {
+        Keep(IdempotencyKey(key: key, bodyHash: hash)) { start in
+            guard case .started(let facts) = start else { return nil }
+            return KeptAnswer(status: 201, body: Array(facts.id.lowercased.utf8))
+        }
+    }
+
+    // docs/errors.md "Repeating a call".
+    @Test func aRepeatedStartGetsTheFirstAnswerWhateverHasHappenedSince() async throws {
+        let fixture = try await StoreFixture.make()
+        let store = store(fixture)
+        func start(_ keep: Keep<CaptureStart>) async throws -> Kept<CaptureStart> {
+            try await store.start(order(), id: UUID(), in: fixture.acme, by: .key("test"), keeping: keep)
+        }
+        guard case .done(.started(let facts)) = try await start(keep("once")) else {
+            Issue.record("not started")
+            return
+        }
+        let first = Kept<CaptureStart>.repeated(KeptAnswer(status: 201, body: Array(facts.id.lowercased.utf8)))
+        #expect(try await start(keep("once")) == first)
+        #expect(try await start(keep("once", "other body")) == .mismatch)
+        // A refusal keeps nothing: the key serves once the way is free.
+        #expect(try await start(keep("later")) == .done(.running))
+        #expect(try await store.stop(facts.id, in: fixture.acme, by: .key("test")))
+        guard case .done(.started(let second)) = try await start(keep("later")) else {
+            Issue.record("the refusal was kept")
+            return
+        }
+        #expect(second.id != facts.id)
+        let admin = try await fixture.database.admin()
+        try await admin.script("DELETE FROM gateway.binding WHERE tenant_id = 'acme'")
+        #expect(try await start(keep("once")) == first)
+        #expect(try await start(keep("new")) == .done(.missing))
+        #expect(try await store.list(in: fixture.acme).map(\.id) == [second.id, facts.id])
+        let starts = try await fixture.audit.newest(100, in: fixture.acme).filter { $0.action == "start" }
+        #expect(Set(starts.map(\.subject)) == ["capture \(facts.id.lowercased)", "capture \(second.id.lowercased)"])
+        #expect(starts.count == 2)
+    }
+
+    @Test func aRepeatedRemovalIsToldOnce() async throws {
+        let fixture = try await StoreFixture.make()
+        let store = store(fixture)
+        let id = try await started(fixture, order())
+        let keep = Keep<Bool>(IdempotencyKey(key: "gone", bodyHash: "h")) { $0 ? KeptAnswer(status: 204) : nil }
+        for expected in [Kept<Bool>.done(true), .repeated(KeptAnswer(status: 204))] {
+            #expect(try await store.remove(id, in: fixture.acme, by: .key("test"), keeping: keep) == expected)
+        }
+        let removals = try await fixture.audit.newest(100, in: fixture.acme).filter { $0.subject.hasPrefix("capture") }
+        #expect(removals.filter { $0.action == "remove" }.count == 1)
     }
 
     @Test func aWeekAfterItsEndItIsGone() async throws {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Commands
 import Foundation
 import Model
 import Postgres
@@ -75,16 +76,14 @@ struct Capture: AsyncParsableCommand {
                 limits: CaptureLimits(duration: .seconds(minutes * 60), exchangeCount: count),
                 keepsTexts: texts
             )
-            let id = UUID()
-            let (outcome, facts) = try await options.with { store, tenant in
-                let outcome =
-                    try await store.hasBinding(order, in: tenant)
-                    ? try await store.start(order, id: id, in: tenant, by: .command(user: getuid())) : .missing
-                return (outcome, try await store.capture(id, in: tenant))
+            let kept = try await options.with { store, tenant in
+                try await store.start(order, id: UUID(), in: tenant, by: .command(user: getuid()))
             }
-            switch outcome {
-            case .started(let id):
-                guard json, let facts else { return Console.print(id.lowercased) }
+            // Without a repeat key nothing is repeated.
+            guard case .done(let start) = kept else { throw CommandFailure("capture start: not done") }
+            switch start {
+            case .started(let facts):
+                guard json else { return Console.print(facts.id.lowercased) }
                 Console.print(CaptureShapes.facts(facts))
             case .missing: throw CommandFailure("capture start: app '\(app)' has no binding of '\(vendor)'")
             case .running: throw CommandFailure("capture start: one of this binding runs already; stop it first")
@@ -135,37 +134,51 @@ struct Capture: AsyncParsableCommand {
     struct Show: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Print what was captured.",
-            discussion: "With --json one line of JSON per exchange; --after goes on behind a number."
+            discussion: """
+                With --json one line of JSON per exchange; --after goes on behind a number. With --har a file that the network panel of a \
+                browser opens (HAR 1.2), masked like everything else.
+                """
         )
         @OptionGroup var reference: Reference
         @Option(help: "Only exchanges behind this number.") var after = 0
         @Flag(help: "Print JSON, a line per exchange.") var json = false
+        @Flag(help: "Print a HAR file.") var har = false
         @OptionGroup var options: Options
+
+        func validate() throws {
+            guard !json || !har else { throw ValidationError("--json and --har exclude each other") }
+        }
 
         func run() async throws {
             try await options.with { store, tenant in
                 let facts = try await reference.find(store, tenant)
-                if !json {
-                    Console.print(
-                        "\(facts.vendor) of \(facts.app): \(CaptureShapes.state(facts)), "
-                            + "\(facts.exchangeCount) of \(facts.exchangeLimit) exchanges, "
-                            + "\(facts.byteCount) of \(facts.byteLimit) bytes\n"
-                    )
-                }
+                if let head = head(facts) { Console.print(head) }
                 var last = max(0, after)
+                var isFirst = true
                 while true {
                     let page = try await store.exchanges(of: facts.id, in: tenant, after: last, limit: Self.pageSize)
                     for exchange in page {
-                        Console.print(
-                            json
-                                ? JSONWriter.text(CaptureShapes.exchange(exchange))
-                                : CaptureShapes.page(exchange) + "\n"
-                        )
+                        Console.print(text(exchange, isFirst: isFirst))
+                        isFirst = false
                         last = exchange.sequence
                     }
-                    if page.count < Self.pageSize { return }
+                    if page.count < Self.pageSize { break }
                 }
+                if har { Console.print(CaptureArchive.closing) }
             }
+        }
+
+        private func head(_ facts: CaptureFacts) -> String? {
+            if har { return CaptureArchive.opening(of: facts.id, vendor: facts.vendor, app: facts.app) }
+            if json { return nil }
+            return "\(facts.vendor) of \(facts.app): \(CaptureShapes.state(facts)), "
+                + "\(facts.exchangeCount) of \(facts.exchangeLimit) exchanges, "
+                + "\(facts.byteCount) of \(facts.byteLimit) bytes\n"
+        }
+
+        private func text(_ exchange: CapturedExchange, isFirst: Bool) -> String {
+            if har { return CaptureArchive.entry(exchange, isFirst: isFirst) }
+            return json ? JSONWriter.text(CaptureShapes.exchange(exchange)) : CaptureShapes.page(exchange) + "\n"
         }
 
         /// 50 exchanges, some 2 MiB at most in memory.

@@ -1,3 +1,4 @@
+import Commands
 import FoundationEssentials
 import Hummingbird
 import Model
@@ -14,13 +15,7 @@ extension NativeAPI {
             let found = try await asked { () async throws(StoreError) in try await captureStore.list(in: call.tenant) }
             return .json(["captures": .array(found.map(CaptureShapes.facts))])
         case 2 where method == .get: return try await showCapture(call)
-        case 2 where method == .delete:
-            let id = try captureID(call)
-            let isRemoved = try await asked { () async throws(StoreError) in
-                try await captureStore.remove(id, in: call.tenant, by: call.actor)
-            }
-            guard isRemoved else { throw .notFound(Self.noCapture) }
-            return Response(status: .noContent)
+        case 2 where method == .delete: return try await removeCapture(call)
         case 3 where method == .post && call.segments[2] == "stop":
             let id = try captureID(call)
             _ = try await asked { () async throws(StoreError) in
@@ -47,7 +42,8 @@ extension NativeAPI {
     }
 
     private func startCapture(_ call: Call) async throws(Problem) -> Response {
-        var fields = try await fields(call).fields
+        var (fields, bytes) = try await fields(call)
+        let key = try repeatKey(call, bytes)
         let app = AppID(try fields.requiredText("app", limit: 128))
         let vendor = Vendor(try fields.requiredText("vendor", limit: 64))
         let minutes = try fields.integer("minutes", in: 1...1440) ?? 15
@@ -60,17 +56,39 @@ extension NativeAPI {
         )
         try fields.finish()
         let id = identifiers.uuid(at: clock.now())
-        let outcome = try await asked { () async throws(StoreError) -> CaptureStart in
-            guard try await captureStore.hasBinding(order, in: call.tenant) else { return .missing }
-            return try await captureStore.start(order, id: id, in: call.tenant, by: call.actor)
-        }
-        switch outcome {
-        case .started(let id): return .json(CaptureShapes.facts(try await capture(id, call)), status: .created)
+        return try await act(
+            once: key,
+            refused: { Self.refusal(of: $0, order) },
+            answer: { (start: CaptureStart) in
+                guard case .started(let facts) = start else { return nil }
+                return .json(CaptureShapes.facts(facts), status: 201)
+            },
+            { (keep) async throws(StoreError) in
+                try await captureStore.start(order, id: id, in: call.tenant, by: call.actor, keeping: keep)
+            }
+        )
+    }
+
+    private static func refusal(of start: CaptureStart, _ order: CaptureOrder) -> Problem {
+        switch start {
+        case .started: .unavailable(5)
         case .missing:
-            throw .notFound("app '\(app.rawValue.prefix(64))' has no binding of '\(vendor.rawValue.prefix(64))'")
-        case .running: throw .invalid("vendor", "a capture of this binding runs already; stop it first")
-        case .tooMany: throw .invalid("app", "at most \(CaptureLimits.capturesPerTenant) captures; remove one first")
+            .notFound("app '\(order.app.rawValue.prefix(64))' has no binding of '\(order.vendor.rawValue.prefix(64))'")
+        case .running: .invalid("vendor", "a capture of this binding runs already; stop it first")
+        case .tooMany: .invalid("app", "at most \(CaptureLimits.capturesPerTenant) captures; remove one first")
         }
+    }
+
+    private func removeCapture(_ call: Call) async throws(Problem) -> Response {
+        let id = try captureID(call)
+        return try await act(
+            once: try repeatKey(call),
+            missing: Self.noCapture,
+            answer: { (isRemoved: Bool) in isRemoved ? KeptAnswer(status: 204) : nil },
+            { (keep) async throws(StoreError) in
+                try await captureStore.remove(id, in: call.tenant, by: call.actor, keeping: keep)
+            }
+        )
     }
 
     private func showCapture(_ call: Call) async throws(Problem) -> Response {

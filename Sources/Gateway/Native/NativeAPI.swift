@@ -233,6 +233,18 @@ struct NativeAPI: Sendable {
         answer: @escaping @Sendable (Result) -> KeptAnswer?,
         _ act: (Keep<Result>?) async throws(StoreError) -> Kept<Result>
     ) async throws(Problem) -> Response {
+        try await self.act(once: key, refused: { _ in .notFound(missing) }, answer: answer, act)
+    }
+
+    /// The same, for an act that is refused for more than one reason: `refused` says which, where `answer` has none.
+    ///
+    /// - Throws: `Problem`.
+    func act<Result: Sendable>(
+        once key: IdempotencyKey?,
+        refused: (Result) -> Problem,
+        answer: @escaping @Sendable (Result) -> KeptAnswer?,
+        _ act: (Keep<Result>?) async throws(StoreError) -> Kept<Result>
+    ) async throws(Problem) -> Response {
         let outcome = try await asked { () async throws(StoreError) in
             try await repeatingConflicts { () async throws(StoreError) in
                 try await act(key.map { Keep($0, answer: answer) })
@@ -240,7 +252,7 @@ struct NativeAPI: Sendable {
         }
         switch outcome {
         case .done(let result):
-            guard let answer = answer(result) else { throw .notFound(missing) }
+            guard let answer = answer(result) else { throw refused(result) }
             return .kept(answer)
         case .repeated(let first): return .kept(first)
         case .mismatch: throw .conflict

@@ -54,8 +54,8 @@ package struct CaptureOrder: Sendable, Hashable {
 
 /// What became of the wish to start one.
 package enum CaptureStart: Sendable, Hashable {
-    case started(UUID)
-    /// There is no such app.
+    case started(CaptureFacts)
+    /// There is no such app, or it has no binding of the dialect.
     case missing
     /// One of this binding runs already.
     case running

@@ -1,3 +1,4 @@
+package import Commands
 package import FoundationEssentials
 package import Model
 
@@ -32,10 +33,35 @@ package struct PostgresCaptureStore: Sendable {
         _ order: CaptureOrder,
         id: UUID,
         in tenant: TenantID,
+        by actor: AuditActor,
+        keeping keep: Keep<CaptureStart>? = nil
+    ) async throws(StoreError) -> Kept<CaptureStart> {
+        let isBound = try await hasBinding(order, in: tenant)
+        guard isBound || keep != nil else { return .done(.missing) }
+        let find = CaptureSQL.find(.id(tenant), .uuid(id))
+        // A repeat gets its first answer, although the binding may be gone since.
+        let statements = isBound ? [Self.starting(order, id, in: tenant, by: actor), find] : [find]
+        let data: JSON = [
+            "app": .string(order.app.rawValue), "vendor": .string(order.vendor.rawValue),
+            "seconds": .int(order.limits.duration.milliseconds / 1000), "exchanges": .int(order.limits.exchangeCount),
+            "texts": .bool(order.keepsTexts),
+        ]
+        return try await act(statements, in: tenant, keep) { (results) throws(PostgresError) in
+            try isBound ? Self.outcome(results) : .missing
+        } last: { start in
+            guard case .started = start else { return [] }
+            return Self.told(.start, id, data, by: actor, in: tenant)
+        }
+    }
+
+    private static func starting(
+        _ order: CaptureOrder,
+        _ id: UUID,
+        in tenant: TenantID,
         by actor: AuditActor
-    ) async throws(StoreError) -> CaptureStart {
+    ) -> Statement {
         let limits = order.limits
-        let statement = CaptureSQL.start(
+        return CaptureSQL.start(
             .id(tenant),
             .uuid(id),
             .id(order.app),
@@ -48,22 +74,14 @@ package struct PostgresCaptureStore: Sendable {
             .bool(order.keepsTexts),
             .int32(Int32(clamping: CaptureLimits.capturesPerTenant))
         )
-        let data: JSON = [
-            "app": .string(order.app.rawValue), "vendor": .string(order.vendor.rawValue),
-            "seconds": .int(limits.duration.milliseconds / 1000), "exchanges": .int(limits.exchangeCount),
-            "texts": .bool(order.keepsTexts),
-        ]
-        return try await asStore { () throws(PostgresError) in
-            let transaction = Transaction(tenant: tenant.rawValue, [statement]) { (results) throws(PostgresError) in
-                guard try results.result(0).only().text("outcome") == "started" else { return .commit }
-                return Self.told(.start, id, data, by: actor, in: tenant)
-            }
-            switch try await call.run(transaction).result(0).only().text("outcome") {
-            case "started": return .started(id)
-            case "running": return .running
-            case "tooMany": return .tooMany
-            default: return .missing
-            }
+    }
+
+    private static func outcome(_ results: [ResultSet]) throws(PostgresError) -> CaptureStart {
+        switch try results.result(0).only().text("outcome") {
+        case "started": .started(try facts(try results.result(1).only()))
+        case "running": .running
+        case "tooMany": .tooMany
+        default: .missing
         }
     }
 
@@ -71,14 +89,20 @@ package struct PostgresCaptureStore: Sendable {
     ///
     /// - Throws: `StoreError`.
     package func stop(_ id: UUID, in tenant: TenantID, by actor: AuditActor) async throws(StoreError) -> Bool {
-        try await change(CaptureSQL.stop(.id(tenant), .uuid(id)), .stop, id, in: tenant, by: actor)
+        let kept = try await change(CaptureSQL.stop(.id(tenant), .uuid(id)), .stop, id, in: tenant, by: actor, nil)
+        return kept == .done(true)
     }
 
     /// Removes one with all that it holds; false when there is none.
     ///
     /// - Throws: `StoreError`.
-    package func remove(_ id: UUID, in tenant: TenantID, by actor: AuditActor) async throws(StoreError) -> Bool {
-        try await change(CaptureSQL.remove(.id(tenant), .uuid(id)), .remove, id, in: tenant, by: actor)
+    package func remove(
+        _ id: UUID,
+        in tenant: TenantID,
+        by actor: AuditActor,
+        keeping keep: Keep<Bool>? = nil
+    ) async throws(StoreError) -> Kept<Bool> {
+        try await change(CaptureSQL.remove(.id(tenant), .uuid(id)), .remove, id, in: tenant, by: actor, keep)
     }
 
     private func change(
@@ -86,14 +110,30 @@ package struct PostgresCaptureStore: Sendable {
         _ action: AuditAction,
         _ id: UUID,
         in tenant: TenantID,
-        by actor: AuditActor
-    ) async throws(StoreError) -> Bool {
+        by actor: AuditActor,
+        _ keep: Keep<Bool>?
+    ) async throws(StoreError) -> Kept<Bool> {
+        try await act([statement], in: tenant, keep) { (results) throws(PostgresError) in
+            try results.result(0).first != nil
+        } last: { isDone in
+            isDone ? Self.told(action, id, nil, by: actor, in: tenant) : []
+        }
+    }
+
+    /// One transaction, under a repeat key or without; `last` ends it.
+    private func act<Result: Sendable>(
+        _ statements: [Statement],
+        in tenant: TenantID,
+        _ keep: Keep<Result>?,
+        _ read: @escaping @Sendable ([ResultSet]) throws(PostgresError) -> Result,
+        last: @escaping @Sendable (Result) -> [Statement]
+    ) async throws(StoreError) -> Kept<Result> {
         try await asStore { () throws(PostgresError) in
-            let transaction = Transaction(tenant: tenant.rawValue, [statement]) { (results) throws(PostgresError) in
-                guard try results.result(0).first != nil else { return .commit }
-                return Self.told(action, id, nil, by: actor, in: tenant)
+            if let keep { return try await KeptAct(statements, keep, read: read, last: last).run(on: call, in: tenant) }
+            let transaction = Transaction(tenant: tenant.rawValue, statements) { (results) throws(PostgresError) in
+                Step(last(try read(results)))
             }
-            return try await call.run(transaction).result(0).first != nil
+            return .done(try read(try await call.run(transaction)))
         }
     }
 
@@ -103,9 +143,9 @@ package struct PostgresCaptureStore: Sendable {
         _ data: JSON?,
         by actor: AuditActor,
         in tenant: TenantID
-    ) -> Step {
+    ) -> [Statement] {
         let record = AuditRecord(action, "capture \(id.lowercased)", data: data)
-        return Step([[record].written(by: actor, in: tenant), ProvisioningSQL.notify()])
+        return [[record].written(by: actor, in: tenant), ProvisioningSQL.notify()]
     }
 
     /// A tenant's captures, newest first.

@@ -8,15 +8,23 @@ struct KeptAct<Result: Sendable>: Sendable {
     private let statements: [Statement]
     private let keep: Keep<Result>
     private let read: @Sendable ([ResultSet]) throws(PostgresError) -> Result
+    private let last: @Sendable (Result) -> [Statement]
 
+    /// - Parameters:
+    ///   - statements: the act.
+    ///   - keep: the key, and what is kept under it.
+    ///   - read: what the act's results say.
+    ///   - last: what ends the transaction, such as a line of the audit.
     init(
         _ statements: [Statement],
         _ keep: Keep<Result>,
-        read: @escaping @Sendable ([ResultSet]) throws(PostgresError) -> Result
+        read: @escaping @Sendable ([ResultSet]) throws(PostgresError) -> Result,
+        last: @escaping @Sendable (Result) -> [Statement] = { _ in [] }
     ) {
         self.statements = statements
         self.keep = keep
         self.read = read
+        self.last = last
     }
 
     /// - Throws: `PostgresError`.
@@ -42,8 +50,11 @@ struct KeptAct<Result: Sendable>: Sendable {
         return Transaction(tenant: tenant.rawValue, [find]) { (found) throws(PostgresError) in
             guard try found.result(0).only().text("outcome") == "new" else { return .commit }
             return Step(statements) { (results) throws(PostgresError) in
-                guard let answer = keep.answer(try read(results)) else { return .commit }
-                return Step([try Self.kept(answer, under: keep.key, in: tenant)])
+                let result = try read(results)
+                let kept = try keep.answer(result).map { (answer) throws(PostgresError) in
+                    try Self.kept(answer, under: keep.key, in: tenant)
+                }
+                return Step((kept.map { [$0] } ?? []) + last(result))
             }
         }
     }

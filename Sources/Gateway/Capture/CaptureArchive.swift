@@ -1,0 +1,104 @@
+import Foundation
+import Model
+import Postgres
+
+/// A capture as an HTTP archive (HAR 1.2), which the network panels of browsers open. Source: "HTTP Archive (HAR) format", W3C Web Performance,
+/// 2012-08-14; read 2026-11.
+///
+/// Written in three parts, so that no more than a page of exchanges is in memory. What the archive demands and a capture does not keep says so: the
+/// host is `gateway.invalid` (RFC 2606), the HTTP version `unknown`, times are 0, a status has no text. Everything stays masked as it stands in the capture.
+enum CaptureArchive {
+    private static let host = "http://gateway.invalid"
+    private static let hidden = "<hidden>"
+
+    /// Everything before the first entry.
+    static func opening(of id: UUID, vendor: Vendor, app: AppID) -> String {
+        let creator: JSON = ["name": "push-gateway", "version": .string(GatewayVersion.text)]
+        let comment =
+            "capture \(id.lowercased) of \(vendor) of \(app), masked: host, HTTP version and durations are not kept"
+        return #"{"log":{"version":"1.2","creator":\#(JSONWriter.text(creator)),"comment":"#
+            + "\(JSONWriter.text(.string(comment))),\"entries\":["
+    }
+
+    static let closing = "]}}"
+
+    /// One exchange, behind a comma unless it is the first.
+    static func entry(_ exchange: CapturedExchange, isFirst: Bool) -> String {
+        (isFirst ? "" : ",") + JSONWriter.text(entry(exchange))
+    }
+
+    static func entry(_ exchange: CapturedExchange) -> JSON {
+        let reason = exchange.reason.map { ": \($0)" } ?? ""
+        return [
+            "startedDateTime": .string(time(exchange.at)), "time": 0, "request": request(exchange),
+            "response": response(exchange), "cache": [:], "timings": ["send": 0, "wait": 0, "receive": 0],
+            "comment": .string("#\(exchange.sequence) \(exchange.outcome.rawValue)\(reason) (\(exchange.route))"),
+        ]
+    }
+
+    private static func request(_ exchange: CapturedExchange) -> JSON {
+        let headers = (exchange.headers.array ?? []).map { header -> JSON in
+            ["name": header["name"] ?? "", "value": .string(header["value"]?.string ?? hidden)]
+        }
+        let query = pairs(exchange.query)
+        var request: JSONObject = [
+            "method": .string(exchange.method), "url": .string(url(exchange.path, query)), "httpVersion": "unknown",
+            "cookies": [], "headers": .array(headers),
+            "queryString": .array(query.map { ["name": .string($0.name), "value": .string($0.value)] }),
+        ]
+        if exchange.bodyBytes > 0 {
+            let type = (exchange.headers.array ?? []).first { $0["name"]?.string?.lowercased() == "content-type" }
+            request["postData"] = [
+                "mimeType": .string(type?["value"]?.string ?? ""), "text": .string(exchange.body),
+            ]
+        }
+        // -1: not known. The size is the body's as it came; its text is what the mask left of it.
+        request["headersSize"] = -1
+        request["bodySize"] = .int(exchange.bodyBytes)
+        return .object(request)
+    }
+
+    private static func response(_ exchange: CapturedExchange) -> JSON {
+        let type = exchange.answerType ?? ""
+        return [
+            "status": .int(exchange.status), "statusText": "", "httpVersion": "unknown", "cookies": [],
+            "headers": exchange.answerType == nil ? [] : [["name": "Content-Type", "value": .string(type)]],
+            "content": [
+                "size": .int(exchange.answerBytes), "mimeType": .string(type), "text": .string(exchange.answer),
+            ], "redirectURL": "", "headersSize": -1, "bodySize": .int(exchange.answerBytes),
+        ]
+    }
+
+    /// A masked query is a decoded form; a field that its mask left without a name is a value alone.
+    private static func pairs(_ query: String?) -> [(name: String, value: String)] {
+        guard let query, !query.isEmpty else { return [] }
+        return query.split(separator: "&").map { field in
+            let pair = field.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            return (String(pair.first ?? ""), pair.count == 2 ? String(pair[1]) : "")
+        }
+    }
+
+    /// Masks have characters that no URL has; panels read it as a URL.
+    private static func url(_ path: String, _ query: [(name: String, value: String)]) -> String {
+        let fields = query.map { "\(encoded($0.name))=\(encoded($0.value))" }.joined(separator: "&")
+        let segments = path.split(separator: "/", omittingEmptySubsequences: false).map { encoded(String($0)) }
+        return host + (path.hasPrefix("/") ? "" : "/") + segments.joined(separator: "/")
+            + (fields.isEmpty ? "" : "?\(fields)")
+    }
+
+    /// RFC 3986 §2.3: what needs no escape anywhere.
+    private static let unreserved = CharacterSet(
+        charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
+    )
+
+    private static func encoded(_ text: String) -> String {
+        text.addingPercentEncoding(withAllowedCharacters: unreserved) ?? ""
+    }
+
+    /// ISO 8601 with milliseconds, in UTC.
+    private static func time(_ time: Timestamp) -> String {
+        Date(timeIntervalSince1970: Double(time.milliseconds) / 1000).formatted(
+            Date.ISO8601FormatStyle(includingFractionalSeconds: true)
+        )
+    }
+}
