@@ -159,7 +159,7 @@ import Testing
             ),
             tenant: nil
         ).only()
-        #expect(try row.text("s") == "3min" && row.text("l") == "10s" && row.text("i") == "30s")
+        #expect(try row.text("s") == "3min" && row.text("l") == "2min" && row.text("i") == "30s")
         #expect(try row.text("a") == "push-gateway" && row.text("c") == "local" && row.text("z") == "UTC")
     }
 

@@ -19,6 +19,8 @@ enum TestCluster {
     static func configuration(_ connectionString: String) -> PostgresConfiguration {
         var configuration = PostgresConfiguration(connectionString)
         configuration.connectTimeout = .seconds(60)
+        // A hundred copies of one template share its lock; a session that starts in it queues between them, and the copies behind it wait for all before.
+        configuration.lockTimeout = .seconds(120)
         configuration.batchTimeout = .seconds(120)
         configuration.statementTimeout = .seconds(180)
         return configuration
