@@ -100,6 +100,8 @@ package enum StoreStatement: Sendable, Hashable {
     case putMedia(hash: String, contentType: String, bytes: [UInt8], at: Timestamp)
     /// The bytes of `media` when it belongs to that message of that app. → `.media`
     case media(AppScope, MessageID, media: String)
+    /// The bytes of the image of the message with that number in the dialect, if its data name that owner. → `.media`
+    case ownMedia(AppScope, number: String, owner: String)
 
     // Histories. The caller is found first; to one that is not registered each answers with nothing.
     /// What was sent to the device itself and is shown counts as received, unless the page is only looked at. → `.inbox`

@@ -97,6 +97,35 @@ final class ProvisioningReaderTests {
         #expect(throws: ProvisioningProblem.self) { try hub(fields) }
     }
 
+    private static let rule = "keys: [ { name: a, valueEnv: ACME_KEY, rights: [send] } ]"
+
+    // The tutorials' back end: its passwords are secrets, its prefix is a key of the binding.
+    @Test func aHubIsReadWithItsAppBackend() throws {
+        let image = String(repeating: "Ab", count: 32)
+        let backend =
+            "prefix: Site, users: [ { name: mina, passwordEnv: ACME_KEY } ], image: \(image), acceptsNames: false"
+        let binding = try #require(try hub("hub: shop, \(Self.rule), appBackend: { \(backend) }"))
+        #expect(binding.keys.map(\.kind) == ["hub", "appbackend"] && binding.keys.map(\.value) == ["shop", "site"])
+        #expect(binding.secrets["user/mina"] == "0123456789abcdef0123")
+        #expect(
+            binding.settings["appBackend"]
+                == ["acceptsNames": .bool(false), "image": .string(image.lowercased())]
+        )
+        let open = try #require(try hub("hub: shop, \(Self.rule), appBackend: { acceptsNames: true }"))
+        #expect(open.keys.map(\.value) == ["shop", "api"])
+    }
+
+    @Test(arguments: [
+        "{}", "{ acceptsNames: false }", "{ acceptsNames: true, more: 1 }", "{ acceptsNames: true, prefix: v1 }",
+        "{ acceptsNames: true, prefix: a/b }", "{ acceptsNames: true, image: abc }",
+        "{ users: [ { name: mina } ] }", "{ users: [ { name: 'mi na', password: x } ] }",
+        "{ users: [ { name: mina, password: x }, { name: mina, password: y } ] }",
+        "{ users: [ { name: mina, password: x, more: 1 } ] }",
+    ])
+    func anAppBackendThatCannotBeIsRefused(_ fields: String) {
+        #expect(throws: ProvisioningProblem.self) { try hub("hub: shop, \(Self.rule), appBackend: \(fields)") }
+    }
+
     private func braze(_ fields: String) throws -> ProvisioningFile.Binding? {
         let file = good.replacingOccurrences(of: "routes: []", with: "  braze: { \(fields) }")
         return try read(file, inline: true).tenants.first?.apps.first?.bindings.first { $0.vendor == .braze }

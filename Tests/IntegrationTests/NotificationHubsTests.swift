@@ -33,7 +33,12 @@ struct NotificationHubsTests {
             "PUT /{hub}/registrations/{id}",
             "DELETE /{hub}/registrations/{id}",
             "GET /{hub}/registrations",
-            "GET /{hub}/tags/{tag}/registrations"
+            "GET /{hub}/tags/{tag}/registrations",
+            "POST /api/register",
+            "PUT /api/register/{id}",
+            "DELETE /api/register/{id}",
+            "GET /api/notifications",
+            "POST /api/notifications"
         )
     ) func anInstallationsLifeAndItsSends() async throws {
         let world = try World()
@@ -54,6 +59,7 @@ struct NotificationHubsTests {
             try await templates(world)
             try await registrations(world)
             try await batches(world)
+            try await appBackend(world)
             try await refusals(world)
         } catch {
             Issue.record(error)
@@ -162,17 +168,23 @@ struct NotificationHubsTests {
                         keys:
                           - { name: DefaultFullSharedAccessSignature, valueEnv: NH_FULL, rights: [listen, send, manage] }
                           - { name: DefaultListenSharedAccessSignature, valueEnv: NH_LISTEN, rights: [listen] }
+                        appBackend:
+                          prefix: Site
+                          users: [{ name: mina, passwordEnv: NH_MINA }, { name: hong, passwordEnv: NH_HONG }]
+                          image: \(Self.imageHash)
 
             """
         try (file + binding).write(toFile: path, atomically: true, encoding: .utf8)
-        let applied = try await world.apply(environment: ["NH_FULL": Self.fullKey, "NH_LISTEN": Self.listenKey])
+        let applied = try await world.apply(environment: [
+            "NH_FULL": Self.fullKey, "NH_LISTEN": Self.listenKey, "NH_MINA": "a secret of mina's", "NH_HONG": "gildong",
+        ])
         try #require(applied.status == 0, "\(applied.log)")
         // Contract §7.7: an unknown hub is 404 in the vendor's shape; a running gateway follows within a second.
         try await eventually("the binding is served") {
             try await call(world, .GET, "/installations/x").text.contains("Installation not found")
         }
         let stored = try await world.value(
-            "SELECT settings::text AS value FROM gateway.binding WHERE vendor = 'notificationhubs'"
+            "SELECT string_agg(settings::text, ',') AS value FROM gateway.binding WHERE vendor = 'notificationhubs'"
         )
         #expect(!stored.contains(Self.fullKey), "keys are sealed")
     }

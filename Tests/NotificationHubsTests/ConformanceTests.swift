@@ -30,6 +30,10 @@ struct ConformanceTests {
             Mount.request(.get, "/hub1/registrations", query: "$filter=ChannelUri+eq+'\(Fixture.token)'&$top=5"),
             Mount.request(.get, "/hub1/registrations/1-2-1"), Mount.request(.delete, "/hub1/registrations/1-2-1"),
             Mount.request(.get, "/hub1/tags/seoul/registrations"), BatchTests.request(BatchTests.body()),
+            BackendTests.documented("register.request.txt"), BackendTests.documented("put.request.txt"),
+            BackendTests.documented("push.request.txt"), BackendTests.documented("image.request.txt"),
+            BackendTests.request(.delete, "/api/register/\(BackendTests.id)"),
+            BackendTests.request(.post, "/backend/api/notifications", #"{"message":"Look","type":"img"}"#),
         ]
     }
 
@@ -49,7 +53,9 @@ struct ConformanceTests {
     }
 
     private static func route(_ path: String) -> String {
-        switch path.split(separator: "/").dropFirst().first {
+        if path.hasPrefix("/backend") { return "hubs.backend" }
+        if path.hasPrefix("/api") { return path.contains("register") ? "hubs.register" : "hubs.notification" }
+        return switch path.split(separator: "/").dropFirst().first {
         case "installations": "hubs.installation"
         case "messages": "hubs.message"
         case "registrations": "hubs.registration"
@@ -115,6 +121,7 @@ enum Shape {
     private static let failures: Set = [400, 401, 404, 405, 408, 410, 412, 413, 429, 503]
 
     @Sendable static func fault(_ response: VendorResponse, _ request: VendorRequest) -> String? {
+        if request.path.lowercased().contains("/api/") { return site(response, request) }
         if response.status == 403 {
             return response.body.isEmpty && response.header("TrackingId") != nil ? nil : "a 403 with a body"
         }
@@ -145,5 +152,24 @@ enum Shape {
         case (.get, 200): return response.body.isEmpty ? "no body" : nil
         default: return "status \(response.status) of \(request.method)"
         }
+    }
+
+    /// The tutorial's back end (contract §10).
+    private static func site(_ response: VendorResponse, _ request: VendorRequest) -> String? {
+        if response.status == 401, response.header("WWW-Authenticate") == nil { return "no realm" }
+        if [429, 503].contains(response.status), response.header("Retry-After") == nil { return "no Retry-After" }
+        if failures.contains(response.status) {
+            guard response.header("Content-Type") == "application/json; charset=utf-8" else { return "content type" }
+            let body = try? JSONParser.parse(response.body)
+            return body?["Message"]?.string?.isEmpty == false ? nil : "an error without its body: \(response.text)"
+        }
+        guard response.status == 200 else { return "status \(response.status)" }
+        if request.method == .get {
+            return response.header("Content-Type")?.hasPrefix("image/") == true ? nil : "no image"
+        }
+        if request.path.lowercased().contains("register"), request.method == .post {
+            return (try? JSONParser.parse(response.body))?.string == nil ? "no string" : nil
+        }
+        return response.body.isEmpty ? nil : "a body"
     }
 }

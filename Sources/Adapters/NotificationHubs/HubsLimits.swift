@@ -14,6 +14,9 @@ package enum HubsLimits {
     /// 1 KiB of a part's head: it has two lines.
     static let partHeadBytes = 1024
 
+    /// 8 KiB of body of the tutorial's back end: a registration with 60 tags, or a text that fits a payload.
+    static let backendBodyBytes = 8 * 1024
+
     /// 2,048 bytes of path: an id that is longer could not be an index column.
     static let pathBytes = 2048
 
@@ -89,6 +92,8 @@ package enum HubsLimits {
     static let scheduleLead: Duration = .seconds(300)
     static let scheduleAhead: Duration = .seconds(7 * 86_400)
 
+    /// 1,000 users of the tutorial's back end: each is a secret of the binding, unsealed with it.
+    package static let userCount = 1000
     /// 256 rules of access per hub (contract §3.2).
     package static let keyCount = 256
     /// 16 characters of a key at least: it is all that protects a hub.

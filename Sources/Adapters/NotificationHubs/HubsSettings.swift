@@ -38,6 +38,8 @@ package struct HubsSettings: Sendable {
         )
     }
 
+    var backend: BackendSettings { BackendSettings(binding) }
+
     var topic: String? { binding.values[Self.topicKey]?.string }
 
     /// Where its tokens belong; nil: production, and the other when that one does not know them.

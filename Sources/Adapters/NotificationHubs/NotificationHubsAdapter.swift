@@ -9,9 +9,14 @@ package struct NotificationHubsAdapter: VendorAdapter {
     package init() {}
 
     package var vendor: Vendor { .notificationHubs }
-    package var routes: [VendorRoute] { HubCall.routes }
+    package var routes: [VendorRoute] { HubCall.routes + BackendPath.routes }
 
     package func locate(_ request: VendorRequest) throws(AdapterError) -> (BindingKey, Proof) {
+        if let path = try backend(request) {
+            // Who it is, the binding's users say.
+            let key = BindingKey(vendor: vendor, kind: BackendSettings.keyKind, value: path.prefix, host: request.host)
+            return (key, .none)
+        }
         let path = try path(of: request)
         let key = BindingKey(
             vendor: vendor,
@@ -23,8 +28,11 @@ package struct NotificationHubsAdapter: VendorAdapter {
     }
 
     package func decode(_ request: VendorRequest, settings: BindingSettings) throws(AdapterError) -> [Command] {
-        let path = try path(of: request)
         let own = HubsSettings(settings)
+        if let path = try backend(request) {
+            return try BackendRequest(path: path, request: request, settings: own).commands()
+        }
+        let path = try path(of: request)
         try HubGuard(settings: own, path: path).check(request)
         try APIVersion.check(request)
         switch path.call {
@@ -48,6 +56,9 @@ package struct NotificationHubsAdapter: VendorAdapter {
         -> [Command]
     {
         let own = HubsSettings(settings)
+        if let path = BackendPath(request.path) {
+            return try BackendRequest(path: path, request: request, settings: own).sequel(to: replies)
+        }
         switch HubPath(request.path)?.call {
         case .installation(let id) where request.method == .patch:
             return try InstallationRequest(id: id, request: request, settings: own).sequel(to: replies)
@@ -60,12 +71,18 @@ package struct NotificationHubsAdapter: VendorAdapter {
     }
 
     package func encode(_ replies: [Reply], for request: VendorRequest, settings: BindingSettings) -> VendorResponse {
-        HubsResponse(request: request).answer(replies)
+        if let path = BackendPath(request.path) {
+            return BackendResponse(path: path, request: request).answer(replies, settings: HubsSettings(settings))
+        }
+        return HubsResponse(request: request).answer(replies)
     }
 
     package func refuse(_ error: AdapterError, for request: VendorRequest, settings: BindingSettings) -> VendorResponse
     {
-        HubsResponse(request: request).failure(HubsError(error))
+        if let path = BackendPath(request.path) {
+            return BackendResponse(path: path, request: request).failure(error)
+        }
+        return HubsResponse(request: request).failure(HubsError(error))
     }
 
     package var isPersonal: Bool { false }
@@ -85,6 +102,14 @@ package struct NotificationHubsAdapter: VendorAdapter {
     private func message(_ text: String) throws(AdapterError) -> MessageID {
         guard let id = HubMessageID.parse(text) else { throw AdapterError(.notFound, field: HubText.noMessage) }
         return id
+    }
+
+    /// Nil: a call of the data plane.
+    private func backend(_ request: VendorRequest) throws(AdapterError) -> BackendPath? {
+        guard let path = BackendPath(request.path) else { return nil }
+        guard path.call != .unknown else { throw AdapterError(.notFound) }
+        guard path.methods.contains(request.method) else { throw AdapterError(.methodNotAllowed) }
+        return path
     }
 
     private func path(of request: VendorRequest) throws(AdapterError) -> HubPath {

@@ -13,6 +13,15 @@ enum MediaRules {
                 default: nil
                 }
             }
+        case .image(let number, let owner):
+            guard Storable.isKey(number), Storable.isKey(owner) else { return .refused(.unknownMedia) }
+            return Plan(.ownMedia(context.scope, number: number, owner: owner)) { answer in
+                switch answer {
+                case .media(let bytes, let contentType): .media(.bytes(bytes, contentType: contentType))
+                case .noMedia: .refused(.unknownMedia)
+                default: nil
+                }
+            }
         case .store(let bytes, let hash): return store(bytes, hash: hash.lowercased(), context)
         }
     }

@@ -8,13 +8,62 @@ extension ProvisioningReader {
         "v1", "r", "openapi.json", "console",
     ])
 
-    /// The hub's name, which is the first part of every path.
+    /// The hub's name, which is the first part of every path, and the prefix of the tutorial's back end where there is one.
     func hubKeys(_ fields: inout StrictFields) throws(ProvisioningProblem) -> [(kind: String, value: String)] {
         let name = try fields.name("hub").lowercased()
         guard !Self.reserved.contains(where: { $0.lowercased() == name }) else {
             throw ProvisioningProblem(path: "\(fields.path).hub", problem: "'\(name)' is a path of the gateway's own")
         }
-        return [(HubsSettings.keyKind, name)]
+        let hub = (HubsSettings.keyKind, name)
+        guard let value = fields.value(BackendSettings.key) else { return [hub] }
+        var backend = try StrictFields(value, path: "\(fields.path).\(BackendSettings.key)")
+        guard let prefix = try backend.optionalText("prefix")?.lowercased() else {
+            return [hub, (BackendSettings.keyKind, BackendSettings.rootKey)]
+        }
+        guard !prefix.isEmpty, !prefix.contains("/"), !Self.reserved.contains(prefix) else {
+            throw ProvisioningProblem(path: "\(backend.path).prefix", problem: "must be one part of a path of its own")
+        }
+        return [hub, (BackendSettings.keyKind, prefix)]
+    }
+
+    /// The users of the tutorial's back end; what it shows goes among the settings.
+    private func backendSecrets(_ fields: inout StrictFields, _ settings: inout JSONObject) throws(ProvisioningProblem)
+        -> [String: String]
+    {
+        guard let value = fields.value(BackendSettings.key) else { return [:] }
+        let path = "\(fields.path).\(BackendSettings.key)"
+        var backend = try StrictFields(value, path: path)
+        _ = backend.value("prefix")
+        var own = JSONObject()
+        if let acceptsNames = try backend.flag(BackendSettings.namesKey) {
+            own[BackendSettings.namesKey] = .bool(acceptsNames)
+        }
+        own[BackendSettings.messageKey] = try backend.optionalText(BackendSettings.messageKey).map { .string($0) }
+        if let image = try backend.optionalText(BackendSettings.imageKey)?.lowercased() {
+            guard image.utf8.count == 64, image.allSatisfy(\.isHexDigit) else {
+                throw ProvisioningProblem(path: "\(path).image", problem: "must be the hash of PUT /v1/media/{hash}")
+            }
+            own[BackendSettings.imageKey] = .string(image)
+        }
+        var secrets: [String: String] = [:]
+        for (path, value) in try backend.list("users") {
+            var user = try StrictFields(value, path: path)
+            let name = try user.text("name")
+            guard BackendSettings.isName(name), secrets[BackendSettings.secretName(of: name)] == nil else {
+                throw ProvisioningProblem(path: path, problem: "the name cannot be a tag's, or appears twice")
+            }
+            secrets[BackendSettings.secretName(of: name)] = try secret(&user, "password", path)
+            try user.finish()
+        }
+        guard secrets.count <= HubsLimits.userCount else {
+            throw ProvisioningProblem(path: "\(path).users", problem: "may be \(HubsLimits.userCount) at most")
+        }
+        guard !secrets.isEmpty || own[BackendSettings.namesKey] == true else {
+            throw ProvisioningProblem(path: path, problem: "needs users, or acceptsNames: true as in the tutorial")
+        }
+        try backend.finish()
+        settings[BackendSettings.key] = .object(own)
+        return secrets
     }
 
     /// The keys of its rules. Their names and rights go among the settings.
@@ -29,7 +78,7 @@ extension ProvisioningReader {
             throw ProvisioningProblem(path: "\(path).keys", problem: "needs 1 to \(HubsLimits.keyCount) keys")
         }
         var rules = JSONObject()
-        var secrets: [String: String] = [:]
+        var secrets = try backendSecrets(&fields, &settings)
         for (path, value) in list {
             var key = try StrictFields(value, path: path)
             let name = try key.name("name")

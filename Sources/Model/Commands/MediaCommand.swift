@@ -2,8 +2,13 @@
 package enum MediaCommand: Sendable, Hashable {
     /// All of account, message and image must match.
     case fetch(message: String, media: String)
+    /// The image of the message with this number in the call's dialect, whose data name `owner` under `ownerKey`.
+    case image(number: String, owner: String)
     /// Stores bytes under their hash (native API).
     case store(bytes: [UInt8], hash: String)
+
+    /// The key of a content's data that says whose the image is.
+    package static let ownerKey = "owner"
 }
 
 /// What came of a media command.

@@ -198,6 +198,30 @@ package enum CommandStoreContract {
             )
             return findings.list
         },
+        ContractRule("an image is its owner's under its message's number") { world in
+            var findings = Findings()
+            let bytes: [UInt8] = [0xFF, 0xD8, 0xFF, 1, 2, 3]
+            let hash = world.identifiers.sha256(bytes)
+            var message = world.message(to: [])
+            message.slices = []
+            message.content.media = MediaReference(id: world.identifiers.randomHex(byteCount: 16), hash: hash)
+            message.content.data[MediaCommand.ownerKey] = "mina"
+            let put = StoreStatement.putMedia(hash: hash, contentType: "image/jpeg", bytes: bytes, at: world.now())
+            let answers = try await world.commands.run(
+                [put, .accept(message), .sequenceMessage(world.scope, message.id)],
+                in: world.tenant
+            )
+            guard case .number(let number?)? = answers.last else { return ["no number"] }
+            func asked(_ number: String, _ owner: String, in tenant: TenantID) async throws -> StoreAnswer? {
+                try await world.run(.ownMedia(world.scope, number: number, owner: owner), in: tenant)
+            }
+            let found = StoreAnswer.media(bytes: bytes, contentType: "image/jpeg")
+            findings.equal(try await asked(number, "mina", in: world.tenant), found, "the image")
+            findings.equal(try await asked(number, "hong", in: world.tenant), .noMedia, "somebody else")
+            findings.equal(try await asked(number + "9", "mina", in: world.tenant), .noMedia, "another number")
+            findings.equal(try await asked(number, "mina", in: world.otherTenant), .noMedia, "another tenant")
+            return findings.list
+        },
         ContractRule("what is not sent can be canceled once") { world in
             var findings = Findings()
             let identity = try await world.register(world.newKey(), token: world.newToken())?.identity

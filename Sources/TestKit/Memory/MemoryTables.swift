@@ -130,6 +130,7 @@ struct MemoryTables: Sendable {
             .count(control(tenant, scope, message, action, at: at))
         case .putMedia(let hash, let contentType, let bytes, _): putMedia(tenant, hash, contentType, bytes)
         case .media(let scope, let message, let id): medium(tenant, scope, message, id)
+        case .ownMedia(let scope, let number, let owner): ownMedium(tenant, scope, number, owner)
         case .history, .inboxMessage, .poll, .unreceived, .reportNumber, .preferences, .setPreferences, .drawNumbers,
             .number, .numbers, .resolveAliases, .userMessage, .unread:
             runHistory(statement, in: tenant, now: now)
@@ -194,6 +195,13 @@ struct MemoryTables: Sendable {
         return .media(bytes: medium.bytes, contentType: medium.contentType)
     }
 
+    private func ownMedium(_ tenant: TenantID, _ scope: AppScope, _ number: String, _ owner: String) -> StoreAnswer {
+        guard let message = references[Scoped(tenant, ReferenceIndex(scope: scope, reference: number))],
+            let row = messages[Scoped(tenant, message)], let reference = row.message.content.media,
+            row.message.content.data[MediaCommand.ownerKey]?.string == owner
+        else { return .noMedia }
+        return medium(tenant, row.message.scope, message, reference.id)
+    }
 }
 
 extension AppScope {

@@ -13,6 +13,9 @@ enum Mount {
     static let fullKey = "ZmFrZS1rZXktZm9yLXRlc3RzLW9ubHktMDEyMzQ1Njc="
     static let listenKey = "bGlzdGVuLW9ubHkta2V5LWZvci10ZXN0cw=="
 
+    /// The hash of the tutorial's image.
+    static let image = String(repeating: "0f", count: 32)
+
     static let settings: BindingSettings = {
         let rules: JSONObject = [
             "DefaultFullSharedAccessSignature": ["listen", "send", "manage"],
@@ -21,13 +24,16 @@ enum Mount {
         var settings = BindingSettings(
             tenant: "acme",
             app: "shop",
-            values: ["hubId": "hub1", "rules": .object(rules), "topic": "com.example.app"]
+            values: [
+                "hubId": "hub1", "rules": .object(rules), "topic": "com.example.app",
+                "appBackend": ["acceptsNames": true, "image": .string(image)],
+            ]
         )
         settings.secrets = [
             "primary/DefaultFullSharedAccessSignature": Array(fullKey.utf8),
             "primary/DefaultListenSharedAccessSignature": Array(listenKey.utf8),
             "secondary/DefaultListenSharedAccessSignature": Array("the key that comes next".utf8),
-            "primary/Sender": Array("only for sending, ever".utf8),
+            "primary/Sender": Array("only for sending, ever".utf8), "user/hong": Array("gildong".utf8),
         ]
         return settings
     }()

@@ -40,6 +40,9 @@ struct HubsPayload {
     /// - Throws: `AdapterError(.tooLarge)`.
     func encoded() throws(AdapterError) -> PushPayload {
         let content = notification.content
+        if notification.origin == .notificationHubs, let rich = RichPush.payload(notification) {
+            return try push(JSONWriter.bytes(.object(rich)), .background, nil)
+        }
         guard let raw = content.raw else { return try push(JSONWriter.bytes(.object(document)), nil, nil) }
         // Of another dialect: its data is its caller's.
         guard notification.origin == .notificationHubs else { return try push(JSONWriter.bytes(raw), nil, nil) }

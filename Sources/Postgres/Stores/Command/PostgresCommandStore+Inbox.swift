@@ -101,10 +101,22 @@ extension PostgresCommandStore {
 
     func media(_ tenant: TenantID, _ scope: AppScope, _ message: MessageID, _ media: String) -> StoreQuestion {
         StoreQuestion(
-            InboxSQL.media(.id(tenant), .id(scope.app), .id(message), .string(media))
-        ) { (result) throws(PostgresError) in
-            guard let row = result.first else { return .noMedia }
-            return .media(bytes: try row.bytes("bytes"), contentType: try row.text("content_type"))
-        }
+            InboxSQL.media(.id(tenant), .id(scope.app), .id(message), .string(media)),
+            fold: nil,
+            Self.media
+        )
+    }
+
+    func ownMedia(_ tenant: TenantID, _ scope: AppScope, _ number: String, _ owner: String) -> StoreQuestion {
+        StoreQuestion(
+            InboxSQL.ownMedia(.id(tenant), .id(scope.app), .id(scope.vendor), .string(number), .string(owner)),
+            fold: nil,
+            Self.media
+        )
+    }
+
+    private static func media(_ result: ResultSet) throws(PostgresError) -> StoreAnswer {
+        guard let row = result.first else { return .noMedia }
+        return .media(bytes: try row.bytes("bytes"), contentType: try row.text("content_type"))
     }
 }

@@ -91,6 +91,7 @@ package struct PostgresCommandStore: CommandStore {
         case .putMedia(let hash, let contentType, let bytes, let at):
             putMedia(tenant, hash, contentType, bytes, at)
         case .media(let scope, let message, let id): media(tenant, scope, message, id)
+        case .ownMedia(let scope, let number, let owner): ownMedia(tenant, scope, number, owner)
         case .history(let scope, let caller, let page, let at): history(tenant, scope, caller, page, at)
         case .inboxMessage(let scope, let caller, let number): inboxMessage(tenant, scope, caller, number)
         case .poll(let scope, let caller, let limit, let at): poll(tenant, scope, caller, limit, at)

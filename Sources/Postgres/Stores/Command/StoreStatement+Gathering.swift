@@ -21,7 +21,8 @@ extension StoreStatement {
         case .history(_, _, let page, _): page.look == nil
         case .campaigns(_, let statement): statement.writes
         case .identity, .sender, .groups, .delivery, .undelivered, .app, .resolve, .resolveUsers, .resolveAliases,
-            .recipients, .groupRecipients, .media, .inboxMessage, .unreceived, .preferences, .numbers, .standing,
+            .recipients, .groupRecipients, .media, .ownMedia, .inboxMessage, .unreceived, .preferences, .numbers,
+            .standing,
             .identities,
             .titledGroups, .members, .userMessage, .unread, .expect, .report, .profiles, .knownTokens, .userDetails,
             .resolveNames:
@@ -47,7 +48,8 @@ extension StoreStatement {
         case .campaigns(_, let statement): !statement.isLong
         case .number(_, _, let targets, _): targets.count <= Self.shortTargetLimit
         case .unregister, .deleteGroup, .groups, .changeMembers, .undelivered, .resolve, .resolveUsers,
-            .resolveAliases, .recipients, .groupRecipients, .control, .putMedia, .media, .history, .inboxMessage, .poll,
+            .resolveAliases, .recipients, .groupRecipients, .control, .putMedia, .media, .ownMedia, .history,
+            .inboxMessage, .poll,
             .unreceived,
             .identities, .titledGroups, .members, .putVariables, .putPage, .userMessage, .unread, .report,
             .profiles, .knownTokens, .putUsers, .userDetails, .eraseUsers, .resolveNames:

@@ -42,5 +42,15 @@ enum InboxSQL {
         """
     )
 
-    static let all = [receipt, receipts, delivery, touch, undelivered, putMedia, media]
+    static let ownMedia = StoreSQL.tenant(
+        """
+        SELECT b.bytes, b.content_type FROM gateway.message_ref r
+        JOIN gateway.message m ON m.tenant_id = $1 AND m.message_id = r.message_id
+        JOIN gateway.message_media l ON l.tenant_id = $1 AND l.message_id = r.message_id
+        JOIN gateway.media b ON b.tenant_id = $1 AND b.hash = l.hash
+        WHERE r.tenant_id = $1 AND r.app_id = $2 AND r.vendor = $3 AND r.ref = $4 AND m.content->'data'->>'owner' = $5 LIMIT 1
+        """
+    )
+
+    static let all = [receipt, receipts, delivery, touch, undelivered, putMedia, media, ownMedia]
 }

@@ -1,0 +1,62 @@
+import HTTPTypes
+import Model
+
+/// A call of the tutorial's back end, below the binding's prefix or at the root: `/{prefix}/api/register/{id}` (contract §10).
+struct BackendPath: Hashable {
+    enum Call: Hashable {
+        /// An id to register under.
+        case register
+        case registration(String)
+        /// A push to a user, or a rich one to oneself.
+        case notifications
+        /// What a rich push shows.
+        case notification(String)
+        case unknown
+    }
+
+    /// What the key of a binding without a prefix is called.
+    static let root = "api"
+
+    /// Lower-case; `root` where there is none.
+    let prefix: String
+    let call: Call
+
+    static var routes: [VendorRoute] {
+        func route(_ name: String, _ path: VendorRoute.Path) -> VendorRoute {
+            VendorRoute(name: name, path: path, bodyLimitBytes: HubsLimits.backendBodyBytes)
+        }
+        return [
+            route("hubs.register", .prefix("/api/register")), route("hubs.notification", .prefix("/api/notifications")),
+            route("hubs.backend", .within(root)),
+        ]
+    }
+
+    /// Nil: not a path of this back end. ASP.NET compares them without case.
+    init?(_ path: String) {
+        guard path.utf8.count <= HubsLimits.pathBytes else { return nil }
+        var parts: [String] = []
+        for part in path.split(separator: "/") {
+            guard let decoded = PercentCoding.decode(part.utf8, plusIsSpace: false) else { return nil }
+            parts.append(decoded)
+        }
+        guard let place = parts.prefix(2).firstIndex(where: { $0.lowercased() == Self.root }) else { return nil }
+        prefix = place == 0 ? Self.root : parts[0].lowercased()
+        let rest = parts.dropFirst(place + 1)
+        switch (rest.first?.lowercased(), rest.count) {
+        case ("register", 1): call = .register
+        case ("register", 2): call = .registration(rest[place + 2])
+        case ("notifications", 1): call = .notifications
+        case ("notifications", 2): call = .notification(rest[place + 2])
+        default: call = .unknown
+        }
+    }
+
+    var methods: Set<HTTPRequest.Method> {
+        switch call {
+        case .register, .notifications: [.post]
+        case .registration: [.put, .delete]
+        case .notification: [.get]
+        case .unknown: []
+        }
+    }
+}

@@ -1,0 +1,81 @@
+import Foundation
+import HTTPTypes
+import Model
+
+/// Who calls the tutorial's back end: `Authorization: Basic` (contract §10.1).
+struct BackendUser: Hashable {
+    let name: String
+
+    /// The tag that finds the user's devices.
+    var tag: String { Self.tag(name) }
+
+    static let tagPrefix = "username:"
+
+    static func tag(_ name: String) -> String { tagPrefix + name }
+
+    /// - Throws: `AdapterError(.unauthorized)`; which of name and password is wrong is not said.
+    init(_ request: VendorRequest, settings: HubsSettings) throws(AdapterError) {
+        guard let text = request.headers[.authorization], text.utf8.count <= HubsLimits.authorizationBytes,
+            let (name, password) = Self.credentials(text), settings.backend.accepts(name, password)
+        else { throw AdapterError(.unauthorized) }
+        self.name = name
+    }
+
+    /// Nil: not Basic, or nothing that can be a name.
+    private static func credentials(_ text: String) -> (name: String, password: String)? {
+        // iOS breaks long base64 into lines.
+        let parts = text.split(maxSplits: 1, whereSeparator: \.isWhitespace)
+        guard parts.count == 2, parts[0].lowercased() == "basic" else { return nil }
+        guard let data = Data(base64Encoded: String(parts[1].filter { !$0.isWhitespace })),
+            let plain = String(validating: data, as: UTF8.self), let colon = plain.firstIndex(of: ":")
+        else { return nil }
+        let name = String(plain[..<colon])
+        // Each is a tag too.
+        guard Tag(tag(name)) != nil, !name.isEmpty else { return nil }
+        return (name, String(plain[plain.index(after: colon)...]))
+    }
+}
+
+/// What a binding says of the tutorial's back end. Its passwords are the binding's secrets.
+package struct BackendSettings: Sendable {
+    /// The kind of the key that leads to a binding; its value is the prefix in lower case, or `api` where there is none.
+    package static let keyKind = "appbackend"
+    package static let rootKey = BackendPath.root
+    /// The setting: `{"acceptsNames": true, "image": …, "message": …}`.
+    package static let key = "appBackend"
+    package static let namesKey = "acceptsNames"
+    package static let imageKey = "image"
+    package static let messageKey = "message"
+
+    package static func secretName(of user: String) -> String { "user/\(user)" }
+
+    /// Whether a user can be called so: the name is a part of a tag.
+    package static func isName(_ name: String) -> Bool { !name.isEmpty && Tag(BackendUser.tag(name)) != nil }
+
+    private let binding: BindingSettings
+
+    init(_ binding: BindingSettings) { self.binding = binding }
+
+    private var values: JSONObject? { binding.values[Self.key]?.object }
+
+    /// Whether there is one at all.
+    var isOn: Bool { values != nil }
+
+    /// What a rich push says that names nothing itself. Default: the tutorial's text.
+    var message: String { values?[Self.messageKey]?.string ?? "Check this image out!" }
+
+    /// The hash of the image that it shows.
+    var image: String? { values?[Self.imageKey]?.string }
+
+    /// The texts are compared to their ends, and a name that nobody has against something: the time says nothing.
+    func accepts(_ name: String, _ password: String) -> Bool {
+        if values?[Self.namesKey]?.bool == true, binding.secrets[Self.secretName(of: name)] == nil {
+            return name == password
+        }
+        let known = binding.secrets[Self.secretName(of: name)]
+        let shown = Array(password.utf8)
+        let expected = known ?? shown
+        guard expected.count == shown.count else { return false }
+        return zip(expected, shown).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0 && known != nil
+    }
+}

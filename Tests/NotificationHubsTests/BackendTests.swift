@@ -1,0 +1,222 @@
+import Coverage
+import Foundation
+import HTTPTypes
+import Model
+import Testing
+
+@testable import NotificationHubs
+
+/// The tutorial's back end (contract §10): an ASP.NET site that the app of the tutorial talks to.
+struct BackendTests {
+    static let id = "7260336227650468927-4200236381151834034-1"
+
+    static func basic(_ name: String, _ password: String) -> String {
+        "Basic " + Data("\(name):\(password)".utf8).base64EncodedString()
+    }
+
+    static func request(
+        _ method: HTTPRequest.Method,
+        _ path: String,
+        query: String? = nil,
+        _ body: String = "",
+        as user: String? = basic("mina", "mina")
+    ) -> VendorRequest {
+        Mount.request(method, path, query: query, body, authorization: user)
+    }
+
+    /// A documented request; the ones that show no name and password are mina's.
+    static func documented(_ name: String) throws -> VendorRequest {
+        var request = try Fixture.request("backend/\(name)")
+        let shown = try Fixture.message("backend/\(name)").headers.first { $0.0 == "Authorization" }?.1
+        request.headers[.authorization] = shown ?? basic("mina", "mina")
+        return request
+    }
+
+    private func submission(_ request: VendorRequest) throws -> Submission {
+        guard case .submission(.submit(let submission)) = try Mount.command(request) else { throw Failure() }
+        return submission
+    }
+
+    private struct Failure: Error {}
+
+    // MARK: Who calls
+
+    @Test func aBindingIsFoundByItsPrefix() throws {
+        let root = try Mount.adapter.locate(Self.documented("register.request.txt"))
+        #expect(root.0.kind == "appbackend" && root.0.value == "api" && root.0.host == "gw.example.com")
+        let below = try Mount.adapter.locate(Self.request(.get, "/Backend/API/Notifications/0"))
+        #expect(below.0.value == "backend")
+    }
+
+    @Test(arguments: [
+        nil, "", "Basic", "Basic !", "Bearer abc", BackendTests.basic("mina", "hong"), BackendTests.basic("", ""),
+        BackendTests.basic("a b", "a b"), BackendTests.basic("hong", "hong"), BackendTests.basic("hong", "gildon"),
+    ])
+    func whoIsNotKnownIsAskedForAName(_ authorization: String?) {
+        let answer = Mount.answer(Self.request(.get, "/api/notifications/0", as: authorization))
+        #expect(answer.status == 401)
+        #expect(answer.header("WWW-Authenticate") == "Basic realm=\"AppBackend\"")
+    }
+
+    /// iOS breaks base64 into lines (contract §10.1).
+    @Test func nameAndPasswordMayBeBroken() throws {
+        let request = Self.request(.post, "/api/register", as: "Basic aG9uZzpn\r\n aWxkb25n")
+        #expect(try Mount.command(request) == .registration(.drawKey))
+    }
+
+    @Test func withoutTheTutorialsRuleAPasswordIsNeeded() throws {
+        var settings = Mount.settings
+        settings.values["appBackend"] = ["image": .string(Mount.image)]
+        let request = Self.request(.post, "/api/register")
+        #expect(throws: AdapterError(.unauthorized)) { try Mount.adapter.decode(request, settings: settings) }
+        let known = Self.request(.post, "/api/register", as: Self.basic("hong", "gildong"))
+        #expect(try Mount.adapter.decode(known, settings: settings).count == 1)
+    }
+
+    // MARK: Registrations
+
+    @Test(.covers("notificationhubs", "POST /api/register")) func anIDComesAsAStringWithQuotes() throws {
+        let shelf = Shelf()
+        let answer = shelf.answer(try Self.documented("register.request.txt"))
+        let documented = try Fixture.message("backend/register.response.txt")
+        #expect(answer.status == 200)
+        #expect(answer.header("Content-Type") == documented.headers.first { $0.0 == "Content-Type" }?.1)
+        #expect(answer.text.hasPrefix("\"") && answer.text.hasSuffix("-1\""))
+        #expect(answer.text.count > 10)
+    }
+
+    @Test(.covers("notificationhubs", "PUT /api/register/{id}")) func aDeviceIsItsUsersAndNobodyElses() throws {
+        let shelf = Shelf()
+        #expect(shelf.answer(try Self.documented("put.request.txt")).status == 200)
+        let made = try #require(shelf.registered.first)
+        #expect(made.key == VendorDeviceKey("r/\(Self.id)"))
+        #expect(made.token == DeviceToken(apns: Fixture.token))
+        #expect(Set(made.tags ?? []) == Set(["seoul", "username:mina"].compactMap { Tag($0) } + [Tag(Platform.ios)]))
+        // A name that the device itself brings is not believed; names of properties have any case.
+        let body = #"{"platform":"APNS","handle":"\#(Fixture.token)","tags":["username:hong","Username:hong","a"]}"#
+        #expect(shelf.answer(Self.request(.put, "/api/register/\(Self.id)", body)).status == 200)
+        let tags = shelf.registered.last?.tags ?? []
+        #expect(tags.contains { $0 == Tag("username:mina") } && !tags.contains { $0 == Tag("username:hong") })
+    }
+
+    @Test func aHandleThatIsKnownKeepsOneID() throws {
+        let shelf = Shelf()
+        let body = #"{"Platform":"apns","Handle":"\#(Fixture.token)","Tags":null}"#
+        for id in ["2-2-1", "1-1-1", "3-3-1"] {
+            #expect(shelf.answer(Self.request(.put, "/api/register/\(id)", body)).status == 200)
+        }
+        let request = Self.request(.post, "/api/register", query: "handle=\(Fixture.token)")
+        #expect(shelf.answer(request).text == "\"1-1-1\"")
+        let left = shelf.standings.filter { $0.value.state == .active }.map(\.key.rawValue)
+        #expect(left == ["r/1-1-1"])
+        #expect(shelf.answer(request).text == "\"1-1-1\"")
+    }
+
+    @Test(.covers("notificationhubs", "DELETE /api/register/{id}")) func whatWasDeletedIsGone() throws {
+        let shelf = Shelf()
+        let put = try Self.documented("put.request.txt")
+        #expect(shelf.answer(put).status == 200)
+        #expect(shelf.answer(Self.request(.delete, "/api/register/\(Self.id)")).status == 200)
+        #expect(shelf.answer(put).status == 410)
+        #expect(shelf.answer(Self.request(.delete, "/api/register/\(Self.id)")).status == 200)
+    }
+
+    @Test func aLostRaceIsRunAgain() throws {
+        let shelf = Shelf()
+        shelf.conflicts = 1
+        #expect(shelf.answer(try Self.documented("put.request.txt")).status == 200)
+    }
+
+    @Test(arguments: [
+        ("", 400), ("[]", 400), ("{}", 400), (#"{"Platform":"wns","Handle":"aa"}"#, 400),
+        (#"{"Platform":"apns"}"#, 400), (#"{"Platform":"apns","Handle":"zz"}"#, 400),
+        (#"{"Platform":"apns","Handle":"\#(Fixture.token)","Tags":"a"}"#, 400),
+        (#"{"Platform":"apns","Handle":"\#(Fixture.token)","Tags":["a b"]}"#, 400),
+    ])
+    func aRegistrationThatCannotBeReadIsRefused(_ body: String, _ status: Int) {
+        #expect(Shelf().answer(Self.request(.put, "/api/register/\(Self.id)", body)).status == status)
+    }
+
+    // MARK: Pushes
+
+    @Test(.covers("notificationhubs", "POST /api/notifications")) func aTextGoesToAUsersDevices() throws {
+        let submission = try submission(Self.documented("push.request.txt"))
+        #expect(submission.content.raw == ["aps": ["alert": "From mina: Hello"]])
+        let expected = try TagExpression("username:mina || from:mina").narrowed(to: Tag(Platform.ios))
+            .excluding(.onlyVariants)
+        #expect(submission.audience == .tags(expected))
+        #expect(submission.timeToLive == .seconds(1800))
+        let quoted = Self.request(.post, "/api/notifications", query: "pns=apns&to_tag=hong", #""say \"hi\"""#)
+        #expect(try self.submission(quoted).content.raw == ["aps": ["alert": "From mina: say \"hi\""]])
+        let answer = Mount.answer(quoted) { _ in .submission(.accepted(Mount.message, recipients: nil)) }
+        #expect(answer.status == 200 && answer.body.isEmpty)
+    }
+
+    @Test(arguments: ["pns=wns&to_tag=mina", "pns=apns", "pns=apns&to_tag=", "to_tag=a%20b", "pns="])
+    func aTextToNobodyIsRefused(_ query: String) {
+        #expect(Mount.answer(Self.request(.post, "/api/notifications", query: query, "\"x\"")).status == 400)
+    }
+
+    /// The payload of contract §7.1, which the tutorial makes word for word.
+    @Test func aRichPushNamesWhatToFetch() throws {
+        let submission = try submission(Self.request(.post, "/api/notifications"))
+        #expect(submission.content.media == MediaReference(id: "", hash: Mount.image))
+        #expect(submission.content.isSilent && submission.numbering != nil)
+        let mina = try TagExpression("username:mina").narrowed(to: Tag(Platform.ios)).excluding(.onlyVariants)
+        #expect(submission.audience == .tags(mina))
+        let notification = Notification(
+            message: Mount.message,
+            origin: .notificationHubs,
+            content: submission.content,
+            sentAt: Mount.now,
+            numbers: [.notificationHubs: "1"]
+        )
+        let facts = TargetFacts(
+            target: TargetID(rawValue: Mount.message.rawValue),
+            identity: IdentityID(Mount.message.rawValue),
+            device: nil,
+            app: "shop",
+            vendor: .notificationHubs,
+            key: "r/1-1-1",
+            platform: .ios,
+            environment: .production,
+            token: DeviceToken(apns: Fixture.token),
+            tokenState: .active
+        )
+        let push = try Mount.adapter.payload(for: notification, to: facts, settings: Mount.settings)
+        let text = try Fixture.text("messages/rich.push.txt")
+        let document = try #require(text.firstRange(of: "{").map { String(text[$0.lowerBound...]) })
+        #expect(try JSONParser.parse(push.bytes) == JSONParser.parse(document))
+        #expect(push.type == .background && push.priority == 5)
+    }
+
+    @Test func aRichPushMayNameAnotherImage() throws {
+        let hash = String(repeating: "ab", count: 32)
+        let body = #"{"image":"\#(hash.uppercased())","message":"Look","type":"coupon"}"#
+        let submission = try submission(Self.request(.post, "/api/notifications", body))
+        #expect(submission.content.media?.hash == hash)
+        #expect(submission.content.data["richMessage"] == "Look" && submission.content.data["richType"] == "coupon")
+    }
+
+    @Test(.covers("notificationhubs", "GET /api/notifications")) func anImageComesWithItsType() throws {
+        let request = try Self.documented("image.request.txt")
+        #expect(try Mount.command(request) == .media(.image(number: "1", owner: "mina")))
+        let answer = Mount.answer(request) { _ in .media(.bytes([0x89, 0x50], contentType: "image/png")) }
+        let documented = try Fixture.message("backend/image.response.txt")
+        #expect(answer.status == 200 && answer.body == [0x89, 0x50])
+        #expect(answer.header("Content-Type") == documented.headers.first { $0.0 == "Content-Type" }?.1)
+        #expect(Mount.answer(request) { _ in .refused(.unknownMedia) }.status == 404)
+    }
+
+    @Test(arguments: [("x", 400), ("-1", 400), ("2147483648", 400), ("99999999999999999999", 400)])
+    func anIDThatIsNoneIsRefused(_ id: String, _ status: Int) {
+        #expect(Mount.answer(Self.request(.get, "/api/notifications/\(id)")).status == status)
+    }
+
+    @Test func whatIsNotThereIsAnsweredAsASiteDoes() {
+        #expect(Mount.answer(Self.request(.get, "/api/register")).status == 405)
+        #expect(Mount.answer(Self.request(.get, "/api/notifications/1/2")).status == 404)
+        let unknown = Mount.answer(Self.request(.get, "/other/api/notifications/1"))
+        #expect(unknown.status == 404 && unknown.header("Content-Type") == "application/json; charset=utf-8")
+    }
+}
