@@ -1,2 +1,2 @@
-Notification Hubs: an installation ends at its `expirationTime`: it is rung no more, answers 404, and leaves at the next upkeep. Migration 0034 rewrites the table of
+Notification Hubs: an installation ends at its `expirationTime`: it is rung no more, answers 404, and leaves at the next upkeep. Its migration rewrites the table of
 identities once.
