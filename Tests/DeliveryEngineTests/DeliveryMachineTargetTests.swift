@@ -15,6 +15,15 @@ import Testing
         #expect(push.payload.bytes == Array("hello".utf8))
     }
 
+    /// A payload's own end is the push's, and zero is one try: nothing of it is over.
+    @Test(arguments: [(0, true), (60, true), (-1, false)])
+    func aPayloadMayEndOnItsOwn(_ offset: Int, _ isSent: Bool) {
+        let end = offset == 0 ? 0 : Int(MachineBench.start.seconds) + offset
+        let bench = MachineBench { $0.notification.content.data["end"] = .int(end) }
+        #expect(bench.sent.map(\.expiresAt) == (isSent ? [Timestamp(seconds: Int64(end))] : []))
+        #expect(bench.results[0]?.state == (isSent ? nil : .expired))
+    }
+
     // I2: the same apns-id on every attempt, whichever node makes it.
     @Test func anotherLeaseOnTheSameTargetUsesTheSameID() {
         let first = MachineBench(targets: 3)

@@ -60,6 +60,7 @@ struct NotificationHubsTests {
             try await registrations(world)
             try await batches(world)
             try await appBackend(world)
+            try await ends(world)
             try await refusals(world)
         } catch {
             Issue.record(error)
@@ -284,6 +285,8 @@ struct NotificationHubsTests {
             #"{"aps": {"content-available": 1, "sound":""}, "richId": "0", "richMessage": "Check this image out!", "richType": "img"}"#
         #expect(try await send(world, rich, tags: "$UserId:{moon}").status == 201)
         let push = try await push(world, 3, count: 1)
+        let expiration = push?["headers"]?["apns-expiration"]?.string.flatMap { Double($0) } ?? 0
+        #expect(abs(expiration - Date().timeIntervalSince1970 - 1800) < 120)
         #expect(push?["headers"]?["apns-push-type"] == "background")
         #expect(push?["headers"]?["apns-priority"] == "5")
         #expect(push?["payload"]?["richId"] == "0")
@@ -395,7 +398,7 @@ struct NotificationHubsTests {
             "pushVariables":{"nick":"Mi"},"templates":{
             "news":{"body":"{\\"aps\\":{\\"alert\\":\\"{ 'News: ' + $(title) }\\"}}","tags":["tnews"]},
             "greeting":{"body":"{\\"aps\\":{\\"alert\\":\\"$(nick)\\",\\"badge\\":\\"#(count)\\"}}",
-            "headers":{"apns-priority":"5"},"tags":["thello"]}}}
+            "headers":{"apns-priority":"5"},"expiry":"$(end:{0})","tags":["thello"]}}}
             """
         #expect(try await call(world, .PUT, "/installations/t-1", body).status == 200)
         func fill(_ tags: String?) async throws -> Answer {
@@ -434,6 +437,7 @@ struct NotificationHubsTests {
         #expect(try await fill(nil).status == 201)
         let last = try await push(world, 71, count: 6)
         #expect(last?["payload"]?["aps"]?["badge"] == 3, "\(last ?? .null)")
+        #expect(last?["headers"]?["apns-expiration"] == "0", "its own expiry")
     }
 
     // §7.7, §2

@@ -162,6 +162,32 @@ struct InstallationTests {
         }
     }
 
+    /// Contract §4.1: what a client says is kept, shown, and ends it; from then on it is as if it had been deleted.
+    @Test(arguments: [
+        ("2026-01-01T00:00:01Z", true), ("2026-01-01T00:00:00Z", false), ("9999-12-31T23:59:59.9999999Z", true),
+    ])
+    func anInstallationEndsWhenItSays(_ time: String, _ isThere: Bool) throws {
+        let body = #"{"platform":"apns","pushChannel":"ab","expirationTime":"\#(time)"}"#
+        let put = Mount.request(.put, Self.path, body)
+        guard case .registration(.enlist(let registration, _)) = try Mount.command(put) else {
+            Issue.record("no registration")
+            return
+        }
+        let seconds = try #require(HubTime.parse(time)).seconds
+        #expect(registration.attributes[DeviceRegistration.endAttribute] == .int(Int(seconds)))
+        let kept = standing(registration.attributes)
+        let answer = Mount.answer(Mount.request(.get, Self.path)) { _ in kept }
+        #expect(answer.status == (isThere ? 200 : 404))
+        #expect(answer.text.contains(#""expirationTime":"\#(time)""#) == isThere)
+        #expect(!answer.text.contains("endsAt"))
+        let change = patch(#"[{"op":"add","path":"/tags","value":"a"}]"#)
+        #expect(try Mount.adapter.sequel(to: [kept], of: change, settings: Mount.settings).count == (isThere ? 1 : 0))
+        #expect(Mount.adapter.encode([kept], for: change, settings: Mount.settings).status == (isThere ? 503 : 404))
+        // Without one, after one: it ends no more.
+        let endless = try patched(#"[{"op":"remove","path":"/expirationTime"}]"#, ["platform": "apns"]).0
+        #expect(endless.attributes[DeviceRegistration.endAttribute] == nil)
+    }
+
     // MARK: Patches
 
     /// The registration that a patch of `attributes` makes.

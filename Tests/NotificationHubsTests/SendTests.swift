@@ -148,19 +148,34 @@ struct SendTests {
 
     /// Contract, Decisions: both spellings of the header; dates as SDKs write them.
     @Test(arguments: [
-        ("ServiceBusNotification-Apns-Expiry", "2026-01-01T02:00:00Z", 7200),
-        ("ServiceBusNotification-ApnsExpiry", "2026-01-01T02:00:00", 7200),
-        ("ServiceBusNotification-Apns-Expiry", "2026-01-01'T'02:00:00.1234567", 7200),
-        ("ServiceBusNotification-Apns-Expiry", "2026-01-01T09:00+0900", 60),
-        ("ServiceBusNotification-Apns-Expiry", "01/01/2026 01:00:00", 3600),
-        ("ServiceBusNotification-Apns-Expiry", "2027-01-01T00:00:00Z", 28 * 86_400), ("apns-expiration", "0", 60),
+        ("ServiceBusNotification-Apns-Expiry", "2026-01-01T02:00:00Z", 7200, 1_767_232_800),
+        ("ServiceBusNotification-ApnsExpiry", "2026-01-01T02:00:00", 7200, 1_767_232_800),
+        ("ServiceBusNotification-Apns-Expiry", "2026-01-01'T'02:00:00.1234567", 7200, 1_767_232_800),
+        ("ServiceBusNotification-Apns-Expiry", "2026-01-01T09:00+0900", 60, 0),
+        ("ServiceBusNotification-Apns-Expiry", "01/01/2026 01:00:00", 3600, 1_767_229_200),
+        ("ServiceBusNotification-Apns-Expiry", "2027-01-01T00:00:00Z", 28 * 86_400, 1_798_761_600),
+        ("apns-expiration", "0", 60, 0), ("apns-expiration", "1767225610", 60, 1_767_225_610),
+        ("apns-expiration", "1767225599", 60, 0),
     ])
-    func aSendLivesAsLongAsItSays(_ name: String, _ value: String, _ seconds: Int) throws {
-        #expect(try submission(request([name: value])).timeToLive == .seconds(seconds))
+    func aSendLivesAsLongAsItSays(_ name: String, _ value: String, _ seconds: Int, _ end: Int64) throws {
+        let submission = try submission(request([name: value]))
+        #expect(submission.timeToLive == .seconds(seconds))
+        // Apple is told what the caller said; `0` and what is over are now or never.
+        #expect(try push(submission).expiresAt == Timestamp(seconds: end))
+    }
+
+    /// Apple's own header before the vendor's (contract §7.1); without either the message's half hour is Apple's too.
+    @Test func theEndOfAppleWins() throws {
+        let both = ["apns-expiration": "0", "ServiceBusNotification-Apns-Expiry": "2026-01-01T02:00:00Z"]
+        #expect(try push(try submission(request(both))).expiresAt == Timestamp(seconds: 0))
+        let neither = try submission(request())
+        #expect(try push(neither).expiresAt == nil)
+        #expect(neither.timeToLive == .seconds(1800))
     }
 
     @Test(arguments: [
         ("apns-push-type", "loud"), ("apns-priority", "7"), ("apns-expiration", "tomorrow"),
+        ("apns-expiration", "-1"), ("apns-expiration", ""),
         ("ServiceBusNotification-Apns-Expiry", "tomorrow"), ("apns-topic", "com.example.other"),
         ("apns-collapse-id", String(repeating: "c", count: 65)),
     ])

@@ -151,6 +151,28 @@ struct TemplateTests {
         #expect(inferred.priority == 5)
     }
 
+    /// Contract §5.2, §8: a date, `0`, or an expression; a header before it, and both before the send's. Nothing is not said.
+    @Test(arguments: [
+        ("0", nil, 0), ("2026-01-01T02:00:00Z", nil, 1_767_232_800), ("$(end)", nil, 1_767_229_200),
+        ("#(zero)", nil, 0), ("$(missing)", nil, 1_767_226_000), ("2025-12-31T00:00:00Z", nil, 0),
+        ("0", "1767232800", 1_767_232_800), ("$(end)", "#(zero)", 0), ("0", "$(missing)", 0),
+        (nil, "$(end)", 1_767_229_200), (nil, nil, 1_767_226_000),
+    ])
+    func aTemplateMayEndOnItsOwn(_ expiry: String?, _ header: String?, _ seconds: Int64) throws {
+        let sent = try notification(#"{"end":"2026-01-01T01:00:00Z","zero":"0"}"#, ["apns-expiration": "1767226000"])
+        var template: JSONObject = ["body": "{}"]
+        template["expiry"] = expiry.map { .string($0) }
+        template["headers"] = header.map { ["apns-expiration": .string($0)] }
+        #expect(try push(sent, target(.object(template))).expiresAt == Timestamp(seconds: seconds))
+    }
+
+    @Test(arguments: ["tomorrow", "$(end", "$(end)", "-1"]) func anEndThatIsNoneIsNoPush(_ expiry: String) throws {
+        let sent = try notification(#"{"end":"soon"}"#)
+        #expect(throws: AdapterError(.invalid, field: "template")) {
+            try push(sent, target(["body": "{}", "expiry": .string(expiry)]))
+        }
+    }
+
     /// Contract §8: it is skipped for that device. A filled one ends where Apple's limit is, and is never much larger in between.
     @Test func aTemplateThatCannotBeFilledIsNoPush() throws {
         let notification = try notification(#"{"long":"\#(String(repeating: "x", count: 4000))"}"#)

@@ -95,9 +95,10 @@ struct StoreFixture: Sendable {
         replaces: Bool = true,
         vendor: Vendor = .rationalOwl,
         environment: PushEnvironment? = nil,
+        endingAt end: JSON? = nil,
         in tenant: TenantID? = nil
     ) async throws -> Registered {
-        let registration = DeviceRegistration(
+        var registration = DeviceRegistration(
             key: key,
             platform: .ios,
             environment: environment,
@@ -105,6 +106,7 @@ struct StoreFixture: Sendable {
             phone: phone,
             replacesSamePhone: replaces
         )
+        registration.attributes[DeviceRegistration.endAttribute] = end
         let statement = StoreStatement.register(
             AppScope(app: "shop", vendor: vendor),
             key: key,

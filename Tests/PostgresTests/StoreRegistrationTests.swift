@@ -182,8 +182,10 @@ import Testing
         let registration = DeviceRegistration(
             key: key,
             platform: .ios,
+            environment: .production,
+            token: DeviceToken(apns: String(repeating: "0a", count: 32)),
             name: "a\u{0}b",
-            attributes: JSONObject([("n", .number("1e999999")), ("z", .string("\u{0}"))])
+            attributes: JSONObject([("n", .number("1e999999")), ("z", "\u{0}"), ("e\u{0}", "\\u0000\\\u{0}")])
         )
         let statement = StoreStatement.register(
             fixture.scope,
@@ -203,6 +205,8 @@ import Testing
         }
         let id = try #require(facts.device)
         let device = try #require(try await fixture.devices.device(id, in: fixture.acme))
-        #expect(device.identities.first?.attributes["n"] == .number("1e999999"))
+        let attributes = try #require(device.identities.first?.attributes)
+        #expect(attributes["n"] == .number("1e999999"))
+        #expect(attributes["z"] == "\u{FFFD}" && attributes["e\u{FFFD}"] == "\\u0000\\\u{FFFD}")
     }
 }

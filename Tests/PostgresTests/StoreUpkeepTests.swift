@@ -76,6 +76,41 @@ import Testing
         #expect(try await !PostgresMaintenance(engine: fixture.engine, node: "node-2").run(policy).isLeader)
     }
 
+    /// Whose own time is over leaves, and nobody else; not twice, and not who said another end meanwhile.
+    @Test func whoEndsByItselfLeaves() async throws {
+        let fixture = try await StoreFixture.make()
+        let now = Int(try await fixture.now().seconds)
+        let ends: [(String, JSON?)] = [
+            ("over", .int(now - 60)), ("later", .int(now + 3600)), ("words", "soon"), ("none", nil),
+            ("renewed", .int(now - 60)),
+        ]
+        func register(_ key: String, _ end: JSON?) async throws {
+            _ = try await fixture.register(
+                VendorDeviceKey(key),
+                token: "aa\(key.utf8.count)\(key.utf8.first ?? 0)",
+                endingAt: end
+            )
+        }
+        for (key, end) in ends { try await register(key, end) }
+        try await register("renewed", .int(now + 3600))
+        let keeper = PostgresMaintenance(engine: fixture.engine, node: fixture.node)
+        #expect(try await keeper.run().identitiesEnded == 1)
+        #expect(try await keeper.run().identitiesEnded == 0)
+        let admin = try await fixture.database.admin()
+        let sql = """
+            SELECT string_agg(key, ',' ORDER BY key) AS gone FROM gateway.identity
+            WHERE tenant_id = 'acme' AND state = 'unregistered' AND key IN ('over', 'later', 'words', 'none', 'renewed')
+            """
+        #expect(try await admin.query(sql).only().text("gone") == "over")
+        let token = try await admin.query(
+            """
+            SELECT d.token_state AS state FROM gateway.device d JOIN gateway.identity i USING (tenant_id, device_id)
+            WHERE i.tenant_id = 'acme' AND i.key = 'over'
+            """
+        )
+        #expect(try token.only().text("state") == "none")
+    }
+
     /// A reserved message far ahead has its suppressed targets in the default partition; its week takes them over.
     @Test func rowsThatWaitedInTheDefaultPartitionMove() async throws {
         let fixture = try await StoreFixture.make()

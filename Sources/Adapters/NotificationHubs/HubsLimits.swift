@@ -83,7 +83,7 @@ package enum HubsLimits {
 
     /// Thirty minutes: what a send lives that names no end (contract, Decisions).
     static let timeToLive: Duration = .seconds(1800)
-    /// One minute at least. Assumed: `apns-expiration: 0`, "one try", becomes this.
+    /// One minute at least that a send may wait here, whatever Apple is told: `apns-expiration: 0` must be sent at all.
     static let minimumTimeToLive: Duration = .seconds(60)
     /// 28 days at most, which is what the gateway keeps.
     static let maximumTimeToLive: Duration = .seconds(28 * 86_400)

@@ -91,13 +91,14 @@ struct HubsResponse {
             return empty(200)
         case (.installation, .delete, .registration(.unregistered)): return empty(204)
         case (.installation(let id), .get, .registration(.standing(let standing))):
-            guard let found = standing.flatMap({ Installation(id: id, $0) }) else {
+            guard let found = standing.flatMap({ Installation(id: id, $0, at: request.receivedAt) }) else {
                 return failure(HubsError(.unknownDevice))
             }
             return body(200, found.document())
-        case (.installation, .patch, .registration(.standing(let standing))):
+        case (.installation(let id), .patch, .registration(.standing(let standing))):
             // One that is there was given up on: others kept changing it.
-            return failure(HubsError(standing?.state == .active ? .outdated : .unknownDevice))
+            let isThere = standing.flatMap { Installation(id: id, $0, at: request.receivedAt) } != nil
+            return failure(HubsError(isThere ? .outdated : .unknownDevice))
         case (.messages, .post, .submission(.accepted(let id, recipients: _))),
             (.schedules, .post, .submission(.accepted(let id, recipients: _))):
             return created(id, path)

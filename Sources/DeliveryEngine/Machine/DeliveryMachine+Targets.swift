@@ -66,7 +66,7 @@ extension DeliveryMachine {
         guard settings.transports[facts.platform] != nil else {
             return .settle(.failed, reason: FailureReason.noTransport.rawValue)
         }
-        return push(slot, to: facts, token: token, of: work, rules, sharing: &shared)
+        return push(slot, to: facts, token: token, of: work, rules, sharing: &shared, now: now)
     }
 
     func rules(of work: SliceWork) -> TimingRules {
@@ -126,7 +126,8 @@ extension DeliveryMachine {
         token: DeviceToken,
         of work: SliceWork,
         _ rules: TimingRules,
-        sharing shared: inout SharedWork
+        sharing shared: inout SharedWork,
+        now: Timestamp
     ) -> Plan {
         let way = work.routes[facts.platform]
         let route = Router().route(to: facts, topic: way?.topic ?? "", credentials: way?.credentials ?? [:])
@@ -142,6 +143,8 @@ extension DeliveryMachine {
                 settings: work.settings[facts.vendor] ?? .unbound,
                 sharing: &shared.payloads
             )
+            // A target's own end may come before the message's. Zero is none: one try is what it asks for.
+            if let end = payload.expiresAt, end.seconds > 0, now >= end { return .settle(.expired, reason: nil) }
             let push = Push(
                 slot: slot,
                 token: token,
@@ -149,7 +152,7 @@ extension DeliveryMachine {
                 topic: way?.topic ?? "",
                 id: PushID(settings.identifiers.transportID(message: lease.key.message, target: lease.targets[slot])),
                 payload: payload,
-                expiresAt: notification.expiresAt
+                expiresAt: payload.expiresAt ?? notification.expiresAt
             )
             let key = CredentialKey(tenant: lease.key.tenant, credential: credential)
             return .push(push, over: facts.platform, through: key)

@@ -29,7 +29,7 @@ struct PushPicture: Sendable {
                 topic: topic,
                 id: id,
                 payload: payload,
-                expiresAt: notification.expiresAt
+                expiresAt: payload.expiresAt ?? notification.expiresAt
             )
             let preview = PushPreview(push, authority: APNsEndpoint(target.environment).authority)
             return .success(PushPicture(payload: payload, preview: preview))

@@ -77,6 +77,9 @@ package struct DeviceRegistration: Sendable, Hashable {
     /// The attribute of an identity that shares its device with others of its dialect: it takes nobody's place, and nobody takes its own.
     package static let sharingAttribute = "sharesDevice"
 
+    /// The attribute of an identity that ends by itself: from then on it counts as one that has left. Unit: seconds since 1970.
+    package static let endAttribute = "$endsAt"
+
     package var sharesDevice: Bool { attributes[Self.sharingAttribute] == true }
 
     package init(

@@ -43,6 +43,8 @@ package final class PushPayload: Sendable, Hashable {
     package let priority: Int
     /// At most 64 bytes.
     package let collapseID: String?
+    /// When it ends for this target, where that is another time than the message's. Zero: one try, now or never.
+    package let expiresAt: Timestamp?
     /// Fields that were cut to fit, by name; empty when nothing was lost.
     package let reduced: [String]
 
@@ -51,19 +53,22 @@ package final class PushPayload: Sendable, Hashable {
         type: PushType = .alert,
         priority: Int = 10,
         collapseID: String? = nil,
+        expiresAt: Timestamp? = nil,
         reduced: [String] = []
     ) {
         self.bytes = bytes
         self.type = type
         self.priority = priority
         self.collapseID = collapseID
+        self.expiresAt = expiresAt
         self.reduced = reduced
     }
 
     package static func == (left: PushPayload, right: PushPayload) -> Bool {
         left === right
             || left.bytes == right.bytes && left.type == right.type && left.priority == right.priority
-                && left.collapseID == right.collapseID && left.reduced == right.reduced
+                && left.collapseID == right.collapseID && left.expiresAt == right.expiresAt
+                && left.reduced == right.reduced
     }
 
     package func hash(into hasher: inout Hasher) {

@@ -206,6 +206,7 @@ package enum CommandStoreContract {
             message.slices = []
             message.content.media = MediaReference(id: world.identifiers.randomHex(byteCount: 16), hash: hash)
             message.content.data[MediaCommand.ownerKey] = "mina"
+            message.content.data["text"] = "a\u{0}b\\"
             let put = StoreStatement.putMedia(hash: hash, contentType: "image/jpeg", bytes: bytes, at: world.now())
             let answers = try await world.commands.run(
                 [put, .accept(message), .sequenceMessage(world.scope, message.id)],

@@ -168,6 +168,25 @@ package enum DeliveryStoreContract {
             findings.expect(work.settings[.rationalOwl] != nil, "no settings of the dialect")
             return findings.list
         },
+        ContractRule("an identity whose own time is over is loaded as one that has left") { world in
+            var findings = Findings()
+            let now = Int(world.now().seconds)
+            var identities: [IdentityID] = []
+            let ends: [JSON] = [.int(now - 60), .int(now + 3600), "whenever", .int(0)]
+            for end in ends {
+                if let made = try await world.register(world.newKey(), endingAt: end) {
+                    identities.append(made.identity)
+                }
+            }
+            let message = world.message(to: identities)
+            _ = try await world.accept(message)
+            guard let lease = try await world.claim(message.id, by: "n1").first,
+                let work = try await world.deliveries.load(lease)
+            else { return ["nothing loaded"] }
+            let states = (0..<4).map { work.targets[$0]?.identityState }
+            findings.equal(states, [.unregistered, .active, .active, .unregistered], "states")
+            return findings.list
+        },
         ContractRule("a receipt before the outcome is kept, and the outcome fills in the rest") { world in
             var findings = Findings()
             let key = world.newKey()

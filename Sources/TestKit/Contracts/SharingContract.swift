@@ -59,6 +59,27 @@ enum SharingContract {
 }
 
 extension ContractWorld {
+    /// Registers one that ends by itself.
+    func register(_ key: VendorDeviceKey, endingAt end: JSON) async throws -> Registered? {
+        let registration = DeviceRegistration(
+            key: key,
+            platform: .ios,
+            environment: .production,
+            token: newToken(),
+            attributes: JSONObject([("note", "a\u{0}b\\"), (DeviceRegistration.endAttribute, end)])
+        )
+        let statement = StoreStatement.register(
+            scope,
+            key: key,
+            registration,
+            identity: IdentityID(rawValue: identifiers.uuid(at: now())),
+            device: DeviceID(rawValue: identifiers.uuid(at: now())),
+            at: now()
+        )
+        guard case .registered(let registered)? = try await run(statement) else { return nil }
+        return registered
+    }
+
     /// Registers one that shares its device.
     func share(
         _ key: VendorDeviceKey,

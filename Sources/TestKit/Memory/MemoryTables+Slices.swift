@@ -90,7 +90,7 @@ extension MemoryTables {
             let app = apps[Scoped(tenant, row.message.scope.app)]
         else { return nil }
         let open = lease.targets.indices.filter { !lease.isDone($0) }
-        let known = open.compactMap { index in facts(tenant, lease.targets[index]).map { (index, $0) } }
+        let known = open.compactMap { index in facts(tenant, lease.targets[index], now: now).map { (index, $0) } }
         var targets = Dictionary(known) { first, _ in first }
         if let step = row.message.content.badgeStep { takeBadges(tenant, row.message, step, &targets) }
         for (place, facts) in targets where facts.variant == nil {
@@ -116,11 +116,12 @@ extension MemoryTables {
         )
     }
 
-    private func facts(_ tenant: TenantID, _ target: TargetID) -> TargetFacts? {
+    private func facts(_ tenant: TenantID, _ target: TargetID, now: Timestamp) -> TargetFacts? {
         let variant = variants[Scoped(tenant, target)]
         guard let identity = identities[Scoped(tenant, variant?.identity ?? IdentityID(target.rawValue))],
             let device = devices[Scoped(tenant, identity.device)]
         else { return nil }
+        let end = identity.attributes[DeviceRegistration.endAttribute]?.int.map { Timestamp(seconds: Int64($0)) }
         var facts = TargetFacts(
             target: target,
             identity: identity.id,
@@ -133,7 +134,7 @@ extension MemoryTables {
             phone: identity.phone,
             platform: device.platform,
             environment: device.environment,
-            identityState: identity.state,
+            identityState: end.map { $0 <= now } ?? false ? .unregistered : identity.state,
             token: device.token,
             tokenState: device.tokenState,
             tokenRegisteredAt: device.tokenRegisteredAt,

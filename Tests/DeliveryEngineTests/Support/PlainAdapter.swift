@@ -6,6 +6,7 @@ struct PlainAdapter: VendorAdapter {
     var vendor: Vendor = .rationalOwl
     var limitBytes = 64
     var isPersonal = true
+    // A message's data may name when its payload ends: `end`, in seconds since 1970.
     /// The payload ends with the target's key.
     var namesTarget = false
 
@@ -35,7 +36,8 @@ struct PlainAdapter: VendorAdapter {
         guard bytes.count <= limitBytes else { throw AdapterError(.tooLarge) }
         guard !bytes.isEmpty else { throw AdapterError(.missing, field: "body") }
         guard notification.content.body != "nobody" else { throw AdapterError(.withheld) }
-        return PushPayload(bytes: bytes, collapseID: notification.collapseID)
+        let end = notification.content.data["end"]?.int.map { Timestamp(seconds: Int64($0)) }
+        return PushPayload(bytes: bytes, collapseID: notification.collapseID, expiresAt: end)
     }
 }
 

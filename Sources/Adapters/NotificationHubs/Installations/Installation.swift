@@ -16,7 +16,7 @@ struct Installation: Hashable {
     private(set) var token: DeviceToken
     private(set) var user: String?
     private(set) var tags: [String] = []
-    /// As it came. Assumed: kept and shown; nothing ends by it.
+    /// As it came. From then on the installation is not there (Assumed: as if it had been deleted).
     private(set) var expirationTime: String?
     private(set) var pushVariables = JSONObject()
     private(set) var templates = JSONObject()
@@ -57,8 +57,8 @@ struct Installation: Hashable {
         secondaryTiles = body["secondaryTiles"].flatMap { $0 == .null ? nil : $0 }
     }
 
-    /// The installation that is registered as `standing`; nil where there is none now.
-    init?(id: String, _ standing: IdentityStanding) {
+    /// The installation that is registered as `standing`; nil where there is none at `now`.
+    init?(id: String, _ standing: IdentityStanding, at now: Timestamp) {
         guard standing.state == .active, let token = standing.token else { return nil }
         var body = standing.attributes
         let isUpper = body[Self.spellingKey] == "upper"
@@ -68,8 +68,12 @@ struct Installation: Hashable {
         } catch {
             return nil
         }
+        if let end, end <= now { return nil }
         isChannelExpired = standing.tokenState == .invalid || standing.tokenState == .quarantined
     }
+
+    /// Where it ends at all.
+    private var end: Timestamp? { expirationTime.flatMap { HubTime.parse($0) } }
 
     // MARK: What it becomes
 
@@ -112,6 +116,7 @@ struct Installation: Hashable {
         object["userId"] = user.map { .string($0) }
         if !tags.isEmpty { object["tags"] = .array(tags.map { .string($0) }) }
         object["expirationTime"] = expirationTime.map { .string($0) }
+        object[DeviceRegistration.endAttribute] = end.map { .int(max(0, $0.seconds)) }
         if !pushVariables.isEmpty { object["pushVariables"] = .object(pushVariables) }
         if !templates.isEmpty {
             object["templates"] = .object(templates)
@@ -130,6 +135,7 @@ struct Installation: Hashable {
         var object = attributes
         object[Self.spellingKey] = nil
         object[Variants.attribute] = nil
+        object[DeviceRegistration.endAttribute] = nil
         object["pushChannel"] = .string(channel)
         return object
     }

@@ -28,7 +28,7 @@ struct InstallationRequest {
     func sequel(to replies: [Reply]) throws(AdapterError) -> [Command] {
         switch replies.first {
         case .registration(.standing(let standing?)):
-            guard let found = Installation(id: id, standing) else { return [] }
+            guard let found = Installation(id: id, standing, at: request.receivedAt) else { return [] }
             var body = found.body
             for change in try changes() { try change.apply(to: &body) }
             return [try Installation(id: id, body).command(settings, expected: standing.attributes)]

@@ -126,7 +126,9 @@ struct RegistrationList {
 
     private func registrations(_ row: ListedIdentity) -> [Registration] {
         if let id = Registration.id(row.key) { return Registration(id: id, row.standing).map { [$0] } ?? [] }
-        guard let installation = Installation(id: row.key.rawValue, row.standing) else { return [] }
+        guard let installation = Installation(id: row.key.rawValue, row.standing, at: request.receivedAt) else {
+            return []
+        }
         // Assumed: an installation does not keep when it was written.
         return Registration.all(of: installation, updatedAt: request.receivedAt)
     }

@@ -10,12 +10,16 @@ struct HubsPayload {
     static let textKey = "text"
     private static let typeKey = "type"
     private static let priorityKey = "priority"
+    /// Seconds since 1970.
+    private static let expirationKey = "expiration"
 
     /// What is stored of a send's way.
-    static func data(type: PushType?, priority: Int?) -> JSONObject {
+    static func data(type: PushType?, priority: Int?, end: Timestamp?) -> JSONObject {
         var data = JSONObject()
         data[typeKey] = type.map { .string(name(of: $0)) }
         data[priorityKey] = priority.map { .int($0) }
+        // The message's own end is cut to what the gateway can keep, Apple is told the caller's.
+        data[expirationKey] = end.map { .int($0.seconds) }
         return data
     }
 
@@ -41,15 +45,23 @@ struct HubsPayload {
     func encoded() throws(AdapterError) -> PushPayload {
         let content = notification.content
         if notification.origin == .notificationHubs, let rich = RichPush.payload(notification) {
-            return try push(JSONWriter.bytes(.object(rich)), .background, nil)
+            return try push(JSONWriter.bytes(.object(rich)), .background)
         }
-        guard let raw = content.raw else { return try push(JSONWriter.bytes(.object(document)), nil, nil) }
+        guard let raw = content.raw else { return try push(JSONWriter.bytes(.object(document))) }
         // Of another dialect: its data is its caller's.
-        guard notification.origin == .notificationHubs else { return try push(JSONWriter.bytes(raw), nil, nil) }
+        guard notification.origin == .notificationHubs else { return try push(JSONWriter.bytes(raw)) }
         let bytes = content.data[Self.textKey]?.string.map { Array($0.utf8) } ?? JSONWriter.bytes(raw)
         let type = content.data[Self.typeKey]?.string.flatMap { Self.type(named: $0) }
-        return try push(bytes, type, content.data[Self.priorityKey]?.int.map { Int(clamping: $0) })
+        return try push(bytes, type, content.data[Self.priorityKey]?.int.map { Int(clamping: $0) }, ownEnd)
     }
+
+    /// What the send says of its end; nil: nothing.
+    private var ownEnd: Timestamp? {
+        notification.content.data[Self.expirationKey]?.int.map { end(Timestamp(seconds: Int64(clamping: $0))) }
+    }
+
+    /// Assumed: what had ended when it was due is for now or never, as with `0`; Apple would at most try once.
+    private func end(_ time: Timestamp) -> Timestamp { time > notification.sentAt ? time : Timestamp(seconds: 0) }
 
     /// The push of a template. What its headers say wins over the send's (contract §8).
     ///
@@ -77,11 +89,17 @@ struct HubsPayload {
             bytes: bytes,
             type: type,
             priority: priority,
-            collapseID: collapseID.flatMap { $0.isEmpty ? nil : $0 }
+            collapseID: collapseID.flatMap { $0.isEmpty ? nil : $0 },
+            expiresAt: try template.end().map(end) ?? ownEnd
         )
     }
 
-    private func push(_ bytes: [UInt8], _ named: PushType?, _ priority: Int?) throws(AdapterError) -> PushPayload {
+    private func push(
+        _ bytes: [UInt8],
+        _ named: PushType? = nil,
+        _ priority: Int? = nil,
+        _ end: Timestamp? = nil
+    ) throws(AdapterError) -> PushPayload {
         let type = named ?? (notification.content.isSilent ? .background : .alert)
         let limit = type == .voip ? HubsLimits.voipBytes : HubsLimits.payloadBytes
         guard bytes.count <= limit else { throw AdapterError(.tooLarge, field: "payload") }
@@ -89,7 +107,8 @@ struct HubsPayload {
             bytes: bytes,
             type: type,
             priority: priority ?? (type == .background ? 5 : 10),
-            collapseID: notification.collapseID
+            collapseID: notification.collapseID,
+            expiresAt: end
         )
     }
 

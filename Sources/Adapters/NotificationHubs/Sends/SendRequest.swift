@@ -149,7 +149,7 @@ struct SendRequest {
         let limit = type == .voip ? HubsLimits.voipBytes : HubsLimits.payloadBytes
         guard body.count <= limit else { throw Self.fault("The payload is larger than \(limit) bytes") }
         var content = Content(isSilent: type == .background, raw: .object(json))
-        content.data = HubsPayload.data(type: type, priority: head.priority)
+        content.data = HubsPayload.data(type: type, priority: head.priority, end: head.end)
         if JSONWriter.bytes(.object(json)) != body { content.data[HubsPayload.textKey] = .string(text) }
         return content
     }
@@ -160,7 +160,7 @@ struct SendRequest {
             throw AdapterError(.unreadable, field: "The properties are not a JSON object of strings")
         }
         var content = Content(raw: .object(values))
-        content.data = HubsPayload.data(type: head.type, priority: head.priority)
+        content.data = HubsPayload.data(type: head.type, priority: head.priority, end: head.end)
         content.variants = TagTerms(try variants())
         guard content.variants != nil else {
             throw Self.fault("The supplied tag expression is not valid: it has too many tags")
@@ -174,65 +174,5 @@ struct SendRequest {
         } catch {
             return nil
         }
-    }
-}
-
-/// What the headers of a send say of the push (contract §7, §7.1).
-struct PushHeaders {
-    private(set) var type: PushType?
-    private(set) var priority: Int?
-    private(set) var collapseID: String?
-    private var end: Timestamp?
-
-    /// - Throws: `AdapterError` with the text of the answer.
-    init(_ request: VendorRequest, _ settings: HubsSettings) throws(AdapterError) {
-        if let name = request.header("apns-push-type") {
-            guard let known = HubsPayload.type(named: name) else { throw Self.fault("apns-push-type") }
-            type = known
-        }
-        if let text = request.header("apns-priority") {
-            guard let number = Int(text), [1, 5, 10].contains(number) else { throw Self.fault("apns-priority") }
-            priority = number
-        }
-        if let text = request.header("apns-collapse-id") {
-            guard (1...HubsLimits.collapseBytes).contains(text.utf8.count) else { throw Self.fault("apns-collapse-id") }
-            collapseID = text
-        }
-        try check(topic: request.header("apns-topic"), settings)
-        end = try Self.end(request)
-    }
-
-    /// How long a push lives that is due at `start`.
-    func timeToLive(from start: Timestamp) -> Duration {
-        guard let end else { return HubsLimits.timeToLive }
-        return min(max(end - start, HubsLimits.minimumTimeToLive), HubsLimits.maximumTimeToLive)
-    }
-
-    private static func fault(_ name: String) -> AdapterError {
-        AdapterError(.invalid, field: "The value of \(name) is not valid")
-    }
-
-    /// Only the hub's own: a topic that Apple refuses would stop the credential for everybody who sends by it.
-    private func check(topic: String?, _ settings: HubsSettings) throws(AdapterError) {
-        guard let topic, let own = settings.topic else { return }
-        guard topic == own || topic.hasPrefix(own + ".") else {
-            throw AdapterError(.invalid, field: "The value of apns-topic is not the topic of this hub")
-        }
-    }
-
-    private static func end(_ request: VendorRequest) throws(AdapterError) -> Timestamp? {
-        if let text = request.header("apns-expiration") {
-            guard let seconds = Int64(text), (0...99_999_999_999).contains(seconds) else {
-                throw fault("apns-expiration")
-            }
-            return Timestamp(seconds: seconds)
-        }
-        // A published client leaves the second hyphen out (contract, Decisions).
-        for name in ["ServiceBusNotification-Apns-Expiry", "ServiceBusNotification-ApnsExpiry"] {
-            guard let text = request.header(name), !text.isEmpty else { continue }
-            guard let time = HubTime.parse(text) else { throw fault(name) }
-            return time
-        }
-        return nil
     }
 }

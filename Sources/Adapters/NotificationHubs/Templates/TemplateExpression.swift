@@ -84,7 +84,7 @@ struct TemplateExpression: Hashable {
 
 /// Why a template gives no push. Texts: contract §8.
 enum TemplateFault: Error, Hashable {
-    case tooLong, parenthesis, name, cut, token, composition, number, tooMany, tooLarge
+    case tooLong, parenthesis, name, cut, token, composition, number, date, tooMany, tooLarge
     /// `$body` means something to the vendor.
     case reserved
 }

@@ -38,6 +38,19 @@ struct TemplatePush {
         return ["1", "5", "10"].contains(priority) ? priority : nil
     }
 
+    /// When the push ends as the template says it, a header before its `expiry`; nil: it says nothing. Assumed: nor does one that fills to nothing.
+    ///
+    /// - Throws: `TemplateFault.date` for what is neither a date nor seconds.
+    func end() throws(TemplateFault) -> Timestamp? {
+        var text = try header("apns-expiration")
+        if text?.isEmpty ?? true, let expiry = template["expiry"]?.string {
+            text = try TemplateExpression(expiry).evaluated(with: values).lenientString
+        }
+        guard let text, !text.isEmpty else { return nil }
+        guard let end = HubTime.end(text) else { throw .date }
+        return end
+    }
+
     private func filled(_ object: JSONObject, _ room: inout Int) throws(TemplateFault) -> JSONObject {
         var filled = JSONObject()
         for (key, value) in object.pairs { filled[key] = try self.filled(value, &room) }

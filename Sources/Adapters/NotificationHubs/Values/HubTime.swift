@@ -23,6 +23,15 @@ enum HubTime {
             "\(numbers[1])/\(numbers[2])/\(numbers[0]) \(hour):\(two(numbers[4])):\(two(numbers[5])) \(half)"
     }
 
+    /// Seconds since 1970 in digits, as `apns-expiration` has them. Nil for anything else, and for what no calendar reaches.
+    static func unix(_ text: String) -> Timestamp? {
+        guard let seconds = Int64(text), (0...99_999_999_999).contains(seconds) else { return nil }
+        return Timestamp(seconds: seconds)
+    }
+
+    /// When a push ends: a date, or seconds; `0` is now or never (contract §5.2).
+    static func end(_ text: String) -> Timestamp? { unix(text) ?? parse(text) }
+
     /// A moment as SDKs spell it: ISO 8601 with or without seconds, fraction and zone (`Z`, `+0000`, `+09:00`), or .NET's invariant
     /// `MM/dd/yyyy HH:mm:ss` (contract §4.1, §7). The `T` may stand in quotes (contract, Decisions). Nil for anything else.
     static func parse(_ text: String) -> Timestamp? {

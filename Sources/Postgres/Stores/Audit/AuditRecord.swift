@@ -82,7 +82,7 @@ extension [AuditRecord] {
             .string(actor.description),
             .strings(map(\.action.rawValue)),
             .strings(map(\.subject)),
-            .strings(map { $0.data.map(JSONWriter.text) })
+            .strings(map { $0.data.map(DocumentText.of) })
         )
     }
 }

@@ -8,7 +8,7 @@ extension PostgresCommandStore {
         switch statement {
         case .put(let id, let name, let body, let limit, let actor):
             let values: [PostgresValue] = [
-                .string(id), .string(name), .string(JSONWriter.text(.object(body))), .int(limit), .string(actor),
+                .string(id), .string(name), .string(DocumentText.of(body)), .int(limit), .string(actor),
             ]
             return StoreQuestion(CampaignSQL.put.with(own + values)) { (result) throws(PostgresError) in
                 let row = try result.only()
@@ -23,7 +23,7 @@ extension PostgresCommandStore {
         case .keep(let draft, let message):
             let values: [PostgresValue] = [
                 .id(draft.replaced?.id ?? message), .id(message),
-                .string(JSONWriter.text(.object(draft.request))),
+                .string(DocumentText.of(draft.request)),
             ]
             return .changing(CampaignSQL.keep.with(own + values))
         case .schedule(let id): return Self.schedules(CampaignSQL.schedule.with(own + [.id(id)]))

@@ -122,7 +122,7 @@ extension PostgresCommandStore {
                 .id(tenant),
                 .id(message),
                 .strings(variables.map(\.user.rawValue)),
-                .strings(variables.map { JSONWriter.text(.object($0.values)) })
+                .strings(variables.map { DocumentText.of($0.values) })
             )
         )
     }

@@ -56,7 +56,7 @@ extension PostgresCommandStore {
                     .text(registration.environment?.rawValue), .string(registration.token?.text),
                     .id(registration.user),
                     .string(registration.name), .string(registration.phone), .string(registration.rawPhone),
-                    .string(attributes.map { JSONWriter.text($0) }), .time(at),
+                    .string(attributes.map { DocumentText.of($0) }), .time(at),
                 ],
                 subject: key.rawValue,
                 limit: Self.foldedRegistrations

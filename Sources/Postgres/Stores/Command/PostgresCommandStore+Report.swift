@@ -12,7 +12,7 @@ extension PostgresCommandStore {
                 .id(scope.app),
                 .id(scope.vendor),
                 .id(key),
-                .string(JSONWriter.text(.object(attributes)))
+                .string(DocumentText.of(attributes))
             )
         )
     }

@@ -55,13 +55,13 @@ extension PostgresCommandStore {
                 .string(write.repeatKey),
                 .strings(write.profiles.map(\.user.rawValue)), .bools(write.profiles.map(\.isAnonymous)),
                 .bools(write.profiles.map(\.acceptsPush)),
-                .strings(write.profiles.map { JSONWriter.text(.object($0.attributes)) }),
+                .strings(write.profiles.map { DocumentText.of($0.attributes) }),
                 .ints(write.profiles.map(\.revision)),
                 .strings(write.aliases.map(\.alias.label)), .strings(write.aliases.map(\.alias.name)),
                 .strings(write.aliases.map(\.user.rawValue)),
                 .strings(write.acts.map(\.user.rawValue)), .strings(write.acts.map(\.digest)),
                 .strings(write.acts.map(\.kind.rawValue)), .strings(write.acts.map(\.name)),
-                .times(write.acts.map(\.at)), .strings(write.acts.map { JSONWriter.text(.object($0.data)) }),
+                .times(write.acts.map(\.at)), .strings(write.acts.map { DocumentText.of($0.data) }),
                 .strings(write.moves.map(\.from.rawValue)), .strings(write.moves.map(\.to.rawValue)),
             ]
         )

@@ -109,6 +109,7 @@ package struct PostgresMaintenance: Sendable {
         _ = try await swept(10_000, UserSQL.dropTallies(id, .interval(policy.tallies)))
         report.auditRemoved += try await count(MaintenanceSQL.dropAudit(id, .interval(policy.audit)))
         _ = try await changed(MaintenanceSQL.dropVerifications(id))
+        report.identitiesEnded += try await ended(id)
         report.capturesRemoved += try await changed(CaptureSQL.drop(id, .interval(policy.captures)))
     }
 
@@ -117,6 +118,18 @@ package struct PostgresMaintenance: Sendable {
         var sum = 0
         for _ in 0..<Self.stepsPerRound {
             let count = try await changed(statement)
+            sum += count
+            if count < limit { break }
+        }
+        return sum
+    }
+
+    /// Fewer at once than of what nobody else has in hand: each is counted and told of.
+    private func ended(_ tenant: PostgresValue) async throws(PostgresError) -> Int {
+        let limit = 100
+        var sum = 0
+        for _ in 0..<Self.stepsPerRound * 10 {
+            let count = try await count(MaintenanceSQL.endIdentities(tenant, .int32(Int32(limit))))
             sum += count
             if count < limit { break }
         }

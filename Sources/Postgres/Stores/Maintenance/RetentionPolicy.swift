@@ -124,6 +124,8 @@ package struct MaintenanceReport: Sendable, Hashable {
     package var deliveriesRemoved = 0
     package var auditRemoved = 0
     package var capturesRemoved = 0
+    /// Whose own time was over.
+    package var identitiesEnded = 0
     /// Of users.
     package var actsRemoved = 0
     package var nodesSwept = 0

@@ -45,7 +45,7 @@ struct ProvisioningStatements: Sendable {
         return [
             ProvisioningSQL.putBindings.with(
                 [id] + bindingKeys
-                    + [.strings(apps), .texts(bindings.map { JSONWriter.text(.object($0.settings)) })]
+                    + [.strings(apps), .texts(bindings.map { DocumentText.of($0.settings) })]
             ),
             ProvisioningSQL.putKeys(
                 id,
@@ -54,7 +54,7 @@ struct ProvisioningStatements: Sendable {
                 .strings(tenant.apiKeys.map { $0.scopes.joined(separator: ",") }),
                 .times(tenant.apiKeys.map(\.expiresAt))
             ),
-            ProvisioningSQL.putRetention(id, .text(JSONWriter.text(.object(tenant.retention.json)))),
+            ProvisioningSQL.putRetention(id, .text(DocumentText.of(tenant.retention.json))),
             ProvisioningSQL.putRate(id, tenant.pushesPerSecond.map { .int32($0) } ?? .null),
         ]
     }
@@ -71,13 +71,13 @@ struct ProvisioningStatements: Sendable {
         ProvisioningSQL.putApps(
             id,
             .strings(tenant.apps.map(\.id.rawValue)),
-            .strings(tenant.apps.map { JSONWriter.text(PlatformRouteCoding.encode($0.platforms)) }),
+            .strings(tenant.apps.map { DocumentText.of(PlatformRouteCoding.encode($0.platforms)) }),
             .strings(
                 tenant.apps.map { app in
                     var defaults = JSONObject()
                     defaults["ttlSeconds"] = app.defaultTimeToLive.map { .int($0.milliseconds / 1000) }
                     TimingCoding.write(app.timing, into: &defaults)
-                    return JSONWriter.text(.object(defaults))
+                    return DocumentText.of(defaults)
                 }
             )
         )

@@ -125,7 +125,7 @@ extension PostgresDeviceStore {
             .strings(rows.map(\.name)),
             .strings(rows.map(\.phone)),
             .strings(rows.map(\.rawPhone)),
-            .strings(rows.map { $0.attributes.isEmpty ? nil : JSONWriter.text(.object($0.attributes)) }),
+            .strings(rows.map { $0.attributes.isEmpty ? nil : DocumentText.of($0.attributes) }),
         ] + clocks(rows) + [tags(rows), .time(at)]
     }
 

@@ -86,9 +86,13 @@ enum MaintenanceSQL {
         "DELETE FROM gateway.verification WHERE tenant_id = $1 AND sent_at < now() - interval '1 day'"
     )
 
+    /// Those whose time is over; each is several statements.
+    static let endIdentities = StoreSQL.function("end_identities", 2, columns: "end_identities AS count")
+
     static let all = [
         lead, makePartitions, dropPartitions, analyzeDevices, analyzeGrown, sweepNodes, tenants, dropMessages,
         dropMedia, dropEvents,
         dropKeys, dropDeliveries, dropInbox, dropAudit, dropVerifications,
+        endIdentities,
     ]
 }

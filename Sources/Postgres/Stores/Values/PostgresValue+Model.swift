@@ -33,7 +33,7 @@ extension PostgresValue {
     }
 
     /// JSON as its text, for columns of type `json`: key order and number spelling stay.
-    static func document(_ value: JSON?) -> PostgresValue { .untyped(value.map(JSONWriter.text)) }
+    static func document(_ value: JSON?) -> PostgresValue { .untyped(value.map(DocumentText.of)) }
 
     private static func cleaned(_ text: String) -> String {
         guard text.utf8.contains(0) else { return text }

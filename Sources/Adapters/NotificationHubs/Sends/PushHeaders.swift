@@ -1,0 +1,62 @@
+import HTTPTypes
+import Model
+
+/// What the headers of a send say of the push (contract §7, §7.1).
+struct PushHeaders {
+    private(set) var type: PushType?
+    private(set) var priority: Int?
+    private(set) var collapseID: String?
+    /// When it ends, as the caller says it; zero: now or never.
+    private(set) var end: Timestamp?
+
+    /// - Throws: `AdapterError` with the text of the answer.
+    init(_ request: VendorRequest, _ settings: HubsSettings) throws(AdapterError) {
+        if let name = request.header("apns-push-type") {
+            guard let known = HubsPayload.type(named: name) else { throw Self.fault("apns-push-type") }
+            type = known
+        }
+        if let text = request.header("apns-priority") {
+            guard let number = Int(text), [1, 5, 10].contains(number) else { throw Self.fault("apns-priority") }
+            priority = number
+        }
+        if let text = request.header("apns-collapse-id") {
+            guard (1...HubsLimits.collapseBytes).contains(text.utf8.count) else { throw Self.fault("apns-collapse-id") }
+            collapseID = text
+        }
+        try check(topic: request.header("apns-topic"), settings)
+        end = try Self.end(request)
+    }
+
+    /// How long a push that is due at `start` may wait here. Never less than the gateway needs to send it: what Apple is told is `end` itself.
+    func timeToLive(from start: Timestamp) -> Duration {
+        guard let end else { return HubsLimits.timeToLive }
+        return min(max(end - start, HubsLimits.minimumTimeToLive), HubsLimits.maximumTimeToLive)
+    }
+
+    private static func fault(_ name: String) -> AdapterError {
+        AdapterError(.invalid, field: "The value of \(name) is not valid")
+    }
+
+    /// Only the hub's own: a topic that Apple refuses would stop the credential for everybody who sends by it.
+    private func check(topic: String?, _ settings: HubsSettings) throws(AdapterError) {
+        guard let topic, let own = settings.topic else { return }
+        guard topic == own || topic.hasPrefix(own + ".") else {
+            throw AdapterError(.invalid, field: "The value of apns-topic is not the topic of this hub")
+        }
+    }
+
+    private static func end(_ request: VendorRequest) throws(AdapterError) -> Timestamp? {
+        let own = "apns-expiration"
+        if let text = request.header(own) {
+            guard let time = HubTime.unix(text) else { throw fault(own) }
+            return time
+        }
+        // A published client leaves the second hyphen out (contract, Decisions).
+        for name in ["ServiceBusNotification-Apns-Expiry", "ServiceBusNotification-ApnsExpiry"] {
+            guard let text = request.header(name), !text.isEmpty else { continue }
+            guard let time = HubTime.parse(text) else { throw fault(name) }
+            return time
+        }
+        return nil
+    }
+}
