@@ -23,7 +23,7 @@ let settings: [SwiftSetting] = [
 enum External: String, CaseIterable {
     case argumentParser, asn1, asyncHTTPClient, certificates, configuration, crypto, httpTypes, hummingbird, log,
         metrics
-    case mustache, nio, nioHTTP2, nioSSL, serviceLifecycle, subprocess, system, tracing, yams
+    case mustache, nio, nioExtras, nioHTTP2, nioSSL, serviceLifecycle, subprocess, system, tracing, yams
 
     var package: Package.Dependency {
         switch self {
@@ -40,6 +40,7 @@ enum External: String, CaseIterable {
         case .metrics: .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0")
         case .mustache: .package(url: "https://github.com/hummingbird-project/swift-mustache", from: "2.1.1")
         case .nio: .package(url: "https://github.com/apple/swift-nio", from: "2.101.2")
+        case .nioExtras: .package(url: "https://github.com/apple/swift-nio-extras.git", from: "1.35.2")
         case .nioHTTP2: .package(url: "https://github.com/apple/swift-nio-http2", from: "1.46.0")
         case .nioSSL: .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6")
         case .serviceLifecycle:
@@ -66,6 +67,7 @@ enum External: String, CaseIterable {
         case .metrics: "swift-metrics"
         case .mustache: "swift-mustache"
         case .nio: "swift-nio"
+        case .nioExtras: "swift-nio-extras"
         case .nioHTTP2: "swift-nio-http2"
         case .nioSSL: "swift-nio-ssl"
         case .serviceLifecycle: "swift-service-lifecycle"
@@ -217,6 +219,7 @@ var parts: [Part] = [
             coreMetrics, argumentParser, certificates, crypto,
             httpTypes, httpClient, lifecycle, locks, log,
             metrics, nioCore, nioPosix, nioHTTP1, nioSSL, subprocess,
+            .product("NIOEmbedded", .nio), .product("NIOHTTPCompression", .nioExtras),
         ]
     ),
 
