@@ -77,6 +77,9 @@ package struct DeviceRegistration: Sendable, Hashable {
     /// The attribute of an identity that shares its device with others of its dialect: it takes nobody's place, and nobody takes its own.
     package static let sharingAttribute = "sharesDevice"
 
+    /// The attribute of an identity whose device's system shows no pushes of the app: none is sent, whatever its user chose.
+    package static let denyingAttribute = "deniesPush"
+
     package var sharesDevice: Bool { attributes[Self.sharingAttribute] == true }
 
     package init(
