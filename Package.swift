@@ -95,6 +95,7 @@ enum Arrow {
 let httpTypes = Arrow.product("HTTPTypes", .httpTypes)
 let locks = Arrow.product("NIOConcurrencyHelpers", .nio)
 let crypto = Arrow.product("Crypto", .crypto)
+let cryptoExtras = Arrow.product("CryptoExtras", .crypto)
 let certificates = Arrow.product("X509", .certificates)
 let log = Arrow.product("Logging", .log)
 let coreMetrics = Arrow.product("CoreMetrics", .metrics)
@@ -189,7 +190,7 @@ var parts: [Part] = [
     .library("IPNS", path: "Sources/Adapters/IPNS", [.ours("Model"), httpTypes]),
     .library("UPMC", path: "Sources/Adapters/UPMC", [.ours("Model"), crypto, httpTypes]),
     .library("NotificationHubs", path: "Sources/Adapters/NotificationHubs", [.ours("Model"), crypto, httpTypes]),
-    .library("Braze", path: "Sources/Adapters/Braze", [.ours("Model"), crypto, httpTypes]),
+    .library("Braze", path: "Sources/Adapters/Braze", [.ours("Model"), crypto, cryptoExtras, httpTypes]),
 
     // Transports.
     .library("HTTP2", [.ours("CNGHTTP2"), .ours("COpenSSL"), .ours("CLinuxEvents"), locks]),
@@ -279,7 +280,7 @@ var parts: [Part] = [
     ),
     .tests(
         "BrazeTests",
-        [.ours("Coverage"), .ours("Braze"), .ours("Model"), .ours("TestKit"), httpTypes],
+        [.ours("Coverage"), .ours("Braze"), .ours("Model"), .ours("TestKit"), crypto, cryptoExtras, httpTypes],
         resources: [.copy("Fixtures")]
     ),
     .tests(

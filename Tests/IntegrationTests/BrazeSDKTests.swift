@@ -33,6 +33,8 @@ struct BrazeSDKTests {
             try await denial(world)
             try await tokenMovesAndLeaves(world)
             try await compressed(world)
+            try await bind(world, settings: "settings: { sdkEnabled: true, authentication: required }")
+            try await proofIsAskedFor(world)
         } catch {
             Issue.record(error)
         }
@@ -241,6 +243,15 @@ struct BrazeSDKTests {
         // It lives on without.
         #expect(try await call(world, #"{"device_id":"d2"}"#).status == 201)
         #expect(try await user(world, "s-3")?["devices"] == [["device_id": "d2"]])
+    }
+
+    // §3.7
+    private func proofIsAskedFor(_ world: World) async throws {
+        let named = #"{"device_id":"d4","attributes":[{"user_id":"s-5","custom":{"a":1}}]}"#
+        try await eventually("a proof is asked for") { try await call(world, named).status == 401 }
+        let missing: JSON = ["auth_error": ["error_code": 26, "reason": "MISSING_TOKEN", "user_id": "s-5"]]
+        #expect(try await call(world, named).json == missing)
+        #expect(try await call(world, #"{"device_id":"d4"}"#).status == 201)
     }
 
     // §3.1: compressed bodies, and no more of them than of others.

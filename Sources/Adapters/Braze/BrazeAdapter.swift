@@ -31,6 +31,10 @@ package struct BrazeAdapter: VendorAdapter {
     package func decode(_ request: VendorRequest, settings: BindingSettings) throws(AdapterError) -> [Command] {
         if let call = SDKCall(path: request) {
             guard SDKSettings(settings).isEnabled else { throw AdapterError(.unauthorized) }
+            let sdk = SDKSettings(settings)
+            if sdk.authentication == .required, SDKAuthentication(sdk).failure(request) != nil {
+                throw AdapterError(.unauthorized)
+            }
             return call == .other ? [] : [try SDKData(request, settings).question]
         }
         let call = try BrazeCall(request)

@@ -82,6 +82,11 @@ package enum BrazeLimits {
     static let factsBytes = 7 * 1024
     /// 3 levels of an event's data are searched for a push's reference (contract §3.3).
     static let referenceDepth = 3
+    /// 3 keys that tokens are verified by (contract §3.7), 4 KiB each: an RSA key of 16,384 bits has 2,800 bytes.
+    static let publicKeys = 3
+    static let publicKeyBytes = 4096
+    /// 8 KiB of a token: a head has no more.
+    static let proofBytes = 8 * 1024
     /// 24 hours ahead of us a device's clock is believed (contract §3.9).
     static let clockAhead: Duration = .seconds(86_400)
 

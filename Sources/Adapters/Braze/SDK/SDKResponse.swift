@@ -25,7 +25,10 @@ struct SDKResponse {
                 Self.trouble(.unavailable(retryAfter: nil)) ?? BrazeError(503, Self.unavailable, retryAfter: 5)
             )
         }
-        return response(201, body)
+        var answer = body
+        // Done, and told (contract §3.6 G).
+        answer["auth_error"] = SDKAuthentication(settings).failure(request)?.json
+        return response(201, answer)
     }
 
     private static func isOwn(_ reply: Reply) -> Bool {
@@ -93,6 +96,11 @@ struct SDKResponse {
     func failure(_ error: AdapterError) -> VendorResponse {
         if error.code == .methodNotAllowed || error.code == .unauthorized, request.method == .options {
             return preflight
+        }
+        if error.code == .unauthorized, settings.isEnabled, settings.authentication == .required,
+            let failure = SDKAuthentication(settings).failure(request)
+        {
+            return response(401, ["auth_error": failure.json])
         }
         return switch error.code {
         case .unauthorized: failure(BrazeError(401, "invalid_api_keys"))

@@ -20,6 +20,13 @@ struct SDKSettings {
         return origins.contains(origin) || origins.contains("*")
     }
 
+    var authentication: SDKAuthentication.Mode {
+        values["authentication"]?.string.flatMap(SDKAuthentication.Mode.init) ?? .disabled
+    }
+
+    /// PEM of the keys by which the app's back end's tokens are verified.
+    var publicKeys: [String] { (values["publicKeys"]?.array ?? []).compactMap(\.string) }
+
     private func names(_ key: String) -> Set<String>? { values[key]?.array.map { Set($0.compactMap(\.string)) } }
 
     /// What is wrong with one setting; nil: nothing, or it is none of these.
@@ -32,11 +39,20 @@ struct SDKSettings {
         case "origins":
             texts(value, BrazeLimits.origins, BrazeLimits.originBytes)
                 ? nil : "\(key): must list at most \(BrazeLimits.origins) origins, such as https://shop.example"
+        case "authentication":
+            value.string.flatMap(SDKAuthentication.Mode.init) == nil
+                ? "\(key): must be disabled, optional or required" : nil
+        case "publicKeys":
+            texts(value, BrazeLimits.publicKeys, BrazeLimits.publicKeyBytes)
+                && (value.array ?? []).allSatisfy { SDKAuthentication.isKey($0.string ?? "") }
+                ? nil : "\(key): must list at most \(BrazeLimits.publicKeys) RSA keys of 2,048 bits or more, in PEM"
         default: nil
         }
     }
 
-    static let keys: Set<String> = ["sdkEnabled", "openEvents", "receivedEvents", "origins"]
+    static let keys: Set<String> = [
+        "sdkEnabled", "openEvents", "receivedEvents", "origins", "authentication", "publicKeys",
+    ]
 
     private static func texts(_ value: JSON, _ count: Int, _ bytes: Int) -> Bool {
         guard let list = value.array, list.count <= count else { return false }
