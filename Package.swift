@@ -23,7 +23,7 @@ let settings: [SwiftSetting] = [
 enum External: String, CaseIterable {
     case argumentParser, asn1, asyncHTTPClient, certificates, configuration, crypto, httpTypes, hummingbird, log,
         metrics
-    case mustache, nio, nioHTTP2, nioSSL, serviceLifecycle, subprocess, system, tracing, yams
+    case mustache, nio, nioExtras, nioHTTP2, nioSSL, serviceLifecycle, subprocess, system, tracing, yams
 
     var package: Package.Dependency {
         switch self {
@@ -40,6 +40,7 @@ enum External: String, CaseIterable {
         case .metrics: .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0")
         case .mustache: .package(url: "https://github.com/hummingbird-project/swift-mustache", from: "2.1.1")
         case .nio: .package(url: "https://github.com/apple/swift-nio", from: "2.101.2")
+        case .nioExtras: .package(url: "https://github.com/apple/swift-nio-extras.git", from: "1.35.2")
         case .nioHTTP2: .package(url: "https://github.com/apple/swift-nio-http2", from: "1.46.0")
         case .nioSSL: .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6")
         case .serviceLifecycle:
@@ -66,6 +67,7 @@ enum External: String, CaseIterable {
         case .metrics: "swift-metrics"
         case .mustache: "swift-mustache"
         case .nio: "swift-nio"
+        case .nioExtras: "swift-nio-extras"
         case .nioHTTP2: "swift-nio-http2"
         case .nioSSL: "swift-nio-ssl"
         case .serviceLifecycle: "swift-service-lifecycle"
@@ -93,6 +95,7 @@ enum Arrow {
 let httpTypes = Arrow.product("HTTPTypes", .httpTypes)
 let locks = Arrow.product("NIOConcurrencyHelpers", .nio)
 let crypto = Arrow.product("Crypto", .crypto)
+let cryptoExtras = Arrow.product("CryptoExtras", .crypto)
 let certificates = Arrow.product("X509", .certificates)
 let log = Arrow.product("Logging", .log)
 let coreMetrics = Arrow.product("CoreMetrics", .metrics)
@@ -187,7 +190,7 @@ var parts: [Part] = [
     .library("IPNS", path: "Sources/Adapters/IPNS", [.ours("Model"), httpTypes]),
     .library("UPMC", path: "Sources/Adapters/UPMC", [.ours("Model"), crypto, httpTypes]),
     .library("NotificationHubs", path: "Sources/Adapters/NotificationHubs", [.ours("Model"), crypto, httpTypes]),
-    .library("Braze", path: "Sources/Adapters/Braze", [.ours("Model"), crypto, httpTypes]),
+    .library("Braze", path: "Sources/Adapters/Braze", [.ours("Model"), crypto, cryptoExtras, httpTypes]),
 
     // Transports.
     .library("HTTP2", [.ours("CNGHTTP2"), .ours("COpenSSL"), .ours("CLinuxEvents"), locks]),
@@ -217,6 +220,7 @@ var parts: [Part] = [
             coreMetrics, argumentParser, certificates, crypto,
             httpTypes, httpClient, lifecycle, locks, log,
             metrics, nioCore, nioPosix, nioHTTP1, nioSSL, subprocess,
+            .product("NIOEmbedded", .nio), .product("NIOHTTPCompression", .nioExtras),
         ]
     ),
 
@@ -276,7 +280,7 @@ var parts: [Part] = [
     ),
     .tests(
         "BrazeTests",
-        [.ours("Coverage"), .ours("Braze"), .ours("Model"), .ours("TestKit"), httpTypes],
+        [.ours("Coverage"), .ours("Braze"), .ours("Model"), .ours("TestKit"), crypto, cryptoExtras, httpTypes],
         resources: [.copy("Fixtures")]
     ),
     .tests(

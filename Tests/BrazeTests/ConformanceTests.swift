@@ -16,7 +16,7 @@ struct ConformanceTests {
     static func subject() throws -> AdapterUnderTest {
         AdapterUnderTest(
             adapter: BrazeAdapter(),
-            settings: Mount.settings,
+            settings: SDKTests.settings,
             documented: [
                 Mount.request("/messages/send", try Fixture.text("messages/send.request.json")),
                 Mount.request("/users/track", try UserTests.documented("track.request.txt")),
@@ -24,7 +24,11 @@ struct ConformanceTests {
                 Mount.request("/users/export/ids", try UserTests.documented("export.request.json")),
                 Mount.request("/users/alias/new", UserTests.aliases),
                 Mount.request("/users/identify", UserTests.identities),
-            ] + CampaignTests.documented,
+            ] + CampaignTests.documented + [
+                SDKTests.request("/api/v3/data", try SDKTests.documented("sdk/start.request.txt")),
+                SDKTests.request("/api/v3/template", try SDKTests.documented("sdk/acts.request.json")),
+                SDKTests.request("/api/v3/content_cards/sync", try SDKTests.documented("sdk/opened.request.json")),
+            ],
             catchAll: [BrazeCall.laterRoute],
             fault: Self.fault
         )
@@ -49,6 +53,7 @@ struct ConformanceTests {
     /// What an answer may look like, from contract §4.2 and §4.3.
     @Sendable static func fault(_ response: VendorResponse, _ request: VendorRequest) -> String? {
         guard response.header("Content-Type") == "application/json" else { return "content type" }
+        if request.path.hasPrefix("/api/v3") { return sdkFault(response, request) }
         for name in ["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"] {
             guard response.header(name).flatMap({ Int64($0) }) != nil else { return "no \(name)" }
         }
@@ -67,6 +72,28 @@ struct ConformanceTests {
             return "an error without its text"
         }
         return nil
+    }
+
+    /// What the SDK may be answered, from contract §3.5, §3.6 and §3.8.
+    private static func sdkFault(_ response: VendorResponse, _ request: VendorRequest) -> String? {
+        guard let body = response.json?.object else { return "no object" }
+        guard response.header("Cache-Control") != nil, response.header("x-request-id")?.count == 36 else {
+            return "no x-request-id"
+        }
+        guard response.status == 201 else {
+            guard [400, 401, 404, 408, 413, 429, 503].contains(response.status) else {
+                return "status \(response.status)"
+            }
+            if [429, 503].contains(response.status), response.header("Retry-After") == nil { return "no Retry-After" }
+            return body.keys == ["error"] && body["error"]?.string?.isEmpty == false ? nil : "an error without its name"
+        }
+        let fields: Set<String> =
+            switch request.path {
+            case "/api/v3/data": ["triggers", "feed", "config"]
+            case "/api/v3/content_cards/sync": ["cards", "last_full_sync_at", "last_card_updated_at", "full_sync"]
+            default: []
+            }
+        return fields.isSuperset(of: body.keys) ? nil : "a success with more fields"
     }
 
     /// Which fields a success has.

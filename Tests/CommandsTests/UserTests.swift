@@ -25,6 +25,16 @@ import Testing
         #expect(edit(["n": 1], AttributeChange("n", .increase("x"))) == nil)
     }
 
+    // protocols/braze.md §3.3: sessions, told in any order.
+    @Test func theFirstAndTheLatestStay() {
+        #expect(edit(JSONObject(), AttributeChange("a", .first("x"))) == ["a": "x"])
+        #expect(edit(["a": 1], AttributeChange("a", .first("x"))) == ["a": 1])
+        #expect(edit(JSONObject(), AttributeChange("t", .latest("2026-01-02"))) == ["t": "2026-01-02"])
+        #expect(edit(["t": "2026-01-01"], AttributeChange("t", .latest("2026-01-02"))) == ["t": "2026-01-02"])
+        #expect(edit(["t": "2026-01-03"], AttributeChange("t", .latest("2026-01-02"))) == ["t": "2026-01-03"])
+        #expect(edit(["t": 7], AttributeChange("t", .latest("2026-01-02"))) == ["t": "2026-01-02"])
+    }
+
     @Test func listsHoldEachValueOnce() {
         #expect(edit(JSONObject(), AttributeChange("l", .append(["a", "b", "a"]))) == ["l": ["b", "a"]])
         #expect(edit(["l": ["a", "b"]], AttributeChange("l", .append(["a"]))) == ["l": ["b", "a"]])

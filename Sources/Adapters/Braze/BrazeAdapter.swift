@@ -1,10 +1,11 @@
 import HTTPTypes
 package import Model
 
-/// The translator of Braze's REST interface: sends to users and their tokens, behind keys with permissions.
+/// The translator of Braze's REST interface, sends to users and their tokens behind keys with permissions, and of what the vendor's SDK calls.
 ///
 /// Source: the contract `protocols/braze.md`, gathered from the vendor's public documents; what no source says is marked `Assumed:`. What of the
-/// interface is not there yet is answered by 404 in the vendor's shape. Nothing of the vendor's SDKs is used.
+/// interface is not there yet is answered by 404 in the vendor's shape. Nothing of the vendor's SDKs
+/// is used; whether an app may keep one is a question of its licence, so that their calls are answered only where a binding says so.
 package struct BrazeAdapter: VendorAdapter {
     package init() {}
 
@@ -12,6 +13,10 @@ package struct BrazeAdapter: VendorAdapter {
     package var routes: [VendorRoute] { BrazeCall.routes }
 
     package func locate(_ request: VendorRequest) throws(AdapterError) -> (BindingKey, Proof) {
+        if SDKCall(path: request) != nil {
+            let value = try SDKCall.key(request)
+            return (BindingKey(vendor: vendor, kind: BrazeSettings.sdkKind, value: value, host: request.host), .none)
+        }
         _ = try BrazeCall(request)
         let key = BindingKey(
             vendor: vendor,
@@ -24,6 +29,14 @@ package struct BrazeAdapter: VendorAdapter {
     }
 
     package func decode(_ request: VendorRequest, settings: BindingSettings) throws(AdapterError) -> [Command] {
+        if let call = SDKCall(path: request) {
+            guard SDKSettings(settings).isEnabled else { throw AdapterError(.unauthorized) }
+            let sdk = SDKSettings(settings)
+            if sdk.authentication == .required, SDKAuthentication(sdk).failure(request) != nil {
+                throw AdapterError(.unauthorized)
+            }
+            return call == .other ? [] : [try SDKData(request, settings).question]
+        }
         let call = try BrazeCall(request)
         let hash = try RestKey.hash(request)
         guard BrazeSettings(settings).permits(call, keyHash: hash, from: request.remoteAddress) else {
@@ -39,19 +52,25 @@ package struct BrazeAdapter: VendorAdapter {
     package func sequel(to replies: [Reply], of request: VendorRequest, settings: BindingSettings) throws(AdapterError)
         -> [Command]
     {
-        try CampaignCalls(try BrazeCall(request), request).sequel(to: replies)
+        if SDKCall(path: request) != nil {
+            guard case .registration(.standing(let standing))? = replies.first else { return [] }
+            return try SDKData(request, settings).commands(after: standing)
+        }
+        return try CampaignCalls(try BrazeCall(request), request).sequel(to: replies)
     }
 
     package func campaignProblem(in body: JSONObject) -> String? { BrazeCampaign.problem(in: body) }
     package var keepsCampaigns: Bool { true }
 
     package func encode(_ replies: [Reply], for request: VendorRequest, settings: BindingSettings) -> VendorResponse {
-        BrazeResponse(request).answer(replies)
+        if let call = SDKCall(path: request) { return SDKResponse(call, request, settings).answer(replies) }
+        return BrazeResponse(request).answer(replies)
     }
 
     package func refuse(_ error: AdapterError, for request: VendorRequest, settings: BindingSettings) -> VendorResponse
     {
-        BrazeResponse(request).failure(BrazeError(error))
+        if let call = SDKCall(path: request) { return SDKResponse(call, request, settings).failure(error) }
+        return BrazeResponse(request).failure(BrazeError(error))
     }
 
     package func payload(for notification: Notification, to target: TargetFacts, settings: BindingSettings)

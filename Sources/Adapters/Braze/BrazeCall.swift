@@ -65,6 +65,7 @@ enum BrazeCall: String, CaseIterable {
         allCases.map {
             VendorRoute(name: "braze.\($0)", path: .exact($0.rawValue), bodyLimitBytes: BrazeLimits.bodyBytes)
         }
+            + SDKCall.routes
             + families.map {
                 VendorRoute(name: laterRoute, path: .prefix($0), bodyLimitBytes: BrazeLimits.bodyBytes)
             }

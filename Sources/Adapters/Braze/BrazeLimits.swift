@@ -23,6 +23,9 @@ package enum BrazeLimits {
     /// 100 of a product at most. Assumed.
     static let quantity: Int64 = 100
 
+    /// 250 acts of a batch: it is one transaction.
+    static let actCount = 250
+
     /// 100 tokens of a call: they share one transaction, which must stay short. The vendor names no limit.
     static let tokenCount = 100
 
@@ -55,6 +58,37 @@ package enum BrazeLimits {
 
     /// 28 days, which is what the gateway keeps; the vendor's own default is 30 (contract §6.1).
     static let timeToLive: Duration = .seconds(28 * 86_400)
+
+    /// 100 bytes of a device's id: it stands in an alias, with a label, and that is an index column. The SDK's own have 36.
+    static let deviceBytes = 100
+    /// 1,000 events of a call; more are dropped (contract §3.9).
+    static let eventCount = 1000
+    /// 64 bytes of the name of an event that is not known: it is counted by.
+    static let eventNameBytes = 64
+    /// 20 names of events that tell of pushes, and 20 origins of pages: each is compared with every call.
+    static let eventNames = 20
+    static let origins = 20
+    static let originBytes = 255
+    /// 50 receipts of a call: they share one transaction. A device that has more to tell is telling something else.
+    static let receiptCount = 50
+    /// 100 elements of `attributes` of the SDK.
+    static let elementCount = 100
+    /// 32 increases of a call are told apart from each other when they come again; more are known by all of them together. Each is a transaction.
+    static let increaseCount = 32
+    /// 40 facts of a device, 512 bytes each: all of an identity may have 8 KiB.
+    static let factCount = 40
+    static let factBytes = 512
+    /// 7 KiB of them together: 8 KiB is what an identity may say of itself.
+    static let factsBytes = 7 * 1024
+    /// 3 levels of an event's data are searched for a push's reference (contract §3.3).
+    static let referenceDepth = 3
+    /// 3 keys that tokens are verified by (contract §3.7), 4 KiB each: an RSA key of 16,384 bits has 2,800 bytes.
+    static let publicKeys = 3
+    static let publicKeyBytes = 4096
+    /// 8 KiB of a token: a head has no more.
+    static let proofBytes = 8 * 1024
+    /// 24 hours ahead of us a device's clock is believed (contract §3.9).
+    static let clockAhead: Duration = .seconds(86_400)
 
     /// 256 REST keys per binding: each is looked up by an index of its own.
     package static let keyCount = 256

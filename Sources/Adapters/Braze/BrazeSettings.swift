@@ -43,10 +43,7 @@ package struct BrazeSettings: Sendable {
     /// What is wrong with `values`, one sentence each, for the operator who provisions them; empty when all is well.
     package static func problems(in values: JSONObject) -> [String] {
         values.pairs.compactMap { key, value in
-            switch key {
-            case "sdkEnabled": value == false ? nil : "\(key): the calls of the vendor's SDK are not available yet"
-            default: "\(key): unknown setting"
-            }
+            SDKSettings.keys.contains(key) ? SDKSettings.problem(key, value) : "\(key): unknown setting"
         }
     }
 }

@@ -24,6 +24,9 @@ enum AttributeEditing {
         let (name, old) = (change.name, attributes[change.name])
         switch change.edit {
         case .set(let value): attributes[name] = value
+        case .first(let value): attributes[name] = old ?? value
+        case .latest(let text):
+            if old?.string.map({ $0 < text }) ?? true { attributes[name] = .string(text) }
         case .remove: attributes[name] = nil
         case .increase(let step):
             guard let sum = sum(old, step) else { return false }

@@ -255,7 +255,7 @@ struct ProvisioningReader {
         var secrets: [String: String] = [:]
         if Vendor(vendor) == .upmc { secrets = try upmcSecrets(&fields, &settings, path) }
         if Vendor(vendor) == .notificationHubs { secrets = try hubSecrets(&fields, &settings, path) }
-        if Vendor(vendor) == .braze { settings = try brazeSettings(settings, brazeRules, path) }
+        if Vendor(vendor) == .braze { settings = try brazeSettings(settings, keys, brazeRules, path) }
         let problems =
             switch Vendor(vendor) {
             case .rationalOwl: RationalOwlSettings.problems(in: settings)

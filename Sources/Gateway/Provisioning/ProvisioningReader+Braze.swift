@@ -69,11 +69,17 @@ extension ProvisioningReader {
     }
 
     /// The settings of a binding, with what its keys may do.
-    func brazeSettings(_ settings: JSONObject, _ rules: JSONObject, _ path: String) throws(ProvisioningProblem)
-        -> JSONObject
-    {
+    func brazeSettings(
+        _ settings: JSONObject,
+        _ keys: [(kind: String, value: String)],
+        _ rules: JSONObject,
+        _ path: String
+    ) throws(ProvisioningProblem) -> JSONObject {
         if let problem = BrazeSettings.problems(in: settings).first {
             throw ProvisioningProblem(path: "\(path).settings", problem: problem)
+        }
+        if settings["sdkEnabled"] == true, !keys.contains(where: { $0.kind == BrazeSettings.sdkKind }) {
+            throw ProvisioningProblem(path: "\(path).settings", problem: "sdkEnabled: needs the binding's sdkKey")
         }
         var settings = settings
         settings[BrazeSettings.keysKey] = .object(rules)

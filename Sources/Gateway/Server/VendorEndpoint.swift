@@ -78,6 +78,20 @@ struct VendorEndpoint: Sendable {
         } catch {
             return refused(.timedOut)
         }
+        if BodyInflater.isNeeded(call.headers) {
+            do {
+                call.body = try BodyInflater.inflated(
+                    call.body,
+                    coding: call.headers[.contentEncoding] ?? "",
+                    limitBytes: match.route.bodyLimitBytes
+                )
+            } catch .tooLarge {
+                return refused(.tooLarge)
+            } catch {
+                return refused(.unreadable)
+            }
+            call.headers[.contentEncoding] = nil
+        }
         return await carryOut(call, adapter, &witness)
     }
 

@@ -65,7 +65,7 @@ package struct DeviceRegistration: Sendable, Hashable {
     package var rawPhone: String?
     /// Whether another identity of the same phone is thereby replaced.
     package var replacesSamePhone: Bool
-    /// Further attributes (model, OS version): stored, shown, never interpreted.
+    /// Further attributes (model, OS version): stored, shown, and but for `ownAttributes` never interpreted.
     package var attributes: JSONObject
     /// All its tags from now on.
     package var tags: [Tag]?
@@ -79,6 +79,12 @@ package struct DeviceRegistration: Sendable, Hashable {
 
     /// The attribute of an identity that ends by itself: from then on it counts as one that has left. Unit: seconds since 1970.
     package static let endAttribute = "$endsAt"
+
+    /// The attribute of an identity whose device's system shows no pushes of the app: none is sent, whatever its user chose.
+    package static let denyingAttribute = "deniesPush"
+
+    /// What the gateway itself reads of attributes: a dialect lets no device say these by itself.
+    package static let ownAttributes: Set = [sharingAttribute, endAttribute, denyingAttribute, Variants.attribute]
 
     package var sharesDevice: Bool { attributes[Self.sharingAttribute] == true }
 

@@ -104,6 +104,10 @@ package struct UserPatch: Sendable, Hashable {
 package struct AttributeChange: Sendable, Hashable {
     package enum Edit: Sendable, Hashable {
         case set(JSON)
+        /// Only where there is none yet.
+        case first(JSON)
+        /// Only where it is greater than what is there, as texts are: of two times told in any order the later stays.
+        case latest(String)
         case remove
         /// By a number in its caller's spelling. What is not there counts as 0.
         case increase(String)
@@ -127,6 +131,8 @@ package struct AttributeChange: Sendable, Hashable {
 package struct UserAct: Sendable, Hashable {
     package enum Kind: String, Sendable, Hashable, CaseIterable {
         case event, purchase
+        /// What an SDK tells of itself: sessions, impressions, clicks, and whatever is not known.
+        case signal
     }
 
     package var user: UserName

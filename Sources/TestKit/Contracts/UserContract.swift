@@ -1,4 +1,5 @@
 import Commands
+import FoundationEssentials
 import Model
 
 /// The rules of users as back ends describe them.
@@ -73,6 +74,34 @@ enum UserContract {
             let devices = try await world.run(.userDetails(world.scope, .devices, ["hong", "x"], limit: 5))
             let device = UserDevice(key: key, platform: .ios, token: token, acceptsPush: false)
             findings.equal(devices, .userDevices([UsersOwn(user: "hong", value: device)]), "devices")
+            return findings.list
+        },
+        ContractRule("a device whose system shows no pushes takes none, whatever its user chose") { world in
+            var findings = Findings()
+            func takesPush(_ attributes: JSONObject, _ user: StoredProfile) async throws -> Bool? {
+                let registration = DeviceRegistration(key: "d", platform: .ios, user: "hong", attributes: attributes)
+                _ = try await world.run(
+                    .register(
+                        world.scope,
+                        key: "d",
+                        registration,
+                        identity: IdentityID(UUID()),
+                        device: DeviceID(UUID()),
+                        at: world.now()
+                    )
+                )
+                _ = try await put(world, UserWrite(profiles: [user]))
+                let answer = try await world.run(.userDetails(world.scope, .devices, ["hong"], limit: 5))
+                guard case .userDevices(let devices)? = answer else { return nil }
+                return devices.first?.value.acceptsPush
+            }
+            var user = StoredProfile(user: "hong", acceptsPush: true)
+            findings.equal(try await takesPush(["deniesPush": true], user), false, "denied")
+            user.revision = 1
+            findings.equal(try await takesPush(["x": 1], user), true, "no more")
+            user.revision = 2
+            user.acceptsPush = false
+            findings.equal(try await takesPush(["deniesPush": false], user), false, "the user's own choice")
             return findings.list
         },
         ContractRule("an act is there once, and counted once; a batch with a key once") { world in

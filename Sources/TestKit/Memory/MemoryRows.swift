@@ -49,6 +49,9 @@ package struct IdentityRow: Sendable {
     package var acceptsPush = true
     package var alias: UserID?
     package var attributes = JSONObject()
+
+    /// Whether both its user and its device's system take pushes.
+    var isRung: Bool { acceptsPush && attributes[DeviceRegistration.denyingAttribute] != true }
 }
 
 /// One group of users.

@@ -138,7 +138,7 @@ extension MemoryTables {
             token: device.token,
             tokenState: device.tokenState,
             tokenRegisteredAt: device.tokenRegisteredAt,
-            acceptsPush: identity.acceptsPush,
+            acceptsPush: identity.isRung,
             clock: device.clock
         )
         if let variant {

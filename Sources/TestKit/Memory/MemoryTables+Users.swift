@@ -115,7 +115,7 @@ extension MemoryTables {
                                 key: row.key,
                                 platform: platform,
                                 token: token,
-                                acceptsPush: row.acceptsPush
+                                acceptsPush: row.isRung
                             )
                         )
                     }

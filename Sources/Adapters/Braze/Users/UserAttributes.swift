@@ -60,7 +60,7 @@ struct UserAttributes {
 
     // MARK: Attributes
 
-    private static func edit(_ name: String, _ value: JSON, merges: Bool) throws(AdapterError) -> AttributeChange.Edit {
+    static func edit(_ name: String, _ value: JSON, merges: Bool) throws(AdapterError) -> AttributeChange.Edit {
         guard !name.isEmpty, name.count <= BrazeLimits.attributeCharacters, !name.hasPrefix("$") else {
             throw BrazeText.fault(String(name.prefix(BrazeLimits.expressionCharacters)))
         }

@@ -38,7 +38,12 @@ struct UserExport {
         add("external_id", user.isAnonymous ? nil : .string(user.user.rawValue))
         add(
             "user_aliases",
-            list(user.aliases.map { ["alias_name": .string($0.name), "alias_label": .string($0.label)] })
+            // By what its device calls it nobody else does.
+            list(
+                user.aliases.filter { $0.label != SDKData.deviceLabel }.map {
+                    ["alias_name": .string($0.name), "alias_label": .string($0.label)]
+                }
+            )
         )
         var custom = JSONObject()
         for (name, value) in user.attributes.pairs {

@@ -60,7 +60,8 @@ enum UserSQL {
         """
         SELECT r.* FROM unnest($4::text[]) AS q(user_id)
         CROSS JOIN LATERAL (
-            SELECT i.user_id, i.key, d.platform, i.accepts_push,
+            SELECT i.user_id, i.key, d.platform,
+                i.accepts_push AND i.denies_push IS NOT TRUE AS accepts_push,
                 CASE WHEN d.token_state = 'active' THEN d.token END AS token
             FROM gateway.identity i JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
             WHERE i.tenant_id = $1 AND i.app_id = $2 AND i.vendor = $3 AND i.user_id = q.user_id AND i.state = 'active'

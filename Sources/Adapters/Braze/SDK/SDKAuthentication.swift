@@ -1,0 +1,120 @@
+import Crypto
+import CryptoExtras
+import FoundationEssentials
+import Model
+
+/// The proof that the SDK speaks for the user it names: a JWT of the app's own back end (contract §3.7).
+struct SDKAuthentication {
+    enum Mode: String, CaseIterable {
+        case disabled
+        /// What fails is told, and done all the same.
+        case optional
+        case required
+    }
+
+    /// What is wrong with a proof, by the vendor's numbers and names.
+    enum Fault: Int, Error, CaseIterable {
+        case expirationRequired = 10
+        case decodingError = 20
+        case subjectMismatch = 21
+        case expired = 22
+        case invalidPayload = 23
+        case incorrectAlgorithm = 24
+        case publicKeyError = 25
+        case missingToken = 26
+        case noMatchingPublicKeys = 27
+        case payloadUserIDMismatch = 28
+
+        var reason: String {
+            switch self {
+            case .expirationRequired: "EXPIRATION_REQUIRED"
+            case .decodingError: "DECODING_ERROR"
+            case .subjectMismatch: "SUBJECT_MISMATCH"
+            case .expired: "EXPIRED"
+            case .invalidPayload: "INVALID_PAYLOAD"
+            case .incorrectAlgorithm: "INCORRECT_ALGORITHM"
+            case .publicKeyError: "PUBLIC_KEY_ERROR"
+            case .missingToken: "MISSING_TOKEN"
+            case .noMatchingPublicKeys: "NO_MATCHING_PUBLIC_KEYS"
+            case .payloadUserIDMismatch: "PAYLOAD_USER_ID_MISMATCH"
+            }
+        }
+    }
+
+    /// What is wrong, and with whose proof.
+    struct Failure: Hashable {
+        var fault: Fault
+        var user: UserID
+
+        var json: JSON {
+            [
+                "error_code": .int(fault.rawValue), "reason": .string(fault.reason),
+                "user_id": .string(user.rawValue),
+            ]
+        }
+    }
+
+    private let settings: SDKSettings
+
+    init(_ settings: SDKSettings) { self.settings = settings }
+
+    /// Nil where there is nothing to prove, or it is proven. Users without a name are not checked.
+    func failure(_ request: VendorRequest) -> Failure? {
+        guard settings.authentication != .disabled, let body = try? request.brazeBody() else { return nil }
+        let lists = (body["attributes"]?.array ?? []) + (body["events"]?.array ?? [])
+        let named = lists.compactMap { $0.object.flatMap(SDKEvent.user) }
+        // Assumed: the proof is for whom the call is answered, or who is named last.
+        guard let user = body["respond_with"]?.object.flatMap(SDKEvent.user) ?? named.last else { return nil }
+        do throws(Fault) {
+            let subject = try subject(of: request.header("X-Braze-Auth-Signature"), at: request.receivedAt)
+            guard subject == user.rawValue else { throw .subjectMismatch }
+            guard named.allSatisfy({ $0 == user }) else { throw .payloadUserIDMismatch }
+            return nil
+        } catch {
+            return Failure(fault: error, user: user)
+        }
+    }
+
+    private func subject(of token: String?, at now: Timestamp) throws(Fault) -> String {
+        guard let token, !token.isEmpty else { throw .missingToken }
+        let parts = token.split(separator: ".", omittingEmptySubsequences: false)
+        guard token.utf8.count <= BrazeLimits.proofBytes, parts.count == 3, let head = Self.object(parts[0]),
+            let signature = Self.bytes(parts[2])
+        else { throw .decodingError }
+        // Before anything else: what a token says of its own algorithm decides nothing here.
+        guard head["alg"] == "RS256" else { throw .incorrectAlgorithm }
+        try verify(Data("\(parts[0]).\(parts[1])".utf8), signature)
+        guard let claims = Self.object(parts[1]) else { throw .invalidPayload }
+        guard let expiration = claims["exp"] else { throw .expirationRequired }
+        guard let ends = expiration.double, let subject = claims["sub"]?.string, !subject.isEmpty else {
+            throw .invalidPayload
+        }
+        guard ends > Double(now.milliseconds) / 1000 else { throw .expired }
+        return subject
+    }
+
+    /// By any of the keys: so they can be changed one after the other.
+    private func verify(_ text: Data, _ signature: Data) throws(Fault) {
+        let keys = settings.publicKeys.compactMap { try? _RSA.Signing.PublicKey(pemRepresentation: $0) }
+        guard !keys.isEmpty else { throw .publicKeyError }
+        let digest = SHA256.hash(data: text)
+        // RS256 is this padding (RFC 7518 §3.3), and only verified here.
+        let isSigned = keys.contains {
+            $0.isValidSignature(.init(rawRepresentation: signature), for: digest, padding: .insecurePKCS1v1_5)
+        }
+        guard isSigned else { throw .noMatchingPublicKeys }
+    }
+
+    static func isKey(_ pem: String) -> Bool { (try? _RSA.Signing.PublicKey(pemRepresentation: pem)) != nil }
+
+    private static func object(_ part: Substring) -> JSONObject? {
+        bytes(part).flatMap { try? JSONParser.parse(Array($0)).object }
+    }
+
+    private static func bytes(_ part: Substring) -> Data? {
+        // The other alphabet, and padding, are no base64url of a token (RFC 7515 §2).
+        guard !part.utf8.contains(where: "+/=".utf8.contains) else { return nil }
+        let padding = String(repeating: "=", count: (4 - part.utf8.count % 4) % 4)
+        return Data(base64Encoded: part.replacing("-", with: "+").replacing("_", with: "/") + padding)
+    }
+}

@@ -1,0 +1,169 @@
+import Model
+
+/// What one call of the SDK changes: its device, users and what they did, receipts (contract §3.2–3.4).
+///
+/// Nothing of it is refused: an SDK keeps what was refused, and tells it for ever. What is at fault is dropped.
+struct SDKData {
+    /// The label of the alias by which a device's user is known until the app says who it is. The name is the device's id.
+    static let deviceLabel = "sdk_device"
+
+    private let device: VendorDeviceKey
+    private let facts: SDKDevice
+    private let elements: [JSONObject]
+    private let events: [SDKEvent]
+    /// Who the app says uses it now.
+    private let told: UserID?
+    private let settings: SDKSettings
+
+    /// - Throws: `AdapterError` for a call that names no device.
+    init(_ request: VendorRequest, _ settings: BindingSettings) throws(AdapterError) {
+        let body = try request.brazeBody()
+        device = try SDKDevice.key(body)
+        facts = SDKDevice(body)
+        elements = (body["attributes"]?.array ?? []).prefix(BrazeLimits.elementCount).compactMap(\.object)
+        let now = request.receivedAt
+        events = (body["events"]?.array ?? []).prefix(BrazeLimits.eventCount).compactMap { SDKEvent($0, at: now) }
+        told = body["respond_with"]?.object.flatMap(SDKEvent.user)
+        self.settings = SDKSettings(settings)
+    }
+
+    /// What must be known first: whose the device is, and what it said before.
+    var question: Command { .registration(.standing(key: device)) }
+
+    private var alias: UserAlias { UserAlias(label: Self.deviceLabel, name: device.rawValue) }
+
+    /// In the order of contract §3.9: device, attributes, events; then what changes whose things are.
+    func commands(after standing: IdentityStanding?) -> [Command] {
+        let current: UserName = standing?.user.map { .id($0) } ?? .alias(alias)
+        func name(_ user: UserID?) -> UserName { user.map { .id($0) } ?? current }
+        let named = elements.compactMap(SDKEvent.user) + events.compactMap(\.user) + [told].compactMap(\.self)
+        let token = SDKDevice.token(elements)
+
+        var batches = SDKBatches(key: device.rawValue)
+        batches.add(patch(of: named.last.map { .id($0) } ?? current, token, standing))
+        for element in elements {
+            let (changes, acceptsPush) = Self.changes(element)
+            if changes.isEmpty, acceptsPush == nil { continue }
+            batches.add(UserPatch(user: name(SDKEvent.user(element)), changes: changes, acceptsPush: acceptsPush))
+        }
+        for event in events {
+            if event.name == "inc" {
+                batches.addIncrease(event, UserPatch(user: name(event.user), changes: event.changes))
+                continue
+            }
+            if !event.changes.isEmpty { batches.add(UserPatch(user: name(event.user), changes: event.changes)) }
+            if let act = event.act(of: name(event.user)) { batches.add(act, of: event) }
+        }
+        var commands = batches.commands + receipts
+        // What an unnamed user did is the first named one's, once (contract §3.4).
+        if let first = named.first, standing?.user.map(Self.isUnnamed) ?? true {
+            commands.append(.user(.identify([NamedUser(user: first, alias: alias)])))
+        }
+        if token == .clear { commands.append(.registration(.unregister(.key(device)))) }
+        return commands
+    }
+
+    /// The gateway's own ids of users who are known by an alias only.
+    private static func isUnnamed(_ user: UserID) -> Bool { user.rawValue.hasPrefix("alias:") }
+
+    private func patch(of user: UserName, _ token: SDKDevice.TokenChange, _ standing: IdentityStanding?) -> UserPatch {
+        // Assumed: an app with the SDK is one for iOS; the tokens of others are not understood.
+        var registration = DeviceRegistration(key: device, platform: .ios)
+        if case .set(let token) = token { registration.token = token }
+        let old = standing?.attributes ?? JSONObject()
+        let facts = facts.facts(after: old)
+        if facts != old { registration.attributes = facts }
+        registration.clock = DeviceClock(timeZone: self.facts.timeZone)
+        return UserPatch(user: user, devices: [registration])
+    }
+
+    /// What an element of `attributes` says of its user. What is no such value is left out.
+    private static func changes(_ element: JSONObject) -> (changes: [AttributeChange], acceptsPush: Bool?) {
+        var changes: [AttributeChange] = []
+        func add(_ name: String, _ value: JSON) {
+            guard let edit = try? UserAttributes.edit(name, value, merges: false) else { return }
+            changes.append(AttributeChange(name, edit))
+        }
+        for (name, value) in element.pairs where UserAttributes.standard.contains(name) { add(name, value) }
+        for (name, value) in element["custom"]?.object?.pairs ?? [] where !UserAttributes.standard.contains(name) {
+            add(name, value)
+        }
+        let state = element["push_subscribe"]?.string
+        let isState = changes.contains { $0.name == "push_subscribe" }
+        return (changes, isState ? state.map { $0 != "unsubscribed" } : nil)
+    }
+
+    /// What devices tell of pushes. A reference that is none of ours is an orphan, and no error.
+    private var receipts: [Command] {
+        let reporter = Reporter(key: device)
+        return events.lazy.compactMap { event -> Command? in
+            let kind: ReceiptKind
+            if settings.openEvents.contains(event.name) {
+                kind = .read
+            } else if settings.receivedEvents.contains(event.name) {
+                kind = .received
+            } else {
+                return nil
+            }
+            guard let message = PushReference.message(in: event.data) else { return nil }
+            return .receipt(.report(kind, message: message.description, reporter: reporter, at: event.at))
+        }.prefix(BrazeLimits.receiptCount).map(\.self)
+    }
+}
+
+/// What a call tells of users, in batches that are no longer than one may be.
+private struct SDKBatches {
+    private let key: String
+    private var batches: [UserBatch] = []
+    private var current = UserBatch()
+    /// The texts of events in `current` of which nothing but the batch itself tells that they came before.
+    private var undated: [String] = []
+    private var increases: [(text: String, patch: UserPatch)] = []
+
+    init(key: String) { self.key = key }
+
+    mutating func add(_ patch: UserPatch) {
+        if current.patches.count == BrazeLimits.trackCount { close() }
+        current.patches.append(patch)
+    }
+
+    /// The same act is there once, however often it is told: it carries its time and its session.
+    mutating func add(_ act: UserAct, of event: SDKEvent) {
+        if current.acts.count == BrazeLimits.actCount { close() }
+        if !event.isDated { undated.append(event.text) }
+        current.acts.append(act)
+    }
+
+    /// An increase that is told twice would count twice: it is done once within the time that repeats are known.
+    mutating func addIncrease(_ event: SDKEvent, _ patch: UserPatch) {
+        if !patch.changes.isEmpty { increases.append((event.text, patch)) }
+    }
+
+    private mutating func close() {
+        if !undated.isEmpty {
+            // Else a time of ours would make every repeat another act. What stands beside them is the same when they come again, or harmless.
+            current.repeatKey = repeatKey(undated)
+        }
+        if !current.patches.isEmpty || !current.acts.isEmpty { batches.append(current) }
+        current = UserBatch()
+        undated = []
+    }
+
+    private func repeatKey(_ texts: [String]) -> String {
+        BrazeSettings.hash(JSONWriter.text(.array(([key] + texts).map { .string($0) })))
+    }
+
+    var commands: [Command] {
+        var whole = self
+        whole.close()
+        let single = increases.prefix(BrazeLimits.increaseCount).map { [$0] }
+        let rest = Array(increases.dropFirst(BrazeLimits.increaseCount))
+        let together = stride(from: 0, to: rest.count, by: BrazeLimits.trackCount).map {
+            Array(rest[$0..<min(rest.count, $0 + BrazeLimits.trackCount)])
+        }
+        let counted = (single + together).map { group in
+            UserBatch(patches: group.map(\.patch), repeatKey: repeatKey(group.map(\.text)))
+        }
+        return (whole.batches + counted).map { .user(.track($0)) }
+    }
+}

@@ -1,0 +1,81 @@
+import Model
+
+/// What a call says of its device: facts, permission, zone (contract §3.2, §3.4).
+struct SDKDevice {
+    private let body: JSONObject
+
+    init(_ body: JSONObject) { self.body = body }
+
+    /// Fields beside `device` that are facts of it, too.
+    private static let facts = ["sdk_version", "sdk_flavor", "app_version", "app_version_code"]
+
+    /// The id that the SDK chose.
+    ///
+    /// - Throws: `AdapterError(.missing)`.
+    static func key(_ body: JSONObject) throws(AdapterError) -> VendorDeviceKey {
+        guard let id = body["device_id"]?.string, (1...BrazeLimits.deviceBytes).contains(id.utf8.count),
+            id.utf8.allSatisfy({ $0 >= 0x20 })
+        else { throw AdapterError(.missing, field: "device_id") }
+        return VendorDeviceKey(id)
+    }
+
+    var timeZone: TimeZoneName? { body["device"]?["time_zone"]?.string.flatMap { TimeZoneName($0) } }
+
+    /// `old` with what has changed: a call tells only that. Null takes a fact away, and what is too long or too much is dropped.
+    func facts(after old: JSONObject) -> JSONObject {
+        var facts = old
+        var changes = body["device"]?.object?.pairs ?? []
+        for name in Self.facts { if let value = body[name] { changes.append((name, value)) } }
+        for (name, value) in changes {
+            // Only the permission below may say such a thing.
+            if DeviceRegistration.ownAttributes.contains(name) { continue }
+            if value == .null {
+                facts[name] = nil
+            } else if facts[name] != nil || facts.count < BrazeLimits.factCount,
+                name.utf8.count + JSONWriter.bytes(value).count <= BrazeLimits.factBytes
+            {
+                facts[name] = value
+            }
+        }
+        if let denied = Self.denial(facts) {
+            facts[DeviceRegistration.denyingAttribute] = denied ? true : nil
+        }
+        // Many facts of some length: then it is what it was.
+        return JSONWriter.bytes(.object(facts)).count <= BrazeLimits.factsBytes ? facts : old
+    }
+
+    /// Whether the device's user denied pushes; nil: it never said. Either field says no; the other may not be told again.
+    private static func denial(_ facts: JSONObject) -> Bool? {
+        let permission = facts["ios_push_auth"]?.string.map { $0 == "denied" }
+        let enabled: Bool? =
+            switch facts["remote_notification_enabled"] {
+            case .bool(let flag)?: flag
+            case .number(let number)?: number != "0"
+            default: nil
+            }
+        guard permission != nil || enabled != nil else { return nil }
+        return permission == true || enabled == false
+    }
+
+    /// What became of the push token in this call.
+    enum TokenChange: Hashable {
+        case none
+        case set(DeviceToken)
+        case clear
+    }
+
+    /// The last one that `elements` tell. One that is no token of Apple's says nothing.
+    static func token(_ elements: [JSONObject]) -> TokenChange {
+        var change = TokenChange.none
+        for element in elements {
+            switch element["push_token"] {
+            // Assumed: null or an empty text removes it (contract §3.4).
+            case .null?, .string("")?: change = .clear
+            case .string(let text)?:
+                if let token = DeviceToken(apns: text) { change = .set(token) }
+            case nil, .bool?, .number?, .array?, .object?: break
+            }
+        }
+        return change
+    }
+}

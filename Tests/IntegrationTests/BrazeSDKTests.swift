@@ -1,0 +1,280 @@
+import AsyncHTTPClient
+import Coverage
+import Foundation
+import Model
+import NIOCore
+import NIOHTTP1
+import Testing
+
+@testable import Gateway
+
+/// What the vendor's SDK calls, over real HTTP, PostgreSQL and simulator (contract protocols/braze.md §3).
+@Suite(.serialized, .timeLimit(.minutes(5)))
+struct BrazeSDKTests {
+    private static let key = "00000000-aaaa-4bbb-8ccc-dddddddddddd"
+    private static let sdkKey = "11111111-2222-4333-8444-555555555555"
+
+    @Test(
+        .covers("braze", "POST /api/v3/data", "POST /api/v3/template", "POST /api/v3/content_cards/sync")
+    )
+    func anAppWithTheSDKLives() async throws {
+        let world = try World()
+        do {
+            try await world.startSimulator()
+            try await world.startGateway()
+            try #require(try await world.apply().status == 0)
+            try await bind(world, settings: "")
+            #expect(try await call(world, #"{"device_id":"d"}"#).status == 401, "off unless it is said")
+            try await bind(world, settings: "settings: { sdkEnabled: true, origins: ['https://shop.example'] }")
+            try await eventually("the SDK is answered") { try await call(world, #"{"device_id":"d0"}"#).status == 201 }
+            try await answers(world)
+            try await unnamedUserGetsAName(world)
+            try await pushIsOpened(world)
+            try await denial(world)
+            try await tokenMovesAndLeaves(world)
+            try await compressed(world)
+            try await bind(world, settings: "settings: { sdkEnabled: true, authentication: required }")
+            try await proofIsAskedFor(world)
+        } catch {
+            Issue.record(error)
+        }
+        await world.close()
+    }
+
+    // MARK: Calls
+
+    private func bind(_ world: World, settings: String) async throws {
+        let path = world.material.path("tenants.yaml")
+        let file = try String(contentsOfFile: path, encoding: .utf8)
+        let mark = "\n          braze:\n"
+        let before = file.range(of: mark).map { String(file[..<$0.lowerBound]) } ?? file
+        let binding = mark + "            sdkKey: \(Self.sdkKey)\n            restKeyEnv: BRAZE_REST_KEY\n"
+        try (before + binding + (settings.isEmpty ? "" : "            \(settings)\n"))
+            .write(toFile: path, atomically: true, encoding: .utf8)
+        let applied = try await world.apply(environment: ["BRAZE_REST_KEY": Self.key])
+        try #require(applied.status == 0, "\(applied.log)")
+        try await eventually("the binding is served") {
+            try await rest(world, "/messages/send", "{}").status == 400
+        }
+    }
+
+    private struct Answer {
+        var status: Int
+        var headers: HTTPHeaders
+        var json: JSON?
+    }
+
+    private func send(
+        _ world: World,
+        _ path: String,
+        _ headers: HTTPHeaders,
+        _ body: [UInt8],
+        _ method: HTTPMethod = .POST
+    )
+        async throws -> Answer
+    {
+        var request = HTTPClientRequest(url: "\(world.http.base)\(path)")
+        request.method = method
+        request.headers = headers
+        request.body = .bytes(ByteBuffer(bytes: body))
+        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(60))
+        let text = String(buffer: try await response.body.collect(upTo: 1 << 20))
+        return Answer(status: Int(response.status.code), headers: response.headers, json: try? JSONParser.parse(text))
+    }
+
+    private func call(_ world: World, _ path: String = "/api/v3/data", _ body: String, _ more: HTTPHeaders = [:])
+        async throws -> Answer
+    {
+        var headers: HTTPHeaders = ["x-braze-api-key": Self.sdkKey, "content-type": "application/json"]
+        headers.add(contentsOf: more)
+        return try await send(world, path, headers, Array(body.utf8))
+    }
+
+    private func call(_ world: World, _ body: String) async throws -> Answer {
+        try await call(world, "/api/v3/data", body)
+    }
+
+    private func rest(_ world: World, _ path: String, _ body: String) async throws -> Answer {
+        try await send(
+            world,
+            path,
+            ["authorization": "Bearer \(Self.key)", "content-type": "application/json"],
+            Array(body.utf8)
+        )
+    }
+
+    /// What is known of a user.
+    private func user(_ world: World, _ id: String) async throws -> JSON? {
+        let answer = try await rest(world, "/users/export/ids", #"{"external_ids":["\#(id)"]}"#)
+        return answer.json?["users"]?.array?.first
+    }
+
+    private static func token(_ number: Int) -> String { String(format: "%064x", 0xBC00 + number) }
+
+    private func eventually(_ what: String, _ body: () async throws -> Bool) async throws {
+        for _ in 0..<400 {
+            if try await body() { return }
+            try await Task.sleep(for: .milliseconds(25))
+        }
+        Issue.record("\(what): not within ten seconds")
+    }
+
+    private func pushes(_ world: World, _ number: Int) async throws -> [JSON] {
+        let answer = try await world.control.call("GET", "/_simulator/requests?token=\(Self.token(number))&limit=50")
+        return answer.json?["requests"]?.array ?? []
+    }
+
+    /// Sends to a user, and waits until its only delivery stands as `state`.
+    private func push(_ world: World, _ text: String, to user: String, ends state: String) async throws {
+        let push = #"{"external_user_ids":["\#(user)"],"messages":{"apple_push":{"alert":"\#(text)"}}}"#
+        let sent = try await rest(world, "/messages/send", push)
+        #expect(sent.status == 201)
+        let message = sent.json?["dispatch_id"]?.string ?? ""
+        try await eventually("\(text) is \(state)") {
+            try await world.value(
+                "SELECT coalesce(string_agg(d.state || coalesce(' ' || d.reason, ''), ','), '') AS value "
+                    + "FROM gateway.delivery d WHERE replace(d.message_id::text, '-', '') = '\(message)'"
+            ) == state
+        }
+    }
+
+    // MARK: Steps
+
+    // §3.1, §3.5, §3.8
+    private func answers(_ world: World) async throws {
+        let asked = #"{"device_id":"d0","respond_with":{"triggers":true,"config":{"config_time":0}}}"#
+        let origin: HTTPHeaders = ["origin": "https://shop.example"]
+        let answer = try await call(world, "/api/v3/data/", asked, origin)
+        #expect(answer.status == 201)
+        #expect(answer.json?["triggers"] == [] && answer.json?["config"]?["messaging_session_timeout"] == 21600)
+        #expect(answer.headers.first(name: "access-control-allow-origin") == "https://shop.example")
+        let wish: HTTPHeaders = [
+            "origin": "https://shop.example", "access-control-request-method": "POST",
+            "access-control-request-headers": "content-type, x-braze-api-key",
+        ]
+        let page = try await send(world, "/api/v3/data", wish, [], .OPTIONS)
+        #expect(page.status == 204 && page.headers.first(name: "access-control-allow-methods") == "POST, OPTIONS")
+        let cards = try await call(world, "/api/v3/content_cards/sync", #"{"device_id":"d0"}"#)
+        #expect(cards.status == 201 && cards.json?["full_sync"] == true)
+        #expect(try await call(world, "/api/v3/template", #"{"device_id":"d0"}"#).json == [:])
+        #expect(try await call(world, "/api/v3/push_token_tag", "{}").json == [:])
+        let stranger = try await send(world, "/api/v3/data", ["x-braze-api-key": "nobody"], Array(asked.utf8))
+        #expect(stranger.status == 401 && stranger.json == ["error": "invalid_api_keys"])
+        #expect(try await call(world, "[]").status == 400)
+        let wide = #"{"device_id":"d0","x":"\#(String(repeating: "x", count: 1 << 20))"}"#
+        #expect(try await call(world, wide).status == 413)
+    }
+
+    // §3.4, §3.9: what a device's user did without a name is the first named one's; a batch told twice counts once.
+    private func unnamedUserGetsAName(_ world: World) async throws {
+        let first = #"""
+            {"device_id":"d1","device":{"model":"iPhone15,2","time_zone":"Asia/Seoul"},"attributes":[
+             {"push_token":"\#(Self.token(1))"},{"custom":{"plan":"free"}}],
+             "events":[{"name":"ss","time":1767225600.5,"data":{}},{"name":"ce","time":1.7672256E9,"data":{"n":"seen"}},
+              {"name":"inc","time":1767225601,"data":{"key":"n","value":2}}]}
+            """#
+        for _ in 0..<2 { #expect(try await call(world, first).status == 201) }
+        let second = #"""
+            {"device_id":"d1","events":[{"name":"ce","time":1767225700,"data":{"n":"seen","p":{"a":1}},"user_id":"s-1"},
+             {"name":"p","time":1767225701,"data":{"pid":"A1","c":"KRW","p":9900,"q":2},"user_id":"s-1"}]}
+            """#
+        for _ in 0..<2 { #expect(try await call(world, second).status == 201) }
+        let user = try await user(world, "s-1")
+        #expect(user?["custom_attributes"] == ["plan": "free", "n": 2], "\(String(describing: user))")
+        #expect(user?["custom_events"]?.array?.first?["count"] == 2 && user?["custom_events"]?.array?.count == 1)
+        #expect(user?["purchases"]?.array?.first?["count"] == 1)
+        #expect(user?["push_tokens"]?.array?.first?["token"] == .string(Self.token(1)))
+        #expect(user?["devices"] == [["device_id": "d1"]] && user?["user_aliases"] == nil)
+        #expect(user?["date_of_first_session"] == "2026-01-01T00:00:00Z")
+        // Told once more by a device whose user has a name now.
+        #expect(try await call(world, first).status == 201)
+        let again = try await self.user(world, "s-1")
+        #expect(again?["custom_attributes"] == ["plan": "free", "n": 2])
+        #expect(again?["custom_events"]?.array?.first?["count"] == 2)
+        let facts = try await world.value("SELECT attributes::text AS value FROM gateway.identity WHERE key = 'd1'")
+        #expect(facts.contains("iPhone15,2"))
+    }
+
+    // §3.3, §6: by `ab.c`, under whatever name it comes back.
+    private func pushIsOpened(_ world: World) async throws {
+        try await push(world, "open me", to: "s-1", ends: "sent")
+        let found = try await pushes(world, 1)
+        let reference = try #require(found.last?["payload"]?["ab"]?["c"]?.string)
+        let opened = #"""
+            {"device_id":"d1","events":[{"name":"pc","time":1767229199.7,"data":{"some":{"key":"\#(reference)"}},"user_id":"s-1"}]}
+            """#
+        for _ in 0..<2 { #expect(try await call(world, opened).status == 201) }
+        let read = "SELECT count(*)::text AS value FROM gateway.delivery WHERE state = 'read'"
+        #expect(try await world.value(read) == "1")
+        // Another device was never sent it.
+        let stranger = opened.replacing(#""d1""#, with: #""d9""#).replacing("s-1", with: "s-9")
+        #expect(try await call(world, stranger).status == 201)
+        #expect(try await world.value(read) == "1")
+    }
+
+    // §3.4: permission taken and given back.
+    private func denial(_ world: World) async throws {
+        #expect(try await call(world, #"{"device_id":"d1","device":{"ios_push_auth":"denied"}}"#).status == 201)
+        let shown = try await user(world, "s-1")?["push_tokens"]?.array?.first
+        #expect(shown?["notifications_enabled"] == false)
+        try await push(world, "denied", to: "s-1", ends: "suppressed preference")
+        #expect(try await call(world, #"{"device_id":"d1","device":{"ios_push_auth":"authorized"}}"#).status == 201)
+        try await push(world, "allowed", to: "s-1", ends: "sent")
+        #expect(try await pushes(world, 1).compactMap { $0["payload"]?["aps"]?["alert"] } == ["open me", "allowed"])
+    }
+
+    // §3.4, §10 test 3: a token is one device's and one user's; removed it is nobody's.
+    private func tokenMovesAndLeaves(_ world: World) async throws {
+        let moved =
+            #"{"device_id":"d2","attributes":[{"user_id":"s-2","push_token":"\#(Self.token(1).uppercased())"}]}"#
+        #expect(try await call(world, moved).status == 201)
+        #expect(try await user(world, "s-2")?["push_tokens"]?.array?.first?["token"] == .string(Self.token(1)))
+        #expect(try await user(world, "s-1")?["push_tokens"] == nil)
+        // The app's user changes: `se` of the one, `ss` of the other.
+        let change = #"""
+            {"device_id":"d2","events":[{"name":"se","time":1767225800,"data":{"d":5},"user_id":"s-2"},
+             {"name":"ss","time":1767225801,"data":{},"user_id":"s-3"}]}
+            """#
+        #expect(try await call(world, change).status == 201)
+        try await push(world, "for three", to: "s-3", ends: "sent")
+        #expect(try await user(world, "s-2")?["push_tokens"] == nil)
+        #expect(try await call(world, #"{"device_id":"d2","attributes":[{"push_token":null}]}"#).status == 201)
+        #expect(try await user(world, "s-3")?["push_tokens"] == nil)
+        // It lives on without.
+        #expect(try await call(world, #"{"device_id":"d2"}"#).status == 201)
+        #expect(try await user(world, "s-3")?["devices"] == [["device_id": "d2"]])
+    }
+
+    // §3.7
+    private func proofIsAskedFor(_ world: World) async throws {
+        let named = #"{"device_id":"d4","attributes":[{"user_id":"s-5","custom":{"a":1}}]}"#
+        try await eventually("a proof is asked for") { try await call(world, named).status == 401 }
+        let missing: JSON = ["auth_error": ["error_code": 26, "reason": "MISSING_TOKEN", "user_id": "s-5"]]
+        #expect(try await call(world, named).json == missing)
+        #expect(try await call(world, #"{"device_id":"d4"}"#).status == 201)
+    }
+
+    // §3.1: compressed bodies, and no more of them than of others.
+    private func compressed(_ world: World) async throws {
+        func pack(_ body: String) throws -> [UInt8] {
+            let path = world.material.path("packed")
+            try body.write(toFile: path, atomically: true, encoding: .utf8)
+            let tool = Process()
+            tool.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+            tool.arguments = ["gzip", "-f", path]
+            try tool.run()
+            tool.waitUntilExit()
+            return Array(try Data(contentsOf: URL(fileURLWithPath: path + ".gz")))
+        }
+        let headers: HTTPHeaders = [
+            "x-braze-api-key": Self.sdkKey, "content-type": "application/json", "content-encoding": "gzip",
+        ]
+        let body = try pack(#"{"device_id":"d3","attributes":[{"user_id":"s-4","push_token":"\#(Self.token(4))"}]}"#)
+        #expect(try await send(world, "/api/v3/data", headers, body).status == 201)
+        #expect(try await user(world, "s-4")?["push_tokens"]?.array?.first?["token"] == .string(Self.token(4)))
+        let bomb = try pack(#"{"device_id":"d3","x":"\#(String(repeating: "x", count: 1 << 21))"}"#)
+        #expect(bomb.count < 1 << 14)
+        #expect(try await send(world, "/api/v3/data", headers, bomb).status == 413)
+        #expect(try await send(world, "/api/v3/data", headers, Array(body.dropLast(9))).status == 400)
+    }
+}
