@@ -24,7 +24,7 @@ struct ConformanceTests {
                 Mount.request("/users/export/ids", try UserTests.documented("export.request.json")),
                 Mount.request("/users/alias/new", UserTests.aliases),
                 Mount.request("/users/identify", UserTests.identities),
-            ] + CampaignTests.documented,
+            ] + CampaignTests.documented + SubscriptionTests.documented,
             catchAll: [BrazeCall.laterRoute],
             fault: Self.fault
         )
@@ -86,6 +86,8 @@ struct ConformanceTests {
             fields = body["invalid_user_ids"] == nil ? ["users", "message"] : ["users", "invalid_user_ids", "message"]
         case "/sends/id/create": fields = ["send_id", "message"]
         case "/messages/scheduled_broadcasts": fields = ["scheduled_broadcasts", "message"]
+        case "/subscription/status/get": fields = ["status", "message"]
+        case "/subscription/user/status": fields = ["users", "total_count", "message"]
         case "/sends/data_series": fields = ["data", "message"]
         default: fields = ["message"]
         }

@@ -133,8 +133,8 @@ struct UserTests {
         (#""external_id":"u","l":{"$add":[{"id":1}]}"#, "'l' is not available on this gateway"),
         (#""external_id":"u","_merge_objects":1"#, "'_merge_objects' is not valid"),
         (
-            #""external_id":"u","subscription_groups":[{"subscription_group_id":"g","subscription_state":"subscribed"}]"#,
-            "'subscription_groups' is not available on this gateway"
+            #""external_id":"u","subscription_groups":[{"subscription_group_id":"g","subscription_state":"opted_in"}]"#,
+            "'subscription_groups' is not valid"
         ),
     ])
     func anElementIsRefusedWhole(_ fields: String, _ text: String) {

@@ -19,6 +19,10 @@ enum BrazeCall: String, CaseIterable {
     case triggerScheduleDelete = "/campaigns/trigger/schedule/delete"
     case sendCreate = "/sends/id/create"
     case dataSeries = "/sends/data_series"
+    case subscriptionSet = "/subscription/status/set"
+    case subscriptionsSet = "/v2/subscription/status/set"
+    case subscriptionGet = "/subscription/status/get"
+    case subscriptionUser = "/subscription/user/status"
 
     /// What a key must be permitted (contract §4.1).
     var permission: String {
@@ -41,15 +45,19 @@ enum BrazeCall: String, CaseIterable {
         case .triggerScheduleDelete: "campaigns.trigger.schedule.delete"
         case .sendCreate: "sends.id.create"
         case .dataSeries: "sends.data_series"
+        case .subscriptionSet, .subscriptionsSet: "subscription.status.set"
+        case .subscriptionGet: "subscription.status.get"
+        // Assumed: the name.
+        case .subscriptionUser: "subscription.groups.get"
         }
     }
 
     var method: HTTPRequest.Method {
         switch self {
-        case .scheduledBroadcasts, .dataSeries: .get
+        case .scheduledBroadcasts, .dataSeries, .subscriptionGet, .subscriptionUser: .get
         case .send, .track, .export, .delete, .nameAliases, .identify, .scheduleCreate, .scheduleUpdate,
             .scheduleDelete, .trigger, .triggerScheduleCreate,
-            .triggerScheduleUpdate, .triggerScheduleDelete, .sendCreate:
+            .triggerScheduleUpdate, .triggerScheduleDelete, .sendCreate, .subscriptionSet, .subscriptionsSet:
             .post
         }
     }
@@ -89,13 +97,17 @@ extension VendorRequest {
     }
 
     /// The value of a query parameter, decoded.
-    func parameter(_ name: String) -> String? {
-        for pair in (query ?? "").split(separator: "&").prefix(BrazeLimits.parameterCount) {
+    func parameter(_ name: String) -> String? { parameters(name).first }
+
+    /// Its values, where it is given more than once, also as `name[]`.
+    func parameters(_ name: String) -> [String] {
+        (query ?? "").split(separator: "&").prefix(BrazeLimits.parameterCount).compactMap { pair in
             let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            guard parts.count == 2, parts[0] == name else { continue }
+            guard parts.count == 2, let key = PercentCoding.decode(parts[0].utf8, plusIsSpace: true),
+                key == name || key == name + "[]"
+            else { return nil }
             return PercentCoding.decode(parts[1].utf8, plusIsSpace: true)
         }
-        return nil
     }
 
     /// The body as an object, read once.

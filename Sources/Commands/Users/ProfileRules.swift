@@ -9,6 +9,7 @@ enum ProfileRules {
         case .erase(let names): erase(names, context)
         case .name(let users): name(users, context)
         case .identify(let users): identify(users, context)
+        case .consent(let changes): ConsentRules.plan(changes, context)
         }
     }
 
@@ -80,6 +81,7 @@ enum ProfileRules {
                 user: profile.user,
                 isAnonymous: profile.isAnonymous,
                 attributes: profile.attributes,
+                consents: profile.consents,
                 aliases: aliases[profile.user] ?? [],
                 tallies: tallies[profile.user] ?? [],
                 devices: devices[profile.user] ?? []
@@ -167,7 +169,7 @@ enum ProfileRules {
                 {
                     profile.attributes = drafts[user].attributes
                 }
-                profile.acceptsPush = profile.acceptsPush ?? drafts[from].acceptsPush
+                profile.adopt(drafts[from])
                 drafts[user] = profile
                 drafts.keep(user)
                 moves.append(UserWrite.Move(from: from, to: user))

@@ -1,4 +1,5 @@
 import Commands
+import DeliveryEngine
 import Model
 
 /// The rules of users as back ends describe them.
@@ -73,6 +74,35 @@ enum UserContract {
             let devices = try await world.run(.userDetails(world.scope, .devices, ["hong", "x"], limit: 5))
             let device = UserDevice(key: key, platform: .ios, token: token, acceptsPush: false)
             findings.equal(devices, .userDevices([UsersOwn(user: "hong", value: device)]), "devices")
+            return findings.list
+        },
+        ContractRule("what users consent to is kept, and known to messages that are for those who asked") { world in
+            var findings = Findings()
+            let (hong, kim) = (try await world.reader("hong"), try await world.reader("kim"))
+            let said: [String: ConsentState] = ["news \"é": .subscribed, "sale": .unsubscribed]
+            var asked = StoredProfile(user: "hong", acceptsPush: true, isOptedIn: true, consents: said)
+            let silent = StoredProfile(user: "kim", acceptsPush: true)
+            _ = try await put(world, UserWrite(profiles: [asked, silent]))
+            asked.revision = 1
+            findings.equal(try await profiles(world, [.id("hong")]), [asked], "as it was said")
+            func optedIn(_ rule: ConsentRule) async throws -> [Bool?] {
+                var message = world.message(to: hong.identities + kim.identities, claim: world.claim)
+                message.content.consent = rule
+                _ = try await world.accept(message)
+                let work = try await world.deliveries.load(world.handover(message))
+                findings.equal(work?.notification.content.consent, rule, "the message's rule")
+                return (0..<4).map { work?.targets[$0]?.isOptedIn }
+            }
+            findings.equal(try await optedIn(.optedIn), [true, true, false, false], "who asked")
+            // No look-up for others.
+            findings.equal(try await optedIn(.subscribed), [false, false, false, false], "not looked at")
+            findings.equal(try await optedIn(.all), [false, false, false, false], "not looked at either")
+            asked.isOptedIn = false
+            asked.consents["sale"] = .subscribed
+            _ = try await put(world, UserWrite(profiles: [asked]))
+            asked.revision = 2
+            findings.equal(try await profiles(world, [.id("hong")]), [asked], "changed")
+            findings.equal(try await optedIn(.optedIn), [false, false, false, false], "nobody any more")
             return findings.list
         },
         ContractRule("an act is there once, and counted once; a batch with a key once") { world in

@@ -17,7 +17,9 @@ struct CampaignCalls {
     /// - Throws: `AdapterError` with the text of the answer.
     func commands() throws(AdapterError) -> [Command] {
         switch call {
-        case .track, .export, .delete, .nameAliases, .identify: return []
+        case .track, .export, .delete, .nameAliases, .identify, .subscriptionSet, .subscriptionsSet, .subscriptionGet,
+            .subscriptionUser:
+            return []
         case .send:
             let send = MessagesSend(try request.brazeBody(), at: now)
             // Only what names a campaign must read one.
@@ -97,7 +99,7 @@ struct CampaignCalls {
             submission = try kept.submission(of: campaign, at: now, replacing: version)
         // `/sends/id/create` only asks whether there is one.
         case .sendCreate, .track, .export, .delete, .nameAliases, .identify, .scheduleDelete, .triggerScheduleDelete,
-            .scheduledBroadcasts, .dataSeries:
+            .scheduledBroadcasts, .dataSeries, .subscriptionSet, .subscriptionsSet, .subscriptionGet, .subscriptionUser:
             return []
         }
         return [.submission(.submit(submission))]
@@ -124,7 +126,7 @@ struct CampaignCalls {
         case .trigger, .triggerScheduleCreate, .triggerScheduleUpdate, .triggerScheduleDelete: .campaigns
         case .send, .track, .export, .delete, .nameAliases, .identify, .scheduleCreate, .scheduleUpdate,
             .scheduleDelete, .scheduledBroadcasts, .sendCreate,
-            .dataSeries:
+            .dataSeries, .subscriptionSet, .subscriptionsSet, .subscriptionGet, .subscriptionUser:
             .messages
         }
     }

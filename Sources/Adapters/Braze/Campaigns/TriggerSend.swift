@@ -31,6 +31,7 @@ struct TriggerSend {
         content.data[BrazePayload.campaignKey] = own.facts
         let properties = try object(body, "trigger_properties")
         if !properties.isEmpty { content.data[BrazePayload.propertiesKey] = .object(properties) }
+        content.consent = try own.consent(body)
         let send = try SendName.read(body)
         content.data[BrazePayload.sendKey] = send.map { .string($0) }
         var submission = Submission(
