@@ -49,7 +49,7 @@ struct AccessTests {
 
     // §2: what is not built fails loudly, whoever asks.
     @Test(arguments: [
-        "/users/track/x", "/users/merge", "/campaigns/trigger/x", "/canvas/trigger/send", "/api/v3/data",
+        "/users/track/x", "/users/rename", "/campaigns/trigger/x", "/canvas/trigger/send", "/api/v3/data",
         "/messages/live_activity/update", "/v2/subscription/status/get", "/messages/send/more",
     ])
     func whatIsNotBuiltIsNotFound(_ path: String) throws {

@@ -24,6 +24,7 @@ struct ConformanceTests {
                 Mount.request("/users/export/ids", try UserTests.documented("export.request.json")),
                 Mount.request("/users/alias/new", UserTests.aliases),
                 Mount.request("/users/identify", UserTests.identities),
+                Mount.request("/users/merge", UserTests.merges),
             ] + CampaignTests.documented + SubscriptionTests.documented,
             catchAll: [BrazeCall.laterRoute],
             fault: Self.fault

@@ -81,6 +81,7 @@ struct BrazeUserTests {
             "POST /users/delete",
             "POST /users/alias/new",
             "POST /users/identify",
+            "POST /users/merge",
             "POST /subscription/status/set",
             "POST /v2/subscription/status/set",
             "GET /subscription/status/get",
@@ -93,6 +94,7 @@ struct BrazeUserTests {
             try await aliases(world)
             try await refusesSubscription(world)
             try await groups(world)
+            try await merged(world)
         }
     }
 
@@ -238,6 +240,27 @@ struct BrazeUserTests {
                 "message": "success",
             ]
         )
+    }
+
+    /// One user's device and acts become another's.
+    private func merged(_ world: World) async throws {
+        let device = #""push_tokens":[{"app_id":"a","token":"\#(Self.token(3))"}]"#
+        let event = #"{"external_id":"old","name":"seen","time":"2026-01-01T00:00:00Z"}"#
+        let track = #"{"attributes":[{"external_id":"old",\#(device)},{"external_id":"new"}],"events":[\#(event)]}"#
+        #expect(try await call(world, "/users/track", track).status == 201)
+        let body =
+            #"{"merge_updates":[{"identifier_to_merge":{"external_id":"old"},"identifier_to_keep":{"external_id":"new"}}]}"#
+        for _ in 0..<2 {
+            let answer = try await call(world, "/users/merge", body)
+            #expect(answer.status == 201 && answer.json == ["message": "success"])
+        }
+        let send = #"{"external_user_ids":["new"],"messages":{"apple_push":{"alert":"merged"}}}"#
+        #expect(try await call(world, "/messages/send", send).status == 201)
+        for _ in 0..<400 where try await alerts(world, 3).isEmpty { try await Task.sleep(for: .milliseconds(25)) }
+        #expect(try await alerts(world, 3) == ["merged"])
+        let asked = try await call(world, "/users/export/ids", #"{"external_ids":["new","old"]}"#)
+        #expect(asked.json?["invalid_user_ids"] == ["old"])
+        #expect(asked.json?["users"]?.array?.first?["custom_events"]?.array?.first?["count"] == 1)
     }
 
     // MARK: By somebody else

@@ -9,6 +9,7 @@ enum BrazeCall: String, CaseIterable {
     case delete = "/users/delete"
     case nameAliases = "/users/alias/new"
     case identify = "/users/identify"
+    case merge = "/users/merge"
     case scheduleCreate = "/messages/schedule/create"
     case scheduleUpdate = "/messages/schedule/update"
     case scheduleDelete = "/messages/schedule/delete"
@@ -34,6 +35,7 @@ enum BrazeCall: String, CaseIterable {
         // By the pattern of the others (contract §4.1).
         case .nameAliases: "users.alias.new"
         case .identify: "users.identify"
+        case .merge: "users.merge"
         case .scheduleCreate: "messages.schedule.create"
         case .scheduleUpdate: "messages.schedule.update"
         case .scheduleDelete: "messages.schedule.delete"
@@ -55,7 +57,7 @@ enum BrazeCall: String, CaseIterable {
     var method: HTTPRequest.Method {
         switch self {
         case .scheduledBroadcasts, .dataSeries, .subscriptionGet, .subscriptionUser: .get
-        case .send, .track, .export, .delete, .nameAliases, .identify, .scheduleCreate, .scheduleUpdate,
+        case .send, .track, .export, .delete, .nameAliases, .identify, .merge, .scheduleCreate, .scheduleUpdate,
             .scheduleDelete, .trigger, .triggerScheduleCreate,
             .triggerScheduleUpdate, .triggerScheduleDelete, .sendCreate, .subscriptionSet, .subscriptionsSet:
             .post

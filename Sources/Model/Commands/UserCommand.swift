@@ -9,6 +9,8 @@ package enum UserCommand: Sendable, Hashable {
     case name([NamedUser])
     /// Those who were known by an alias only become these users, with all that was kept of them; what the user has already wins.
     case identify([NamedUser])
+    /// Users become others, in order, with all that is kept of them; what the others have already wins. Who is not known is passed over.
+    case merge([UserMerge])
     /// What users say to subjects, in order.
     case consent([ConsentChange])
 }
@@ -58,6 +60,17 @@ package struct NamedUser: Sendable, Hashable {
     package init(user: UserID?, alias: UserAlias) {
         self.user = user
         self.alias = alias
+    }
+}
+
+/// A user who is to become another.
+package struct UserMerge: Sendable, Hashable {
+    package var from: UserName
+    package var into: UserName
+
+    package init(_ from: UserName, into: UserName) {
+        self.from = from
+        self.into = into
     }
 }
 
@@ -174,6 +187,8 @@ package enum UserReply: Sendable, Hashable {
     case erased(Int)
     case named(Int)
     case identified(Int)
+    /// How many users are no more.
+    case merged(Int)
     /// How many changes of one user's were meant.
     case consented(Int)
 }

@@ -158,6 +158,29 @@ enum UserContract {
             findings.equal(aliases, .userAliases(both), "aliases")
             return findings.list
         },
+        ContractRule("who becomes another brings groups and devices, which hear what the other said") { world in
+            var findings = Findings()
+            let group: GroupName = "staff"
+            _ = try await world.run(.putGroup(world.scope, group))
+            let change = GroupChange(add: ["old", "kim"], remove: [])
+            _ = try await world.run(.changeMembers(world.scope, group, change))
+            let (key, token) = (world.newKey(), world.newToken())
+            _ = try await world.register(key, token: token, user: "old")
+            let profiles = [StoredProfile(user: "old"), StoredProfile(user: "hong", acceptsPush: false)]
+            _ = try await put(world, UserWrite(profiles: profiles, moves: [.init(from: "old", to: "hong")]))
+            let device = UserDevice(key: key, platform: .ios, token: token, acceptsPush: false)
+            let devices = try await world.run(.userDetails(world.scope, .devices, ["hong", "old"], limit: 5))
+            findings.equal(devices, .userDevices([UsersOwn(user: "hong", value: device)]), "devices")
+            guard case .members(let members)? = try await world.run(.members(world.scope, group, nil, limit: 9)) else {
+                return ["no answer"]
+            }
+            findings.equal(members?.map(\.user), ["hong", "kim"], "members")
+            guard case .groups(let counted)? = try await world.run(.groups(world.scope, [group])) else {
+                return ["no answer"]
+            }
+            findings.equal(counted.map(\.memberCount), [2], "counted")
+            return findings.list
+        },
         ContractRule("erased users are gone from their dialect, with what hangs on them") { world in
             var findings = Findings()
             let (key, token) = (world.newKey(), world.newToken())

@@ -17,7 +17,8 @@ struct CampaignCalls {
     /// - Throws: `AdapterError` with the text of the answer.
     func commands() throws(AdapterError) -> [Command] {
         switch call {
-        case .track, .export, .delete, .nameAliases, .identify, .subscriptionSet, .subscriptionsSet, .subscriptionGet,
+        case .track, .export, .delete, .nameAliases, .identify, .merge, .subscriptionSet, .subscriptionsSet,
+            .subscriptionGet,
             .subscriptionUser:
             return []
         case .send:
@@ -98,7 +99,8 @@ struct CampaignCalls {
             let (kept, version) = try updated(schedule)
             submission = try kept.submission(of: campaign, at: now, replacing: version)
         // `/sends/id/create` only asks whether there is one.
-        case .sendCreate, .track, .export, .delete, .nameAliases, .identify, .scheduleDelete, .triggerScheduleDelete,
+        case .sendCreate, .track, .export, .delete, .nameAliases, .identify, .merge, .scheduleDelete,
+            .triggerScheduleDelete,
             .scheduledBroadcasts, .dataSeries, .subscriptionSet, .subscriptionsSet, .subscriptionGet, .subscriptionUser:
             return []
         }
@@ -124,7 +126,7 @@ struct CampaignCalls {
     private var kind: ScheduleCall.Kind {
         switch call {
         case .trigger, .triggerScheduleCreate, .triggerScheduleUpdate, .triggerScheduleDelete: .campaigns
-        case .send, .track, .export, .delete, .nameAliases, .identify, .scheduleCreate, .scheduleUpdate,
+        case .send, .track, .export, .delete, .nameAliases, .identify, .merge, .scheduleCreate, .scheduleUpdate,
             .scheduleDelete, .scheduledBroadcasts, .sendCreate,
             .dataSeries, .subscriptionSet, .subscriptionsSet, .subscriptionGet, .subscriptionUser:
             .messages
