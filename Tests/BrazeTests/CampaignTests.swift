@@ -92,6 +92,9 @@ struct CampaignTests {
     final class Desk {
         var submissions: [Submission] = []
         var commands: [CampaignCommand] = []
+        var users: [UserCommand] = []
+        /// Why nothing may be told of users.
+        var refusal: Refusal?
         var schedule: Schedule?
         /// So many submissions come too late.
         var overtaken = 0
@@ -116,6 +119,23 @@ struct CampaignTests {
                     let day = SeriesDay(day: 20_454, sent: 10, read: 2, failed: 1, users: 9)
                     return .submission(.campaign(.series([day])))
                 case .put, .list, .remove, .makeName: return Mount.reply(.submission(.campaign(command)))
+                }
+            case .user(let command):
+                users.append(command)
+                switch command {
+                case .track(let batch):
+                    return .user(.tracked(patches: batch.patches.map { _ in refusal }, acts: []))
+                // Whom `a-7` names is known, and nobody else.
+                case .describe(let names):
+                    return .user(
+                        .described(
+                            names.map { name in
+                                guard name == .alias(UserAlias(label: "crm", name: "a-7")) else { return nil }
+                                return DescribedUser(user: "u-7", isAnonymous: false, attributes: [:])
+                            }
+                        )
+                    )
+                default: return .refused(.unsupported("test"))
                 }
             default: return .refused(.unsupported("test"))
             }
@@ -308,6 +328,66 @@ struct CampaignTests {
         }
     }
 
+    // §5.6: the documented trigger, whose contract shortens nothing.
+    @Test func recipientsAreFoundByAliasAndTold() throws {
+        let desk = Desk()
+        let body = try Fixture.text("campaigns/trigger.request.json").replacing(
+            "9a8b7c6d-0000-4000-8000-000000000001",
+            with: "c-1"
+        )
+        let answer = Self.answer("/campaigns/trigger/send", body, desk)
+        #expect(answer.status == 201 && answer.json?["dispatch_id"] != nil, "\(answer.text)")
+        let alias = UserName.alias(UserAlias(label: "crm", name: "a-7"))
+        let patch = UserPatch(user: alias, changes: [AttributeChange("first_name", .set("Jo"))])
+        #expect(desk.users == [.track(UserBatch(patches: [patch])), .describe([alias])])
+        let submission = try #require(desk.submissions.first)
+        #expect(submission.audience == .users(["u-1", "u-7"]) && desk.submissions.count == 1)
+        #expect(
+            submission.variables == [
+                UserVariables(user: "u-1", values: ["name": "Mina"]),
+                UserVariables(user: "u-7", values: ["name": "Jo"]),
+            ]
+        )
+    }
+
+    @Test func anAliasOfNobodyIsNoErrorAndOneOfTwoNamesCounts() throws {
+        let desk = Desk()
+        func recipient(_ name: String) -> String { #"{"user_alias":{"alias_name":"\#(name)","alias_label":"crm"}}"# }
+        let body =
+            #"{"campaign_id":"c-1","recipients":[\#(recipient("x")),{"external_user_id":"u-7"},\#(recipient("a-7"))]}"#
+        #expect(Self.answer("/campaigns/trigger/send", body, desk).status == 201)
+        let stranger = UserName.alias(UserAlias(label: "crm", name: "x")).text
+        #expect(desk.submissions.first?.audience == .users([stranger, "u-7"]))
+        #expect(desk.submissions.first?.naming == .names)
+    }
+
+    @Test func nothingIsSentWhereARecipientCannotBeTold() throws {
+        let desk = Desk()
+        desk.refusal = .invalid("attributes.n")
+        let body =
+            #"{"campaign_id":"c-1","recipients":[{"external_user_id":"u","attributes":{"n":{"inc":1}},"send_to_existing_only":false}]}"#
+        let answer = Self.answer("/campaigns/trigger/send", body, desk)
+        #expect(answer.status == 400 && answer.message == "'recipients.attributes' is not valid")
+        #expect(desk.submissions.isEmpty && desk.users.count == 1)
+        desk.refusal = nil
+        #expect(Self.answer("/campaigns/trigger/send", body, desk).status == 201)
+    }
+
+    // Who is changed to another time is not told again what he was told.
+    @Test func aScheduleTellsItsRecipientsOnce() throws {
+        let alias = #"{"user_alias":{"alias_name":"a-7","alias_label":"crm"},"attributes":{"n":{"inc":1}}}"#
+        let time = #""schedule":{"time":"2026-01-02T09:00:00Z"}"#
+        let body = #"{"campaign_id":"c-1","recipients":[\#(alias)],\#(time)}"#
+        let desk = Desk()
+        #expect(Self.answer("/campaigns/trigger/schedule/create", body, desk).status == 201)
+        #expect(desk.users.count == 2 && desk.submissions.first?.audience == .users(["u-7"]))
+        let other = Desk(try Self.kept(.campaigns, body))
+        let update = #"{"campaign_id":"c-1","schedule_id":"\#(Self.id)",\#(time)}"#
+        #expect(Self.answer("/campaigns/trigger/schedule/update", update, other).status == 201)
+        #expect(other.users.count == 1 && other.submissions.first?.audience == .users(["u-7"]))
+        #expect(other.submissions.first?.schedule?.replaced != nil)
+    }
+
     @Test(arguments: [
         ("", "No Recipients"), (#","recipients":[]"#, "No Recipients"),
         (
@@ -317,12 +397,18 @@ struct CampaignTests {
         (#","recipients":[{"external_user_id":""}]"#, "'external_user_id' is not valid"),
         (
             #","recipients":[{"user_alias":{"alias_name":"a"}}]"#,
-            "'recipients.user_alias' is not available on this gateway"
+            "'user_alias' is not valid"
         ),
         (
-            #","recipients":[{"external_user_id":"u-1","attributes":{"a":1}}]"#,
-            "'recipients.attributes' is not available on this gateway"
+            #","recipients":[{"external_user_id":"u","user_alias":{"alias_name":"a","alias_label":"b"}}]"#,
+            "'user_alias' is not valid"
         ),
+        (#","recipients":[{"external_user_id":"u","attributes":{"gender":"X"}}]"#, "'gender' is not valid"),
+        (#","recipients":[{"external_user_id":"u","attributes":7}]"#, "'attributes' is not valid"),
+        (
+            #","recipients":[{"external_user_id":"u","attributes":{"a":1},"send_to_existing_only":7}]"#,
+            "'send_to_existing_only' is not valid"
+        ), (#","recipients":[{"email":"a@example.com"}]"#, "'recipients.email' is not available on this gateway"),
         (#","broadcast":true,"trigger_properties":7"#, "'trigger_properties' is not valid"),
         (#","broadcast":true,"send_id":7"#, "'send_id' is not valid"),
         (#","audience":{"AND":[]}"#, "'audience' is not available on this gateway"),
@@ -332,7 +418,7 @@ struct CampaignTests {
         let answer = Self.answer("/campaigns/trigger/send", #"{"campaign_id":"c-1"\#(fields)}"#, desk)
         #expect(answer.status == 400)
         #expect(answer.message == text)
-        #expect(desk.submissions.isEmpty)
+        #expect(desk.submissions.isEmpty && desk.users.isEmpty)
     }
 
     @Test func aTriggerHasFiftyRecipientsAtMost() {

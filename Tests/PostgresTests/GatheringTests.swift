@@ -10,6 +10,7 @@ import Testing
         eagerGroups: 1,
         maximumGroups: 2,
         window: .milliseconds(2),
+        sharingCalls: 3,
         callsPerGroup: 3,
         maximumWaiters: 4
     )
@@ -52,6 +53,18 @@ import Testing
         _ = machine.arrived(2, now: start)
         _ = machine.arrived(3, now: start)
         #expect(machine.arrived(4, now: start)?.groups == [[2, 3, 4]])
+    }
+
+    @Test func enoughToShareAFlushNeedNotWait() {
+        var limits = limits
+        limits.sharingCalls = 2
+        var machine = GatherMachine<Int>(limits: limits)
+        for call in 1...2 { _ = machine.arrived(call, now: start) }
+        #expect(machine.arrived(3, now: start)?.groups == [[2, 3]])
+        // Every session has a group: more of them wait and go together.
+        for call in 4...5 { #expect(machine.arrived(call, now: start)?.groups == []) }
+        #expect(machine.arrived(6, now: start)?.groups == [])
+        #expect(machine.landed(now: start).groups == [[4, 5, 6]])
     }
 
     @Test func tooManyAreShed() {

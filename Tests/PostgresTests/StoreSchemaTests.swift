@@ -136,7 +136,7 @@ import Testing
         )
         #expect(
             try rows.map { try $0.text("name") } == [
-                "analyze_devices", "default_partition_rows", "drop_audit", "drop_delivery_partitions",
+                "analyze_devices", "analyze_grown", "default_partition_rows", "drop_audit", "drop_delivery_partitions",
                 "make_delivery_partitions", "resolve_api_key", "resolve_binding", "resolve_page",
             ]
         )

@@ -123,6 +123,81 @@ import Testing
         #expect(try await fixture.status.status().nodes.map(\.id) == [fixture.node])
     }
 
+    /// Row-level security keeps much from an index: of a million devices one is looked up, not all read.
+    @Test func whatCallersLookUpByIsAskedOfAnIndex() async throws {
+        let fixture = try await StoreFixture.make()
+        let admin = try await fixture.database.admin()
+        try await admin.script(
+            """
+            INSERT INTO gateway.device (tenant_id, device_id, app_id, platform, environment, token, token_state, created_at, seen_at)
+                SELECT 'acme', md5(n::text)::uuid, 'shop', 'ios', 'production', 't' || n, 'active', now(), now()
+                FROM generate_series(1, 2000) AS n;
+            INSERT INTO gateway.identity (tenant_id, identity_id, app_id, vendor, key, device_id, user_id, state, registered_at, created_at)
+                SELECT 'acme', md5(n::text)::uuid, 'shop', 'braze', 'k' || n, md5(n::text)::uuid, 'u' || n, 'active', now(), now()
+                FROM generate_series(1, 2000) AS n;
+            INSERT INTO gateway.user_profile (tenant_id, app_id, vendor, user_id, is_anonymous, attributes, revision, created_at, updated_at)
+                SELECT 'acme', 'shop', 'braze', 'u' || n, false, '{}', 1, now(), now() FROM generate_series(1, 2000) AS n;
+            INSERT INTO gateway.user_alias (tenant_id, app_id, vendor, label, name, user_id)
+                SELECT 'acme', 'shop', 'braze', 'crm', 'a' || n, 'u' || n FROM generate_series(1, 2000) AS n;
+            ANALYZE;
+            SET ROLE gateway_call;
+            SET gateway.tenant = 'acme';
+            """
+        )
+        let scope: [PostgresValue] = [.text("acme"), .text("shop"), .text("braze")]
+        let names = PostgresValue.texts(["u1", "u2"])
+        let tokens = PostgresValue.texts(["t1", "t2"])
+        let asked: [(StoreSQL, [PostgresValue])] = [
+            (UserSQL.profiles, [names, .texts(["crm", nil]), .texts(["a1", nil])]), (UserSQL.knownTokens, [tokens]),
+            (UserSQL.resolveNames, [names, .int(10)]), (NumberSQL.bearers, [tokens, .int(10)]),
+            (NumberSQL.groupBearers, [tokens, .int(10), .texts(["g"])]),
+        ]
+        for (sql, values) in asked {
+            let lines = try await admin.query("EXPLAIN (COSTS OFF) \(sql.text)", scope + values).map { try $0.text(0) }
+            let text = lines.joined(separator: "\n")
+            let scan = /Scan.* on (device|identity|user_profile|user_alias)\b/
+            let scans = lines.indices.filter { lines[$0].contains(scan) }
+            #expect(!scans.isEmpty, "\(text)")
+            for place in scans {
+                let condition = lines[place...].dropFirst().first { $0.contains("Index Cond") } ?? ""
+                let isLookUp = condition.contains(/\b(token_digest|device_id|user_id|name) =/)
+                #expect(!lines[place].contains("Seq Scan") && isLookUp, "\(lines[place]) of\n\(text)")
+            }
+        }
+    }
+
+    /// Of a table that nobody looked at the planner believes that a tenant's app has no row in it.
+    @Test func aTableThatGrewTenfoldIsAnalyzed() async throws {
+        let fixture = try await StoreFixture.make()
+        let admin = try await fixture.database.admin()
+        let maintenance = PostgresMaintenance(engine: fixture.engine, node: "n")
+        try await admin.script("ALTER TABLE gateway.user_profile SET (autovacuum_enabled = off)")
+        let estimate = """
+            SELECT c.reltuples::bigint AS n FROM pg_class c
+            WHERE c.relname = 'user_profile' AND c.relnamespace = 'gateway'::regnamespace
+            """
+        func fill(_ first: Int, _ last: Int) async throws {
+            try await admin.script(
+                """
+                INSERT INTO gateway.user_profile
+                    (tenant_id, app_id, vendor, user_id, is_anonymous, attributes, revision, created_at, updated_at)
+                SELECT 'acme', 'shop', 'braze', 'u' || n, false, '{}', 1, now(), now() FROM generate_series(\(first), \(last)) AS n;
+                SELECT pg_stat_force_next_flush();
+                """
+            )
+        }
+        try await fill(1, 400)
+        _ = try await maintenance.analyzeGrown()
+        #expect(try await admin.query(estimate).only().int("n") == -1)
+        try await fill(401, 600)
+        #expect(try await maintenance.analyzeGrown() == 1)
+        #expect(try await admin.query(estimate).only().int("n") == 600)
+        #expect(try await maintenance.analyzeGrown() == 0)
+        // Not tenfold.
+        try await fill(601, 2000)
+        #expect(try await maintenance.analyzeGrown() == 0)
+    }
+
     @Test func theSettingsThatOurPromisesRestOnAreShown() async throws {
         let fixture = try await StoreFixture.make()
         try await fixture.status.ping()

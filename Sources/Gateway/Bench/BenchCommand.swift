@@ -8,7 +8,7 @@ struct Bench: AsyncParsableCommand {
         abstract: "Measure on this machine. Figures, not thresholds: machines differ.",
         subcommands: [
             BenchDeliver.self, BenchTransactional.self, BenchNeighbour.self, BenchImport.self, BenchCalls.self,
-            BenchHistory.self, BenchTags.self,
+            BenchHistory.self, BenchTags.self, BenchTrack.self,
         ],
         defaultSubcommand: BenchDeliver.self
     )

@@ -194,10 +194,14 @@ struct BenchStage {
     /// Provisions the app with one more binding, a line of YAML, and waits until it `isServed`: a gateway follows within a second.
     ///
     /// - Throws: `DemoFailure` when the file is refused or the binding is not served within ten seconds.
-    func bind(_ line: String, isServed: (BenchStage) async throws -> Bool) async throws {
+    func bind(
+        _ line: String,
+        environment: [String: String] = [:],
+        isServed: (BenchStage) async throws -> Bool
+    ) async throws {
         let first = try String(contentsOfFile: material.path("tenants.yaml"), encoding: .utf8)
         try Data("\(first)\n          \(line)\n".utf8).write(to: URL(fileURLWithPath: material.path("tenants.yaml")))
-        try await DemoStage.apply(Bench.program.path, material, apiKey)
+        try await DemoStage.apply(Bench.program.path, material, apiKey, environment: environment)
         for _ in 0..<200 {
             if try await isServed(self) { return }
             try await Task.sleep(for: .milliseconds(50))

@@ -23,6 +23,8 @@ struct CallsRun {
     let gatewayCore: Int
     let otherCore: Int
 
+    private var wrk: WrkRun { WrkRun(stage: stage, connections: connections, core: otherCore) }
+
     /// What is called: wrk asks for `path` with a body in which `%d` is a number that was not used before.
     private struct Call {
         var name: String
@@ -36,14 +38,8 @@ struct CallsRun {
         var numbers: Int
         /// The devices before the first one's: a read device has received, so the two kinds of receipts are of different ones.
         var offset = 0
-    }
-
-    private struct Turn {
-        var perSecond = 0.0
-        var p99 = 0.0
-        var requests = 0
-        var gateway = 0.0
-        var postgres = 0.0
+        /// The same calls as the one before it has made, word for word: every app's at its start.
+        var isRepeat = false
     }
 
     /// - Throws: `DemoFailure` when a part does not start, answers anything but 200, or has not written what it answered.
@@ -66,16 +62,20 @@ struct CallsRun {
             return try await stage.gateway.call("POST", "/ipns/getConfig", body).json?["RT"] == "2003"
         }
         let number = try await sendToEveryone()
-        try pin()
+        try wrk.pinPostgres()
         let calls = Self.calls(number: number, devices: devices)
         let hello = Call(name: "hello", path: "/hello", contentType: "text/plain", body: "%d", numbers: 1 << 30)
         var next = [Int](repeating: 1, count: calls.count)
-        var turns = [[(Turn, Double)]](repeating: [], count: calls.count)
+        var turns = [[(WrkTurn, Double)]](repeating: [], count: calls.count)
         // The first round only warms up.
         for pair in 0...pairs {
             let base = try await turn(hello, at: "http://127.0.0.1:\(helloPort)", from: 1, for: pair == 0 ? 1 : seconds)
             Console.error(String(format: "hello %.0f/s", base.perSecond))
-            for (index, call) in calls.enumerated() {
+            for (index, var call) in calls.enumerated() {
+                if call.isRepeat, index > 0 {
+                    call.numbers = max(1, next[index - 1] - connections)
+                    next[index] = 1
+                }
                 let before = try await count(call)
                 let turn = try await turn(
                     call,
@@ -91,13 +91,13 @@ struct CallsRun {
                 }
                 Console.error(
                     String(format: "%@ %.0f/s, p99 %.1f ms", call.name, turn.perSecond, turn.p99)
-                        + (next[index] > call.numbers ? " (numbers used up: repeats)" : "")
+                        + (next[index] > call.numbers && !call.isRepeat ? " (numbers used up: repeats)" : "")
                 )
                 if pair > 0 { turns[index].append((turn, turn.perSecond / base.perSecond)) }
             }
         }
         return zip(calls, turns).map { call, turns in
-            func median(_ value: (Turn) -> Double) -> Double { BenchReport.median(turns.map { value($0.0) }) }
+            func median(_ value: (WrkTurn) -> Double) -> Double { BenchReport.median(turns.map { value($0.0) }) }
             return CallsSample(
                 name: call.name,
                 perSecond: median(\.perSecond),
@@ -115,6 +115,10 @@ struct CallsRun {
 
     private static func calls(number: String, devices: Int) -> [Call] {
         func body(_ fields: String) -> String { "{\"APP_ID\":\"\(application)\",\(fields)}" }
+        // A new token, and a user where none was.
+        let moved = body(
+            "\"USER_CN\":\"U%d\",\"DEVICE_ID\":\"bench-%d\",\"PUSH_TOKEN\":\"c%063x\",\"PUSH_TYPE\":\"ios\",\"PUSH_YN\":\"Y\""
+        )
         return [
             Call(
                 name: "register (new)",
@@ -128,14 +132,21 @@ struct CallsRun {
                 numbers: 1 << 30
             ),
             Call(
-                name: "register (known)",
+                name: "register (moved)",
                 path: "/ipns/appRegist",
                 contentType: "application/json",
-                body: body(
-                    "\"USER_CN\":\"U%d\",\"DEVICE_ID\":\"bench-%d\",\"PUSH_TOKEN\":\"c%063x\",\"PUSH_TYPE\":\"ios\",\"PUSH_YN\":\"Y\""
-                ),
+                body: moved,
                 count: nil,
                 numbers: devices
+            ),
+            Call(
+                name: "register (again)",
+                path: "/ipns/appRegist",
+                contentType: "application/json",
+                body: moved,
+                count: nil,
+                numbers: devices,
+                isRepeat: true
             ),
             Call(
                 name: "received",
@@ -203,28 +214,9 @@ struct CallsRun {
         return (process, port)
     }
 
-    /// PostgreSQL with all its processes to the other core; what those start later stays with them.
-    private func pin() throws {
-        let postmaster = try ClusterProcess.postmaster(of: stage.material.path("data/postgres"))
-        for process in [postmaster] + ProcessUsage.children(of: postmaster) { try Self.pin(process, to: otherCore) }
-    }
-
-    private static func pin(_ process: Int32, to core: Int) throws {
-        let taskset = Process()
-        taskset.executableURL = URL(fileURLWithPath: "/usr/bin/taskset")
-        taskset.arguments = ["-acp", "\(core)", "\(process)"]
-        taskset.standardOutput = FileHandle.nullDevice
-        taskset.standardError = FileHandle.nullDevice
-        try taskset.run()
-        taskset.waitUntilExit()
-    }
-
-    /// One run of wrk.
-    private func turn(_ call: Call, at base: String, from first: Int, for seconds: Int) async throws -> Turn {
-        let script = stage.material.path("wrk.lua")
+    private func turn(_ call: Call, at base: String, from first: Int, for seconds: Int) async throws -> WrkTurn {
         let places = call.body.components(separatedBy: "%").count - 1
-        try Data(
-            """
+        let script = """
             local number = \(first - 1)
             local headers = { ["Content-Type"] = "\(call.contentType)" }
             function request()
@@ -232,66 +224,7 @@ struct CallsRun {
               number = number + 1
               return wrk.format("POST", "\(call.path)", headers, string.format('\(call.body)'\(String(repeating: ", n", count: places))))
             end
-            """.utf8
-        ).write(to: URL(fileURLWithPath: script))
-        let log = stage.material.path("wrk.log")
-        let (gateway, postgres) = (usage(), try stage.postgresCPU())
-        let wrk = try DemoProcess(
-            "wrk",
-            program: "/usr/bin/taskset",
-            arguments: [
-                "-c", "\(otherCore)", "/usr/bin/wrk", "-t1", "-c\(connections)", "-d\(seconds)s", "--timeout", "30s",
-                "--latency", "-s", script, base,
-            ],
-            logFile: log
-        )
-        while wrk.isRunning { try await Task.sleep(for: .milliseconds(20)) }
-        let text = String(decoding: FileManager.default.contents(atPath: log) ?? Data(), as: UTF8.self)
-        guard await wrk.stop() == 0, let report = WrkReport(text) else { throw DemoFailure("wrk: \(text)") }
-        guard report.errors == nil else { throw DemoFailure("\(call.name): \(report.errors ?? "")") }
-        let count = Double(max(1, report.requests))
-        return Turn(
-            perSecond: report.perSecond,
-            p99: report.p99,
-            requests: report.requests,
-            gateway: (usage() - gateway) / count * 1e6,
-            postgres: (try stage.postgresCPU() - postgres) / count * 1e6
-        )
-    }
-
-    private func usage() -> Double { stage.nodes.map { ProcessUsage.cpuSeconds($0.processID) }.reduce(0, +) }
-}
-
-/// What wrk prints.
-struct WrkReport: Equatable {
-    var requests: Int
-    var perSecond: Double
-    /// Unit: milliseconds.
-    var p99: Double
-    /// The line that tells of answers that are no 2xx, or of sockets.
-    var errors: String?
-
-    /// Nil when the text is no report.
-    init?(_ text: String) {
-        let lines = text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
-        guard let rate = lines.first(where: { $0.hasPrefix("Requests/sec:") })?.split(separator: " ").last,
-            let perSecond = Double(rate),
-            let total = lines.first(where: { $0.contains(" requests in ") })?.split(separator: " ").first,
-            let requests = Int(total),
-            let latency = lines.first(where: { $0.hasPrefix("99%") })?.split(separator: " ").last,
-            let p99 = Self.milliseconds(latency)
-        else { return nil }
-        self.requests = requests
-        self.perSecond = perSecond
-        self.p99 = p99
-        errors = lines.first { $0.hasPrefix("Non-2xx") || $0.hasPrefix("Socket errors") }
-    }
-
-    /// `812.00us`, `1.20ms`, `1.03s`, `1.00m`.
-    private static func milliseconds(_ text: Substring) -> Double? {
-        for (unit, factor) in [("us", 0.001), ("ms", 1), ("s", 1000), ("m", 60_000)] where text.hasSuffix(unit) {
-            return Double(text.dropLast(unit.count)).map { $0 * factor }
-        }
-        return nil
+            """
+        return try await wrk.run(script, named: call.name, at: base, for: seconds)
     }
 }

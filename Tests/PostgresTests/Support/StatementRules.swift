@@ -5,8 +5,8 @@ struct StatementRules {
     /// Tables that are on every server.
     var reference: Set<String> = []
 
-    /// What is wrong with a statement of one tenant or, if `isGlobal`, of none.
-    func breaches(in sql: String, isGlobal: Bool = false) -> [String] {
+    /// What is wrong with a statement of one tenant or, if `isGlobal`, of none; if `isSecured`, row-level security applies, as to all that calls ask.
+    func breaches(in sql: String, isGlobal: Bool = false, isSecured: Bool = true) -> [String] {
         let text = Self.plain(sql)
         let tables = uses(in: text)
         guard !tables.isEmpty else { return [] }
@@ -27,6 +27,7 @@ struct StatementRules {
         rule("a server's own transaction ids", text.contains(ids))
         rule("set_config does not reach the workers", text.contains(/\bset_config\(/))
         rule("currval and lastval are a session's own", text.contains(/\b(currval|lastval)\(/))
+        if isSecured { found += lookupBreaches(in: text, Set(tables.compactMap(\.alias))) }
         guard isWrite else { return found }
         found += writeBreaches(in: text)
         return found
@@ -56,6 +57,37 @@ struct StatementRules {
             rule("INSERT … SELECT without ON CONFLICT or RETURNING", isCopy)
         }
         return found
+    }
+
+    /// Row-level security lets into an index only what cannot leak: what is compared with is computed before, in a subquery that is not pulled up.
+    private func lookupBreaches(in text: String, _ aliases: Set<String>) -> [String] {
+        var found: [String] = []
+        let coalesced = /\b([a-z][a-z0-9]*)\.[a-z_]+ (?:=|<|>|<=|>=) coalesce\(/
+        if text.matches(of: coalesced).contains(where: { aliases.contains(String($0.1)) }) {
+            found.append("COALESCE in a comparison asks no index")
+        }
+        let computed =
+            /\b([a-z][a-z0-9]*)\.[a-z_]+ = (?:(?:md5|split_part|lower|upper|left|right|substr|concat)\(|'' \|\| )[a-z][a-z0-9]*\./
+        let isOpen = text.matches(of: computed).contains { match in
+            guard aliases.contains(String(match.1)) else { return false }
+            return !Self.enclosing(match.range, in: text).contains(/OFFSET 0|LIMIT |\b(?:array_agg|count)\(/)
+        }
+        if isOpen { found.append("a function of another row's column asks no index") }
+        return found
+    }
+
+    /// The parentheses around a place, without what is in other ones.
+    private static func enclosing(_ range: Range<String.Index>, in text: String) -> String {
+        var depth = 0
+        var start = range.lowerBound
+        while start > text.startIndex {
+            let before = text.index(before: start)
+            if text[before] == ")" { depth += 1 }
+            if text[before] == "(" { depth -= 1 }
+            if depth < 0 { break }
+            start = before
+        }
+        return start == text.startIndex ? "" : clause(from: text[start...], until: [])
     }
 
     // MARK: Tenants

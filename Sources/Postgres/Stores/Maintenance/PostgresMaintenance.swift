@@ -46,6 +46,13 @@ package struct PostgresMaintenance: Sendable {
         }
     }
 
+    /// Has the planner look at tables that have grown tenfold since it did; any node may ask at any time. Returns how many there were.
+    ///
+    /// - Throws: `StoreError`.
+    package func analyzeGrown() async throws(StoreError) -> Int {
+        try await asStore { () throws(PostgresError) in try await count(MaintenanceSQL.analyzeGrown()) }
+    }
+
     /// The database's time, when this node holds the singleton.
     private func lead() async throws(PostgresError) -> Timestamp? {
         let statement = MaintenanceSQL.lead(.text("maintenance"), .id(node), .interval(Self.lease))

@@ -17,7 +17,7 @@ enum EventSQL {
                 AND ($4::text IS NULL OR app_id = $4) AND (cardinality($5::text[]) = 0 OR kind = ANY ($5::text[]))
             ORDER BY position LIMIT $6)
         SELECT e.position, e.at, e.kind, e.app_id, e.vendor, e.sender_id, e.message_id, e.target_id, e.data,
-            coalesce(e.identity_id, d.identity_id) AS identity_id, coalesce(e.device_id, d.device_id) AS device_id,
+            w.identity_id, coalesce(e.device_id, d.device_id) AS device_id,
             coalesce(d.address, 'key:' || i.key) AS address,
             CASE WHEN e.kind IN ('failed', 'suppressed', 'expired', 'canceled') THEN d.reason END AS reason
         FROM e
@@ -25,9 +25,9 @@ enum EventSQL {
             SELECT d.identity_id, d.device_id, d.address, d.reason FROM gateway.delivery d
             WHERE d.tenant_id = $1 AND d.due_day = e.due_day AND d.message_id = e.message_id AND d.target_id = e.target_id
             LIMIT 1) d ON true
+        CROSS JOIN LATERAL (SELECT coalesce(e.identity_id, d.identity_id) AS identity_id OFFSET 0) w
         LEFT JOIN LATERAL (
-            SELECT i.key FROM gateway.identity i
-            WHERE i.tenant_id = $1 AND i.identity_id = coalesce(e.identity_id, d.identity_id) LIMIT 1) i ON true
+            SELECT i.key FROM gateway.identity i WHERE i.tenant_id = $1 AND i.identity_id = w.identity_id LIMIT 1) i ON true
         ORDER BY e.position
         """
     )

@@ -13,6 +13,7 @@ enum MaintenanceSQL {
     static let makePartitions = StoreSQL.global("SELECT gateway.make_delivery_partitions($1, $2) AS count")
     static let dropPartitions = StoreSQL.global("SELECT gateway.drop_delivery_partitions($1) AS count")
     static let analyzeDevices = StoreSQL.global("SELECT gateway.analyze_devices()")
+    static let analyzeGrown = StoreSQL.global("SELECT gateway.analyze_grown() AS count")
     static let sweepNodes = StoreSQL.global("DELETE FROM gateway.node WHERE seen_at < now() - $1::interval")
     static let tenants = StoreSQL.global(
         "SELECT tenant_id, retention::text AS retention FROM gateway.tenant ORDER BY tenant_id"
@@ -86,7 +87,8 @@ enum MaintenanceSQL {
     )
 
     static let all = [
-        lead, makePartitions, dropPartitions, analyzeDevices, sweepNodes, tenants, dropMessages, dropMedia, dropEvents,
+        lead, makePartitions, dropPartitions, analyzeDevices, analyzeGrown, sweepNodes, tenants, dropMessages,
+        dropMedia, dropEvents,
         dropKeys, dropDeliveries, dropInbox, dropAudit, dropVerifications,
     ]
 }

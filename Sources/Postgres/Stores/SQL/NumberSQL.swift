@@ -49,8 +49,10 @@ enum NumberSQL {
         """
         SELECT q.place, i.user_id, \(columns)
         FROM unnest($4::text[]) WITH ORDINALITY AS q(value, place)
-        JOIN gateway.device d ON d.tenant_id = $1 AND d.app_id = $2 AND d.platform IN ('ios', 'android')
-            AND d.token_digest = md5(q.value) AND d.token = q.value
+        CROSS JOIN LATERAL (
+            SELECT x.* FROM gateway.device x
+            WHERE x.tenant_id = $1 AND x.app_id = $2 AND x.platform IN ('ios', 'android') AND x.token_digest = md5(q.value)
+                AND x.token = q.value OFFSET 0) AS d
         JOIN gateway.identity i ON i.tenant_id = $1 AND i.device_id = d.device_id AND i.app_id = $2 AND i.vendor = $3
             AND i.state = 'active'
         LIMIT $5
@@ -62,8 +64,10 @@ enum NumberSQL {
         """
         SELECT q.place, i.user_id, \(columns)
         FROM unnest($4::text[]) WITH ORDINALITY AS q(value, place)
-        JOIN gateway.device d ON d.tenant_id = $1 AND d.app_id = $2 AND d.platform IN ('ios', 'android')
-            AND d.token_digest = md5(q.value) AND d.token = q.value
+        CROSS JOIN LATERAL (
+            SELECT x.* FROM gateway.device x
+            WHERE x.tenant_id = $1 AND x.app_id = $2 AND x.platform IN ('ios', 'android') AND x.token_digest = md5(q.value)
+                AND x.token = q.value OFFSET 0) AS d
         JOIN gateway.identity i ON i.tenant_id = $1 AND i.device_id = d.device_id AND i.app_id = $2 AND i.vendor = $3
             AND i.state = 'active'
         WHERE EXISTS (

@@ -6,26 +6,32 @@ enum UserSQL {
     /// Parallel arrays: an id, or label and name of an alias. Revision 0: known by a device only.
     static let profiles = StoreSQL.tenant(
         """
-        SELECT q.place, coalesce(a.user_id, q.user_id) AS user_id, coalesce(p.is_anonymous, false) AS is_anonymous,
+        SELECT q.place, w.user_id, coalesce(p.is_anonymous, false) AS is_anonymous,
             p.accepts_push, coalesce(p.opted_in, false) AS opted_in, p.attributes, p.consents, coalesce(p.revision, 0) AS revision
         FROM unnest($4::text[], $5::text[], $6::text[]) WITH ORDINALITY AS q(user_id, label, name, place)
-        LEFT JOIN gateway.user_alias a
-            ON a.tenant_id = $1 AND a.app_id = $2 AND a.vendor = $3 AND a.label = q.label AND a.name = q.name
-        LEFT JOIN gateway.user_profile p
-            ON p.tenant_id = $1 AND p.app_id = $2 AND p.vendor = $3 AND p.user_id = coalesce(a.user_id, q.user_id)
-        WHERE p.user_id IS NOT NULL OR EXISTS (
-            SELECT FROM gateway.identity i
-            WHERE i.tenant_id = $1 AND i.app_id = $2 AND i.vendor = $3 AND i.user_id = q.user_id AND i.state = 'active')
+        LEFT JOIN LATERAL (
+            SELECT x.user_id FROM gateway.user_alias x
+            WHERE x.tenant_id = $1 AND x.app_id = $2 AND x.vendor = $3 AND x.label = q.label AND x.name = q.name OFFSET 0) AS a ON true
+        CROSS JOIN LATERAL (SELECT coalesce(a.user_id, q.user_id) AS user_id OFFSET 0) AS w
+        LEFT JOIN LATERAL (
+            SELECT x.* FROM gateway.user_profile x
+            WHERE x.tenant_id = $1 AND x.app_id = $2 AND x.vendor = $3 AND x.user_id = w.user_id OFFSET 0) AS p ON true
+        LEFT JOIN LATERAL (
+            SELECT x.user_id FROM gateway.identity x
+            WHERE x.tenant_id = $1 AND x.app_id = $2 AND x.vendor = $3 AND x.user_id = q.user_id AND x.state = 'active'
+                AND p.user_id IS NULL LIMIT 1) AS i ON true
+        WHERE p.user_id IS NOT NULL OR i.user_id IS NOT NULL
         """
     )
 
     /// Those that an active identity has.
     static let knownTokens = StoreSQL.tenant(
         """
-        SELECT q.token FROM unnest($4::text[]) AS q(token) WHERE EXISTS (
+        SELECT q.token FROM unnest($4::text[]) AS q(token)
+        CROSS JOIN LATERAL (
             SELECT FROM gateway.device d JOIN gateway.identity i ON i.tenant_id = $1 AND i.device_id = d.device_id
             WHERE d.tenant_id = $1 AND d.app_id = $2 AND d.platform IN ('ios', 'android') AND d.token_digest = md5(q.token)
-                AND d.token = q.token AND i.app_id = $2 AND i.vendor = $3 AND i.state = 'active')
+                AND d.token = q.token AND i.app_id = $2 AND i.vendor = $3 AND i.state = 'active' LIMIT 1) AS r
         """
     )
 
@@ -67,14 +73,16 @@ enum UserSQL {
     static let resolveNames = StoreSQL.tenant(
         """
         SELECT q.place, q.value AS user_id, r.* FROM unnest($4::text[]) WITH ORDINALITY AS q(value, place)
-        LEFT JOIN gateway.user_alias a ON a.tenant_id = $1 AND a.app_id = $2 AND a.vendor = $3 AND left(q.value, 1) = chr(31)
-            AND a.label = split_part(q.value, chr(31), 2) AND a.name = split_part(q.value, chr(31), 3)
+        LEFT JOIN LATERAL (
+            SELECT x.user_id FROM gateway.user_alias x
+            WHERE x.tenant_id = $1 AND x.app_id = $2 AND x.vendor = $3 AND left(q.value, 1) = chr(31)
+                AND x.label = split_part(q.value, chr(31), 2) AND x.name = split_part(q.value, chr(31), 3) LIMIT 1) AS a ON true
+        CROSS JOIN LATERAL (SELECT coalesce(a.user_id, q.value) AS user_id OFFSET 0) AS w
         CROSS JOIN LATERAL (
             SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable,
                 \(StoreSQL.clockColumns)
             FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
-            WHERE i.tenant_id = $1 AND i.app_id = $2 AND i.vendor = $3 AND i.state = 'active'
-                AND i.user_id = coalesce(a.user_id, q.value)
+            WHERE i.tenant_id = $1 AND i.app_id = $2 AND i.vendor = $3 AND i.state = 'active' AND i.user_id = w.user_id
             LIMIT $5) AS r
         LIMIT $5
         """

@@ -18,17 +18,20 @@ CREATE FUNCTION gateway.keep_users(
     p_from text[], p_to text[],
     p_opted boolean[], p_consents text[])
 RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+    v_said record;
 BEGIN
     IF gateway.put_users(
         p_tenant, p_app, p_vendor, p_repeat, p_users, p_anonymous, p_accepts, p_attributes, p_revisions, p_labels, p_names, p_named,
         p_actors, p_digests, p_kinds, p_acts, p_ats, p_data, p_from, p_to) THEN
         RETURN true;
     END IF;
-    -- Few calls change it, and the others write each row once.
-    UPDATE gateway.user_profile p SET opted_in = u.opted, consents = u.consents::json
-        FROM unnest(p_users, p_opted, p_consents) AS u(user_id, opted, consents)
-        WHERE p.tenant_id = p_tenant AND p.app_id = p_app AND p.vendor = p_vendor AND p.user_id = u.user_id
-            AND (p.opted_in <> u.opted OR p.consents::text <> u.consents);
+    -- Few calls change it, and the others write each row once. One by one: an index by user, as in 0034.
+    FOR v_said IN SELECT u.user_id, u.opted, u.consents FROM unnest(p_users, p_opted, p_consents) AS u(user_id, opted, consents) LOOP
+        UPDATE gateway.user_profile p SET opted_in = v_said.opted, consents = v_said.consents::json
+            WHERE p.tenant_id = p_tenant AND p.app_id = p_app AND p.vendor = p_vendor AND p.user_id = v_said.user_id
+                AND (p.opted_in <> v_said.opted OR p.consents::text <> v_said.consents);
+    END LOOP;
     RETURN false;
 END $$;
 
