@@ -68,6 +68,8 @@ package enum CommandLimits {
     package static let userAttributeDepth = 16
     /// 100 values of a list that is an attribute (protocols/braze.md §4.4).
     package static let userListCount = 100
+    /// 100 subjects that a user consents to: they are read and written with the user.
+    package static let subjectsPerUser = 100
     /// 250 acts of a batch: they are one transaction.
     package static let actsPerCall = 250
     /// 1,024 bytes of an act's name: it is an index column.

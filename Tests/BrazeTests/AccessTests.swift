@@ -49,8 +49,8 @@ struct AccessTests {
 
     // §2: what is not built fails loudly, whoever asks.
     @Test(arguments: [
-        "/users/track/x", "/users/merge", "/campaigns/trigger/x", "/canvas/trigger/send",
-        "/messages/live_activity/update", "/v2/subscription/status/set", "/messages/send/more",
+        "/users/track/x", "/users/rename", "/campaigns/trigger/x", "/canvas/trigger/send",
+        "/messages/live_activity/update", "/v2/subscription/status/get", "/messages/send/more",
     ])
     func whatIsNotBuiltIsNotFound(_ path: String) throws {
         let answer = Mount.answer(Mount.request(path, "{}"))

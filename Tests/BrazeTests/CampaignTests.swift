@@ -92,6 +92,9 @@ struct CampaignTests {
     final class Desk {
         var submissions: [Submission] = []
         var commands: [CampaignCommand] = []
+        var users: [UserCommand] = []
+        /// Why nothing may be told of users.
+        var refusal: Refusal?
         var schedule: Schedule?
         /// So many submissions come too late.
         var overtaken = 0
@@ -116,6 +119,23 @@ struct CampaignTests {
                     let day = SeriesDay(day: 20_454, sent: 10, read: 2, failed: 1, users: 9)
                     return .submission(.campaign(.series([day])))
                 case .put, .list, .remove, .makeName: return Mount.reply(.submission(.campaign(command)))
+                }
+            case .user(let command):
+                users.append(command)
+                switch command {
+                case .track(let batch):
+                    return .user(.tracked(patches: batch.patches.map { _ in refusal }, acts: []))
+                // Whom `a-7` names is known, and nobody else.
+                case .describe(let names):
+                    return .user(
+                        .described(
+                            names.map { name in
+                                guard name == .alias(UserAlias(label: "crm", name: "a-7")) else { return nil }
+                                return DescribedUser(user: "u-7", isAnonymous: false, attributes: [:])
+                            }
+                        )
+                    )
+                default: return .refused(.unsupported("test"))
                 }
             default: return .refused(.unsupported("test"))
             }
@@ -317,12 +337,18 @@ struct CampaignTests {
         (#","recipients":[{"external_user_id":""}]"#, "'external_user_id' is not valid"),
         (
             #","recipients":[{"user_alias":{"alias_name":"a"}}]"#,
-            "'recipients.user_alias' is not available on this gateway"
+            "'user_alias' is not valid"
         ),
         (
-            #","recipients":[{"external_user_id":"u-1","attributes":{"a":1}}]"#,
-            "'recipients.attributes' is not available on this gateway"
+            #","recipients":[{"external_user_id":"u","user_alias":{"alias_name":"a","alias_label":"b"}}]"#,
+            "'user_alias' is not valid"
         ),
+        (#","recipients":[{"external_user_id":"u","attributes":{"gender":"X"}}]"#, "'gender' is not valid"),
+        (#","recipients":[{"external_user_id":"u","attributes":7}]"#, "'attributes' is not valid"),
+        (
+            #","recipients":[{"external_user_id":"u","attributes":{"a":1},"send_to_existing_only":7}]"#,
+            "'send_to_existing_only' is not valid"
+        ), (#","recipients":[{"email":"a@example.com"}]"#, "'recipients.email' is not available on this gateway"),
         (#","broadcast":true,"trigger_properties":7"#, "'trigger_properties' is not valid"),
         (#","broadcast":true,"send_id":7"#, "'send_id' is not valid"),
         (#","audience":{"AND":[]}"#, "'audience' is not available on this gateway"),
@@ -332,7 +358,7 @@ struct CampaignTests {
         let answer = Self.answer("/campaigns/trigger/send", #"{"campaign_id":"c-1"\#(fields)}"#, desk)
         #expect(answer.status == 400)
         #expect(answer.message == text)
-        #expect(desk.submissions.isEmpty)
+        #expect(desk.submissions.isEmpty && desk.users.isEmpty)
     }
 
     @Test func aTriggerHasFiftyRecipientsAtMost() {

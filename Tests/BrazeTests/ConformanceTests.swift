@@ -24,7 +24,8 @@ struct ConformanceTests {
                 Mount.request("/users/export/ids", try UserTests.documented("export.request.json")),
                 Mount.request("/users/alias/new", UserTests.aliases),
                 Mount.request("/users/identify", UserTests.identities),
-            ] + CampaignTests.documented + [
+                Mount.request("/users/merge", UserTests.merges),
+            ] + CampaignTests.documented + SubscriptionTests.documented + [
                 SDKTests.request("/api/v3/data", try SDKTests.documented("sdk/start.request.txt")),
                 SDKTests.request("/api/v3/template", try SDKTests.documented("sdk/acts.request.json")),
                 SDKTests.request("/api/v3/content_cards/sync", try SDKTests.documented("sdk/opened.request.json")),
@@ -113,6 +114,8 @@ struct ConformanceTests {
             fields = body["invalid_user_ids"] == nil ? ["users", "message"] : ["users", "invalid_user_ids", "message"]
         case "/sends/id/create": fields = ["send_id", "message"]
         case "/messages/scheduled_broadcasts": fields = ["scheduled_broadcasts", "message"]
+        case "/subscription/status/get": fields = ["status", "message"]
+        case "/subscription/user/status": fields = ["users", "total_count", "message"]
         case "/sends/data_series": fields = ["data", "message"]
         default: fields = ["message"]
         }

@@ -169,7 +169,8 @@ struct SendTests {
         (#""broadcast":true,"external_user_ids":["a"]"#, 400), (#""external_user_ids":["a",1]"#, 400),
         (#""segment_id":"s""#, 400), (#""user_aliases":[{"alias_name":"a","alias_label":"b"}]"#, 201),
         (#""broadcast":true,"recipient_subscription_state":"all""#, 201),
-        (#""broadcast":true,"recipient_subscription_state":"opted_in""#, 400),
+        (#""broadcast":true,"recipient_subscription_state":"opted_in""#, 201),
+        (#""broadcast":true,"recipient_subscription_state":"unsubscribed""#, 400),
         (#""broadcast":true,"send_id":"winter-2026""#, 201),
     ])
     func recipientsAreNamedOnce(_ fields: String, _ status: Int) {

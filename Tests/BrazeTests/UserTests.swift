@@ -10,6 +10,8 @@ struct UserTests {
     static let aliases = #"{"user_aliases":[{"external_id":"u-1","alias_name":"a-7","alias_label":"crm"}]}"#
     static let identities =
         #"{"aliases_to_identify":[{"external_id":"u-1","user_alias":{"alias_name":"a-7","alias_label":"crm"}}],"merge_behavior":"merge"}"#
+    static let merges =
+        #"{"merge_updates":[{"identifier_to_merge":{"external_id":"old"},"identifier_to_keep":{"external_id":"u-1"}}]}"#
     private static let alias = UserAlias(label: "crm", name: "a-7")
     private static let who = "'external_id', 'braze_id', 'user_alias', 'email' or 'phone' is required"
 
@@ -35,6 +37,47 @@ struct UserTests {
     /// What becomes of one element of attributes.
     private func patch(_ fields: String) throws -> UserPatch {
         try #require(try batch(#"{"attributes":[{\#(fields)}]}"#).patches.first)
+    }
+
+    // MARK: Merging
+
+    // §5.2, but for the status: never a 202 (Decisions).
+    @Test(.covers("braze", "POST /users/merge")) func aUserIsMergedIntoAnother() throws {
+        let request = Mount.request("/users/merge", Self.merges)
+        let commands = try Mount.adapter.decode(request, settings: Mount.settings)
+        #expect(commands == [.user(.merge([UserMerge(.id("old"), into: .id("u-1"))]))])
+        let answer = Mount.answer(request)
+        #expect(answer.status == 201 && answer.json == ["message": "success"])
+        #expect(answer.header("X-RateLimit-Limit") == "20000")
+        let alias = #"{"user_alias":{"alias_name":"a-7","alias_label":"crm"}}"#
+        let byAlias = Mount.request("/users/merge", Self.merges.replacing(#"{"external_id":"old"}"#, with: alias))
+        let found = try Mount.adapter.decode(byAlias, settings: Mount.settings)
+        #expect(found == [.user(.merge([UserMerge(.alias(Self.alias), into: .id("u-1"))]))])
+    }
+
+    @Test(arguments: [
+        ("{}", "'merge_updates' is not valid"), (#"{"merge_updates":[]}"#, "'merge_updates' is not valid"),
+        (#"{"merge_updates":[7]}"#, "'identifier_to_merge' is not valid"),
+        (
+            #"{"merge_updates":[{"identifier_to_merge":{"external_id":"a"},"identifier_to_keep":{}}]}"#,
+            "'identifier_to_keep' is not valid"
+        ),
+        (
+            #"{"merge_updates":[{"identifier_to_merge":{"email":"a@example.com"}}]}"#,
+            "'email' is not available on this gateway"
+        ),
+    ])
+    func aMergeAtFaultIsRefused(_ body: String, _ text: String) {
+        let answer = answer("/users/merge", body)
+        #expect(answer.status == 400 && answer.message == text, "\(answer.text)")
+    }
+
+    @Test func mergesAreBounded() {
+        func body(_ count: Int) -> String {
+            let entry = #"{"identifier_to_merge":{"external_id":"a"},"identifier_to_keep":{"external_id":"b"}}"#
+            return #"{"merge_updates":[\#(Array(repeating: entry, count: count).joined(separator: ","))]}"#
+        }
+        #expect(answer("/users/merge", body(50)).status == 201 && answer("/users/merge", body(51)).status == 400)
     }
 
     // MARK: Tracking
@@ -133,8 +176,8 @@ struct UserTests {
         (#""external_id":"u","l":{"$add":[{"id":1}]}"#, "'l' is not available on this gateway"),
         (#""external_id":"u","_merge_objects":1"#, "'_merge_objects' is not valid"),
         (
-            #""external_id":"u","subscription_groups":[{"subscription_group_id":"g","subscription_state":"subscribed"}]"#,
-            "'subscription_groups' is not available on this gateway"
+            #""external_id":"u","subscription_groups":[{"subscription_group_id":"g","subscription_state":"opted_in"}]"#,
+            "'subscription_groups' is not valid"
         ),
     ])
     func anElementIsRefusedWhole(_ fields: String, _ text: String) {

@@ -179,6 +179,48 @@ import Testing
         #expect(await described(desk, [.alias(alias), .id("hong")]) == [nil, nil])
     }
 
+    @Test func aUserBecomesAnother() async throws {
+        let desk = Desk()
+        let alias = UserAlias(label: "crm", name: "7")
+        let device = DeviceRegistration(key: "d", platform: .ios, token: DeviceToken(stored: "aa"))
+        let batch = UserBatch(
+            patches: [
+                UserPatch(
+                    user: .id("old"),
+                    changes: [AttributeChange("city", .set("Seoul")), AttributeChange("n", .set(1))],
+                    acceptsPush: true,
+                    consents: ["news": .subscribed, "sale": .subscribed],
+                    devices: [device]
+                ),
+                UserPatch(
+                    user: .id("hong"),
+                    changes: [AttributeChange("n", .set(2))],
+                    acceptsPush: false,
+                    consents: ["news": .unsubscribed]
+                ), UserPatch(user: .alias(alias)),
+            ],
+            acts: [act(.id("old"), "seen", at: desk.clock.now()), act(.id("hong"), "seen", at: desk.clock.now())]
+        )
+        _ = await desk.reply(.user(.track(batch)))
+        let merges = [
+            UserMerge(.id("old"), into: .id("hong")), UserMerge(.alias(alias), into: .id("hong")),
+            // Nobody, himself, and one who is no more.
+            UserMerge(.id("x"), into: .id("hong")), UserMerge(.id("hong"), into: .id("y")),
+            UserMerge(.id("hong"), into: .id("hong")), UserMerge(.id("hong"), into: .id("old")),
+        ]
+        #expect(await desk.reply(.user(.merge(merges))) == .user(.merged(2)))
+        let found = await described(desk, [.id("old"), .id("hong"), .alias(alias)])
+        let user = try #require(found[1])
+        #expect(found[0] == nil && found[2]?.user == "hong")
+        #expect(user.attributes == ["n": 2, "city": "Seoul"])
+        #expect(user.consents == ["news": .unsubscribed, "sale": .subscribed])
+        // Both did the same at the same time: it is told once, and counted as often as it was.
+        #expect(user.tallies.map(\.count) == [2])
+        #expect(user.devices.map(\.key) == ["d"] && user.devices.map(\.acceptsPush) == [false])
+        #expect(await desk.reply(.user(.merge([UserMerge(.id(""), into: .id("hong"))]))) == .refused(.invalid("user")))
+        #expect(await desk.reply(.user(.merge(merges))) == .user(.merged(0)))
+    }
+
     @Test func tooManyAreRefusedAtOnce() async {
         let desk = Desk()
         let names = (0...CommandLimits.usersPerCall).map { UserName.id(UserID("u\($0)")) }

@@ -72,6 +72,22 @@ import Testing
         #expect(bench.results[0]?.reason == "preference")
     }
 
+    // Whom a message is for, by what its user said: who declined, who said nothing, who asked.
+    @Test(arguments: [
+        (ConsentRule.optedIn, [false, false, true]), (.subscribed, [false, true, true]), (.all, [true, true, true]),
+    ])
+    func consentDecidesWhoIsRung(_ rule: ConsentRule, _ rung: [Bool]) {
+        var bench = MachineBench(targets: 3) { work in
+            work.notification.content.consent = rule
+            work.targets[0]?.acceptsPush = false
+            work.targets[0]?.isOptedIn = true
+            work.targets[2]?.isOptedIn = true
+        }
+        bench.completeAll(.yes)
+        #expect((0..<3).map { slot in bench.sent.contains { $0.slot == slot } } == rung)
+        for slot in rung.indices where !rung[slot] { #expect(bench.results[slot]?.reason == "preference") }
+    }
+
     // Design §5.8: one message rings a device once.
     @Test func targetsWithTheSameTokenArePushedOnce() {
         var bench = MachineBench(targets: 3) { work in

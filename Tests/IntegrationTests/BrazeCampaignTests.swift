@@ -179,10 +179,13 @@ struct BrazeCampaignTests {
         let send = try await call(world, "/sends/id/create", #"{"campaign_id":"winter"}"#)
         #expect(send.status == 201)
         #expect(send.json?["send_id"]?.string?.hasPrefix("send-") == true, "\(send.text)")
+        let alias = #"{"alias_name":"7","alias_label":"crm"}"#
+        let names = #"{"user_aliases":[{"external_id":"u-2","alias_name":"7","alias_label":"crm"}]}"#
+        #expect(try await call(world, "/users/alias/new", names).status == 201)
         let body = #"""
             {"campaign_id":"winter","send_id":"one","trigger_properties":{"city":"Seoul"},"recipients":[\#
             {"external_user_id":"u-1","trigger_properties":{"name":"Mina"}},\#
-            {"external_user_id":"u-2","trigger_properties":{"city":"Busan"}},{"external_user_id":"nobody"}]}
+            {"user_alias":\#(alias),"trigger_properties":{"city":"Busan"},"attributes":{"vip":true}},{"external_user_id":"nobody"}]}
             """#
         let answer = try await call(world, "/campaigns/trigger/send", body)
         #expect(answer.status == 201, "\(answer.text)")
@@ -191,6 +194,9 @@ struct BrazeCampaignTests {
             let (one, two) = (try await alerts(world, 1), try await alerts(world, 2))
             return one == ["Mina in Seoul: Winter"] && two == ["you in Busan: Winter"]
         }
+        let told = try await call(world, "/users/export/ids", #"{"user_aliases":[\#(alias)]}"#)
+        let user = told.json?["users"]?.array?.first
+        #expect(user?["external_id"] == "u-2" && user?["custom_attributes"] == ["vip": true], "\(told.text)")
     }
 
     // §5.7

@@ -127,7 +127,7 @@ struct BrazeTests {
             #expect(answer.json == ["message": "Invalid API Key"])
             #expect(answer.headers.first(name: "content-type") == "application/json")
         }
-        for path in ["/users/merge", "/users/track/x", "/canvas/trigger/send", "/messages/x"] {
+        for path in ["/users/rename", "/users/track/x", "/canvas/trigger/send", "/messages/x"] {
             let answer = try await call(world, path, "{}")
             #expect(answer.status == 404, "\(path)")
             #expect(answer.json == ["message": "Not Found"])

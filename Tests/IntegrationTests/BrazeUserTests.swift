@@ -80,7 +80,12 @@ struct BrazeUserTests {
             "POST /users/export/ids",
             "POST /users/delete",
             "POST /users/alias/new",
-            "POST /users/identify"
+            "POST /users/identify",
+            "POST /users/merge",
+            "POST /subscription/status/set",
+            "POST /v2/subscription/status/set",
+            "GET /subscription/status/get",
+            "GET /subscription/user/status"
         )
     )
     func usersAreKeptNamedAndErased() async throws {
@@ -88,6 +93,8 @@ struct BrazeUserTests {
             try await fullBatch(world)
             try await aliases(world)
             try await refusesSubscription(world)
+            try await groups(world)
+            try await merged(world)
         }
     }
 
@@ -165,16 +172,95 @@ struct BrazeUserTests {
                 #"{"attributes":[{"external_id":"kim","push_subscribe":"\#(state)","push_tokens":[{"app_id":"a","token":"\#(Self.token(2))"}]}]}"#
             #expect(try await call(world, "/users/track", body).status == 201)
         }
-        func send(_ text: String) async throws {
-            let body = #"{"external_user_ids":["kim"],"messages":{"apple_push":{"alert":"\#(text)"}}}"#
+        func send(_ text: String, to state: String = "subscribed") async throws {
+            let body =
+                #"{"external_user_ids":["kim"],"recipient_subscription_state":"\#(state)","messages":{"apple_push":{"alert":"\#(text)"}}}"#
             #expect(try await call(world, "/messages/send", body).status == 201)
         }
         try await track("unsubscribed")
         try await send("unwanted")
-        try await track("opted_in")
-        try await send("wanted")
+        try await send("for all", to: "all")
         for _ in 0..<400 where try await alerts(world, 2).isEmpty { try await Task.sleep(for: .milliseconds(25)) }
-        #expect(try await alerts(world, 2) == ["wanted"])
+        try await track("subscribed")
+        try await send("for those who asked", to: "opted_in")
+        // The native API has the same rule.
+        func spelled(_ text: String, _ consent: String) -> String {
+            #"{"app":"shop","to":"everyone","body":"\#(text)","consent":"\#(consent)"}"#
+        }
+        let broken = try await call(world, "/v1/messages", spelled("x", "some"), key: world.apiKey)
+        #expect(broken.status == 422, "\(String(describing: broken.json))")
+        let native = try await call(world, "/v1/messages", spelled("x", "optedIn"), key: world.apiKey)
+        #expect(native.status == 202, "\(String(describing: native.json))")
+        try await send("wanted")
+        for _ in 0..<400 where try await alerts(world, 2).count < 2 { try await Task.sleep(for: .milliseconds(25)) }
+        try await track("opted_in")
+        try await send("asked for", to: "opted_in")
+        for _ in 0..<400 where try await alerts(world, 2).count < 3 { try await Task.sleep(for: .milliseconds(25)) }
+        #expect(try await alerts(world, 2).sorted() == ["asked for", "for all", "wanted"])
+        let kept = try await world.value(
+            "SELECT string_agg(m.content ->> 'consent', ' ' ORDER BY m.accepted_at) AS value FROM gateway.message m"
+        )
+        #expect(kept == "all optedIn optedIn optedIn")
+    }
+
+    /// What users said to groups, by the vendor's calls and by the native API.
+    private func groups(_ world: World) async throws {
+        func status(_ group: String, _ user: String) async throws -> JSON? {
+            let path = "/subscription/status/get?subscription_group_id=\(group)&external_id=\(user)"
+            return try await call(world, path, "", method: .GET).json
+        }
+        let set = #"{"subscription_group_id":"news","subscription_state":"unsubscribed","external_id":["g-1"]}"#
+        #expect(try await call(world, "/subscription/status/set", set).json == ["message": "success"])
+        #expect(try await status("news", "g-1") == ["status": ["g-1": "unsubscribed"], "message": "success"])
+        let sets =
+            #"{"subscription_groups":[{"subscription_group_id":"sale","subscription_state":"subscribed","external_ids":["g-1","g-2"]}]}"#
+        #expect(try await call(world, "/v2/subscription/status/set", sets).status == 201)
+        let track =
+            #"{"attributes":[{"external_id":"g-1","subscription_groups":[{"subscription_group_id":"news","subscription_state":"subscribed"}]}]}"#
+        #expect(try await call(world, "/users/track", track).status == 201)
+        #expect(try await status("news", "g-1") == ["status": ["g-1": "subscribed"], "message": "success"])
+        let path = "/v1/apps/shop/consents"
+        let native = #"{"subject":"sale","state":"unsubscribed","users":["g-1"]}"#
+        let changed = try await call(world, path + "?vendor=braze", native, key: world.apiKey)
+        #expect(changed.status == 200 && changed.json == ["changed": 1], "\(String(describing: changed.json))")
+        let shown = try await call(world, path + "/g-1?vendor=braze", "", method: .GET, key: world.apiKey)
+        let consents: JSON = ["news": "subscribed", "sale": "unsubscribed"]
+        #expect(shown.json == ["user": "g-1", "consents": consents], "\(String(describing: shown.json))")
+        // Users of another dialect are others.
+        #expect(try await call(world, path + "/g-1", "", method: .GET, key: world.apiKey).status == 404)
+        for body in [native.replacing("sale", with: ""), native.replacing("unsubscribed", with: "x"), "{}"] {
+            #expect(try await call(world, path, body, key: world.apiKey).status == 422)
+        }
+        #expect(try await call(world, path, native, method: .PUT, key: world.apiKey).status == 405)
+        let listed = try await call(world, "/subscription/user/status?external_id=g-1&external_id=x", "", method: .GET)
+        let groups: JSON = [["id": "news", "status": "subscribed"], ["id": "sale", "status": "unsubscribed"]]
+        #expect(
+            listed.json == [
+                "users": [["external_id": "g-1", "subscription_groups": groups]], "total_count": 1,
+                "message": "success",
+            ]
+        )
+    }
+
+    /// One user's device and acts become another's.
+    private func merged(_ world: World) async throws {
+        let device = #""push_tokens":[{"app_id":"a","token":"\#(Self.token(3))"}]"#
+        let event = #"{"external_id":"old","name":"seen","time":"2026-01-01T00:00:00Z"}"#
+        let track = #"{"attributes":[{"external_id":"old",\#(device)},{"external_id":"new"}],"events":[\#(event)]}"#
+        #expect(try await call(world, "/users/track", track).status == 201)
+        let body =
+            #"{"merge_updates":[{"identifier_to_merge":{"external_id":"old"},"identifier_to_keep":{"external_id":"new"}}]}"#
+        for _ in 0..<2 {
+            let answer = try await call(world, "/users/merge", body)
+            #expect(answer.status == 201 && answer.json == ["message": "success"])
+        }
+        let send = #"{"external_user_ids":["new"],"messages":{"apple_push":{"alert":"merged"}}}"#
+        #expect(try await call(world, "/messages/send", send).status == 201)
+        for _ in 0..<400 where try await alerts(world, 3).isEmpty { try await Task.sleep(for: .milliseconds(25)) }
+        #expect(try await alerts(world, 3) == ["merged"])
+        let asked = try await call(world, "/users/export/ids", #"{"external_ids":["new","old"]}"#)
+        #expect(asked.json?["invalid_user_ids"] == ["old"])
+        #expect(asked.json?["users"]?.array?.first?["custom_events"]?.array?.first?["count"] == 1)
     }
 
     // MARK: By somebody else

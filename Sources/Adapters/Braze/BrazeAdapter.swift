@@ -44,7 +44,9 @@ package struct BrazeAdapter: VendorAdapter {
         }
         switch call {
         case .track: return try UserTrack(request).commands
-        case .export, .delete, .nameAliases, .identify: return try UserCalls(call, request).commands()
+        case .export, .delete, .nameAliases, .identify, .merge: return try UserCalls(call, request).commands()
+        case .subscriptionSet, .subscriptionsSet, .subscriptionGet, .subscriptionUser:
+            return try SubscriptionCalls(call, request).commands()
         default: return try CampaignCalls(call, request).commands()
         }
     }

@@ -9,6 +9,7 @@ enum BrazeCall: String, CaseIterable {
     case delete = "/users/delete"
     case nameAliases = "/users/alias/new"
     case identify = "/users/identify"
+    case merge = "/users/merge"
     case scheduleCreate = "/messages/schedule/create"
     case scheduleUpdate = "/messages/schedule/update"
     case scheduleDelete = "/messages/schedule/delete"
@@ -19,6 +20,10 @@ enum BrazeCall: String, CaseIterable {
     case triggerScheduleDelete = "/campaigns/trigger/schedule/delete"
     case sendCreate = "/sends/id/create"
     case dataSeries = "/sends/data_series"
+    case subscriptionSet = "/subscription/status/set"
+    case subscriptionsSet = "/v2/subscription/status/set"
+    case subscriptionGet = "/subscription/status/get"
+    case subscriptionUser = "/subscription/user/status"
 
     /// What a key must be permitted (contract §4.1).
     var permission: String {
@@ -30,6 +35,7 @@ enum BrazeCall: String, CaseIterable {
         // By the pattern of the others (contract §4.1).
         case .nameAliases: "users.alias.new"
         case .identify: "users.identify"
+        case .merge: "users.merge"
         case .scheduleCreate: "messages.schedule.create"
         case .scheduleUpdate: "messages.schedule.update"
         case .scheduleDelete: "messages.schedule.delete"
@@ -41,15 +47,19 @@ enum BrazeCall: String, CaseIterable {
         case .triggerScheduleDelete: "campaigns.trigger.schedule.delete"
         case .sendCreate: "sends.id.create"
         case .dataSeries: "sends.data_series"
+        case .subscriptionSet, .subscriptionsSet: "subscription.status.set"
+        case .subscriptionGet: "subscription.status.get"
+        // Assumed: the name.
+        case .subscriptionUser: "subscription.groups.get"
         }
     }
 
     var method: HTTPRequest.Method {
         switch self {
-        case .scheduledBroadcasts, .dataSeries: .get
-        case .send, .track, .export, .delete, .nameAliases, .identify, .scheduleCreate, .scheduleUpdate,
+        case .scheduledBroadcasts, .dataSeries, .subscriptionGet, .subscriptionUser: .get
+        case .send, .track, .export, .delete, .nameAliases, .identify, .merge, .scheduleCreate, .scheduleUpdate,
             .scheduleDelete, .trigger, .triggerScheduleCreate,
-            .triggerScheduleUpdate, .triggerScheduleDelete, .sendCreate:
+            .triggerScheduleUpdate, .triggerScheduleDelete, .sendCreate, .subscriptionSet, .subscriptionsSet:
             .post
         }
     }
@@ -90,13 +100,17 @@ extension VendorRequest {
     }
 
     /// The value of a query parameter, decoded.
-    func parameter(_ name: String) -> String? {
-        for pair in (query ?? "").split(separator: "&").prefix(BrazeLimits.parameterCount) {
+    func parameter(_ name: String) -> String? { parameters(name).first }
+
+    /// Its values, where it is given more than once, also as `name[]`.
+    func parameters(_ name: String) -> [String] {
+        (query ?? "").split(separator: "&").prefix(BrazeLimits.parameterCount).compactMap { pair in
             let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            guard parts.count == 2, parts[0] == name else { continue }
+            guard parts.count == 2, let key = PercentCoding.decode(parts[0].utf8, plusIsSpace: true),
+                key == name || key == name + "[]"
+            else { return nil }
             return PercentCoding.decode(parts[1].utf8, plusIsSpace: true)
         }
-        return nil
     }
 
     /// The body as an object, read once.

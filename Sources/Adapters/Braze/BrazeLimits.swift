@@ -47,6 +47,9 @@ package enum BrazeLimits {
     /// 100 schedules of a list. The vendor names no limit.
     static let scheduleCount = 100
 
+    /// 100 users of a list of what they said. The vendor names no limit.
+    static let subscriptionUserCount = 100
+
     /// 14 days of a series unless the caller says how many.
     static let seriesDays: Int32 = 14
 
@@ -113,11 +116,14 @@ struct RateBudget: Hashable {
     /// Deletes, aliases, identifying and merging share it.
     static let identity = RateBudget(limit: 20_000, window: 60)
 
+    static let subscription = RateBudget(limit: 5000, window: 60)
+
     static func of(_ path: String) -> RateBudget {
         switch path {
         case "/users/track": track
         case "/users/export/ids": export
         case "/users/delete", "/users/alias/new", "/users/identify", "/users/merge": identity
+        case "/subscription/status/set", "/v2/subscription/status/set": subscription
         default: common
         }
     }

@@ -11,7 +11,8 @@ struct BrazeResponse {
         if request.canonicalPath == BrazeCall.track.rawValue { return tracked(replies) }
         for case .refused(let refusal) in replies { return failure(BrazeError(refusal)) }
         if let call = try? BrazeCall(request),
-            let facts = UserCalls(call, request).facts(replies) ?? CampaignCalls(call, request).facts(replies)
+            let facts = SubscriptionCalls(call, request).facts(replies) ?? UserCalls(call, request).facts(replies)
+                ?? CampaignCalls(call, request).facts(replies)
         {
             return success(facts, status: call.method == .get ? 200 : 201)
         }

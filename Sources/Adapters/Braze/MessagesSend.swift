@@ -26,7 +26,6 @@ struct MessagesSend {
     /// - Throws: `AdapterError` with the text of the answer.
     func submission(of campaign: Campaign?, due: ScheduleTime?) throws(AdapterError) -> Submission {
         let audience = try audience()
-        try checkSubscription()
         guard let messages = body["messages"]?.object, let apple = messages["apple_push"]?.object else {
             throw AdapterError(.invalid, field: BrazeText.nothing)
         }
@@ -34,6 +33,7 @@ struct MessagesSend {
         var content = Content(isSilent: push.isSilent, raw: .object(push.document), isTemplate: push.isTemplate)
         content.data = push.data
         if let campaign { content.data[BrazePayload.campaignKey] = try facts(of: campaign, for: push) }
+        content.consent = try SubscriptionFields.rule(body)
         let send = try SendName.read(body)
         content.data[BrazePayload.sendKey] = send.map { .string($0) }
         var submission = Submission(
@@ -88,16 +88,6 @@ struct MessagesSend {
         case .array(let list)?: !list.isEmpty
         case .string(let text)?: !text.isEmpty
         case .bool?, .number?, .object?: true
-        }
-    }
-
-    /// Everybody is `subscribed` until states of users are kept; who asks for those who opted in must not reach the others.
-    private func checkSubscription() throws(AdapterError) {
-        let field = "recipient_subscription_state"
-        switch body[field] {
-        case nil, .null?, "subscribed"?, "all"?: return
-        case "opted_in"?: throw BrazeText.later("\(field): opted_in")
-        default: throw BrazeText.fault(field)
         }
     }
 }

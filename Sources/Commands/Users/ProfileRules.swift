@@ -9,6 +9,8 @@ enum ProfileRules {
         case .erase(let names): erase(names, context)
         case .name(let users): name(users, context)
         case .identify(let users): identify(users, context)
+        case .merge(let merges): merge(merges, context)
+        case .consent(let changes): ConsentRules.plan(changes, context)
         }
     }
 
@@ -80,6 +82,7 @@ enum ProfileRules {
                 user: profile.user,
                 isAnonymous: profile.isAnonymous,
                 attributes: profile.attributes,
+                consents: profile.consents,
                 aliases: aliases[profile.user] ?? [],
                 tallies: tallies[profile.user] ?? [],
                 devices: devices[profile.user] ?? []
@@ -157,19 +160,7 @@ enum ProfileRules {
                 count += 1
                 guard from != id else { continue }
                 let user = drafts.userOrNew(.id(id))
-                var profile = drafts[user]
-                for (name, value) in drafts[from].attributes.pairs where profile.attributes[name] == nil {
-                    profile.attributes[name] = value
-                }
-                // Both within their bounds may be over them together: then the user keeps its own.
-                if profile.attributes.count > CommandLimits.userAttributes
-                    || !Storable.fits(.object(profile.attributes), CommandLimits.userAttributeBytes)
-                {
-                    profile.attributes = drafts[user].attributes
-                }
-                profile.acceptsPush = profile.acceptsPush ?? drafts[from].acceptsPush
-                drafts[user] = profile
-                drafts.keep(user)
+                drafts.absorb(from, into: user)
                 moves.append(UserWrite.Move(from: from, to: user))
             }
             let write = UserWrite(profiles: drafts.profiles, moves: moves)
@@ -177,5 +168,51 @@ enum ProfileRules {
             guard !write.isEmpty else { return .settled(reply) }
             return UserPlan.Act(statements: [.putUsers(context.scope, write)]) { _ in reply }
         }
+    }
+
+    private static func merge(_ merges: [UserMerge], _ context: RuleContext) -> UserPlan {
+        if let refused = tooMany(merges.count) { return refused }
+        let names = Set(merges.flatMap { [$0.from, $0.into] }).sorted { $0.text < $1.text }
+        guard names.allSatisfy(isStorable) else { return .refused(.invalid("user")) }
+        return UserPlan(questions: [.profiles(context.scope, names)]) { answers in
+            guard case .profiles(let profiles)? = answers.first else { return .trouble }
+            var drafts = Drafts(names, profiles, context.identifiers)
+            var moves: [UserWrite.Move] = []
+            for merge in merges {
+                guard let from = drafts.user(merge.from), let user = drafts.user(merge.into), from != user else {
+                    continue
+                }
+                // Who became another in this call is no more.
+                if moves.contains(where: { $0.from == from || $0.from == user }) { continue }
+                drafts.absorb(from, into: user)
+                moves.append(UserWrite.Move(from: from, to: user))
+            }
+            let reply = Reply.user(.merged(moves.count))
+            guard !moves.isEmpty else { return .settled(reply) }
+            let write = UserWrite(profiles: drafts.profiles, moves: moves)
+            return UserPlan.Act(statements: [.putUsers(context.scope, write)]) { _ in reply }
+        }
+    }
+}
+
+extension Drafts {
+    /// What a user has not itself it takes over from one who is to become it.
+    fileprivate mutating func absorb(_ from: UserID, into user: UserID) {
+        let left = self[from]
+        var profile = self[user]
+        for (name, value) in left.attributes.pairs where profile.attributes[name] == nil {
+            profile.attributes[name] = value
+        }
+        // Both within their bounds may be over them together: then the user keeps its own.
+        if profile.attributes.count > CommandLimits.userAttributes
+            || !Storable.fits(.object(profile.attributes), CommandLimits.userAttributeBytes)
+        {
+            profile.attributes = self[user].attributes
+        }
+        profile.adopt(left)
+        self[user] = profile
+        keep(user)
+        // Held against the store: what another call tells of it meanwhile must not be lost with it.
+        touch(from)
     }
 }

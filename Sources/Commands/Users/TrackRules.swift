@@ -80,7 +80,10 @@ struct TrackRules: Sendable {
         case .failure(let fault): return .invalid("attributes.\(fault.attribute)")
         case .success(let attributes): profile.attributes = attributes
         }
+        guard profile.consent(to: patch.consents) else { return .invalid("consents") }
         if let acceptsPush = patch.acceptsPush { profile.acceptsPush = acceptsPush }
+        if let isOptedIn = patch.isOptedIn { profile.isOptedIn = isOptedIn }
+        if profile.acceptsPush == false { profile.isOptedIn = false }
         trial[user] = profile
         if patch.devices.isEmpty { trial.keep(user) }
         for device in patch.devices {

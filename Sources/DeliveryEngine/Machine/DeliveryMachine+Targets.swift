@@ -54,7 +54,9 @@ extension DeliveryMachine {
         guard let facts = work.targets[slot], facts.identityState == .active, facts.tokenState == .active,
             let token = facts.token
         else { return .settle(.suppressed, reason: SuppressionReason.noDevice.rawValue) }
-        guard facts.acceptsPush else { return .settle(.suppressed, reason: SuppressionReason.preference.rawValue) }
+        guard work.notification.content.consent.allows(facts) else {
+            return .settle(.suppressed, reason: SuppressionReason.preference.rawValue)
+        }
         let address = DeviceAddress(platform: facts.platform, token: token, variant: facts.variant)
         guard !work.duplicates.contains(slot), !rung.contains(address) else {
             return .settle(.suppressed, reason: SuppressionReason.duplicate.rawValue)
@@ -233,5 +235,15 @@ extension DeliveryMachine {
         let left = work.map { end(of: $0) - now } ?? .zero
         let holder = isImmediate || asked != nil ? nil : first.heldBy
         return (.again(after: max(.zero, min(wait, left)), heldBy: holder?.credential), asked != nil)
+    }
+}
+
+extension ConsentRule {
+    fileprivate func allows(_ facts: TargetFacts) -> Bool {
+        switch self {
+        case .optedIn: facts.acceptsPush && facts.isOptedIn
+        case .subscribed: facts.acceptsPush
+        case .all: true
+        }
     }
 }

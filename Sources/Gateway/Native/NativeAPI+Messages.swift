@@ -55,6 +55,12 @@ extension NativeAPI {
             isUrgent: try fields.flag("urgent") ?? false,
             isSilent: try fields.flag("silent") ?? false
         )
+        if let word = try fields.text("consent", limit: 32) {
+            guard let rule = ConsentRule(rawValue: word) else {
+                throw .invalid("consent", "must be subscribed, optedIn or all")
+            }
+            content.consent = rule
+        }
         if let raw = try fields.object("raw") { content.raw = .object(raw) }
         if let image = try fields.text("image", limit: 64) {
             guard image.utf8.count == 64, HexCoding.decode(image) != nil else {

@@ -138,6 +138,7 @@ struct NativeAPI: Sendable {
                 throw .methodNotAllowed("\(method) \(call.request.uri.path.prefix(64))")
             }
             return try await group(call, route)
+        case ("apps", 3...4) where call.segments[2] == "consents": return try await consents(call)
         case ("receipts", 1) where method == .post: return try await receipt(call)
         case ("media", 2) where method == .put: return try await putMedia(call)
         case ("imports", 1) where method == .post: return try await importDevices(call)

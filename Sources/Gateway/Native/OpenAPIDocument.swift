@@ -16,7 +16,7 @@ enum OpenAPIDocument {
             path: "/v1/messages",
             method: "post",
             summary:
-                "Send a message to users, groups, a tag expression, a list or everyone, now, at a time, or at {local} in each device's zone; ?preview=true shows the payload per dialect",
+                "Send a message to users, groups, a tag expression, a list or everyone, by their consent, now, at a time, or at {local} in each device's zone; ?preview=true shows the payload per dialect",
             success: "202"
         ),
         Operation(path: "/v1/messages/{id}", method: "get", summary: "A message's state and funnel", success: "200"),
@@ -81,6 +81,18 @@ enum OpenAPIDocument {
             success: "200"
         ),
         Operation(path: "/v1/users/{id}", method: "delete", summary: "Erase a user everywhere", success: "200"),
+        Operation(
+            path: "/v1/apps/{app}/consents",
+            method: "post",
+            summary: "Note what users said to a subject: subscribed or unsubscribed",
+            success: "200"
+        ),
+        Operation(
+            path: "/v1/apps/{app}/consents/{user}",
+            method: "get",
+            summary: "What a user said, by subject",
+            success: "200"
+        ),
         Operation(
             path: "/v1/apps/{app}/groups/{group}",
             method: "put",

@@ -9,6 +9,10 @@ package enum UserCommand: Sendable, Hashable {
     case name([NamedUser])
     /// Those who were known by an alias only become these users, with all that was kept of them; what the user has already wins.
     case identify([NamedUser])
+    /// Users become others, in order, with all that is kept of them; what the others have already wins. Who is not known is passed over.
+    case merge([UserMerge])
+    /// What users say to subjects, in order.
+    case consent([ConsentChange])
 }
 
 /// How a back end names a user.
@@ -59,6 +63,17 @@ package struct NamedUser: Sendable, Hashable {
     }
 }
 
+/// A user who is to become another.
+package struct UserMerge: Sendable, Hashable {
+    package var from: UserName
+    package var into: UserName
+
+    package init(_ from: UserName, into: UserName) {
+        self.from = from
+        self.into = into
+    }
+}
+
 /// What a back end tells of users in one call.
 package struct UserBatch: Sendable, Hashable {
     package var patches: [UserPatch]
@@ -82,6 +97,10 @@ package struct UserPatch: Sendable, Hashable {
     package var changes: [AttributeChange]
     /// Whether all the user's devices may be rung; nil: as before.
     package var acceptsPush: Bool?
+    /// Whether the user asked for that; nil: as before. Who is rung no more did not.
+    package var isOptedIn: Bool?
+    /// By subject; what is not named stays.
+    package var consents: [String: ConsentState]
     /// Devices of the user; their own users are not looked at.
     package var devices: [DeviceRegistration]
 
@@ -90,12 +109,16 @@ package struct UserPatch: Sendable, Hashable {
         updatesOnly: Bool = false,
         changes: [AttributeChange] = [],
         acceptsPush: Bool? = nil,
+        isOptedIn: Bool? = nil,
+        consents: [String: ConsentState] = [:],
         devices: [DeviceRegistration] = []
     ) {
         self.user = user
         self.updatesOnly = updatesOnly
         self.changes = changes
         self.acceptsPush = acceptsPush
+        self.isOptedIn = isOptedIn
+        self.consents = consents
         self.devices = devices
     }
 }
@@ -170,6 +193,10 @@ package enum UserReply: Sendable, Hashable {
     case erased(Int)
     case named(Int)
     case identified(Int)
+    /// How many users are no more.
+    case merged(Int)
+    /// How many changes of one user's were meant.
+    case consented(Int)
 }
 
 /// What is known of a user.
@@ -178,6 +205,8 @@ package struct DescribedUser: Sendable, Hashable {
     /// Known by aliases only: the id is the gateway's own.
     package var isAnonymous: Bool
     package var attributes: JSONObject
+    /// By subject.
+    package var consents: [String: ConsentState]
     package var aliases: [UserAlias]
     package var tallies: [ActTally]
     package var devices: [UserDevice]
@@ -186,6 +215,7 @@ package struct DescribedUser: Sendable, Hashable {
         user: UserID,
         isAnonymous: Bool,
         attributes: JSONObject,
+        consents: [String: ConsentState] = [:],
         aliases: [UserAlias] = [],
         tallies: [ActTally] = [],
         devices: [UserDevice] = []
@@ -193,6 +223,7 @@ package struct DescribedUser: Sendable, Hashable {
         self.user = user
         self.isAnonymous = isAnonymous
         self.attributes = attributes
+        self.consents = consents
         self.aliases = aliases
         self.tallies = tallies
         self.devices = devices

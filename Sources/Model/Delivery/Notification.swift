@@ -23,6 +23,8 @@ package struct Content: Sendable, Hashable {
     package var page: PageReference?
     /// It is for variants of identities, for those that these terms mean, each of them a target; nil: for identities.
     package var variants: TagTerms?
+    /// Whom of those that are meant it is for.
+    package var consent = ConsentRule.subscribed
 
     package init(
         title: String? = nil,
@@ -131,6 +133,8 @@ package struct TargetFacts: Sendable, Hashable {
     /// When this token was last registered: a 410 that is older does not condemn it.
     package var tokenRegisteredAt: Timestamp?
     package var acceptsPush: Bool
+    /// Whether its user asked for pushes; only messages for such users are told.
+    package var isOptedIn = false
     package var clock: DeviceClock
     /// What the server counted for it with this message, the same in every attempt; nil: it is not counted.
     package var badge: Int?

@@ -1,4 +1,5 @@
 import Commands
+import DeliveryEngine
 import FoundationEssentials
 import Model
 
@@ -104,6 +105,35 @@ enum UserContract {
             findings.equal(try await takesPush(["deniesPush": false], user), false, "the user's own choice")
             return findings.list
         },
+        ContractRule("what users consent to is kept, and known to messages that are for those who asked") { world in
+            var findings = Findings()
+            let (hong, kim) = (try await world.reader("hong"), try await world.reader("kim"))
+            let said: [String: ConsentState] = ["news \"é": .subscribed, "sale": .unsubscribed]
+            var asked = StoredProfile(user: "hong", acceptsPush: true, isOptedIn: true, consents: said)
+            let silent = StoredProfile(user: "kim", acceptsPush: true)
+            _ = try await put(world, UserWrite(profiles: [asked, silent]))
+            asked.revision = 1
+            findings.equal(try await profiles(world, [.id("hong")]), [asked], "as it was said")
+            func optedIn(_ rule: ConsentRule) async throws -> [Bool?] {
+                var message = world.message(to: hong.identities + kim.identities, claim: world.claim)
+                message.content.consent = rule
+                _ = try await world.accept(message)
+                let work = try await world.deliveries.load(world.handover(message))
+                findings.equal(work?.notification.content.consent, rule, "the message's rule")
+                return (0..<4).map { work?.targets[$0]?.isOptedIn }
+            }
+            findings.equal(try await optedIn(.optedIn), [true, true, false, false], "who asked")
+            // No look-up for others.
+            findings.equal(try await optedIn(.subscribed), [false, false, false, false], "not looked at")
+            findings.equal(try await optedIn(.all), [false, false, false, false], "not looked at either")
+            asked.isOptedIn = false
+            asked.consents["sale"] = .subscribed
+            _ = try await put(world, UserWrite(profiles: [asked]))
+            asked.revision = 2
+            findings.equal(try await profiles(world, [.id("hong")]), [asked], "changed")
+            findings.equal(try await optedIn(.optedIn), [false, false, false, false], "nobody any more")
+            return findings.list
+        },
         ContractRule("an act is there once, and counted once; a batch with a key once") { world in
             var findings = Findings()
             let (early, late) = (world.now(), world.now() + .seconds(60))
@@ -155,6 +185,29 @@ enum UserContract {
             let aliases = try await world.run(.userDetails(world.scope, .aliases, ["hong"], limit: 10))
             let both = [one, two].map { UsersOwn(user: UserID("hong"), value: $0) }
             findings.equal(aliases, .userAliases(both), "aliases")
+            return findings.list
+        },
+        ContractRule("who becomes another brings groups and devices, which hear what the other said") { world in
+            var findings = Findings()
+            let group: GroupName = "staff"
+            _ = try await world.run(.putGroup(world.scope, group))
+            let change = GroupChange(add: ["old", "kim"], remove: [])
+            _ = try await world.run(.changeMembers(world.scope, group, change))
+            let (key, token) = (world.newKey(), world.newToken())
+            _ = try await world.register(key, token: token, user: "old")
+            let profiles = [StoredProfile(user: "old"), StoredProfile(user: "hong", acceptsPush: false)]
+            _ = try await put(world, UserWrite(profiles: profiles, moves: [.init(from: "old", to: "hong")]))
+            let device = UserDevice(key: key, platform: .ios, token: token, acceptsPush: false)
+            let devices = try await world.run(.userDetails(world.scope, .devices, ["hong", "old"], limit: 5))
+            findings.equal(devices, .userDevices([UsersOwn(user: "hong", value: device)]), "devices")
+            guard case .members(let members)? = try await world.run(.members(world.scope, group, nil, limit: 9)) else {
+                return ["no answer"]
+            }
+            findings.equal(members?.map(\.user), ["hong", "kim"], "members")
+            guard case .groups(let counted)? = try await world.run(.groups(world.scope, [group])) else {
+                return ["no answer"]
+            }
+            findings.equal(counted.map(\.memberCount), [2], "counted")
             return findings.list
         },
         ContractRule("erased users are gone from their dialect, with what hangs on them") { world in

@@ -95,9 +95,11 @@ extension MemoryTables {
         if let step = row.message.content.badgeStep { takeBadges(tenant, row.message, step, &targets) }
         for (place, facts) in targets where facts.variant == nil {
             targets[place]?.variables = facts.user.flatMap { row.variables[$0] } ?? JSONObject()
-            guard row.message.content.isTemplate, let user = facts.user else { continue }
+            guard let user = facts.user else { continue }
             let scope = AppScope(app: facts.app, vendor: facts.vendor)
             let profile = profiles[Scoped(tenant, UserIndex(scope: scope, user: user))]?.profile
+            if row.message.content.consent == .optedIn { targets[place]?.isOptedIn = profile?.isOptedIn ?? false }
+            guard row.message.content.isTemplate else { continue }
             targets[place]?.attributes = profile?.attributes ?? JSONObject()
         }
         return SliceWork(

@@ -169,7 +169,14 @@ extension MemoryTables {
     }
 
     private mutating func move(_ tenant: TenantID, _ scope: AppScope, _ move: UserWrite.Move) {
-        for identity in rows(of: move.from, tenant, scope) { identities[Scoped(tenant, identity.id)]?.user = move.to }
+        let accepts = profiles[Scoped(tenant, UserIndex(scope: scope, user: move.to))]?.profile.acceptsPush
+        for identity in rows(of: move.from, tenant, scope) {
+            identities[Scoped(tenant, identity.id)]?.user = move.to
+            identities[Scoped(tenant, identity.id)]?.acceptsPush = accepts ?? identity.acceptsPush
+        }
+        for index in groups.keys where index.tenant == tenant && index.value.scope == scope {
+            if groups[index]?.members.remove(move.from) != nil { groups[index]?.members.insert(move.to) }
+        }
         for (index, user) in userAliases
         where index.tenant == tenant && index.value.scope == scope && user == move.from {
             userAliases[index] = move.to

@@ -111,6 +111,8 @@ enum Mount {
         case .erase(let names): .erased(names.count)
         case .name(let users): .named(users.count)
         case .identify(let users): .identified(users.count)
+        case .merge(let merges): .merged(merges.count)
+        case .consent(let changes): .consented(changes.reduce(0) { $0 + $1.users.count })
         }
     }
 

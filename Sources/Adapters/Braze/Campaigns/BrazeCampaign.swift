@@ -19,7 +19,9 @@ struct BrazeCampaign {
 
     /// What is wrong with `body`, one sentence; nil when it can be sent.
     static func problem(in body: JSONObject) -> String? {
-        if let field = body.keys.first(where: { $0 != "variations" }) { return "'\(field)' is not known" }
+        let known = ["variations", SubscriptionFields.stateField]
+        if let field = body.keys.first(where: { !known.contains($0) }) { return "'\(field)' is not known" }
+        do throws(AdapterError) { _ = try SubscriptionFields.rule(body) } catch { return error.field }
         guard let list = body["variations"]?.array, (1...BrazeLimits.variationCount).contains(list.count) else {
             return "'variations' must be 1 to \(BrazeLimits.variationCount) objects"
         }
@@ -46,6 +48,14 @@ struct BrazeCampaign {
             else { return nil }
             return Variation(id: id, push: push)
         }
+    }
+
+    /// Whom a trigger is for: what it says itself, else the campaign.
+    ///
+    /// - Throws: `AdapterError` with the text of the answer.
+    func consent(_ body: JSONObject) throws(AdapterError) -> ConsentRule {
+        let says = UserFields.isGiven(body[SubscriptionFields.stateField])
+        return try SubscriptionFields.rule(says ? body : campaign.body)
     }
 
     /// What templates of its messages may name.

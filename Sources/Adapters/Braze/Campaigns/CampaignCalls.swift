@@ -17,7 +17,10 @@ struct CampaignCalls {
     /// - Throws: `AdapterError` with the text of the answer.
     func commands() throws(AdapterError) -> [Command] {
         switch call {
-        case .track, .export, .delete, .nameAliases, .identify: return []
+        case .track, .export, .delete, .nameAliases, .identify, .merge, .subscriptionSet, .subscriptionsSet,
+            .subscriptionGet,
+            .subscriptionUser:
+            return []
         case .send:
             let send = MessagesSend(try request.brazeBody(), at: now)
             // Only what names a campaign must read one.
@@ -67,7 +70,7 @@ struct CampaignCalls {
     /// - Throws: `AdapterError` with the text of the answer.
     func sequel(to replies: [Reply]) throws(AdapterError) -> [Command] {
         switch replies.first {
-        case .submission(.campaign(.found(let campaign)))?: return try submit(campaign, schedule(replies))
+        case .submission(.campaign(.found(let campaign)))?: return try submit(campaign, schedule(replies), replies)
         case .submission(.campaign(.schedule(let schedule)))? where replies.count == 1: return try change(schedule)
         // Somebody else changed the schedule, or it became due: it is read again.
         case .refused(.outdated)? where call == .scheduleUpdate || call == .triggerScheduleUpdate: return try commands()
@@ -81,26 +84,71 @@ struct CampaignCalls {
         return schedule
     }
 
-    private func submit(_ campaign: Campaign?, _ schedule: Schedule?) throws(AdapterError) -> [Command] {
+    private func submit(_ campaign: Campaign?, _ schedule: Schedule?, _ replies: [Reply]) throws(AdapterError)
+        -> [Command]
+    {
         guard let campaign else { throw AdapterError(.invalid, field: BrazeText.campaign) }
         let body = try request.brazeBody()
         let submission: Submission
+        var recipients: TriggerRecipients?
+        var found: [UserName: UserID] = [:]
         switch call {
         case .send: submission = try MessagesSend(body, at: now).submission(of: campaign, due: nil)
-        case .trigger: submission = try TriggerSend(body, at: now).submission(of: campaign, due: nil)
+        case .trigger:
+            let trigger = try TriggerSend(body, at: now)
+            recipients = try trigger.recipients()
+            found = try users(recipients, replies)
+            submission = try trigger.submission(of: campaign, due: nil, users: found)
         case .scheduleCreate:
             submission = try ScheduleCall(.messages, body).submission(of: campaign, at: now, replacing: nil)
         case .triggerScheduleCreate:
-            submission = try ScheduleCall(.campaigns, body).submission(of: campaign, at: now, replacing: nil)
+            let schedule = ScheduleCall(.campaigns, body)
+            recipients = try schedule.recipients(at: now)
+            found = try users(recipients, replies)
+            submission = try schedule.submission(of: campaign, at: now, replacing: nil, users: found)
         case .scheduleUpdate, .triggerScheduleUpdate:
             let (kept, version) = try updated(schedule)
-            submission = try kept.submission(of: campaign, at: now, replacing: version)
+            recipients = try kept.recipients(at: now)
+            found = try users(recipients, replies)
+            submission = try kept.submission(of: campaign, at: now, replacing: version, users: found)
         // `/sends/id/create` only asks whether there is one.
-        case .sendCreate, .track, .export, .delete, .nameAliases, .identify, .scheduleDelete, .triggerScheduleDelete,
-            .scheduledBroadcasts, .dataSeries:
+        case .sendCreate, .track, .export, .delete, .nameAliases, .identify, .merge, .scheduleDelete,
+            .triggerScheduleDelete, .scheduledBroadcasts, .dataSeries, .subscriptionSet, .subscriptionsSet,
+            .subscriptionGet, .subscriptionUser:
             return []
         }
-        return [.submission(.submit(submission))]
+        // Only what would be accepted tells anything of its recipients.
+        let first = try introduction(of: recipients, replies)
+        if first.isEmpty { return [.submission(.submit(submission))] }
+        return [find(campaign.id)] + (schedule.map { [.submission(.campaign(.schedule($0.id)))] } ?? []) + first
+    }
+
+    /// What is told of the recipients, and the question whose aliases they are; empty where neither is needed, or both are done.
+    private func introduction(of recipients: TriggerRecipients?, _ replies: [Reply]) throws(AdapterError) -> [Command] {
+        guard let recipients, !replies.contains(where: { if case .user = $0 { true } else { false } }) else {
+            return []
+        }
+        var commands: [Command] = []
+        // A change of a schedule that names nobody tells nothing again.
+        if !recipients.patches.isEmpty, UserFields.isGiven(try request.brazeBody()["recipients"]) {
+            commands.append(.user(.track(UserBatch(patches: recipients.patches))))
+        }
+        if !recipients.aliases.isEmpty { commands.append(.user(.describe(recipients.aliases))) }
+        return commands
+    }
+
+    /// Whose the aliases are, once they were asked for.
+    private func users(_ recipients: TriggerRecipients?, _ replies: [Reply]) throws(AdapterError) -> [UserName: UserID]
+    {
+        var found: [UserName: UserID] = [:]
+        for reply in replies {
+            if case .user(.tracked(let patches, _)) = reply, patches.contains(where: { $0 != nil }) {
+                throw BrazeText.fault("recipients.attributes")
+            }
+            guard case .user(.described(let described)) = reply else { continue }
+            for (name, user) in zip(recipients?.aliases ?? [], described) { found[name] = user?.user }
+        }
+        return found
     }
 
     private func change(_ schedule: Schedule?) throws(AdapterError) -> [Command] {
@@ -122,9 +170,9 @@ struct CampaignCalls {
     private var kind: ScheduleCall.Kind {
         switch call {
         case .trigger, .triggerScheduleCreate, .triggerScheduleUpdate, .triggerScheduleDelete: .campaigns
-        case .send, .track, .export, .delete, .nameAliases, .identify, .scheduleCreate, .scheduleUpdate,
+        case .send, .track, .export, .delete, .nameAliases, .identify, .merge, .scheduleCreate, .scheduleUpdate,
             .scheduleDelete, .scheduledBroadcasts, .sendCreate,
-            .dataSeries:
+            .dataSeries, .subscriptionSet, .subscriptionsSet, .subscriptionGet, .subscriptionUser:
             .messages
         }
     }

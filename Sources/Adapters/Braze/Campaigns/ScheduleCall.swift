@@ -58,17 +58,27 @@ struct ScheduleCall {
         return ScheduleCall(kind, body)
     }
 
+    /// Its recipients; nil: it has none, or is no trigger's.
+    ///
+    /// - Throws: `AdapterError` with the text of the answer.
+    func recipients(at now: Timestamp) throws(AdapterError) -> TriggerRecipients? {
+        kind == .campaigns ? try TriggerSend(body, at: now).recipients() : nil
+    }
+
     /// The message as the body now says.
     ///
     /// - Throws: `AdapterError` with the text of the answer.
-    func submission(of campaign: Campaign?, at now: Timestamp, replacing: Schedule.Version?) throws(AdapterError)
-        -> Submission
-    {
+    func submission(
+        of campaign: Campaign?,
+        at now: Timestamp,
+        replacing: Schedule.Version?,
+        users found: [UserName: UserID] = [:]
+    ) throws(AdapterError) -> Submission {
         let due = try ScheduleTime(body["schedule"], at: now)
         var submission =
             switch kind {
             case .messages: try MessagesSend(body, at: now).submission(of: campaign, due: due)
-            case .campaigns: try TriggerSend(body, at: now).submission(of: campaign, due: due)
+            case .campaigns: try TriggerSend(body, at: now).submission(of: campaign, due: due, users: found)
             }
         submission.schedule = ScheduleDraft(replaced: replacing, request: request)
         return submission

@@ -16,14 +16,18 @@ struct TriggerSend {
         campaignID = id
     }
 
-    /// The message of `campaign`, nil where there is none of that id.
+    /// The message of `campaign`, nil where there is none of that id. `found`: whose aliases its recipients are.
     ///
     /// - Throws: `AdapterError` with the text of the answer.
-    func submission(of campaign: Campaign?, due: ScheduleTime?) throws(AdapterError) -> Submission {
+    func submission(of campaign: Campaign?, due: ScheduleTime?, users found: [UserName: UserID] = [:])
+        throws(AdapterError) -> Submission
+    {
         guard let campaign, let own = BrazeCampaign(campaign), let variation = own.variations.first else {
             throw AdapterError(.invalid, field: BrazeText.campaign)
         }
-        let (audience, variables) = try recipients()
+        let recipients = try recipients()
+        let (users, variables) = recipients?.audience(found) ?? ([], [])
+        let audience = recipients == nil ? Audience.everyone : .users(users)
         let push = try ApplePush(variation.push, at: due?.start ?? now)
         var content = Content(isSilent: push.isSilent, raw: .object(push.document), isTemplate: push.isTemplate)
         content.data = push.data
@@ -31,6 +35,7 @@ struct TriggerSend {
         content.data[BrazePayload.campaignKey] = own.facts
         let properties = try object(body, "trigger_properties")
         if !properties.isEmpty { content.data[BrazePayload.propertiesKey] = .object(properties) }
+        content.consent = try own.consent(body)
         let send = try SendName.read(body)
         content.data[BrazePayload.sendKey] = send.map { .string($0) }
         var submission = Submission(
@@ -43,40 +48,23 @@ struct TriggerSend {
             lane: audience == .everyone ? .bulk : .transactional
         )
         submission.variables = variables
+        if recipients?.aliases.isEmpty == false { submission.naming = .names }
         submission.labels = SendLabel.all(campaign: campaignID, send: send)
         return submission
     }
 
-    private func recipients() throws(AdapterError) -> (Audience, [UserVariables]) {
+    /// Nil: it is for everyone.
+    ///
+    /// - Throws: `AdapterError` with the text of the answer.
+    func recipients() throws(AdapterError) -> TriggerRecipients? {
         if let audience = body["audience"], audience != .null, audience != [:] { throw BrazeText.later("audience") }
         let list = body["recipients"] ?? .null
         guard list != .null, list != [] else {
             guard body["broadcast"] == true else { throw AdapterError(.invalid, field: BrazeText.nobody) }
-            return (.everyone, [])
+            return nil
         }
         guard body["broadcast"] != true else { throw AdapterError(.invalid, field: BrazeText.broadcast) }
-        guard let list = list.array else { throw BrazeText.fault("recipients") }
-        guard list.count <= BrazeLimits.recipientCount else {
-            throw AdapterError(.invalid, field: BrazeText.tooManyRecipients)
-        }
-        var users: [UserID] = []
-        var variables: [UserVariables] = []
-        for entry in list {
-            guard let fields = entry.object else { throw BrazeText.fault("recipients") }
-            for name in ["user_alias", "email", "braze_id", "attributes"] {
-                if let value = fields[name], value != .null { throw BrazeText.later("recipients.\(name)") }
-            }
-            guard let id = fields["external_user_id"]?.string, !id.isEmpty else {
-                throw BrazeText.fault("external_user_id")
-            }
-            let properties = try object(fields, "trigger_properties")
-            let user = UserID(id)
-            // Who is named twice is sent one message, the first.
-            guard !users.contains(user) else { continue }
-            users.append(user)
-            if !properties.isEmpty { variables.append(UserVariables(user: user, values: properties)) }
-        }
-        return (.users(users), variables)
+        return try TriggerRecipients(list)
     }
 
     private func object(_ fields: JSONObject, _ name: String) throws(AdapterError) -> JSONObject {

@@ -19,7 +19,7 @@ struct UserAttributes {
     /// No attributes: whom it is about, and how it is meant.
     private static let own: Set<String> = [
         "external_id", "user_alias", "braze_id", "push_tokens", "push_token_import", "_update_existing_only",
-        "_merge_objects",
+        "_merge_objects", "subscription_groups",
     ]
 
     /// - Throws: `AdapterError` with the text of the fault.
@@ -38,7 +38,11 @@ struct UserAttributes {
         for (name, value) in fields.pairs where !Self.own.contains(name) {
             patch.changes.append(AttributeChange(name, try Self.edit(name, value, merges: merges)))
         }
-        if let state = fields["push_subscribe"]?.string { patch.acceptsPush = state != "unsubscribed" }
+        if let state = fields["push_subscribe"]?.string {
+            patch.acceptsPush = state != "unsubscribed"
+            patch.isOptedIn = state == "opted_in"
+        }
+        patch.consents = try SubscriptionFields.consents(fields)
         return patch
     }
 
@@ -64,7 +68,6 @@ struct UserAttributes {
         guard !name.isEmpty, name.count <= BrazeLimits.attributeCharacters, !name.hasPrefix("$") else {
             throw BrazeText.fault(String(name.prefix(BrazeLimits.expressionCharacters)))
         }
-        if name == "subscription_groups", value != .null { throw BrazeText.later(name) }
         if value == .null { return .remove }
         if standard.contains(name) {
             guard isStandard(name, value) else { throw BrazeText.fault(name) }

@@ -33,6 +33,7 @@ struct UserCalls {
                 throw BrazeText.later(field)
             }
             return [.user(.identify(try named(body, "aliases_to_identify", needsUser: true) { $0["user_alias"] }))]
+        case .merge: return [.user(.merge(try merges(body)))]
         default: return []
         }
     }
@@ -58,11 +59,31 @@ struct UserCalls {
         return users
     }
 
+    private func merges(_ body: JSONObject) throws(AdapterError) -> [UserMerge] {
+        let list = try UserFields.list(body["merge_updates"], "merge_updates")
+        guard !list.isEmpty else { throw BrazeText.fault("merge_updates") }
+        guard list.count <= BrazeLimits.recipientCount else {
+            throw AdapterError(.invalid, field: BrazeText.tooManyRecipients)
+        }
+        var merges: [UserMerge] = []
+        for entry in list {
+            func name(_ field: String) throws(AdapterError) -> UserName {
+                guard let fields = entry[field]?.object, let name = try UserFields.name(fields) else {
+                    throw BrazeText.fault(field)
+                }
+                return name
+            }
+            merges.append(UserMerge(try name("identifier_to_merge"), into: try name("identifier_to_keep")))
+        }
+        return merges
+    }
+
     /// Nil where the replies are none of these calls'.
     func facts(_ replies: [Reply]) -> JSONObject? {
         switch replies.first {
         case .user(.erased(let count))?: ["deleted": .int(count)]
         case .user(.named(let count))?, .user(.identified(let count))?: ["aliases_processed": .int(count)]
+        case .user(.merged)? where call == .merge: JSONObject()
         case .user(.described(let users))?:
             if let body = try? request.brazeBody(), let export = try? UserExport(body),
                 let names = try? UserFields.listed(body, without: [])

@@ -151,6 +151,7 @@ struct UserTrack {
             case "user": "external_id"
             case "key": "device_id"
             case "data": "properties"
+            case "consents": "subscription_groups"
             case "name": array == "purchases" ? "product_id" : "name"
             case _ where field.hasPrefix("attributes."):
                 String(field.dropFirst(11).prefix(BrazeLimits.expressionCharacters))

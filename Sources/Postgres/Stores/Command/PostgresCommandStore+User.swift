@@ -34,7 +34,9 @@ extension PostgresCommandStore {
                     user: try row.id("user_id"),
                     isAnonymous: try row.bool("is_anonymous"),
                     acceptsPush: try row.optionalBool("accepts_push"),
+                    isOptedIn: try row.bool("opted_in"),
                     attributes: try row.object("attributes"),
+                    consents: ConsentCoding.read(try row.object("consents")),
                     revision: try row.int("revision")
                 )
             }
@@ -63,6 +65,8 @@ extension PostgresCommandStore {
                 .strings(write.acts.map(\.kind.rawValue)), .strings(write.acts.map(\.name)),
                 .times(write.acts.map(\.at)), .strings(write.acts.map { DocumentText.of($0.data) }),
                 .strings(write.moves.map(\.from.rawValue)), .strings(write.moves.map(\.to.rawValue)),
+                .bools(write.profiles.map(\.isOptedIn)),
+                .strings(write.profiles.map { JSONWriter.text(ConsentCoding.json($0.consents)) }),
             ]
         )
         return StoreQuestion(statement) { (result) throws(PostgresError) in

@@ -28,6 +28,7 @@ extension PostgresDeliveryStore {
             if let step = content.badgeStep { try await takeBadges(step, lease, open, &targets) }
             if content.variants != nil { try await findVariants(lease, open, &targets) }
             if content.isTemplate { try await fillVariables(lease, open, &targets) }
+            if content.consent == .optedIn { try await findOptedIn(lease, open, &targets) }
             let timing = TimingCoding.read(try row.object("defaults"))
             return SliceWork(
                 app: try row.id("app_id"),
@@ -80,6 +81,15 @@ extension PostgresDeliveryStore {
             targets[place]?.variables = try row.object("variables")
             targets[place]?.attributes = try row.object("attributes")
         }
+    }
+
+    /// Whose users asked for pushes; a look-up of its own, for messages that are for them alone.
+    private func findOptedIn(_ lease: SliceLease, _ open: [Int], _ targets: inout [Int: TargetFacts])
+        async throws(PostgresError)
+    {
+        let known = open.compactMap { place in targets[place].map { (place, $0.identity) } }
+        let statement = UserSQL.optedIn.with([.id(lease.key.tenant), .ints(known.map(\.0)), .ids(known.map(\.1))])
+        for place in try Self.places(try await engine.run(statement, tenant: nil)) { targets[place]?.isOptedIn = true }
     }
 
     /// Whose variants the targets are; a look-up of its own too. One that is not registered any more is nobody.

@@ -1,13 +1,13 @@
 /// Users as back ends describe them.
 enum UserSQL {
-    static let put = StoreSQL.function("put_users", 20, columns: "put_users AS is_repeat")
+    static let put = StoreSQL.function("keep_users", 22, columns: "keep_users AS is_repeat")
     static let erase = StoreSQL.function("erase_users", 5, columns: "erase_users AS count")
 
     /// Parallel arrays: an id, or label and name of an alias. Revision 0: known by a device only.
     static let profiles = StoreSQL.tenant(
         """
         SELECT q.place, w.user_id, coalesce(p.is_anonymous, false) AS is_anonymous,
-            p.accepts_push, p.attributes, coalesce(p.revision, 0) AS revision
+            p.accepts_push, coalesce(p.opted_in, false) AS opted_in, p.attributes, p.consents, coalesce(p.revision, 0) AS revision
         FROM unnest($4::text[], $5::text[], $6::text[]) WITH ORDINALITY AS q(user_id, label, name, place)
         LEFT JOIN LATERAL (
             SELECT x.user_id FROM gateway.user_alias x
@@ -89,6 +89,17 @@ enum UserSQL {
         """
     )
 
+    /// Those of the targets whose users asked for pushes.
+    static let optedIn = StoreSQL.tenant(
+        """
+        SELECT t.place FROM unnest($2::bigint[], $3::uuid[]) AS t(place, target)
+        JOIN gateway.identity i ON i.tenant_id = $1 AND i.identity_id = t.target
+        JOIN gateway.user_profile p
+            ON p.tenant_id = $1 AND p.app_id = i.app_id AND p.vendor = i.vendor AND p.user_id = i.user_id
+        WHERE p.opted_in
+        """
+    )
+
     /// What is older than the retention, 10,000 at most: a long transaction holds back vacuum.
     static let dropActs = StoreSQL.tenant(
         """
@@ -107,6 +118,6 @@ enum UserSQL {
     )
 
     static let all = [
-        put, erase, profiles, knownTokens, aliases, tallies, devices, resolveNames, dropActs, dropTallies,
+        put, erase, profiles, knownTokens, aliases, tallies, devices, resolveNames, optedIn, dropActs, dropTallies,
     ]
 }

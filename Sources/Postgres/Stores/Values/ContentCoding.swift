@@ -21,6 +21,7 @@ enum ContentCoding {
         static let isSilent = "silent"
         static let raw = "raw"
         static let variants = "variants"
+        static let consent = "consent"
     }
 
     /// The JSON of `content`.
@@ -42,6 +43,7 @@ enum ContentCoding {
         object[Key.raw] = content.raw
         if content.isTemplate { object[Key.isTemplate] = true }
         object[Key.variants] = content.variants.map(\.json)
+        if content.consent != .subscribed { object[Key.consent] = .string(content.consent.rawValue) }
         object[Key.pageID] = content.page.map { .string($0.id) }
         object[Key.pageName] = content.page.map { .string($0.name) }
         return .object(object)
@@ -49,7 +51,7 @@ enum ContentCoding {
 
     /// The content that `object` holds; what it lacks is as `Content` has it by default.
     static func decode(_ object: JSONObject) -> Content {
-        Content(
+        var content = Content(
             title: object[Key.title]?.string,
             subtitle: object[Key.subtitle]?.string,
             body: object[Key.body]?.string ?? "",
@@ -67,6 +69,8 @@ enum ContentCoding {
             page: page(object),
             variants: object[Key.variants].flatMap { TagTerms($0) }
         )
+        content.consent = object[Key.consent]?.string.flatMap(ConsentRule.init) ?? .subscribed
+        return content
     }
 
     private static func page(_ object: JSONObject) -> PageReference? {

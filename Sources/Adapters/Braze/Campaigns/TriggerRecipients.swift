@@ -1,0 +1,90 @@
+import Model
+
+/// `recipients` of a trigger: whom it is for, what fills the template for each, and what is told of them on the way (contract §5.6).
+struct TriggerRecipients {
+    struct Recipient {
+        var user: UserName
+        var properties: JSONObject
+    }
+
+    /// Each user once; who is named twice is sent one message, the first.
+    private(set) var all: [Recipient] = []
+    /// What is told of them.
+    private(set) var patches: [UserPatch] = []
+
+    /// Those who are named by an alias: variables are kept by the user's id.
+    var aliases: [UserName] { all.map(\.user).filter(Self.isAlias) }
+
+    /// - Throws: `AdapterError` with the text of the answer.
+    init(_ value: JSON) throws(AdapterError) {
+        guard let list = value.array else { throw BrazeText.fault("recipients") }
+        guard list.count <= BrazeLimits.recipientCount else {
+            throw AdapterError(.invalid, field: BrazeText.tooManyRecipients)
+        }
+        var seen: Set<UserName> = []
+        for entry in list {
+            guard let fields = entry.object else { throw BrazeText.fault("recipients") }
+            for name in ["email", "braze_id"] where UserFields.isGiven(fields[name]) {
+                throw BrazeText.later("recipients.\(name)")
+            }
+            let user = try Self.user(fields)
+            let properties = try Self.object(fields, "trigger_properties")
+            guard seen.insert(user).inserted else { continue }
+            all.append(Recipient(user: user, properties: properties))
+            if let patch = try Self.patch(of: user, fields) { patches.append(patch) }
+        }
+    }
+
+    private static func isAlias(_ user: UserName) -> Bool { if case .alias = user { true } else { false } }
+
+    private static func user(_ fields: JSONObject) throws(AdapterError) -> UserName {
+        guard UserFields.isGiven(fields["user_alias"]) else {
+            return .id(try UserFields.id(fields["external_user_id"], "external_user_id"))
+        }
+        // Of two names one would be dropped in silence.
+        if UserFields.isGiven(fields["external_user_id"]) { throw BrazeText.fault("user_alias") }
+        return .alias(try UserFields.alias(fields["user_alias"]))
+    }
+
+    /// Nil: nothing is told of the user.
+    private static func patch(of user: UserName, _ fields: JSONObject) throws(AdapterError) -> UserPatch? {
+        var existing = true
+        switch fields["send_to_existing_only"] {
+        case nil, .null?: break
+        case .bool(let value)?: existing = value
+        default: throw BrazeText.fault("send_to_existing_only")
+        }
+        var attributes = try object(fields, "attributes")
+        if attributes.isEmpty { return nil }
+        // Whom it is about is said beside them.
+        for name in ["external_id", "user_alias", "braze_id", "push_token_import"] { attributes[name] = nil }
+        switch user {
+        case .id(let id): attributes["external_id"] = .string(id.rawValue)
+        case .alias(let alias):
+            attributes["user_alias"] = ["alias_name": .string(alias.name), "alias_label": .string(alias.label)]
+        }
+        attributes["_update_existing_only"] = .bool(existing)
+        return try UserAttributes(attributes).patch()
+    }
+
+    private static func object(_ fields: JSONObject, _ name: String) throws(AdapterError) -> JSONObject {
+        guard let value = fields[name], value != .null else { return JSONObject() }
+        guard let object = value.object else { throw BrazeText.fault(name) }
+        return object
+    }
+
+    /// The audience and what fills the template for each, with aliases as the users that they were found to be. Two names of one user are one recipient.
+    func audience(_ found: [UserName: UserID]) -> (users: [UserID], variables: [UserVariables]) {
+        var users: [UserID] = []
+        var variables: [UserVariables] = []
+        for recipient in all {
+            let user = found[recipient.user] ?? recipient.user.text
+            guard !users.contains(user) else { continue }
+            users.append(user)
+            if !recipient.properties.isEmpty {
+                variables.append(UserVariables(user: user, values: recipient.properties))
+            }
+        }
+        return (users, variables)
+    }
+}

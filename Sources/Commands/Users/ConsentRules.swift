@@ -1,0 +1,62 @@
+import Model
+
+/// What users say to subjects, and to pushes at all.
+enum ConsentRules {
+    static func plan(_ changes: [ConsentChange], _ context: RuleContext) -> UserPlan {
+        guard changes.allSatisfy({ isStorable($0.subject) }) else { return .refused(.invalid("subject")) }
+        guard changes.reduce(0, { $0 + $1.users.count }) <= CommandLimits.usersPerCall else {
+            return .refused(.tooMany("users", limit: CommandLimits.usersPerCall))
+        }
+        let names = Set(changes.flatMap(\.users)).sorted { $0.text < $1.text }
+        guard names.allSatisfy(ProfileRules.isStorable) else { return .refused(.invalid("user")) }
+        return UserPlan(questions: [.profiles(context.scope, names)]) { answers in
+            guard case .profiles(let profiles)? = answers.first else { return .trouble }
+            var drafts = Drafts(names, profiles, context.identifiers)
+            var count = 0
+            for change in changes {
+                for name in change.users {
+                    guard let user = user(name, &drafts) else { continue }
+                    var profile = drafts[user]
+                    guard profile.consent(to: [change.subject: change.state]) else {
+                        return .settled(.refused(.tooMany("subjects", limit: CommandLimits.subjectsPerUser)))
+                    }
+                    drafts[user] = profile
+                    count += 1
+                }
+            }
+            let write = UserWrite(profiles: drafts.profiles, aliases: drafts.aliases)
+            let reply = Reply.user(.consented(count))
+            guard !write.isEmpty else { return .settled(reply) }
+            return UserPlan.Act(statements: [.putUsers(context.scope, write)]) { _ in reply }
+        }
+    }
+
+    private static func user(_ name: UserName, _ drafts: inout Drafts) -> UserID? {
+        if case .id = name { drafts.userOrNew(name) } else { drafts.user(name) }
+    }
+
+    static func isStorable(_ subject: String) -> Bool { Storable.isKey(subject) }
+}
+
+extension StoredProfile {
+    /// Whether there was room; else nothing changes.
+    mutating func consent(to changes: [String: ConsentState]) -> Bool {
+        let all = consents.merging(changes) { $1 }
+        guard changes.isEmpty || all.count <= CommandLimits.subjectsPerUser,
+            changes.keys.allSatisfy(ConsentRules.isStorable)
+        else { return false }
+        consents = all
+        return true
+    }
+
+    /// Takes over what another user said, where this one said nothing.
+    mutating func adopt(_ other: StoredProfile) {
+        if acceptsPush == nil {
+            acceptsPush = other.acceptsPush
+            isOptedIn = other.isOptedIn
+        }
+        // Both within their bounds may be over them together: then the user keeps its own.
+        let all = other.consents.merging(consents) { $1 }
+        if all.count <= CommandLimits.subjectsPerUser { consents = all }
+    }
+}

@@ -1,0 +1,16 @@
+import Model
+
+/// What a user consents to, as the JSON of its row.
+enum ConsentCoding {
+    static func json(_ consents: [String: ConsentState]) -> JSON {
+        var object = JSONObject()
+        for (subject, state) in consents.sorted(by: { $0.key < $1.key }) { object[subject] = .string(state.rawValue) }
+        return .object(object)
+    }
+
+    static func read(_ object: JSONObject) -> [String: ConsentState] {
+        var consents: [String: ConsentState] = [:]
+        for (subject, state) in object.pairs { consents[subject] = state.string.flatMap(ConsentState.init) }
+        return consents
+    }
+}
