@@ -212,6 +212,8 @@ extension MemoryTables {
             }
         }
         slices[lease.key]?.lease.work = .expand(after: last)
+        // The last page ends it.
+        if page.count == rest.count, row.message.content.variants == nil { return finishExpansion(lease, index) }
         return .page(page.count, after: last)
     }
 
