@@ -4,7 +4,7 @@ import Foundation
 /// `demo`: the whole gateway on this machine, with nobody's account.
 struct Demo: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Start PostgreSQL, an APNs simulator and the gateway, and walk three vendors' calls through them.",
+        abstract: "Start PostgreSQL, an APNs simulator and the gateway, and walk five vendors' calls through them.",
         discussion:
             "Exit status 0 only if every step held. With --stay it goes on serving until ^C and prints URLs and keys."
     )
@@ -24,7 +24,9 @@ struct Demo: AsyncParsableCommand {
         let beside = own.deletingLastPathComponent().appendingPathComponent("apns-simulator").path
         let stage = try await DemoStage.open(gateway: own.path, simulator: simulator ?? beside)
         do {
-            try await stage.bind([DemoStory.ipnsBinding] + DemoStory.upmcApps, program: own.path)
+            let bindings = [DemoStory.ipnsBinding, DemoStory.brazeBinding, DemoStory.hubsBinding]
+            let secrets = DemoStory.brazeSecrets.merging(DemoStory.hubsSecrets) { $1 }
+            try await stage.bind(bindings + DemoStory.upmcApps, program: own.path, secrets: secrets)
             let story = DemoStory(stage: stage, isVerbose: verbose)
             try await story.play()
             Console.print("\nEvery step held.")

@@ -50,6 +50,15 @@ struct HTTPCaller: Sendable {
         return try await execute(request)
     }
 
+    /// - Throws: the client's error when there is no answer.
+    func put(_ path: String, _ bytes: [UInt8], bearer: String) async throws -> Answer {
+        var request = HTTPClientRequest(url: base + path)
+        request.method = .PUT
+        request.headers.add(name: "authorization", value: "Bearer \(bearer)")
+        request.body = .bytes(ByteBuffer(bytes: bytes))
+        return try await execute(request)
+    }
+
     /// Posts a form, as browsers and older libraries write one.
     ///
     /// - Throws: the client's error when there is no answer.

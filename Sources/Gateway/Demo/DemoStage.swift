@@ -100,15 +100,16 @@ struct DemoStage: CustomStringConvertible {
         }
     }
 
-    /// Gives the demo's app further bindings and its tenant further apps: lines of the tenants file, which ends with that app's bindings.
+    /// Gives the demo's app further bindings and its tenant further apps: lines of the tenants file, which ends with that app's bindings. `secrets` are
+    /// by the names of the variables that those lines have.
     ///
     /// - Throws: `DemoFailure` when the file cannot be applied.
-    func bind(_ lines: [String], program: String) async throws {
+    func bind(_ lines: [String], program: String, secrets: [String: String]) async throws {
         let material = DemoMaterial(directory: directory)
         let path = material.path("tenants.yaml")
         let text = try String(contentsOfFile: path, encoding: .utf8)
         try (text + "\n" + lines.joined(separator: "\n") + "\n").write(toFile: path, atomically: true, encoding: .utf8)
-        try await Self.apply(program, material, apiKey)
+        try await Self.apply(program, material, apiKey, environment: secrets)
     }
 
     /// Applies the tenants file of `material`.

@@ -32,6 +32,8 @@ final class DemoStory {
         // After the counts above, which are of everything the simulator got.
         try await playIPNS()
         try await playUPMC()
+        try await playBraze()
+        try await playHubs()
     }
 
     // MARK: Steps
@@ -229,7 +231,7 @@ final class DemoStory {
     // MARK: Helpers
 
     /// A PNG of one transparent pixel, 70 bytes.
-    private static let dot =
+    static let dot =
         "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 
     func say(_ text: String) {
@@ -249,9 +251,14 @@ final class DemoStory {
         return text
     }
 
+    /// A call and its answer, for who asked to see them.
+    func show(_ call: String, _ answer: HTTPCaller.Answer) {
+        if isVerbose { Console.print("    \(call)\n    \(answer.status) \(answer.text)") }
+    }
+
     func vendor(_ caller: HTTPCaller, _ path: String, _ body: JSON, bearer: String? = nil) async throws -> JSON {
         let answer = try await caller.call("POST", path, body, bearer: bearer)
-        if isVerbose { Console.print("    POST \(path) \(JSONWriter.text(body))\n    \(answer.status) \(answer.text)") }
+        show("POST \(path) \(JSONWriter.text(body))", answer)
         guard answer.status == 200, let json = answer.json else {
             throw DemoFailure("step \(step): \(path) answered \(answer.status) \(answer.text)")
         }
@@ -260,7 +267,7 @@ final class DemoStory {
 
     func vendor(_ caller: HTTPCaller, _ path: String, form: [String: String]) async throws -> JSON {
         let answer = try await caller.post(path, form: form)
-        if isVerbose { Console.print("    POST \(path) \(form)\n    \(answer.status) \(answer.text)") }
+        show("POST \(path) \(form)", answer)
         guard answer.status == 200, let json = answer.json else {
             throw DemoFailure("step \(step): \(path) answered \(answer.status) \(answer.text)")
         }
@@ -269,11 +276,7 @@ final class DemoStory {
 
     func native(_ method: String, _ path: String, _ body: JSON? = nil) async throws -> JSON {
         let answer = try await stage.gateway.call(method, path, body, bearer: stage.apiKey)
-        if isVerbose {
-            Console.print(
-                "    \(method) \(path) \(body.map(JSONWriter.text) ?? "")\n    \(answer.status) \(answer.text)"
-            )
-        }
+        show("\(method) \(path) \(body.map(JSONWriter.text) ?? "")", answer)
         guard (200..<300).contains(answer.status), let json = answer.json else {
             throw DemoFailure("step \(step): \(method) \(path) answered \(answer.status) \(answer.text)")
         }
