@@ -93,6 +93,12 @@ struct BatchTests {
         let full = try Self.request(body(#"{"aps":{"alert":"Hi"}}"#, list(1000)))
         #expect(full.body.count > HubsLimits.bodyBytes && full.body.count < HubsLimits.batchBytes)
         #expect(try submission(full).numbering?.tokens?.count == 1000)
+        // Those that nobody has are registered first, a hundred in one transaction.
+        let devices = try Mount.adapter.decode(full, settings: Mount.settings).dropLast().map { command -> Int in
+            guard case .user(.track(let batch)) = command else { return 0 }
+            return batch.patches.reduce(0) { $0 + $1.devices.count }
+        }
+        #expect(devices == Array(repeating: 100, count: 10))
         #expect(answer(full).status == 201)
         let more = answer(try Self.request(body("{}", list(1001))))
         #expect(more.status == 400)

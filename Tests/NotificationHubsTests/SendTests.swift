@@ -236,6 +236,39 @@ struct SendTests {
         #expect(Mount.answer(request(["ServiceBusNotification-DeviceHandle": "zz"], query: query)).status == 400)
     }
 
+    /// A handle that nobody has is registered, for nothing but itself, and sent to.
+    @Test func aHandleThatNobodyHasIsIntroduced() throws {
+        var told: [Command] = []
+        let direct = request(["ServiceBusNotification-DeviceHandle": Fixture.token], query: "direct")
+        let accepted = NumberedAcceptance(message: Mount.message, number: "1", targetCount: 1, keys: ["k"])
+        let answer = Mount.answer(direct) { command in
+            told.append(command)
+            switch told.count {
+            case 1: return .refused(.noRecipients)
+            case 2: return .user(.tracked(patches: [nil], acts: []))
+            default: return .submission(.numbered(accepted))
+            }
+        }
+        #expect(answer.status == 201 && answer.header("Location") != nil)
+        #expect(told.count == 3 && told.first == told.last)
+        guard case .user(.track(let batch)) = told[1], let device = batch.patches.first?.devices.first else {
+            Issue.record("not introduced")
+            return
+        }
+        #expect(batch.patches.count == 1 && batch.patches[0].user == nil && batch.patches[0].devices.count == 1)
+        #expect(device.token == DeviceToken(apns: Fixture.token) && device.tags == [Tag(Platform.ios), .onlyVariants])
+        #expect(device.attributes == ["sharesDevice": true, "$endsAt": .int(Mount.now.seconds + 56 * 86_400)])
+        // Only what is direct; and once.
+        #expect(Mount.answer(direct) { _ in .refused(.noRecipients) }.status == 400)
+        told = []
+        let tagged = request(["ServiceBusNotification-Tags": "a"])
+        _ = Mount.answer(tagged) { command in
+            told.append(command)
+            return .refused(.noRecipients)
+        }
+        #expect(told.count == 1)
+    }
+
     // MARK: Schedules
 
     @Test(.covers("notificationhubs", "POST /{hub}/schedulednotifications")) func theDocumentedScheduleWaitsForItsTime()

@@ -9,6 +9,10 @@ package enum HubsLimits {
     package static let batchBytes = 128 * 1024
     /// 1,000 handles of a batch (contract §7.4).
     static let batchCount = 1000
+    /// 100 handles are registered by one command, which is one transaction.
+    static let handlesPerCommand = 100
+    /// 56 days that a handle is kept which no installation has: twice what a send may live, so that its telemetry is there.
+    static let handleTime: Duration = .seconds(56 * 86_400)
     /// 70 bytes of a boundary (RFC 2046 §5.1.1).
     static let boundaryBytes = 70
     /// 1 KiB of a part's head: it has two lines.

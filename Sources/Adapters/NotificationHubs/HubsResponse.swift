@@ -7,10 +7,10 @@ struct HubsResponse {
     let request: VendorRequest
 
     func answer(_ replies: [Reply]) -> VendorResponse {
-        guard let path = HubPath(request.path), let reply = replies.first else {
+        guard let path = HubPath(request.path), let reply = replies.last else {
             return failure(HubsError(.unavailable(retryAfter: nil)))
         }
-        if case .refused(let refusal) = reply { return failure(HubsError(refusal)) }
+        for case .refused(let refusal) in replies { return failure(HubsError(refusal)) }
         let success =
             switch path.call {
             case .registration, .registrations, .registrationIDs, .tagged: registration(replies, path)

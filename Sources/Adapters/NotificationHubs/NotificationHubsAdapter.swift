@@ -37,9 +37,9 @@ package struct NotificationHubsAdapter: VendorAdapter {
         try APIVersion.check(request)
         switch path.call {
         case .installation(let id): return [try InstallationRequest(id: id, request: request, settings: own).command()]
-        case .messages: return [try SendRequest(request, settings: own).command()]
-        case .batch: return [try SendRequest(request, settings: own, kind: .batch).command()]
-        case .schedules: return [try SendRequest(request, settings: own, kind: .schedule).command()]
+        case .messages: return try SendRequest(request, settings: own).commands()
+        case .batch: return try SendRequest(request, settings: own, kind: .batch).commands()
+        case .schedules: return try SendRequest(request, settings: own, kind: .schedule).commands()
         case .message(let text): return [.submission(.report(message: try message(text)))]
         case .schedule(let text): return [.submission(.control(.cancel, message: "\(try message(text))"))]
         case .registrationIDs: return [try RegistrationRequest(id: nil, request: request, settings: own).command()]
@@ -60,6 +60,8 @@ package struct NotificationHubsAdapter: VendorAdapter {
             return try BackendRequest(path: path, request: request, settings: own).sequel(to: replies)
         }
         switch HubPath(request.path)?.call {
+        case .messages: return try SendRequest(request, settings: own).sequel(to: replies)
+        case .schedules: return try SendRequest(request, settings: own, kind: .schedule).sequel(to: replies)
         case .installation(let id) where request.method == .patch:
             return try InstallationRequest(id: id, request: request, settings: own).sequel(to: replies)
         case .registration(let id):

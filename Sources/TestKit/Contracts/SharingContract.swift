@@ -60,12 +60,12 @@ enum SharingContract {
 
 extension ContractWorld {
     /// Registers one that ends by itself.
-    func register(_ key: VendorDeviceKey, endingAt end: JSON) async throws -> Registered? {
+    func register(_ key: VendorDeviceKey, endingAt end: JSON, token: DeviceToken? = nil) async throws -> Registered? {
         let registration = DeviceRegistration(
             key: key,
             platform: .ios,
             environment: .production,
-            token: newToken(),
+            token: token ?? newToken(),
             attributes: JSONObject([("note", "a\u{0}b\\"), (DeviceRegistration.endAttribute, end)])
         )
         let statement = StoreStatement.register(

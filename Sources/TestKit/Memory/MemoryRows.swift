@@ -50,6 +50,11 @@ package struct IdentityRow: Sendable {
     package var alias: UserID?
     package var attributes = JSONObject()
 
+    /// When it ends by itself; nil: it does not.
+    var endsAt: Timestamp? {
+        attributes[DeviceRegistration.endAttribute]?.int.map { Timestamp(seconds: Int64($0)) }
+    }
+
     /// Whether both its user and its device's system take pushes.
     var isRung: Bool { acceptsPush && attributes[DeviceRegistration.denyingAttribute] != true }
 }

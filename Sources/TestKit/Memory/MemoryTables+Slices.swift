@@ -123,7 +123,6 @@ extension MemoryTables {
         guard let identity = identities[Scoped(tenant, variant?.identity ?? IdentityID(target.rawValue))],
             let device = devices[Scoped(tenant, identity.device)]
         else { return nil }
-        let end = identity.attributes[DeviceRegistration.endAttribute]?.int.map { Timestamp(seconds: Int64($0)) }
         var facts = TargetFacts(
             target: target,
             identity: identity.id,
@@ -136,7 +135,7 @@ extension MemoryTables {
             phone: identity.phone,
             platform: device.platform,
             environment: device.environment,
-            identityState: end.map { $0 <= now } ?? false ? .unregistered : identity.state,
+            identityState: identity.endsAt.map { $0 <= now } ?? false ? .unregistered : identity.state,
             token: device.token,
             tokenState: device.tokenState,
             tokenRegisteredAt: device.tokenRegisteredAt,

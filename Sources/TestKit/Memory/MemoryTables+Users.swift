@@ -21,10 +21,10 @@ extension MemoryTables {
         var tallies: [TallyIndex: ActTally] = [:]
     }
 
-    mutating func runUsers(_ statement: StoreStatement, in tenant: TenantID) -> StoreAnswer {
+    mutating func runUsers(_ statement: StoreStatement, in tenant: TenantID, now: Timestamp) -> StoreAnswer {
         switch statement {
         case .profiles(let scope, let names): .profiles(names.map { profile(tenant, scope, $0) })
-        case .knownTokens(let scope, let tokens): .tokens(knownTokens(tenant, scope, tokens))
+        case .knownTokens(let scope, let tokens): .tokens(knownTokens(tenant, scope, tokens, now))
         case .putUsers(let scope, let write): .usersPut(isRepeat: put(tenant, scope, write))
         case .userDetails(let scope, let detail, let users, let limit):
             details(tenant, scope, detail, users, max(0, limit))
@@ -67,9 +67,12 @@ extension MemoryTables {
         return hasDevice ? StoredProfile(user: user) : nil
     }
 
-    private func knownTokens(_ tenant: TenantID, _ scope: AppScope, _ tokens: [DeviceToken]) -> Set<DeviceToken> {
-        let held = activeIdentities(tenant, scope).compactMap { id in
-            identities[Scoped(tenant, id)].flatMap { devices[Scoped(tenant, $0.device)]?.token }
+    private func knownTokens(_ tenant: TenantID, _ scope: AppScope, _ tokens: [DeviceToken], _ now: Timestamp)
+        -> Set<DeviceToken>
+    {
+        let held = activeIdentities(tenant, scope).compactMap { id -> DeviceToken? in
+            guard let row = identities[Scoped(tenant, id)], row.endsAt.map({ $0 > now }) ?? true else { return nil }
+            return devices[Scoped(tenant, row.device)]?.token
         }
         return Set(tokens).intersection(held)
     }

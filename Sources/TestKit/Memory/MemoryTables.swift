@@ -159,7 +159,7 @@ struct MemoryTables: Sendable {
         case .expect: .count(1)
         case .report(let scope, let message): .report(report(tenant, scope, message))
         case .profiles, .knownTokens, .putUsers, .userDetails, .eraseUsers, .resolveNames:
-            runUsers(statement, in: tenant)
+            runUsers(statement, in: tenant, now: now)
         case .campaigns(let scope, let statement): runCampaigns(statement, scope, in: tenant, now: now)
         }
     }

@@ -64,9 +64,10 @@ enum Mount {
         )
     }
 
+    /// What the call is for; what must be done before stands before it.
     static func command(_ request: VendorRequest) throws -> Command {
         _ = try adapter.locate(request)
-        return try #require(try adapter.decode(request, settings: settings).first)
+        return try #require(try adapter.decode(request, settings: settings).last)
     }
 
     /// What a client gets when the commands are answered by `reply`.

@@ -125,6 +125,7 @@ struct RegistrationList {
     }
 
     private func registrations(_ row: ListedIdentity) -> [Registration] {
+        if DirectHandle.isKey(row.key) { return [] }
         if let id = Registration.id(row.key) { return Registration(id: id, row.standing).map { [$0] } ?? [] }
         guard let installation = Installation(id: row.key.rawValue, row.standing, at: request.receivedAt) else {
             return []

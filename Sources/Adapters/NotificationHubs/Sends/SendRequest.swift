@@ -17,8 +17,28 @@ struct SendRequest {
         self.kind = kind
     }
 
+    /// Handles of a batch that nobody has are registered first; a single one mostly is, and is only when it was not found.
+    ///
     /// - Throws: `AdapterError` with the text of the answer.
-    func command() throws(AdapterError) -> Command {
+    func commands() throws(AdapterError) -> [Command] {
+        let submission = try submission()
+        let handles = kind == .batch ? submission.numbering?.tokens ?? [] : []
+        return DirectHandle.introduction(of: handles, settings, at: request.receivedAt) + [
+            .submission(.submit(submission))
+        ]
+    }
+
+    /// - Throws: `AdapterError` for a call that `commands` has refused before.
+    func sequel(to replies: [Reply]) throws(AdapterError) -> [Command] {
+        guard case .refused(.noRecipients)? = replies.first, kind != .batch, isDirect else { return [] }
+        let submission = try submission()
+        let handles = submission.numbering?.tokens ?? []
+        return DirectHandle.introduction(of: handles, settings, at: request.receivedAt) + [
+            .submission(.submit(submission))
+        ]
+    }
+
+    private func submission() throws(AdapterError) -> Submission {
         // The gateway's own bound is the batch's.
         guard kind == .batch || request.body.count <= HubsLimits.bodyBytes else { throw AdapterError(.tooLarge) }
         let isTemplate = try isTemplate()
@@ -45,7 +65,7 @@ struct SendRequest {
         } else {
             submission.audience = .tags(try audience())
         }
-        return .submission(.submit(submission))
+        return submission
     }
 
     private static func fault(_ text: String) -> AdapterError { AdapterError(.invalid, field: text) }

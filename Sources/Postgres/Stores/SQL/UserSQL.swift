@@ -31,7 +31,8 @@ enum UserSQL {
         CROSS JOIN LATERAL (
             SELECT FROM gateway.device d JOIN gateway.identity i ON i.tenant_id = $1 AND i.device_id = d.device_id
             WHERE d.tenant_id = $1 AND d.app_id = $2 AND d.platform IN ('ios', 'android') AND d.token_digest = md5(q.token)
-                AND d.token = q.token AND i.app_id = $2 AND i.vendor = $3 AND i.state = 'active' LIMIT 1) AS r
+                AND d.token = q.token AND i.app_id = $2 AND i.vendor = $3 AND i.state = 'active'
+                AND (i.ends_at IS NULL OR i.ends_at > now()) LIMIT 1) AS r
         """
     )
 

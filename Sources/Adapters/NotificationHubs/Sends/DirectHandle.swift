@@ -1,0 +1,36 @@
+import Model
+
+/// What a handle that nobody has installed is kept as, so that a direct send finds it (contract §7.2, §7.4): an identity of no tags and no templates,
+/// which nothing but its handle means, and which ends by itself.
+enum DirectHandle {
+    /// No installation and no registration is called so: their ids have no such mark.
+    private static let prefix = "h/"
+
+    static func isKey(_ key: VendorDeviceKey) -> Bool { key.rawValue.hasPrefix(prefix) }
+
+    /// Registers those of `handles` that nobody has. The others stay as they are.
+    static func introduction(of handles: [DeviceToken], _ settings: HubsSettings, at now: Timestamp) -> [Command] {
+        stride(from: 0, to: handles.count, by: HubsLimits.handlesPerCommand).map { start in
+            let part = handles[start..<min(handles.count, start + HubsLimits.handlesPerCommand)]
+            let devices = part.map { registration($0, settings, at: now) }
+            return .user(.track(UserBatch(patches: [UserPatch(user: nil, devices: devices)])))
+        }
+    }
+
+    private static func registration(_ handle: DeviceToken, _ settings: HubsSettings, at now: Timestamp)
+        -> DeviceRegistration
+    {
+        var attributes = JSONObject()
+        attributes[DeviceRegistration.sharingAttribute] = true
+        attributes[DeviceRegistration.endAttribute] = .int((now + HubsLimits.handleTime).seconds)
+        return DeviceRegistration(
+            key: VendorDeviceKey(prefix + handle.text),
+            platform: .ios,
+            environment: settings.environment,
+            token: handle,
+            attributes: attributes,
+            // Sends to everyone are not for it.
+            tags: [Tag(Platform.ios), .onlyVariants]
+        )
+    }
+}
