@@ -94,6 +94,7 @@ struct BrazeUserTests {
             try await aliases(world)
             try await refusesSubscription(world)
             try await groups(world)
+            try await nativeUsers(world)
             try await merged(world)
         }
     }
@@ -240,6 +241,38 @@ struct BrazeUserTests {
                 "message": "success",
             ]
         )
+    }
+
+    /// The same users by the native API.
+    private func nativeUsers(_ world: World) async throws {
+        let path = "/v1/apps/shop/users/g-1?vendor=braze"
+        func native(_ method: NIOHTTP1.HTTPMethod, _ body: String = "", path other: String? = nil) async throws -> (
+            status: Int, json: JSON?
+        ) {
+            try await call(world, other ?? path, body, method: method, key: world.apiKey)
+        }
+        let body = #"{"attributes":{"plan":"gold","gone":1},"acceptsPush":false}"#
+        let made = try await native(.PATCH, body)
+        #expect(made.status == 200, "\(String(describing: made.json))")
+        let changed = try await native(.PATCH, #"{"attributes":{"gone":null,"tags":["a"]}}"#)
+        let attributes = changed.json?["attributes"]
+        #expect(attributes?["plan"] == "gold" && attributes?["gone"] == nil && attributes?["tags"] == ["a"])
+        let shown = try await native(.GET).json
+        #expect(shown == changed.json && shown?["user"] == "g-1" && shown?["consents"]?["news"] == "subscribed")
+        let exported = try await call(world, "/users/export/ids", #"{"external_ids":["g-1"]}"#)
+        let user = exported.json?["users"]?.array?.first
+        #expect(user?["custom_attributes"]?["plan"] == "gold", "\(String(describing: exported.json))")
+        for broken in ["[]", #"{"attributes":7}"#, #"{"x":1}"#, #"{"acceptsPush":"no"}"#] {
+            let status = try await native(.PATCH, broken).status
+            #expect(status == 422 || status == 400, "\(broken)")
+        }
+        for broken in [#"{"attributes":{"":1}}"#, #"{"attributes":{"a":"\u0000"}}"#] {
+            #expect(try await native(.PATCH, broken).status == 422, "\(broken)")
+        }
+        #expect(try await native(.GET, path: "/v1/apps/shop/users/nobody?vendor=braze").status == 404)
+        #expect(try await native(.GET, path: "/v1/apps/shop/users/g-1").status == 404, "of another dialect")
+        #expect(try await native(.GET, path: "/v1/apps/shop/users/g-1?vendor=x").status == 422)
+        #expect(try await native(.DELETE).status == 405)
     }
 
     /// One user's device and acts become another's.

@@ -6,7 +6,7 @@ enum AttributeEditing {
     static func apply(_ changes: [AttributeChange], to attributes: JSONObject) -> Result<JSONObject, Fault> {
         var attributes = attributes
         for change in changes {
-            guard edit(&attributes, change), isBounded(attributes[change.name]) else {
+            guard !change.name.isEmpty, edit(&attributes, change), isBounded(attributes[change.name]) else {
                 return .failure(Fault(attribute: change.name))
             }
         }

@@ -13,16 +13,6 @@ extension NativeAPI {
         }
     }
 
-    private func ask(_ command: UserCommand, _ call: Call) async throws(Problem) -> UserReply {
-        let vendor = Vendor(rawValue: call.query("vendor") ?? Vendor.native.rawValue)
-        guard vendor == .native || previews.adapters[vendor] != nil else {
-            throw .invalid("vendor", "there is no such dialect")
-        }
-        let reply = try await perform(.user(command), call, app: AppID(call.segments[1]), vendor: vendor)
-        guard case .user(let reply) = reply else { throw .unavailable(5) }
-        return reply
-    }
-
     private func changeConsents(_ call: Call) async throws(Problem) -> Response {
         try call.require("devices")
         var (fields, _) = try await fields(call)
@@ -40,15 +30,7 @@ extension NativeAPI {
 
     private func showConsents(_ call: Call) async throws(Problem) -> Response {
         try call.require("read")
-        let id = call.segments[3]
-        guard case .described(let found) = try await ask(.describe([.id(UserID(id))]), call) else {
-            throw .unavailable(5)
-        }
-        guard let first = found.first, let user = first else { throw .notFound("no such user") }
-        var consents = JSONObject()
-        for (subject, state) in user.consents.sorted(by: { $0.key < $1.key }) {
-            consents[subject] = .string(state.rawValue)
-        }
-        return .json(["user": .string(id), "consents": .object(consents)])
+        let user = try await described(call)
+        return .json(["user": .string(user.user.rawValue), "consents": .object(Self.shape(user.consents))])
     }
 }

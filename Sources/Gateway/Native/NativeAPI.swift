@@ -139,6 +139,7 @@ struct NativeAPI: Sendable {
             }
             return try await group(call, route)
         case ("apps", 3...4) where call.segments[2] == "consents": return try await consents(call)
+        case ("apps", 4) where call.segments[2] == "users": return try await users(call)
         case ("receipts", 1) where method == .post: return try await receipt(call)
         case ("media", 2) where method == .put: return try await putMedia(call)
         case ("imports", 1) where method == .post: return try await importDevices(call)

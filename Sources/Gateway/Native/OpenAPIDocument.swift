@@ -82,6 +82,18 @@ enum OpenAPIDocument {
         ),
         Operation(path: "/v1/users/{id}", method: "delete", summary: "Erase a user everywhere", success: "200"),
         Operation(
+            path: "/v1/apps/{app}/users/{user}",
+            method: "get",
+            summary: "What is known of a user: attributes, consents, aliases, what it did and how often, devices",
+            success: "200"
+        ),
+        Operation(
+            path: "/v1/apps/{app}/users/{user}",
+            method: "patch",
+            summary: "Change a user's attributes (null takes one away) and whether its devices are rung",
+            success: "200"
+        ),
+        Operation(
             path: "/v1/apps/{app}/consents",
             method: "post",
             summary: "Note what users said to a subject: subscribed or unsubscribed",
