@@ -80,7 +80,7 @@ struct NotificationHubsTests {
     }
 
     /// A signature by the vendor's published algorithm (contract §3.2).
-    private func token(_ world: World, _ name: String = "DefaultFullSharedAccessSignature", key: String = fullKey)
+    func token(_ world: World, _ name: String = "DefaultFullSharedAccessSignature", key: String = fullKey)
         -> String
     {
         let host = world.http.base.replacing("http://", with: "")
