@@ -33,12 +33,42 @@ struct BrazeSDKTests {
             try await denial(world)
             try await tokenMovesAndLeaves(world)
             try await compressed(world)
+            try await currents(world)
             try await bind(world, settings: "settings: { sdkEnabled: true, authentication: required }")
             try await proofIsAskedFor(world)
         } catch {
             Issue.record(error)
         }
         await world.close()
+    }
+
+    /// What has happened, as readers of Currents know it (contract §8).
+    private func currents(_ world: World) async throws {
+        func read(_ query: String) async throws -> (status: Int, lines: [JSON], headers: [String: String]) {
+            let answer = try await world.http.call("GET", "/v1/events?\(query)", bearer: world.apiKey)
+            let lines = answer.text.split(separator: "\n").compactMap { try? JSONParser.parse(String($0)) }
+            return (answer.status, lines, [:])
+        }
+        let all = try await read("format=currents&limit=1000")
+        #expect(all.status == 200)
+        let types = Set(all.lines.compactMap { $0["event_type"]?.string })
+        let names = ["Send", "Open"].map { "users.messages.pushnotification.\($0)" }
+        #expect(types.isSuperset(of: names + ["users.behaviors.pushnotification.TokenStateChange"]), "\(types)")
+        let open = try #require(all.lines.first { $0["event_type"]?.string == names[1] })
+        let sends = all.lines.filter { $0["event_type"]?.string == names[0] }
+        // The push that was opened, with the user and the device of it.
+        let send = try #require(sends.first { $0["dispatch_id"] == open["dispatch_id"] })
+        for field in ["user_id", "external_user_id", "device_id", "platform", "app_id"] {
+            #expect(open[field] != nil && open[field] == send[field], "\(field): \(JSONWriter.text(open))")
+        }
+        #expect(all.lines.allSatisfy { $0["time"]?.int != nil && $0["push_token"] == nil })
+        #expect(Set(all.lines.compactMap { $0["id"]?.string }).count == all.lines.count)
+        #expect(
+            try await read("format=currents&kinds=read&limit=1000").lines.allSatisfy {
+                $0["event_type"]?.string == names[1]
+            }
+        )
+        #expect(try await read("format=avro").status == 422)
     }
 
     // MARK: Calls

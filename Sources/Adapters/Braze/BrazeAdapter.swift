@@ -64,6 +64,9 @@ package struct BrazeAdapter: VendorAdapter {
     package func campaignProblem(in body: JSONObject) -> String? { BrazeCampaign.problem(in: body) }
     package var keepsCampaigns: Bool { true }
 
+    package var exportFormat: String? { "currents" }
+    package func export(_ event: EventRecord, _ facts: EventFacts) -> [JSON] { CurrentsEvent(event, facts).all }
+
     package func encode(_ replies: [Reply], for request: VendorRequest, settings: BindingSettings) -> VendorResponse {
         if let call = SDKCall(path: request) { return SDKResponse(call, request, settings).answer(replies) }
         return BrazeResponse(request).answer(replies)

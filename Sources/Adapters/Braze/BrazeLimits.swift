@@ -93,6 +93,9 @@ package enum BrazeLimits {
     /// 24 hours ahead of us a device's clock is believed (contract §3.9).
     static let clockAhead: Duration = .seconds(86_400)
 
+    /// 128 characters of what an aborted push says (contract §8).
+    static let abortCharacters = 128
+
     /// 256 REST keys per binding: each is looked up by an index of its own.
     package static let keyCount = 256
     /// 16 characters of a key at least: it is all that protects an app.

@@ -24,17 +24,20 @@ struct EventFollower: Sendable {
     let patience: Duration
     /// Closes the connection under a write that never ends.
     let hangUp: @Sendable () -> Void
+    let lines: EventLines.Spelling
     let read: @Sendable (Int64) async throws(StoreError) -> EventPage
 
     init(
         length: Duration = EventFollower.length,
         patience: Duration = EventFollower.patience,
         hangUp: @escaping @Sendable () -> Void,
+        lines: @escaping EventLines.Spelling = { $0.map(\.json) },
         read: @escaping @Sendable (Int64) async throws(StoreError) -> EventPage
     ) {
         self.length = length
         self.patience = patience
         self.hangUp = hangUp
+        self.lines = lines
         self.read = read
     }
 
@@ -74,12 +77,17 @@ struct EventFollower: Sendable {
         var page = EventPage(events: [], through: start, head: start)
         var lastLine = ContinuousClock.now
         while ContinuousClock.now < end, !Task.isShuttingDownGracefully, !Task.isCancelled {
-            do { page = try await read(page.through) } catch {
+            let told: [JSON]
+            do {
+                let next = try await read(page.through)
+                told = try await lines(next.events)
+                page = next
+            } catch {
                 // The status is sent already: the stream ends, and the peer takes it up again at its offset.
                 break
             }
-            if !page.events.isEmpty {
-                try await write(EventLines.buffer(page.events))
+            if !told.isEmpty {
+                try await write(EventLines.buffer(told))
                 lastLine = .now
             } else if ContinuousClock.now - lastLine >= Self.heartbeat {
                 try await write(ByteBuffer(bytes: [0x0A]))

@@ -16,15 +16,34 @@ extension NativeAPI {
         guard after == 0 || after >= bounds.first else { throw .gone("events up to offset \(bounds.first)") }
         guard after <= bounds.head else { throw .invalid("after", "the log ends at offset \(bounds.head)") }
         let start = max(after, bounds.first)
-        if call.query("follow") == "true" { return try follow(call, filter, after: start, head: bounds.head) }
+        let lines = try eventLines(call)
+        if call.query("follow") == "true" { return try follow(call, filter, after: start, head: bounds.head, lines) }
         let page = try await asked { () async throws(StoreError) in
             try await queries.events(in: call.tenant, after: start, limit: limit, filter: filter)
         }
+        let written = try await asked { () async throws(StoreError) in try await lines(page.events) }
         return Response(
             status: .ok,
             headers: EventLines.headers(through: page.through, head: page.head),
-            body: ResponseBody(byteBuffer: EventLines.buffer(page.events))
+            body: ResponseBody(byteBuffer: EventLines.buffer(written))
         )
+    }
+
+    /// How events are spelled: our own way, or in the shape of a dialect that has one for its readers.
+    ///
+    /// - Throws: `Problem` for a shape that no dialect has.
+    private func eventLines(_ call: Call) throws(Problem) -> EventLines.Spelling {
+        guard let format = call.query("format") else { return { $0.map(\.json) } }
+        guard let adapter = previews.adapters.values.first(where: { $0.exportFormat == format }) else {
+            let known = previews.adapters.values.compactMap(\.exportFormat).sorted().joined(separator: ", ")
+            throw .invalid("format", "no dialect has this one; known: \(known)")
+        }
+        let tenant = call.tenant
+        return { (events) async throws(StoreError) in
+            if events.isEmpty { return [] }
+            let facts = try await queries.eventFacts(of: events, in: tenant)
+            return events.flatMap { adapter.export($0, facts) }
+        }
     }
 
     private func eventFilter(_ call: Call) throws(Problem) -> EventFilter {
@@ -45,11 +64,12 @@ extension NativeAPI {
         _ call: Call,
         _ filter: EventFilter,
         after: Int64,
-        head: Int64
+        head: Int64,
+        _ lines: @escaping EventLines.Spelling
     ) throws(Problem) -> Response {
         guard let seat = followers.take(call.tenant) else { throw .rateLimited(30) }
         let tenant = call.tenant
-        let follower = EventFollower(hangUp: call.hangUp) { (offset) async throws(StoreError) in
+        let follower = EventFollower(hangUp: call.hangUp, lines: lines) { (offset) async throws(StoreError) in
             try await queries.events(in: tenant, after: offset, limit: EventFollower.pageSize, filter: filter)
         }
         return Response(
@@ -75,7 +95,8 @@ enum EventLines {
         return fields
     }
 
-    static func buffer(_ events: [EventRecord]) -> ByteBuffer { buffer(events.map(\.json)) }
+    /// What is told of some events, in their order; none, one or more lines of each.
+    typealias Spelling = @Sendable ([EventRecord]) async throws(StoreError) -> [JSON]
 
     static func buffer(_ lines: [JSON]) -> ByteBuffer {
         var bytes: [UInt8] = []

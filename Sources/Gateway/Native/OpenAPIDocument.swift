@@ -177,7 +177,8 @@ enum OpenAPIDocument {
         Operation(
             path: "/v1/events",
             method: "get",
-            summary: "Events as NDJSON after an offset, of some kinds or an app; ?follow=true goes on as they happen",
+            summary:
+                "Events as NDJSON after an offset, of some kinds or an app; ?follow=true goes on as they happen, ?format=currents spells them as readers of Braze's Currents know them",
             success: "200"
         ),
         Operation(path: "/v1/webhooks", method: "post", summary: "Subscribe an address to events", success: "201"),

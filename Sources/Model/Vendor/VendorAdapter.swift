@@ -55,6 +55,12 @@ package protocol VendorAdapter: Sendable {
     func payload(for notification: Notification, to target: TargetFacts, settings: BindingSettings) throws(AdapterError)
         -> PushPayload
 
+    /// How this dialect's readers of events call the shape that they know; nil: it has none.
+    var exportFormat: String? { get }
+
+    /// What a reader of that shape is told of an event, of any dialect: nothing, one thing or more.
+    func export(_ event: EventRecord, _ facts: EventFacts) -> [JSON]
+
     /// The body of a tracking callback for `deliveries`, or nil where the vendor has none.
     func trackingCallback(for deliveries: [DeliverySnapshot], settings: BindingSettings) -> VendorRequestBody?
 }
@@ -63,6 +69,9 @@ extension VendorAdapter {
     package var isPersonal: Bool { true }
     package var keepsInbox: Bool { false }
     package var keepsCampaigns: Bool { false }
+    package var exportFormat: String? { nil }
+
+    package func export(_ event: EventRecord, _ facts: EventFacts) -> [JSON] { [] }
 
     package func campaignProblem(in body: JSONObject) -> String? { nil }
 

@@ -64,7 +64,7 @@ struct SDKData {
     }
 
     /// The gateway's own ids of users who are known by an alias only.
-    private static func isUnnamed(_ user: UserID) -> Bool { user.rawValue.hasPrefix("alias:") }
+    static func isUnnamed(_ user: UserID) -> Bool { user.rawValue.hasPrefix("alias:") }
 
     private func patch(of user: UserName, _ token: SDKDevice.TokenChange, _ standing: IdentityStanding?) -> UserPatch {
         // Assumed: an app with the SDK is one for iOS; the tokens of others are not understood.

@@ -169,6 +169,16 @@ package struct PostgresQueryStore: Sendable {
         }
     }
 
+    /// What an export of `events` tells beside them; of what is gone there is nothing.
+    ///
+    /// - Throws: `StoreError`.
+    package func eventFacts(of events: [EventRecord], in tenant: TenantID) async throws(StoreError) -> EventFacts {
+        try await asStore { () throws(PostgresError) in
+            let statements = EventRow.factStatements(tenant, events)
+            return try EventRow.facts(try await call.run(Transaction(tenant: tenant.rawValue, statements)))
+        }
+    }
+
     /// What of the tenant's log can be read.
     ///
     /// - Throws: `StoreError`.

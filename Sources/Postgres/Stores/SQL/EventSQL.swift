@@ -32,5 +32,40 @@ enum EventSQL {
         """
     )
 
-    static let all = [head, bounds, page]
+    private static let factColumns = """
+        i.vendor, i.key, i.user_id, d.platform, d.environment, d.time_zone
+        """
+
+    // What an export tells beside the events: one by one, as `page`.
+
+    static let identities = StoreSQL.tenant(
+        """
+        SELECT q.id, r.* FROM unnest($2::uuid[]) AS q(id)
+        CROSS JOIN LATERAL (
+            SELECT \(factColumns) FROM gateway.identity i
+            LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+            WHERE i.tenant_id = $1 AND i.identity_id = q.id LIMIT 1) AS r
+        """
+    )
+
+    static let devices = StoreSQL.tenant(
+        """
+        SELECT q.id, r.* FROM unnest($2::uuid[]) AS q(id)
+        CROSS JOIN LATERAL (
+            SELECT \(factColumns) FROM gateway.device d
+            JOIN gateway.identity i ON i.tenant_id = $1 AND i.device_id = d.device_id
+            WHERE d.tenant_id = $1 AND d.device_id = q.id ORDER BY i.state = 'active' DESC, i.identity_id LIMIT 1) AS r
+        """
+    )
+
+    static let messages = StoreSQL.tenant(
+        """
+        SELECT q.id, r.* FROM unnest($2::uuid[]) AS q(id)
+        CROSS JOIN LATERAL (
+            SELECT m.vendor, m.content->'data' AS data FROM gateway.message m
+            WHERE m.tenant_id = $1 AND m.message_id = q.id LIMIT 1) AS r
+        """
+    )
+
+    static let all = [head, bounds, page, identities, devices, messages]
 }

@@ -57,4 +57,35 @@ enum EventRow {
         let looked = min(head, offset.addingReportingOverflow(Int64(EventPage.window)).partialValue)
         return EventPage(events: events, through: max(last, looked), head: max(head, last))
     }
+
+    /// The three statements of what an export of `events` tells beside them, in the order that `facts` reads.
+    static func factStatements(_ tenant: TenantID, _ events: [EventRecord]) -> [Statement] {
+        [
+            EventSQL.identities(.id(tenant), .ids(Array(Set(events.compactMap(\.identity))))),
+            EventSQL.devices(.id(tenant), .ids(Array(Set(events.filter { $0.identity == nil }.compactMap(\.device))))),
+            EventSQL.messages(.id(tenant), .ids(Array(Set(events.compactMap(\.message))))),
+        ]
+    }
+
+    static func facts(_ results: [ResultSet]) throws(PostgresError) -> EventFacts {
+        var facts = EventFacts()
+        for row in try results.result(0) { facts.identities[try row.id("id")] = try identity(row) }
+        for row in try results.result(1) { facts.devices[try row.id("id")] = try identity(row) }
+        for row in try results.result(2) {
+            let data = try row.optionalDocument("data")?.object ?? JSONObject()
+            facts.messages[try row.id("id")] = EventFacts.Message(origin: try row.id("vendor"), data: data)
+        }
+        return facts
+    }
+
+    private static func identity(_ row: Row) throws(PostgresError) -> EventFacts.Identity {
+        EventFacts.Identity(
+            vendor: try row.id("vendor"),
+            key: try row.optionalID("key"),
+            user: try row.optionalID("user_id"),
+            platform: try row.optionalText("platform").flatMap { Platform(rawValue: $0) },
+            environment: try row.optionalText("environment").flatMap { PushEnvironment(rawValue: $0) },
+            timeZone: try row.optionalText("time_zone").map { TimeZoneName(stored: $0) }
+        )
+    }
 }

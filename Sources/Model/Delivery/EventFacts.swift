@@ -1,0 +1,62 @@
+/// What an export of events tells beside the events themselves: of the identities, devices and messages that a page names.
+package struct EventFacts: Sendable, Hashable {
+    /// Who it was.
+    package struct Identity: Sendable, Hashable {
+        package var vendor: Vendor
+        package var key: VendorDeviceKey?
+        package var user: UserID?
+        /// Nil: it has no device.
+        package var platform: Platform?
+        package var environment: PushEnvironment?
+        package var timeZone: TimeZoneName?
+
+        package init(
+            vendor: Vendor,
+            key: VendorDeviceKey? = nil,
+            user: UserID? = nil,
+            platform: Platform? = nil,
+            environment: PushEnvironment? = nil,
+            timeZone: TimeZoneName? = nil
+        ) {
+            self.vendor = vendor
+            self.key = key
+            self.user = user
+            self.platform = platform
+            self.environment = environment
+            self.timeZone = timeZone
+        }
+    }
+
+    /// In whose dialect a message was sent, and what that dialect keeps of it.
+    package struct Message: Sendable, Hashable {
+        package var origin: Vendor
+        package var data: JSONObject
+
+        package init(origin: Vendor, data: JSONObject) {
+            self.origin = origin
+            self.data = data
+        }
+    }
+
+    package var identities: [IdentityID: Identity]
+    /// Of a device's identities one that is active, where there is one.
+    package var devices: [DeviceID: Identity]
+    package var messages: [MessageID: Message]
+
+    package init(
+        identities: [IdentityID: Identity] = [:],
+        devices: [DeviceID: Identity] = [:],
+        messages: [MessageID: Message] = [:]
+    ) {
+        self.identities = identities
+        self.devices = devices
+        self.messages = messages
+    }
+
+    /// Whom an event is about.
+    package func identity(of event: EventRecord) -> Identity? {
+        event.identity.flatMap { identities[$0] } ?? event.device.flatMap { devices[$0] }
+    }
+
+    package func message(of event: EventRecord) -> Message? { event.message.flatMap { messages[$0] } }
+}
