@@ -332,7 +332,7 @@ struct CampaignTests {
         ("", "No Recipients"), (#","recipients":[]"#, "No Recipients"),
         (
             #","broadcast":true,"recipients":[{"external_user_id":"u-1"}]"#,
-            "'broadcast' may not be combined with recipients"
+            "'broadcast' and 'audience' may not be combined with recipients"
         ),
         (#","recipients":[{"external_user_id":""}]"#, "'external_user_id' is not valid"),
         (
@@ -351,7 +351,7 @@ struct CampaignTests {
         ), (#","recipients":[{"email":"a@example.com"}]"#, "'recipients.email' is not available on this gateway"),
         (#","broadcast":true,"trigger_properties":7"#, "'trigger_properties' is not valid"),
         (#","broadcast":true,"send_id":7"#, "'send_id' is not valid"),
-        (#","audience":{"AND":[]}"#, "'audience' is not available on this gateway"),
+        (#","audience":{"AND":[]}"#, "'audience.AND' is not valid"),
     ])
     func aTriggerThatCannotBeIsRefused(_ fields: String, _ text: String) {
         let desk = Desk()

@@ -38,6 +38,7 @@ struct BrazeCampaignTests {
             try await schedules(world)
             try await triggerSchedules(world)
             try await series(world)
+            try await audience(world)
             try await broadcast(world)
         } catch {
             Issue.record(error)
@@ -197,6 +198,32 @@ struct BrazeCampaignTests {
         let told = try await call(world, "/users/export/ids", #"{"user_aliases":[\#(alias)]}"#)
         let user = told.json?["users"]?.array?.first
         #expect(user?["external_id"] == "u-2" && user?["custom_attributes"] == ["vip": true], "\(told.text)")
+    }
+
+    // §5.10: everybody is looked at, and only whom the filter means is rung.
+    private func audience(_ world: World) async throws {
+        let users =
+            #"{"attributes":[{"external_id":"u-1","plan":"gold","visits":7},{"external_id":"u-2","plan":"tin"}]}"#
+        #expect(try await call(world, "/users/track", users).status == 201)
+        let (one, two) = (try await alerts(world, 1).count, try await alerts(world, 2).count)
+        func leaf(_ name: String, _ comparison: String, _ value: String) -> String {
+            #"{"custom_attribute":{"custom_attribute_name":"\#(name)","comparison":"\#(comparison)","value":\#(value)}}"#
+        }
+        let filter = #"{"AND":[\#(leaf("plan", "matches_regex", #""^g""#)),\#(leaf("visits", "greater_than", "6"))]}"#
+        let body =
+            #"{"campaign_id":"winter","audience":\#(filter),"trigger_properties":{"name":"gold","city":"Ulsan"}}"#
+        let answer = try await call(world, "/campaigns/trigger/send", body)
+        #expect(answer.status == 201, "\(answer.text)")
+        let message = answer.json?["dispatch_id"]?.string ?? ""
+        try await eventually("who is not meant") {
+            try await world.value(
+                "SELECT coalesce(string_agg(d.state || coalesce(' ' || d.reason, ''), ',' ORDER BY d.state), '') AS value "
+                    + "FROM gateway.delivery d WHERE replace(d.message_id::text, '-', '') = '\(message)'"
+            ) == "sent,suppressed withheld"
+        }
+        #expect(try await alerts(world, 1).count == one + 1)
+        #expect(try await alerts(world, 2).count == two)
+        #expect(try await alerts(world, 1).contains("gold in Ulsan: Winter"))
     }
 
     // §5.7

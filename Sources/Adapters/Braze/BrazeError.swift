@@ -79,7 +79,7 @@ enum BrazeText {
     static let noData = "Valid data must be provided in the 'attributes', 'events', or 'purchases' fields."
     static let throttled = "Too many requests"
     static let trouble = "Internal Server Error"
-    static let broadcast = "'broadcast' may not be combined with recipients"
+    static let broadcast = "'broadcast' and 'audience' may not be combined with recipients"
 
     static func fault(_ field: String) -> AdapterError { AdapterError(.invalid, field: "'\(field)' is not valid") }
 

@@ -93,6 +93,17 @@ package enum BrazeLimits {
     /// 24 hours ahead of us a device's clock is believed (contract §3.9).
     static let clockAhead: Duration = .seconds(86_400)
 
+    /// 8 KiB of an audience filter: it travels with the message. 8 levels and 50 questions: each is asked of every user.
+    static let filterBytes = 8 * 1024
+    static let filterDepth = 8
+    static let filterLeaves = 50
+    /// 100 years of days.
+    static let filterDays: Int64 = 36_525
+    /// 200 characters and 10 groups in each other of a pattern, 1,024 characters of the text that it is held against: at most so many steps times each other.
+    static let patternCharacters = 200
+    static let patternDepth = 10
+    static let matchedCharacters = 1024
+
     /// 128 characters of what an aborted push says (contract §8).
     static let abortCharacters = 128
 

@@ -45,11 +45,20 @@ struct BrazePayload {
         // Of another dialect, and demanded unchanged.
         if let raw = content.raw, notification.origin != .braze { return try push(JSONWriter.bytes(raw), nil) }
         let isOwn = notification.origin == .braze
+        if isOwn, let filter = content.data[AudienceFilter.key] { try check(filter) }
         var own = content.raw?.object ?? self.document
         if isOwn, content.isTemplate { own = try rendered(own) }
         let document = Self.referenced(own, Self.reference(notification.message, target.target))
         let priority = isOwn ? content.data[Self.priorityKey]?.int : nil
         return try push(JSONWriter.bytes(.object(document)), priority.map { Int(clamping: $0) })
+    }
+
+    /// - Throws: `AdapterError(.withheld)` for whom the filter does not mean.
+    private func check(_ filter: JSON) throws(AdapterError) {
+        let filter = try AudienceFilter(stored: filter)
+        guard filter.means(target.attributes, acceptsPush: target.acceptsPush, at: notification.sentAt) else {
+            throw AdapterError(.withheld, field: "payload")
+        }
     }
 
     /// The texts as this target reads them.

@@ -34,6 +34,7 @@ struct MessagesSend {
         content.data = push.data
         if let campaign { content.data[BrazePayload.campaignKey] = try facts(of: campaign, for: push) }
         content.consent = try SubscriptionFields.rule(body)
+        try content.narrow(by: body)
         let send = try SendName.read(body)
         content.data[BrazePayload.sendKey] = send.map { .string($0) }
         var submission = Submission(
@@ -63,8 +64,9 @@ struct MessagesSend {
     }
 
     private func audience() throws(AdapterError) -> Audience {
-        for field in ["segment_id", "audience"] where isGiven(field) { throw BrazeText.later(field) }
-        let isBroadcast = body["broadcast"] == true
+        if isGiven("segment_id") { throw BrazeText.later("segment_id") }
+        let filter = try AudienceFilter.read(body)
+        let isBroadcast = filter != nil || body["broadcast"] == true
         guard isGiven("external_user_ids") || isGiven("user_aliases") else {
             guard isBroadcast else { throw AdapterError(.invalid, field: BrazeText.nobody) }
             return .everyone

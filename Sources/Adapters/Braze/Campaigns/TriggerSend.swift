@@ -36,6 +36,7 @@ struct TriggerSend {
         let properties = try object(body, "trigger_properties")
         if !properties.isEmpty { content.data[BrazePayload.propertiesKey] = .object(properties) }
         content.consent = try own.consent(body)
+        try content.narrow(by: body)
         let send = try SendName.read(body)
         content.data[BrazePayload.sendKey] = send.map { .string($0) }
         var submission = Submission(
@@ -57,13 +58,14 @@ struct TriggerSend {
     ///
     /// - Throws: `AdapterError` with the text of the answer.
     func recipients() throws(AdapterError) -> TriggerRecipients? {
-        if let audience = body["audience"], audience != .null, audience != [:] { throw BrazeText.later("audience") }
+        let filter = try AudienceFilter.read(body)
+        let isBroadcast = filter != nil || body["broadcast"] == true
         let list = body["recipients"] ?? .null
         guard list != .null, list != [] else {
-            guard body["broadcast"] == true else { throw AdapterError(.invalid, field: BrazeText.nobody) }
+            guard isBroadcast else { throw AdapterError(.invalid, field: BrazeText.nobody) }
             return nil
         }
-        guard body["broadcast"] != true else { throw AdapterError(.invalid, field: BrazeText.broadcast) }
+        guard !isBroadcast else { throw AdapterError(.invalid, field: BrazeText.broadcast) }
         return try TriggerRecipients(list)
     }
 

@@ -1,0 +1,180 @@
+import Model
+
+/// `audience`: which of all users a message is for (contract §5.10). It is asked when a push is written, of what is known of its user then.
+indirect enum AudienceFilter: Hashable {
+    case all([AudienceFilter])
+    case any([AudienceFilter])
+    case attribute(String, AttributeTest)
+    case pushState(String, isNot: Bool)
+    case lastUse(after: Bool, Timestamp)
+
+    /// The key of a content's data with the filter as it came.
+    static let key = "audience"
+
+    /// The filter of a body; nil where it has none.
+    ///
+    /// - Throws: `AdapterError` with the text of the answer: what is not known is refused, for it would choose others.
+    static func read(_ body: JSONObject) throws(AdapterError) -> JSON? {
+        guard let value = body[key], value != .null, value != [:] else { return nil }
+        guard JSONWriter.bytes(value).count <= BrazeLimits.filterBytes else { throw BrazeText.fault(key) }
+        var left = BrazeLimits.filterLeaves
+        _ = try parse(value, depth: 1, &left)
+        return value
+    }
+
+    /// - Throws: `AdapterError` for what `read` has refused before.
+    init(stored value: JSON) throws(AdapterError) {
+        var left = BrazeLimits.filterLeaves
+        self = try Self.parse(value, depth: 1, &left)
+    }
+
+    private static func parse(_ value: JSON, depth: Int, _ left: inout Int) throws(AdapterError) -> AudienceFilter {
+        guard let object = value.object, object.count == 1, let (name, inner) = object.pairs.first,
+            depth <= BrazeLimits.filterDepth
+        else { throw BrazeText.fault(key) }
+        if name == "AND" || name == "OR" {
+            guard let list = inner.array, !list.isEmpty else { throw BrazeText.fault("\(key).\(name)") }
+            var parts: [AudienceFilter] = []
+            for part in list { parts.append(try parse(part, depth: depth + 1, &left)) }
+            return name == "AND" ? .all(parts) : .any(parts)
+        }
+        left -= 1
+        guard left >= 0 else { throw BrazeText.fault(key) }
+        return try leaf(name, inner)
+    }
+
+    private static func leaf(_ name: String, _ value: JSON) throws(AdapterError) -> AudienceFilter {
+        guard let fields = value.object else { throw BrazeText.fault("\(key).\(name.prefix(40))") }
+        let comparison = fields["comparison"]?.string ?? ""
+        switch name {
+        case "custom_attribute":
+            guard let attribute = fields["custom_attribute_name"]?.string, !attribute.isEmpty,
+                attribute.count <= BrazeLimits.attributeCharacters,
+                let test = AttributeTest(comparison, fields["value"])
+            else { throw BrazeText.fault("\(key).custom_attribute") }
+            return .attribute(attribute, test)
+        case "push_subscription_status":
+            let states = ["opted_in", "subscribed", "unsubscribed"]
+            guard comparison == "is" || comparison == "is_not", let state = fields["value"]?.string,
+                states.contains(state)
+            else { throw BrazeText.fault("\(key).push_subscription_status") }
+            return .pushState(state, isNot: comparison == "is_not")
+        case "last_used_app":
+            guard comparison == "after" || comparison == "before",
+                let time = fields["value"]?.string.flatMap({ BrazeTime.parse($0) })
+            else { throw BrazeText.fault("\(key).last_used_app") }
+            return .lastUse(after: comparison == "after", time)
+        default: throw BrazeText.later("\(key).\(name.prefix(40))")
+        }
+    }
+
+    // MARK: Whom it means
+
+    /// Whether a user with these attributes is meant at `now`. What has no attributes has none of them.
+    func means(_ attributes: JSONObject, acceptsPush: Bool, at now: Timestamp) -> Bool {
+        switch self {
+        case .all(let parts): parts.allSatisfy { $0.means(attributes, acceptsPush: acceptsPush, at: now) }
+        case .any(let parts): parts.contains { $0.means(attributes, acceptsPush: acceptsPush, at: now) }
+        case .attribute(let name, let test): test.holds(attributes[name], at: now)
+        case .pushState(let state, let isNot):
+            (attributes["push_subscribe"]?.string ?? (acceptsPush ? "subscribed" : "unsubscribed") == state) != isNot
+        case .lastUse(let after, let time):
+            // Assumed: who never used the app did so before any time.
+            attributes["date_of_last_session"]?.string.flatMap { BrazeTime.parse($0) }
+                .map { after ? $0 > time : $0 < time } ?? !after
+        }
+    }
+}
+
+/// What is asked of one attribute. Assumed: what is not there is unequal to everything, and includes, matches, exceeds and precedes nothing.
+enum AttributeTest: Hashable {
+    case equals(JSON, isNot: Bool)
+    case matches(AudiencePattern, isNot: Bool)
+    case exists(isNot: Bool)
+    case includes(JSON, isNot: Bool)
+    /// `greater`: the attribute is; `orEqual` counts, too.
+    case number(JSON, greater: Bool, orEqual: Bool)
+    case time(Timestamp, after: Bool)
+    /// Days from now, ahead or ago; `isWithin`: nearer than that.
+    case days(Int64, ahead: Bool, isWithin: Bool)
+
+    /// Nil for a comparison that is not known, or a value that cannot be compared so.
+    init?(_ comparison: String, _ value: JSON?) {
+        func scalar() -> JSON? {
+            switch value {
+            case .string(let text)?: text.count <= BrazeLimits.attributeCharacters ? value : nil
+            case .number?, .bool?: value
+            case nil, .null?, .array?, .object?: nil
+            }
+        }
+        func made(_ make: (JSON) -> AttributeTest) -> AttributeTest? { scalar().map(make) }
+        let test: AttributeTest?
+        switch comparison {
+        case "equals": test = made { .equals($0, isNot: false) }
+        case "not_equal", "does_not_equal": test = made { .equals($0, isNot: true) }
+        case "includes_value": test = made { .includes($0, isNot: false) }
+        case "does_not_include_value": test = made { .includes($0, isNot: true) }
+        case "exists": test = .exists(isNot: false)
+        case "does_not_exist": test = .exists(isNot: true)
+        case "matches_regex", "does_not_match_regex":
+            test = value?.string.flatMap(AudiencePattern.init).map {
+                .matches($0, isNot: comparison == "does_not_match_regex")
+            }
+        case "greater_than", "greater_than_or_equal_to", "less_than", "less_than_or_equal_to":
+            guard case .number? = value else { return nil }
+            test = made {
+                .number($0, greater: comparison.hasPrefix("greater"), orEqual: comparison.hasSuffix("equal_to"))
+            }
+        case "after", "before":
+            test = value?.string.flatMap { BrazeTime.parse($0) }.map { .time($0, after: comparison == "after") }
+        default: test = Self.days(comparison, value)
+        }
+        guard let test else { return nil }
+        self = test
+    }
+
+    private static func days(_ comparison: String, _ value: JSON?) -> AttributeTest? {
+        guard let count = value?.int, (0...BrazeLimits.filterDays).contains(count) else { return nil }
+        return switch comparison {
+        case "less_than_x_days_ago": .days(count, ahead: false, isWithin: true)
+        case "greater_than_x_days_ago": .days(count, ahead: false, isWithin: false)
+        case "less_than_x_days_in_the_future": .days(count, ahead: true, isWithin: true)
+        case "greater_than_x_days_in_the_future": .days(count, ahead: true, isWithin: false)
+        default: nil
+        }
+    }
+
+    func holds(_ value: JSON?, at now: Timestamp) -> Bool {
+        switch self {
+        case .exists(let isNot): return (value != nil) != isNot
+        case .equals(let other, let isNot): return (value.map { LiquidValue.isEqual($0, other) } ?? false) != isNot
+        case .includes(let other, let isNot):
+            return (value?.array?.contains { LiquidValue.isEqual($0, other) } ?? false) != isNot
+        case .matches(let pattern, let isNot): return (value?.string.map(pattern.matches) ?? false) != isNot
+        case .number(let bound, let greater, let orEqual):
+            guard let value, case .number = value else { return false }
+            if LiquidValue.isEqual(value, bound) { return orEqual }
+            return LiquidValue.isLess(greater ? bound : value, greater ? value : bound) ?? false
+        case .time(let bound, let after):
+            guard let time = value?.string.flatMap({ BrazeTime.parse($0) }) else { return false }
+            return after ? time > bound : time < bound
+        case .days(let count, let ahead, let isWithin):
+            guard let time = value?.string.flatMap({ BrazeTime.parse($0) }) else { return false }
+            let span = Duration.seconds(count * 86_400)
+            if ahead { return isWithin ? time >= now && time < now + span : time > now + span }
+            return isWithin ? time <= now && time + span > now : time + span < now
+        }
+    }
+}
+
+extension Content {
+    /// Has the message reach only those of its audience whom the body's filter means.
+    ///
+    /// - Throws: `AdapterError` with the text of the answer.
+    mutating func narrow(by body: JSONObject) throws(AdapterError) {
+        guard let filter = try AudienceFilter.read(body) else { return }
+        data[AudienceFilter.key] = filter
+        // What is known of users is read for templates only.
+        isTemplate = true
+    }
+}
