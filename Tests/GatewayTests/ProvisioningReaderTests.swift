@@ -119,7 +119,7 @@ final class ProvisioningReaderTests {
         "{}", "{ acceptsNames: false }", "{ acceptsNames: true, more: 1 }", "{ acceptsNames: true, prefix: v1 }",
         "{ acceptsNames: true, prefix: a/b }", "{ acceptsNames: true, image: abc }",
         "{ users: [ { name: mina } ] }", "{ users: [ { name: 'mi na', password: x } ] }",
-        "{ users: [ { name: mina, password: x }, { name: mina, password: y } ] }",
+        "{ users: [ { name: mina, password: x }, { name: Mina, password: y } ] }",
         "{ users: [ { name: mina, password: x, more: 1 } ] }",
     ])
     func anAppBackendThatCannotBeIsRefused(_ fields: String) {

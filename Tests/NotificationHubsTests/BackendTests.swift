@@ -51,6 +51,8 @@ struct BackendTests {
     @Test(arguments: [
         nil, "", "Basic", "Basic !", "Bearer abc", BackendTests.basic("mina", "hong"), BackendTests.basic("", ""),
         BackendTests.basic("a b", "a b"), BackendTests.basic("hong", "hong"), BackendTests.basic("hong", "gildon"),
+        // Names are one without case, as the tags are that they become.
+        BackendTests.basic("HONG", "HONG"), BackendTests.basic("Hong", "gildon"),
     ])
     func whoIsNotKnownIsAskedForAName(_ authorization: String?) {
         let answer = Mount.answer(Self.request(.get, "/api/notifications/0", as: authorization))
@@ -62,6 +64,11 @@ struct BackendTests {
     @Test func nameAndPasswordMayBeBroken() throws {
         let request = Self.request(.post, "/api/register", as: "Basic aG9uZzpn\r\n aWxkb25n")
         #expect(try Mount.command(request) == .registration(.drawKey))
+    }
+
+    @Test func aNamesCaseSaysNothing() throws {
+        let request = Self.request(.get, "/api/notifications/0", as: Self.basic("Hong", "gildong"))
+        #expect(try Mount.command(request) == .media(.image(number: "1", owner: "hong")))
     }
 
     @Test func withoutTheTutorialsRuleAPasswordIsNeeded() throws {

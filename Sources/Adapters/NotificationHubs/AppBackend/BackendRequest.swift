@@ -25,7 +25,7 @@ struct BackendRequest {
             return [.submission(.submit(try richPush(user)))]
         case (.notification(let text), _):
             guard let id = Int32(text), id >= 0 else { throw Self.fault("The id is not a number") }
-            return [.media(.image(number: RichPush.number(of: Int(id)), owner: user.name))]
+            return [.media(.image(number: RichPush.number(of: Int(id)), owner: user.owner))]
         case (.unknown, _): throw AdapterError(.notFound)
         }
     }
@@ -154,7 +154,7 @@ struct BackendRequest {
         content.data = RichPush.data(
             message: field("message", of: body)?.string ?? backend.message,
             type: field("type", of: body)?.string ?? "img",
-            owner: user.name
+            owner: user.owner
         )
         content.media = MediaReference(id: "", hash: image.lowercased())
         return Submission(

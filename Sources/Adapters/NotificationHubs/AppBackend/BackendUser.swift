@@ -1,13 +1,18 @@
+import Crypto
 import Foundation
 import HTTPTypes
 import Model
 
 /// Who calls the tutorial's back end: `Authorization: Basic` (contract §10.1).
 struct BackendUser: Hashable {
+    /// As it came.
     let name: String
 
     /// The tag that finds the user's devices.
     var tag: String { Self.tag(name) }
+
+    /// Whose an image is: names are one without case, as tags are.
+    var owner: String { name.lowercased() }
 
     static let tagPrefix = "username:"
 
@@ -47,7 +52,8 @@ package struct BackendSettings: Sendable {
     package static let imageKey = "image"
     package static let messageKey = "message"
 
-    package static func secretName(of user: String) -> String { "user/\(user)" }
+    /// Without case, as tags are: who comes as `MINA` must not get the tag of `mina` by another password.
+    package static func secretName(of user: String) -> String { "user/\(user.lowercased())" }
 
     /// Whether a user can be called so: the name is a part of a tag.
     package static func isName(_ name: String) -> Bool { !name.isEmpty && Tag(BackendUser.tag(name)) != nil }
@@ -67,15 +73,11 @@ package struct BackendSettings: Sendable {
     /// The hash of the image that it shows.
     var image: String? { values?[Self.imageKey]?.string }
 
-    /// The texts are compared to their ends, and a name that nobody has against something: the time says nothing.
+    /// Digests compare in a time that says nothing, and a name that nobody has is compared with something, too.
     func accepts(_ name: String, _ password: String) -> Bool {
-        if values?[Self.namesKey]?.bool == true, binding.secrets[Self.secretName(of: name)] == nil {
-            return name == password
-        }
         let known = binding.secrets[Self.secretName(of: name)]
+        if known == nil, values?[Self.namesKey]?.bool == true { return name == password }
         let shown = Array(password.utf8)
-        let expected = known ?? shown
-        guard expected.count == shown.count else { return false }
-        return zip(expected, shown).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0 && known != nil
+        return SHA256.hash(data: known ?? [0] + shown) == SHA256.hash(data: shown) && known != nil
     }
 }
