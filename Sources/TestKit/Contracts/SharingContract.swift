@@ -68,16 +68,7 @@ extension ContractWorld {
             token: token ?? newToken(),
             attributes: JSONObject([("note", "a\u{0}b\\"), (DeviceRegistration.endAttribute, end)])
         )
-        let statement = StoreStatement.register(
-            scope,
-            key: key,
-            registration,
-            identity: IdentityID(rawValue: identifiers.uuid(at: now())),
-            device: DeviceID(rawValue: identifiers.uuid(at: now())),
-            at: now()
-        )
-        guard case .registered(let registered)? = try await run(statement) else { return nil }
-        return registered
+        return try await register(key, registration)
     }
 
     /// Registers one that shares its device.
@@ -96,6 +87,10 @@ extension ContractWorld {
             attributes: JSONObject([(DeviceRegistration.sharingAttribute, .bool(true))]),
             tags: tags.compactMap { Tag($0) } + variants
         )
+        return try await register(key, registration)
+    }
+
+    private func register(_ key: VendorDeviceKey, _ registration: DeviceRegistration) async throws -> Registered? {
         let statement = StoreStatement.register(
             scope,
             key: key,
