@@ -213,8 +213,8 @@ import Testing
         let engine = world.engine(policy: policy)
         try await world.running(engine) {
             try await world.eventually("all were read, and some probed") { world.store.loads >= 100 }
-            // Otherwise they would be read three times each, for a probe or two.
-            #expect(world.transport.sent.count >= 60)
+            // Otherwise they would be read three times each, for a probe or two. Some of what was read is not sent yet.
+            #expect(world.transport.sent.count >= 55)
             world.transport.otherwise { .accepted(TransportMessageID($0.id)) }
             try await world.eventually("the message is done") { world.isDone(message) }
         }
