@@ -13,7 +13,6 @@ struct CurrentsTests {
     private static let facts = EventFacts(
         identities: [
             identity: EventFacts.Identity(
-                vendor: .braze,
                 key: "d-1",
                 user: "u-1",
                 platform: .ios,
@@ -22,7 +21,7 @@ struct CurrentsTests {
             )
         ],
         devices: [
-            device: EventFacts.Identity(vendor: .upmc, key: "d-2", platform: .ios, environment: .sandbox)
+            device: EventFacts.Identity(key: "d-2", platform: .ios, environment: .sandbox)
         ],
         messages: [
             message: EventFacts.Message(
@@ -34,16 +33,23 @@ struct CurrentsTests {
         ]
     )
 
+    /// Whether the event is of an identity or a token, and not of a delivery.
+    private static let changes: Set<EventKind> = [
+        .registered, .replaced, .unregistered, .preferenceChanged, .tokenInvalidated, .tokenQuarantined,
+    ]
+
     private func told(_ kind: EventKind, reason: String? = nil, data: JSON? = nil, ofDevice: Bool = false) -> [JSON] {
+        let isChange = Self.changes.contains(kind)
         let event = EventRecord(
             offset: 42,
             at: Self.at,
             kind: kind.rawValue,
             app: "shop",
             vendor: ofDevice ? nil : .braze,
-            message: ofDevice ? nil : Self.message,
+            message: isChange ? nil : Self.message,
             identity: ofDevice ? nil : Self.identity,
-            device: ofDevice ? Self.device : nil,
+            device: ofDevice ? Self.device : kind == .registered ? DeviceID(UUID()) : nil,
+            user: isChange ? nil : "u-1",
             reason: reason,
             data: data
         )
@@ -123,9 +129,52 @@ struct CurrentsTests {
         event.kind = "of a newer gateway"
         #expect(BrazeAdapter().export(event, EventFacts()).isEmpty)
         // Known by an alias only: a user, and nobody's own id.
-        event = EventRecord(offset: 1, at: Self.at, kind: "sent", app: "shop", vendor: .braze, identity: Self.identity)
-        let facts = EventFacts(identities: [Self.identity: EventFacts.Identity(vendor: .braze, user: "alias:7")])
+        event.kind = "unregistered"
+        (event.message, event.identity) = (nil, Self.identity)
+        let facts = EventFacts(identities: [Self.identity: EventFacts.Identity(user: "alias:7")])
         let unnamed = BrazeAdapter().export(event, facts).first
         #expect(unnamed?["user_id"] == "alias:7" && unnamed?["external_user_id"] == nil)
+    }
+
+    /// A phone is handed on, and a token moves: what was pushed before stays whose and on what it was.
+    @Test func aPushStaysWithWhoWasSentIt() {
+        var event = EventRecord(
+            offset: 7,
+            at: Self.at,
+            kind: "sent",
+            app: "shop",
+            vendor: .braze,
+            message: Self.message,
+            identity: Self.identity,
+            device: Self.device,
+            user: "u-0"
+        )
+        let told = BrazeAdapter().export(event, Self.facts).first
+        #expect(told?["user_id"] == "u-0" && told?["external_user_id"] == "u-0")
+        #expect(told?["device_id"] == "d-1" && told?["platform"] == "ios")
+        // Of the device the push went to, and it has no time zone.
+        #expect(told?["timezone"] == nil)
+        // Erased: nobody, and not whoever has the device now.
+        event.user = nil
+        let erased = BrazeAdapter().export(event, Self.facts).first
+        #expect(erased?["user_id"] == nil && erased?["external_user_id"] == nil)
+    }
+
+    /// A dialect may register a user whose app has said no token yet.
+    @Test func aRegistrationWithoutADeviceAddsNoToken() {
+        let event = EventRecord(
+            offset: 8,
+            at: Self.at,
+            kind: "registered",
+            app: "shop",
+            vendor: .braze,
+            identity: Self.identity
+        )
+        #expect(BrazeAdapter().export(event, Self.facts).isEmpty)
+    }
+
+    /// Of a message's data only what is told is read: its properties may be a megabyte.
+    @Test func onlyNamesOfASendAreRead() {
+        #expect(BrazeAdapter().exportedData.sorted() == ["campaign", "send", "variation"])
     }
 }

@@ -40,6 +40,44 @@ import Testing
         #expect(later.reason == "BadDeviceToken" && later.address == nil)
     }
 
+    /// What an export tells beside events: the user as of the push, the device as it is, and of the message's data what is asked for.
+    @Test func anExportsFactsAreOfThisTenantAndNoMoreThanAsked() async throws {
+        let fixture = try await StoreFixture.make()
+        let device = try await fixture.register("k1", token: "aa01")
+        var content = Content(title: "t", body: "b")
+        content.data = ["campaign": ["name": "Winter"], "send": .null, "properties": ["wide": "x"]]
+        let message = try await fixture.message(to: [(TargetID(device.identity), nil)], content: content)
+        try await fixture.accept(message)
+        var progress = try await fixture.progress(fixture.lease(of: message), [0])
+        progress.results[0].device = device.device
+        progress.results[0].user = "u-1"
+        _ = try await fixture.delivery.record(progress, by: fixture.node)
+        // The phone is handed on: its token has another identity, and the first one another user.
+        try await fixture.register("k2", token: "aa01")
+        let admin = try await fixture.database.admin()
+        try await admin.script("UPDATE gateway.identity SET user_id = 'u-9' WHERE key = 'k1'")
+        let events = try await fixture.log()
+        let sent = try #require(events.first { $0.kind == "sent" })
+        #expect(sent.user == "u-1" && sent.device == device.device)
+        let names = ["campaign", "send", "variation"]
+        let facts = try await fixture.queries.eventFacts(of: events, data: names, in: fixture.acme)
+        #expect(facts.identity(of: sent)?.key == "k1" && facts.identity(of: sent)?.user == "u-9")
+        #expect(facts.device(of: sent)?.platform == .ios && facts.device(of: sent)?.key == "k2")
+        #expect(facts.message(of: sent)?.origin == .rationalOwl)
+        #expect(facts.message(of: sent)?.data["campaign"] == ["name": "Winter"])
+        #expect(facts.message(of: sent)?.data["properties"] == nil)
+        // A device whose identities have all gone is a device yet.
+        try await admin.script("UPDATE gateway.identity SET device_id = NULL")
+        let bare = try await fixture.queries.eventFacts(of: events, data: names, in: fixture.acme)
+        #expect(bare.device(of: sent)?.platform == .ios && bare.device(of: sent)?.key == nil)
+        #expect(try await fixture.queries.eventFacts(of: events, data: names, in: fixture.other) == EventFacts())
+        #expect(try await fixture.queries.eventFacts(of: [], data: [], in: fixture.acme) == EventFacts())
+        // Whoever is erased is gone from old events too.
+        #expect(try await fixture.devices.erase(device.device, in: fixture.acme, by: .key("test")) == .done(true))
+        let later = try #require(try await fixture.log().first { $0.kind == "sent" })
+        #expect(later.user == nil)
+    }
+
     @Test func aRepeatedSubmissionIsAcceptedOnce() async throws {
         let fixture = try await StoreFixture.make()
         for hash in ["a", "a", "b"] {
@@ -104,6 +142,12 @@ import Testing
         page = try await fixture.queries.events(in: fixture.acme, after: 0, limit: 4, filter: filter)
         #expect(page.events.map(\.offset) == [7] && page.through == 7)
         page = try await fixture.queries.events(in: fixture.acme, after: 2, limit: 4, filter: EventFilter(app: "none"))
+        #expect(page.events.isEmpty && page.through == 7)
+        let owl = EventFilter(vendor: .rationalOwl)
+        page = try await fixture.queries.events(in: fixture.acme, after: 0, limit: 9, filter: owl)
+        #expect(page.events.count == 7)
+        let upmc = EventFilter(vendor: .upmc)
+        page = try await fixture.queries.events(in: fixture.acme, after: 0, limit: 9, filter: upmc)
         #expect(page.events.isEmpty && page.through == 7)
         page = try await fixture.queries.events(in: fixture.acme, after: .max, limit: 4)
         #expect(page.events.isEmpty)

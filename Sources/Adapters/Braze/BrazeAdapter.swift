@@ -65,6 +65,7 @@ package struct BrazeAdapter: VendorAdapter {
     package var keepsCampaigns: Bool { true }
 
     package var exportFormat: String? { "currents" }
+    package var exportedData: [String] { CurrentsEvent.messageData }
     package func export(_ event: EventRecord, _ facts: EventFacts) -> [JSON] { CurrentsEvent(event, facts).all }
 
     package func encode(_ replies: [Reply], for request: VendorRequest, settings: BindingSettings) -> VendorResponse {

@@ -41,13 +41,18 @@ extension NativeAPI {
         let tenant = call.tenant
         return { (events) async throws(StoreError) in
             if events.isEmpty { return [] }
-            let facts = try await queries.eventFacts(of: events, in: tenant)
+            let facts = try await queries.eventFacts(of: events, data: adapter.exportedData, in: tenant)
             return events.flatMap { adapter.export($0, facts) }
         }
     }
 
     private func eventFilter(_ call: Call) throws(Problem) -> EventFilter {
         var filter = EventFilter(app: call.query("app").map { AppID($0) })
+        if let name = call.query("vendor") {
+            // A typo would wait for ever.
+            guard previews.adapters[Vendor(name)] != nil else { throw .invalid("vendor", "is no dialect") }
+            filter.vendor = Vendor(name)
+        }
         filter.kinds = try Self.kinds(call.query("kinds")?.split(separator: ",").map(String.init) ?? [])
         return filter
     }

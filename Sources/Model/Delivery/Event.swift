@@ -42,6 +42,8 @@ package struct EventRecord: Sendable, Hashable {
     package var device: DeviceID?
     /// How the caller named the target, or the identity's key. Gone after an erasure.
     package var address: Address?
+    /// Whose a delivery was when it was sent: an app's user changes, and a push that was another's stays his. Gone after an erasure.
+    package var user: UserID?
     /// Why a delivery did not succeed.
     package var reason: String?
     /// What else its kind tells.
@@ -59,6 +61,7 @@ package struct EventRecord: Sendable, Hashable {
         identity: IdentityID? = nil,
         device: DeviceID? = nil,
         address: Address? = nil,
+        user: UserID? = nil,
         reason: String? = nil,
         data: JSON? = nil
     ) {
@@ -73,6 +76,7 @@ package struct EventRecord: Sendable, Hashable {
         self.identity = identity
         self.device = device
         self.address = address
+        self.user = user
         self.reason = reason
         self.data = data
     }
@@ -100,16 +104,20 @@ package struct EventRecord: Sendable, Hashable {
 package struct EventFilter: Sendable, Hashable {
     /// Nil: every app.
     package var app: AppID?
+    /// Nil: every dialect, and devices, which have none.
+    package var vendor: Vendor?
     /// Empty: every kind.
     package var kinds: [String]
 
-    package init(app: AppID? = nil, kinds: [String] = []) {
+    package init(app: AppID? = nil, vendor: Vendor? = nil, kinds: [String] = []) {
         self.app = app
+        self.vendor = vendor
         self.kinds = kinds
     }
 
-    package func wants(kind: String, app other: AppID) -> Bool {
-        (app == nil || app == other) && (kinds.isEmpty || kinds.contains(kind))
+    package func wants(_ event: EventRecord) -> Bool {
+        (app == nil || app == event.app) && (vendor == nil || vendor == event.vendor)
+            && (kinds.isEmpty || kinds.contains(event.kind))
     }
 }
 

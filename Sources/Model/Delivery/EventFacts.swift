@@ -1,8 +1,7 @@
 /// What an export of events tells beside the events themselves: of the identities, devices and messages that a page names.
 package struct EventFacts: Sendable, Hashable {
-    /// Who it was.
+    /// Who it is, as of now: an event does not say what a row said when it was written.
     package struct Identity: Sendable, Hashable {
-        package var vendor: Vendor
         package var key: VendorDeviceKey?
         package var user: UserID?
         /// Nil: it has no device.
@@ -11,14 +10,12 @@ package struct EventFacts: Sendable, Hashable {
         package var timeZone: TimeZoneName?
 
         package init(
-            vendor: Vendor,
             key: VendorDeviceKey? = nil,
             user: UserID? = nil,
             platform: Platform? = nil,
             environment: PushEnvironment? = nil,
             timeZone: TimeZoneName? = nil
         ) {
-            self.vendor = vendor
             self.key = key
             self.user = user
             self.platform = platform
@@ -27,7 +24,7 @@ package struct EventFacts: Sendable, Hashable {
         }
     }
 
-    /// In whose dialect a message was sent, and what that dialect keeps of it.
+    /// In whose dialect a message was sent, and what that dialect keeps of it: the members that the export asked for.
     package struct Message: Sendable, Hashable {
         package var origin: Vendor
         package var data: JSONObject
@@ -39,7 +36,7 @@ package struct EventFacts: Sendable, Hashable {
     }
 
     package var identities: [IdentityID: Identity]
-    /// Of a device's identities one that is active, where there is one.
+    /// The devices that events name; of their identities one that is active, where there is one.
     package var devices: [DeviceID: Identity]
     package var messages: [MessageID: Message]
 
@@ -56,6 +53,11 @@ package struct EventFacts: Sendable, Hashable {
     /// Whom an event is about.
     package func identity(of event: EventRecord) -> Identity? {
         event.identity.flatMap { identities[$0] } ?? event.device.flatMap { devices[$0] }
+    }
+
+    /// On what: the device that an event names, else the one that its identity has.
+    package func device(of event: EventRecord) -> Identity? {
+        event.device.flatMap { devices[$0] } ?? event.identity.flatMap { identities[$0] }
     }
 
     package func message(of event: EventRecord) -> Message? { event.message.flatMap { messages[$0] } }

@@ -58,6 +58,9 @@ package protocol VendorAdapter: Sendable {
     /// How this dialect's readers of events call the shape that they know; nil: it has none.
     var exportFormat: String? { get }
 
+    /// The members of a message's data that `export` looks at; no others are read for it.
+    var exportedData: [String] { get }
+
     /// What a reader of that shape is told of an event, of any dialect: nothing, one thing or more.
     func export(_ event: EventRecord, _ facts: EventFacts) -> [JSON]
 
@@ -70,6 +73,7 @@ extension VendorAdapter {
     package var keepsInbox: Bool { false }
     package var keepsCampaigns: Bool { false }
     package var exportFormat: String? { nil }
+    package var exportedData: [String] { [] }
 
     package func export(_ event: EventRecord, _ facts: EventFacts) -> [JSON] { [] }
 

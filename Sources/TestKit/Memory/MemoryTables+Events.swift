@@ -29,6 +29,7 @@ extension MemoryTables {
                 identity: row.result.identity,
                 device: row.result.device,
                 address: row.result.address ?? identity.map { .deviceKey($0.key) },
+                user: row.result.user,
                 reason: isEnd ? row.result.reason : nil
             )
         )
@@ -94,7 +95,7 @@ extension MemoryTables {
         let head = Int64(log.count)
         let start = Int(min(max(offset, 0), head))
         let looked = log[start...].prefix(EventPage.window)
-        let wanted = looked.filter { filter.wants(kind: $0.kind, app: $0.app) }.prefix(max(1, limit))
+        let wanted = looked.filter { filter.wants($0) }.prefix(max(1, limit))
         let isFull = wanted.count == max(1, limit)
         let through = isFull ? wanted.last?.offset : looked.last?.offset
         return EventPage(events: Array(wanted), through: through ?? offset, head: head)

@@ -13,6 +13,9 @@ struct CurrentsEvent {
         "Unregistered", "BadDeviceToken", "DeviceTokenNotForTopic", "ExpiredToken",
     ]
 
+    /// What of a message's data is told.
+    static let messageData = [BrazePayload.campaignKey, BrazePayload.variationKey, BrazePayload.sendKey]
+
     private let event: EventRecord
     private let facts: EventFacts
 
@@ -31,7 +34,8 @@ struct CurrentsEvent {
             return [Self.bounces.contains(reason) ? push("Bounce") : aborted("delivery_failure", reason)]
         case .expired: return [aborted("expired", "not sent in time")]
         case .canceled: return [aborted("canceled", "the message was canceled")]
-        case .registered: return [token("add")]
+        // Without a device there is no token: a user whose app never said it.
+        case .registered: return event.device == nil ? [] : [token("add")]
         case .replaced, .unregistered: return [token("remove")]
         case .tokenQuarantined: return [token("invalidate")]
         case .tokenInvalidated: return [token("invalidate"), told(Self.behaviors + "Uninstall", [:], part: 1)]
@@ -57,8 +61,8 @@ struct CurrentsEvent {
         var more: JSONObject = [
             "time_ms": .int(event.at.milliseconds), "push_token_state_change_type": .string(change),
         ]
-        if identity?.platform == .ios {
-            more["ios_push_token_apns_gateway"] = identity?.environment.map { $0 == .production ? 2 : 1 }
+        if device?.platform == .ios {
+            more["ios_push_token_apns_gateway"] = device?.environment.map { $0 == .production ? 2 : 1 }
         }
         more["push_token_device_id"] = identity?.key.map { .string($0.rawValue) }
         return told(Self.behaviors + "pushnotification.TokenStateChange", more)
@@ -75,6 +79,9 @@ struct CurrentsEvent {
     // MARK: Fields
 
     private var identity: EventFacts.Identity? { facts.identity(of: event) }
+    private var device: EventFacts.Identity? { facts.device(of: event) }
+    /// A delivery says whose it was: another person may use the device by now.
+    private var user: UserID? { event.message == nil ? identity?.user : event.user }
 
     /// `part`: of several things that one event tells.
     private func told(_ name: String, _ more: JSONObject, part: Int = 0) -> JSON {
@@ -82,14 +89,14 @@ struct CurrentsEvent {
         object["id"] = .string(part == 0 ? "\(event.offset)" : "\(event.offset)-\(part)")
         object["time"] = .int(event.at.seconds)
         object["app_id"] = .string(event.app.rawValue)
-        if let user = identity?.user {
+        if let user {
             object["user_id"] = .string(user.rawValue)
             // Who is known by aliases only has none.
             if !SDKData.isUnnamed(user) { object["external_user_id"] = .string(user.rawValue) }
         }
         object["device_id"] = identity?.key.map { .string($0.rawValue) }
-        object["platform"] = identity?.platform.map { .string($0.rawValue) }
-        object["timezone"] = identity?.timeZone.map { .string($0.text) }
+        object["platform"] = device?.platform.map { .string($0.rawValue) }
+        object["timezone"] = device?.timeZone.map { .string($0.text) }
         if let message = event.message {
             object["dispatch_id"] = .string(HexCoding.encode(message.rawValue.bytes))
         }

@@ -169,12 +169,16 @@ package struct PostgresQueryStore: Sendable {
         }
     }
 
-    /// What an export of `events` tells beside them; of what is gone there is nothing.
+    /// What an export of `events` tells beside them, of messages' data the members that are named; of what is gone there is nothing.
     ///
     /// - Throws: `StoreError`.
-    package func eventFacts(of events: [EventRecord], in tenant: TenantID) async throws(StoreError) -> EventFacts {
+    package func eventFacts(
+        of events: [EventRecord],
+        data names: [String],
+        in tenant: TenantID
+    ) async throws(StoreError) -> EventFacts {
         try await asStore { () throws(PostgresError) in
-            let statements = EventRow.factStatements(tenant, events)
+            let statements = EventRow.factStatements(tenant, events, data: names)
             return try EventRow.facts(try await call.run(Transaction(tenant: tenant.rawValue, statements)))
         }
     }

@@ -15,6 +15,7 @@ enum EventRow {
             identity: try row.optionalID("identity_id"),
             device: try row.optionalID("device_id"),
             address: try row.address("address"),
+            user: try row.optionalID("user_id"),
             reason: try row.optionalText("reason"),
             data: try row.optionalDocument("data")
         )
@@ -37,7 +38,8 @@ enum EventRow {
                 .int(EventPage.window),
                 .id(filter.app),
                 .strings(filter.kinds),
-                .int(max(1, limit))
+                .int(max(1, limit)),
+                .id(filter.vendor)
             ),
         ]
     }
@@ -59,11 +61,11 @@ enum EventRow {
     }
 
     /// The three statements of what an export of `events` tells beside them, in the order that `facts` reads.
-    static func factStatements(_ tenant: TenantID, _ events: [EventRecord]) -> [Statement] {
+    static func factStatements(_ tenant: TenantID, _ events: [EventRecord], data names: [String]) -> [Statement] {
         [
             EventSQL.identities(.id(tenant), .ids(Array(Set(events.compactMap(\.identity))))),
-            EventSQL.devices(.id(tenant), .ids(Array(Set(events.filter { $0.identity == nil }.compactMap(\.device))))),
-            EventSQL.messages(.id(tenant), .ids(Array(Set(events.compactMap(\.message))))),
+            EventSQL.devices(.id(tenant), .ids(Array(Set(events.compactMap(\.device))))),
+            EventSQL.messages(.id(tenant), .ids(Array(Set(events.compactMap(\.message)))), .strings(names)),
         ]
     }
 
@@ -80,7 +82,6 @@ enum EventRow {
 
     private static func identity(_ row: Row) throws(PostgresError) -> EventFacts.Identity {
         EventFacts.Identity(
-            vendor: try row.id("vendor"),
             key: try row.optionalID("key"),
             user: try row.optionalID("user_id"),
             platform: try row.optionalText("platform").flatMap { Platform(rawValue: $0) },
