@@ -1,1 +1,1 @@
-Braze: sends, triggers and their schedules take an `audience` of users' attributes, push state and last use; its regular expressions are matched in linear time.
+Braze: sends, triggers and their schedules take an `audience` of users' attributes, push state and last use; its regular expressions are matched in linear time, and all of a filter's patterns have one bound.

@@ -65,7 +65,7 @@ package enum PayloadProblem: String, Error, Sendable, Hashable, CaseIterable {
     case payloadInvalid
     /// The identity speaks a dialect that this build does not have.
     case noAdapter
-    /// The message's template says that this target gets nothing.
+    /// The message itself says that this target gets nothing.
     case withheld
 
     fileprivate init(_ code: AdapterError.Code) {

@@ -1,4 +1,4 @@
-import FoundationEssentials
+import Foundation
 import Model
 import TestKit
 import Testing
@@ -11,7 +11,8 @@ struct AudienceTests {
     private static let user: JSONObject = [
         "plan": "gold", "age": .number("41.5"), "vip": true, "tags": ["a", "b", 3], "push_subscribe": "opted_in",
         "joined": "2025-12-29T00:00:00Z", "renews": "2026-01-11T00:00:00+00:00",
-        "date_of_last_session": "2025-12-31T12:00:00Z", "nothing": .null,
+        "date_of_last_session": "2025-12-31T12:00:00Z", "nothing": .null, "day": "2025-12-29",
+        "spaced": "2025-12-29 06:00:00",
     ]
 
     private func means(_ filter: String, _ attributes: JSONObject = user, acceptsPush: Bool = true) throws -> Bool {
@@ -45,6 +46,10 @@ struct AudienceTests {
         ("joined", "less_than_x_days_in_the_future", "9", false), ("plan", "matches_regex", #""^g.l""#, true),
         ("plan", "does_not_match_regex", #""^g.l""#, false), ("age", "matches_regex", #""4""#, false),
         ("x", "does_not_match_regex", #"".""#, true),
+        // A day begins at midnight.
+        ("day", "less_than_x_days_ago", "4", true), ("day", "less_than_x_days_ago", "3", false),
+        ("day", "after", #""2025-12-28""#, true), ("day", "after", #""2025-12-29""#, false),
+        ("spaced", "after", #""2025-12-29""#, true), ("spaced", "before", #""2025-12-29 06:00:01""#, true),
     ])
     func anAttributeIsHeldAgainstAValue(_ name: String, _ comparison: String, _ value: String, _ holds: Bool) throws {
         #expect(try means(leaf(name, comparison, value)) == holds)
@@ -84,6 +89,7 @@ struct AudienceTests {
             #"{"NOT":[\#(good)]}"#, #"{"email_subscription_status":{"comparison":"is","value":"subscribed"}}"#,
             leaf("", "equals", "1"), leaf("a", "is", "1"), leaf("a", "equals", "[1]"), leaf("a", "equals", "{}"),
             leaf("a", "equals", "null"), leaf("a", "greater_than", #""1""#), leaf("a", "after", #""noon""#),
+            leaf("a", "after", #""2025-02-30""#), leaf("a", "before", "7"),
             leaf("a", "less_than_x_days_ago", "-1"), leaf("a", "less_than_x_days_ago", "1e99"),
             leaf("a", "matches_regex", #""(a""#), leaf("a", "matches_regex", "7"),
             leaf("a", "equals", #""\#(String(repeating: "x", count: 300))""#), deep, #"{"OR":\#(many)}"#,
@@ -131,6 +137,64 @@ struct AudienceTests {
         #expect(both.status == 400 && both.message == "'broadcast' and 'audience' may not be combined with recipients")
     }
 
+    private static let gold =
+        #"{"custom_attribute":{"custom_attribute_name":"plan","comparison":"equals","value":"gold"}}"#
+
+    /// Calls with a filter, for the tests of all calls.
+    static let documented = [
+        Mount.request("/messages/send", #"{"audience":{"AND":[\#(gold)]},"messages":{"apple_push":{"alert":"Hi"}}}"#),
+        Mount.request(
+            "/messages/schedule/create",
+            #"{"audience":{"OR":[\#(gold)]},"schedule":{"time":"2026-01-02T09:00:00Z"},"messages":{"apple_push":{"alert":"Hi"}}}"#
+        ),
+        Mount.request("/campaigns/trigger/send", #"{"campaign_id":"c-1","broadcast":true,"audience":\#(gold)}"#),
+        Mount.request(
+            "/campaigns/trigger/schedule/create",
+            #"{"campaign_id":"c-1","audience":\#(gold),"schedule":{"time":"2026-01-02T09:00:00Z"}}"#
+        ),
+    ]
+
+    @Test func schedulesTakeAFilterAndKeepIt() throws {
+        for request in Self.documented where request.path.contains("schedule") {
+            let desk = CampaignTests.Desk()
+            #expect(Mount.answer(request, desk.reply).status == 201, "\(request.path)")
+            let submission = try #require(desk.submissions.first)
+            #expect(submission.audience == .everyone && submission.content.data["audience"] != nil)
+            // Another time: still for the same.
+            let body = try #require(submission.schedule).request
+            let kept = try #require(ScheduleCall(body))
+            let later = CampaignTests.Desk(try CampaignTests.kept(kept.kind, JSONWriter.text(.object(kept.body))))
+            let path = request.path.replacing("create", with: "update")
+            let update =
+                #"{"campaign_id":"c-1","schedule_id":"\#(CampaignTests.id)","schedule":{"time":"2026-01-03T09:00:00Z"}}"#
+            #expect(CampaignTests.answer(path, update, later).status == 201, "\(path)")
+            #expect(later.submissions.first?.content.data["audience"] == submission.content.data["audience"])
+        }
+    }
+
+    // Whom a trigger is for is said as a whole: recipients end a filter, and a filter ends recipients.
+    @Test func anUpdateSaysAnewWhomATriggerIsFor() throws {
+        let path = "/campaigns/trigger/schedule/update"
+        func update(_ before: String, _ now: String) throws -> Submission {
+            let time = #""schedule":{"time":"2026-01-02T09:00:00Z"}"#
+            let desk = CampaignTests.Desk(
+                try CampaignTests.kept(.campaigns, #"{"campaign_id":"c-1",\#(before),\#(time)}"#)
+            )
+            let answer = CampaignTests.answer(
+                path,
+                #"{"campaign_id":"c-1","schedule_id":"\#(CampaignTests.id)",\#(now)}"#,
+                desk
+            )
+            #expect(answer.status == 201, "\(answer.text)")
+            return try #require(desk.submissions.first)
+        }
+        let (filter, recipients) = (#""audience":\#(Self.gold)"#, #""recipients":[{"external_user_id":"u-1"}]"#)
+        let one = try update(filter, recipients)
+        #expect(one.audience == .users(["u-1"]) && one.content.data["audience"] == nil)
+        let all = try update(recipients, filter)
+        #expect(all.audience == .everyone && all.content.data["audience"] != nil)
+    }
+
     // MARK: Patterns
 
     @Test(arguments: [
@@ -164,20 +228,85 @@ struct AudienceTests {
         #expect(!own.matches(String(repeating: "a", count: 1025)))
     }
 
-    /// Random patterns and filters: nothing traps, and what is taken gives the same answer twice.
-    @Test func nothingTraps() {
-        var random = SplitMix(state: UInt64.random(in: 1...UInt64.max))
-        let pieces = [
-            "a", "b", "(", ")", "[", "]", "|", "*", "+", "?", "^", "$", ".", "\\", "d", "-", "가", "{", "\u{0}",
-        ]
-        var taken = 0
-        for _ in 0..<3000 {
-            let count = Int.random(in: 1...12, using: &random)
-            let text = (0..<count).map { _ in pieces.randomElement(using: &random) ?? "" }.joined()
-            guard let pattern = AudiencePattern(text) else { continue }
-            taken += 1
-            #expect(pattern.matches("abba가") == pattern.matches("abba가"))
+    /// Any that is short enough may be asked, but not two of the costliest.
+    @Test func patternsShareWhatTheyMayCost() throws {
+        let long = String(repeating: #"\\w"#, count: 100)
+        let leaf = leaf("plan", "matches_regex", #""\#(long)""#)
+        func filter(_ count: Int) -> String {
+            #"{"OR":[\#(Array(repeating: leaf, count: count).joined(separator: ","))]}"#
         }
-        #expect(taken > 100)
+        // One end, and 100 times a step with the four ranges of `\w`.
+        #expect(AudiencePattern(String(repeating: #"\w"#, count: 100))?.cost == 501)
+        #expect(try !means(filter(1)))
+        #expect(throws: AdapterError(.invalid, field: "'audience.custom_attribute' is not valid")) {
+            try means(filter(2))
+        }
+        for costly in ["|", "a?", "a|", "(|)", "()*", "[a]?"] {
+            let pattern = String(repeating: costly, count: BrazeLimits.patternCharacters / costly.count)
+            let own = try #require(AudiencePattern(pattern), "\(costly)")
+            #expect(own.cost <= BrazeLimits.filterSteps, "each may be asked alone: \(costly)")
+        }
+    }
+
+    /// Random patterns, held against another's engine (ICU): both find a match, or neither does. Without `\w`, of which that engine means every script's letters.
+    @Test func patternsMeanWhatTheyMeanElsewhere() throws {
+        let pieces = [
+            "a", "b", "(", ")", "[ab]", "[^a]", "[a-c1]", "|", "*", "+", "?", "^", "$", ".", #"\d"#, #"\D"#, "(?:", "가",
+            #"\."#, "[", "{2}", "\u{0}",
+        ]
+        let texts = ["", "a", "b", "ab", "ba", "aab", "b1", "abba가", "가", "a.b"]
+        let seed = ConformanceTests.seed
+        var random = SplitMix(state: seed)
+        var taken = 0
+        for _ in 0..<ConformanceTests.count {
+            let count = Int.random(in: 1...8, using: &random)
+            let pattern = (0..<count).map { _ in pieces.randomElement(using: &random) ?? "" }.joined()
+            guard let own = AudiencePattern(pattern) else { continue }
+            #expect(own.cost <= BrazeLimits.filterSteps)
+            guard let other = try? NSRegularExpression(pattern: pattern) else { continue }
+            taken += 1
+            for text in texts {
+                let range = NSRange(location: 0, length: text.utf16.count)
+                #expect(
+                    own.matches(text) == (other.firstMatch(in: text, range: range) != nil),
+                    "seed \(seed): \(pattern) in '\(text)'"
+                )
+            }
+        }
+        #expect(taken * 10 >= ConformanceTests.count, "at least 10 % must be read: seed \(seed)")
+    }
+
+    /// Whatever is written there: it is read or refused by name, and what was read is the same when it comes from the store.
+    @Test func anyFilterIsReadOrRefused() throws {
+        let filter =
+            #"{"OR":[{"AND":[\#(leaf("plan", "equals", #""gold""#)),\#(leaf("age", "greater_than", "40"))]},"#
+            + #"\#(leaf("joined", "less_than_x_days_ago", "4")),\#(leaf("plan", "matches_regex", #""^(a|b)+$""#)),"#
+            + #"\#(leaf("day", "after", #""2025-12-28""#)),\#(leaf("tags", "includes_value", "3")),"#
+            + #"{"last_used_app":{"comparison":"before","value":"2025-12-31T00:00:00Z"}},"#
+            + #"{"push_subscription_status":{"comparison":"is_not","value":"opted_in"}}]}"#
+        let document = try JSONParser.parse(filter)
+        let seed = ConformanceTests.seed
+        var mutator = Mutator(seed: seed, known: ["AND", "exists", "matches_regex", "(a*)*", "1e99", "2025-12-29"])
+        var read = 0
+        for index in 0..<ConformanceTests.count {
+            let bytes = mutator.body(index, from: document)
+            guard let value = try? JSONParser.parse(bytes) else { continue }
+            do throws(AdapterError) {
+                guard let kept = try AudienceFilter.read(["audience": value]) else { continue }
+                let own = try AudienceFilter(stored: kept)
+                let stored = (try? JSONParser.parse(JSONWriter.bytes(kept))) ?? .null
+                let again = try AudienceFilter(stored: stored)
+                #expect(again == own, "seed \(seed): \(JSONWriter.text(kept))")
+                let isMeant = own.means(Self.user, acceptsPush: true, at: Self.now)
+                #expect(
+                    AudienceFilter.all([own, .any([own])]).means(Self.user, acceptsPush: true, at: Self.now) == isMeant
+                )
+                read += 1
+            } catch {
+                let text = String(decoding: bytes, as: UTF8.self)
+                #expect(error.code == .invalid && error.field?.hasPrefix("'audience") == true, "seed \(seed): \(text)")
+            }
+        }
+        #expect(read * 20 >= ConformanceTests.count, "at least 5 % must be read: seed \(seed)")
     }
 }

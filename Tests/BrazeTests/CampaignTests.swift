@@ -445,7 +445,7 @@ struct CampaignTests {
         let seed = ConformanceTests.seed
         var mutator = Mutator(seed: seed, known: ["c-1", Self.id.description])
         var submitted = 0
-        for request in Self.documented where request.method == .post {
+        for request in Self.documented + AudienceTests.documented where request.method == .post {
             let document = try JSONParser.parse(request.body)
             let kind: ScheduleCall.Kind = request.path.hasPrefix("/campaigns") ? .campaigns : .messages
             let kept = try Self.kept(kind, kind == .campaigns ? Self.triggerSchedule : Self.schedule)

@@ -25,7 +25,7 @@ struct ConformanceTests {
                 Mount.request("/users/alias/new", UserTests.aliases),
                 Mount.request("/users/identify", UserTests.identities),
                 Mount.request("/users/merge", UserTests.merges),
-            ] + CampaignTests.documented + SubscriptionTests.documented + [
+            ] + CampaignTests.documented + AudienceTests.documented + SubscriptionTests.documented + [
                 SDKTests.request("/api/v3/data", try SDKTests.documented("sdk/start.request.txt")),
                 SDKTests.request("/api/v3/template", try SDKTests.documented("sdk/acts.request.json")),
                 SDKTests.request("/api/v3/content_cards/sync", try SDKTests.documented("sdk/opened.request.json")),

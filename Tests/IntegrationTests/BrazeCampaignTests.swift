@@ -224,6 +224,27 @@ struct BrazeCampaignTests {
         #expect(try await alerts(world, 1).count == one + 1)
         #expect(try await alerts(world, 2).count == two)
         #expect(try await alerts(world, 1).contains("gold in Ulsan: Winter"))
+        try await scheduledAudience(world)
+    }
+
+    // A schedule asks what is known when it is due: the user is told of after it was accepted.
+    private func scheduledAudience(_ world: World) async throws {
+        let (one, two) = (try await alerts(world, 1).count, try await alerts(world, 2).count)
+        let body = """
+            {"audience":{"AND":[{"push_subscription_status":{"comparison":"is","value":"opted_in"}},
+            {"last_used_app":{"comparison":"after","value":"2025-06-01"}}]},
+            "schedule":{"time":"\(try await time(world, 5))"},"messages":{"apple_push":{"alert":"used"}}}
+            """
+        let answer = try await call(world, "/messages/schedule/create", body)
+        #expect(answer.status == 201, "\(answer.text)")
+        let users =
+            #"{"attributes":[{"external_id":"u-2","push_subscribe":"opted_in","date_of_last_session":"2025-06-02T00:00:00Z"},"#
+            + #"{"external_id":"u-1","date_of_last_session":"2025-06-02T00:00:00Z"}]}"#
+        #expect(try await call(world, "/users/track", users).status == 201)
+        try await eventually("the filter's schedule") { try await state(world, answer.json?["dispatch_id"]) == "done" }
+        #expect(try await alerts(world, 1).count == one)
+        #expect(try await alerts(world, 2).count == two + 1)
+        #expect(try await alerts(world, 2).last == "used")
     }
 
     // §5.7

@@ -97,6 +97,9 @@ package enum BrazeLimits {
     static let filterBytes = 8 * 1024
     static let filterDepth = 8
     static let filterLeaves = 50
+    /// 1,000 steps of all patterns of a filter; the costliest that is short enough takes half. Each character of a user's texts may cost so much, for every
+    /// user, and who writes payloads does nothing else meanwhile.
+    static let filterSteps = 1000
     /// 100 years of days.
     static let filterDays: Int64 = 36_525
     /// 200 characters and 10 groups in each other of a pattern, 1,024 characters of the text that it is held against: at most so many steps times each other.

@@ -12,6 +12,12 @@ enum BrazeTime {
         return offset(rest).map { Timestamp(seconds: local.seconds - $0) }
     }
 
+    /// A date as callers write it into attributes: as above, with a space for the `T`, or a day alone, which is its first moment in UTC (Assumed).
+    static func date(_ text: String) -> Timestamp? {
+        if let day = LocalTime("\(text)T00:00") { return Timestamp(seconds: day.seconds) }
+        return parse(text.utf8.count >= 19 ? text.replacing(" ", with: "T", maxReplacements: 1) : text)
+    }
+
     /// Seconds east of UTC.
     private static func offset(_ text: Substring) -> Int64? {
         if text.isEmpty || text == "Z" || text == "z" { return 0 }

@@ -75,7 +75,7 @@ enum ReasonText {
         ),
         (
             PayloadProblem.withheld.rawValue,
-            "The message's template says that this user gets nothing (abort_message).",
+            "The message is not for this user: its audience does not mean the user, or its template says so (abort_message).",
             "Nothing: its sender wants it so."
         ),
         (

@@ -257,7 +257,7 @@ package struct AdapterError: Error, Sendable, Hashable, CustomStringConvertible 
         case unauthorized
         /// The body did not arrive in time.
         case timedOut
-        /// Of a payload: the message's own template says that this target gets nothing.
+        /// Of a payload: the message itself says that this target gets nothing, by its template or its audience.
         case withheld
     }
 

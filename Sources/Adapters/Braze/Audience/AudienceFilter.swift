@@ -11,24 +11,31 @@ indirect enum AudienceFilter: Hashable {
     /// The key of a content's data with the filter as it came.
     static let key = "audience"
 
+    /// What a filter may still ask.
+    private struct Allowance {
+        var leaves = BrazeLimits.filterLeaves
+        var steps = BrazeLimits.filterSteps
+    }
+
     /// The filter of a body; nil where it has none.
     ///
     /// - Throws: `AdapterError` with the text of the answer: what is not known is refused, for it would choose others.
     static func read(_ body: JSONObject) throws(AdapterError) -> JSON? {
         guard let value = body[key], value != .null, value != [:] else { return nil }
         guard JSONWriter.bytes(value).count <= BrazeLimits.filterBytes else { throw BrazeText.fault(key) }
-        var left = BrazeLimits.filterLeaves
+        var left = Allowance()
         _ = try parse(value, depth: 1, &left)
         return value
     }
 
     /// - Throws: `AdapterError` for what `read` has refused before.
     init(stored value: JSON) throws(AdapterError) {
-        var left = BrazeLimits.filterLeaves
+        var left = Allowance()
         self = try Self.parse(value, depth: 1, &left)
     }
 
-    private static func parse(_ value: JSON, depth: Int, _ left: inout Int) throws(AdapterError) -> AudienceFilter {
+    private static func parse(_ value: JSON, depth: Int, _ left: inout Allowance) throws(AdapterError) -> AudienceFilter
+    {
         guard let object = value.object, object.count == 1, let (name, inner) = object.pairs.first,
             depth <= BrazeLimits.filterDepth
         else { throw BrazeText.fault(key) }
@@ -38,9 +45,12 @@ indirect enum AudienceFilter: Hashable {
             for part in list { parts.append(try parse(part, depth: depth + 1, &left)) }
             return name == "AND" ? .all(parts) : .any(parts)
         }
-        left -= 1
-        guard left >= 0 else { throw BrazeText.fault(key) }
-        return try leaf(name, inner)
+        left.leaves -= 1
+        guard left.leaves >= 0 else { throw BrazeText.fault(key) }
+        let leaf = try leaf(name, inner)
+        if case .attribute(_, .matches(let pattern, _)) = leaf { left.steps -= pattern.cost }
+        guard left.steps >= 0 else { throw BrazeText.fault("\(key).custom_attribute") }
+        return leaf
     }
 
     private static func leaf(_ name: String, _ value: JSON) throws(AdapterError) -> AudienceFilter {
@@ -61,7 +71,7 @@ indirect enum AudienceFilter: Hashable {
             return .pushState(state, isNot: comparison == "is_not")
         case "last_used_app":
             guard comparison == "after" || comparison == "before",
-                let time = fields["value"]?.string.flatMap({ BrazeTime.parse($0) })
+                let time = fields["value"]?.string.flatMap({ BrazeTime.date($0) })
             else { throw BrazeText.fault("\(key).last_used_app") }
             return .lastUse(after: comparison == "after", time)
         default: throw BrazeText.later("\(key).\(name.prefix(40))")
@@ -80,7 +90,7 @@ indirect enum AudienceFilter: Hashable {
             (attributes["push_subscribe"]?.string ?? (acceptsPush ? "subscribed" : "unsubscribed") == state) != isNot
         case .lastUse(let after, let time):
             // Assumed: who never used the app did so before any time.
-            attributes["date_of_last_session"]?.string.flatMap { BrazeTime.parse($0) }
+            attributes["date_of_last_session"]?.string.flatMap { BrazeTime.date($0) }
                 .map { after ? $0 > time : $0 < time } ?? !after
         }
     }
@@ -126,7 +136,7 @@ enum AttributeTest: Hashable {
                 .number($0, greater: comparison.hasPrefix("greater"), orEqual: comparison.hasSuffix("equal_to"))
             }
         case "after", "before":
-            test = value?.string.flatMap { BrazeTime.parse($0) }.map { .time($0, after: comparison == "after") }
+            test = value?.string.flatMap { BrazeTime.date($0) }.map { .time($0, after: comparison == "after") }
         default: test = Self.days(comparison, value)
         }
         guard let test else { return nil }
@@ -156,10 +166,10 @@ enum AttributeTest: Hashable {
             if LiquidValue.isEqual(value, bound) { return orEqual }
             return LiquidValue.isLess(greater ? bound : value, greater ? value : bound) ?? false
         case .time(let bound, let after):
-            guard let time = value?.string.flatMap({ BrazeTime.parse($0) }) else { return false }
+            guard let time = value?.string.flatMap({ BrazeTime.date($0) }) else { return false }
             return after ? time > bound : time < bound
         case .days(let count, let ahead, let isWithin):
-            guard let time = value?.string.flatMap({ BrazeTime.parse($0) }) else { return false }
+            guard let time = value?.string.flatMap({ BrazeTime.date($0) }) else { return false }
             let span = Duration.seconds(count * 86_400)
             if ahead { return isWithin ? time >= now && time < now + span : time > now + span }
             return isWithin ? time <= now && time + span > now : time + span < now

@@ -14,6 +14,13 @@ struct AudiencePattern: Hashable {
         program.append(.match)
     }
 
+    /// What each character of a text costs at most: the steps, and the ranges that they look at.
+    var cost: Int {
+        program.reduce(0) { sum, step in
+            if case .one(let set, _) = step { sum + 1 + set.ranges.count } else { sum + 1 }
+        }
+    }
+
     /// A text that is too long matches nothing.
     func matches(_ text: String) -> Bool {
         let scalars = Array(text.unicodeScalars.prefix(BrazeLimits.matchedCharacters + 1))

@@ -55,10 +55,7 @@ struct LiquidDateFormat: Hashable {
         switch value {
         case .number(let text): return Int64(text) ?? value.double.flatMap { Int64(exactly: $0.rounded(.down)) }
         case .string("now"), .string("today"): return now.seconds
-        case .string(let text):
-            if let day = LocalTime("\(text)T00:00") { return day.seconds }
-            let spelled = text.utf8.count >= 19 ? text.replacing(" ", with: "T", maxReplacements: 1) : text
-            return BrazeTime.parse(spelled)?.seconds ?? Int64(text)
+        case .string(let text): return BrazeTime.date(text)?.seconds ?? Int64(text)
         case .null, .bool, .array, .object: return nil
         }
     }
