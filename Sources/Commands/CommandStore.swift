@@ -36,7 +36,7 @@ package enum StoreStatement: Sendable, Hashable {
     // Registration
     /// Inserts or updates an identity and its device. The newest registration owns its token within (app, vendor, platform, environment): an older identity on it
     /// becomes `replaced`, unless one of the two shares its device, and so does one of the same phone when asked. `identity` and `device` are used when there is none yet. → `.registered`
-    case register(
+    indirect case register(
         AppScope,
         key: VendorDeviceKey,
         DeviceRegistration,
@@ -91,7 +91,7 @@ package enum StoreStatement: Sendable, Hashable {
     /// Every active identity of each user, `limit` at most over all of them, the users in the given order. → `.resolvedUsers`
     case resolveUsers(AppScope, [UserID], limit: Int)
     /// Message, slices, suppressed deliveries, counters, events, idempotency, in that order. → `.accepted`
-    case accept(NewMessage)
+    indirect case accept(NewMessage)
     /// Steers what is not sent; with a row of the audit when somebody is named. → `.count`, 0 when that changed nothing
     case control(AppScope, MessageID, MessageControl, by: String?, at: Timestamp)
 
@@ -215,7 +215,7 @@ package enum StoreAnswer: Sendable, Hashable {
     case groups([GroupFacts])
     case membersChanged(MemberCounts?)
     case receipt(ReceiptReply)
-    case delivery(DeliverySnapshot?, platform: Platform?)
+    indirect case delivery(DeliverySnapshot?, platform: Platform?)
     case inbox([InboxEntry])
     case app(AppFacts?)
     case resolved([ResolvedTarget?])
@@ -237,7 +237,7 @@ package enum StoreAnswer: Sendable, Hashable {
     case members([GroupMember]?)
     case recipients([RecipientTarget])
     case number(String?)
-    case report(MessageReport?)
+    indirect case report(MessageReport?)
     case profiles([StoredProfile?])
     case tokens(Set<DeviceToken>)
     case usersPut(isRepeat: Bool)

@@ -15,12 +15,16 @@ struct BenchCalls: AsyncParsableCommand {
 
     @Option(help: "Seconds of each turn.") var seconds = 5
     @Option(help: "Turns of each call.") var pairs = 3
-    @Option(help: "Connections of wrk.") var connections = 128
+    @Option(help: "Connections of wrk.") var connections = 256
     @Option(help: "How many devices have got the message that receipts and reads are of.") var devices = 200_000
     @Option(help: "The core of the gateway and of the hello-world.") var gatewayCore = 0
     @Option(help: "The core of PostgreSQL and of wrk.") var otherCore = 1
     @Option(help: "The apns-accept-server program. Default: beside this program.") var peer: String?
     @Option(help: "The hello-server program. Default: beside this program.") var hello: String?
+    @Option(help: "The push-gateway program to measure, to compare two of them. Default: this one.") var gateway:
+        String?
+    @Option(help: "Measure only calls whose name begins like this ('received'); may repeat. Default: all.")
+    var only: [String] = []
     @Flag(help: "Print JSON.") var json = false
 
     func validate() throws {
@@ -35,12 +39,13 @@ struct BenchCalls: AsyncParsableCommand {
 
     func run() async throws {
         let hello = hello ?? Bench.program.deletingLastPathComponent().appendingPathComponent("hello-server").path
-        try await BenchStage.with(peer: peer ?? Bench.peer, nodes: 1, core: gatewayCore) { stage in
+        try await BenchStage.with(gateway: gateway, peer: peer ?? Bench.peer, nodes: 1, core: gatewayCore) { stage in
             let bench = CallsRun(
                 stage: stage,
                 seconds: seconds,
                 connections: connections,
                 devices: devices,
+                only: only,
                 gatewayCore: gatewayCore,
                 otherCore: otherCore
             )

@@ -107,12 +107,18 @@ struct BenchStage {
     ///
     /// - Throws: what the opening or `body` throws.
     static func with(
+        gateway program: String? = nil,
         peer: String?,
         nodes count: Int,
         core: Int? = nil,
         _ body: (BenchStage) async throws -> Void
     ) async throws {
-        let stage = try await open(gateway: Bench.program.path, peer: peer, nodes: count, core: core)
+        let stage = try await open(
+            gateway: program ?? Bench.program.path,
+            peer: peer,
+            nodes: count,
+            core: core
+        )
         // Who ends a bench ends what it has started.
         let children = stage.processes.map(\.processID)
         let watch = Task {

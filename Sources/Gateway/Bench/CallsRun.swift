@@ -20,6 +20,8 @@ struct CallsRun {
     let seconds: Int
     let connections: Int
     let devices: Int
+    /// Beginnings of names; empty: every call.
+    let only: [String]
     let gatewayCore: Int
     let otherCore: Int
 
@@ -63,7 +65,10 @@ struct CallsRun {
         }
         let number = try await sendToEveryone()
         try wrk.pinPostgres()
-        let calls = Self.calls(number: number, devices: devices)
+        let calls = Self.calls(number: number, devices: devices).filter { call in
+            only.isEmpty || only.contains { call.name.hasPrefix($0) }
+        }
+        guard !calls.isEmpty else { throw DemoFailure("no call begins like \(only.joined(separator: ", "))") }
         let hello = Call(name: "hello", path: "/hello", contentType: "text/plain", body: "%d", numbers: 1 << 30)
         var next = [Int](repeating: 1, count: calls.count)
         var turns = [[(WrkTurn, Double)]](repeating: [], count: calls.count)

@@ -74,7 +74,9 @@ extension NativeAPI {
     ) throws(Problem) -> Response {
         guard let seat = followers.take(call.tenant) else { throw .rateLimited(30) }
         let tenant = call.tenant
-        let follower = EventFollower(hangUp: call.hangUp, lines: lines) { (offset) async throws(StoreError) in
+        let channel = call.channel
+        let hangUp: @Sendable () -> Void = { channel?.close(promise: nil) }
+        let follower = EventFollower(hangUp: hangUp, lines: lines) { (offset) async throws(StoreError) in
             try await queries.events(in: tenant, after: offset, limit: EventFollower.pageSize, filter: filter)
         }
         return Response(

@@ -5,6 +5,7 @@ import Hummingbird
 import Logging
 import Metrics
 import Model
+import NIOCore
 import Postgres
 
 /// The native HTTP API under `/v1`: JSON, bearer keys, problem details for errors.
@@ -37,8 +38,8 @@ struct NativeAPI: Sendable {
         var remoteAddress: String?
         /// Path segments after `/v1`.
         var segments: [String]
-        /// Closes the connection.
-        var hangUp: @Sendable () -> Void
+        /// The call's connection; nil: of a test without one.
+        var channel: (any Channel)?
 
         var tenant: TenantID { grant.tenant }
         var actor: AuditActor { .key(grant.name) }
@@ -68,14 +69,14 @@ struct NativeAPI: Sendable {
     func respond(
         to request: Request,
         remoteAddress: String?,
-        hangUp: @escaping @Sendable () -> Void = {}
+        channel: (any Channel)? = nil
     ) async -> Response {
         let response: Response
         do {
             if request.uri.path == "/openapi.json" {
                 response = .json(OpenAPIDocument.json)
             } else {
-                response = try await route(authenticated(request, remoteAddress, hangUp))
+                response = try await route(authenticated(request, remoteAddress, channel))
             }
         } catch {
             response = error.response
@@ -95,7 +96,7 @@ struct NativeAPI: Sendable {
     private func authenticated(
         _ request: Request,
         _ remoteAddress: String?,
-        _ hangUp: @escaping @Sendable () -> Void
+        _ channel: (any Channel)?
     ) async throws(Problem) -> Call {
         guard let header = request.headers[.authorization], header.lowercased().hasPrefix("bearer ") else {
             throw .unauthorized
@@ -112,7 +113,7 @@ struct NativeAPI: Sendable {
             grant: grant,
             remoteAddress: remoteAddress,
             segments: segments,
-            hangUp: hangUp
+            channel: channel
         )
     }
 
@@ -172,7 +173,9 @@ struct NativeAPI: Sendable {
     ///
     /// - Throws: `Problem`.
     func body(_ call: Call) async throws(Problem) -> [UInt8] {
-        do { return try await BodyReader.read(call.request, limitBytes: Self.bodyLimitBytes) } catch .tooLarge {
+        do {
+            return try await BodyReader.read(call.request, on: call.channel, limitBytes: Self.bodyLimitBytes)
+        } catch .tooLarge {
             throw .tooLarge(Self.bodyLimitBytes)
         } catch { throw .tooSlow }
     }

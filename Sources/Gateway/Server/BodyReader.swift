@@ -17,41 +17,48 @@ enum BodyReader {
 
     private static let watch = BodyWatch()
 
+    /// The body, from the call's connection; nil: a test's, whose body is here already.
+    ///
     /// - Throws: `Failure`. Above the limit it stops reading at once.
-    static func read(_ request: Request, limitBytes: Int) async throws(Failure) -> [UInt8] {
+    static func read(
+        _ request: Request,
+        on channel: (any Channel)?,
+        limitBytes: Int
+    ) async throws(Failure) -> [UInt8] {
         if let stated = request.headers[.contentLength].flatMap({ Int($0) }), stated > limitBytes { throw .tooLarge }
-        let reading = Task { await collect(request.body, limitBytes) }
-        let ticket = watch.begins(reading, until: .now + timeLimit)
-        defer { watch.ended(ticket) }
-        return try await withTaskCancellationHandler {
-            await reading.value
-        } onCancel: {
-            reading.cancel()
-        }.get()
+        let ticket = channel.map { watch.begins($0, until: .now + timeLimit) }
+        defer { if let ticket { watch.ended(ticket) } }
+        do {
+            let buffer = try await request.body.collect(upTo: limitBytes)
+            // Cancelled, the sequence just ends: what is there then may be half a body.
+            if Task.isCancelled { throw Failure.broken }
+            return Array(buffer.readableBytesView)
+        } catch {
+            throw failure(error)
+        }
     }
 
-    private static func collect(_ body: RequestBody, _ limitBytes: Int) async -> Result<[UInt8], Failure> {
-        do {
-            let buffer = try await body.collect(upTo: limitBytes)
-            // Cancelled, the sequence just ends: what is there then may be half a body.
-            return Task.isCancelled ? .failure(.tooSlow) : .success(Array(buffer.readableBytesView))
-        } catch is NIOTooManyBytesError {
-            return .failure(.tooLarge)
-        } catch is CancellationError {
-            return .failure(.tooSlow)
-        } catch {
-            return .failure(Task.isCancelled ? .tooSlow : .broken)
+    private static func failure(_ error: any Error) -> Failure {
+        switch error {
+        case let failure as Failure: failure
+        case is NIOTooManyBytesError: .tooLarge
+        default: .broken
         }
     }
 }
 
-/// Ends the readings that take too long: one look per second over all of them, instead of a timer for each.
+/// Ends the readings that take too long: one look per second over all of them, instead of a timer or a task for each.
+///
+/// Into the connection of a late one goes an error, which ends what comes in there: the reader gets it and can still answer, then the connection is closed,
+/// however much its peer still has to say.
 private final class BodyWatch: Sendable {
     /// A reading may take so much longer than it should.
     private static let pause = Duration.seconds(1)
+    /// 3 s for the answer to leave.
+    private static let answerTime = TimeAmount.seconds(3)
 
     private struct Entry {
-        var reading: Task<Result<[UInt8], BodyReader.Failure>, Never>
+        var channel: any Channel
         var deadline: ContinuousClock.Instant
     }
 
@@ -64,13 +71,10 @@ private final class BodyWatch: Sendable {
 
     private let state = NIOLockedValueBox(State())
 
-    func begins(
-        _ reading: Task<Result<[UInt8], BodyReader.Failure>, Never>,
-        until deadline: ContinuousClock.Instant
-    ) -> UInt64 {
+    func begins(_ channel: any Channel, until deadline: ContinuousClock.Instant) -> UInt64 {
         let (ticket, starts) = state.withLockedValue { state in
             state.next += 1
-            state.entries[state.next] = Entry(reading: reading, deadline: deadline)
+            state.entries[state.next] = Entry(channel: channel, deadline: deadline)
             defer { state.isLooking = true }
             return (state.next, !state.isLooking)
         }
@@ -87,10 +91,13 @@ private final class BodyWatch: Sendable {
             let now = ContinuousClock.now
             let late = state.withLockedValue { state in
                 if state.entries.isEmpty { state.isLooking = false }
-                return state.isLooking ? state.entries.values.filter { $0.deadline <= now }.map(\.reading) : nil
+                return state.isLooking ? state.entries.values.filter { $0.deadline <= now }.map(\.channel) : nil
             }
             guard let late else { return }
-            for reading in late { reading.cancel() }
+            for channel in late {
+                channel.pipeline.fireErrorCaught(BodyReader.Failure.tooSlow)
+                channel.eventLoop.scheduleTask(in: Self.answerTime) { channel.close(promise: nil) }
+            }
         }
     }
 }

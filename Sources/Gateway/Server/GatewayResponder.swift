@@ -5,25 +5,36 @@ import Model
 import NIOCore
 
 /// The front door: native API, then vendors, then 404 as problem details.
-struct GatewayResponder: HTTPResponder {
+///
+/// A class, as `VendorEndpoint` is: a call that waits holds one reference, not copies of all that these are made of.
+final class GatewayResponder: HTTPResponder {
     typealias Context = CallContext
 
-    let mounts: VendorMounts
-    var pages: PageEndpoint?
-    let vendors: VendorEndpoint
-    let native: NativeAPI
+    private let mounts: VendorMounts
+    private let pages: PageEndpoint?
+    private let vendors: VendorEndpoint
+    private let native: NativeAPI
+
+    init(mounts: VendorMounts, pages: PageEndpoint? = nil, vendors: VendorEndpoint, native: NativeAPI) {
+        self.mounts = mounts
+        self.pages = pages
+        self.vendors = vendors
+        self.native = native
+    }
 
     func respond(to request: Request, context: CallContext) async throws -> Response {
         let path = request.uri.path
         if path == "/v1" || path.hasPrefix("/v1/") || path == "/openapi.json" {
-            let channel = context.channel
-            return await native.respond(to: request, remoteAddress: context.remoteAddress) {
-                channel.close(promise: nil)
-            }
+            return await native.respond(to: request, remoteAddress: context.remoteAddress, channel: context.channel)
         }
         if path.hasPrefix("/r/"), let pages { return await pages.respond(to: path, method: request.method) }
         if let match = mounts.match(path: path, method: request.method) {
-            let answer = await vendors.respond(to: request, match: match, remoteAddress: context.remoteAddress)
+            let answer = await vendors.respond(
+                to: request,
+                match: match,
+                remoteAddress: context.remoteAddress,
+                channel: context.channel
+            )
             return Response(answer)
         }
         return Problem.notFound("no such path").response

@@ -4,23 +4,58 @@ import HTTPTypes
 import HummingbirdCore
 import Logging
 import Model
+import NIOCore
 
 /// Carries one vendor call through: read, locate, prove, decode, command, encode. Knows no vendor.
-struct VendorEndpoint: Sendable {
-    let directory: any CallDirectory
-    let handler: CommandHandler
-    let handOver: @Sendable ([SliceLease]) -> Void
-    let limiter: RateLimiter
-    let identifiers: any IdentifierSource
-    let logger: Logger
-    /// Nil: nothing is ever captured.
-    var recorder: CaptureRecorder?
+final class VendorEndpoint: Sendable {
+    private let directory: any CallDirectory
+    private let handler: CommandHandler
+    private let handOver: @Sendable ([SliceLease]) -> Void
+    private let limiter: RateLimiter
+    private let identifiers: any IdentifierSource
+    private let logger: Logger
+    private let recorder: CaptureRecorder?
     private let counts = VendorCallCounts()
 
+    /// Without a recorder nothing is ever captured.
+    init(
+        directory: any CallDirectory,
+        handler: CommandHandler,
+        handOver: @escaping @Sendable ([SliceLease]) -> Void,
+        limiter: RateLimiter,
+        identifiers: any IdentifierSource,
+        logger: Logger,
+        recorder: CaptureRecorder? = nil
+    ) {
+        self.directory = directory
+        self.handler = handler
+        self.handOver = handOver
+        self.limiter = limiter
+        self.identifiers = identifiers
+        self.logger = logger
+        self.recorder = recorder
+    }
+
     /// The answer to `request`, always in the vendor's own shape.
-    func respond(to request: Request, match: VendorMounts.Match, remoteAddress: String?) async -> VendorResponse {
+    func respond(
+        to request: Request,
+        match: VendorMounts.Match,
+        remoteAddress: String?,
+        channel: (any Channel)?
+    ) async -> VendorResponse {
         let started = ContinuousClock.now
-        var call = VendorRequest(
+        var call = begun(request, match, remoteAddress)
+        var witness = CallWitness()
+        let response = await answer(&call, request, match, channel, &witness)
+        ended(call, response, witness, match, started)
+        return response
+    }
+
+    // As in `CommandHandler`: these are no parts of the functions that wait.
+
+    @inline(never)
+    private func begun(_ request: Request, _ match: VendorMounts.Match, _ remoteAddress: String?) -> VendorRequest {
+        VendorRequest(
             route: match.route.name,
             method: request.method,
             path: request.uri.path,
@@ -29,8 +64,16 @@ struct VendorEndpoint: Sendable {
             remoteAddress: remoteAddress,
             receivedAt: handler.now
         )
-        var witness = CallWitness()
-        let response = await answer(&call, request, match, &witness)
+    }
+
+    @inline(never)
+    private func ended(
+        _ call: VendorRequest,
+        _ response: VendorResponse,
+        _ witness: CallWitness,
+        _ match: VendorMounts.Match,
+        _ started: ContinuousClock.Instant
+    ) {
         recorder?.offer(call, response, witness, vendor: match.adapter.vendor)
         counts.count(match.adapter.vendor, match.route.name, response.status)
         let elapsed = ContinuousClock.now - started
@@ -41,7 +84,6 @@ struct VendorEndpoint: Sendable {
                 LogKey.status: "\(response.status)", LogKey.milliseconds: "\(elapsed.milliseconds)",
             ]
         )
-        return response
     }
 
     private static let hostField = HTTPField.Name("host")
@@ -59,40 +101,40 @@ struct VendorEndpoint: Sendable {
         _ call: inout VendorRequest,
         _ request: Request,
         _ match: VendorMounts.Match,
+        _ channel: (any Channel)?,
         _ witness: inout CallWitness
     ) async -> VendorResponse {
         let adapter = match.adapter
-        func refused(_ code: AdapterError.Code) -> VendorResponse {
-            witness.refused(AdapterError(code))
-            return adapter.refuse(AdapterError(code), for: call, settings: .unbound)
-        }
-        guard match.methodFits else { return refused(.methodNotAllowed) }
+        guard match.methodFits else { return refused(.methodNotAllowed, call, adapter, &witness) }
         guard limiter.admits(call.remoteAddress) else {
             witness.isKept = false
-            return refused(.tooManyRequests)
+            return refused(.tooManyRequests, call, adapter, &witness)
         }
         do {
-            call.body = try await BodyReader.read(request, limitBytes: match.route.bodyLimitBytes)
-        } catch .tooLarge {
-            return refused(.tooLarge)
+            call.body = try await BodyReader.read(request, on: channel, limitBytes: match.route.bodyLimitBytes)
         } catch {
-            return refused(.timedOut)
+            return refused(error == .tooLarge ? .tooLarge : .timedOut, call, adapter, &witness)
         }
-        if BodyInflater.isNeeded(call.headers) {
-            do {
-                call.body = try BodyInflater.inflated(
-                    call.body,
-                    coding: call.headers[.contentEncoding] ?? "",
-                    limitBytes: match.route.bodyLimitBytes
-                )
-            } catch .tooLarge {
-                return refused(.tooLarge)
-            } catch {
-                return refused(.unreadable)
-            }
-            call.headers[.contentEncoding] = nil
+        if BodyInflater.isNeeded(call.headers), let code = inflate(&call, limitBytes: match.route.bodyLimitBytes) {
+            return refused(code, call, adapter, &witness)
         }
         return await carryOut(call, adapter, &witness)
+    }
+
+    /// Why the body cannot be read; nil: it is as its sender wrote it now.
+    @inline(never)
+    private func inflate(_ call: inout VendorRequest, limitBytes: Int) -> AdapterError.Code? {
+        do {
+            call.body = try BodyInflater.inflated(
+                call.body,
+                coding: call.headers[.contentEncoding] ?? "",
+                limitBytes: limitBytes
+            )
+        } catch {
+            return error == .tooLarge ? .tooLarge : .unreadable
+        }
+        call.headers[.contentEncoding] = nil
+        return nil
     }
 
     /// Everything after the body is read: pure but for the store. Fuzzed as it is.
@@ -107,26 +149,30 @@ struct VendorEndpoint: Sendable {
         _ witness: inout CallWitness
     ) async -> VendorResponse {
         var settings = BindingSettings.unbound
-        func answered(_ replies: [Reply]) -> VendorResponse {
-            witness.answered(replies)
-            return adapter.encode(replies, for: call, settings: settings)
-        }
         do throws(AdapterError) {
             let (key, proof) = try adapter.locate(call)
             let binding: BoundCall?
             let isProven: Bool
             do throws(StoreError) {
-                binding = try await directory.binding(key)
-                isProven = try await proves(proof, binding)
+                if let remembered = directory.remembered(key) {
+                    binding = remembered
+                } else {
+                    binding = try await directory.binding(key)
+                }
+                if case .bearer(let secret) = proof {
+                    isProven = try await proves(secret, binding)
+                } else {
+                    isProven = Self.isLeftToTheAdapter(proof)
+                }
             } catch {
                 note(call, adapter, "\(error)")
-                return answered([.refused(.unavailable(retryAfter: .seconds(5)))])
+                return refused(.unavailable(retryAfter: .seconds(5)), call, adapter, &witness)
             }
-            guard let binding else { return answered([.refused(.unknownBinding)]) }
+            guard let binding else { return refused(.unknownBinding, call, adapter, &witness) }
             settings = binding.settings
             witness.owner = CallWitness.Owner(tenant: binding.tenant, app: binding.app)
             guard isProven else { throw AdapterError(.unauthorized) }
-            let commands = try adapter.decode(call, settings: settings).map { withBodyHash($0, call.body) }
+            let commands = withBodyHash(try adapter.decode(call, settings: settings), call.body)
             let scope = CallScope(
                 tenant: binding.tenant,
                 app: binding.app,
@@ -138,9 +184,10 @@ struct VendorEndpoint: Sendable {
             for _ in 0..<Self.sequelLimit {
                 let sequel = try adapter.sequel(to: replies, of: call, settings: settings)
                 if sequel.isEmpty { break }
-                replies = await perform(sequel.map { withBodyHash($0, call.body) }, in: scope)
+                replies = await perform(withBodyHash(sequel, call.body), in: scope)
             }
-            return answered(replies)
+            witness.answered(replies)
+            return adapter.encode(replies, for: call, settings: settings)
         } catch {
             note(call, adapter, "\(error)")
             witness.refused(error)
@@ -160,29 +207,58 @@ struct VendorEndpoint: Sendable {
     /// The scope that a key must have for a vendor's call: those that show one are sends.
     private static let provenScope = "send"
 
-    /// Whether a call may speak for the tenant of its binding.
+    /// Whether one of our keys may speak for the tenant of a call's binding.
     ///
     /// - Throws: `StoreError` when it cannot be known now.
-    private func proves(_ proof: Proof, _ binding: BoundCall?) async throws(StoreError) -> Bool {
+    private func proves(_ secret: String, _ binding: BoundCall?) async throws(StoreError) -> Bool {
+        guard let grant = try await directory.apiKey(secret), grant.tenant == binding?.tenant else { return false }
+        return !grant.scopes.isDisjoint(with: [Self.provenScope, "admin"])
+    }
+
+    /// A key that the dialect issues itself is judged by its adapter, which has the binding's secret.
+    private static func isLeftToTheAdapter(_ proof: Proof) -> Bool {
         switch proof {
-        // A key that the dialect issues itself is judged by its adapter, which has the binding's secret.
-        case .none, .authorizationKey, .sharedAccessSignature: return true
-        case .bearer(let secret):
-            guard let grant = try await directory.apiKey(secret), grant.tenant == binding?.tenant else { return false }
-            return !grant.scopes.isDisjoint(with: [Self.provenScope, "admin"])
-        // No adapter shows these yet.
-        case .basic, .jwt: return false
+        case .none, .authorizationKey, .sharedAccessSignature: true
+        // No adapter shows the last two yet.
+        case .bearer, .basic, .jwt: false
         }
     }
 
-    private func withBodyHash(_ command: Command, _ body: [UInt8]) -> Command {
-        guard case .submission(.submit(var submission)) = command, submission.idempotencyKey != nil else {
-            return command
-        }
-        submission.bodyHash = identifiers.sha256(body)
-        return .submission(.submit(submission))
+    @inline(never)
+    private func refused(
+        _ code: AdapterError.Code,
+        _ call: VendorRequest,
+        _ adapter: any VendorAdapter,
+        _ witness: inout CallWitness
+    ) -> VendorResponse {
+        witness.refused(AdapterError(code))
+        return adapter.refuse(AdapterError(code), for: call, settings: .unbound)
     }
 
+    @inline(never)
+    private func refused(
+        _ refusal: Refusal,
+        _ call: VendorRequest,
+        _ adapter: any VendorAdapter,
+        _ witness: inout CallWitness
+    ) -> VendorResponse {
+        let replies = [Reply.refused(refusal)]
+        witness.answered(replies)
+        return adapter.encode(replies, for: call, settings: .unbound)
+    }
+
+    @inline(never)
+    private func withBodyHash(_ commands: [Command], _ body: [UInt8]) -> [Command] {
+        commands.map { command in
+            guard case .submission(.submit(var submission)) = command, submission.idempotencyKey != nil else {
+                return command
+            }
+            submission.bodyHash = identifiers.sha256(body)
+            return .submission(.submit(submission))
+        }
+    }
+
+    @inline(never)
     private func note(_ call: VendorRequest, _ adapter: any VendorAdapter, _ reason: String) {
         logger.info(
             "vendor call refused",
@@ -203,6 +279,8 @@ struct BoundCall: Sendable, Hashable {
 
 /// Looks up bindings and API keys. Filled by PostgreSQL's resolvers behind a short-lived cache.
 protocol CallDirectory: Sendable {
+    /// What is remembered of a binding, an unknown one as `.some(nil)`; nil: it has to be looked up.
+    func remembered(_ key: BindingKey) -> BoundCall??
     /// - Throws: `StoreError` when it cannot be known now.
     func binding(_ key: BindingKey) async throws(StoreError) -> BoundCall?
     /// - Throws: `StoreError` when it cannot be known now.

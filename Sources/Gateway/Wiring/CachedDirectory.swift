@@ -50,6 +50,12 @@ final class CachedDirectory: CallDirectory, Sendable {
         }
     }
 
+    func remembered(_ key: BindingKey) -> BoundCall?? {
+        guard let known = state.withLockedValue({ $0.bindings[key] }), .now - known.readAt < Self.lifetime
+        else { return nil }
+        return .some(known.value)
+    }
+
     func binding(_ key: BindingKey) async throws(StoreError) -> BoundCall? {
         let now = ContinuousClock.now
         let (known, generation) = state.withLockedValue { ($0.bindings[key], $0.generation) }

@@ -1,6 +1,8 @@
 /// What the gateway is asked to do, by capability. An adapter uses the capabilities its vendor has.
+///
+/// What is large lies behind `indirect`: a waiting call keeps room for each command and reply that it may hold.
 package enum Command: Sendable, Hashable {
-    case registration(RegistrationCommand)
+    indirect case registration(RegistrationCommand)
     case preference(PreferenceCommand)
     case receipt(ReceiptCommand)
     case inbox(InboxCommand)

@@ -18,11 +18,11 @@ package enum InboxCommand: Sendable, Hashable {
 
 /// What came of an inbox command.
 package enum InboxReply: Sendable, Hashable {
-    case deliveryInfo(DeliverySnapshot, platform: Platform?)
+    indirect case deliveryInfo(DeliverySnapshot, platform: Platform?)
     /// Empty when the app only went to the background.
     case undelivered([InboxEntry])
     case history([InboxEntry])
-    case message(InboxEntry)
+    indirect case message(InboxEntry)
     /// `remaining` is how many the device has still not received, counted up to `HistoryPage.remainingLimit`.
     case polled([InboxEntry], remaining: Int)
     /// 0 to `HistoryPage.lookLimit`.

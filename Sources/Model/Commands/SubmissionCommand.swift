@@ -1,6 +1,6 @@
 /// Sending, and what belongs to it.
 package enum SubmissionCommand: Sendable, Hashable {
-    case submit(Submission)
+    indirect case submit(Submission)
     case control(MessageControl, message: String)
     /// What became of a message of the caller's dialect.
     case report(message: MessageID)
@@ -165,7 +165,7 @@ package enum SubmissionReply: Sendable, Hashable {
     case controlled(Bool)
     /// Committed, where the call's dialect numbers messages or unknown addressees are omitted.
     case addressed(AddressedSubmission)
-    case report(MessageReport)
+    indirect case report(MessageReport)
     case campaign(CampaignReply)
 }
 

@@ -20,21 +20,34 @@ extension PostgresPool {
         guard transaction.then == nil, configuration.sharesFlush else {
             return try await run(transaction, timeout: timeout)
         }
-        let now = ContinuousClock.now
-        let deadline = now + (timeout ?? configuration.batchTimeout)
+        let deadline = ContinuousClock.now + (timeout ?? configuration.batchTimeout)
         let result = await withCheckedContinuation { continuation in
-            let passenger = Passenger(transaction: transaction, deadline: deadline, continuation: continuation)
-            if let action = gathering.withLockedValue({ $0.arrived(passenger, now: now) }) {
-                perform(action)
-            } else {
-                continuation.resume(returning: .failure(PostgresError(.overloaded, reason: "too many gathered calls")))
-            }
+            board(Passenger(transaction: transaction, deadline: deadline, continuation: continuation))
         }
         // What the server undid for others' sake is repeated where it is alone, with the pool's patience.
-        guard case .failure(let error) = result, error.wasRolledBackForOthers, ContinuousClock.now < deadline else {
-            return try result.get()
+        if Self.isWorthRepeating(result, until: deadline) {
+            return try await run(transaction, timeout: deadline - .now)
         }
-        return try await run(transaction, timeout: deadline - .now)
+        return try result.get()
+    }
+
+    @inline(never)
+    private func board(_ passenger: Passenger) {
+        if let action = gathering.withLockedValue({ $0.arrived(passenger, now: .now) }) {
+            perform(action)
+        } else {
+            let error = PostgresError(.overloaded, reason: "too many gathered calls")
+            passenger.continuation.resume(returning: .failure(error))
+        }
+    }
+
+    @inline(never)
+    private static func isWorthRepeating(
+        _ result: Result<[ResultSet], PostgresError>,
+        until deadline: ContinuousClock.Instant
+    ) -> Bool {
+        guard case .failure(let error) = result else { return false }
+        return error.wasRolledBackForOthers && ContinuousClock.now < deadline
     }
 
     private func perform(_ action: GatherMachine<Passenger>.Action) {

@@ -35,7 +35,7 @@ enum RawHTTP {
 
 /// A client that sends its body a byte at a time.
 enum SlowClient {
-    /// What the server said before it closed, or an empty string; returns at the latest after `limit`.
+    /// What the server said. Returns when it takes no more bytes, at the latest after `limit`.
     static func drip(
         host: String,
         port: Int,
@@ -70,9 +70,9 @@ enum SlowClient {
                     }
                     return nil
                 }
-                defer { group.cancelAll() }
-                for await result in group { if let result { return result } }
-                return ""
+                var text = ""
+                for await result in group { text += result ?? "" }
+                return text
             }
         }
     }

@@ -19,26 +19,37 @@ package struct PostgresCommandStore: CommandStore {
         in tenant: TenantID
     ) async throws(StoreError) -> [StoreAnswer] {
         guard !statements.isEmpty else { return [] }
-        let questions = statements.map { question($0, tenant) }
-        return try await asStore { () throws(PostgresError) in
-            var transaction = Transaction(
-                tenant: tenant.rawValue,
-                questions.map(\.statement),
-                flushes: statements.contains(where: \.writes)
-            )
-            transaction.folds = questions.compactMap(\.fold)
-            let results =
-                if statements.gather {
-                    try await call.run(gathered: transaction)
-                } else {
-                    try await call.run(transaction)
-                }
-            var answers: [StoreAnswer] = []
-            for (index, question) in questions.enumerated() {
-                answers.append(try question.read(try results.result(index)))
-            }
-            return answers
+        let (questions, transaction) = asked(statements, tenant)
+        do throws(PostgresError) {
+            if statements.gather { return try answers(questions, try await call.run(gathered: transaction)) }
+            return try answers(questions, try await call.run(transaction))
+        } catch {
+            throw StoreError(error)
         }
+    }
+
+    // No parts of the function that waits: what they compute with would lie in every waiting call's memory.
+
+    @inline(never)
+    private func asked(_ statements: [StoreStatement], _ tenant: TenantID) -> ([StoreQuestion], Transaction) {
+        let questions = statements.map { question($0, tenant) }
+        var transaction = Transaction(
+            tenant: tenant.rawValue,
+            questions.map(\.statement),
+            flushes: statements.contains(where: \.writes)
+        )
+        transaction.folds = questions.compactMap(\.fold)
+        return (questions, transaction)
+    }
+
+    @inline(never)
+    private func answers(_ questions: [StoreQuestion], _ results: [ResultSet]) throws(PostgresError) -> [StoreAnswer] {
+        var answers: [StoreAnswer] = []
+        answers.reserveCapacity(questions.count)
+        for (index, question) in questions.enumerated() {
+            answers.append(try question.read(try results.result(index)))
+        }
+        return answers
     }
 
     package func run(
