@@ -160,7 +160,14 @@ package struct CommandHandler: Sendable {
 
     private func run(_ statements: [StoreStatement], in tenant: TenantID) async throws(StoreError) -> [StoreAnswer] {
         guard !statements.isEmpty else { return [] }
-        return try await repeatingConflicts { () async throws(StoreError) in try await store.run(statements, in: tenant)
+        do throws(StoreError) {
+            return try await store.run(statements, in: tenant)
+        } catch {
+            guard error.code == .conflict else { throw error }
+            return try await repeatingConflicts(times: CommandLimits.conflictRetries - 1) {
+                () async throws(StoreError) in
+                try await store.run(statements, in: tenant)
+            }
         }
     }
 

@@ -41,18 +41,25 @@ struct VendorMounts: Sendable {
     }
 
     func match(path: String, method: HTTPRequest.Method) -> Match? {
+        // Most callers spell it so; who does not is looked up again.
+        if let match = documented(path, method) { return match }
         let path = Self.canonical(path)
+        if let match = documented(path, method) { return match }
+        let below = prefixes.first { path == $0.path || path.hasPrefix($0.path + "/") }?.entry
+        let lowered = path.lowercased()
+        let named = below ?? suffixes.first(where: { lowered.hasSuffix($0.ending) })?.entry
+        guard let entry = named ?? second(of: lowered) else { return nil }
+        return Match(adapter: entry.adapter, route: entry.route, methodFits: true)
+    }
+
+    private func documented(_ path: String, _ method: HTTPRequest.Method) -> Match? {
         if let entries = exact[path] {
             if let fitting = entries.first(where: { $0.route.method == nil || $0.route.method == method }) {
                 return Match(adapter: fitting.adapter, route: fitting.route, methodFits: true)
             }
             if let other = entries.first { return Match(adapter: other.adapter, route: other.route, methodFits: false) }
         }
-        let below = prefixes.first { path == $0.path || path.hasPrefix($0.path + "/") }?.entry
-        let lowered = path.lowercased()
-        let named = below ?? suffixes.first(where: { lowered.hasSuffix($0.ending) })?.entry
-        guard let entry = named ?? second(of: lowered) else { return nil }
-        return Match(adapter: entry.adapter, route: entry.route, methodFits: true)
+        return nil
     }
 
     private func second(of path: String) -> Entry? {

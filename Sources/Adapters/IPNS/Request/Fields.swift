@@ -41,6 +41,9 @@ package struct Fields: Sendable {
         return known
     }()
 
+    /// As the contract spells them, which most callers do.
+    private static let spelled = Dictionary(Key.allCases.map { ($0.rawValue, $0) }) { first, _ in first }
+
     /// Which field names the operation (contract §2.3).
     private static let operationNames: Set<String> = ["cmd", "command", "method", "reqcmd"]
 
@@ -76,18 +79,26 @@ package struct Fields: Sendable {
 
     private mutating func take(_ object: JSONObject, _ names: [String: Key]) {
         for (name, value) in object.pairs {
+            if names.isEmpty, let key = Self.spelled[name] {
+                put(key, value)
+                continue
+            }
             let name = Self.folded(name)
             if let key = names[name] ?? Self.known[name] {
-                if let place = entries.firstIndex(where: { $0.key == key }) {
-                    entries[place].value = value
-                } else {
-                    entries.append((key, value))
-                }
+                put(key, value)
             } else if Self.operationNames.contains(name) {
                 operationName = value.string
             } else {
                 hasStrangers = true
             }
+        }
+    }
+
+    private mutating func put(_ key: Key, _ value: JSON) {
+        if let place = entries.firstIndex(where: { $0.key == key }) {
+            entries[place].value = value
+        } else {
+            entries.append((key, value))
         }
     }
 

@@ -12,8 +12,17 @@ struct IPNSResponse {
         for reply in replies {
             if case .refused(let refusal) = reply { return Self.failure(IPNSError(refusal)) }
         }
-        return body(replies).map { Self.json(.object($0)) } ?? Self.failure(IPNSError(.unavailable(retryAfter: nil)))
+        switch (operation, replies.first) {
+        case (.recvReport, .receipt), (.readReport, .receipt), (.updateConfig, .preference(.preferencesSet)):
+            return Self.done
+        default:
+            return body(replies).map { Self.json(.object($0)) }
+                ?? Self.failure(IPNSError(.unavailable(retryAfter: nil)))
+        }
     }
+
+    /// The answer to what has no more to tell: always the same bytes, and to the calls that apps make most.
+    private static let done = json(.object(success([])))
 
     static func failure(_ error: IPNSError) -> VendorResponse {
         json(.object(head(error.code, error.text)), status: error.status)
@@ -27,8 +36,6 @@ struct IPNSResponse {
             return Self.success([
                 ("DEVICE_ID", .string(device.key.rawValue)), ("PUSH_YN", Self.flag(preferences.acceptsPush)),
             ])
-        case (.recvReport, .receipt), (.readReport, .receipt), (.updateConfig, .preference(.preferencesSet)):
-            return Self.success([])
         case (.getConfig, .preference(.preferences(let preferences))): return Self.config(preferences)
         case (.getMsgs, .inbox(.history(let entries))):
             return Self.success([("COUNT", .int(entries.count)), ("LIST", .array(entries.map(Self.item)))])
