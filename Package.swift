@@ -260,8 +260,8 @@ var parts: [Part] = [
     .tests(
         "WebhooksTests",
         [
-            .ours("Webhooks"), .ours("Commands"), .ours("DeliveryEngine"), .ours("Model"), .ours("TestKit"), crypto,
-            lifecycle, locks, log, nioCore, nioPosix, nioHTTP1, httpClient,
+            .ours("Webhooks"), .ours("Model"), .ours("TestKit"), crypto, lifecycle, locks, log, nioCore, nioPosix,
+            nioHTTP1, httpClient,
         ]
     ),
     .tests(
