@@ -253,8 +253,8 @@ var parts: [Part] = [
     .tests(
         "DeliveryEngineTests",
         [
-            .ours("Commands"), .ours("DeliveryEngine"), .ours("Model"), .ours("TestKit"), .ours("Routing"), lifecycle,
-            locks, log,
+            .ours("Commands"), .ours("DatabaseSupport"), .ours("DeliveryEngine"), .ours("Model"), .ours("TestKit"),
+            .ours("Routing"), lifecycle, locks, log,
         ]
     ),
     .tests(
