@@ -1,6 +1,6 @@
 import Model
 
-/// The object `apple_push`, and the payload that it becomes (contract §6).
+/// The object `apple_push`, and the payload made from it: docs/contracts/braze.md#6
 struct ApplePush {
     /// The payload without the reference that each target has of its own.
     private(set) var document = JSONObject()
@@ -132,7 +132,7 @@ struct ApplePush {
         document["ab_use_webview"] = .bool(try flag("use_webview") ?? true)
     }
 
-    /// The caller's own keys, beside ours: `aps` and `ab` are not his (contract §6.1). Assumed: neither are those of a link.
+    /// The caller's own keys, in addition to ours. `aps` and `ab` are reserved (docs/contracts/braze.md#6.1). Assumed: so are the keys of a link.
     private mutating func addExtra() throws(AdapterError) {
         guard let value = push["extra"], value != .null else { return }
         guard let extra = value.object else { throw AdapterError(.invalid, field: BrazeText.extra) }
@@ -155,7 +155,7 @@ struct ApplePush {
         }
         if let priority = push["apns_priority"], priority != .null {
             guard let number = priority.int, (1...10).contains(number) else { throw BrazeText.fault("apns_priority") }
-            // APNs knows these; what lies between is rounded to the nearer one (contract §6.1).
+            // APNs accepts these values only; others are rounded to the nearest one (docs/contracts/braze.md#6.1).
             data[BrazePayload.priorityKey] = number > 5 ? 10 : 5
         }
         if let variation = try text("message_variation_id") {

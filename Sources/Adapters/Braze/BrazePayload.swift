@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Model
 
-/// A push of this dialect: Apple's keys, the caller's, and `ab`, by which the vendor's SDK knows it (contract §6).
+/// A push of this vendor: Apple's keys, the caller's, and `ab`, by which the vendor's SDK recognises it (docs/contracts/braze.md#6).
 struct BrazePayload {
     private let notification: Notification
     private let target: TargetFacts
@@ -25,7 +25,7 @@ struct BrazePayload {
         JSONWriter.bytes(.object(referenced(document, String(repeating: "c", count: 43)))).count
     }
 
-    /// Message and target, 32 bytes, so that an open finds its delivery without another index (contract, Decisions): 43 characters of base64url.
+    /// Message and target, 32 bytes or 43 characters of base64url, so that an open finds its delivery without another index (docs/contracts/braze.md#3.3).
     static func reference(_ message: MessageID, _ target: TargetID) -> String {
         Data(message.rawValue.bytes + target.rawValue.bytes).base64EncodedString()
             .replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")

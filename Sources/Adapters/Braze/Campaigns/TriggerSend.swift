@@ -1,6 +1,6 @@
 import Model
 
-/// `POST /campaigns/trigger/send` and its schedule: a stored campaign to users, each with properties of his own (contract §5.6).
+/// `POST /campaigns/trigger/send` and its schedule: sends a stored campaign to users, each with individual properties (docs/contracts/braze.md#5.6).
 struct TriggerSend {
     private let body: JSONObject
     private let now: Timestamp

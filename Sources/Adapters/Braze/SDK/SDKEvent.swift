@@ -1,6 +1,6 @@
 import Model
 
-/// One element of `events` (contract §3.3).
+/// One element of `events` (docs/contracts/braze.md#3.3).
 struct SDKEvent {
     let name: String
     let data: JSONObject

@@ -1,6 +1,6 @@
 import Model
 
-/// How `/users/export/ids` shows users (contract §5.4).
+/// The format of users in `/users/export/ids` (docs/contracts/braze.md#5.4).
 struct UserExport {
     /// Nil: every field.
     private let fields: Set<String>?

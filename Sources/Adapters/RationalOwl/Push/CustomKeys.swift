@@ -1,6 +1,7 @@
 import Model
 
-/// The keys that a RationalOwl app reads beside `aps`, contract §6.1. Every value is a string: the apps cast to it, and one of them by force.
+/// The keys that a RationalOwl app reads in addition to `aps` (docs/contracts/rationalowl.md#6.1). All values are strings: the apps cast to it, and one of them
+/// crashes otherwise.
 struct CustomKeys {
     let object: JSONObject
 

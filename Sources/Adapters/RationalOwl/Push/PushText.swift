@@ -1,9 +1,9 @@
 /// The two texts of a push, each of which goes out three times, and how they shrink. A pure value.
 ///
 /// The extension of the app replaces `alert` by `title` and `body`, and `notiTitle`, `notiBody` are read by one generation's extension only, so that
-/// their cutting loses nothing where the extension runs (contract §6.2).
+/// cutting them loses nothing if the extension runs (docs/contracts/rationalowl.md#6.2).
 struct PushText: Equatable {
-    /// What may be cut, in this order (contract, Decisions).
+    /// The texts that may be shortened, in this order (docs/contracts/rationalowl.md#6.2).
     enum Cut: String, CaseIterable {
         case alertBody, notiBody, titleCopies
     }
@@ -24,7 +24,7 @@ struct PushText: Equatable {
         self.body = body
         alertTitle = self.title
         notiTitle = self.title
-        // Without a body in the alert the extension is not called (contract §6.2).
+        // The extension runs only if the alert has a body (docs/contracts/rationalowl.md#6.2).
         alertBody = body.isEmpty ? self.title : body
         notiBody = body
         if self.title != title { reduced.append("title") }

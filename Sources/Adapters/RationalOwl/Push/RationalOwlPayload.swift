@@ -2,8 +2,8 @@ import Model
 
 /// One message as a RationalOwl app expects to receive it.
 ///
-/// No public document shows what the vendor's server sends to Apple: `aps` is derived from what the sample apps must see (contract §6). The bytes depend
-/// on the message, the platform and the settings, not on the target, so that a sender may encode once for many.
+/// No public document shows the vendor's payload: `aps` is derived from what the sample apps need (docs/contracts/rationalowl.md#6). The bytes depend on the
+/// message, the platform and the settings, not on the target, so a sender may encode once for many targets.
 struct RationalOwlPayload {
     private let notification: Notification
     private let platform: Platform
@@ -23,7 +23,7 @@ struct RationalOwlPayload {
         return content.isSilent ? try silent() : try alert()
     }
 
-    // MARK: Alert, contract §6.2
+    // MARK: Alert (docs/contracts/rationalowl.md#6.2)
 
     private func alert() throws(AdapterError) -> PushPayload {
         let title = content.title ?? ""
@@ -34,7 +34,7 @@ struct RationalOwlPayload {
             bytes: bytes,
             type: .alert,
             priority: 10,
-            // The app looks a message up by its request's identifier, which is this: a caller's own wish loses (contract, Decisions).
+            // The app looks a message up by the notification's identifier, so a collapse id of the caller is ignored (docs/contracts/rationalowl.md#6.2).
             collapseID: notification.message.description,
             reduced: text.reduced
         )
@@ -53,7 +53,7 @@ struct RationalOwlPayload {
 
     private func write(_ text: PushText) -> [UInt8] {
         let custom = CustomKeys(notification, title: text.title, body: text.body).object
-        // Android gets data messages only; FCM's own envelope is the transport's (contract §6.5).
+        // Android gets data messages only; the transport adds FCM's envelope (docs/contracts/rationalowl.md#6.5).
         guard platform == .ios else { return JSONWriter.bytes(.object(custom)) }
         var root = JSONObject([("aps", aps(text))])
         for (key, value) in custom.pairs { root[key] = value }
@@ -64,7 +64,7 @@ struct RationalOwlPayload {
         return JSONWriter.bytes(.object(root))
     }
 
-    /// No `content-available`: the apps of the vendor document would then acknowledge twice (contract §6.2).
+    /// No `content-available`: the G1 apps would then acknowledge twice (docs/contracts/rationalowl.md#6.2).
     private func aps(_ text: PushText) -> JSON {
         var alert = JSONObject()
         if !text.alertTitle.isEmpty { alert["title"] = .string(text.alertTitle) }
@@ -75,7 +75,7 @@ struct RationalOwlPayload {
             ("sound", .string(content.sound ?? "default")),
             ("mutable-content", 1),
         ])
-        // Assumed: no badge unless the message names one; what the vendor does is unknown (contract §6.2).
+        // Assumed: a badge only if the message names one; the vendor's behaviour is unknown (docs/contracts/rationalowl.md#6.2).
         aps["badge"] = content.badge.map { .int($0) }
         aps["category"] = content.category.map { .string($0) }
         aps["thread-id"] = content.threadID.map { .string($0) }
@@ -83,7 +83,7 @@ struct RationalOwlPayload {
         return .object(aps)
     }
 
-    // MARK: Silent, contract §6.3
+    // MARK: Silent (docs/contracts/rationalowl.md#6.3)
 
     private func silent() throws(AdapterError) -> PushPayload {
         var root = JSONObject()

@@ -1,6 +1,6 @@
 import Model
 
-/// The calls that stand where the vendor's closed device channel stood. They are ours, contract §7.4.
+/// The gateway's own calls, which replace the vendor's closed device channel (docs/contracts/rationalowl.md#7.4).
 extension RationalOwlRequest {
     /// `device/register`. No key: the gateway gives one out, or the one it gave this token before.
     func shimRegistration() throws(AdapterError) -> DeviceRegistration {

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Model
 
-/// One message as an app of this vendor expects to receive it, by the version it was built for. Source: contract §1.10.1, and its Decisions.
+/// One message in the format that an app of this vendor expects, by the version it was built for. Source: docs/contracts/upmc.md#1.10.1.
 struct UPMCPayload {
     private let notification: Notification
     private let target: TargetFacts
@@ -103,7 +103,7 @@ struct UPMCPayload {
         }
     }
 
-    /// As text, for readers that parse it themselves (contract §1.10.2).
+    /// As JSON text, for clients that parse it themselves (docs/contracts/upmc.md#1.10.2).
     private var alertText: String {
         guard let title else { return body }
         return JSONWriter.text(.pairs(["title": .string(title), "body": .string(body)]))

@@ -1,6 +1,6 @@
 import Model
 
-/// Sends, contract §1.9 and §1.8.13.
+/// Sends: docs/contracts/upmc.md#1.9, docs/contracts/upmc.md#1.8.13.
 extension UPMCRequest {
     func submission() throws(AdapterError) -> Submission {
         let (audience, variables) = try audience()
@@ -123,7 +123,7 @@ extension UPMCRequest {
         }
         content.page = nil
         guard !extra.isEmpty, settings.publicURL != nil else { throw AdapterError(.tooLarge, field: "EXT") }
-        // The apps decode escapes in what they fetch (contract §1.10.1).
+        // The apps percent-decode the page that they fetch (docs/contracts/upmc.md#1.10.1).
         return PageDraft(name: name, body: PercentCoding.encode(extra))
     }
 }
