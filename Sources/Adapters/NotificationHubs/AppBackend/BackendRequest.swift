@@ -1,7 +1,7 @@
 import HTTPTypes
 import Model
 
-/// What the calls of the tutorial's back end ask for (contract §10.2). Devices are registrations of the hub, so that its own sends find them too.
+/// The calls of the tutorial's back end (docs/contracts/notificationhubs.md#10.2). Devices are registrations of the hub, so that its own sends find them too.
 struct BackendRequest {
     let path: BackendPath
     let request: VendorRequest
@@ -111,7 +111,7 @@ struct BackendRequest {
         var tags: [String] = []
         for element in list {
             guard let text = element.string, Tag(text) != nil else { throw Self.fault("A tag is not valid") }
-            // Who is meant by a user's name is not for the device to say (contract §10.2).
+            // A device cannot choose the user whose pushes it receives (docs/contracts/notificationhubs.md#10.2).
             if !text.lowercased().hasPrefix(BackendUser.tagPrefix) { tags.append(text) }
         }
         return tags
@@ -174,7 +174,8 @@ struct BackendRequest {
     }
 }
 
-/// The push that has the app fetch what it shows: `richId`, `richMessage`, `richType` (contract §7.1, §10.3).
+/// The push that makes the app fetch the image: `richId`, `richMessage`, `richType` (docs/contracts/notificationhubs.md#7.1,
+/// docs/contracts/notificationhubs.md#10.3).
 enum RichPush {
     private static let messageKey = "richMessage"
     private static let typeKey = "richType"

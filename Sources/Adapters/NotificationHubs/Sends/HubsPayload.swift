@@ -33,7 +33,7 @@ struct HubsPayload {
 
     private static func name(of type: PushType) -> String { types.first { $0.value == type }?.key ?? "alert" }
 
-    /// A payload that shows nothing is a background push, also with an empty sound, as the tutorial has it (contract §7.1).
+    /// A payload without visible parts is a background push, also with an empty sound, as in the tutorial (docs/contracts/notificationhubs.md#7.1).
     static func inferredType(_ payload: JSONObject) -> PushType {
         guard let aps = payload["aps"]?.object, aps["content-available"]?.lenientInt == 1, aps["alert"] == nil,
             aps["badge"] == nil
@@ -63,7 +63,7 @@ struct HubsPayload {
     /// Assumed: what had ended when it was due is for now or never, as with `0`; Apple would at most try once.
     private func end(_ time: Timestamp) -> Timestamp { time > notification.sentAt ? time : Timestamp(seconds: 0) }
 
-    /// The push of a template. What its headers say wins over the send's (contract §8).
+    /// The push of a template. Its headers override the send's (docs/contracts/notificationhubs.md#8).
     ///
     /// - Throws: `TemplateFault`.
     func encoded(by template: TemplatePush) throws(TemplateFault) -> PushPayload {

@@ -1,7 +1,7 @@
 import HTTPTypes
 import Model
 
-/// What the headers of a send say of the push (contract §7, §7.1).
+/// The push options in the headers of a send (docs/contracts/notificationhubs.md#7, docs/contracts/notificationhubs.md#7.1).
 struct PushHeaders {
     private(set) var type: PushType?
     private(set) var priority: Int?
@@ -51,7 +51,7 @@ struct PushHeaders {
             guard let time = HubTime.unix(text) else { throw fault(own) }
             return time
         }
-        // A published client leaves the second hyphen out (contract, Decisions).
+        // A published client omits the second hyphen (docs/contracts/notificationhubs.md#7).
         for name in ["ServiceBusNotification-Apns-Expiry", "ServiceBusNotification-ApnsExpiry"] {
             guard let text = request.header(name), !text.isEmpty else { continue }
             guard let time = HubTime.parse(text) else { throw fault(name) }
