@@ -4,7 +4,7 @@ package import Model
 
 /// One push to everyone who follows a channel: an update or the end of a Live Activity.
 ///
-/// Source: Apple, "Sending broadcast push notification requests to APNs" (apns.md §12). There is no topic, no collapse id and no device
+/// Source: Apple, "Sending broadcast push notification requests to APNs" (docs/contracts/apns.md#12). It has neither topic nor collapse id nor device
 /// token; the bundle id is in the path.
 package struct Broadcast: Sendable, Hashable {
     /// Without the suffix of any push type.

@@ -1,6 +1,6 @@
 /// The `aps` dictionary of a push, but for Live Activities.
 ///
-/// Source: Apple, "Generating a remote notification" (2026-11); apns.md §17. Keys that only old systems read (`summary-arg`,
+/// Source: Apple, "Generating a remote notification" (2026-11); docs/contracts/apns.md#17. Keys that only old systems read (`summary-arg`,
 /// `action-loc-key`) are left out.
 package struct Aps: Sendable, Hashable {
     /// What is shown.

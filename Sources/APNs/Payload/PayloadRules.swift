@@ -3,7 +3,7 @@ internal import Model
 /// What makes a typed payload one that Apple would refuse, or that no device would show: one line per documented rule.
 ///
 /// Source: Apple, "Generating a remote notification", "Pushing background updates to your App", "Starting and updating Live Activities with
-/// ActivityKit push notifications"; apns.md §6, §10, §17. Types that we do not know are let through.
+/// ActivityKit push notifications"; docs/contracts/apns.md#6, docs/contracts/apns.md#10, docs/contracts/apns.md#17. Types that we do not know are let through.
 enum PayloadRules {
     /// A key beside `aps` as a fault names it: the caller's own word, cut and cleaned like all that ends in logs.
     static func name(_ key: APNsPayload.CustomKey) -> String {
@@ -62,7 +62,7 @@ enum PayloadRules {
         return nil
     }
 
-    /// "`aps` holds only `content-available: 1`" (apns.md §6).
+    /// "`aps` holds only `content-available: 1`" (docs/contracts/apns.md#6).
     private static func backgroundFault(_ aps: Aps) -> PushFault? {
         if !aps.isContentAvailable { return PushFault("aps.content-available", .missing) }
         let others: [(String, Bool)] = [

@@ -28,7 +28,7 @@ package enum RawPayload {
 
     /// Why these bytes cannot be a payload of at most `limit` bytes, or nil if they can.
     ///
-    /// One pass that neither recurses nor allocates. The reply of APNs to something that is no JSON is not documented (apns.md §18), so
+    /// One pass that neither recurses nor allocates. The reply of APNs to a body that is not JSON is not documented (docs/contracts/apns.md#18), so
     /// that fault names no reason.
     package static func fault(in bytes: [UInt8], limit: Int) -> PushFault? {
         if bytes.isEmpty { return PushFault("payload", .missing, .payloadEmpty) }

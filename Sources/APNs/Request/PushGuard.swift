@@ -3,7 +3,7 @@ package import Model
 
 /// Refuses here what APNs is documented to refuse, before it costs a stream: headers and size, whatever wrote the payload.
 ///
-/// Providers with many 4xx answers get fewer streams and are cut off (apns.md §9.2), and a control character must never reach a header.
+/// Providers with many 4xx answers get fewer streams and are cut off (docs/contracts/apns.md#9.2), and a control character must never reach a header.
 /// A refusal carries Apple's own word and status 0, because Apple was not asked.
 package struct PushGuard: Sendable {
     /// What the last good push had in common with its neighbours, as mostly it is the same again.

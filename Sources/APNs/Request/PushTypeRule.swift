@@ -1,6 +1,6 @@
 package import Model
 
-/// What Apple says of one push type: a row of the table in apns.md §6.
+/// Apple's rules for one push type: a row of the table in docs/contracts/apns.md#6.
 ///
 /// Source: Apple, "Sending notification requests to APNs" (2026-11) and the pages it names per type.
 package final class PushTypeRule: Sendable {
@@ -51,7 +51,7 @@ package final class PushTypeRule: Sendable {
         case notification
         /// `{"mdm":"…"}` and no `aps`.
         case mdm
-        /// `aps` of a Live Activity: apns.md §10.
+        /// `aps` of a Live Activity: docs/contracts/apns.md#10.
         case liveActivity
         /// `{"aps":{"content-changed":true}}`.
         case contentChanged
@@ -127,7 +127,7 @@ extension PushTypeRule {
 
 /// The wire side of a push type.
 extension PushType {
-    /// Every type that Apple documents. Source: apns.md §6.
+    /// All types that Apple documents. Source: docs/contracts/apns.md#6.
     package static let documented: [PushType] = [
         .alert, .background, .voip, .complication, .fileProvider, .mdm, .location, .liveActivity, .pushToTalk, .widgets,
         .controls,
