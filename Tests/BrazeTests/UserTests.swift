@@ -269,6 +269,7 @@ struct UserTests {
     @Test(.covers("braze", "POST /users/export/ids")) func theDocumentedExportIsAnswered() throws {
         let body = try Self.documented("export.request.json")
         let user = DescribedUser(
+            app: "shop",
             user: "u-1",
             isAnonymous: false,
             attributes: ["push_subscribe": "opted_in", "loyalty": 5, "first_name": "Mina"],
