@@ -4,8 +4,8 @@ package import Model
 /// The translator of RationalUMS and of the part of RationalOwl that its senders need.
 ///
 /// It answers the device calls (`/pushApp`, port 36001), the sender calls (`/msgClient`), the sender registry (`/server/register`) and the shim that
-/// stands where the vendor's closed device channel stood (`/ro/v1`, ours). Source: the vendor's iOS document and public repositories, gathered in
-/// docs/contracts/rationalowl.md; undocumented behaviour is marked `Assumed:`.
+/// stands where the vendor's closed device channel stood (`/ro/v1`, ours). Other paths of the core's REST API are answered with 404 in its format. Source: the
+/// vendor's iOS guide and public repositories, gathered in docs/contracts/rationalowl.md; undocumented behaviour is marked `Assumed:`.
 package struct RationalOwlAdapter: VendorAdapter {
     package init() {}
 
