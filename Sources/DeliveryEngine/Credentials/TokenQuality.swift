@@ -1,10 +1,10 @@
 package import Model
 
 /// Watches how many of an app's tokens the peer doubts. When it is a large share, the tokens are not to blame but a wrong key, topic or
-/// environment: then none may be set aside, or a slip of the operator would silence the whole app (design §5.6).
+/// environment: then none may be set aside, or a slip of the operator would silence the whole app.
 ///
 /// Dead tokens do not count: they carry a time of their own, and an old audience has many.
-/// A pure value. Source of the figures: apns.md §13.6.
+/// A pure value. Source of the figures: docs/contracts/apns.md#13.6.
 package struct TokenQuality: Sendable {
     /// Whose tokens.
     package struct Key: Sendable, Hashable {

@@ -2,7 +2,7 @@ import Model
 import Routing
 
 /// `BadDeviceToken` often means that the token is of the other environment: an app built for testing, or an import that did not know better. So the
-/// same push is tried there, once, before the token is set aside (apns.md §13.6).
+/// same push is tried there, once, before the token is quarantined.
 ///
 /// | what comes back | the target | beyond it |
 /// |---|---|---|

@@ -1,6 +1,6 @@
 import Model
 
-/// What follows from an outcome (design §5.6).
+/// The consequences of an outcome (docs/apns.md#outcomes).
 ///
 /// | outcome | the target | beyond it |
 /// |---|---|---|

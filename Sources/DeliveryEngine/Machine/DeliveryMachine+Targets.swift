@@ -5,7 +5,7 @@ import Routing
 extension DeliveryMachine {
     /// Looks at every target that is not done: settles it, puts it back, or writes its payload.
     mutating func prepare(_ work: SliceWork, now: Timestamp) {
-        // The first target with a token rings the device, the others of this message are its duplicates (design §5.8).
+        // The first target with a token notifies the device; further targets of this message on the same device are duplicates.
         var rung: Set<DeviceAddress> = []
         var shared = SharedWork()
         let rules = rules(of: work)

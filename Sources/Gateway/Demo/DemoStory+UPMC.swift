@@ -179,7 +179,7 @@ extension DemoStory {
         }
     }
 
-    /// What 3.0 called the parameters, and how it named itself (contract §1.7).
+    /// Parameter names of version 3.0 (docs/contracts/upmc.md#1.7).
     private static let oldest = [
         "PNSID": "PNS_ID", "DEVICE_ID": "DVC_ID", "DEVICE_TYPE": "DVC_TYP", "CNAME": "USER_NM", "APP_ID": "CBS_ID",
     ]

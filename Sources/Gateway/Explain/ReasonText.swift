@@ -16,7 +16,7 @@ enum ReasonText {
     /// The sentences of a reason; nil for a word that a push service has learnt since.
     static func entry(_ reason: String) -> Entry? { table[reason] }
 
-    /// Ours, then APNs' (apns.md §9 and §12), each by the delivery's reason.
+    /// The gateway's reasons, then those of APNs (docs/contracts/apns.md#9, docs/contracts/apns.md#12), each by the delivery's reason.
     private static let table: [String: Entry] = Dictionary(
         (ours + tokens + requests + credentials + service + broadcasts).map {
             ($0.0, Entry(meaning: $0.1, advice: $0.2))
