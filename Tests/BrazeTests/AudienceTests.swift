@@ -5,7 +5,7 @@ import Testing
 
 @testable import Braze
 
-/// `audience` (contract §5.10).
+/// `audience` (docs/contracts/braze.md#5.10).
 struct AudienceTests {
     private static let now = Timestamp(seconds: 1_767_225_600)  // 2026-01-01 00:00 UTC
     private static let user: JSONObject = [

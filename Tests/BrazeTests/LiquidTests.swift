@@ -5,7 +5,7 @@ import Testing
 
 @testable import Braze
 
-/// Templates: what is understood, what it gives, and what is refused (contract, Decisions). Expected texts are by the language's own documents.
+/// Templates: supported and refused expressions, and their results (docs/contracts/braze.md#5.6). Expected texts are from the language's own documentation.
 struct LiquidTests {
     private static let scope = LiquidScope(
         attributes: [

@@ -70,7 +70,7 @@ struct ConformanceTests {
         )
     }
 
-    /// What an answer may look like, from contract §1.3, §1.11 and §1.13.
+    /// What an answer may look like, from docs/contracts/upmc.md#1.3, docs/contracts/upmc.md#1.11 and docs/contracts/upmc.md#1.13.
     @Sendable private static func fault(_ response: VendorResponse, _ request: VendorRequest) -> String? {
         guard response.headers[.contentType] == "application/json;charset=UTF-8" else { return "content type" }
         guard response.headers[.accessControlAllowOrigin] == "*" else { return "origin" }
