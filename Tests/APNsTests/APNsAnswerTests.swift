@@ -2,7 +2,7 @@ import APNs
 import Model
 import Testing
 
-/// Reading an answer: lenient with its body, bounded in all of it. Source: apns.md §8, §9.1.
+/// Reading an answer: lenient with its body, bounded in all of it. Source: docs/contracts/apns.md#8, docs/contracts/apns.md#9.1.
 struct APNsAnswerTests {
     private func answer(_ status: Int, _ body: String, retryAfter: String? = nil) -> APNsAnswer {
         APNsAnswer(status: status, body: Array(body.utf8)[...], retryAfter: retryAfter)

@@ -4,7 +4,7 @@ import Model
 import Testing
 
 /// The bytes of typed payloads. Expected values are Apple's own examples ("Generating a remote notification", "Starting and updating Live
-/// Activities with ActivityKit push notifications", read 2026-11) or follow apns.md §10 and §17, written by hand.
+/// Activities with ActivityKit push notifications", read 2026-11) or follow docs/contracts/apns.md#10 and docs/contracts/apns.md#17, written by hand.
 struct PayloadEncoderTests {
     private func text(_ payload: APNsPayload, _ type: PushType = .alert) throws -> String {
         var encoder = PayloadEncoder()

@@ -2,7 +2,7 @@ import APNs
 import Model
 import Testing
 
-/// What is refused before it is sent, by field and rule. Source: apns.md §6, §10, §17.
+/// What is refused before it is sent, by field and rule. Source: docs/contracts/apns.md#6, docs/contracts/apns.md#10, docs/contracts/apns.md#17.
 struct PayloadRulesTests {
     private func fault(_ payload: APNsPayload, _ type: PushType = .alert) -> PushFault? {
         var encoder = PayloadEncoder()
@@ -115,7 +115,7 @@ struct PayloadRulesTests {
         #expect(fault(more, .mdm) == PushFault("k", .notAllowed("in an mdm push")))
     }
 
-    // MARK: Live Activities (apns.md §10)
+    // MARK: Live Activities (docs/contracts/apns.md#10)
 
     private var start: LiveActivity {
         LiveActivity(

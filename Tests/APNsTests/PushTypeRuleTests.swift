@@ -2,7 +2,7 @@ import APNs
 import Model
 import Testing
 
-/// The table of apns.md §6, written from the document.
+/// The table of docs/contracts/apns.md#6, written from the document.
 struct PushTypeRuleTests {
     struct Row: Sendable, CustomTestStringConvertible {
         let type: PushType

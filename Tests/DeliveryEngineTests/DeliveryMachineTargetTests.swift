@@ -3,7 +3,7 @@ import FoundationEssentials
 import Model
 import Testing
 
-/// Who is pushed, and who gets an outcome without being asked (design §5.6, §5.8).
+/// Who is pushed, and who gets an outcome without being asked (docs/architecture.md#path-of-a-message).
 @Suite struct DeliveryMachineTargetTests {
     @Test func usableTokenIsPushedWithTheTopicExpiryAndItsOwnID() throws {
         let bench = MachineBench(targets: 2)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import HTTP2
 
-/// How a connection ends in order, by the peer's wish or by its own rule (apns.md §11), over real TLS.
+/// How a connection ends in order, by the peer's wish or by its own rule (docs/contracts/apns.md#11), over real TLS.
 @Suite(.timeLimit(.minutes(1)))
 struct ConnectionGoAwayTests {
     let certificates: Certificates
