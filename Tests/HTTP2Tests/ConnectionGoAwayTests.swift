@@ -14,7 +14,7 @@ struct ConnectionGoAwayTests {
         harness = try Harness()
     }
 
-    // RFC 9113 §6.8 and apns.md §11.2.
+    // RFC 9113 §6.8 and docs/contracts/apns.md#11.2.
     @Test func goAwayAnswersUpToTheLastIDAndGivesTheOthersBack() async throws {
         let peer = try TLSPeer(certificates) { peer in
             guard peer.shakeHands(), let streams = peer.requests(4) else { return }
