@@ -65,7 +65,6 @@ struct ConformanceTests {
                 Endpoint.unknownRoute, "getEncriptKey", "reAllocateUpns", "asking_authorization",
                 "rcv_comm_configuration", "putAppLog",
             ],
-            payloadLimitBytes: UPMCLimits.payloadBytes,
             fault: fault
         )
     }

@@ -1,4 +1,5 @@
 import APNs
+import ApplePayload
 import Model
 
 /// One push as it would be written, without a token.
