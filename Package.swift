@@ -267,21 +267,27 @@ var parts: [Part] = [
     ),
     // Apart from TestKit, which knows no test framework.
     .library("Coverage", path: "Tests/Coverage", [locks]),
+    // A private PostgreSQL for tests, and tenants in it.
+    .library(
+        "DatabaseSupport",
+        path: "Tests/Support/Database",
+        [.ours("Commands"), .ours("DeliveryEngine"), .ours("Model"), .ours("Postgres"), log]
+    ),
     .tests("ModelTests", [.ours("Model"), .ours("TestKit"), httpTypes]),
     .tests("RoutingTests", [.ours("Routing"), .ours("Model")]),
     .tests("CommandsTests", [.ours("Commands"), .ours("DeliveryEngine"), .ours("Model"), .ours("TestKit")]),
     .tests(
         "DeliveryEngineTests",
         [
-            .ours("Commands"), .ours("DeliveryEngine"), .ours("Model"), .ours("TestKit"), .ours("Routing"), lifecycle,
-            locks, log,
+            .ours("Commands"), .ours("DatabaseSupport"), .ours("DeliveryEngine"), .ours("Model"), .ours("TestKit"),
+            .ours("Routing"), lifecycle, locks, log,
         ]
     ),
     .tests(
         "WebhooksTests",
         [
-            .ours("Webhooks"), .ours("Commands"), .ours("DeliveryEngine"), .ours("Model"), .ours("TestKit"), crypto,
-            lifecycle, locks, log, nioCore, nioPosix, nioHTTP1, httpClient,
+            .ours("Webhooks"), .ours("Model"), .ours("TestKit"), crypto, lifecycle, locks, log, nioCore, nioPosix,
+            nioHTTP1, httpClient,
         ]
     ),
     .tests(
@@ -342,7 +348,7 @@ var parts: [Part] = [
     .tests(
         "PostgresTests",
         [
-            .ours("Postgres"), .ours("Commands"), .ours("DeliveryEngine"), .ours("Model"),
+            .ours("Postgres"), .ours("Commands"), .ours("DatabaseSupport"), .ours("DeliveryEngine"), .ours("Model"),
             .ours("TestKit"), log,
         ]
     ),

@@ -80,4 +80,6 @@ package enum CommandLimits {
     package static let describedAliases = 500
     package static let describedTallies = 100
     package static let describedDevices = 100
+    /// 1,000 messages of each user, the newest, in what it was sent: each is looked up.
+    package static let describedMessages = 1000
 }

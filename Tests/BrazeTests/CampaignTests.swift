@@ -126,12 +126,12 @@ struct CampaignTests {
                 case .track(let batch):
                     return .user(.tracked(patches: batch.patches.map { _ in refusal }, acts: []))
                 // Whom `a-7` names is known, and nobody else.
-                case .describe(let names):
+                case .describe(let names, _):
                     return .user(
                         .described(
                             names.map { name in
                                 guard name == .alias(UserAlias(label: "crm", name: "a-7")) else { return nil }
-                                return DescribedUser(user: "u-7", isAnonymous: false, attributes: [:])
+                                return DescribedUser(app: "shop", user: "u-7", isAnonymous: false, attributes: [:])
                             }
                         )
                     )

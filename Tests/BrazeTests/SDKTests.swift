@@ -411,7 +411,14 @@ struct SDKTests {
     }
 
     // §3.8.
-    @Test(.covers("braze", "POST /api/v3/template", "POST /api/v3/content_cards/sync"))
+    @Test(
+        .covers("braze", "POST /api/v3/template", refused: "201 `{}`: there are no in-app messages"),
+        .covers(
+            "braze",
+            "POST /api/v3/content_cards/sync",
+            refused: "201 with an empty full sync: there are no content cards"
+        )
+    )
     func whatThereIsNoneOfIsAnsweredEmpty() throws {
         let body = #"{"device_id":"d","events":[{"name":"ce","time":1,"data":{"n":"a"}}]}"#
         let template = Self.answer(Self.request("/api/v3/template", body))

@@ -110,6 +110,7 @@ struct SubscriptionTests {
     // MARK: Asking
 
     private static let user = DescribedUser(
+        app: "shop",
         user: "u-1",
         isAnonymous: false,
         attributes: [:],

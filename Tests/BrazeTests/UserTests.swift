@@ -264,69 +264,6 @@ struct UserTests {
         }
     }
 
-    // MARK: Export
-
-    @Test(.covers("braze", "POST /users/export/ids")) func theDocumentedExportIsAnswered() throws {
-        let body = try Self.documented("export.request.json")
-        let user = DescribedUser(
-            user: "u-1",
-            isAnonymous: false,
-            attributes: ["push_subscribe": "opted_in", "loyalty": 5, "first_name": "Mina"],
-            aliases: [Self.alias],
-            tallies: [
-                ActTally(kind: .event, name: "seen", count: 2, firstAt: Mount.now, lastAt: Mount.now + .seconds(60)),
-                ActTally(kind: .purchase, name: "A1", count: 1, firstAt: Mount.now, lastAt: Mount.now),
-            ],
-            devices: [
-                UserDevice(key: "5D9C", platform: .ios, token: DeviceToken(apns: "0a1b"), acceptsPush: true),
-                UserDevice(key: "old", platform: .ios, token: nil, acceptsPush: true),
-            ]
-        )
-        let shown = answer("/users/export/ids", body) { _ in .user(.described([user, nil])) }
-        #expect(shown.status == 201)
-        #expect(
-            shown.json == [
-                "users": [
-                    [
-                        "external_id": "u-1", "push_subscribe": "opted_in", "custom_attributes": ["loyalty": 5],
-                        "devices": [["device_id": "5D9C"], ["device_id": "old"]],
-                        "push_tokens": [
-                            [
-                                "platform": "iOS", "token": "0a1b", "device_id": "5D9C", "notifications_enabled": true,
-                            ]
-                        ],
-                    ]
-                ], "invalid_user_ids": ["nobody"], "message": "success",
-            ],
-            "\(shown.text)"
-        )
-        // Every documented field that is there at all has the documented name.
-        let documented = try JSONParser.parse(try Fixture.text("users/export.response.json").replacing("…", with: ""))
-        let fields = Set(shown.json?["users"]?.array?.first?.object?.keys ?? [])
-        #expect(fields.isSubset(of: Set(documented["users"]?.array?.first?.object?.keys ?? [])))
-        let all = answer("/users/export/ids", #"{"external_ids":["u-1"]}"#) { _ in .user(.described([user])) }
-        let whole = all.json?["users"]?.array?.first
-        #expect(whole?["user_aliases"] == [["alias_name": "a-7", "alias_label": "crm"]])
-        #expect(
-            whole?["custom_events"]
-                == [["name": "seen", "first": "2026-01-01T00:00:00Z", "last": "2026-01-01T00:01:00Z", "count": 2]]
-        )
-        #expect(whole?["purchases"]?.array?.count == 1 && whole?["first_name"] == "Mina")
-    }
-
-    @Test func nothingToExportIsSaid() throws {
-        let answer = answer("/users/export/ids", try Self.documented("nobody.request.txt"))
-        #expect(try answer.fault(against: "users/nobody.response.txt") == nil)
-        let stranger = self.answer("/users/export/ids", #"{"external_ids":["x"],"fields_to_export":["email"]}"#)
-        #expect(stranger.json == ["users": [], "invalid_user_ids": ["x"], "message": "success"])
-        #expect(self.answer("/users/export/ids", #"{"external_ids":["x"],"fields_to_export":"email"}"#).status == 400)
-        #expect(self.answer("/users/export/ids", #"{"email_address":"a@example.com"}"#).status == 400)
-        let many = (0..<51).map { "\"\($0)\"" }.joined(separator: ",")
-        #expect(
-            self.answer("/users/export/ids", #"{"external_ids":[\#(many)]}"#).message == BrazeText.tooManyRecipients
-        )
-    }
-
     // MARK: Names and ends
 
     @Test(.covers("braze", "POST /users/delete")) func theDocumentedDeleteIsAnswered() throws {

@@ -99,9 +99,13 @@ struct TemplateTests {
         )
     }
 
-    private func submission(_ body: String, _ headers: [String: String] = [:]) throws -> Submission {
+    private func send(_ body: String, _ headers: [String: String] = [:]) -> VendorRequest {
         let all = headers.merging(["ServiceBusNotification-Format": "Template"]) { first, _ in first }
-        let request = Mount.request(.post, "/hub1/messages", query: "api-version=2017-04", headers: all, body)
+        return Mount.request(.post, "/hub1/messages", query: "api-version=2017-04", headers: all, body)
+    }
+
+    private func submission(_ body: String, _ headers: [String: String] = [:]) throws -> Submission {
+        let request = send(body, headers)
         guard case .submission(.submit(let submission)) = try Mount.command(request) else {
             throw AdapterError(.notFound)
         }
@@ -208,6 +212,10 @@ struct TemplateTests {
         #expect(!audience.matches(own))
         #expect(!audience.matches(tags("seoul", "news").union([Tag(Platform.ios)])), "without templates")
         #expect(try self.submission("{}").content.variants?.matches([.hasVariants]) == true)
+        // The answer is that of any send.
+        let answer = Mount.answer(send("{}")) { _ in .submission(.accepted(Mount.message, recipients: nil)) }
+        #expect(answer.status == 201 && answer.body.isEmpty, "\(answer.text)")
+        #expect(answer.header("Location")?.contains("/hub1/messages/\(Mount.messageText)") == true)
     }
 
     @Test func tagsOfTemplatesAreKeptApart() throws {

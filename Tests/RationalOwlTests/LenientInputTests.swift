@@ -1,4 +1,3 @@
-import Coverage
 import Model
 import RationalOwl
 import Testing
@@ -129,41 +128,6 @@ struct LenientInputTests {
             timeToLive: .seconds(72 * 3600)
         )
         #expect(command == .submission(.submit(expected)))
-    }
-
-    /// §7.4, the calls of the shim that the contract shows as a table.
-    @Test(
-        .covers(
-            "rationalowl",
-            "/ro/v1/device/token",
-            "/ro/v1/device/unregister",
-            "/ro/v1/device/state",
-            "/ro/v1/noti/delivered",
-            "/ro/v1/noti/opened"
-        )
-    ) func theShimsCallsBecomeCommands() throws {
-        let ids = #""sId":"S","dRId":"D""#
-        let reporter = Reporter(key: "D")
-        let token = try #require(DeviceToken(apns: "ab01"))
-        #expect(
-            try Self.decode("/ro/v1/device/token", "{\(ids),\"tk\":\"AB01\",\"env\":\"dev\"}")
-                == .registration(.updateToken(key: "D", token: token, environment: .sandbox))
-        )
-        #expect(try Self.decode("/ro/v1/device/unregister", "{\(ids)}") == .registration(.unregister(.key("D"))))
-        #expect(
-            try Self.decode("/ro/v1/device/state", "{\(ids),\"state\":\"background\"}")
-                == .inbox(.appState(key: "D", isActive: false))
-        )
-        #expect(
-            try Self.decode("/ro/v1/noti/delivered", "{\(ids),\"mId\":\"M\",\"t\":1731999999123}")
-                == .receipt(
-                    .report(.received, message: "M", reporter: reporter, at: Timestamp(milliseconds: 1_731_999_999_123))
-                )
-        )
-        #expect(
-            try Self.decode("/ro/v1/noti/opened", "{\(ids),\"mId\":\"M\"}")
-                == .receipt(.report(.read, message: "M", reporter: reporter, at: nil))
-        )
     }
 
     /// §8.5: an empty URL removes the callback.

@@ -181,7 +181,7 @@ struct DecodingTests {
     }
 
     // §1.9.2
-    @Test(.covers("upmc", "rcv_register_groupmessage")) func everyoneAndGroups() throws {
+    @Test func everyoneAndGroups() throws {
         func group(_ form: String) throws -> Submission {
             try submission(Mount.call("rcv_register_groupmessage", "APP_ID=a&MESSAGE=m&" + form))
         }

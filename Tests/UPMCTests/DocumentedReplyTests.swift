@@ -143,7 +143,13 @@ struct DocumentedReplyTests {
         #expect(try answer("{").0 == 400)
     }
 
-    @Test(.covers("upmc", "getEncriptKey", "rcv_appAlive", "rcv_comm_configuration", "reAllocateUpns", "putAppLog"))
+    @Test(
+        .covers("upmc", "rcv_appAlive"),
+        .covers("upmc", "getEncriptKey", refused: "`RESULT_CODE` `40000`: there is no key of the server's"),
+        .covers("upmc", "rcv_comm_configuration", refused: "`SERVICE_STOP` `Y`: there is no UPNS broker"),
+        .covers("upmc", "reAllocateUpns", refused: "`RESULT_CODE` `4404`: there is no UPNS broker"),
+        .covers("upmc", "putAppLog", refused: "`RESULT_CODE` `0000`, and the log is thrown away")
+    )
     func smallCallsHaveTheirAnswers() throws {
         func body(_ name: String, _ reply: Reply = .inbox(.undelivered([]))) throws -> JSON? {
             try answer(name, device, reply)["BODY"]

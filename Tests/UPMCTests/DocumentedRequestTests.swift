@@ -1,4 +1,3 @@
-import Coverage
 import HTTPTypes
 import Model
 import Testing
@@ -37,7 +36,7 @@ struct DocumentedRequestTests {
     }
 
     // §1.8.3
-    @Test(.covers("upmc", "rcv_register_user")) func aUserIsRegistered() throws {
+    @Test func aUserIsRegistered() throws {
         let user = UserChange.set("hong", name: "Hong Gildong", phone: "01012345678")
         let path = "/upmc/rcv_register_user.ctl"
         let found = try command("rcv_register_user/user.request.txt", path)
@@ -74,9 +73,7 @@ struct DocumentedRequestTests {
     }
 
     // §1.8.8
-    @Test(.covers("upmc", "rcv_register_usergroup_user", "rcv_delete_usergroup_user")) func aUserJoinsAndLeavesAGroup()
-        throws
-    {
+    @Test func aUserJoinsAndLeavesAGroup() throws {
         let join = PreferenceCommand.changeMembers("12", GroupChange(add: ["hong"]))
         #expect(try command("rcv_register_usergroup_user/join.request.txt") == .preference(join))
         let leave = PreferenceCommand.changeMembers("12", GroupChange(remove: ["hong"]))
@@ -91,19 +88,7 @@ struct DocumentedRequestTests {
     }
 
     // §1.8.2, §1.8.6 to §1.8.8: the calls that the contract names without an example.
-    @Test(
-        .covers(
-            "upmc",
-            "rcv_add_service",
-            "rcv_delete_service",
-            "rcv_delete_user",
-            "rcv_get_usergroup_user",
-            "rcv_register_usergroup",
-            "rcv_get_usergroup",
-            "rcv_delete_usergroup"
-        )
-    )
-    func callsWithoutAnExampleBecomeCommandsToo() throws {
+    @Test func callsWithoutAnExampleBecomeCommandsToo() throws {
         let form =
             "APP_ID=com.example.app&PNSID=APNS&DEVICE_ID=6F0A&PSID=\(Fixture.token)&CUID=hong&GROUPSEQ=12&GROUPNAME=VIP"
         func command(_ name: String) throws -> Command? { try Mount.command(Mount.call(name, form)) }
@@ -201,7 +186,7 @@ struct DocumentedRequestTests {
     }
 
     // §1.13
-    @Test(.covers("upmc", "mobile/last-session", "mobile/purchase")) func marketingCallsAreJSON() throws {
+    @Test func marketingCallsAreJSON() throws {
         let lines = try Fixture.text("mobile/calls.request.txt").split(separator: "\n")
         let commands = try lines.map { line -> Command? in
             let words = line.split(separator: " ", omittingEmptySubsequences: true)

@@ -53,7 +53,7 @@ package enum Endpoint: String, Sendable, CaseIterable {
         switch surface {
         case .pushApp, .messageClient: ("account", "aId")
         case .shim: ("service", "sId")
-        case .server: ("service", "serviceId")
+        case .server, .deviceGroup, .downstream, .customPush, .tracking, .sync: ("service", "serviceId")
         }
     }
 }
@@ -62,6 +62,9 @@ package enum Endpoint: String, Sendable, CaseIterable {
 package enum Surface: String, Sendable, CaseIterable {
     case pushApp, messageClient, server
     case shim = "ro"
+    /// Parts of the core's own interface of which no call is there yet: every one is answered by 404 in the core's shape.
+    case deviceGroup, downstream, tracking, sync
+    case customPush = "custompush"
 
     /// Where unknown paths fall: they are owed the vendor's shape too.
     package static var routes: [VendorRoute] {
@@ -83,13 +86,23 @@ package enum Surface: String, Sendable, CaseIterable {
         case .messageClient: "/msgClient"
         case .server: "/server"
         case .shim: "/ro/v1"
+        case .deviceGroup, .downstream, .customPush, .tracking, .sync: "/\(rawValue)"
+        }
+    }
+
+    /// Whether errors are told as the core tells them: a text in `error`, without a code.
+    var isCore: Bool {
+        switch self {
+        case .server, .deviceGroup, .downstream, .customPush, .tracking, .sync: true
+        case .pushApp, .messageClient, .shim: false
         }
     }
 
     var bodyLimitBytes: Int {
         switch self {
         case .messageClient: RationalOwlLimits.senderBodyBytes
-        case .pushApp, .server, .shim: RationalOwlLimits.deviceBodyBytes
+        case .pushApp, .server, .shim, .deviceGroup, .downstream, .customPush, .tracking, .sync:
+            RationalOwlLimits.deviceBodyBytes
         }
     }
 }

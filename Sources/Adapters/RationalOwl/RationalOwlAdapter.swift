@@ -4,7 +4,7 @@ package import Model
 /// The translator of RationalUMS and of the part of RationalOwl that its senders need.
 ///
 /// It answers the device calls (`/pushApp`, port 36001), the sender calls (`/msgClient`), the sender registry (`/server/register`) and the shim that
-/// stands where the vendor's closed device channel stood (`/ro/v1`, ours). Source: the vendor's iOS document and public repositories, gathered in
+/// stands where the vendor's closed device channel stood (`/ro/v1`, ours). The rest of the core's interface is answered by 404 in its shape. Source: the vendor's iOS document and public repositories, gathered in
 /// the contract `protocols/rationalowl.md`; what no source says is marked `Assumed:` where it is decided.
 package struct RationalOwlAdapter: VendorAdapter {
     package init() {}

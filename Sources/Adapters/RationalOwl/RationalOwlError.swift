@@ -81,7 +81,7 @@ package struct RationalOwlError: Error, Sendable, Hashable {
         switch endpoint.surface {
         case .pushApp, .messageClient:
             RationalOwlError(.accountNotRegistered, "등록되지 않은 계정입니다.", "account is not registered")
-        case .server, .shim:
+        case .server, .shim, .deviceGroup, .downstream, .customPush, .tracking, .sync:
             RationalOwlError(.accountNotRegistered, "등록되지 않은 서비스입니다.", "service id is not registered")
         }
     }

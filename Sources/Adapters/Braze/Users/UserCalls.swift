@@ -20,8 +20,7 @@ struct UserCalls {
         case .export:
             let names = try UserFields.listed(body, without: Self.exportIdentifiers)
             guard !names.isEmpty else { throw AdapterError(.invalid, field: BrazeText.nobodyToExport) }
-            _ = try UserExport(body)
-            return [.user(.describe(names))]
+            return [.user(.describe(names, messages: try UserExport(body).messageData))]
         case .delete:
             let names = try UserFields.listed(body, without: Self.deleteIdentifiers)
             guard !names.isEmpty else { throw BrazeText.fault("external_ids") }

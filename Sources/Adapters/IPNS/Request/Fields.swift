@@ -38,6 +38,13 @@ package struct Fields: Sendable {
         var known = Dictionary(Key.allCases.map { (folded($0.rawValue), $0) }) { first, _ in first }
         // P-hint: the misspelling of a public relative of this product (contract §2.11).
         known["bedge"] = .badge
+        // The parameter labels of the vendor's library document: `registiPNG:UserCN:DeviceToken:`, `updateConfig:Start:End:YN:CpUserId:`, and
+        // `requestID`, by which it also calls a message's number.
+        known["devicetoken"] = .pushToken
+        known["start"] = .startTime
+        known["end"] = .endTime
+        known["yn"] = .pushYN
+        known["requestid"] = .reqID
         return known
     }()
 
@@ -120,6 +127,9 @@ package struct Fields: Sendable {
     var keys: Set<Key>? {
         hasStrangers ? nil : Set(entries.filter { $0.value != .null && $0.value != .string("") }.map(\.key))
     }
+
+    /// Whether one of these fields came, even if it is empty.
+    func has(_ keys: Set<Key>) -> Bool { entries.contains { keys.contains($0.key) } }
 
     private func value(_ key: Key) -> JSON? { entries.first { $0.key == key }?.value }
 

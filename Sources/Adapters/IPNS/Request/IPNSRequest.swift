@@ -14,12 +14,12 @@ struct IPNSRequest {
     func commands() throws(AdapterError) -> [Command] {
         switch operation {
         case .appRegist: try registration()
-        case .recvReport: [.receipt(try report(.received, .msgID))]
-        case .readReport: [.receipt(try report(.read, .reqID))]
+        case .recvReport: [.receipt(try report(.received, .msgID, or: .reqID))]
+        case .readReport: [.receipt(try report(.read, .reqID, or: .msgID))]
         case .updateConfig: [.preference(.setPreferences(try caller(), try change()))]
         case .getConfig: [.preference(.preferences(try caller()))]
         case .getMsgs: [.inbox(.history(try caller(), try page()))]
-        case .getMsgDetail: [.inbox(.message(try caller(), number: try fields.required(.reqID)))]
+        case .getMsgDetail: [.inbox(.message(try caller(), number: try number(.reqID, or: .msgID)))]
         case .polling: [.inbox(.poll(try caller(), limit: try count(default: IPNSLimits.pollCount)))]
         case .send: [.submission(.submit(try submission()))]
         }
@@ -76,13 +76,23 @@ struct IPNSRequest {
         return token
     }
 
-    private func report(_ kind: ReceiptKind, _ key: Fields.Key) throws(AdapterError) -> ReceiptCommand {
-        .reportNumber(kind, number: try fields.required(key), caller: try caller())
+    private func report(_ kind: ReceiptKind, _ key: Fields.Key, or other: Fields.Key) throws(AdapterError)
+        -> ReceiptCommand
+    {
+        .reportNumber(kind, number: try number(key, or: other), caller: try caller())
     }
 
-    /// An absent or empty field leaves what it is (contract §2.8).
+    /// The number of a message. The vendor's document calls the same value `msg_id` and `request_id`: both names are taken in every call.
+    private func number(_ key: Fields.Key, or other: Fields.Key) throws(AdapterError) -> String {
+        if let number = try fields.text(key) { return number }
+        guard let number = try fields.text(other) else { throw fields.missing(key) }
+        return number
+    }
+
+    /// An absent or empty field leaves what it is. Without any of them the call would succeed and change nothing: it is refused.
     private func change() throws(AdapterError) -> PreferenceChange {
-        PreferenceChange(
+        guard fields.has([.pushYN, .startTime, .endTime, .cpUserID]) else { throw fields.missing(.pushYN) }
+        return PreferenceChange(
             acceptsPush: try fields.flag(.pushYN),
             windowFrom: try minute(.startTime),
             windowTo: try minute(.endTime),

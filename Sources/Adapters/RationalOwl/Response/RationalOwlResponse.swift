@@ -22,6 +22,8 @@ struct RationalOwlResponse {
         case (.shim, _): shim(reply)
         case (.server, _): server(reply)
         case (.messageClient, _): messageClient(reply)
+        // Of these there is no call.
+        case (.deviceGroup, _), (.downstream, _), (.customPush, _), (.tracking, _), (.sync, _): mismatch()
         }
     }
 
@@ -45,7 +47,8 @@ struct RationalOwlResponse {
             case .pushApp: pushAppBody(Verdict(error))
             case .messageClient: messageClientError(error)
             case .shim: shimError(error)
-            case .server: .pairs(["error": .string(error.detail)])
+            case .server, .deviceGroup, .downstream, .customPush, .tracking, .sync:
+                .pairs(["error": .string(error.detail)])
             }
         return .json(body, status: error.status, headers: error.headers)
     }

@@ -1,22 +1,21 @@
 import Foundation
-import Logging
+package import Logging
+package import Postgres
 import Synchronization
 
-@testable import Postgres
-
-/// One private PostgreSQL per test process, and fresh databases from templates in it.
-enum TestCluster {
+/// One private PostgreSQL per test process, and databases copied from templates in it.
+///
+/// A copy costs more than most tests: only a test that changes time, schema, or what all tenants share takes one. The others share a database
+/// (`DatabaseStores.shared`).
+package enum TestCluster {
     private static let folderPrefix = "push-gateway-tests-"
     private static let shared = Task { try await launch() }
     private static let counter = Atomic<Int>(0)
 
-    /// Read by `atexit`, which can capture nothing.
-    private static let serverProcess = Atomic<Int32>(0)
-
-    static let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+    package static let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
     /// Patient: a hundred tests start at once, perhaps beside a build, and what they test is not speed.
-    static func configuration(_ connectionString: String) -> PostgresConfiguration {
+    package static func configuration(_ connectionString: String) -> PostgresConfiguration {
         var configuration = PostgresConfiguration(connectionString)
         configuration.connectTimeout = .seconds(60)
         // A hundred copies of one template share its lock; a session that starts in it queues between them, and the copies behind it wait for all before.
@@ -27,10 +26,10 @@ enum TestCluster {
     }
 
     /// The cluster all suites share. Never stop it.
-    static func cluster() async throws -> EmbeddedCluster { try await shared.value.cluster }
+    package static func cluster() async throws -> EmbeddedCluster { try await shared.value.cluster }
 
     /// A database that nobody else uses: with our schema, or with roles and an empty schema only.
-    static func database(migrated: Bool = true) async throws -> TestDatabase {
+    package static func database(migrated: Bool = true) async throws -> TestDatabase {
         let launched = try await shared.value
         let template = migrated ? try await launched.migratedTemplate.value : Launched.bareTemplate
         let name = "test_\(counter.add(1, ordering: .relaxed).newValue)"
@@ -40,7 +39,7 @@ enum TestCluster {
     }
 
     /// A path for a cluster or file of one test, removed at the end of the process.
-    static func scratchPath(_ name: String) async throws -> String {
+    package static func scratchPath(_ name: String) async throws -> String {
         _ = try await shared.value
         return "\(folder)/\(name)-\(counter.add(1, ordering: .relaxed).newValue)"
     }
@@ -74,7 +73,6 @@ enum TestCluster {
             options: options,
             logger: logger
         )
-        serverProcess.store(cluster.processID, ordering: .relaxed)
         atexit { TestCluster.tearDown() }
         let launchedServer = try await PostgresConnection.connect(
             TestCluster.configuration(cluster.adminConnectionString(database: "postgres")),
@@ -100,59 +98,25 @@ enum TestCluster {
         for name in names where name.hasPrefix(folderPrefix) {
             guard let owner = pid_t(name.dropFirst(folderPrefix.count)), kill(owner, 0) != 0 else { continue }
             let clusters = (try? FileManager.default.contentsOfDirectory(atPath: "/tmp/\(name)")) ?? []
-            for cluster in clusters { end(Postmaster.running(in: "/tmp/\(name)/\(cluster)/data")) }
+            for cluster in clusters { end(serverOf: "/tmp/\(name)/\(cluster)/data") }
             try? FileManager.default.removeItem(atPath: "/tmp/\(name)")
         }
     }
 
     private static func tearDown() {
         let clusters = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-        for cluster in clusters { end(Postmaster.running(in: "\(folder)/\(cluster)/data")) }
+        for cluster in clusters { end(serverOf: "\(folder)/\(cluster)/data") }
         try? FileManager.default.removeItem(atPath: folder)
     }
 
-    /// Immediate shutdown: nobody will read this data again.
-    private static func end(_ postmaster: Postmaster?) {
-        guard let postmaster else { return }
-        kill(postmaster.processID, SIGQUIT)
-        for _ in 0..<400 where postmaster.isAlive { usleep(5000) }
-    }
-}
-
-/// One database of the test cluster.
-struct TestDatabase: Sendable {
-    let name: String
-    let cluster: EmbeddedCluster
-
-    func configuration(_ role: GatewayRole) -> PostgresConfiguration {
-        TestCluster.configuration(cluster.connectionString(role: role, database: name))
-    }
-
-    func pool(_ role: GatewayRole, limits: PoolLimits = .patient()) -> PostgresPool {
-        PostgresPool(configuration(role), limits: limits, logger: TestCluster.logger)
-    }
-
-    /// The superuser: row-level security does not apply.
-    func admin() async throws -> PostgresConnection {
-        try await PostgresConnection.connect(
-            TestCluster.configuration(cluster.adminConnectionString(database: name)),
-            logger: TestCluster.logger
-        )
-    }
-}
-
-extension PoolLimits {
-    /// A call waits for its session however slow the machine is: what is tested is not speed.
-    static func patient(maximumConnections: Int = PoolLimits().maximumConnections) -> PoolLimits {
-        var limits = PoolLimits(maximumConnections: maximumConnections)
-        limits.waitTimeout = .seconds(120)
-        return limits
-    }
-}
-
-extension PostgresConnection {
-    /// One statement of no tenant.
-    func query(_ sql: String, _ parameters: [PostgresValue] = []) async throws -> ResultSet {
-        try await run(Transaction(tenant: nil, [Statement(sql, parameters)])).first ?? .empty
+    /// Ends the server of a data directory at once: nobody will read this data again.
+    private static func end(serverOf data: String) {
+        // The first line of the file is the process; its working directory tells whether that process is this server or a stranger with its number.
+        guard let file = try? String(contentsOfFile: "\(data)/postmaster.pid", encoding: .utf8),
+            let process = file.split(separator: "\n").first.flatMap({ pid_t($0) }), process > 1,
+            (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(process)/cwd")) == data
+        else { return }
+        kill(process, SIGQUIT)
+        for _ in 0..<400 where FileManager.default.fileExists(atPath: "/proc/\(process)/cwd") { usleep(5000) }
     }
 }
