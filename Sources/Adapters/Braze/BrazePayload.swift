@@ -83,7 +83,7 @@ struct BrazePayload {
     /// - Throws: `AdapterError(.withheld)` for whom the filter does not mean.
     private func check(_ filter: JSON) throws(AdapterError) {
         let filter = try AudienceFilter(stored: filter)
-        guard filter.means(target.attributes, acceptsPush: target.acceptsPush, at: notification.sentAt) else {
+        guard filter.means(target.person.attributes, acceptsPush: target.acceptsPush, at: notification.sentAt) else {
             throw AdapterError(.withheld, field: "payload")
         }
     }
@@ -95,8 +95,8 @@ struct BrazePayload {
         let data = notification.content.data
         var campaign = data[Self.campaignKey]?.object ?? JSONObject()
         campaign["dispatch_id"] = .string(HexCoding.encode(notification.message.rawValue.bytes))
-        var scope = LiquidScope(attributes: target.attributes, campaign: campaign, now: notification.sentAt)
-        scope.attributes["user_id"] = target.user.map { .string($0.rawValue) }
+        var scope = LiquidScope(attributes: target.person.attributes, campaign: campaign, now: notification.sentAt)
+        scope.attributes["user_id"] = target.person.user.map { .string($0.rawValue) }
         scope.properties = data[Self.propertiesKey]?.object ?? JSONObject()
         for (name, value) in target.variables.pairs { scope.properties[name] = value }
         var renderer = LiquidRenderer(scope)

@@ -15,7 +15,11 @@ struct UPMCPayload {
         self.notification = notification
         self.target = target
         self.settings = settings
-        let reader = ShownMessage.Reader(user: target.user, name: target.name, variables: target.variables)
+        let reader = ShownMessage.Reader(
+            user: target.person.user,
+            name: target.person.name,
+            variables: target.variables
+        )
         message = ShownMessage(notification: notification, reader: reader, settings: settings)
     }
 
@@ -53,19 +57,21 @@ struct UPMCPayload {
             sentAt: Timestamp(milliseconds: 0)
         )
         notification.numbers[.upmc] = "9223372036854775807"
-        let target = TargetFacts(
+        var target = TargetFacts(
             target: TargetID(TargetID.placeholder),
             identity: IdentityID(TargetID.placeholder),
             device: nil,
             app: "",
             vendor: .upmc,
             key: "APNS:",
-            platform: .ios,
-            environment: .production,
-            token: nil,
-            tokenState: .none,
-            badge: content.badgeStep == nil ? nil : 1_000_000_000
+            destination: PushDestination(
+                platform: .ios,
+                environment: .production,
+                token: nil,
+                tokenState: .none
+            )
         )
+        target.badge = content.badgeStep == nil ? nil : 1_000_000_000
         do throws(PushFault) {
             _ = try UPMCPayload(notification, to: target, settings: settings).payload.bytes(for: .alert)
             return true
@@ -130,8 +136,8 @@ struct UPMCPayload {
     private var number: String { message.number }
 
     private var mps: JSONObject {
-        let token = target.token?.text ?? ""
-        let user = target.user?.rawValue ?? AuthKey.guest
+        let token = target.destination.token?.text ?? ""
+        let user = target.person.user?.rawValue ?? AuthKey.guest
         let application = settings.applicationID
         let version = settings.version
         var mps = JSONObject([

@@ -103,11 +103,11 @@ extension UPMCRequest {
             title: message.title,
             body: message.body,
             badge: !settings.version.countsBadges && number > 0 ? number : nil,
-            badgeStep: settings.version.countsBadges && number > 0 ? number : nil,
             sound: try parameters.text("SOUNDFILE"),
-            data: data,
-            isTemplate: parameters.flag("TEMPLATE_YN")
+            data: data
         )
+        content.badgeStep = settings.version.countsBadges && number > 0 ? number : nil
+        content.isTemplate = parameters.flag("TEMPLATE_YN")
         return (content, try pageFor(&content))
     }
 
