@@ -53,15 +53,7 @@ package struct APNsLimits: Sendable, Equatable {
 
     package init() {}
 
-    /// 4096 bytes of payload; larger ones are refused by APNs with 413 (Apple, "Generating a remote notification").
-    package static let maxPayloadBytes = 4_096
-    /// 5120 bytes, for `voip` only (same source).
-    package static let maxVoIPPayloadBytes = 5_120
-    /// 64 bytes of collapse id (Apple, "Sending notification requests to APNs").
-    package static let maxCollapseIDBytes = 64
-    /// 256 bytes of topic with its suffix. Bundle ids end at 155 characters; an endless one would not fit a header block.
-    package static let maxTopicBytes = 256
-    /// 64 bytes of a peer's reason or of an unknown push type are kept: both become labels.
+    /// 64 bytes of a peer's reason are kept: it becomes a label.
     package static let maxReasonBytes = 64
     /// 1 hour at most is believed of a `retry-after`: a peer's typing error must not park a delivery for days.
     package static let maxRetryAfter = Duration.seconds(3_600)

@@ -1,3 +1,4 @@
+import ApplePayload
 import Foundation
 import Model
 import Testing

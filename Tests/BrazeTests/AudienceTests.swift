@@ -115,7 +115,7 @@ struct AudienceTests {
         #expect(submission.audience == .everyone && submission.lane == .bulk && submission.content.isTemplate)
         func payload(_ attributes: JSONObject) throws -> PushPayload {
             var target = Mount.facts
-            target.attributes = attributes
+            target.person.attributes = attributes
             let notification = Notification(
                 message: Mount.message,
                 origin: .braze,

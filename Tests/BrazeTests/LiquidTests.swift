@@ -168,9 +168,9 @@ struct LiquidTests {
         let content = try Mount.submission(send).content
         #expect(content.isTemplate)
         var facts = Mount.facts
-        facts.user = "u-9"
+        facts.person.user = "u-9"
         facts.variables = ["city": "Busan"]
-        facts.attributes = ["user_id": "an attribute of that name", "first_name": "Mina"]
+        facts.person.attributes = ["user_id": "an attribute of that name", "first_name": "Mina"]
         let notification = Notification(message: Mount.message, origin: .braze, content: content, sentAt: Mount.now)
         let push = try Mount.adapter.payload(for: notification, to: facts, settings: Mount.settings)
         let json = try JSONParser.parse(push.bytes)

@@ -34,7 +34,7 @@ import Testing
         #expect(bench.results[0]?.reason == "Unregistered")
         let facts = MachineBench.facts(0)
         let device = try #require(facts.device)
-        let token = try #require(facts.token)
+        let token = try #require(facts.destination.token)
         #expect(bench.verdicts == [.dead(device, token, since: since)])
     }
 
@@ -44,7 +44,7 @@ import Testing
         #expect(bench.results[0]?.state == .failed)
         let facts = MachineBench.facts(0)
         let device = try #require(facts.device)
-        let token = try #require(facts.token)
+        let token = try #require(facts.destination.token)
         #expect(bench.verdicts == [.doubtful(device, token, reason: "BadDeviceToken")])
     }
 
@@ -59,7 +59,7 @@ import Testing
         bench.completeAll(isKnown ? .yes : .rejected(.credential, "BadEnvironmentKeyInToken", 403))
         let facts = MachineBench.facts(0)
         let device = try #require(facts.device)
-        let token = try #require(facts.token)
+        let token = try #require(facts.destination.token)
         #expect(bench.results[0]?.state == (isKnown ? .sent : .failed))
         #expect(bench.results[0]?.reason == (isKnown ? nil : "BadDeviceToken"))
         #expect(

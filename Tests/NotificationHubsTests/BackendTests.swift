@@ -185,10 +185,12 @@ struct BackendTests {
             app: "shop",
             vendor: .notificationHubs,
             key: "r/1-1-1",
-            platform: .ios,
-            environment: .production,
-            token: DeviceToken(apns: Fixture.token),
-            tokenState: .active
+            destination: PushDestination(
+                platform: .ios,
+                environment: .production,
+                token: DeviceToken(apns: Fixture.token),
+                tokenState: .active
+            )
         )
         let push = try Mount.adapter.payload(for: notification, to: facts, settings: Mount.settings)
         let text = try Fixture.text("messages/rich.push.txt")

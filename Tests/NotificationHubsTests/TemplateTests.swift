@@ -72,20 +72,23 @@ struct TemplateTests {
     private func target(_ template: JSON, variables: JSONObject = JSONObject(), variant: String? = "news")
         -> TargetFacts
     {
-        TargetFacts(
+        var facts = TargetFacts(
             target: TargetID(rawValue: Mount.message.rawValue),
             identity: IdentityID(Mount.message.rawValue),
             device: nil,
             app: "shop",
             vendor: .notificationHubs,
             key: "k",
-            platform: .ios,
-            environment: .production,
-            token: DeviceToken(apns: "ab"),
-            tokenState: .active,
-            variant: variant,
-            variables: ["templates": ["news": template], "pushVariables": .object(variables)]
+            destination: PushDestination(
+                platform: .ios,
+                environment: .production,
+                token: DeviceToken(apns: "ab"),
+                tokenState: .active
+            )
         )
+        facts.variant = variant
+        facts.variables = ["templates": ["news": template], "pushVariables": .object(variables)]
+        return facts
     }
 
     private func notification(_ body: String, _ headers: [String: String] = [:]) throws -> Notification {

@@ -29,10 +29,12 @@ struct RationalOwlPayloadTests {
             app: "shop",
             vendor: .rationalOwl,
             key: key,
-            platform: platform,
-            environment: .sandbox,
-            token: nil,
-            tokenState: .active
+            destination: PushDestination(
+                platform: platform,
+                environment: .sandbox,
+                token: nil,
+                tokenState: .active
+            )
         )
         return try Mount.adapter.payload(
             for: notification(content, message: message),

@@ -183,7 +183,8 @@ struct HistoryTests {
     // The push filled them too (docs/contracts/upmc.md#1.9.3).
     @Test func placeholdersAreFilledForTheReader() throws {
         let filled = try shown {
-            $0.notification.content = Content(title: "%CNAME%", body: "%VAR1% %CUID%", isTemplate: true)
+            $0.notification.content = Content(title: "%CNAME%", body: "%VAR1% %CUID%")
+            $0.notification.content.isTemplate = true
             $0.variables = ["VAR1": "one"]
             $0.name = "Hong"
         }

@@ -9,22 +9,24 @@ struct PayloadTests {
     private func target(_ key: VendorDeviceKey = "APNS:6F0A", badge: Int? = nil, variables: JSONObject = [:])
         -> TargetFacts
     {
-        TargetFacts(
+        var facts = TargetFacts(
             target: TargetID(.init()),
             identity: IdentityID(.init()),
             device: nil,
             app: "shop",
             vendor: .upmc,
             key: key,
-            user: "hong",
-            name: "Hong",
-            platform: .ios,
-            environment: .production,
-            token: DeviceToken(stored: Fixture.token),
-            tokenState: .active,
-            badge: badge,
-            variables: variables
+            person: TargetPerson(user: "hong", name: "Hong"),
+            destination: PushDestination(
+                platform: .ios,
+                environment: .production,
+                token: DeviceToken(stored: Fixture.token),
+                tokenState: .active
+            )
         )
+        facts.badge = badge
+        facts.variables = variables
+        return facts
     }
 
     private func notification(_ content: Content, number: String? = "104") -> Model.Notification {

@@ -1,3 +1,4 @@
+package import ApplePayload
 package import FoundationEssentials
 internal import HTTP2
 internal import Model

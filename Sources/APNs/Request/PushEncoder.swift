@@ -1,3 +1,5 @@
+internal import ApplePayload
+internal import Bytes
 package import HTTP2
 package import Model
 

@@ -1,3 +1,4 @@
+internal import ApplePayload
 internal import HTTP2
 internal import Model
 

@@ -29,14 +29,8 @@ package enum BrazeLimits {
     /// 100 tokens of a call: they share one transaction, which must stay short. The vendor names no limit.
     static let tokenCount = 100
 
-    /// 1,912 bytes of payload by the vendor's rule, although APNs accepts 4,096: callers rely on it (docs/contracts/braze.md#6.1).
+    /// 1,912 bytes of payload by the vendor's rule, although APNs takes more: callers rely on it (contract §6.1).
     static let payloadBytes = 1912
-
-    /// 4,096 bytes for payloads that came another way: what APNs takes (Apple, "Generating a remote notification").
-    static let otherPayloadBytes = 4096
-
-    /// 64 bytes of collapse id: APNs refuses more.
-    static let collapseBytes = 64
 
     /// 255 bytes of a send's names: they are kept with the message.
     static let nameBytes = 255
@@ -87,7 +81,7 @@ package enum BrazeLimits {
     static let referenceDepth = 3
     /// 3 keys that verify tokens (docs/contracts/braze.md#3.7), 4 KiB each: an RSA key of 16,384 bits has 2,800 bytes.
     static let publicKeys = 3
-    static let publicKeyBytes = 4096
+    static let publicKeyBytes = 4 * 1024
     /// 8 KiB of a token: a head has no more.
     static let proofBytes = 8 * 1024
     /// A device's clock may be 24 hours ahead of ours (docs/contracts/braze.md#3.9).

@@ -30,7 +30,8 @@ struct MessagesSend {
             throw AdapterError(.invalid, field: BrazeText.nothing)
         }
         let push = try ApplePush(apple, at: due?.start ?? now)
-        var content = Content(isSilent: push.isSilent, raw: .object(push.document), isTemplate: push.isTemplate)
+        var content = Content(isSilent: push.isSilent, raw: .object(push.document))
+        content.isTemplate = push.isTemplate
         content.data = push.data
         if let campaign { content.data[BrazePayload.campaignKey] = try facts(of: campaign, for: push) }
         content.consent = try SubscriptionFields.rule(body)

@@ -15,7 +15,7 @@ package enum IPNSLimits {
     package static let keyCharacters = 64
 
     /// 4,096 bytes of token: the longest that a push service gives out (FCM).
-    package static let tokenBytes = 4096
+    package static let tokenBytes = 4 * 1024
 
     /// An APNs token has at least 64 hex digits (docs/contracts/ipns.md#2.5).
     package static let tokenDigits = 64
@@ -40,7 +40,4 @@ package enum IPNSLimits {
 
     /// 32 KiB of message: a device fetches what does not fit into the push.
     package static let messageBytes = 32 * 1024
-
-    /// 4,096 bytes: what APNs takes for anything but VoIP (Apple, "Generating a remote notification").
-    package static let payloadBytes = 4096
 }

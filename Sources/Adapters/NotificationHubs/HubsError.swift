@@ -1,3 +1,4 @@
+import ApplePayload
 import Model
 
 /// A refusal of this vendor: a status and the text of its detail (docs/contracts/notificationhubs.md#3.5).
@@ -95,5 +96,5 @@ enum HubText {
     static let later = "This call is not available on this gateway"
     static let throttled = "SubCode=42900. Throttled"
     static let unavailable = "The service is temporarily unavailable"
-    static let payloadTooLarge = "The payload is larger than \(HubsLimits.payloadBytes) bytes"
+    static let payloadTooLarge = "The payload is larger than \(AppleLimits.payloadBytes) bytes"
 }

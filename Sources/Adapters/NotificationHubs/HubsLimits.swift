@@ -77,15 +77,7 @@ package enum HubsLimits {
     /// 100 changes in one patch: each copies the document.
     static let changeCount = 100
 
-    /// 4,096 bytes: what APNs takes for anything but VoIP (Apple, "Generating a remote notification").
-    static let payloadBytes = 4096
-    /// 5,120 bytes for VoIP.
-    static let voipBytes = 5120
-
-    /// 64 bytes of collapse id: APNs refuses more.
-    static let collapseBytes = 64
-
-    /// A send without an expiry lives for thirty minutes (docs/contracts/notificationhubs.md#7.1).
+    /// Thirty minutes: what a send lives that names no end (contract, Decisions).
     static let timeToLive: Duration = .seconds(1800)
     /// One minute at least that a send may wait here, whatever Apple is told: `apns-expiration: 0` must be sent at all.
     static let minimumTimeToLive: Duration = .seconds(60)

@@ -64,7 +64,7 @@ package struct RationalOwlAdapter: VendorAdapter {
         to target: TargetFacts,
         settings: BindingSettings
     ) throws(AdapterError) -> PushPayload {
-        try RationalOwlPayload(notification, platform: target.platform, settings: PayloadSettings(settings))
+        try RationalOwlPayload(notification, platform: target.destination.platform, settings: PayloadSettings(settings))
             .encoded()
     }
 

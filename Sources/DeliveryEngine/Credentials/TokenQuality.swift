@@ -42,7 +42,7 @@ package struct TokenQuality: Sendable {
     /// 20 % of them. Below it wrong tokens are kept out; above it good tokens would be.
     package static let limitCount = 40
     /// 4,096 apps are watched at once (1 MB). Beyond it the one whose window is emptiest is forgotten, and starts anew.
-    package static let appLimit = 4096
+    package static let appLimit = 4 * 1024
 
     private var windows: [Key: Window] = [:]
 

@@ -32,7 +32,7 @@ extension DeliveryMachine {
     }
 
     private func verdict(on completion: PushCompletion) -> TokenVerdict? {
-        guard let facts = work?.targets[completion.slot], let device = facts.device, let token = facts.token
+        guard let facts = work?.targets[completion.slot], let device = facts.device, let token = facts.destination.token
         else { return nil }
         if let environment = targets[completion.slot].probe {
             return probeVerdict(completion.outcome, environment, device, token)

@@ -1,3 +1,4 @@
+import ApplePayload
 import Foundation
 import Model
 
@@ -114,7 +115,7 @@ extension DemoStory {
             mps["seqno"] == sent["SENDMSG_SEQNO"] && Set(mps.object?.keys ?? []) == generation.keys,
             "the payload has the number and the keys of \(generation.version)"
         )
-        try expect(payload["aps"]?["badge"] == 3, "the badge is 3")
+        try expect(payload[AppleKey.aps]?["badge"] == 3, "the badge is 3")
         return mps
     }
 

@@ -1,4 +1,5 @@
 import APNs
+import ApplePayload
 import DeliveryEngine
 import Model
 import Postgres
@@ -122,7 +123,8 @@ enum ReasonText {
         ),
         ("PayloadEmpty", "The request had no payload.", "A fault of the gateway: report it with the apns-id."),
         (
-            "PayloadTooLarge", "The payload is above APNs' limit of 4096 bytes (5120 for VoIP).",
+            "PayloadTooLarge",
+            "The payload is above APNs' limit of \(AppleLimits.payloadBytes) bytes (\(AppleLimits.voipPayloadBytes) for VoIP).",
             "Shorten the text or the data; ?preview=true shows the size."
         ),
         ("BadPath", "The request's path was wrong.", "A fault of the gateway: report it with the apns-id."),

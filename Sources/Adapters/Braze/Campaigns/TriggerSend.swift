@@ -29,7 +29,8 @@ struct TriggerSend {
         let (users, variables) = recipients?.audience(found) ?? ([], [])
         let audience = recipients == nil ? Audience.everyone : .users(users)
         let push = try ApplePush(variation.push, at: due?.start ?? now)
-        var content = Content(isSilent: push.isSilent, raw: .object(push.document), isTemplate: push.isTemplate)
+        var content = Content(isSilent: push.isSilent, raw: .object(push.document))
+        content.isTemplate = push.isTemplate
         content.data = push.data
         content.data[BrazePayload.variationKey] = .string(variation.id)
         content.data[BrazePayload.campaignKey] = own.facts

@@ -1,3 +1,4 @@
+import ApplePayload
 import HTTPTypes
 import Model
 
@@ -131,7 +132,12 @@ struct BackendRequest {
         guard let text = (try? JSONParser.parse(request.body))?.string else {
             throw AdapterError(.unreadable, field: "The message is not a JSON string")
         }
-        let payload: JSONObject = ["aps": ["alert": .string("From \(user.name): \(text)")]]
+        let payload: JSONObject
+        do throws(PushFault) {
+            payload = try APNsPayload(Aps(alert: .text("From \(user.name): \(text)"))).document(for: .alert)
+        } catch {
+            throw AdapterError(.invalid, field: HubText.payloadTooLarge)
+        }
         return Submission(
             content: Content(raw: .object(payload)),
             audience: .tags(try audience("\(BackendUser.tag(name)) || from:\(user.name)")),
@@ -190,14 +196,15 @@ enum RichPush {
     static func id(of number: String) -> Int? { Int(number).map { $0 - 1 } }
 
     /// Nil: it is another push.
-    static func payload(_ notification: Notification) -> JSONObject? {
+    static func payload(_ notification: Notification) -> APNsPayload? {
         let content = notification.content
         guard content.media != nil, let message = content.data[messageKey], let type = content.data[typeKey],
             let id = id(of: notification.number(for: .notificationHubs))
         else { return nil }
-        return [
-            "aps": ["content-available": 1, "sound": ""], "richId": .string("\(id)"), "richMessage": message,
-            "richType": type,
-        ]
+        // The empty sound is the tutorial's.
+        return APNsPayload(
+            Aps(sound: .named(""), isContentAvailable: true),
+            custom: ["richId": .string("\(id)"), messageKey: message, typeKey: type]
+        )
     }
 }

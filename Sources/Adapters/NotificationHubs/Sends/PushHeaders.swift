@@ -1,3 +1,4 @@
+import ApplePayload
 import HTTPTypes
 import Model
 
@@ -16,11 +17,15 @@ struct PushHeaders {
             type = known
         }
         if let text = request.header("apns-priority") {
-            guard let number = Int(text), [1, 5, 10].contains(number) else { throw Self.fault("apns-priority") }
+            guard let number = Int(text), PushTypeRule.Priorities.any.contains(number: number) else {
+                throw Self.fault("apns-priority")
+            }
             priority = number
         }
         if let text = request.header("apns-collapse-id") {
-            guard (1...HubsLimits.collapseBytes).contains(text.utf8.count) else { throw Self.fault("apns-collapse-id") }
+            guard (1...AppleLimits.collapseIDBytes).contains(text.utf8.count) else {
+                throw Self.fault("apns-collapse-id")
+            }
             collapseID = text
         }
         try check(topic: request.header("apns-topic"), settings)

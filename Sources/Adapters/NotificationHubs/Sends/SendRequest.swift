@@ -1,3 +1,4 @@
+import ApplePayload
 import HTTPTypes
 import Model
 
@@ -166,8 +167,8 @@ struct SendRequest {
         guard let text = String(validating: body, as: UTF8.self), let json = Self.object(body) else {
             throw AdapterError(.unreadable, field: "The payload is not a JSON object")
         }
-        let type = head.type ?? HubsPayload.inferredType(json)
-        let limit = type == .voip ? HubsLimits.voipBytes : HubsLimits.payloadBytes
+        let type = head.type ?? RawPayload.inferredType(of: json)
+        let limit = type.maxPayloadBytes
         guard body.count <= limit else { throw Self.fault("The payload is larger than \(limit) bytes") }
         var content = Content(isSilent: type == .background, raw: .object(json))
         content.data = HubsPayload.data(type: type, priority: head.priority, end: head.end)

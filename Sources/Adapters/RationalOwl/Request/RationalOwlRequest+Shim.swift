@@ -18,7 +18,7 @@ extension RationalOwlRequest {
     func shimToken() throws(AdapterError) -> RegistrationCommand {
         let key = try deviceKey()
         // The platform is not sent again, and the two kinds of token cannot be mistaken: an FCM token is never plain hex.
-        let text = try fields.required("tk", limit: 4096)
+        let text = try fields.required("tk", limit: DeviceToken.maximumTextBytes)
         guard let token = DeviceToken(apns: text) ?? DeviceToken(fcm: text) else { throw fields.invalid("tk") }
         return .updateToken(key: key, token: token, environment: try environment())
     }

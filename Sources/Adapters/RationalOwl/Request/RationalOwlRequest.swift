@@ -131,7 +131,7 @@ extension RationalOwlRequest {
 
     /// `tk`, the gateway's own field: the push token, which the vendor's REST API never carries (docs/contracts/rationalowl.md#7.4).
     func token(for platform: Platform) throws(AdapterError) -> DeviceToken? {
-        guard let text = try fields.text("tk", limit: 4096) else { return nil }
+        guard let text = try fields.text("tk", limit: DeviceToken.maximumTextBytes) else { return nil }
         let token = platform == .ios ? DeviceToken(apns: text) : DeviceToken(fcm: text)
         guard let token else { throw fields.invalid("tk") }
         return token

@@ -1,4 +1,4 @@
-import APNs
+import ApplePayload
 import Foundation
 import Model
 import Testing
@@ -78,8 +78,8 @@ struct PayloadEncoderTests {
     }
 
     @Test func backgroundWidgetsControlsAndMDM() throws {
-        let custom = [APNsPayload.CustomKey("sync", true)]
-        #expect(try text(.background(custom: custom), .background) == #"{"aps":{"content-available":1},"sync":true}"#)
+        let background = APNsPayload(Aps(isContentAvailable: true), custom: ["sync": true])
+        #expect(try text(background, .background) == #"{"aps":{"content-available":1},"sync":true}"#)
         #expect(try text(APNsPayload(.contentChanged), .widgets) == #"{"aps":{"content-changed":true}}"#)
         #expect(try text(APNsPayload(.contentChanged), .controls) == #"{"aps":{"content-changed":true}}"#)
         #expect(try text(APNsPayload(.mdm(pushMagic: "A1-B2")), .mdm) == #"{"mdm":"A1-B2"}"#)

@@ -28,6 +28,11 @@ package final class PushTypeRule: Sendable {
             default: false
             }
         }
+
+        /// The values in words: `10, 5, 1`.
+        package var text: String {
+            [10, 5, 1].filter { contains(number: $0) }.map(String.init).joined(separator: ", ")
+        }
     }
 
     /// What `apns-expiration` is for.
@@ -80,7 +85,7 @@ package final class PushTypeRule: Sendable {
         suffix: String = "",
         priorities: Priorities = .any,
         standardPriority: Int = 10,
-        maxPayloadBytes: Int = APNsLimits.maxPayloadBytes,
+        maxPayloadBytes: Int = AppleLimits.payloadBytes,
         expiry: Expiry = .free,
         body: Body = .notification,
         isTokenOnly: Bool = false
@@ -108,7 +113,7 @@ extension PushTypeRule {
     fileprivate static let voip = PushTypeRule(
         "voip",
         suffix: ".voip",
-        maxPayloadBytes: APNsLimits.maxVoIPPayloadBytes,
+        maxPayloadBytes: AppleLimits.voipPayloadBytes,
         expiry: .immediate
     )
     fileprivate static let complication = PushTypeRule("complication", suffix: ".complication")
