@@ -314,7 +314,8 @@ var parts: [Part] = [
         [
             .ours("Postgres"), .ours("Commands"), .ours("DeliveryEngine"), .ours("Model"),
             .ours("TestKit"), log,
-        ]
+        ],
+        resources: [.copy("Fixtures")]
     ),
     .tests(
         "GatewayTests",
