@@ -203,7 +203,7 @@ var parts: [Part] = [
             .ours("CPQ"), .ours("CLinuxEvents"), .ours("Commands"), .ours("DeliveryEngine"),
             .ours("Model"), locks, log, subprocess,
         ],
-        resources: [.copy("Migrations/SQL")]
+        resources: [.copy("Schema")]
     ),
 
     // The program.
