@@ -77,7 +77,6 @@ struct BrazeUserTests {
         .covers(
             "braze",
             "POST /users/track",
-            "POST /users/export/ids",
             "POST /users/delete",
             "POST /users/alias/new",
             "POST /users/identify",

@@ -18,8 +18,12 @@ struct CallbackTests {
             "/msgClient/setCallbackUrl",
             "/pushApp/installApp",
             "/msgClient/msgClientSendMsgByPhoneNum",
-            "/pushApp/notiRead",
-            "tracking callback"
+            "/pushApp/notiRead"
+        ),
+        .covers(
+            "rationalowl",
+            "tracking callback",
+            partial: "the states of the fallback are never told, for there is no fallback engine"
         )
     ) func refusedCallbackIsRepeatedOverARestart() async throws {
         let world = try World(serveArguments: ["--webhook-allow", "127.0.0.0/8"])

@@ -122,6 +122,40 @@ extension IPNSTests {
         }
     }
 
+    /// A device's life in the words of the vendor's library document; what cannot be used is refused, and changes nothing.
+    @Test func theLibrarysOwnLabelsAreUnderstood() async throws {
+        try await with { world in
+            let token = token(5)
+            let registered = try await call(
+                world,
+                "registiPNG",
+                ["UserCN": "E1", "DeviceToken": .string(token), "DEVICE_ID": "D1"]
+            )
+            #expect(registered["rtCode"] == "0000" && registered["DEVICE_ID"] == "D1")
+            func config() async throws -> JSON { try await call(world, "getConfig", ["DEVICE_ID": "D1"]) }
+            let settings: JSON = [
+                "DeviceToken": .string(token), "Start": "0000", "End": "2358", "YN": false, "CpUserId": "cp-1",
+            ]
+            #expect(try await code(world, "updateConfig", settings) == "0000")
+            let seen = try await config()
+            #expect(seen["PUSH_YN"] == "N" && seen["END_TIME"] == "2358" && seen["CP_USER_ID"] == "cp-1")
+            for (wrong, wanted) in [
+                (["DEVICE_ID": "D1", "Startt": "0900"], "2001"), (["DEVICE_ID": "D1", "Start": "2400"], "2002"),
+                (["DEVICE_ID": "D1", "YN": "maybe"], "2002"),
+            ] as [(JSON, String)] {
+                #expect(try await code(world, "updateConfig", wrong) == wanted)
+            }
+            #expect(try await config() == seen, "what is refused changes nothing")
+            let (number, _) = try await send(world, to: ["cp-1"])
+            try await eventually("the history of D1") { try await list(world, "D1").first?["REQ_ID"]?.string == number }
+            let read: JSON = ["DeviceToken": .string(token), "msg_id": .string(number)]
+            #expect(try await code(world, "reportReadResultToServer", read) == "0000")
+            #expect(try await list(world, "D1").first?["READ_YN"] == "Y")
+            let unknown: JSON = ["DeviceToken": .string(token), "msg_id": "202001150900009999"]
+            #expect(try await code(world, "reportReadResultToServer", unknown) == "2004")
+        }
+    }
+
     // §2.6, §2.7, §2.11: what a push cannot hold, receipts that come twice, a repeat of a send, and one for later.
     @Test func sendsAreCutRepeatedAndReserved() async throws {
         try await with { world in

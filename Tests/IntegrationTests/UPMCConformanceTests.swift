@@ -131,14 +131,14 @@ extension UPMCGatewayTests {
     @Test(
         .covers(
             "upmc",
-            "getEncriptKey",
             "rcv_get_usergroup",
-            "rcv_comm_configuration",
-            "reAllocateUpns",
-            "putAppLog",
             "mobile/last-session",
             "mobile/purchase"
-        )
+        ),
+        .covers("upmc", "getEncriptKey", refused: "`RESULT_CODE` `40000`: there is no key of the server's"),
+        .covers("upmc", "rcv_comm_configuration", refused: "`SERVICE_STOP` `Y`: there is no UPNS broker"),
+        .covers("upmc", "reAllocateUpns", refused: "`RESULT_CODE` `4404`: there is no UPNS broker"),
+        .covers("upmc", "putAppLog", refused: "`RESULT_CODE` `0000`, and the log is thrown away")
     ) func callsWithoutAPushHaveTheirAnswers() async throws {
         try await with { world, caller in
             let phone = Phone(user: "hong")
