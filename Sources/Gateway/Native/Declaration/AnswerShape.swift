@@ -27,9 +27,7 @@ struct AnswerShape<Value>: Sendable {
     /// Members that the value itself names, after the declared ones.
     private let others: (@Sendable (Value) -> JSONObject)?
 
-    /// - Parameters:
-    ///   - name: in the document's components.
-    ///   - others: members that the value itself names, where their names are not taken.
+    /// `name` is that of the schema in the document. `others` gives members that the value itself names; declared members win.
     init(_ name: String, _ members: [Member], others: (@Sendable (Value) -> JSONObject)? = nil) {
         self.members = members
         self.others = others
@@ -89,7 +87,7 @@ extension AnswerShape.Member {
         Member(name, .uuid.nullable.described(description)) { read($0).map { .string($0) } ?? .null }
     }
 
-    static func word<Word: RawRepresentable & CaseIterable>(
+    static func word<Word: RawRepresentable & CaseIterable & Sendable>(
         _ name: String,
         _ description: String = "",
         _ read: @escaping @Sendable (Value) -> Word
@@ -209,9 +207,7 @@ struct AnswerPage<Item>: Sendable {
     let shape: AnswerShape<Item>
     let schema: JSONSchema
 
-    /// - Parameters:
-    ///   - next: the schema of `next` where it is not null.
-    ///   - title: of the schema; nil: `name`.
+    /// `next` is the schema of `next` where it is not null; `title` names the page's schema, without it `name` does.
     init(_ name: String, _ shape: AnswerShape<Item>, next: JSONSchema = .text(), title: String? = nil) {
         self.name = name
         self.shape = shape

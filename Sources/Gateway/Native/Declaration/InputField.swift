@@ -55,7 +55,9 @@ protocol InputFields: Sendable {}
 
 extension InputFields {
     /// Every declared field. Found by reflection, so that none is missing from the document.
-    var declared: [any DeclaredInput] { Mirror(reflecting: self).children.compactMap { $0.value as? any DeclaredInput } }
+    var declared: [any DeclaredInput] {
+        Mirror(reflecting: self).children.compactMap { $0.value as? any DeclaredInput }
+    }
 
     /// The schema of the members that stand in a body. `isOpen`: any other members are accepted too.
     func bodySchema(isOpen: Bool = false) -> JSONSchema {

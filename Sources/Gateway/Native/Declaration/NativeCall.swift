@@ -2,6 +2,7 @@ import HTTPTypes
 import Hummingbird
 import Model
 import NIOCore
+import Postgres
 
 /// What an API key may do.
 enum APIScope: String, Sendable, CaseIterable {
@@ -77,9 +78,14 @@ struct DeclaredAnswer: Sendable {
     let example: JSON?
     var headers: [Header] = []
 
-    /// - Parameter example: nil: made of the examples of the schema.
+    /// An answer with status 200.
+    static func json(_ schema: JSONSchema, _ description: String, example: JSON? = nil) -> DeclaredAnswer {
+        json(200, schema, description, example: example)
+    }
+
+    /// Without `example`, one is made of the examples of the schema.
     static func json(
-        _ status: Int = 200,
+        _ status: Int,
         _ schema: JSONSchema,
         _ description: String,
         example: JSON? = nil

@@ -1,3 +1,4 @@
+import Foundation
 import HTTPTypes
 import Hummingbird
 import Model
@@ -25,10 +26,8 @@ struct NativeOperation: Sendable {
     /// Reads and checks the inputs, and carries the operation out.
     let perform: @Sendable (NativeAPI, NativeCaller, Parameters) async throws(Problem) -> Response
 
-    /// - Parameters:
-    ///   - body: nil: JSON when there are body fields, else none.
-    ///   - example: of a JSON body; nil: made of the examples of its fields.
-    ///   - problems: beyond those that follow from the scope, the inputs and the body.
+    /// Without `body`, it is JSON if there are body fields. Without `example`, one of a JSON body is made of the examples of its fields. `problems` are
+    /// those that do not follow from the scope, the inputs and the body.
     init<Input: InputFields>(
         _ id: String,
         _ method: HTTPRequest.Method,

@@ -37,87 +37,92 @@ enum ProblemCode: String, Sendable, Hashable, CaseIterable {
         case .badRequest:
             Entry(
                 400,
-                "The request cannot be read",
-                "the body is not a JSON object",
-                "send a JSON object; the detail gives the byte of a syntax error"
+                "The request cannot be parsed",
+                "the request cannot be parsed",
+                "send a JSON object; the detail names the byte position"
             )
         case .invalid:
             Entry(
                 422,
-                "A field has a value that cannot be used",
-                "a field or parameter is missing, unknown, or has a value that cannot be used",
-                "the detail names the field or parameter"
+                "A field or parameter has an invalid value",
+                "a field or parameter has an invalid value",
+                "the detail names the field or parameter; unknown ones are refused too"
             )
         case .unauthorized:
             Entry(
                 401,
                 "No valid API key",
-                "the request has no valid API key",
-                "create one with `push-gateway key create`; removed and expired keys stop working at once"
+                "no valid API key",
+                "`push-gateway key create`; removed and expired keys stop working at once"
             )
         case .forbidden:
             Entry(
                 403,
-                "The API key may not do that",
-                "the API key lacks a scope",
-                "create a key with the scope: send, devices, read or admin"
+                "The API key lacks a scope",
+                "the key lacks a scope",
+                "create a key with it: send, devices, read, admin"
             )
         case .notFound:
             Entry(
                 404,
                 "Not found",
-                "the path or the object does not exist, or belongs to another tenant",
-                "check the path and the id"
+                "not found",
+                "objects of other tenants count as not found"
             )
         case .methodNotAllowed:
             Entry(
                 405,
                 "Method not allowed",
-                "the path does not have this method",
-                "the `Allow` header lists the methods; `/openapi.json` lists the operations"
+                "method not allowed",
+                "the `Allow` header lists the methods of the path; `/openapi.json` lists all operations"
             )
         case .tooLarge:
             Entry(
                 413,
                 "The body is too large",
-                "the body is larger than 10 MiB, or 256 MiB for an import",
-                "send less; split an import into several calls"
+                "the body is too large",
+                "10 MiB; an import: 256 MiB"
             )
         case .tooSlow:
             Entry(
                 408,
-                "The body came too slowly",
-                "the body took longer than 15 s, or 15 min for an import",
-                "send the body faster; resume an import with `after` set to `import.line`"
+                "The body arrived too slowly",
+                "the body arrived too slowly",
+                "15 s from the first byte to the last; an import: 15 min, then resume after `import.line`"
             )
         case .conflict:
             Entry(
                 409,
-                "The idempotency key was used with another body",
+                "The idempotency key was used with another call",
                 "the idempotency key was used with another call",
                 "use a new key for a new request"
             )
         case .rateLimited:
-            Entry(429, "Too many requests", "too many requests", "wait `Retry-After` seconds")
+            Entry(
+                429,
+                "Too many requests",
+                "too many requests",
+                "wait `Retry-After` seconds"
+            )
         case .noCredential:
             Entry(
                 422,
-                "The app cannot send",
+                "The app has no push credential",
                 "the app has no push credential",
-                "provision a credential for the app and apply"
+                "add one to the provisioning file and apply it"
             )
         case .gone:
             Entry(
                 410,
                 "The requested events have expired",
-                "events after the given offset have expired",
-                "some events were missed; start again at offset 0"
+                "the requested events have expired",
+                "events were missed; start again at offset 0"
             )
         case .unavailable:
             Entry(
                 503,
-                "The gateway cannot do this now",
-                "the database is not available",
+                "The gateway cannot process the call now",
+                "the gateway cannot process the call now",
                 "nothing was changed; try again after `Retry-After` seconds"
             )
         }

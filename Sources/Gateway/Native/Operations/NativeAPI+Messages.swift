@@ -99,7 +99,9 @@ extension NativeAPI {
         try await controlMessage(call, .cancel, answer: "canceled")
     }
 
-    /// - Parameter name: of the member that says whether anything changed.
+    /// The member `name` of the answer says whether anything changed.
+    ///
+    /// - Throws: `Problem`.
     func controlMessage(
         _ call: NativeCall<MessageOperations.ControlInput>,
         _ control: MessageControl,

@@ -1,0 +1,3 @@
+Each operation of the native API is declared once, and `/openapi.json` (OpenAPI 3.1) states everything about it: operation ID, scope, parameters, bodies, answers, problem codes and examples. Client generators accept it; docs/native-api.md lists the operations.
+New lists in pages: `GET /v1/messages`, `GET /v1/apps`, `GET /v1/apps/{app}/users`, `GET /v1/apps/{app}/groups` and `GET /v1/apps/{app}/groups/{group}/members`. `GET /v1/devices` looks devices up by `user`, `key`, `phone`, `token` and `vendor`.
+`?vendor=` selects the vendor of groups too. `HEAD` is answered wherever `GET` is, and 405 names the methods of the path in `Allow`.
