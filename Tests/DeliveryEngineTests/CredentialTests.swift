@@ -3,7 +3,7 @@ import FoundationEssentials
 import Model
 import Testing
 
-/// The breaker of one credential (design §5.6, apns.md §13.6).
+/// The breaker of one credential (docs/contracts/apns.md#13.6).
 @Suite struct CredentialBreakerTests {
     private let start = Timestamp(seconds: 1_764_547_200)
     private let refusal = Rejection(scope: .credential, reason: "InvalidProviderToken", status: 403)
@@ -194,7 +194,7 @@ import Testing
     }
 }
 
-/// The watch over an app's tokens (apns.md §13.6).
+/// The watch over an app's tokens (docs/contracts/apns.md#13.6).
 @Suite struct TokenQualityTests {
     private let app = TokenQuality.Key(tenant: "acme", app: "shop")
 

@@ -41,7 +41,7 @@ final class ProvisioningReaderTests {
                 routes: []
         """
 
-    // protocols/ipns.md, Decisions: outside of the window nothing is pushed, unless the app or the binding says otherwise.
+    // docs/contracts/ipns.md#2.6: outside of the window nothing is pushed, unless the app or the binding says otherwise.
     @Test(arguments: [
         ("ipns: { appId: hr.mobile }", "routes: []", AppTiming.Hold.suppress),
         ("ipns: { appId: hr.mobile, settings: { outsideWindow: delay } }", "routes: []", .delay),

@@ -68,7 +68,7 @@ struct CallReplyTests {
         let changed = Reply.preference(.membersChanged(added: 1, removed: 0))
         for name in ["rcv_register_usergroup_user", "rcv_delete_usergroup_user"] {
             #expect(try body(name, changed) == [["GROUPSEQ": "12", "CUID": "hong"]])
-            #expect(try code(name, .refused(.unknownGroup)) == "40000")
+            #expect(try code(name, .refused(.unknownGroup("12"))) == "40000")
         }
         let group: JSON = ["GROUPSEQ": "12", "GROUPNAME": "VIP"]
         #expect(try body("rcv_register_usergroup", .preference(.groupCreated(vip))) == [group])

@@ -21,9 +21,11 @@ struct DeliveryExplainer: Sendable {
         in tenant: TenantID
     ) async throws(StoreError) -> DeliveryExplanation? {
         guard let trail = try await queries.trail(of: message, target: target, in: tenant) else { return nil }
-        let route = trail.target.flatMap { trail.routes[$0.platform] }
+        let route = trail.target.flatMap { trail.routes[$0.destination.platform] }
         var credential = trail.queue?.heldBy
-        if let facts = trail.target, credential == nil { credential = route?.credentials[facts.environment] }
+        if let facts = trail.target, credential == nil {
+            credential = route?.credentials[facts.destination.environment]
+        }
         var standing: CredentialStanding?
         if let credential {
             standing = try await directory.standing(of: CredentialKey(tenant: tenant, credential: credential))
@@ -77,7 +79,7 @@ struct DeliveryExplanation: Sendable {
 
     var delivery: DeliveryFacts { trail.delivery }
     var reason: ReasonText.Entry? { delivery.snapshot.reason.flatMap(ReasonText.entry) }
-    var token: String { trail.target?.token?.masked ?? "…" }
+    var token: String { trail.target?.destination.token?.masked ?? "…" }
 
     var standingText: String {
         let queue = trail.queue.map { queue in
@@ -139,8 +141,8 @@ struct DeliveryExplanation: Sendable {
         let health = standing.map { $0.refusal ?? "works" } ?? "is not provisioned"
         var rows: [(String, String?)] = [
             ("device", target.device?.description),
-            ("platform", "\(target.platform.rawValue) \(target.environment.rawValue)"),
-            ("token", "\(token) \(target.tokenState.rawValue) \(trail.tokenReason ?? "")"),
+            ("platform", "\(target.destination.platform.rawValue) \(target.destination.environment.rawValue)"),
+            ("token", "\(token) \(target.destination.tokenState.rawValue) \(trail.tokenReason ?? "")"),
             ("identity", "\(target.vendor) \(target.key) \(target.identityState.rawValue)"),
             ("credential", credential.map { "\($0) \(health)" }),
         ]

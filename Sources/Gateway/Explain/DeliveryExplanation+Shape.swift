@@ -43,12 +43,12 @@ extension DeliveryExplanation {
         "ExplainedDevice",
         [
             .optionalID("id") { $0.target.device?.description },
-            .word("platform") { $0.target.platform },
-            .word("environment") { $0.target.environment },
-            .optionalText("token", "Masked.") { $0.target.token?.masked },
-            .word("tokenState") { $0.target.tokenState },
+            .word("platform") { $0.target.destination.platform },
+            .word("environment") { $0.target.destination.environment },
+            .optionalText("token", "Masked.") { $0.target.destination.token?.masked },
+            .word("tokenState") { $0.target.destination.tokenState },
             .optionalText("tokenReason", "Why the push service rejected the token.") { $0.tokenReason },
-            .optionalTime("tokenRegisteredAt") { $0.target.tokenRegisteredAt },
+            .optionalTime("tokenRegisteredAt") { $0.target.destination.tokenRegisteredAt },
             .optionalText("timeZone") { $0.target.clock.timeZone?.text },
             .optionalShape("receivingWindow", NativeShapes.window) { $0.target.clock.window },
         ]

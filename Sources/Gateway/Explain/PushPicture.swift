@@ -1,4 +1,5 @@
 import APNs
+import ApplePayload
 import Model
 
 /// One push as it would be written, without a token.
@@ -25,13 +26,13 @@ struct PushPicture: Sendable {
             let push = Push(
                 slot: 0,
                 token: DeviceToken(stored: token),
-                environment: target.environment,
+                environment: target.destination.environment,
                 topic: topic,
                 id: id,
                 payload: payload,
                 expiresAt: payload.expiresAt ?? notification.expiresAt
             )
-            let preview = PushPreview(push, authority: APNsEndpoint(target.environment).authority)
+            let preview = PushPreview(push, authority: APNsEndpoint(target.destination.environment).authority)
             return .success(PushPicture(payload: payload, preview: preview))
         } catch {
             return .failure(error)
@@ -71,7 +72,7 @@ struct PushPicture: Sendable {
                 )
             },
             .optionalText("refused", "Why Apple would refuse it.") { $0.picture.preview.fault?.description },
-            .init("payload", .anything.described("The payload.").example(["aps": ["alert": ["body": "Hello"]]])) {
+            .init("payload", .anything.described("The payload.").example([AppleKey.aps: ["alert": ["body": "Hello"]]])) {
                 (try? JSONParser.parse($0.picture.payload.bytes)) ?? .null
             },
         ]

@@ -1,7 +1,7 @@
 /// Who is meant, said in tags: `(follows_RedSox || follows_Cardinals) && !location_Boston`.
 ///
 /// `!` binds tighter than `&&`, that tighter than `||`. A target without any tag satisfies `!a`. Plain tags compare without case, the values of
-/// `$UserId:{…}` and `$InstallationId:{…}` with it (protocols/azure.md, Decisions and §6), so tags are kept folded: see `Tag`.
+/// `$UserId:{…}` and `$InstallationId:{…}` with it (docs/contracts/notificationhubs.md#6), so tags are kept folded: see `Tag`.
 package struct TagExpression: Sendable, Hashable {
     /// A parsed expression. As deep as its parentheses, which `Limits.depth` bounds.
     package indirect enum Node: Sendable, Hashable {

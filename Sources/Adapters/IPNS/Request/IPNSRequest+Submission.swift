@@ -22,7 +22,7 @@ extension IPNSRequest {
             content: content,
             audience: try audience(recipients),
             dueAt: try reservation(),
-            // Assumed: PRIORITY says nothing about the user's hours, which hold for every message (contract §2.6).
+            // Assumed: PRIORITY does not override the user's receiving window (docs/contracts/ipns.md#2.6).
             lane: recipients.count == 1 ? .transactional : .bulk,
             idempotencyKey: try repeatKey()
         )

@@ -1,6 +1,6 @@
 import Model
 
-/// What became of one send (contract §7.8).
+/// The results of one send (docs/contracts/notificationhubs.md#7.8).
 struct Telemetry {
     let report: MessageReport
     let host: String

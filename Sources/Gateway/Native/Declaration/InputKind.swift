@@ -52,7 +52,7 @@ struct InputKind<Value: Sendable>: Sendable {
 
 extension InputKind where Value == String {
     /// A string of `minimum` to `limit` bytes.
-    static func text(_ limit: Int = 4096, atLeast minimum: Int = 0, format: String? = nil) -> InputKind {
+    static func text(_ limit: Int = 4 * 1024, atLeast minimum: Int = 0, format: String? = nil) -> InputKind {
         var schema = JSONSchema.text(format: format)
         if minimum > 0 { schema.json["minLength"] = 1 }
         schema.json["maxLength"] = .int(limit)

@@ -93,7 +93,7 @@ enum DeviceOperations {
         )
         let token = QueryField.optional(
             "token",
-            .text(4096, atLeast: 1),
+            .text(4 * 1024, atLeast: 1),
             "Only with this push token. Answers show it masked."
         )
         let after = CommonInputs.after(DeviceID.self)

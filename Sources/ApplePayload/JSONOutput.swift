@@ -1,4 +1,4 @@
-internal import HTTP2
+internal import Bytes
 internal import Model
 
 /// Why a value could not be written as JSON.
@@ -75,7 +75,7 @@ extension OutputSpan<UInt8> {
         case .null: raw("null")
         case .bool(let flag): raw(flag ? "true" : "false")
         case .number(let text):
-            guard JSONScanner.isNumber(text.utf8Span.span) else { throw .badNumber }
+            guard JSONNumber.isNumber(text.utf8Span.span) else { throw .badNumber }
             append(copying: text.utf8Span.span)
         case .string(let text): json(text)
         case .array(let elements):

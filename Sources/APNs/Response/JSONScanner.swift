@@ -1,6 +1,6 @@
 internal import Model
 
-/// Reads RFC 8259 JSON from bytes, token by token, without building anything: what raw payloads and APNs' answers are looked at with.
+/// Reads RFC 8259 JSON from bytes, token by token, without building anything: for answers of APNs, whose end may be cut off.
 ///
 /// It does not recurse (the open brackets are bits), allocates nothing and never traps. Whether the bytes are UTF-8 is the caller's to
 /// check: outside of strings only ASCII is let through anyway.
@@ -102,7 +102,7 @@ struct JSONScanner {
         case UInt8(ascii: "n"): return try word("null", bytes)
         default:
             let start = index
-            guard let end = Self.endOfNumber(bytes, from: start) else { throw fault("not a value") }
+            guard let end = JSONNumber.end(in: bytes, from: start) else { throw fault("not a value") }
             index = end
             valueEnded()
             return .number(start..<end)
@@ -198,35 +198,5 @@ struct JSONScanner {
             index += 1
         }
         return value
-    }
-
-    // MARK: Numbers
-
-    /// Whether all of `bytes` is one number as JSON spells it.
-    static func isNumber(_ bytes: Span<UInt8>) -> Bool { endOfNumber(bytes, from: 0) == bytes.count }
-
-    /// Where the number that starts at `start` ends; nil if there is none.
-    private static func endOfNumber(_ bytes: Span<UInt8>, from start: Int) -> Int? {
-        var index = start
-        func byte() -> UInt8? { index < bytes.count ? bytes[index] : nil }
-        func digits() -> Int {
-            let first = index
-            while let digit = byte(), (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(digit) { index += 1 }
-            return index - first
-        }
-        if byte() == UInt8(ascii: "-") { index += 1 }
-        let leadsWithZero = byte() == UInt8(ascii: "0")
-        let count = digits()
-        guard count > 0, !leadsWithZero || count == 1 else { return nil }
-        if byte() == UInt8(ascii: ".") {
-            index += 1
-            guard digits() > 0 else { return nil }
-        }
-        if let sign = byte(), sign | 0x20 == UInt8(ascii: "e") {
-            index += 1
-            if byte() == UInt8(ascii: "+") || byte() == UInt8(ascii: "-") { index += 1 }
-            guard digits() > 0 else { return nil }
-        }
-        return index
     }
 }

@@ -1,10 +1,10 @@
-internal import HTTP2
+internal import Bytes
 package import Model
 
 /// Writes typed payloads as UTF-8 JSON, into memory that is used again and again.
 ///
-/// Made by whoever sends and used by one thread at a time. Each payload is checked against the rules of its push type first, so that what
-/// Apple would refuse never leaves; the reference for the rules is `PayloadRules`.
+/// One thread uses it at a time. Each payload is checked against the rules of its push type first (`PayloadRules`), so that a payload that
+/// Apple would refuse is never sent.
 package struct PayloadEncoder: Sendable {
     /// The bytes of the last payload; valid until the next one, empty after a fault.
     package private(set) var bytes: [UInt8] = []
@@ -50,7 +50,7 @@ package struct PayloadEncoder: Sendable {
     /// - Parameters:
     ///   - payload: what to write.
     ///   - type: whose rules and limit it has to keep.
-    ///   - limit: another limit than the type's own: a broadcast may have 5120 bytes. Unit: bytes.
+    ///   - limit: another limit than the type's own, as for a broadcast. Unit: bytes.
     /// - Throws: `PushFault` with the field and the rule; then `bytes` is empty.
     package mutating func encode(
         _ payload: APNsPayload,
@@ -64,7 +64,7 @@ package struct PayloadEncoder: Sendable {
             if let fault = PayloadRules.kindFault(payload.body, rule) { throw fault }
             try bytes.append(addingCapacity: limit + 1) { (out) throws(PushFault) in
                 try Self.write(payload.body, rule.body, into: &out)
-                try Self.write(payload.custom, besides: payload.body, into: &out)
+                try Self.write(payload.custom, isMDM: rule.body == .mdm, into: &out)
                 out.close("}")
             }
             guard bytes.count <= limit else { throw PushFault("payload", .tooLong(limit: limit), .payloadTooLarge) }
@@ -83,7 +83,7 @@ package struct PayloadEncoder: Sendable {
         switch body {
         case .notification(let aps):
             if let fault = PayloadRules.fault(in: aps, expected) { throw fault }
-            write(aps, into: &out)
+            try write(aps, into: &out)
         case .liveActivity(let activity):
             if let fault = PayloadRules.fault(in: activity) { throw fault }
             try write(activity, into: &out)
@@ -96,17 +96,18 @@ package struct PayloadEncoder: Sendable {
     }
 
     private static func write(
-        _ keys: [APNsPayload.CustomKey],
-        besides body: APNsPayload.Body,
+        _ custom: JSONObject,
+        isMDM: Bool,
         into out: inout OutputSpan<UInt8>
     ) throws(PushFault) {
-        guard let first = keys.first else { return }
-        if case .mdm = body { throw PushFault(PayloadRules.name(first), .notAllowed("in an mdm push")) }
-        if let fault = PayloadRules.fault(in: keys) { throw fault }
-        for key in keys {
-            out.json(key.name)
+        guard let first = custom.pairs.first else { return }
+        if isMDM { throw PushFault(PayloadRules.label(first.key), .notAllowed("in an mdm push")) }
+        for (key, value) in custom.pairs {
+            guard out.freeCapacity > 0 else { return }
+            if key == AppleKey.aps { throw PushFault(key, .notAllowed("as a key of your own")) }
+            out.json(key)
             out.raw(byte: ":")
-            do throws(JSONTrouble) { try out.json(key.value) } catch { throw fault(PayloadRules.name(key), error) }
+            do throws(JSONTrouble) { try out.json(value) } catch { throw fault(PayloadRules.label(key), error) }
             out.raw(byte: ",")
         }
     }
@@ -120,11 +121,12 @@ package struct PayloadEncoder: Sendable {
 
     // MARK: Notifications
 
-    private static func write(_ aps: borrowing Aps, into out: inout OutputSpan<UInt8>) {
+    private static func write(_ aps: borrowing Aps, into out: inout OutputSpan<UInt8>) throws(PushFault) {
         out.raw(#"{"aps":{"#)
         switch aps.alert {
         case .text(let text): out.member(#""alert":""#, text)
         case .detailed(let content): write(content, into: &out)
+        case .dictionary(let object): try member(#""alert":"#, "aps.alert", object, into: &out)
         case nil: break
         }
         if let badge = aps.badge { out.member(#""badge":"#, Int64(badge)) }

@@ -17,34 +17,18 @@ package final class APNsPayload: Sendable {
         case mdm(pushMagic: String)
     }
 
-    /// A caller's own key beside `aps`.
-    package struct CustomKey: Sendable, Hashable {
-        package var name: String
-        package var value: JSON
-
-        package init(_ name: String, _ value: JSON) {
-            self.name = name
-            self.value = value
-        }
-    }
-
     package let body: Body
-    /// The caller's own keys, in the order in which they are written. Never inside `aps`, where they are ignored (Apple, "Generating a remote
+    /// The caller's own keys, written after `aps` in their order. Apple ignores such keys inside `aps` (Apple, "Generating a remote
     /// notification").
-    package let custom: [CustomKey]
+    package let custom: JSONObject
 
-    package init(_ body: Body, custom: [CustomKey] = []) {
+    package init(_ body: Body, custom: JSONObject = JSONObject()) {
         self.body = body
         self.custom = custom
     }
 
-    /// A push that shows, sounds or counts something.
-    package convenience init(_ aps: Aps, custom: KeyValuePairs<String, JSON> = [:]) {
-        self.init(.notification(aps), custom: custom.map { CustomKey($0.key, $0.value) })
-    }
-
-    /// A background push: it wakes the app and shows nothing.
-    package static func background(custom: [CustomKey] = []) -> APNsPayload {
-        APNsPayload(.notification(Aps(isContentAvailable: true)), custom: custom)
+    /// A push with an `aps` dictionary.
+    package convenience init(_ aps: Aps, custom: JSONObject = JSONObject()) {
+        self.init(.notification(aps), custom: custom)
     }
 }

@@ -1,8 +1,9 @@
 /// A number as decimal digits, without a `String`: expirations and numbers in payloads, once per push.
-enum DecimalDigits {
+package enum DecimalDigits {
     /// Lends the digits to `body`.
+    @inlinable
     @inline(__always)
-    static func spell(_ value: Int64, _ body: (Span<UInt8>) -> Void) {
+    package static func spell(_ value: Int64, _ body: (Span<UInt8>) -> Void) {
         // 19 digits and a sign at most; written from the end.
         var bytes = InlineArray<20, UInt8>(repeating: 0)
         var first = 20

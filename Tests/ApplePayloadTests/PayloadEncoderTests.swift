@@ -1,10 +1,10 @@
-import APNs
+import ApplePayload
 import Foundation
 import Model
 import Testing
 
 /// The bytes of typed payloads. Expected values are Apple's own examples ("Generating a remote notification", "Starting and updating Live
-/// Activities with ActivityKit push notifications", read 2026-11) or follow apns.md §10 and §17, written by hand.
+/// Activities with ActivityKit push notifications", read 2026-11) or follow docs/contracts/apns.md#10 and docs/contracts/apns.md#17, written by hand.
 struct PayloadEncoderTests {
     private func text(_ payload: APNsPayload, _ type: PushType = .alert) throws -> String {
         var encoder = PayloadEncoder()
@@ -78,8 +78,8 @@ struct PayloadEncoderTests {
     }
 
     @Test func backgroundWidgetsControlsAndMDM() throws {
-        let custom = [APNsPayload.CustomKey("sync", true)]
-        #expect(try text(.background(custom: custom), .background) == #"{"aps":{"content-available":1},"sync":true}"#)
+        let background = APNsPayload(Aps(isContentAvailable: true), custom: ["sync": true])
+        #expect(try text(background, .background) == #"{"aps":{"content-available":1},"sync":true}"#)
         #expect(try text(APNsPayload(.contentChanged), .widgets) == #"{"aps":{"content-changed":true}}"#)
         #expect(try text(APNsPayload(.contentChanged), .controls) == #"{"aps":{"content-changed":true}}"#)
         #expect(try text(APNsPayload(.mdm(pushMagic: "A1-B2")), .mdm) == #"{"mdm":"A1-B2"}"#)

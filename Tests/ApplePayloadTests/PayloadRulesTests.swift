@@ -1,8 +1,8 @@
-import APNs
+import ApplePayload
 import Model
 import Testing
 
-/// What is refused before it is sent, by field and rule. Source: apns.md §6, §10, §17.
+/// What is refused before it is sent, by field and rule. Source: docs/contracts/apns.md#6, docs/contracts/apns.md#10, docs/contracts/apns.md#17.
 struct PayloadRulesTests {
     private func fault(_ payload: APNsPayload, _ type: PushType = .alert) -> PushFault? {
         var encoder = PayloadEncoder()
@@ -38,6 +38,7 @@ struct PayloadRulesTests {
             return fault(aps, .background)
         }
         #expect(background { _ in } == nil)
+        #expect(background { $0.sound = .named("") } == nil)
         #expect(background { $0.isContentAvailable = false } == PushFault("aps.content-available", .missing))
         let changes: [(String, (inout Aps) -> Void)] = [
             ("alert", { $0.alert = .text("Hi") }), ("badge", { $0.badge = 1 }),
@@ -111,11 +112,11 @@ struct PayloadRulesTests {
             #expect(fault(payload, .unknown("newkind")) == nil)
         }
         #expect(fault(APNsPayload(.mdm(pushMagic: "")), .mdm) == PushFault("mdm", .missing))
-        let more = APNsPayload(.mdm(pushMagic: "m"), custom: [.init("k", 1)])
+        let more = APNsPayload(.mdm(pushMagic: "m"), custom: ["k": 1])
         #expect(fault(more, .mdm) == PushFault("k", .notAllowed("in an mdm push")))
     }
 
-    // MARK: Live Activities (apns.md §10)
+    // MARK: Live Activities (docs/contracts/apns.md#10)
 
     private var start: LiveActivity {
         LiveActivity(
@@ -168,16 +169,12 @@ struct PayloadRulesTests {
 
     // MARK: Beside aps
 
-    @Test func ownKeysAreNeitherApplesNorDoubled() {
+    @Test func ownKeysAreNotApples() {
         func keys(_ names: [String]) -> PushFault? {
-            fault(APNsPayload(.notification(Aps(badge: 1)), custom: names.map { .init($0, 1) }))
+            fault(APNsPayload(Aps(badge: 1), custom: JSONObject(names.map { ($0, 1) })))
         }
         #expect(keys(["a", "b"]) == nil)
-        #expect(keys(["aps"]) == PushFault("aps", .notAllowed("as a key of your own")))
-        #expect(keys(["a", "b", "a"]) == PushFault("a", .repeated))
-        let many = (0..<20).map { "key\($0)" }
-        #expect(keys(many) == nil)
-        #expect(keys(many + ["key7"]) == PushFault("key7", .repeated))
+        #expect(keys(["a", "aps"]) == PushFault("aps", .notAllowed("as a key of your own")))
         #expect(keys((0..<6000).map { "\($0)" })?.reason == .payloadTooLarge)
     }
 
@@ -200,36 +197,44 @@ struct PayloadRulesTests {
 
     // MARK: The whole push
 
-    private func notification(_ type: PushType = .alert, priority: Int? = nil, collapseID: String? = nil)
-        -> APNsNotification
-    {
-        APNsNotification(
-            token: DeviceToken(stored: testToken(1)),
-            topic: "com.example.shop",
-            id: makePush(0).id,
-            type: type,
-            priority: priority,
-            collapseID: collapseID,
-            payload: type == .background ? .background() : APNsPayload(Aps(alert: .text("Hi")))
-        )
+    @Test func payloadBecomesAPushWithTheStandardsOfItsType() throws {
+        let push = try APNsPayload(Aps(alert: .text("Hi"))).push(collapseID: "c")
+        let bytes = Array(#"{"aps":{"alert":"Hi"}}"#.utf8)
+        #expect(push == PushPayload(bytes: bytes, type: .alert, priority: 10, collapseID: "c"))
+        #expect(try APNsPayload(Aps(isContentAvailable: true)).push(type: .background).priority == 5)
     }
 
-    @Test func typedNotificationBecomesAPushWithTheStandardsOfItsType() throws {
-        var encoder = PayloadEncoder()
-        let push = try notification().push(slot: 7, with: &encoder)
-        #expect(push.slot == 7)
-        #expect(push.payload == PushPayload(bytes: Array(#"{"aps":{"alert":"Hi"}}"#.utf8), type: .alert, priority: 10))
-        #expect(try notification(.background).push(slot: 0, with: &encoder).payload.priority == 5)
+    @Test func headersAreCheckedByType() throws {
+        func fault(_ type: PushType = .alert, priority: Int = 10, collapseID: String? = nil, topic: String = "com.x")
+            -> PushFault?
+        {
+            HeaderRules.fault(type: type, priority: priority, collapseID: collapseID, topic: topic)
+        }
+        #expect(fault() == nil)
+        #expect(fault(.background) == PushFault("apns-priority", .outOfRange("5, 1"), .badPriority))
+        let long = try #require(fault(collapseID: String(repeating: "c", count: 65)))
+        #expect(long.field == "apns-collapse-id")
+        #expect(long.rejection == Rejection(scope: .content, reason: "BadCollapseId", status: 0))
+        #expect(fault(collapseID: " c")?.reason == .badCollapseID)
+        #expect(fault(.unknown("a b"))?.reason == .invalidPushType)
+        #expect(fault(topic: "")?.reason == .missingTopic)
+        // The suffix counts.
+        let topic = String(repeating: "t", count: 240)
+        #expect(fault(topic: topic) == nil)
+        #expect(fault(.liveActivity, topic: topic)?.reason == .badTopic)
     }
 
-    @Test func faultNamesTheHeader() throws {
-        var encoder = PayloadEncoder()
-        let urgent = try notification(.background, priority: 10).push(slot: 0, with: &encoder)
-        #expect(PushGuard.fault(in: urgent) == PushFault("apns-priority", .outOfRange("5, 1"), .badPriority))
-        let long = try notification(collapseID: String(repeating: "c", count: 65)).push(slot: 0, with: &encoder)
-        let fault = try #require(PushGuard.fault(in: long))
-        #expect(fault.field == "apns-collapse-id")
-        #expect(fault.rejection == Rejection(scope: .content, reason: "BadCollapseId", status: 0))
+    /// An alert object that a caller wrote is written unchanged when its members have the documented types.
+    @Test func alertObjectOfACallerIsForwardedOrRefused() throws {
+        func push(_ alert: JSONObject) throws(PushFault) -> PushPayload {
+            try APNsPayload(Aps(alert: .dictionary(alert))).push()
+        }
+        let alert: JSONObject = ["title-loc-key": "T", "title-loc-args": ["a"], "title": "t", "new": [1]]
+        #expect(try JSONParser.parse(try push(alert).bytes)["aps"]?["alert"] == .object(alert))
+        #expect(throws: PushFault("aps.alert.title", .malformed("a string"))) { try push(["title": 1]) }
+        #expect(throws: PushFault("aps.alert.loc-args", .malformed("a list of strings"))) {
+            try push(["loc-args": ["a", 1]])
+        }
     }
 
     @Test func faultWithoutAWordOfApplesIsStillARejectionOfTheContent() {

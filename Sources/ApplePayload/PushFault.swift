@@ -16,8 +16,20 @@ package struct PushFault: Error, Sendable, Hashable, CustomStringConvertible {
         case outOfRange(String)
         /// It is not what it has to be.
         case malformed(String)
-        /// It is there twice.
-        case repeated
+    }
+
+    /// What APNs is documented to answer, in Apple's spelling.
+    package enum Reason: String, Sendable, Hashable {
+        case badCollapseID = "BadCollapseId"
+        case badDeviceToken = "BadDeviceToken"
+        case badExpirationDate = "BadExpirationDate"
+        case badPath = "BadPath"
+        case badPriority = "BadPriority"
+        case badTopic = "BadTopic"
+        case invalidPushType = "InvalidPushType"
+        case missingTopic = "MissingTopic"
+        case payloadEmpty = "PayloadEmpty"
+        case payloadTooLarge = "PayloadTooLarge"
     }
 
     /// The field in Apple's own spelling: `apns-topic`, `aps.alert.loc-key`, `payload`.
@@ -25,9 +37,9 @@ package struct PushFault: Error, Sendable, Hashable, CustomStringConvertible {
     /// Which rule it breaks.
     package let rule: Rule
     /// What APNs is documented to answer; nil where it would take the push and the device would drop it.
-    package let reason: APNsReason?
+    package let reason: Reason?
 
-    package init(_ field: String, _ rule: Rule, _ reason: APNsReason? = nil) {
+    package init(_ field: String, _ rule: Rule, _ reason: Reason? = nil) {
         self.field = field
         self.rule = rule
         self.reason = reason
@@ -36,7 +48,7 @@ package struct PushFault: Error, Sendable, Hashable, CustomStringConvertible {
     /// The refusal as an outcome has it: status 0, because Apple was not asked.
     package var rejection: Rejection {
         let scope: Rejection.Scope = reason == .badDeviceToken ? .tokenDoubtful : .content
-        return Rejection(scope: scope, reason: reason?.wireName ?? "InvalidPayload", status: 0)
+        return Rejection(scope: scope, reason: reason?.rawValue ?? "InvalidPayload", status: 0)
     }
 
     package var description: String {
@@ -46,7 +58,6 @@ package struct PushFault: Error, Sendable, Hashable, CustomStringConvertible {
         case .tooLong(let limit): "\(field) is longer than \(limit) bytes"
         case .outOfRange(let range): "\(field) must be \(range)"
         case .malformed(let what): "\(field) must be \(what)"
-        case .repeated: "\(field) is there twice"
         }
     }
 }

@@ -1,6 +1,8 @@
-/// The `aps` dictionary of a push, but for Live Activities.
+package import Model
+
+/// The `aps` dictionary of every push except Live Activities.
 ///
-/// Source: Apple, "Generating a remote notification" (2026-11); apns.md §17. Keys that only old systems read (`summary-arg`,
+/// Source: Apple, "Generating a remote notification" (2026-11); Keys that only old systems read (`summary-arg`,
 /// `action-loc-key`) are left out.
 package struct Aps: Sendable, Hashable {
     /// What is shown.
@@ -9,6 +11,8 @@ package struct Aps: Sendable, Hashable {
         case text(String)
         /// Title, subtitle and body, each literal or localised.
         case detailed(AlertContent)
+        /// The alert object as a caller wrote it, with Apple's keys; written unchanged when its members have the documented types.
+        case dictionary(JSONObject)
     }
 
     /// What is heard.

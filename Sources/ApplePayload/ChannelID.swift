@@ -7,10 +7,10 @@ package struct ChannelID: Sendable, Hashable, CustomStringConvertible {
 
     /// A channel id off the wire or out of a store.
     ///
-    /// Nil unless it is base64 of at most `APNsLimits.maxChannelIDBytes`: it goes into a header and into payloads.
+    /// Nil unless it is base64 of at most `AppleLimits.channelIDBytes`: it goes into a header and into payloads.
     package init?(_ text: String) {
         let bytes = text.utf8
-        guard (1...APNsLimits.maxChannelIDBytes).contains(bytes.count), bytes.allSatisfy(Self.isBase64) else {
+        guard (1...AppleLimits.channelIDBytes).contains(bytes.count), bytes.allSatisfy(Self.isBase64) else {
             return nil
         }
         self.text = text

@@ -3,12 +3,12 @@ internal import Model
 /// What makes a typed payload one that Apple would refuse, or that no device would show: one line per documented rule.
 ///
 /// Source: Apple, "Generating a remote notification", "Pushing background updates to your App", "Starting and updating Live Activities with
-/// ActivityKit push notifications"; apns.md §6, §10, §17. Types that we do not know are let through.
+/// ActivityKit push notifications"; docs/contracts/apns.md#6, docs/contracts/apns.md#10, docs/contracts/apns.md#17. Types that we do not know are let through.
 enum PayloadRules {
-    /// A key beside `aps` as a fault names it: the caller's own word, cut and cleaned like all that ends in logs.
-    static func name(_ key: APNsPayload.CustomKey) -> String {
-        let scalars = key.name.unicodeScalars.lazy.filter { $0.value >= 0x20 && $0.value != 0x7F }
-        return String(String.UnicodeScalarView(scalars.prefix(APNsLimits.maxReasonBytes)))
+    /// A caller's key as a fault names it: without control characters and cut, because faults are logged.
+    static func label(_ key: String) -> String {
+        let scalars = key.unicodeScalars.lazy.filter { $0.value >= 0x20 && $0.value != 0x7F }
+        return String(String.UnicodeScalarView(scalars.prefix(AppleLimits.labelBytes)))
     }
 
     /// Whether the kind of body fits the type at all.
@@ -50,6 +50,8 @@ enum PayloadRules {
             if aps.isContentMutable { return PushFault("aps.mutable-content", .notAllowed("without an alert")) }
         } else if case .detailed(let content) = aps.alert, let fault = fault(in: content) {
             return fault
+        } else if case .dictionary(let object) = aps.alert, let fault = fault(inAlert: object) {
+            return fault
         }
         if let badge = aps.badge, badge < 0 { return PushFault("aps.badge", .outOfRange("0 or more")) }
         // A comparison, so that what is not a number fails too.
@@ -62,11 +64,14 @@ enum PayloadRules {
         return nil
     }
 
-    /// "`aps` holds only `content-available: 1`" (apns.md §6).
+    /// The dictionary holds only `content-available: 1` (Apple, "Pushing background updates to your App").
+    ///
+    /// An empty `sound` is accepted: some back ends send it, and it plays nothing.
     private static func backgroundFault(_ aps: Aps) -> PushFault? {
         if !aps.isContentAvailable { return PushFault("aps.content-available", .missing) }
         let others: [(String, Bool)] = [
-            ("alert", aps.alert != nil), ("badge", aps.badge != nil), ("sound", aps.sound != nil),
+            ("alert", aps.alert != nil), ("badge", aps.badge != nil),
+            ("sound", aps.sound != nil && aps.sound != .named("")),
             ("thread-id", aps.threadID != nil), ("category", aps.category != nil),
             ("mutable-content", aps.isContentMutable), ("target-content-id", aps.targetContentID != nil),
             ("interruption-level", aps.interruptionLevel != nil), ("relevance-score", aps.relevanceScore != nil),
@@ -82,6 +87,20 @@ enum PayloadRules {
         if isKeyless(content.title) { return PushFault("aps.alert.title-loc-key", .missing) }
         if isKeyless(content.subtitle) { return PushFault("aps.alert.subtitle-loc-key", .missing) }
         if isKeyless(content.body) { return PushFault("aps.alert.loc-key", .missing) }
+        return nil
+    }
+
+    /// The rules of an alert object that a caller wrote.
+    static func fault(inAlert object: JSONObject) -> PushFault? {
+        for key in AppleKey.alertTexts where object[key] != nil && object[key]?.string == nil {
+            return PushFault("aps.alert.\(key)", .malformed("a string"))
+        }
+        for key in AppleKey.alertArguments {
+            guard let value = object[key] else { continue }
+            guard let list = value.array, list.allSatisfy({ $0.string != nil }) else {
+                return PushFault("aps.alert.\(key)", .malformed("a list of strings"))
+            }
+        }
         return nil
     }
 
@@ -112,32 +131,5 @@ enum PayloadRules {
         if isKeyless(activity.alert?.title) { return PushFault("aps.alert.title.loc-key", .missing) }
         if isKeyless(activity.alert?.body) { return PushFault("aps.alert.body.loc-key", .missing) }
         return nil
-    }
-
-    // MARK: Beside aps
-
-    /// The first fault of a caller's own keys; values are judged when they are written.
-    static func fault(in keys: [APNsPayload.CustomKey]) -> PushFault? {
-        // A payload with more members than bytes is too large in any case; the bound keeps the search for doubles short.
-        guard keys.count <= APNsLimits.maxVoIPPayloadBytes else {
-            return PushFault("payload", .tooLong(limit: APNsLimits.maxPayloadBytes), .payloadTooLarge)
-        }
-        if let key = keys.first(where: { $0.name == "aps" || $0.name == "mdm" }) {
-            return PushFault(name(key), .notAllowed("as a key of your own"))
-        }
-        guard keys.count > 1 else { return nil }
-        return keys.count <= 8 ? firstDouble(keys) : firstDoubleOfMany(keys)
-    }
-
-    private static func firstDouble(_ keys: [APNsPayload.CustomKey]) -> PushFault? {
-        for index in keys.indices.dropFirst() where keys[..<index].contains(where: { $0.name == keys[index].name }) {
-            return PushFault(name(keys[index]), .repeated)
-        }
-        return nil
-    }
-
-    private static func firstDoubleOfMany(_ keys: [APNsPayload.CustomKey]) -> PushFault? {
-        var seen: Set<String> = []
-        return keys.first { !seen.insert($0.name).inserted }.map { PushFault(name($0), .repeated) }
     }
 }

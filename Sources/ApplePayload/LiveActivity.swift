@@ -1,6 +1,6 @@
 package import Model
 
-/// The `aps` dictionary of a Live Activity: apns.md §10.
+/// The `aps` dictionary of a Live Activity: docs/contracts/apns.md#10.
 ///
 /// Source: Apple, "Starting and updating Live Activities with ActivityKit push notifications" (2026-11).
 package struct LiveActivity: Sendable, Hashable {

@@ -1,6 +1,6 @@
 package import Model
 
-/// What Apple says of one push type: a row of the table in apns.md §6.
+/// Apple's rules for one push type: a row of the table in docs/contracts/apns.md#6.
 ///
 /// Source: Apple, "Sending notification requests to APNs" (2026-11) and the pages it names per type.
 package final class PushTypeRule: Sendable {
@@ -28,6 +28,11 @@ package final class PushTypeRule: Sendable {
             default: false
             }
         }
+
+        /// The values in words: `10, 5, 1`.
+        package var text: String {
+            [10, 5, 1].filter { contains(number: $0) }.map(String.init).joined(separator: ", ")
+        }
     }
 
     /// What `apns-expiration` is for.
@@ -51,7 +56,7 @@ package final class PushTypeRule: Sendable {
         case notification
         /// `{"mdm":"…"}` and no `aps`.
         case mdm
-        /// `aps` of a Live Activity: apns.md §10.
+        /// `aps` of a Live Activity: docs/contracts/apns.md#10.
         case liveActivity
         /// `{"aps":{"content-changed":true}}`.
         case contentChanged
@@ -80,7 +85,7 @@ package final class PushTypeRule: Sendable {
         suffix: String = "",
         priorities: Priorities = .any,
         standardPriority: Int = 10,
-        maxPayloadBytes: Int = APNsLimits.maxPayloadBytes,
+        maxPayloadBytes: Int = AppleLimits.payloadBytes,
         expiry: Expiry = .free,
         body: Body = .notification,
         isTokenOnly: Bool = false
@@ -108,7 +113,7 @@ extension PushTypeRule {
     fileprivate static let voip = PushTypeRule(
         "voip",
         suffix: ".voip",
-        maxPayloadBytes: APNsLimits.maxVoIPPayloadBytes,
+        maxPayloadBytes: AppleLimits.voipPayloadBytes,
         expiry: .immediate
     )
     fileprivate static let complication = PushTypeRule("complication", suffix: ".complication")
@@ -127,7 +132,7 @@ extension PushTypeRule {
 
 /// The wire side of a push type.
 extension PushType {
-    /// Every type that Apple documents. Source: apns.md §6.
+    /// All types that Apple documents. Source: docs/contracts/apns.md#6.
     package static let documented: [PushType] = [
         .alert, .background, .voip, .complication, .fileProvider, .mdm, .location, .liveActivity, .pushToTalk, .widgets,
         .controls,

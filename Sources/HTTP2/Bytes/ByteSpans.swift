@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// Bytes copied and looked over many at a time. Here, because the checks that every push goes through are written without pointers.
+/// Bytes copied and looked over many at a time. The callers, which look at every push, need no pointers.
 extension OutputSpan<UInt8> {
     /// Adds as many of the bytes as there is room for and says whether that was all.
     @discardableResult

@@ -1,10 +1,9 @@
+import ApplePayload
 import Model
 import TestKit
 import Testing
 
-@testable import APNs
-
-/// Payloads that are sent unchanged: only size, JSON and headers are checked.
+/// Payloads that are sent unchanged.
 struct RawPayloadTests {
     private func fault(_ text: String, limit: Int = 4096) -> PushFault? {
         RawPayload.fault(in: Array(text.utf8), limit: limit)
@@ -14,7 +13,6 @@ struct RawPayloadTests {
         "{}", #"{"aps":{}}"#, #" { "a" : [ 1 , -0.5e+10 , true , false , null , "x" ] } "# + "\n\t\r",
         #"{"a":{"b":[{},[]]}}"#,
         #"{"é":"소포 \u00e9 \ud83c\udf81 \"\\\/\b\f\n\r\t"}"#, #"{"a":0,"b":-0,"c":10.01E-2}"#,
-        // Whether Apple would like it is not ours to say of a raw payload.
         #"{"aps":{"alert":17,"badge":"x"}}"#, #"{"a":1,"a":2}"#,
     ])
     func objectPassesWhateverIsInIt(text: String) {
@@ -50,22 +48,22 @@ struct RawPayloadTests {
         func payload(_ count: Int) -> [UInt8] {
             Array((#"{"a":""# + String(repeating: "x", count: count - 8) + #""}"#).utf8)
         }
-        #expect(try RawPayload.payload(payload(4096), type: .alert).bytes.count == 4096)
+        #expect(try RawPayload.push(payload(4096), type: .alert).bytes.count == 4096)
         #expect(throws: PushFault("payload", .tooLong(limit: 4096), .payloadTooLarge)) {
-            try RawPayload.payload(payload(4097), type: .alert)
+            try RawPayload.push(payload(4097), type: .alert)
         }
-        #expect(try RawPayload.payload(payload(5120), type: .voip).bytes.count == 5120)
+        #expect(try RawPayload.push(payload(5120), type: .voip).bytes.count == 5120)
         #expect(throws: PushFault("payload", .tooLong(limit: 5120), .payloadTooLarge)) {
-            try RawPayload.payload(payload(5121), type: .voip)
+            try RawPayload.push(payload(5121), type: .voip)
         }
-        #expect(throws: PushFault("payload", .missing, .payloadEmpty)) { try RawPayload.payload([], type: .alert) }
+        #expect(throws: PushFault("payload", .missing, .payloadEmpty)) { try RawPayload.push([], type: .alert) }
     }
 
     @Test func bytesStayAsTheyAreAndThePriorityIsTheTypes() throws {
         let bytes = Array(" { \"aps\" : { } } ".utf8)
-        #expect(try RawPayload.payload(bytes, type: .background).bytes == bytes)
-        #expect(try RawPayload.payload(bytes, type: .background).priority == 5)
-        #expect(try RawPayload.payload(bytes, type: .voip, priority: 1, collapseID: "c").priority == 1)
+        #expect(try RawPayload.push(bytes, type: .background).bytes == bytes)
+        #expect(try RawPayload.push(bytes, type: .background).priority == 5)
+        #expect(try RawPayload.push(bytes, type: .voip, priority: 1, collapseID: "c").priority == 1)
     }
 
     // "bounded, depth-limited": the scan does not recurse.
@@ -109,7 +107,51 @@ struct RawPayloadTests {
                 UInt8.random(in: 0...255, using: &random)
             }
             _ = RawPayload.fault(in: bytes, limit: 4096)
-            _ = APNsAnswer(status: 400, body: bytes[...])
+        }
+    }
+
+    // MARK: Content
+
+    private func fault(_ document: JSON, _ type: PushType) -> PushFault? {
+        document.object.map { RawPayload.fault(in: $0, type: type) } ?? PushFault("test", .missing)
+    }
+
+    @Test(arguments: [
+        (#"{"aps":{"alert":"x","badge":0,"sound":{"critical":1},"new":1},"k":1}"#, PushType.alert),
+        (#"{"aps":{}}"#, .voip), (#"{"aps":{"content-available":1,"sound":""}}"#, .background),
+        (#"{"aps":{"content-changed":true}}"#, .widgets), (#"{"mdm":"m"}"#, .mdm), (#"{"x":1}"#, .unknown("new")),
+        (#"{"aps":{"timestamp":1,"event":"end"}}"#, .liveActivity),
+        (#"{"aps":{"timestamp":1,"event":"update","content-state":{}}}"#, .liveActivity),
+    ])
+    func documentedPayloadPasses(text: String, type: PushType) throws {
+        #expect(fault(try JSONParser.parse(text), type) == nil)
+    }
+
+    @Test(arguments: [
+        (#"{}"#, PushType.alert, "aps"), (#"{"aps":1}"#, .alert, "aps"), (#"{"aps":{"alert":1}}"#, .alert, "aps.alert"),
+        (#"{"aps":{"alert":{"body":1}}}"#, .alert, "aps.alert.body"), (#"{"aps":{"badge":-1}}"#, .voip, "aps.badge"),
+        (#"{"aps":{"badge":"1"}}"#, .alert, "aps.badge"), (#"{"aps":{"sound":1}}"#, .alert, "aps.sound"),
+        (#"{"aps":{}}"#, .background, "aps.content-available"),
+        (#"{"aps":{"content-available":1,"alert":"a"}}"#, .background, "aps.alert"),
+        (#"{"aps":{"content-available":1,"sound":"s"}}"#, .background, "aps.sound"), (#"{"aps":{}}"#, .mdm, "mdm"),
+        (#"{"aps":{}}"#, .controls, "aps.content-changed"),
+        (#"{"aps":{"event":"end"}}"#, .liveActivity, "aps.timestamp"),
+        (#"{"aps":{"timestamp":1}}"#, .liveActivity, "aps.event"),
+        (#"{"aps":{"timestamp":1,"event":"stop"}}"#, .liveActivity, "aps.event"),
+        (#"{"aps":{"timestamp":1,"event":"update"}}"#, .liveActivity, "aps.content-state"),
+        (#"{"aps":{"timestamp":1,"event":"start"}}"#, .liveActivity, "aps.attributes-type"),
+    ])
+    func payloadAgainstTheRulesOfItsTypeNamesTheField(text: String, type: PushType, field: String) throws {
+        #expect(fault(try JSONParser.parse(text), type)?.field == field)
+    }
+
+    @Test func typeIsInferredFromWhatIsShown() throws {
+        for (text, type) in [
+            (#"{"aps":{"content-available":1}}"#, PushType.background),
+            (#"{"aps":{"content-available":1,"sound":""}}"#, .background),
+            (#"{"aps":{"content-available":1,"alert":""}}"#, .alert), (#"{"x":1}"#, .alert),
+        ] {
+            #expect(RawPayload.inferredType(of: try #require(try JSONParser.parse(text).object)) == type)
         }
     }
 }
