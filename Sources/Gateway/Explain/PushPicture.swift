@@ -72,7 +72,8 @@ struct PushPicture: Sendable {
                 )
             },
             .optionalText("refused", "Why Apple would refuse it.") { $0.picture.preview.fault?.description },
-            .init("payload", .anything.described("The payload.").example([AppleKey.aps: ["alert": ["body": "Hello"]]])) {
+            .init("payload", .anything.described("The payload.").example([AppleKey.aps: ["alert": ["body": "Hello"]]]))
+            {
                 (try? JSONParser.parse($0.picture.payload.bytes)) ?? .null
             },
         ]

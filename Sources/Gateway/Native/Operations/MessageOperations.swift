@@ -158,7 +158,7 @@ enum MessageOperations {
     private static func summary(_ control: MessageControl) -> String {
         switch control {
         case .cancel: "Cancel what is not sent yet."
-        case .pause: "Stop sending until the message is resumed. What is already on its way is still sent."
+        case .pause: "Stop sending until the message is resumed. Pushes in flight are still sent."
         case .resume: "Go on with a paused message."
         case .requeue: "Try again the parts that were given up."
         }
