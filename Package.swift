@@ -228,7 +228,7 @@ var parts: [Part] = [
             .ours("CPQ"), .ours("CLinuxEvents"), .ours("Commands"), .ours("DeliveryEngine"),
             .ours("Model"), locks, log, subprocess,
         ],
-        resources: [.copy("Migrations/SQL")]
+        resources: [.copy("Schema")]
     ),
 
     // The program.
@@ -350,7 +350,8 @@ var parts: [Part] = [
         [
             .ours("Postgres"), .ours("Commands"), .ours("DatabaseSupport"), .ours("DeliveryEngine"), .ours("Model"),
             .ours("TestKit"), log,
-        ]
+        ],
+        resources: [.copy("Fixtures")]
     ),
     .tests(
         "GatewayTests",

@@ -139,7 +139,7 @@ import Testing
         gate.enter(key, lane: lane, isHolder: isHolder, now: now)
     }
 
-    // Design §5.7: in-flight cap per (tenant, credential).
+    // The limit of pushes in flight is per (tenant, credential).
     @Test func credentialTakesSoManySlicesAndNotMore() {
         var policy = EnginePolicy()
         policy.slicesPerCredential = 2

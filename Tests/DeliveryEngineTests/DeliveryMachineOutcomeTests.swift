@@ -48,7 +48,7 @@ import Testing
         #expect(bench.verdicts == [.doubtful(device, token, reason: "BadDeviceToken")])
     }
 
-    // Design §5.6: set aside only when the other environment does not know it either.
+    // Quarantined only if the other environment does not know the token either (docs/apns.md#outcomes).
     @Test(arguments: [true, false])
     func aTokenOfTheOtherEnvironmentIsTriedThereOnce(isKnown: Bool) throws {
         var bench = MachineBench { $0.routes[.ios]?.credentials[.sandbox] = "test" }

@@ -88,7 +88,7 @@ import Testing
         for slot in rung.indices where !rung[slot] { #expect(bench.results[slot]?.reason == "preference") }
     }
 
-    // Design §5.8: one message rings a device once.
+    // One message notifies a device once.
     @Test func targetsWithTheSameTokenArePushedOnce() {
         var bench = MachineBench(targets: 3) { work in
             work.targets[2]?.destination.token = MachineBench.facts(0).destination.token
@@ -144,7 +144,7 @@ import Testing
         #expect(bench.records.last?.countsAttempt == false)
     }
 
-    // Design §5.6: credential reasons leave deliveries queued until expiry.
+    // Credential reasons leave deliveries queued until expiry (docs/apns.md#outcomes).
     @Test func missingCredentialWaitsInsteadOfFailing() {
         let bench = MachineBench { $0.routes = [:] }
         #expect(bench.results.isEmpty)

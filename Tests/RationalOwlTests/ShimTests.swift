@@ -1,5 +1,4 @@
 import Coverage
-import HTTPTypes
 import Model
 import RationalOwl
 import Testing
@@ -82,24 +81,5 @@ struct ShimTests {
             [.receipt(.recorded), .receipt(.repeated)],
             ["rc": 1]
         )
-    }
-
-    /// Each part of the core's interface is answered in its shape, whatever is asked.
-    @Test(
-        arguments: [
-            "/server/unregister/", "/server/x", "/deviceGroup/create/", "/downstream/multicast/", "/custompush/retry",
-            "/tracking/msgStats/", "/sync/deviceIds/",
-        ]
-    )
-    func pathsOfTheCoreWithoutACallAreRefused(_ path: String) throws {
-        for body in ["{\"serviceId\":\"S\"}", "", "{", "null"] {
-            for method in [.post, .get, .delete] as [HTTPRequest.Method] {
-                let request = Mount.request(path, method: method, body: Array(body.utf8))
-                #expect(throws: AdapterError.self) { try Mount.adapter.locate(request) }
-                let response = Mount.answer(request, .refused(.unknownBinding))
-                #expect(response.status == 404)
-                #expect(try Mount.body(response) == ["error": "no such path"])
-            }
-        }
     }
 }

@@ -33,7 +33,7 @@ final class ConnectionPool: Sendable {
     private static let submitCount = 256
     /// 2 buffers are kept: one for a sender, one for the loop.
     private static let keptEncoderCount = 2
-    /// Two bodies of the usual size. With less in the peer's window another connection is better (apns.md §13.2).
+    /// Two bodies of the usual size. With less in the peer's window another connection is better (docs/contracts/apns.md#13.2).
     private static let lowWindowBytes = 2 * AppleLimits.payloadBytes
 
     /// 60 minutes without a push, then a connection beyond the first ends (docs/contracts/apns.md#13.6).

@@ -146,7 +146,7 @@ struct ApplePush {
         custom["ab_use_webview"] = .bool(try flag("use_webview") ?? true)
     }
 
-    /// The caller's own keys, beside ours: `aps` and `ab` are not his (contract §6.1). Assumed: neither are those of a link.
+    /// The caller's own keys, in addition to ours. `aps` and `ab` are reserved (docs/contracts/braze.md#6.1). Assumed: so are the keys of a link.
     private func addExtra(to custom: inout JSONObject) throws(AdapterError) {
         guard let value = push["extra"], value != .null else { return }
         guard let extra = value.object else { throw AdapterError(.invalid, field: BrazeText.extra) }

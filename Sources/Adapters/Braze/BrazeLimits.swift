@@ -29,7 +29,7 @@ package enum BrazeLimits {
     /// 100 tokens of a call: they share one transaction, which must stay short. The vendor names no limit.
     static let tokenCount = 100
 
-    /// 1,912 bytes of payload by the vendor's rule, although APNs takes more: callers rely on it (contract §6.1).
+    /// 1,912 bytes of payload by the vendor's rule, although APNs accepts more: callers rely on it (docs/contracts/braze.md#6.1).
     static let payloadBytes = 1912
 
     /// 255 bytes of a send's names: they are kept with the message.

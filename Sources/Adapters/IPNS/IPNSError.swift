@@ -65,7 +65,7 @@ package struct IPNSError: Error, Sendable, Hashable {
     }
 }
 
-/// What `RT` and `rtCode` say. Contract §2.4; `0000` alone is the vendor's word.
+/// The values of `RT` and `rtCode` (docs/contracts/ipns.md#2.4). Only `0000` is documented by the vendor.
 package enum ResultCode: String, Sendable, CaseIterable {
     case success = "0000"
     case failure = "9999"

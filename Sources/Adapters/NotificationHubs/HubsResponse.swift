@@ -117,7 +117,7 @@ struct HubsResponse {
 
     private var version: String { APIVersion.named(request).map { "?api-version=\($0)" } ?? "" }
 
-    /// Contract §7: the id is the last part of the location.
+    /// docs/contracts/notificationhubs.md#7: the id is the last part of the location.
     private func created(_ id: MessageID, _ path: HubPath) -> VendorResponse {
         let hub = PercentCoding.encode(path.hub)
         // The id of a schedule has other separators (docs/contracts/notificationhubs.md#7.7).

@@ -41,7 +41,7 @@ package enum RationalOwlLimits {
     /// 1,000 pairs in a form body: splitting is linear, but each pair is a key in memory.
     package static let formPairCount = 1000
 
-    /// 100 characters stay of a text that the app replaces anyway (contract §6.2).
+    /// 100 characters of a text that the app replaces anyway (docs/contracts/rationalowl.md#6.2).
     package static let previewCharacters = 100
 
     /// 100 characters of a title (docs/contracts/rationalowl.md#6.2).

@@ -30,7 +30,7 @@ package enum UPMCLimits {
     static let tokenCount = 1000
     /// 16 KiB of a document for another network than Apple's, before its size is checked.
     static let otherPayloadBytes = 16 * 1024
-    /// An hour: a reservation that is later than this is refused (contract §1.5, `5500`).
+    /// A reservation that is more than an hour late is refused (docs/contracts/upmc.md#1.5, `5500`).
     static let reservationDelay: Duration = .seconds(3600)
     /// An `AUTHKEY` is valid for 24 hours (docs/contracts/upmc.md#1.4).
     static let keyLife: Duration = .seconds(86_400)

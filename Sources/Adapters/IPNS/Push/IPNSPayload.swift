@@ -1,8 +1,8 @@
 import ApplePayload
 package import Model
 
-/// One message as an iPNS app expects to receive it. Contract §2.6: `aps.alert` is a plain text and `message` stands beside `aps`, both the vendor's
-/// word; the number stands under several keys, because the library takes it out itself.
+/// One message in the format that an iPNS app expects (docs/contracts/ipns.md#2.6). The vendor documents that `aps.alert` is a plain text and that `message` is
+/// a top-level key. The number has several keys, because the key that the library reads is unknown.
 package struct IPNSPayload {
     /// The key of a caller's `MESSAGE`, in the content's data and on the wire.
     package static let messageKey = "message"

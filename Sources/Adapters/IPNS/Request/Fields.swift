@@ -5,7 +5,7 @@ package import Model
 ///
 /// An empty text is an absent value. Where a field stands in the query and in the body, the body's counts.
 package struct Fields: Sendable {
-    /// Every field that has a meaning here. Contract §2.4–§2.11.
+    /// All supported fields (docs/contracts/ipns.md#2.4 to 2.11).
     package enum Key: String, Sendable, CaseIterable {
         case appID = "APP_ID"
         case deviceID = "DEVICE_ID"

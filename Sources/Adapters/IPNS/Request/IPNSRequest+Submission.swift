@@ -1,6 +1,6 @@
 import Model
 
-/// The send call of back ends. Contract §2.11.
+/// The send call of back ends (docs/contracts/ipns.md#2.11).
 extension IPNSRequest {
     /// What is to be sent, and to whom. Whether a reservation lies in the past, only who has a clock can say.
     ///

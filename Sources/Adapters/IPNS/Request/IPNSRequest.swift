@@ -1,6 +1,6 @@
 import Model
 
-/// One call on its way to the commands it stands for. Contract §2.5–§2.10.
+/// Converts one call to its commands (docs/contracts/ipns.md#2.5 to 2.10).
 struct IPNSRequest {
     let operation: Operation
     let fields: Fields

@@ -172,7 +172,7 @@ struct Installation: Hashable {
 
     private static func fault(_ text: String) -> AdapterError { AdapterError(.invalid, field: text) }
 
-    /// Contract §4: letters, digits and a few marks.
+    /// docs/contracts/notificationhubs.md#4: letters, digits and a few punctuation marks.
     static func isIdentifier(_ text: String) -> Bool {
         (1...HubsLimits.identifierCharacters).contains(text.utf8.count)
             && text.utf8.allSatisfy { byte in

@@ -1,6 +1,6 @@
 package import Model
 
-/// The body of a tracking callback: an array of messages, each with its targets that changed. Contract §8.6.
+/// The body of a tracking callback: an array of messages, each with its changed targets (docs/contracts/rationalowl.md#8.6).
 struct RationalOwlCallback {
     /// Nil when no delivery has an address that the sender would know.
     let body: VendorRequestBody?

@@ -58,7 +58,7 @@ struct RationalOwlPayload {
     /// Nil: it is larger than a payload may be.
     private func written(_ text: PushText) throws(AdapterError) -> [UInt8]? {
         let custom = CustomKeys(notification, title: text.title, body: text.body).object
-        // Android gets data messages only; FCM's own envelope is the transport's (contract §6.5).
+        // Android gets data messages only; the transport adds FCM's envelope (docs/contracts/rationalowl.md#6.5).
         guard platform == .ios else {
             let bytes = JSONWriter.bytes(.object(custom))
             return bytes.count <= AppleLimits.payloadBytes ? bytes : nil
@@ -76,8 +76,8 @@ struct RationalOwlPayload {
         }
     }
 
-    /// No `content-available`: the apps of the vendor document would then acknowledge twice (contract §6.2). Assumed: no badge unless the message
-    /// names one; what the vendor does is unknown.
+    /// No `content-available`: the G1 apps would then acknowledge twice (docs/contracts/rationalowl.md#6.2). Assumed: a badge only if the message names
+    /// one; the vendor's behaviour is unknown.
     private func aps(_ text: PushText) -> Aps {
         var aps = Aps(content)
         aps.alert = .detailed(

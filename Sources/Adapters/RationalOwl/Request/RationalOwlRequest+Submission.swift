@@ -1,6 +1,6 @@
 import Model
 
-/// The two send calls, which differ in how they name a target. Contract §8.3 and §8.4.
+/// The two send calls, which differ in how they name a target (docs/contracts/rationalowl.md#8.3, docs/contracts/rationalowl.md#8.4).
 extension RationalOwlRequest {
     /// How the entries of `dest.tg` name their targets. An unknown phone or device is a legal target (docs/contracts/rationalowl.md#8.3,
     /// docs/contracts/rationalowl.md#8.4).

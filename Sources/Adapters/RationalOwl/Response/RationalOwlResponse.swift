@@ -18,6 +18,8 @@ struct RationalOwlResponse {
     func answer(_ reply: Reply) -> VendorResponse {
         switch (endpoint.surface, reply) {
         case (.pushApp, _): pushApp(reply)
+        // Who is not there has left.
+        case (.shim, .refused(.unknownDevice)) where endpoint == .deviceUnregister: shim(reply)
         case (_, .refused(let refusal)): fail(RationalOwlError(refusal, at: endpoint))
         case (.shim, _): shim(reply)
         case (.server, _): server(reply)
