@@ -25,8 +25,7 @@ final class GatewayResponder: HTTPResponder {
     func respond(to request: Request, context: CallContext) async throws -> Response {
         let path = request.uri.path
         if path == "/v1" || path.hasPrefix("/v1/") || path == NativeRouter.documentPath {
-            return await native.respond(to: request, context: context)
-                ?? Problem.notFound("no such path; /openapi.json lists all").response
+            return try await native.respond(to: request, context: context)
         }
         if path.hasPrefix("/r/"), let pages { return await pages.respond(to: path, method: request.method) }
         if let match = mounts.match(path: path, method: request.method) {

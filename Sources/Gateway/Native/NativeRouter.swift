@@ -22,6 +22,8 @@ struct NativeRouter: Sendable {
         }
         router.get(RouterPath(Self.documentPath)) { _, _ in Response.json(OpenAPIDocument.json) }
         Self.refuseOthers(router, Self.documentPath, api, allowed: [.get])
+        // Of the middlewares, only those added before an endpoint apply to it: this one applies to what no endpoint answers.
+        router.add(middleware: UnknownPath(api: api))
         responder = router.buildResponder()
     }
 
@@ -41,9 +43,20 @@ struct NativeRouter: Sendable {
         }
     }
 
-    /// Nil: no operation has this path.
-    func respond(to request: Request, context: CallContext) async -> Response? {
-        // The endpoints answer every problem themselves: the router throws only where there is none.
-        try? await responder.respond(to: request, context: context)
+    func respond(to request: Request, context: CallContext) async throws -> Response {
+        try await responder.respond(to: request, context: context)
+    }
+}
+
+/// Answers a path that no operation has.
+private struct UnknownPath: RouterMiddleware {
+    let api: NativeAPI
+
+    func handle(
+        _ request: Request,
+        context: CallContext,
+        next: (Request, CallContext) async throws -> Response
+    ) async throws -> Response {
+        api.refuse(.notFound("no such path; /openapi.json lists all"), request, context.remoteAddress)
     }
 }
