@@ -5,7 +5,7 @@ import Testing
 
 @testable import Braze
 
-/// `/users/…`: what users are and did, what they are called, and how they go (contract §5.1–5.4).
+/// `/users/…`: what users are and did, what they are called, and how they go (docs/contracts/braze.md#5.1 to 5.4).
 struct UserTests {
     static let aliases = #"{"user_aliases":[{"external_id":"u-1","alias_name":"a-7","alias_label":"crm"}]}"#
     static let identities =
@@ -41,7 +41,7 @@ struct UserTests {
 
     // MARK: Merging
 
-    // §5.2, but for the status: never a 202 (Decisions).
+    // docs/contracts/braze.md#5.2: the status is never 202.
     @Test(.covers("braze", "POST /users/merge")) func aUserIsMergedIntoAnother() throws {
         let request = Mount.request("/users/merge", Self.merges)
         let commands = try Mount.adapter.decode(request, settings: Mount.settings)
@@ -213,7 +213,7 @@ struct UserTests {
         )
     }
 
-    // §5.1, partial error: event 1 has no id.
+    // docs/contracts/braze.md#5.1, partial error: event 1 has no id.
     @Test func someElementsAreBad() throws {
         let time = #""time":"2026-01-01T00:00:00Z""#
         let body = #"{"events":[{"external_id":"u","name":"e",\#(time)},{"name":"e",\#(time)}]}"#
@@ -248,7 +248,7 @@ struct UserTests {
         #expect(self.answer("/users/track", body) { _ in .user(.tracked(patches: [], acts: [])) }.status == 503)
     }
 
-    // §4.4, §5.11: 76 attributes. One element less is answered.
+    // docs/contracts/braze.md#4.4, docs/contracts/braze.md#5.11: 76 attributes. One element less is answered.
     @Test func arraysHaveALimit() throws {
         for name in ["attributes", "events", "purchases"] {
             let many = Array(repeating: "{}", count: 76).joined(separator: ",")

@@ -8,7 +8,7 @@ import Testing
 /// Provisioning against running processes.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct ApplyTests {
-    // Design §7: a running gateway follows within a second, rotated keys and removed API keys included; a bad file changes nothing.
+    // A running gateway applies changes within a second (docs/operations.md#provisioning), rotated keys and removed API keys included; a bad file changes nothing.
     @Test func runningGatewayFollowsTheFile() async throws {
         let world = try World()
         do {

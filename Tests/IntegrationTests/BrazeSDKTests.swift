@@ -8,7 +8,7 @@ import Testing
 
 @testable import Gateway
 
-/// What the vendor's SDK calls, over real HTTP, PostgreSQL and simulator (contract protocols/braze.md §3).
+/// What the vendor's SDK calls, over real HTTP, PostgreSQL and simulator (docs/contracts/braze.md#3).
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct BrazeSDKTests {
     private static let key = "00000000-aaaa-4bbb-8ccc-dddddddddddd"
@@ -54,7 +54,7 @@ struct BrazeSDKTests {
         await world.close()
     }
 
-    /// What has happened, as readers of Currents know it (contract §8).
+    /// What has happened, as readers of Currents know it (docs/contracts/braze.md#8).
     private func currents(_ world: World) async throws {
         func read(_ query: String) async throws -> (status: Int, lines: [JSON], headers: [String: String]) {
             let answer = try await world.http.call("GET", "/v1/events?\(query)", bearer: world.apiKey)
@@ -182,7 +182,7 @@ struct BrazeSDKTests {
 
     // MARK: Steps
 
-    // §3.1, §3.5, §3.8
+    // docs/contracts/braze.md#3.1, docs/contracts/braze.md#3.5, docs/contracts/braze.md#3.8
     private func answers(_ world: World) async throws {
         let asked = #"{"device_id":"d0","respond_with":{"triggers":true,"config":{"config_time":0}}}"#
         let origin: HTTPHeaders = ["origin": "https://shop.example"]
@@ -207,7 +207,8 @@ struct BrazeSDKTests {
         #expect(try await call(world, wide).status == 413)
     }
 
-    // §3.4, §3.9: what a device's user did without a name is the first named one's; a batch told twice counts once.
+    // docs/contracts/braze.md#3.4, docs/contracts/braze.md#3.9: what a device's user did without a name is the first named one's; a batch told twice counts
+    // once.
     private func unnamedUserGetsAName(_ world: World) async throws {
         let first = #"""
             {"device_id":"d1","device":{"model":"iPhone15,2","time_zone":"Asia/Seoul"},"attributes":[
@@ -237,7 +238,7 @@ struct BrazeSDKTests {
         #expect(facts.contains("iPhone15,2"))
     }
 
-    // §3.3, §6: by `ab.c`, under whatever name it comes back.
+    // docs/contracts/braze.md#3.3, docs/contracts/braze.md#6: by `ab.c`, under whatever name it comes back.
     private func pushIsOpened(_ world: World) async throws {
         try await push(world, "open me", to: "s-1", ends: "sent")
         let found = try await pushes(world, 1)
@@ -315,7 +316,7 @@ struct BrazeSDKTests {
         #expect(some == [["external_id": "s-1", "devices": [device]]])
     }
 
-    // §3.4: permission taken and given back.
+    // docs/contracts/braze.md#3.4: permission taken and given back.
     private func denial(_ world: World) async throws {
         #expect(try await call(world, #"{"device_id":"d1","device":{"ios_push_auth":"denied"}}"#).status == 201)
         let shown = try await user(world, "s-1")?["push_tokens"]?.array?.first
@@ -330,7 +331,7 @@ struct BrazeSDKTests {
         )
     }
 
-    // §3.4, §10 test 3: a token is one device's and one user's; removed it is nobody's.
+    // docs/contracts/braze.md#3.4, a token is one device's and one user's; removed it is nobody's.
     private func tokenMovesAndLeaves(_ world: World) async throws {
         let moved =
             #"{"device_id":"d2","attributes":[{"user_id":"s-2","push_token":"\#(Self.token(1).uppercased())"}]}"#
@@ -352,7 +353,7 @@ struct BrazeSDKTests {
         #expect(try await user(world, "s-3")?["devices"] == [["device_id": "d2"]])
     }
 
-    // §3.7
+    // docs/contracts/braze.md#3.7
     private func proofIsAskedFor(_ world: World) async throws {
         let named = #"{"device_id":"d4","attributes":[{"user_id":"s-5","custom":{"a":1}}]}"#
         try await eventually("a proof is asked for") { try await call(world, named).status == 401 }
@@ -361,7 +362,7 @@ struct BrazeSDKTests {
         #expect(try await call(world, #"{"device_id":"d4"}"#).status == 201)
     }
 
-    // §3.1: compressed bodies, and no more of them than of others.
+    // docs/contracts/braze.md#3.1: compressed bodies, and no more of them than of others.
     private func compressed(_ world: World) async throws {
         func pack(_ body: String) throws -> [UInt8] {
             let path = world.material.path("packed")

@@ -25,7 +25,7 @@ struct CaptureTests {
         let started = try await world.command(["capture", "start", "--app", app, "--vendor", vendor] + more)
         try #require(started.status == 0, "\(started.log)")
         let id = try #require(started.log.split(separator: "\n").last.map(String.init))
-        // Within a second, design §7.
+        // Within a second.
         try await Task.sleep(for: .milliseconds(1500))
         return id
     }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Gateway
 
-// The rules of contract protocols/ipns.md §2.3–§2.11 that no step of a device's life shows, over real HTTP.
+// The rules of docs/contracts/ipns.md#2.3 to 2.11 that no step of a device's life shows, over real HTTP.
 extension IPNSTests {
     private func with(_ body: (World) async throws -> Void) async throws {
         let world = try World()
@@ -37,7 +37,8 @@ extension IPNSTests {
         try await call(world, operation, fields, key: key)["RT"]?.string
     }
 
-    // §2.3: any path, any spelling of a key; JSON, form and query; never a send by what stands in it. §2.4: 400 for what cannot be read alone.
+    // docs/contracts/ipns.md#2.3: any path, any spelling of a key; JSON, form and query; never a send by what stands in it. docs/contracts/ipns.md#2.4: 400
+    // for what cannot be read alone.
     @Test func theFrontDoorIsTolerantOverHTTP() async throws {
         try await with { world in
             _ = try await register(world, "D1", "E1", token(0))
@@ -62,7 +63,7 @@ extension IPNSTests {
         }
     }
 
-    // §2.5, §2.8: what a registration says and leaves, whose a token is, and which values a setting has.
+    // docs/contracts/ipns.md#2.5, docs/contracts/ipns.md#2.8: what a registration says and leaves, whose a token is, and which values a setting has.
     @Test func registrationsAndSettingsFollowWhatIsSaid() async throws {
         try await with { world in
             func config(_ device: String) async throws -> JSON {
@@ -156,7 +157,8 @@ extension IPNSTests {
         }
     }
 
-    // §2.6, §2.7, §2.11: what a push cannot hold, receipts that come twice, a repeat of a send, and one for later.
+    // docs/contracts/ipns.md#2.6, docs/contracts/ipns.md#2.7, docs/contracts/ipns.md#2.11: what a push cannot hold, receipts that come twice, a repeat of a
+    // send, and one for later.
     @Test func sendsAreCutRepeatedAndReserved() async throws {
         try await with { world in
             _ = try await register(world, "D1", "E1", token(2))
@@ -213,7 +215,7 @@ extension IPNSTests {
         return format.string(from: Date(timeIntervalSince1970: Double(time.milliseconds) / 1000))
     }
 
-    // §2.9, §2.10: 20 without a count, 50 at most; ten to a poll, and what remains.
+    // docs/contracts/ipns.md#2.9, docs/contracts/ipns.md#2.10: 20 without a count, 50 at most; ten to a poll, and what remains.
     @Test func pagesAndPollsHaveTheirCounts() async throws {
         try await with { world in
             _ = try await register(world, "D1", "E1", token(3), ["PUSH_YN": "N"])

@@ -1,4 +1,5 @@
 import Commands
+import DatabaseSupport
 import Foundation
 import Model
 import Testing

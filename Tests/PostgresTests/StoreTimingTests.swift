@@ -1,4 +1,5 @@
 import Commands
+import DatabaseSupport
 import DeliveryEngine
 import Foundation
 import Model

@@ -4,7 +4,7 @@ import Model
 import RationalOwl
 import Testing
 
-/// The body of a tracking callback, contract §8.6.
+/// The body of a tracking callback, docs/contracts/rationalowl.md#8.6.
 struct RationalOwlCallbackTests {
     static func delivery(
         _ address: Address?,
@@ -71,7 +71,7 @@ struct RationalOwlCallbackTests {
         #expect(try Self.body([delivery]) == (try Fixture.json("callback/device.json")))
     }
 
-    /// §16.8: changes of several messages are one array, each message once, targets in order.
+    /// docs/contracts/rationalowl.md#16.8: changes of several messages are one array, each message once, targets in order.
     @Test func changesOfOneMessageAreOneEntry() throws {
         let other = "7a1d5a3f-2f0b-4f0e-8f60-0f2a0b8d9e22"
         let body = try Self.body([
@@ -84,7 +84,7 @@ struct RationalOwlCallbackTests {
         #expect(body.array?.last?["mId"]?.string == other)
     }
 
-    /// §8.6 and §10: the states, those of the contract and those assumed.
+    /// docs/contracts/rationalowl.md#8.6 and docs/contracts/rationalowl.md#10: the states, those of the contract and those assumed.
     @Test(arguments: [
         (DeliveryState.queued, nil, true, false, 1), (.queued, nil, false, false, 2), (.sent, nil, false, false, 2),
         (.received, nil, false, true, 3), (.read, nil, false, true, 4), (.sent, nil, false, true, 5),

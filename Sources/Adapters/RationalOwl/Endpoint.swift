@@ -2,14 +2,14 @@ package import Model
 
 /// One call of the catalogue, whatever path it came by. The raw value is the route's name in metrics and logs.
 ///
-/// Source: contract §5 (device), §7.4 (shim), §8 (sender).
+/// Source: docs/contracts/rationalowl.md#5 (device), docs/contracts/rationalowl.md#7.4 (gateway's own calls), docs/contracts/rationalowl.md#8 (sender).
 package enum Endpoint: String, Sendable, CaseIterable {
     case reqAuthNumber, verifyAuthNumber, installApp, unregUser, notiRead, msgInfo, imgData
     case deviceRegister, deviceToken, deviceUnregister, deviceState, notiDelivered, notiOpened
     case serverRegister
     case clientRegister, sendByPhoneNumber, sendByDeviceID, setCallbackURL
 
-    /// Every exact path with its call. Senders' paths have aliases: an older name, and the abbreviations of the callback chapter (contract §8.3).
+    /// Each path with its call. Sender paths have aliases: an older name, and the short names of the callback chapter (docs/contracts/rationalowl.md#8.3).
     package static var routes: [VendorRoute] {
         allCases.flatMap { endpoint in
             endpoint.paths.map { path in

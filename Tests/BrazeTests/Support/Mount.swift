@@ -138,11 +138,12 @@ enum Mount {
         app: "shop",
         vendor: .braze,
         key: "k",
-        platform: .ios,
-        environment: .production,
-        identityState: .active,
-        token: nil,
-        tokenState: .active
+        destination: PushDestination(
+            platform: .ios,
+            environment: .production,
+            token: nil,
+            tokenState: .active
+        )
     )
 }
 

@@ -1,31 +1,27 @@
 import Commands
+import DatabaseSupport
 import DeliveryEngine
 import FoundationEssentials
 import Model
 import TestKit
 import Testing
 
-/// A database in memory with provisioned tenants, and engines on it.
+/// Tenants of one test in the database that the tests of this target share, and engines that serve only them.
 struct EngineWorld {
-    let database: MemoryDatabase
-    let commands: InMemoryCommandStore
+    let stores: DatabaseStores
     let store: OutageStore
     let transport = ScriptedTransport(name: "apns")
     let identifiers = TestIdentifiers(seed: 7)
     let scope = AppScope(app: "shop", vendor: .rationalOwl)
+    let acme: TenantID
+    let beta: TenantID
 
-    init(tenants: [TenantID] = ["acme"], inventedPages: Int = 0) {
-        database = MemoryDatabase(clock: DatabaseClock())
-        commands = InMemoryCommandStore(database)
-        store = OutageStore(InMemoryDeliveryStore(database), inventedPages: inventedPages)
-        for tenant in tenants {
-            database.provision(
-                tenant,
-                app: "shop",
-                routes: [.ios: PlatformRoute(topic: "com.example.shop", credentials: [.production: "apple"])],
-                settings: [.rationalOwl: .unbound]
-            )
-        }
+    init(inventedPages: Int = 0) async throws {
+        stores = try await .shared()
+        acme = stores.tenantID("acme")
+        beta = stores.tenantID("beta")
+        try await stores.provision("acme", "beta")
+        store = OutageStore(stores.delivery, tenants: [acme, beta], inventedPages: inventedPages)
     }
 
     /// Short waits: the rules are the same, the test is not slow.
@@ -41,7 +37,7 @@ struct EngineWorld {
     }
 
     func engine(
-        _ node: NodeID = "node-1",
+        _ node: String = "node",
         policy: EnginePolicy = EngineWorld.policy,
         transport: (any PushTransport)? = nil
     ) -> DeliveryEngine {
@@ -51,46 +47,41 @@ struct EngineWorld {
             adapters: [.rationalOwl: PlainAdapter()],
             identifiers: identifiers,
             policy: policy,
-            node: node
+            node: self.node(node)
         )
     }
+
+    /// The id of this test's node of that name: the table of nodes is one for all tests.
+    func node(_ name: String = "node") -> NodeID { NodeID("\(name)-of-\(stores.node)") }
 
     func token(_ tenant: TenantID, _ index: Int) -> DeviceToken { DeviceToken(stored: "\(tenant)-\(index)") }
 
     /// Registers devices 0..<count of a tenant and returns their identities.
-    func register(_ count: Int, in tenant: TenantID = "acme") async throws -> [IdentityID] {
-        let now = database.clock.now()
-        var identities: [IdentityID] = []
-        for index in 0..<count {
-            let registration = DeviceRegistration(
-                key: VendorDeviceKey("d\(index)"),
-                platform: .ios,
-                environment: .production,
-                token: token(tenant, index)
-            )
-            let identity = IdentityID(identifiers.uuid(at: now))
-            identities.append(identity)
-            _ = try await commands.run(
-                [
-                    .register(
-                        scope,
-                        key: VendorDeviceKey("d\(index)"),
-                        registration,
-                        identity: identity,
-                        device: DeviceID(identifiers.uuid(at: now)),
-                        at: now
-                    )
-                ],
-                in: tenant
+    func register(_ count: Int, in tenant: TenantID? = nil) async throws -> [IdentityID] {
+        let tenant = tenant ?? acme
+        let now = try await stores.now()
+        let devices = (0..<count).map { index in
+            let key = VendorDeviceKey("d\(index)")
+            return SeededDevice(
+                key: key,
+                identity: IdentityID(identifiers.uuid(at: now)),
+                device: DeviceID(identifiers.uuid(at: now)),
+                registration: DeviceRegistration(
+                    key: key,
+                    platform: .ios,
+                    environment: .production,
+                    token: token(tenant, index)
+                )
             )
         }
-        return identities
+        try await stores.register(devices, scope: scope, in: tenant)
+        return devices.map(\.identity)
     }
 
     /// Accepts a message to `identities` in slices of `sliceSize`; with a claim the leases are handed over.
     func submit(
         to identities: [IdentityID],
-        in tenant: TenantID = "acme",
+        in tenant: TenantID? = nil,
         sliceSize: Int = 100,
         lane: Lane = .bulk,
         claim: NewMessage.Claim? = nil
@@ -109,11 +100,12 @@ struct EngineWorld {
     func accept(
         _ slices: [NewSlice],
         recipients: Int?,
-        in tenant: TenantID = "acme",
+        in tenant: TenantID? = nil,
         lane: Lane = .bulk,
         claim: NewMessage.Claim? = nil
     ) async throws -> (MessageID, [SliceLease]) {
-        let now = database.clock.now()
+        let tenant = tenant ?? acme
+        let now = try await stores.now()
         let message = NewMessage(
             id: MessageID(identifiers.uuid(at: now)),
             scope: scope,
@@ -131,7 +123,7 @@ struct EngineWorld {
             idempotency: nil,
             claim: claim
         )
-        _ = try await commands.run([.accept(message)], in: tenant)
+        try await stores.accept(message, in: tenant)
         let leases = slices.map { slice in
             SliceLease(
                 key: SliceKey(tenant: tenant, message: message.id, number: slice.number),
@@ -145,13 +137,46 @@ struct EngineWorld {
         return (message.id, claim == nil ? [] : leases)
     }
 
-    func isDone(_ message: MessageID, in tenant: TenantID = "acme") -> Bool {
-        let slices = database.slices(tenant, message)
-        return !slices.isEmpty && slices.allSatisfy(\.isFinished)
+    func isDone(_ message: MessageID, in tenant: TenantID? = nil) async throws -> Bool {
+        let slices = try await stores.slices(of: message, in: tenant ?? acme)
+        return !slices.isEmpty && slices.allSatisfy(\.isDone)
     }
 
-    func isAnySettled(_ message: MessageID, in tenant: TenantID = "acme") -> Bool {
-        !database.deliveries(tenant, message).isEmpty
+    func isAnySettled(_ message: MessageID) async throws -> Bool { try await !deliveries(message).isEmpty }
+
+    func deliveries(_ message: MessageID) async throws -> [StoredDelivery] {
+        try await stores.deliveries(of: message, in: acme)
+    }
+
+    func slices(_ message: MessageID) async throws -> [StoredSlice] { try await stores.slices(of: message, in: acme) }
+
+    func funnel(_ message: MessageID) async throws -> Funnel? { try await stores.funnel(of: message, in: acme) }
+
+    /// How many deliveries of a message were sent.
+    func sent(_ message: MessageID, in tenant: TenantID? = nil) async throws -> Int? {
+        try await stores.funnel(of: message, in: tenant ?? acme)?.sent
+    }
+
+    /// Takes the slices of a message from this test's node and leases them to another.
+    func takeOver(_ message: MessageID, for thief: NodeID) async throws {
+        let held = try await slices(message).map {
+            SliceLease(key: $0.key, epoch: $0.epoch, lane: .bulk, dueDay: 0, work: .deliver)
+        }
+        let delivery: any DeliveryStore = stores.delivery
+        try await delivery.release(held, by: node())
+        let taken = try await delivery.claim(
+            tenant: acme,
+            lane: .bulk,
+            limit: held.count,
+            by: thief,
+            lease: .seconds(3600)
+        )
+        #expect(taken.count == held.count)
+    }
+
+    /// The slices that some node has leased.
+    func leasedSlices() async throws -> [StoredSlice] {
+        try await stores.leasedSlices(in: acme) + stores.leasedSlices(in: beta)
     }
 
     /// How often each token was pushed.
@@ -163,11 +188,12 @@ struct EngineWorld {
     func eventually(
         _ what: Comment,
         sourceLocation: SourceLocation = #_sourceLocation,
-        _ condition: () -> Bool
+        _ condition: () async throws -> Bool
     ) async throws {
-        for _ in 0..<6000 {
-            if condition() { return }
-            try await Task.sleep(for: .milliseconds(5))
+        let deadline = ContinuousClock.now + .seconds(30)
+        while ContinuousClock.now < deadline {
+            if try await condition() { return }
+            try await Task.sleep(for: .milliseconds(10))
         }
         Issue.record(what, sourceLocation: sourceLocation)
     }

@@ -29,6 +29,9 @@ final class World: @unchecked Sendable {
     }
     private let databaseURL: String?
 
+    /// The program that the next start or command runs.
+    var gatewayProgram = programs + "/push-gateway"
+
     /// The directory of the programs under test: where the test bundle is, or `GATEWAY_PROGRAMS`, such as those of a release build.
     static let programs: String = {
         if let named = ProcessInfo.processInfo.environment["GATEWAY_PROGRAMS"] { return named }
@@ -93,7 +96,7 @@ final class World: @unchecked Sendable {
         try? FileManager.default.removeItem(atPath: material.path("gateway.json"))
         let process = try DemoProcess(
             "push-gateway serve",
-            program: Self.programs + "/push-gateway",
+            program: gatewayProgram,
             arguments: [
                 "serve", "--listen", "127.0.0.1:0", "--tls-listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0",
                 "--tls-cert", material.path("gateway-cert.pem"), "--tls-key", material.path("gateway-key.pem"),
@@ -137,7 +140,7 @@ final class World: @unchecked Sendable {
         let log = material.path("command.log")
         let process = try DemoProcess(
             arguments.first ?? "",
-            program: Self.programs + "/push-gateway",
+            program: gatewayProgram,
             arguments: arguments + place,
             logFile: log,
             environment: environment

@@ -1,6 +1,6 @@
 import Model
 
-/// One element of `events` (contract §3.3).
+/// One element of `events` (docs/contracts/braze.md#3.3).
 struct SDKEvent {
     /// The name of an event that tells of the start of a session.
     static let sessionStart = "ss"

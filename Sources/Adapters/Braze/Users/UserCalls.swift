@@ -1,6 +1,6 @@
 import Model
 
-/// Calls that describe, erase and name users (contract §5.2–5.4).
+/// Calls that describe, erase and name users (docs/contracts/braze.md#5.2, docs/contracts/braze.md#5.3, docs/contracts/braze.md#5.4).
 struct UserCalls {
     private let call: BrazeCall
     private let request: VendorRequest

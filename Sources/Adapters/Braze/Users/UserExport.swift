@@ -1,6 +1,6 @@
 import Model
 
-/// How `/users/export/ids` shows users: the vendor's fields, as far as the gateway knows them. What it does not know is left out.
+/// The format of users in `/users/export/ids` (docs/contracts/braze.md#5.4). Fields that the gateway does not know are left out.
 struct UserExport {
     /// Nil: every field.
     private let fields: Set<String>?

@@ -1,6 +1,6 @@
 import Model
 
-/// One call on its way to the commands it stands for. Contract §2.5–§2.10.
+/// Converts one call to its commands (docs/contracts/ipns.md#2.5 to 2.10).
 struct IPNSRequest {
     let operation: Operation
     let fields: Fields
@@ -25,7 +25,7 @@ struct IPNSRequest {
         }
     }
 
-    /// Registers, then sets what the call says of pushes, then asks what holds: a repeat that says nothing keeps it (contract §2.5).
+    /// Registers, then applies the call's `PUSH_YN`, then reads the result: a repeated call without it keeps the setting (docs/contracts/ipns.md#2.5).
     private func registration() throws(AdapterError) -> [Command] {
         let user = try fields.required(.userCN)
         let platform = try platform()
@@ -48,7 +48,7 @@ struct IPNSRequest {
         return commands + [.preference(.preferences(caller))]
     }
 
-    /// Who calls: by `DEVICE_ID`, else by `PUSH_TOKEN` (contract §2.4).
+    /// The caller: by `DEVICE_ID`, else by `PUSH_TOKEN` (docs/contracts/ipns.md#2.4).
     private func caller() throws(AdapterError) -> DeviceCaller {
         let caller = DeviceCaller(
             key: try fields.text(.deviceID).map { VendorDeviceKey($0) },
@@ -64,7 +64,7 @@ struct IPNSRequest {
         return platform
     }
 
-    /// An APNs token has at least 64 hex digits (contract §2.5).
+    /// An APNs token has at least 64 hex digits (docs/contracts/ipns.md#2.5).
     private func token(_ platform: Platform) throws(AdapterError) -> DeviceToken? {
         guard let text = try fields.text(.pushToken, limit: IPNSLimits.tokenBytes) else { return nil }
         let token =
@@ -82,14 +82,15 @@ struct IPNSRequest {
         .reportNumber(kind, number: try number(key, or: other), caller: try caller())
     }
 
-    /// The number of a message. The vendor's document calls the same value `msg_id` and `request_id`: both names are taken in every call.
+    /// The number of a message. The vendor's guide calls the same value `msg_id` and `request_id`: each call accepts both names.
     private func number(_ key: Fields.Key, or other: Fields.Key) throws(AdapterError) -> String {
         if let number = try fields.text(key) { return number }
         guard let number = try fields.text(other) else { throw fields.missing(key) }
         return number
     }
 
-    /// An absent or empty field leaves what it is. Without any of them the call would succeed and change nothing: it is refused.
+    /// An absent or empty field leaves the value unchanged (docs/contracts/ipns.md#2.8). A call with none of the fields is refused, because it would change
+    /// nothing.
     private func change() throws(AdapterError) -> PreferenceChange {
         guard fields.has([.pushYN, .startTime, .endTime, .cpUserID]) else { throw fields.missing(.pushYN) }
         return PreferenceChange(
@@ -107,7 +108,7 @@ struct IPNSRequest {
         return minute
     }
 
-    /// `N`: the newest, whatever `REQ_ID` says; `O`: what is older than it (contract §2.9).
+    /// `N`: the newest messages, `REQ_ID` is ignored; `O`: messages older than `REQ_ID` (docs/contracts/ipns.md#2.9).
     private func page() throws(AdapterError) -> HistoryPage {
         let owner: HistoryPage.Owner
         switch try fields.required(.pushIDType) {
