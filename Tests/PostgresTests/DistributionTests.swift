@@ -13,7 +13,7 @@ import Testing
     // MARK: The schema
 
     @Test func theSchemaCanBeSpread() async throws {
-        let catalog = try await catalog(TestCluster.database().admin())
+        let catalog = try await catalog(DatabaseStores.shared().database.admin())
         #expect(catalog.breaches == [])
         #expect(Set(catalog.names(.reference)) == ["tenant", "binding", "api_key"])
         #expect(
@@ -24,7 +24,7 @@ import Testing
 
     /// What the migrations hand to `gateway.colocate` is what the catalog says, so that a table is spread whether it comes before Citus or after.
     @Test func everyDistributedTableIsColocatedByItsMigration() async throws {
-        let catalog = try await catalog(TestCluster.database().admin())
+        let catalog = try await catalog(DatabaseStores.shared().database.admin())
         var colocated: [String] = []
         for migration in try Migration.bundled() {
             let calls = migration.sql.matches(of: /SELECT gateway\.colocate\('gateway\.([a-z_]+)'\)/)
@@ -152,7 +152,7 @@ import Testing
     // MARK: Statements
 
     private func rules() async throws -> StatementRules {
-        let catalog = try await catalog(TestCluster.database().admin())
+        let catalog = try await catalog(DatabaseStores.shared().database.admin())
         return StatementRules(
             distributed: Set(catalog.names(.distributed)),
             reference: Set(catalog.names(.reference))
@@ -169,7 +169,7 @@ import Testing
 
     @Test func everyStatementOfEveryFunctionCanBeSpread() async throws {
         let rules = try await rules()
-        let admin = try await TestCluster.database().admin()
+        let admin = try await DatabaseStores.shared().database.admin()
         let functions = try await admin.query(
             """
             SELECT proname::text AS name, prosrc AS body, has_function_privilege('gateway_call', oid, 'EXECUTE') AS call FROM pg_proc
@@ -299,7 +299,7 @@ import Testing
     // MARK: The plan
 
     @Test func thePlanSpreadsEveryTableOnceParentsFirst() async throws {
-        let admin = try await TestCluster.database().admin()
+        let admin = try await DatabaseStores.shared().database.admin()
         let catalog = try await catalog(admin)
         let text = DistributionPlan(catalog, schemaVersion: 12).text
         for table in catalog.tables where table.place == .distributed {

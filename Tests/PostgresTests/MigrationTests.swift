@@ -112,7 +112,7 @@ import Testing
     }
 
     @Test func theProgramsOwnFilesApply() async throws {
-        let admin = try await TestCluster.database().admin()
+        let admin = try await DatabaseStores.shared().database.admin()
         let migrator = try Migrator.bundled()
         #expect(try await migrator.status(admin).pending.isEmpty)
         let foreign = try await admin.query(
