@@ -43,7 +43,7 @@ import Testing
         try await world.running(engine) {
             try await world.eventually("the pushes left") { transport.asked.withLockedValue { $0 } == 20 }
         }
-        // No collapse id: never pushed again, so counted as sent without certainty (apns.md Decisions).
+        // No collapse id: never pushed again, so counted as sent without certainty (docs/contracts/apns.md#13.4).
         #expect(try await world.leasedSlices().isEmpty)
         let rows = try await world.deliveries(message)
         #expect(rows.count == 20 && rows.allSatisfy { $0.state == .sent && !$0.isCertain })

@@ -243,7 +243,7 @@ import Testing
         #expect(try await world.funnel(message)?.failed == 1)
     }
 
-    // Design §5.6: it is a wrong key or topic, not 300 wrong tokens.
+    // The cause is a wrong key or topic, not 300 wrong tokens.
     @Test func appWhoseTokensAllFailKeepsThem() async throws {
         let world = try await EngineWorld()
         let identities = try await world.register(300)

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Gateway
 
-/// Braze's campaigns and schedules over real HTTP, PostgreSQL and simulator (contract protocols/braze.md §5.6–5.8).
+/// Braze's campaigns and schedules over real HTTP, PostgreSQL and simulator (docs/contracts/braze.md#5.6 to 5.8).
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct BrazeCampaignTests {
     private static let key = "00000000-aaaa-4bbb-8ccc-dddddddddddd"
@@ -157,7 +157,7 @@ struct BrazeCampaignTests {
         #expect(audited == "put put put remove")
     }
 
-    // §5.6: a recipient's own properties win over the common ones.
+    // docs/contracts/braze.md#5.6: a recipient's own properties win over the common ones.
     private func triggers(_ world: World) async throws {
         let unknown = try await call(world, "/campaigns/trigger/send", #"{"campaign_id":"x","broadcast":true}"#)
         #expect(unknown.status == 400)
@@ -185,7 +185,7 @@ struct BrazeCampaignTests {
         #expect(user?["external_id"] == "u-2" && user?["custom_attributes"] == ["vip": true], "\(told.text)")
     }
 
-    // §5.10: everybody is looked at, and only whom the filter means is rung.
+    // docs/contracts/braze.md#5.10: everybody is looked at, and only whom the filter means is rung.
     private func audience(_ world: World) async throws {
         let users =
             #"{"attributes":[{"external_id":"u-1","plan":"gold","visits":7},{"external_id":"u-2","plan":"tin"}]}"#
@@ -232,7 +232,7 @@ struct BrazeCampaignTests {
         #expect(try await alerts(world, 2).last == "used")
     }
 
-    // §5.7
+    // docs/contracts/braze.md#5.7
     private func schedules(_ world: World) async throws {
         func create(_ seconds: Int, _ audience: String, _ alert: String) async throws -> JSON? {
             let body = """
@@ -292,7 +292,7 @@ struct BrazeCampaignTests {
         #expect(try await alerts(world, 2).count == 2)
     }
 
-    // §5.8: counted from the deliveries.
+    // docs/contracts/braze.md#5.8: counted from the deliveries.
     private func series(_ world: World) async throws {
         try await eventually("the figures") {
             let answer = try await call(world, "/sends/data_series?campaign_id=winter&send_id=one&length=2")

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Gateway
 
-/// Braze's users over real HTTP, PostgreSQL and simulator (contract protocols/braze.md §5.1–5.4), by us and by somebody else's client.
+/// Braze's users over real HTTP, PostgreSQL and simulator (docs/contracts/braze.md#5.1 to 5.4), by us and by somebody else's client.
 @Suite(.serialized, .timeLimit(.minutes(10)))
 struct BrazeUserTests {
     private static let key = "00000000-aaaa-4bbb-8ccc-dddddddddddd"
@@ -69,7 +69,6 @@ struct BrazeUserTests {
         .covers(
             "braze",
             "POST /users/track",
-            "POST /users/export/ids",
             "POST /users/delete",
             "POST /users/alias/new",
             "POST /users/identify",

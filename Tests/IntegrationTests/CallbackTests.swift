@@ -8,8 +8,8 @@ import Testing
 /// RationalOwl's tracking callback over real processes.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct CallbackTests {
-    // Contract §8.5, §8.6: what changed is posted as an array, signed; a refused call is repeated, also after the gateway was killed; states of one target
-    // never go back.
+    // docs/contracts/rationalowl.md#8.5, docs/contracts/rationalowl.md#8.6: what changed is posted as an array, signed; a refused call is repeated, also after
+    // the gateway was killed; states of one target never go back.
     @Test(
         .covers(
             "rationalowl",
@@ -18,8 +18,12 @@ struct CallbackTests {
             "/msgClient/setCallbackUrl",
             "/pushApp/installApp",
             "/msgClient/msgClientSendMsgByPhoneNum",
-            "/pushApp/notiRead",
-            "tracking callback"
+            "/pushApp/notiRead"
+        ),
+        .covers(
+            "rationalowl",
+            "tracking callback",
+            partial: "the states of the fallback are never told, for there is no fallback engine"
         )
     ) func refusedCallbackIsRepeatedOverARestart() async throws {
         let receiver = CallbackReceiver(refusing: 1)

@@ -9,7 +9,7 @@ import Testing
 /// A PostgreSQL of the operator's own, reached by `--database-url`.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct ExternalDatabaseTests {
-    // Design §7: only `database migrate` changes a foreign database; before that every other command says so.
+    // Only `database migrate` changes the operator's database; before that, all other commands refuse (docs/operations.md#your-own-postgresql).
     @Test func gatewayServesFromADatabaseItDoesNotOwn() async throws {
         let directory = "/tmp/pgw-external-" + SystemIdentifiers().randomHex(byteCount: 5)
         let cluster = try await EmbeddedCluster.start(directory: directory, logger: Logger(label: "test"))

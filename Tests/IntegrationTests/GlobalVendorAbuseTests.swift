@@ -124,7 +124,7 @@ struct GlobalVendorAbuseTests {
 
     // MARK: Braze
 
-    /// Source: contract braze.md §3, §5.
+    /// Source: docs/contracts/braze.md#3, docs/contracts/braze.md#5.
     private static let braze: [Call] = {
         let rest: HTTPHeaders = ["authorization": "Bearer \(restKey)", "content-type": "application/json"]
         let sdk: HTTPHeaders = ["x-braze-api-key": sdkKey, "content-type": "application/json"]
@@ -227,7 +227,7 @@ struct GlobalVendorAbuseTests {
 
     // MARK: Notification Hubs
 
-    /// Source: contract azure.md §4–§7.
+    /// Source: docs/contracts/notificationhubs.md#4 to docs/contracts/notificationhubs.md#7.
     private func hubCalls(_ world: World) -> [Call] {
         let signed = hubs.token(world)
         func headers(_ type: String, _ more: HTTPHeaders = [:]) -> HTTPHeaders {
@@ -323,7 +323,7 @@ struct GlobalVendorAbuseTests {
         return calls
     }
 
-    /// The tutorials' back end (contract azure.md §10).
+    /// The tutorials' back end (docs/contracts/notificationhubs.md#10).
     private static let site: [Call] = {
         let credentials = Data("mina:a secret of mina's".utf8).base64EncodedString()
         let headers: HTTPHeaders = ["authorization": "Basic \(credentials)", "content-type": "application/json"]

@@ -68,7 +68,7 @@ struct NotificationHubsClientTests {
             for name in ["expression", "set", "direct", "template", "nobody", "later", "laterTemplate"] {
                 #expect(answers[name]?["status"] == 201, "\(result.log)")
             }
-            // It writes quotes around the T (contract, Decisions).
+            // It writes quotes around the T (docs/contracts/notificationhubs.md#7.5).
             #expect(answers["later"]?["schedule"]?.string?.contains("'T'") == true, "\(result.log)")
             for (name, code) in ["soon": 400, "syntax": 400, "android": 400, "stranger": 401] {
                 #expect(

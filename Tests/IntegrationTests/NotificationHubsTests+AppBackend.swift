@@ -8,7 +8,7 @@ import Testing
 
 @testable import Gateway
 
-/// §10: the back end of the rich-push tutorial, as its app calls it.
+/// docs/contracts/notificationhubs.md#10: the back end of the rich-push tutorial, as its app calls it.
 extension NotificationHubsTests {
     /// A picture of one transparent point.
     private static let image =

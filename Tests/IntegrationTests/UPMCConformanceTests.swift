@@ -5,9 +5,10 @@ import Testing
 
 @testable import Gateway
 
-// Lines 3, 7 and 8 of the contract's §1.14 in full, and the calls that stand in no sequence of an app.
+// Lines 3, 7 and 8 of docs/contracts/upmc.md#1.14 in full, and the calls that stand in no sequence of an app.
 extension UPMCGatewayTests {
-    // §1.14, 7 and §1.8.11: what is read tells the badge; its ends are 0 and 1000, and nothing beyond them changes it.
+    // docs/contracts/upmc.md#1.14, 7 and docs/contracts/upmc.md#1.8.11: what is read tells the badge; its ends are 0 and 1000, and nothing beyond them changes
+    // it.
     @Test(.covers("upmc", "rcv_register_send_result", "rcv_init_badgeNo", "gw_get_unread_count"))
     func badgesKeepResetAndUpdateWithinTheirEnds() async throws {
         try await with { world, caller in
@@ -50,7 +51,8 @@ extension UPMCGatewayTests {
         }
     }
 
-    // §1.14, 8 and §1.7: token, user, service by the names of 3.0; then the same device by today's names is the same row.
+    // docs/contracts/upmc.md#1.14, 8 and docs/contracts/upmc.md#1.7: token, user, service by the names of 3.0; then the same device by today's names is the
+    // same row.
     @Test func theNamesOf30AndOfTodayAreOneRow() async throws {
         try await with { world, first in
             var caller = first.nameless()
@@ -76,7 +78,8 @@ extension UPMCGatewayTests {
         }
     }
 
-    // §1.14, 3, §1.4 and §1.8.4: a browser registers by multipart with a key; its service worker reports without one, as no phone may.
+    // docs/contracts/upmc.md#1.14, 3, docs/contracts/upmc.md#1.4 and docs/contracts/upmc.md#1.8.4: a browser registers by multipart with a key; its service
+    // worker reports without one, as no phone may.
     @Test(.covers("upmc", "wpns_rcv_register_service_and_user", "rcv_add_service"))
     func aBrowserRegistersWithAKeyAndReportsWithout() async throws {
         try await with { world, first in
@@ -124,18 +127,18 @@ extension UPMCGatewayTests {
         }
     }
 
-    // §1.8.8, §1.8.14 and §1.13: what needs no push.
+    // docs/contracts/upmc.md#1.8.8, docs/contracts/upmc.md#1.8.14 and docs/contracts/upmc.md#1.13: what needs no push.
     @Test(
         .covers(
             "upmc",
-            "getEncriptKey",
             "rcv_get_usergroup",
-            "rcv_comm_configuration",
-            "reAllocateUpns",
-            "putAppLog",
             "mobile/last-session",
             "mobile/purchase"
-        )
+        ),
+        .covers("upmc", "getEncriptKey", refused: "`RESULT_CODE` `40000`: there is no key of the server's"),
+        .covers("upmc", "rcv_comm_configuration", refused: "`SERVICE_STOP` `Y`: there is no UPNS broker"),
+        .covers("upmc", "reAllocateUpns", refused: "`RESULT_CODE` `4404`: there is no UPNS broker"),
+        .covers("upmc", "putAppLog", refused: "`RESULT_CODE` `0000`, and the log is thrown away")
     ) func callsWithoutAPushHaveTheirAnswers() async throws {
         try await with { world, caller in
             let phone = Phone(user: "hong")
@@ -169,7 +172,8 @@ extension UPMCGatewayTests {
         }
     }
 
-    // §1.9.2 with §1.9.1's REQ_PSIDS: of a group, the devices that are named. The native read counts what each of them has not read.
+    // docs/contracts/upmc.md#1.9.2 with docs/contracts/upmc.md#1.9.1's REQ_PSIDS: of a group, the devices that are named. The native read counts what each of
+    // them has not read.
     @Test func aGroupIsNarrowedToDevicesWhoseUnreadIsCounted() async throws {
         try await with { world, caller in
             let (phone, tablet, stranger) = (Phone(user: "hong"), Phone(user: "hong"), Phone(user: "kim"))

@@ -19,7 +19,7 @@ struct UPMCGatewayTests {
         try await body(world, UPMCCaller(base: world.http.base, ending: ending))
     }
 
-    // The vendor document, §3: token, user, service up to 3.5; service, user from 3.6; one call from 4.0. Then a message, its receipt and its reading.
+    // Section 3 of the vendor's guide: token, user, service up to 3.5; service, user from 3.6; one call from 4.0. Then a message, its receipt and its reading.
     @Test(
         .covers(
             "upmc",
@@ -88,7 +88,7 @@ struct UPMCGatewayTests {
         return try await world.funnel(of: id)
     }
 
-    // Contract §1.14, 1 to 5 and 7 to 10.
+    // docs/contracts/upmc.md#1.14, 1 to 5 and 7 to 10.
     @Test(.covers("upmc", "asking_authorization", "rcv_init_badgeNo", "rcv_appAlive"))
     func theContractsConformanceList() async throws {
         try await with { world, caller in
@@ -177,7 +177,7 @@ struct UPMCGatewayTests {
         return format.string(from: date)
     }
 
-    // Contract §1.8.2, §1.8.3, §1.8.7 and the Decisions: who replaces whom.
+    // docs/contracts/upmc.md#1.8.2, docs/contracts/upmc.md#1.8.3, docs/contracts/upmc.md#1.8.7: which device and user replace which.
     @Test(.covers("upmc", "rcv_delete_user")) func usersComeAndGo() async throws {
         try await with { world, caller in
             let phone = Phone(user: "hong")
@@ -211,7 +211,7 @@ struct UPMCGatewayTests {
         }
     }
 
-    // Contract §1.8.8 and §1.9.2.
+    // docs/contracts/upmc.md#1.8.8 and docs/contracts/upmc.md#1.9.2.
     @Test(
         .covers(
             "upmc",
@@ -267,7 +267,7 @@ struct UPMCGatewayTests {
         }
     }
 
-    // Contract §1.9.3 and §1.9.1: a list with variables, throttled, and narrowed to one device.
+    // docs/contracts/upmc.md#1.9.3 and docs/contracts/upmc.md#1.9.1: a list with variables, throttled, and narrowed to one device.
     @Test(.covers("upmc", "rcv_register_csvmessage")) func listsFillTemplatesAndAreThrottled() async throws {
         try await with { world, caller in
             let phones = ["hong", "kim", "lee"].map { Phone(user: $0) }
@@ -298,7 +298,7 @@ struct UPMCGatewayTests {
         }
     }
 
-    // The Decisions: a page for what does not fit, found by its unguessable id only, and nothing on it runs.
+    // docs/contracts/upmc.md#1.10.1: a page for an EXT that does not fit, found only by its random id, without active content.
     @Test func largeExtrasAreServedAsPages() async throws {
         try await with { world, caller in
             let phone = Phone(user: "hong")

@@ -96,7 +96,7 @@ struct VendorAbuseTests {
 
     private static let token = String(repeating: "ab", count: 32)
 
-    /// Every call of the catalogue, with the parameters of all. Source: contract upmc.md §1.6, §1.8.
+    /// Every call of the catalogue, with the parameters of all. Source: docs/contracts/upmc.md#1.6, docs/contracts/upmc.md#1.8.
     private static let upmc = UPMC.Endpoint.allCases.map { endpoint -> Call in
         if endpoint.isMarketing {
             return Call(
@@ -126,7 +126,7 @@ struct VendorAbuseTests {
         )
     }
 
-    /// Every operation, with the fields of all. Source: contract ipns.md §2.5–§2.11.
+    /// Every operation, with the fields of all. Source: docs/contracts/ipns.md#2.5 to docs/contracts/ipns.md#2.11.
     private static let ipns = IPNS.Operation.allCases.map { operation in
         Call(
             path: "\(IPNS.Operation.mount)/\(operation.rawValue)",

@@ -129,8 +129,8 @@ import Testing
         #expect(work.routes[.ios]?.credentials == [.production: "apple", .sandbox: "apple"])
         #expect(work.settings[.rationalOwl]?["compat"]?.string == "legacy")
         #expect(Set(work.targets.keys) == [0, 1])
-        #expect(work.targets[0]?.token?.text == "aa01" && work.targets[0]?.phone == "010")
-        #expect(work.targets[1]?.tokenState == TokenState.none && work.targets[1]?.token == nil)
+        #expect(work.targets[0]?.destination.token?.text == "aa01" && work.targets[0]?.person.phone == "010")
+        #expect(work.targets[1]?.destination.tokenState == TokenState.none && work.targets[1]?.destination.token == nil)
         let gone = SliceLease(
             key: SliceKey(tenant: fixture.acme, message: MessageID(UUID()), number: 0),
             epoch: 1,

@@ -115,7 +115,7 @@ import Webhooks
         #expect(call.signature == Signature.of(call.body, secret: Array(secret.utf8)))
     }
 
-    // protocols/rationalowl.md §8.6: flush every second or 100 targets.
+    // docs/contracts/rationalowl.md#8.6: flush every second or 100 targets.
     @Test func moreThanAHundredTargetsAreToldAtOnceInSeveralCalls() async throws {
         let office = Office()
         office.subscribe("s1")

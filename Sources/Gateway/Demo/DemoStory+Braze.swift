@@ -1,3 +1,4 @@
+import ApplePayload
 import Foundation
 import Model
 
@@ -92,7 +93,10 @@ extension DemoStory {
         let seen = try await stage.control.call("GET", "/_simulator/requests?token=\(token)")
         let payload = seen.json?["requests"]?.array?.last?["payload"] ?? .null
         Console.print("    \(JSONWriter.text(payload))")
-        try expect(payload["aps"]?["alert"] == "Hi Mina, Seoul waits for you", "the template is filled for the user")
+        try expect(
+            payload[AppleKey.aps]?["alert"] == "Hi Mina, Seoul waits for you",
+            "the template is filled for the user"
+        )
         try expect(payload["ab_uri"] == "shop://cart" && payload["screen"] == "cart", "link and extras travel along")
         return (number, payload)
     }

@@ -21,9 +21,11 @@ struct DeliveryExplainer: Sendable {
         in tenant: TenantID
     ) async throws(StoreError) -> DeliveryExplanation? {
         guard let trail = try await queries.trail(of: message, target: target, in: tenant) else { return nil }
-        let route = trail.target.flatMap { trail.routes[$0.platform] }
+        let route = trail.target.flatMap { trail.routes[$0.destination.platform] }
         var credential = trail.queue?.heldBy
-        if let facts = trail.target, credential == nil { credential = route?.credentials[facts.environment] }
+        if let facts = trail.target, credential == nil {
+            credential = route?.credentials[facts.destination.environment]
+        }
         var standing: CredentialStanding?
         if let credential {
             standing = try await directory.standing(of: CredentialKey(tenant: tenant, credential: credential))
@@ -147,10 +149,11 @@ struct DeliveryExplanation: Sendable {
 
     private func device(_ target: TargetFacts) -> JSON {
         [
-            "id": Self.json(target.device?.description), "platform": .string(target.platform.rawValue),
-            "environment": .string(target.environment.rawValue), "token": Self.json(target.token?.masked),
-            "tokenState": .string(target.tokenState.rawValue), "tokenReason": Self.json(trail.tokenReason),
-            "tokenRegisteredAt": Self.json(target.tokenRegisteredAt),
+            "id": Self.json(target.device?.description), "platform": .string(target.destination.platform.rawValue),
+            "environment": .string(target.destination.environment.rawValue),
+            "token": Self.json(target.destination.token?.masked),
+            "tokenState": .string(target.destination.tokenState.rawValue), "tokenReason": Self.json(trail.tokenReason),
+            "tokenRegisteredAt": Self.json(target.destination.tokenRegisteredAt),
             "timeZone": Self.json(target.clock.timeZone?.text),
             "receivingWindow": NativeShapes.window(target.clock.window),
         ]
@@ -203,8 +206,8 @@ struct DeliveryExplanation: Sendable {
         let health = standing.map { $0.refusal ?? "works" } ?? "is not provisioned"
         var rows: [(String, String?)] = [
             ("device", target.device?.description),
-            ("platform", "\(target.platform.rawValue) \(target.environment.rawValue)"),
-            ("token", "\(token) \(target.tokenState.rawValue) \(trail.tokenReason ?? "")"),
+            ("platform", "\(target.destination.platform.rawValue) \(target.destination.environment.rawValue)"),
+            ("token", "\(token) \(target.destination.tokenState.rawValue) \(trail.tokenReason ?? "")"),
             ("identity", "\(target.vendor) \(target.key) \(target.identityState.rawValue)"),
             ("credential", credential.map { "\($0) \(health)" }),
         ]

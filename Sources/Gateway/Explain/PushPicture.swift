@@ -1,4 +1,5 @@
 import APNs
+import ApplePayload
 import Model
 
 /// One push as it would be written, without a token.
@@ -25,13 +26,13 @@ struct PushPicture: Sendable {
             let push = Push(
                 slot: 0,
                 token: DeviceToken(stored: token),
-                environment: target.environment,
+                environment: target.destination.environment,
                 topic: topic,
                 id: id,
                 payload: payload,
                 expiresAt: payload.expiresAt ?? notification.expiresAt
             )
-            let preview = PushPreview(push, authority: APNsEndpoint(target.environment).authority)
+            let preview = PushPreview(push, authority: APNsEndpoint(target.destination.environment).authority)
             return .success(PushPicture(payload: payload, preview: preview))
         } catch {
             return .failure(error)

@@ -38,10 +38,12 @@ struct PayloadPreview: Sendable {
                 app: app,
                 vendor: vendor,
                 key: "preview",
-                platform: .ios,
-                environment: .production,
-                token: nil,
-                tokenState: .none
+                destination: PushDestination(
+                    platform: .ios,
+                    environment: .production,
+                    token: nil,
+                    tokenState: .none
+                )
             )
             out[vendor.rawValue] =
                 switch PushPicture.make(

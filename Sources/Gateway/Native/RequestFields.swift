@@ -26,7 +26,7 @@ struct RequestFields {
     }
 
     /// - Throws: `Problem` when it is there and no string of at most `limit` bytes.
-    mutating func text(_ key: String, limit: Int = 4096) throws(Problem) -> String? {
+    mutating func text(_ key: String, limit: Int = 4 * 1024) throws(Problem) -> String? {
         guard let value = value(key) else { return nil }
         guard let text = value.string else { throw .invalid(name(key), "must be a string") }
         guard text.utf8.count <= limit else { throw .invalid(name(key), "at most \(limit) bytes") }
@@ -34,7 +34,7 @@ struct RequestFields {
     }
 
     /// - Throws: `Problem` when it is absent or empty.
-    mutating func requiredText(_ key: String, limit: Int = 4096) throws(Problem) -> String {
+    mutating func requiredText(_ key: String, limit: Int = 4 * 1024) throws(Problem) -> String {
         guard let text = try text(key, limit: limit), !text.isEmpty else { throw .invalid(name(key), "is missing") }
         return text
     }

@@ -82,10 +82,12 @@ struct MachineBench {
             app: "shop",
             vendor: .rationalOwl,
             key: VendorDeviceKey("d\(index)"),
-            platform: .ios,
-            environment: .production,
-            token: DeviceToken(stored: "token-\(index)"),
-            tokenState: .active
+            destination: PushDestination(
+                platform: .ios,
+                environment: .production,
+                token: DeviceToken(stored: "token-\(index)"),
+                tokenState: .active
+            )
         )
     }
 

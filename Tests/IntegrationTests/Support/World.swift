@@ -32,6 +32,9 @@ final class World: @unchecked Sendable {
     /// The endings of the UPMC apps that `applyUPMC` has written so far, with the URL of their pages.
     var upmcApps: [(ending: String, publicURL: String?)] = []
 
+    /// The program that the next start or command runs.
+    var gatewayProgram = programs + "/push-gateway"
+
     /// The directory of the programs under test: where the test bundle is, or `GATEWAY_PROGRAMS`, such as those of a release build.
     static let programs: String = {
         if let named = ProcessInfo.processInfo.environment["GATEWAY_PROGRAMS"] { return named }
@@ -97,7 +100,7 @@ final class World: @unchecked Sendable {
         gatewayLogFile = material.path("gateway-\(UInt32.random(in: 0...9999)).log")
         let process = try DemoProcess(
             "push-gateway serve",
-            program: Self.programs + "/push-gateway",
+            program: gatewayProgram,
             arguments: [
                 "serve", "--listen", "127.0.0.1:0", "--tls-listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0",
                 "--tls-cert", material.path("gateway-cert.pem"), "--tls-key", material.path("gateway-key.pem"),
@@ -141,7 +144,7 @@ final class World: @unchecked Sendable {
         let log = material.path("command.log")
         let process = try DemoProcess(
             arguments.first ?? "",
-            program: Self.programs + "/push-gateway",
+            program: gatewayProgram,
             arguments: arguments + place,
             logFile: log,
             environment: environment

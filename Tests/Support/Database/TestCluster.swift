@@ -85,7 +85,7 @@ package enum TestCluster {
                 TestCluster.configuration(cluster.adminConnectionString(database: "migrated")),
                 logger: logger
             )
-            _ = try await Migrator.bundled().migrate(admin)
+            try await Migrator.bundled().migrate(admin)
             await admin.close()
             return "migrated"
         }

@@ -1,0 +1,1 @@
+A program keeps running on the schema of its successor, so that an upgrade can be taken back: `database migrate` changes tables and functions in one transaction, builds indexes and fills columns step by step without blocking the running nodes, and continues after an interruption. `database status` shows the oldest version that the schema serves.
