@@ -12,7 +12,7 @@ import Testing
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct BrazeCampaignTests {
     private static let key = "00000000-aaaa-4bbb-8ccc-dddddddddddd"
-    private static let query = "?app=shop&vendor=braze"
+    private static let query = "?vendor=braze"
 
     @Test(
         .covers("braze", "POST /campaigns/trigger/send"),
@@ -116,7 +116,7 @@ struct BrazeCampaignTests {
         }
         let answer = try await call(
             world,
-            "/v1/imports\(Self.query)",
+            "/v1/apps/shop/imports\(Self.query)",
             lines.joined(separator: "\n") + "\n",
             key: world.apiKey,
             type: "application/x-ndjson"
@@ -127,7 +127,13 @@ struct BrazeCampaignTests {
     /// Kept by the native API, in the dialect's shape.
     private func campaigns(_ world: World) async throws {
         func native(_ method: NIOHTTP1.HTTPMethod, _ path: String, _ body: String? = nil) async throws -> Answer {
-            try await call(world, "/v1/campaigns\(path)\(Self.query)", body, method: method, key: world.apiKey)
+            try await call(
+                world,
+                "/v1/apps/shop/campaigns\(path)\(Self.query)",
+                body,
+                method: method,
+                key: world.apiKey
+            )
         }
         let body = #"{"name":"Winter","variations":[{"message_variation_id":"v-1","apple_push":{"alert":"first"}}]}"#
         let made = try await native(.PUT, "/winter", body)
@@ -150,7 +156,7 @@ struct BrazeCampaignTests {
         // What could not be sent is not kept.
         let unclear = try await native(.PUT, "/bad", body.replacingOccurrences(of: "first", with: "{{x}}"))
         #expect(unclear.status == 422 && unclear.text.contains("{{x}}"), "\(unclear.text)")
-        #expect(try await call(world, "/v1/campaigns?app=shop&vendor=ipns", key: world.apiKey).status == 422)
+        #expect(try await call(world, "/v1/apps/shop/campaigns?vendor=ipns", key: world.apiKey).status == 422)
         let audited = try await world.value(
             "SELECT string_agg(action, ' ' ORDER BY position) AS value FROM gateway.audit WHERE subject LIKE 'campaign %'"
         )
@@ -313,7 +319,12 @@ struct BrazeCampaignTests {
             return one.last == "you in Ulsan: Winter" && two.last == "you in Ulsan: Winter"
         }
         // What is removed is sent no more.
-        let removed = try await call(world, "/v1/campaigns/winter\(Self.query)", method: .DELETE, key: world.apiKey)
+        let removed = try await call(
+            world,
+            "/v1/apps/shop/campaigns/winter\(Self.query)",
+            method: .DELETE,
+            key: world.apiKey
+        )
         #expect(removed.status == 204)
         #expect(try await call(world, "/campaigns/trigger/send", body).json == ["message": "Invalid Campaign ID"])
     }

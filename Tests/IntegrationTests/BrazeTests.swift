@@ -129,7 +129,7 @@ struct BrazeTests {
         }
         let answer = try await call(
             world,
-            "/v1/imports?app=shop&vendor=braze",
+            "/v1/apps/shop/imports?vendor=braze",
             lines.joined(separator: "\n") + "\n",
             key: world.apiKey,
             type: "application/x-ndjson"

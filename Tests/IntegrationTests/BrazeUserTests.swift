@@ -294,7 +294,7 @@ struct BrazeUserTests {
         try await withBraze { world in
             let python = try await PythonClient(world, installing: "braze-client==2.3.3")
             let campaign = #"{"name":"W","variations":[{"message_variation_id":"v","apple_push":{"alert":"Hi"}}]}"#
-            let path = "/v1/campaigns/winter?app=shop&vendor=braze"
+            let path = "/v1/apps/shop/campaigns/winter?vendor=braze"
             #expect(try await call(world, path, campaign, method: .PUT, key: world.apiKey).status == 201)
             let result = try await python.run(
                 script: "braze_users",

@@ -70,7 +70,7 @@ struct GlobalVendorAbuseTests {
         ]
         let kept = try await world.http.call(
             "PUT",
-            "/v1/campaigns/c-1?app=shop&vendor=braze",
+            "/v1/apps/shop/campaigns/c-1?vendor=braze",
             campaign,
             bearer: world.apiKey
         )

@@ -94,7 +94,7 @@ extension NotificationHubsTests {
     }
 
     private func upload(_ world: World) async throws {
-        var request = HTTPClientRequest(url: "\(world.http.base)/v1/media/\(Self.imageHash)?app=shop")
+        var request = HTTPClientRequest(url: "\(world.http.base)/v1/apps/shop/media/\(Self.imageHash)")
         request.method = .PUT
         request.headers.add(name: "authorization", value: "Bearer \(world.apiKey)")
         request.body = .bytes(ByteBuffer(bytes: Self.image))

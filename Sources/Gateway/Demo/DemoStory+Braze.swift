@@ -77,7 +77,7 @@ extension DemoStory {
         ]
         _ = try await native(
             "PUT",
-            "/v1/campaigns/\(Self.campaign)?app=shop&vendor=braze",
+            "/v1/apps/shop/campaigns/\(Self.campaign)?vendor=braze",
             ["name": "Winter", "variations": [["message_variation_id": "a", "apple_push": push]]]
         )
         let answer = try await braze(

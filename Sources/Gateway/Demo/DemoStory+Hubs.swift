@@ -51,11 +51,11 @@ extension DemoStory {
     private func pushImage(_ token: String) async throws {
         say("An image is uploaded by the native API, and a silent push says that there is something to show")
         let stored = try await stage.gateway.put(
-            "/v1/media/\(Self.imageHash)?app=shop",
+            "/v1/apps/shop/media/\(Self.imageHash)",
             Self.image,
             bearer: stage.apiKey
         )
-        try expect(stored.status == 201, "PUT /v1/media/{hash} answers 201")
+        try expect(stored.status == 201, "PUT /v1/apps/{app}/media/{hash} answers 201")
         _ = try await site("POST", "/notifications")
         let push = try await arrived(token, 2)
         Console.print("    \(JSONWriter.text(push))")

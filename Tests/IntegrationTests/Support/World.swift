@@ -182,7 +182,9 @@ final class World: @unchecked Sendable {
     func stats() async throws -> JSON { try #require(try await control.call("GET", "/_simulator/stats").json) }
 
     func native(_ method: String, _ path: String, _ body: JSON? = nil) async throws -> HTTPCaller.Answer {
-        try await http.call(method, path, body, bearer: apiKey)
+        let answer = try await http.call(method, path, body, bearer: apiKey)
+        DeclaredAnswers.check(method, path, answer)
+        return answer
     }
 
     /// Ends both in order, also the cluster, and removes the directory.
