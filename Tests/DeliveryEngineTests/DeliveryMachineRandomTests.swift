@@ -1,4 +1,5 @@
 import DeliveryEngine
+import EngineSupport
 import Foundation
 import Model
 import TestKit

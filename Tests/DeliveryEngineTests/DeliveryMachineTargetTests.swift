@@ -1,4 +1,5 @@
 import DeliveryEngine
+import EngineSupport
 import FoundationEssentials
 import Model
 import Testing

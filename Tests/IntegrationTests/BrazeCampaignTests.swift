@@ -27,10 +27,7 @@ struct BrazeCampaignTests {
         .covers("braze", "GET /sends/data_series")
     )
     func campaignsAndSchedules() async throws {
-        let world = try World()
-        do {
-            try await world.startSimulator()
-            try await world.startGateway()
+        try await World.with { world in
             try #require(try await world.apply().status == 0)
             try await bind(world)
             try await campaigns(world)
@@ -40,10 +37,7 @@ struct BrazeCampaignTests {
             try await series(world)
             try await audience(world)
             try await broadcast(world)
-        } catch {
-            Issue.record(error)
         }
-        await world.close()
     }
 
     // MARK: Calls
@@ -74,15 +68,6 @@ struct BrazeCampaignTests {
     }
 
     private static func token(_ number: Int) -> String { String(format: "%064x", 0xCA00 + number) }
-
-    /// Asks until the answer is as it should be: outcomes are written a moment after the push.
-    private func eventually(_ what: String, _ body: () async throws -> Bool) async throws {
-        for _ in 0..<1200 {
-            if try await body() { return }
-            try await Task.sleep(for: .milliseconds(25))
-        }
-        Issue.record("\(what): not within thirty seconds")
-    }
 
     /// What a device was shown, oldest first.
     private func alerts(_ world: World, _ number: Int) async throws -> [JSON] {

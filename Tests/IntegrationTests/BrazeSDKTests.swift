@@ -29,10 +29,7 @@ struct BrazeSDKTests {
         )
     )
     func anAppWithTheSDKLives() async throws {
-        let world = try World()
-        do {
-            try await world.startSimulator()
-            try await world.startGateway()
+        try await World.with { world in
             try #require(try await world.apply().status == 0)
             try await bind(world, settings: "")
             #expect(try await call(world, #"{"device_id":"d"}"#).status == 401, "off unless it is said")
@@ -48,10 +45,7 @@ struct BrazeSDKTests {
             try await currents(world)
             try await bind(world, settings: "settings: { sdkEnabled: true, authentication: required }")
             try await proofIsAskedFor(world)
-        } catch {
-            Issue.record(error)
         }
-        await world.close()
     }
 
     /// What has happened, as readers of Currents know it (docs/contracts/braze.md#8).
@@ -152,14 +146,6 @@ struct BrazeSDKTests {
     }
 
     private static func token(_ number: Int) -> String { String(format: "%064x", 0xBC00 + number) }
-
-    private func eventually(_ what: String, _ body: () async throws -> Bool) async throws {
-        for _ in 0..<400 {
-            if try await body() { return }
-            try await Task.sleep(for: .milliseconds(25))
-        }
-        Issue.record("\(what): not within ten seconds")
-    }
 
     private func pushes(_ world: World, _ number: Int) async throws -> [JSON] {
         let answer = try await world.control.call("GET", "/_simulator/requests?token=\(Self.token(number))&limit=50")

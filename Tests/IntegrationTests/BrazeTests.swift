@@ -15,10 +15,7 @@ struct BrazeTests {
     private static let trackKey = "00000000-aaaa-4bbb-8ccc-eeeeeeeeeeee"
 
     @Test(.covers("braze", "POST /messages/send")) func keysAndSends() async throws {
-        let world = try World()
-        do {
-            try await world.startSimulator()
-            try await world.startGateway()
+        try await World.with { world in
             try #require(try await world.apply().status == 0)
             try await bind(world)
             try await access(world)
@@ -28,10 +25,7 @@ struct BrazeTests {
             try await templates(world)
             try await tracks(world)
             try await refusals(world)
-        } catch {
-            Issue.record(error)
         }
-        await world.close()
     }
 
     // MARK: Calls
@@ -62,15 +56,6 @@ struct BrazeTests {
     }
 
     private static func token(_ number: Int) -> String { String(format: "%064x", 0xBA00 + number) }
-
-    /// Asks until the answer is as it should be: outcomes are written a moment after the push.
-    private func eventually(_ what: String, _ body: () async throws -> Bool) async throws {
-        for _ in 0..<400 {
-            if try await body() { return }
-            try await Task.sleep(for: .milliseconds(25))
-        }
-        Issue.record("\(what): not within ten seconds")
-    }
 
     /// The pushes that the simulator got for a token, as headers and body.
     private func pushes(_ world: World, _ number: Int) async throws -> [JSON] {

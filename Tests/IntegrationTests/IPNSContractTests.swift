@@ -7,17 +7,11 @@ import Testing
 // The rules of docs/contracts/ipns.md#2.3 to 2.11 that no step of a device's life shows, over real HTTP.
 extension IPNSTests {
     private func with(_ body: (World) async throws -> Void) async throws {
-        let world = try World()
-        do {
-            try await world.startSimulator()
-            try await world.startGateway()
+        try await World.with { world in
             try #require(try await world.apply().status == 0)
             try await bind(world, "ipns: { appId: hr.mobile }")
             try await body(world)
-        } catch {
-            Issue.record(error)
         }
-        await world.close()
     }
 
     private func register(_ world: World, _ device: String, _ user: String, _ token: String, _ more: JSON = [:])

@@ -24,10 +24,7 @@ struct IPNSTests {
             "send"
         )
     ) func aDevicesLifeFromRegistrationToPolling() async throws {
-        let world = try World()
-        do {
-            try await world.startSimulator()
-            try await world.startGateway()
+        try await World.with { world in
             try #require(try await world.apply().status == 0)
             try await bind(world, "ipns: { appId: hr.mobile }")
             try await registers(world)
@@ -38,10 +35,7 @@ struct IPNSTests {
             try await nativeMessages(world)
             try await polls(world)
             try await refuses(world)
-        } catch {
-            Issue.record(error)
         }
-        await world.close()
     }
 
     /// Provisions the demo's app with a further binding.
@@ -55,11 +49,9 @@ struct IPNSTests {
         let applied = try await world.apply("ipns.yaml")
         try #require(applied.status == 0, "\(applied.log)")
         // A running gateway follows within a second.
-        for _ in 0..<100 {
-            if try await call(world, "getConfig", ["DEVICE_ID": "nobody"])["RT"] == "2003" { return }
-            try await Task.sleep(for: .milliseconds(50))
+        try await eventually("the binding is served") {
+            try await call(world, "getConfig", ["DEVICE_ID": "nobody"])["RT"] == "2003"
         }
-        Issue.record("the binding is not served")
     }
 
     func call(_ world: World, _ operation: String, _ fields: JSON, key: String? = nil) async throws -> JSON {
@@ -80,15 +72,6 @@ struct IPNSTests {
         for (key, value) in fields.object?.pairs ?? [] { body[key] = value }
         let answer = try await call(world, "send", .object(body), key: world.apiKey)
         return (try #require(answer["MESSAGE_ID"]?.string, "\(JSONWriter.text(answer))"), answer)
-    }
-
-    /// Asks until the answer is as it should be: outcomes are written a moment after the push.
-    func eventually(_ what: String, _ body: () async throws -> Bool) async throws {
-        for _ in 0..<400 {
-            if try await body() { return }
-            try await Task.sleep(for: .milliseconds(25))
-        }
-        Issue.record("\(what): not within ten seconds")
     }
 
     func list(_ world: World, _ device: String, _ type: String = "@00", _ more: JSON = [:]) async throws

@@ -42,10 +42,7 @@ struct NotificationHubsTests {
             "POST /api/notifications"
         )
     ) func anInstallationsLifeAndItsSends() async throws {
-        let world = try World()
-        do {
-            try await world.startSimulator()
-            try await world.startGateway()
+        try await World.with { world in
             try #require(try await world.apply().status == 0)
             try await bind(world)
             try await access(world)
@@ -63,10 +60,7 @@ struct NotificationHubsTests {
             try await appBackend(world)
             try await ends(world)
             try await refusals(world)
-        } catch {
-            Issue.record(error)
         }
-        await world.close()
     }
 
     // MARK: Calls
@@ -133,15 +127,6 @@ struct NotificationHubsTests {
     }
 
     static func token(_ number: Int) -> String { String(format: "%064X", 0xAB00 + number) }
-
-    /// Asks until the answer is as it should be: outcomes are written a moment after the push.
-    func eventually(_ what: String, _ body: () async throws -> Bool) async throws {
-        for _ in 0..<400 {
-            if try await body() { return }
-            try await Task.sleep(for: .milliseconds(25))
-        }
-        Issue.record("\(what): not within ten seconds")
-    }
 
     /// The pushes that the simulator got for a token, as headers and body.
     func pushes(_ world: World, _ number: Int) async throws -> [JSON] {

@@ -13,7 +13,7 @@ import Testing
     // MARK: The schema
 
     @Test func theSchemaCanBeSpread() async throws {
-        let catalog = try await catalog(TestCluster.database().admin())
+        let catalog = try await catalog(DatabaseStores.shared().database.admin())
         #expect(catalog.breaches == [])
         #expect(Set(catalog.names(.reference)) == ["tenant", "binding", "api_key"])
         #expect(
@@ -26,7 +26,7 @@ import Testing
     /// The files call `gateway.colocate` for exactly the tables that the catalog shows as distributed, so that a table is distributed whether Citus is
     /// installed before it or after it.
     @Test func everyDistributedTableIsColocatedByItsFile() async throws {
-        let catalog = try await catalog(TestCluster.database().admin())
+        let catalog = try await catalog(DatabaseStores.shared().database.admin())
         var colocated: [String] = []
         for file in try SchemaFiles.bundled().statements {
             let calls = file.sql.matches(of: /SELECT gateway\.colocate\('gateway\.([a-z_]+)'\)/)
@@ -155,7 +155,7 @@ import Testing
     // MARK: Statements
 
     private func rules() async throws -> StatementRules {
-        let catalog = try await catalog(TestCluster.database().admin())
+        let catalog = try await catalog(DatabaseStores.shared().database.admin())
         return StatementRules(
             distributed: Set(catalog.names(.distributed)),
             reference: Set(catalog.names(.reference))
@@ -172,7 +172,7 @@ import Testing
 
     @Test func everyStatementOfEveryFunctionCanBeSpread() async throws {
         let rules = try await rules()
-        let admin = try await TestCluster.database().admin()
+        let admin = try await DatabaseStores.shared().database.admin()
         let functions = try await admin.query(
             """
             SELECT proname::text AS name, prosrc AS body, has_function_privilege('gateway_call', oid, 'EXECUTE') AS call FROM pg_proc
@@ -302,7 +302,7 @@ import Testing
     // MARK: The plan
 
     @Test func thePlanSpreadsEveryTableOnceParentsFirst() async throws {
-        let admin = try await TestCluster.database().admin()
+        let admin = try await DatabaseStores.shared().database.admin()
         let catalog = try await catalog(admin)
         let text = DistributionPlan(catalog, schemaVersion: 12).text
         for table in catalog.tables where table.place == .distributed {

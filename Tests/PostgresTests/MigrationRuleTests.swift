@@ -86,7 +86,7 @@ import Testing
         for migration in files.migrations where migration.version <= oldest {
             _ = try await LockCheck.findings(migration.expand, older)
         }
-        let missing = try await columns(older).subtracting(columns(TestCluster.database().admin()))
+        let missing = try await columns(older).subtracting(columns(DatabaseStores.shared().database.admin()))
         #expect(missing == [], "a program of version \(oldest) uses them")
     }
 
@@ -116,7 +116,7 @@ import Testing
 
     @Test func everyRoutineOfTheOldestServedVersionKeepsItsSignature() async throws {
         let oldest = try #require(try SchemaFiles.bundled().migrations.last).oldestProgram
-        let present = try await routines(TestCluster.database().admin())
+        let present = try await routines(DatabaseStores.shared().database.admin())
         let lines = try fixture("routines-\(String(oldest + 10_000).dropFirst()).txt").split(separator: "\n")
         #expect(lines.count > 100)
         for line in lines where !line.hasPrefix("#") {

@@ -39,7 +39,7 @@ import Testing
 
     @Test func everyFunctionIsDefinedInTheFileOfItsName() async throws {
         let files = try SchemaFiles.bundled()
-        let admin = try await TestCluster.database().admin()
+        let admin = try await DatabaseStores.shared().database.admin()
         let catalog = try await admin.query(
             "SELECT proname::text AS name FROM pg_proc WHERE pronamespace = 'gateway'::regnamespace ORDER BY 1"
         )
@@ -62,7 +62,7 @@ import Testing
     /// A program decides by the schema's version whether it may write routines, so every change of one needs a new version.
     @Test func theNewestMigrationNamesTheRoutinesOfThisVersion() async throws {
         let files = try SchemaFiles.bundled()
-        let admin = try await TestCluster.database().admin()
+        let admin = try await DatabaseStores.shared().database.admin()
         let text = files.routines.sorted { $0.name < $1.name }.map { "\($0.name)\n\($0.sql)" }.joined()
         let digest = try await admin.query(
             "SELECT left(encode(sha256($1), 'hex'), 16) AS digest",
@@ -87,7 +87,7 @@ import Testing
 
     @Test func theBaselineRecordsEveryFile() async throws {
         let files = try SchemaFiles.bundled()
-        let admin = try await TestCluster.database().admin()
+        let admin = try await DatabaseStores.shared().database.admin()
         let status = try await Migrator(files: files).status(admin)
         #expect(status.isReady && status.databaseVersion == files.version)
         let rows = try await admin.query(

@@ -30,7 +30,7 @@ struct StoreFixture: Sendable {
     var audit: PostgresAuditStore { stores.audit }
 
     /// Two tenants of this test alone in the database that all tests here share. Their ids are `acme` and `other` with a number.
-    static func make() async throws -> StoreFixture { try await StoreFixture(.copy()) }
+    static func make() async throws -> StoreFixture { try await StoreFixture(.shared()) }
 
     /// A database of this test alone: for those that change time or schema, or look over all tenants. The tenants' ids are `acme` and `other`.
     static func alone() async throws -> StoreFixture { try await StoreFixture(.copy()) }

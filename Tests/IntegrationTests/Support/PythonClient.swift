@@ -60,8 +60,8 @@ struct PythonClient {
             logFile: log,
             environment: environment
         )
-        // 180 s: an installation over a slow network is the longest of them.
-        for _ in 0..<3600 where process.isRunning { try await Task.sleep(for: .milliseconds(50)) }
+        // An installation over a slow network is the longest of them.
+        try await process.ended(within: .seconds(180))
         let status = await process.stop()
         return (status, String(decoding: FileManager.default.contents(atPath: log) ?? Data(), as: UTF8.self))
     }

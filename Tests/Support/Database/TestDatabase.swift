@@ -13,10 +13,13 @@ package struct TestDatabase: Sendable {
         PostgresPool(configuration(role), limits: limits, logger: TestCluster.logger)
     }
 
+    /// The superuser's, as an operator names a database of their own.
+    package var adminConnectionString: String { cluster.adminConnectionString(database: name) }
+
     /// The superuser: row-level security does not apply.
     package func admin() async throws -> PostgresConnection {
         try await PostgresConnection.connect(
-            TestCluster.configuration(cluster.adminConnectionString(database: name)),
+            TestCluster.configuration(adminConnectionString),
             logger: TestCluster.logger
         )
     }

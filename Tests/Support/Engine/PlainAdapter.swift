@@ -1,32 +1,46 @@
-import FoundationEssentials
-import Model
+package import Model
 
 /// An adapter whose payload is the message's body; a body that is too long or empty is refused.
-struct PlainAdapter: VendorAdapter {
-    var vendor: Vendor = .rationalOwl
-    var limitBytes = 64
-    var isPersonal = true
+package struct PlainAdapter: VendorAdapter {
+    package var vendor: Vendor
+    package var limitBytes: Int
+    package var isPersonal: Bool
     // A message's data may name when its payload ends: `end`, in seconds since 1970.
     /// The payload ends with the target's key.
-    var namesTarget = false
+    package var namesTarget: Bool
 
-    var routes: [VendorRoute] { [] }
+    package init(
+        vendor: Vendor = .rationalOwl,
+        limitBytes: Int = 64,
+        isPersonal: Bool = true,
+        namesTarget: Bool = false
+    ) {
+        self.vendor = vendor
+        self.limitBytes = limitBytes
+        self.isPersonal = isPersonal
+        self.namesTarget = namesTarget
+    }
 
-    func locate(_ request: VendorRequest) throws(AdapterError) -> (BindingKey, Proof) { throw AdapterError(.notFound) }
+    package var routes: [VendorRoute] { [] }
 
-    func decode(_ request: VendorRequest, settings: BindingSettings) throws(AdapterError) -> [Command] {
+    package func locate(_ request: VendorRequest) throws(AdapterError) -> (BindingKey, Proof) {
         throw AdapterError(.notFound)
     }
 
-    func encode(_ replies: [Reply], for request: VendorRequest, settings: BindingSettings) -> VendorResponse {
+    package func decode(_ request: VendorRequest, settings: BindingSettings) throws(AdapterError) -> [Command] {
+        throw AdapterError(.notFound)
+    }
+
+    package func encode(_ replies: [Reply], for request: VendorRequest, settings: BindingSettings) -> VendorResponse {
         VendorResponse(status: 500)
     }
 
-    func refuse(_ error: AdapterError, for request: VendorRequest, settings: BindingSettings) -> VendorResponse {
+    package func refuse(_ error: AdapterError, for request: VendorRequest, settings: BindingSettings) -> VendorResponse
+    {
         VendorResponse(status: 400)
     }
 
-    func payload(
+    package func payload(
         for notification: Notification,
         to target: TargetFacts,
         settings: BindingSettings
@@ -38,13 +52,5 @@ struct PlainAdapter: VendorAdapter {
         guard notification.content.body != "nobody" else { throw AdapterError(.withheld) }
         let end = notification.content.data["end"]?.int.map { Timestamp(seconds: Int64($0)) }
         return PushPayload(bytes: bytes, collapseID: notification.collapseID, expiresAt: end)
-    }
-}
-
-extension UUID {
-    /// A UUID that is easy to read in a failure: `number` in its last bytes.
-    static func numbered(_ number: Int) -> UUID {
-        UUID(bytes: [UInt8](repeating: 0, count: 12) + [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: number >> $0) })
-            ?? UUID()
     }
 }

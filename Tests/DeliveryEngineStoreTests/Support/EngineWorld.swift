@@ -1,6 +1,7 @@
 import Commands
 import DatabaseSupport
 import DeliveryEngine
+import EngineSupport
 import FoundationEssentials
 import Model
 import TestKit
