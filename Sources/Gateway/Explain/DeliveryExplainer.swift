@@ -1,4 +1,5 @@
 import APNs
+import ApplePayload
 import Commands
 import DeliveryEngine
 import Foundation
@@ -79,7 +80,7 @@ struct DeliveryExplanation: Sendable {
 
     private var delivery: DeliveryFacts { trail.delivery }
     private var reason: ReasonText.Entry? { delivery.snapshot.reason.flatMap(ReasonText.entry) }
-    private var token: String { trail.target?.token?.masked ?? "…" }
+    private var token: String { trail.target?.destination.token?.masked ?? "…" }
 
     private var standingText: String {
         let queue = trail.queue.map { queue in
