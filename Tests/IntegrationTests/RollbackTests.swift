@@ -91,10 +91,11 @@ struct RollbackTests {
     }
 
     /// Registers a device and sends to everyone; returns how many devices were sent to.
-    private func use(_ world: World, _ title: String) async throws -> Int? {
+    private func use(_ world: World, _ title: String) async throws -> Int64? {
         _ = try await world.register(1)
         let id = try await world.sendToEveryone(title)
-        return try await world.funnel(of: id)["sent"]?.int
+        let funnel = try await world.funnel(of: id)
+        return funnel["sent"]?.int
     }
 
     @Test func aProgramRestartsOnTheSchemaOfItsSuccessor() async throws {
