@@ -1,4 +1,5 @@
 import APNsSimulator
+import ApplePayload
 import Foundation
 import HTTP2
 import Model

@@ -68,20 +68,7 @@ struct DocumentedRequestTests {
             .fetch(message: "3f0c2c1e-0a55-4f6e-9a3c-5d2b9a1e7c11", media: "9d5a0c7be1f74d0c8f0d3f6b1a2c4e5d")
         ),
         // docs/contracts/rationalowl.md#7.4
-        "deviceRegister/device.request.json": .registration(
-            .register(
-                DeviceRegistration(
-                    key: nil,
-                    platform: .ios,
-                    environment: .sandbox,
-                    token: DeviceToken(apns: "740f4707bebcf74f9b7c25d48e3358945f6aa01da5ddb387462c7eaf61bb78ad"),
-                    name: "홍길동",
-                    attributes: keyed([
-                        "bundleId": "com.example.umsdemo", "model": "iPhone15,2", "osVer": "18.1",
-                    ])
-                )
-            )
-        ),
+        "deviceRegister/device.request.json": .registration(.register(shimRegistration)),
         // docs/contracts/rationalowl.md#8.1, docs/contracts/rationalowl.md#8.2
         "serverRegister/server.request.json": .registration(.registerSender(name: "shop backend 1")),
         "clientRegister/client.request.json": .registration(
@@ -176,6 +163,20 @@ struct DocumentedRequestTests {
         #expect(key.vendor == .rationalOwl)
         #expect(key.host == "push.example.com")
         #expect(proof == .none)
+    }
+
+    /// The same token is the same device again.
+    private static var shimRegistration: DeviceRegistration {
+        var registration = DeviceRegistration(
+            key: nil,
+            platform: .ios,
+            environment: .sandbox,
+            token: DeviceToken(apns: "740f4707bebcf74f9b7c25d48e3358945f6aa01da5ddb387462c7eaf61bb78ad"),
+            name: "홍길동",
+            attributes: keyed(["bundleId": "com.example.umsdemo", "model": "iPhone15,2", "osVer": "18.1"])
+        )
+        registration.derivesKey = true
+        return registration
     }
 
     /// I11: no documented request without an expected command.

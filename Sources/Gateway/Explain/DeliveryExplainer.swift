@@ -1,4 +1,5 @@
 import APNs
+import ApplePayload
 import Commands
 import DeliveryEngine
 import Foundation

@@ -1,3 +1,5 @@
+import DatabaseSupport
+
 @testable import Postgres
 
 /// Looks at what a migration's statements do to the tables that have rows, in the transaction that runs them.

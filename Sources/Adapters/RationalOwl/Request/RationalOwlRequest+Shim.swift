@@ -2,10 +2,10 @@ import Model
 
 /// The gateway's own calls, which replace the vendor's closed device channel (docs/contracts/rationalowl.md#7.4).
 extension RationalOwlRequest {
-    /// `device/register`. No key: the gateway gives one out, or the one it gave this token before.
+    /// `device/register`. No key: the gateway makes one of the token, so that the same token is the same device again, or draws one where there is no token.
     func shimRegistration() throws(AdapterError) -> DeviceRegistration {
         let platform = try platform()
-        return DeviceRegistration(
+        var registration = DeviceRegistration(
             key: nil,
             platform: platform,
             environment: try environment(),
@@ -13,6 +13,8 @@ extension RationalOwlRequest {
             name: try fields.text("name", limit: RationalOwlLimits.nameBytes),
             attributes: try attributes()
         )
+        registration.derivesKey = true
+        return registration
     }
 
     func shimToken() throws(AdapterError) -> RegistrationCommand {
