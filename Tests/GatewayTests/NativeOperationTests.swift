@@ -82,7 +82,7 @@ import Testing
     @Test func theNativeAPIPageListsTheOperations() throws {
         let lines = try page("native-api.md").split(separator: "\n").filter { $0.hasPrefix("| `/v1") }.map(String.init)
         let table = operations.map { operation in
-            "| `\(operation.path)` | \(operation.method) | `\(operation.id)` | \(operation.scope.rawValue) | \(operation.summary) |"
+            "| `\(operation.path)` | \(operation.method.rawValue) | `\(operation.id)` | \(operation.scope.rawValue) | \(operation.summary) |"
         }
         #expect(lines == table, "docs/native-api.md should be:\n\(table.joined(separator: "\n"))")
     }
