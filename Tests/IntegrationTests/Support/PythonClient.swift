@@ -22,7 +22,8 @@ struct PythonClient {
     /// With packages of the Python package index, of exactly those versions, in the world's directory.
     ///
     /// - Throws: `Skip` where python, its `venv` or the index is out of reach.
-    init(_ world: World, installing packages: String...) async throws {
+    init(_ world: World, installing package: String, _ others: String...) async throws {
+        let packages = [package] + others
         let own = try PythonClient(world)
         let place = world.material.path("python")
         let made = try await own.run(["-m", "venv", place])
