@@ -378,7 +378,7 @@ struct SendTests {
         let push = try HubsPayload(notification).encoded()
         #expect(
             String(decoding: push.bytes, as: UTF8.self)
-                == #"{"k":1,"aps":{"alert":{"title":"t","body":"b"},"sound":"default"}}"#
+                == #"{"aps":{"alert":{"title":"t","body":"b"},"sound":"default"},"k":1}"#
         )
     }
 }
