@@ -97,7 +97,7 @@ struct VendorAbuseTests {
     private static let token = String(repeating: "ab", count: 32)
 
     /// Every call of the catalogue, with the parameters of all. Source: docs/contracts/upmc.md#1.6, docs/contracts/upmc.md#1.8.
-    private static let upmc = UPMC.Endpoint.allCases.map { endpoint -> Call in
+    private static let upmc = UPMC.UPMCCall.allCases.map { endpoint -> Call in
         if endpoint.isMarketing {
             return Call(
                 path: endpoint.path,
@@ -127,9 +127,9 @@ struct VendorAbuseTests {
     }
 
     /// Every operation, with the fields of all. Source: docs/contracts/ipns.md#2.5 to docs/contracts/ipns.md#2.11.
-    private static let ipns = IPNS.Operation.allCases.map { operation in
+    private static let ipns = IPNS.IPNSCall.allCases.map { operation in
         Call(
-            path: "\(IPNS.Operation.mount)/\(operation.rawValue)",
+            path: "\(IPNS.IPNSCall.mount)/\(operation.rawValue)",
             contentType: "application/json",
             document: [
                 "APP_ID": "hr.mobile", "DEVICE_ID": "d-1", "PUSH_TOKEN": .string(token), "USER_CN": "hong",

@@ -44,7 +44,7 @@ struct ConformanceTests {
             return request
         }
         return AdapterUnderTest(
-            adapter: NotificationHubsAdapter(),
+            adapter: HubsAdapter(),
             settings: Mount.settings,
             documented: documented,
             catchAll: ["hubs.later"],

@@ -32,7 +32,7 @@ struct ConformanceTests {
 
     /// A path that is no call gets its surface's short error, every other one its call's shape; 404 and 405 and 408 stand beside those of `Shape`.
     @Sendable static func fault(_ response: VendorResponse, _ request: VendorRequest) -> String? {
-        let isCall = Endpoint(rawValue: request.route) != nil
+        let isCall = RationalOwlCall(rawValue: request.route) != nil
         let isTransport = [404, 405, 408, 413, 429].contains(response.status)
         guard isCall, !isTransport else {
             guard isTransport || [200, 400].contains(response.status) else { return "status \(response.status)" }

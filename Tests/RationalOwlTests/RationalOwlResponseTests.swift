@@ -131,8 +131,8 @@ struct RationalOwlResponseTests {
     }
 
     /// docs/contracts/rationalowl.md#3: a gateway failure is 200 with -1 and a comment, and 503 for a receipt, so that it is sent again.
-    @Test(arguments: Endpoint.allCases)
-    func ourOwnTroubleIsAnsweredSoThatTheClientTriesAgain(endpoint: Endpoint) throws {
+    @Test(arguments: RationalOwlCall.allCases)
+    func ourOwnTroubleIsAnsweredSoThatTheClientTriesAgain(endpoint: RationalOwlCall) throws {
         let path = try #require(Mount.adapter.routes.first { $0.name == endpoint.rawValue })
         guard case .exact(let text) = path.path else { return #expect(Bool(false)) }
         let request = Mount.request(text, body: Array("{}".utf8))

@@ -36,7 +36,7 @@ struct ConformanceTests {
         }
         let lines = try Fixture.text("mobile/calls.request.txt").split(separator: "\n")
         return forms
-            + zip([Endpoint.lastSession, .purchase], lines).map { endpoint, line in
+            + zip([UPMCCall.lastSession, .purchase], lines).map { endpoint, line in
                 let body = line.lastIndex(of: "{").map { String(line[$0...]) } ?? ""
                 var request = Mount.request(endpoint.path, body)
                 request.route = endpoint.rawValue
@@ -53,7 +53,7 @@ struct ConformanceTests {
         body +=
             "--B\r\nContent-Disposition: form-data; name=\"upload_file\"; filename=\"l.csv\"\r\n\r\nhong,Hong,v\r\n--B--\r\n"
         return Mount.request(
-            "/upmc/\(Endpoint.sendToList.rawValue).ctl",
+            "/upmc/\(UPMCCall.sendToList.rawValue).ctl",
             body,
             contentType: "multipart/form-data; boundary=B"
         )
@@ -66,7 +66,7 @@ struct ConformanceTests {
             documented: try documented(),
             // What no server of ours can do is refused before it is a command, and what the answer needs no store for has none.
             catchAll: [
-                Endpoint.unknownRoute, "getEncriptKey", "reAllocateUpns", "asking_authorization",
+                UPMCCall.unknownRoute, "getEncriptKey", "reAllocateUpns", "asking_authorization",
                 "rcv_comm_configuration", "putAppLog",
             ],
             fault: fault
@@ -77,7 +77,7 @@ struct ConformanceTests {
     @Sendable private static func fault(_ response: VendorResponse, _ request: VendorRequest) -> String? {
         guard response.headers[.contentType] == "application/json;charset=UTF-8" else { return "content type" }
         guard response.headers[.accessControlAllowOrigin] == "*" else { return "origin" }
-        guard let endpoint = Endpoint(path: request.path) else {
+        guard let endpoint = UPMCCall(path: request.path) else {
             // No call of the catalogue: answered as an app's.
             return MutationTests.fault(response, .alive)
         }
@@ -95,7 +95,7 @@ struct ConformanceTests {
         "STATUS",
     ]
 
-    private static func historyFault(_ response: VendorResponse, _ endpoint: Endpoint) -> String? {
+    private static func historyFault(_ response: VendorResponse, _ endpoint: UPMCCall) -> String? {
         guard let body = try? JSONParser.parse(response.body), body["HEADER"]?["RESULT_CODE"] == "0000",
             let list = body["BODY"]?.array
         else { return nil }

@@ -27,14 +27,14 @@ struct DecodingTests {
         "/upmc/rcv_appAlive.ctl", "/upmc//rcv_appAlive.ctl", "/receiver/rcv_appAlive.ctl", "/rcv_appAlive.ctl",
         "//rcv_appAlive.ctl", "/upmc/rcv_appalive.CTL", "/some/where/RCV_APPALIVE.ctl/",
     ])
-    func theLastPartOfAPathNamesTheCall(_ path: String) { #expect(Endpoint(path: path) == .alive) }
+    func theLastPartOfAPathNamesTheCall(_ path: String) { #expect(UPMCCall(path: path) == .alive) }
 
     @Test(arguments: ["/", "", "/upmc", "/rcv_appAlive", "/purchase.ctl", "/last-session", "/x/.ctl"])
-    func otherPathsAreNoCalls(_ path: String) { #expect(Endpoint(path: path) == nil) }
+    func otherPathsAreNoCalls(_ path: String) { #expect(UPMCCall(path: path) == nil) }
 
     @Test func everyCallIsMountedThreeTimes() {
         let exact = Mount.adapter.routes.compactMap { if case .exact(let path) = $0.path { path } else { nil } }
-        for endpoint in Endpoint.allCases {
+        for endpoint in UPMCCall.allCases {
             for prefix in ["/upmc", "/receiver", ""] { #expect(exact.contains(prefix + endpoint.path)) }
         }
         #expect(Mount.adapter.routes.contains { $0.path == .suffix(".ctl") })

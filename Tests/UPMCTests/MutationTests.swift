@@ -21,8 +21,8 @@ struct MutationTests {
         "APP_ID=com.example.app&CUID=[\"hong\",\"kim\"]&MESSAGE={\"title\":\"t\",\"body\":\"%CNAME%\"}"
 
     /// One documented form of each call.
-    static let forms: [Endpoint: String] = Dictionary(
-        uniqueKeysWithValues: Endpoint.allCases.filter { !$0.isMarketing }.map { endpoint in
+    static let forms: [UPMCCall: String] = Dictionary(
+        uniqueKeysWithValues: UPMCCall.allCases.filter { !$0.isMarketing }.map { endpoint in
             switch endpoint {
             case .send, .sendToGroup, .sendToList:
                 let type = endpoint == .send ? "E" : endpoint == .sendToGroup ? "G" : "C"
@@ -37,7 +37,7 @@ struct MutationTests {
     )
 
     @Test(arguments: forms.keys.sorted { $0.rawValue < $1.rawValue })
-    func mutatedRequestsGetTheCallsOwnShape(_ endpoint: Endpoint) throws {
+    func mutatedRequestsGetTheCallsOwnShape(_ endpoint: UPMCCall) throws {
         let form = try #require(Self.forms[endpoint])
         let pairs = form.split(separator: "&").map { pair -> (String, JSON) in
             let halves = pair.split(separator: "=", maxSplits: 1)
@@ -70,7 +70,7 @@ struct MutationTests {
     }
 
     private static func request(
-        _ endpoint: Endpoint,
+        _ endpoint: UPMCCall,
         _ object: JSONObject,
         _ form: [UInt8],
         _ index: Int,
@@ -189,7 +189,7 @@ struct MutationTests {
     ]
 
     /// What is wrong with an answer's shape; nil: nothing.
-    static func fault(_ response: VendorResponse, _ endpoint: Endpoint) -> String? {
+    static func fault(_ response: VendorResponse, _ endpoint: UPMCCall) -> String? {
         guard response.status == 200 else { return "status \(response.status)" }
         guard let json = try? JSONParser.parse(response.body) else { return "no JSON" }
         guard json.object?.keys.sorted() == ["BODY", "HEADER"] else { return "keys \(json.object?.keys ?? [])" }

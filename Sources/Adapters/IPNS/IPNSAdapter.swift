@@ -12,14 +12,14 @@ package struct IPNSAdapter: VendorAdapter {
 
     /// Every path below the mount reaches the adapter, which finds the operation itself; the documented ones have their own names in metrics.
     package var routes: [VendorRoute] {
-        Operation.allCases.map { operation in
+        IPNSCall.allCases.map { operation in
             VendorRoute(
                 name: operation.rawValue,
-                path: .exact("\(Operation.mount)/\(operation.rawValue)"),
+                path: .exact("\(IPNSCall.mount)/\(operation.rawValue)"),
                 bodyLimitBytes: operation == .send ? IPNSLimits.senderBodyBytes : IPNSLimits.deviceBodyBytes
             )
         } + [
-            VendorRoute(name: "ipns.other", path: .prefix(Operation.mount), bodyLimitBytes: IPNSLimits.deviceBodyBytes)
+            VendorRoute(name: "ipns.other", path: .prefix(IPNSCall.mount), bodyLimitBytes: IPNSLimits.deviceBodyBytes)
         ]
     }
 
@@ -88,16 +88,16 @@ package struct IPNSAdapter: VendorAdapter {
 
 /// A request's fields, and what they ask for.
 private struct ReadRequest: Sendable {
-    var fields: Fields
+    var fields: IPNSFields
     /// Nil: nobody knows.
-    var operation: Operation?
+    var operation: IPNSCall?
 
     init(
         _ request: VendorRequest,
-        fields names: [String: Fields.Key] = [:],
-        operations: [String: Operation] = [:]
+        fields names: [String: IPNSFields.Key] = [:],
+        operations: [String: IPNSCall] = [:]
     ) throws(AdapterError) {
-        fields = try Fields(request, names: names)
-        operation = Operation(path: request.path, fields: fields, names: operations)
+        fields = try IPNSFields(request, names: names)
+        operation = IPNSCall(path: request.path, fields: fields, names: operations)
     }
 }

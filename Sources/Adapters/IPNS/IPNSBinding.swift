@@ -9,9 +9,9 @@ package struct IPNSSettings: Sendable, Hashable {
     package static let appIDKey = "appId"
 
     /// Further names of operations, folded. None of them may be `send`, which needs an API key before the binding is known.
-    package var operations: [String: Operation] = [:]
+    package var operations: [String: IPNSCall] = [:]
     /// Further names of fields, folded. `APP_ID` finds the binding and cannot be renamed by it.
-    package var fields: [String: Fields.Key] = [:]
+    package var fields: [String: IPNSFields.Key] = [:]
     /// Which of the push service's worlds its tokens are of; nil: production, and the other when that one does not know them.
     package var environment: PushEnvironment?
 
@@ -19,12 +19,12 @@ package struct IPNSSettings: Sendable, Hashable {
         // Most bindings have only the app's id.
         if binding.values.count < 2, binding.values[Self.appIDKey] != nil { return }
         for (name, value) in binding["operations"]?.object?.pairs ?? [] {
-            guard let operation = value.string.flatMap({ Operation(name: $0) }), operation != .send else { continue }
-            operations[Fields.folded(name)] = operation
+            guard let operation = value.string.flatMap({ IPNSCall(name: $0) }), operation != .send else { continue }
+            operations[IPNSFields.folded(name)] = operation
         }
         for (name, value) in binding["fields"]?.object?.pairs ?? [] {
-            guard let key = value.string.flatMap({ Fields.Key(rawValue: $0) }), key != .appID else { continue }
-            fields[Fields.folded(name)] = key
+            guard let key = value.string.flatMap({ IPNSFields.Key(rawValue: $0) }), key != .appID else { continue }
+            fields[IPNSFields.folded(name)] = key
         }
         environment = binding["environment"]?.string.flatMap { PushEnvironment(rawValue: $0) }
     }
@@ -33,8 +33,8 @@ package struct IPNSSettings: Sendable, Hashable {
     package static func problems(in values: JSONObject) -> [String] {
         values.pairs.compactMap { key, value in
             switch key {
-            case "operations": problem(key, value) { Operation(name: $0).map { $0 != .send } ?? false }
-            case "fields": problem(key, value) { Fields.Key(rawValue: $0).map { $0 != .appID } ?? false }
+            case "operations": problem(key, value) { IPNSCall(name: $0).map { $0 != .send } ?? false }
+            case "fields": problem(key, value) { IPNSFields.Key(rawValue: $0).map { $0 != .appID } ?? false }
             case "environment":
                 value.string.flatMap { PushEnvironment(rawValue: $0) } == nil ? "\(key): not an accepted value" : nil
             case "outsideWindow": outsideWindow(values) == nil ? "\(key): must be suppress or delay" : nil

@@ -4,7 +4,7 @@ import Model
 ///
 /// Source: docs/contracts/ipns.md#2.5 to docs/contracts/ipns.md#2.11. Assumed: all names except the vendor library's own selectors, which are accepted as
 /// aliases (docs/contracts/ipns.md#2.1).
-package enum Operation: String, Sendable, CaseIterable {
+package enum IPNSCall: String, Sendable, CaseIterable {
     case appRegist, recvReport, readReport, updateConfig, getConfig, getMsgs, getMsgDetail, polling, send
 
     /// Where the calls are mounted.
@@ -24,15 +24,15 @@ package enum Operation: String, Sendable, CaseIterable {
         }
     }
 
-    private static let named: [String: Operation] = Dictionary(
+    private static let named: [String: IPNSCall] = Dictionary(
         allCases.flatMap { operation in
-            ([operation.rawValue] + operation.aliases).map { (Fields.folded($0), operation) }
+            ([operation.rawValue] + operation.aliases).map { (IPNSFields.folded($0), operation) }
         }
     ) { first, _ in first }
 
     /// The operation of this name, whatever its case, underscores and dashes.
     package init?(name: String) {
-        guard let operation = Self.named[Fields.folded(name)] else { return nil }
+        guard let operation = Self.named[IPNSFields.folded(name)] else { return nil }
         self = operation
     }
 
@@ -43,10 +43,10 @@ package enum Operation: String, Sendable, CaseIterable {
     ///   - path: of the request.
     ///   - fields: of the request.
     ///   - names: of the binding, folded.
-    init?(path: String, fields: Fields, names: [String: Operation] = [:]) {
+    init?(path: String, fields: IPNSFields, names: [String: IPNSCall] = [:]) {
         let segment = path.split(separator: "/").last.map { $0.prefix { $0 != "." } } ?? ""
         for name in [String(segment), fields.operationName].compactMap(\.self) {
-            if let operation = names[Fields.folded(name)] ?? Operation(name: name) {
+            if let operation = names[IPNSFields.folded(name)] ?? IPNSCall(name: name) {
                 self = operation
                 return
             }
@@ -72,13 +72,13 @@ package enum Operation: String, Sendable, CaseIterable {
     }
 
     private struct Shape {
-        var needs: Set<Fields.Key>
-        var takes: Set<Fields.Key> = []
+        var needs: Set<IPNSFields.Key>
+        var takes: Set<IPNSFields.Key> = []
 
         /// What every call of a device may carry.
-        private static let common: Set<Fields.Key> = [.appID, .deviceID, .pushToken, .pushType, .libVer]
+        private static let common: Set<IPNSFields.Key> = [.appID, .deviceID, .pushToken, .pushType, .libVer]
 
-        func fits(_ keys: Set<Fields.Key>?) -> Bool {
+        func fits(_ keys: Set<IPNSFields.Key>?) -> Bool {
             guard let keys else { return false }
             return needs.isSubset(of: keys) && keys.isSubset(of: needs.union(takes).union(Self.common))
         }

@@ -2,11 +2,11 @@ package import Model
 
 /// A refusal of this vendor: a result code and its text, under HTTP 200; 400 is only for a body that cannot be parsed (docs/contracts/ipns.md#2.4).
 package struct IPNSError: Error, Sendable, Hashable {
-    package var code: ResultCode
+    package var code: IPNSCode
     package var text: String
     package var status: Int
 
-    init(_ code: ResultCode, _ text: String, status: Int = 200) {
+    init(_ code: IPNSCode, _ text: String, status: Int = 200) {
         self.code = code
         self.text = text
         self.status = status
@@ -21,7 +21,7 @@ package struct IPNSError: Error, Sendable, Hashable {
         case .tooLarge where error.field == nil: self.init(.failure, "REQUEST TOO LARGE", status: 400)
         case .tooLarge: self.init(.tooLarge, "PUSH MESSAGE TOO LARGE: \(field)")
         case .missing: self.init(.missing, "REQUIRED PARAMETER MISSING: \(field)")
-        case .invalid where field == Fields.Key.pushToken.rawValue: self.init(.invalidToken, "INVALID DEVICE TOKEN")
+        case .invalid where field == IPNSFields.Key.pushToken.rawValue: self.init(.invalidToken, "INVALID DEVICE TOKEN")
         case .invalid: self.init(.invalid, "INVALID PARAMETER: \(field)")
         case .methodNotAllowed, .notFound: self.init(.failure, "UNKNOWN OPERATION")
         case .tooManyRequests: self.init(.failure, "TOO MANY REQUESTS")
@@ -53,12 +53,12 @@ package struct IPNSError: Error, Sendable, Hashable {
     /// The vendor's name of a command's field.
     private static func wireName(_ name: String) -> String {
         switch name {
-        case "key": Fields.Key.deviceID.rawValue
-        case "user": Fields.Key.userCN.rawValue
-        case "alias": Fields.Key.cpUserID.rawValue
-        case "audience": Fields.Key.pushID.rawValue
-        case "dueAt": Fields.Key.reserved.rawValue
-        case "before": Fields.Key.reqID.rawValue
+        case "key": IPNSFields.Key.deviceID.rawValue
+        case "user": IPNSFields.Key.userCN.rawValue
+        case "alias": IPNSFields.Key.cpUserID.rawValue
+        case "audience": IPNSFields.Key.pushID.rawValue
+        case "dueAt": IPNSFields.Key.reserved.rawValue
+        case "before": IPNSFields.Key.reqID.rawValue
         case "idempotencyKey": "Idempotency-Key"
         default: name  // a name of a field that has no other spelling here
         }
@@ -66,7 +66,7 @@ package struct IPNSError: Error, Sendable, Hashable {
 }
 
 /// The values of `RT` and `rtCode` (docs/contracts/ipns.md#2.4). Only `0000` is documented by the vendor.
-package enum ResultCode: String, Sendable, CaseIterable {
+package enum IPNSCode: String, Sendable, CaseIterable {
     case success = "0000"
     case failure = "9999"
     case unknownApp = "1400"

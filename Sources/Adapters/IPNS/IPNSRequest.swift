@@ -2,8 +2,8 @@ import Model
 
 /// Converts one call to its commands (docs/contracts/ipns.md#2.5 to 2.10).
 struct IPNSRequest {
-    let operation: Operation
-    let fields: Fields
+    let operation: IPNSCall
+    let fields: IPNSFields
     let settings: IPNSSettings
     /// Ours; the vendor has no way to repeat a send safely.
     let idempotencyKey: String?
@@ -76,14 +76,14 @@ struct IPNSRequest {
         return token
     }
 
-    private func report(_ kind: ReceiptKind, _ key: Fields.Key, or other: Fields.Key) throws(AdapterError)
+    private func report(_ kind: ReceiptKind, _ key: IPNSFields.Key, or other: IPNSFields.Key) throws(AdapterError)
         -> ReceiptCommand
     {
         .reportNumber(kind, number: try number(key, or: other), caller: try caller())
     }
 
     /// The number of a message. The vendor's guide calls the same value `msg_id` and `request_id`: each call accepts both names.
-    private func number(_ key: Fields.Key, or other: Fields.Key) throws(AdapterError) -> String {
+    private func number(_ key: IPNSFields.Key, or other: IPNSFields.Key) throws(AdapterError) -> String {
         if let number = try fields.text(key) { return number }
         guard let number = try fields.text(other) else { throw fields.missing(key) }
         return number
@@ -102,7 +102,7 @@ struct IPNSRequest {
         )
     }
 
-    private func minute(_ key: Fields.Key) throws(AdapterError) -> Int? {
+    private func minute(_ key: IPNSFields.Key) throws(AdapterError) -> Int? {
         guard let text = try fields.text(key) else { return nil }
         guard text.utf8.count == 4, let minute = DailyWindow.minute(text) else { throw fields.invalid(key) }
         return minute

@@ -5,7 +5,7 @@ import Model
 /// unknown; the answer to a successful send has it once (docs/contracts/ipns.md#2.11).
 struct IPNSResponse {
     /// Nil for a call that nobody knows.
-    let operation: Operation?
+    let operation: IPNSCall?
 
     /// The answer to what came of the commands: the first refusal counts for all of them.
     func answer(_ replies: [Reply]) -> VendorResponse {
@@ -82,7 +82,7 @@ struct IPNSResponse {
             }
         }
         return JSONObject([
-            ("RT", .string(ResultCode.success.rawValue)), ("RT_MSG", "SUCCESS"),
+            ("RT", .string(IPNSCode.success.rawValue)), ("RT_MSG", "SUCCESS"),
             ("MESSAGE_ID", .string(sent.number ?? sent.message.description)),
             ("ACCEPTED", .int(sent.addressees ?? 0)), ("NOT_FOUND", .array(unknown)),
         ])
@@ -95,7 +95,7 @@ struct IPNSResponse {
         return body
     }
 
-    private static func head(_ code: ResultCode, _ text: String) -> JSONObject {
+    private static func head(_ code: IPNSCode, _ text: String) -> JSONObject {
         JSONObject([
             ("RT", .string(code.rawValue)), ("RT_MSG", .string(text)), ("rtCode", .string(code.rawValue)),
             ("error", .string(text)),

@@ -5,11 +5,11 @@ package import Model
 ///
 /// Source: docs/contracts/notificationhubs.md, from the vendor's documents, its open SDKs and recordings of the service; undocumented behaviour is marked
 /// `Assumed:`. Calls of the data plane that are not supported are answered with 404 in the vendor's format.
-package struct NotificationHubsAdapter: VendorAdapter {
+package struct HubsAdapter: VendorAdapter {
     package init() {}
 
     package var vendor: Vendor { .notificationHubs }
-    package var routes: [VendorRoute] { HubCall.routes + BackendPath.routes }
+    package var routes: [VendorRoute] { HubsCall.routes + BackendPath.routes }
 
     package func locate(_ request: VendorRequest) throws(AdapterError) -> (BindingKey, Proof) {
         if let path = try backend(request) {

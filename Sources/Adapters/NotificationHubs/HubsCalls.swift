@@ -2,7 +2,7 @@ import HTTPTypes
 import Model
 
 /// One call of the data plane. Paths are compared without case and may end with a slash (docs/contracts/notificationhubs.md#3.5).
-enum HubCall: Hashable {
+enum HubsCall: Hashable {
     case installation(String)
     /// Sends.
     case messages
@@ -28,7 +28,7 @@ enum HubCall: Hashable {
     private static let parts: KeyValuePairs = [
         "installations": "hubs.installation", "messages": "hubs.message", "registrations": "hubs.registration",
         "registrationids": "hubs.newid", "schedulednotifications": "hubs.schedule", "tags": "hubs.tag",
-        "feedbackcontainer": HubCall.laterRoute, "jobs": HubCall.laterRoute,
+        "feedbackcontainer": HubsCall.laterRoute, "jobs": HubsCall.laterRoute,
     ]
 
     static let laterRoute = "hubs.later"
@@ -81,7 +81,7 @@ enum HubCall: Hashable {
 struct HubPath: Hashable {
     /// As the caller spells it.
     let hub: String
-    let call: HubCall
+    let call: HubsCall
     /// Every part, decoded and lower-case: what a signature's resource is held against.
     let folded: [String]
 
@@ -94,7 +94,7 @@ struct HubPath: Hashable {
             }
             parts.append(decoded)
         }
-        guard parts.count > 1, let call = HubCall(parts[1].lowercased(), Array(parts.dropFirst(2))) else { return nil }
+        guard parts.count > 1, let call = HubsCall(parts[1].lowercased(), Array(parts.dropFirst(2))) else { return nil }
         hub = parts[0]
         self.call = call
         folded = parts.map { $0.lowercased() }

@@ -12,7 +12,7 @@ package struct RationalOwlAdapter: VendorAdapter {
     package var vendor: Vendor { .rationalOwl }
 
     /// Exact paths first. Every method reaches the adapter, because wrong methods and unknown paths are owed the vendor's shape too.
-    package var routes: [VendorRoute] { Endpoint.routes + Surface.routes }
+    package var routes: [VendorRoute] { RationalOwlCall.routes + Surface.routes }
 
     package func locate(_ request: VendorRequest) throws(AdapterError) -> (BindingKey, Proof) {
         let endpoint = try endpoint(of: request)
@@ -72,22 +72,22 @@ package struct RationalOwlAdapter: VendorAdapter {
         RationalOwlCallback(deliveries).body
     }
 
-    private func fields(of request: VendorRequest) throws(AdapterError) -> Fields {
-        try request.once { (request) throws(AdapterError) in try Fields(request) }
+    private func fields(of request: VendorRequest) throws(AdapterError) -> RationalOwlFields {
+        try request.once { (request) throws(AdapterError) in try RationalOwlFields(request) }
     }
 
-    private func endpoint(of request: VendorRequest) throws(AdapterError) -> Endpoint {
-        guard let endpoint = Endpoint(rawValue: request.route) else { throw AdapterError(.notFound) }
+    private func endpoint(of request: VendorRequest) throws(AdapterError) -> RationalOwlCall {
+        guard let endpoint = RationalOwlCall(rawValue: request.route) else { throw AdapterError(.notFound) }
         guard request.method == .post else { throw AdapterError(.methodNotAllowed) }
         return endpoint
     }
 
     /// Nil for a path that is no call of the catalogue.
     private func response(to request: VendorRequest, settings: BindingSettings) -> RationalOwlResponse? {
-        guard let endpoint = Endpoint(rawValue: request.route) else { return nil }
+        guard let endpoint = RationalOwlCall(rawValue: request.route) else { return nil }
         return RationalOwlResponse(
             endpoint: endpoint,
-            fields: (try? fields(of: request)) ?? Fields(),
+            fields: (try? fields(of: request)) ?? RationalOwlFields(),
             settings: RationalOwlSettings(settings),
             userAgent: request.headers[.userAgent],
             host: request.header("Host")

@@ -18,11 +18,11 @@ package struct RationalOwlSettings: Sendable, Hashable {
 
     /// What `installApp` answers for a device that is registered already.
     package enum AlreadyCode: Sendable, Hashable {
-        case fixed(ResultCode)
+        case fixed(RationalOwlCode)
         /// -301 for iOS, -202 for Android: what the demo apps wait for.
         case byPlatform
 
-        func code(for platform: Platform) -> ResultCode {
+        func code(for platform: Platform) -> RationalOwlCode {
             switch (self, platform) {
             case (.fixed(let code), _): code
             case (.byPlatform, .ios): .userAlreadyRegistered

@@ -3,7 +3,7 @@ package import Model
 /// One call of the catalogue, whatever path it came by. The raw value is the route's name in metrics and logs.
 ///
 /// Source: docs/contracts/rationalowl.md#5 (device), docs/contracts/rationalowl.md#7.4 (gateway's own calls), docs/contracts/rationalowl.md#8 (sender).
-package enum Endpoint: String, Sendable, CaseIterable {
+package enum RationalOwlCall: String, Sendable, CaseIterable {
     case reqAuthNumber, verifyAuthNumber, installApp, unregUser, notiRead, msgInfo, imgData
     case deviceRegister, deviceToken, deviceUnregister, deviceState, notiDelivered, notiOpened
     case serverRegister

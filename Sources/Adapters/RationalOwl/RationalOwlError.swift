@@ -7,7 +7,7 @@ package import Model
 /// `cmt` to the user.
 /// Application errors are answered with 200: one generation of Android apps drops the body of any other status (docs/contracts/rationalowl.md#2).
 package struct RationalOwlError: Error, Sendable, Hashable {
-    package var code: ResultCode
+    package var code: RationalOwlCode
     /// For `cmt`.
     package var comment: String
     /// For `error`, the core's convention.
@@ -16,7 +16,7 @@ package struct RationalOwlError: Error, Sendable, Hashable {
     package var retryAfter: Duration?
 
     init(
-        _ code: ResultCode,
+        _ code: RationalOwlCode,
         _ comment: String,
         _ detail: String,
         status: Int = 200,
@@ -30,7 +30,7 @@ package struct RationalOwlError: Error, Sendable, Hashable {
     }
 
     /// Why a request never became a command. `endpoint` is nil for an unknown path.
-    package init(_ error: AdapterError, at endpoint: Endpoint?) {
+    package init(_ error: AdapterError, at endpoint: RationalOwlCall?) {
         switch error.code {
         case .unreadable: self.init(.unknown, "요청 형식이 올바르지 않습니다.", "unreadable request", status: 400)
         case .missing where endpoint == .unregUser: self = .missing(error.field ?? "")
@@ -50,7 +50,7 @@ package struct RationalOwlError: Error, Sendable, Hashable {
     }
 
     /// Why a command was not carried out.
-    package init(_ refusal: Refusal, at endpoint: Endpoint) {
+    package init(_ refusal: Refusal, at endpoint: RationalOwlCall) {
         switch refusal {
         case .unknownBinding: self = Self.unknownBinding(at: endpoint)
         case .unauthorized: self.init(.accountMismatch, "계정 정보가 일치하지 않습니다.", "account mismatch")
@@ -78,7 +78,7 @@ package struct RationalOwlError: Error, Sendable, Hashable {
     static let verificationNotSent = RationalOwlError(.unknown, "인증번호를 발송하지 못했습니다.", "verification not sent")
     static let wrongVerificationCode = RationalOwlError(.unknown, "인증번호가 일치하지 않습니다.", "wrong verification code")
 
-    private static func unknownBinding(at endpoint: Endpoint) -> RationalOwlError {
+    private static func unknownBinding(at endpoint: RationalOwlCall) -> RationalOwlError {
         switch endpoint.surface {
         case .pushApp, .messageClient:
             RationalOwlError(.accountNotRegistered, "등록되지 않은 계정입니다.", "account is not registered")
@@ -91,7 +91,7 @@ package struct RationalOwlError: Error, Sendable, Hashable {
         RationalOwlError(.unknown, "필수 항목이 없습니다: \(field)", "missing: \(field)")
     }
 
-    private static func field(_ field: String, at endpoint: Endpoint?) -> RationalOwlError {
+    private static func field(_ field: String, at endpoint: RationalOwlCall?) -> RationalOwlError {
         // The `cmt` for a bad callback URL is the field's name (docs/contracts/rationalowl.md#8.5).
         if endpoint == .setCallbackURL, field == "url" {
             return RationalOwlError(.unknown, field, "missing or invalid: url")

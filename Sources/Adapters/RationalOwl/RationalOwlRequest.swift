@@ -5,8 +5,8 @@ import Model
 /// Required fields are those of docs/contracts/rationalowl.md#5 and docs/contracts/rationalowl.md#8; the vendor's own validation is unpublished. An error names
 /// the field in the vendor's spelling, so that a developer finds it in the answer's `cmt`.
 struct RationalOwlRequest {
-    let endpoint: Endpoint
-    let fields: Fields
+    let endpoint: RationalOwlCall
+    let fields: RationalOwlFields
     let settings: RationalOwlSettings
     /// The only hint at the platform when a body has no `dt`.
     let userAgent: String?

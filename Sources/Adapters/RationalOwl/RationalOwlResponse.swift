@@ -6,9 +6,9 @@ import Model
 /// The rules (docs/contracts/rationalowl.md#2.1): no `null`, no key beyond the documented ones, all documented keys also in an error (Swift decoders need them
 /// to reach `rc`), and `rc` from the closed set.
 struct RationalOwlResponse {
-    let endpoint: Endpoint
+    let endpoint: RationalOwlCall
     /// Of the request, because answers repeat its ids; empty where it could not be read.
-    let fields: Fields
+    let fields: RationalOwlFields
     let settings: RationalOwlSettings
     let userAgent: String?
     /// The host that was called, with its port.
@@ -72,13 +72,13 @@ struct RationalOwlResponse {
 
 /// How a `/pushApp` call ended, as every one of its answers says it.
 struct Verdict {
-    let code: ResultCode
+    let code: RationalOwlCode
     let comment: String
 
     /// What the vendor document calls a success.
     static let success = Verdict(code: .ok, comment: "정상처리")
 
-    init(code: ResultCode, comment: String) {
+    init(code: RationalOwlCode, comment: String) {
         self.code = code
         self.comment = comment
     }

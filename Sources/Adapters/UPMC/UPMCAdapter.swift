@@ -9,7 +9,7 @@ package struct UPMCAdapter: VendorAdapter {
     package init() {}
 
     package var vendor: Vendor { .upmc }
-    package var routes: [VendorRoute] { Endpoint.routes }
+    package var routes: [VendorRoute] { UPMCCall.routes }
 
     package func locate(_ request: VendorRequest) throws(AdapterError) -> (BindingKey, Proof) {
         let endpoint = try endpoint(of: request)
@@ -68,15 +68,15 @@ package struct UPMCAdapter: VendorAdapter {
         try request.once { (request) throws(AdapterError) in try Parameters(request) }
     }
 
-    private func endpoint(of request: VendorRequest) throws(AdapterError) -> Endpoint {
+    private func endpoint(of request: VendorRequest) throws(AdapterError) -> UPMCCall {
         guard request.method == .post || request.method == .get else { throw AdapterError(.methodNotAllowed) }
-        guard let endpoint = Endpoint(path: request.path) else { throw AdapterError(.notFound) }
+        guard let endpoint = UPMCCall(path: request.path) else { throw AdapterError(.notFound) }
         return endpoint
     }
 
     /// Nil for a path that is no call of the catalogue.
     private func response(to request: VendorRequest, settings: BindingSettings) -> UPMCResponse? {
-        guard let endpoint = Endpoint(path: request.path) else { return nil }
+        guard let endpoint = UPMCCall(path: request.path) else { return nil }
         return UPMCResponse(
             endpoint: endpoint,
             parameters: (try? parameters(of: request)) ?? Parameters(),

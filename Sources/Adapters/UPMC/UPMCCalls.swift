@@ -3,7 +3,7 @@ package import Model
 /// One call of the catalogue, by whatever prefix it came. The raw value is its name on the wire without `.ctl`, and the route's name in metrics.
 ///
 /// Source: docs/contracts/upmc.md#1.6.
-package enum Endpoint: String, Sendable, CaseIterable {
+package enum UPMCCall: String, Sendable, CaseIterable {
     case askingAuthorization = "asking_authorization"
     case encryptionKey = "getEncriptKey"
     case registerService = "rcv_register_service"

@@ -2,10 +2,10 @@ import Model
 
 /// A refusal of this vendor: a code and the text of `RESULT_BODY`, under HTTP 200 (docs/contracts/upmc.md#1.3).
 package struct UPMCError: Error, Sendable, Hashable {
-    package var code: ResultCode
+    package var code: UPMCCode
     package var text: String
 
-    init(_ code: ResultCode, _ text: String) {
+    init(_ code: UPMCCode, _ text: String) {
         self.code = code
         self.text = text
     }
@@ -28,7 +28,7 @@ package struct UPMCError: Error, Sendable, Hashable {
     }
 
     /// Why a command was not carried out.
-    init(_ refusal: Refusal, at endpoint: Endpoint, isReserved: Bool) {
+    init(_ refusal: Refusal, at endpoint: UPMCCall, isReserved: Bool) {
         switch refusal {
         case .unknownBinding: self.init(.badRequest, "APP_ID is not registered")
         case .unauthorized: self.init(.unauthorized, "client authentication failed")

@@ -2,7 +2,7 @@ import Model
 
 /// One call as commands. What is missing or wrong is thrown with the vendor's own name of it.
 struct UPMCRequest {
-    let endpoint: Endpoint
+    let endpoint: UPMCCall
     let parameters: Parameters
     let settings: UPMCSettings
     let receivedAt: Timestamp

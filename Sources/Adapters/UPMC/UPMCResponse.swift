@@ -3,7 +3,7 @@ import Model
 
 /// The answer to one call: `HEADER` and `BODY`, all scalars as strings, under HTTP 200 (docs/contracts/upmc.md#1.3).
 struct UPMCResponse {
-    let endpoint: Endpoint
+    let endpoint: UPMCCall
     /// Of the request, because answers repeat its ids; empty where it could not be read.
     let parameters: Parameters
     let settings: UPMCSettings
@@ -45,7 +45,7 @@ struct UPMCResponse {
         if endpoint.isMarketing {
             let text = UPMCError(error).text
             return .json(
-                ["code": .string(ResultCode.badRequest.rawValue), "message": .string(text)],
+                ["code": .string(UPMCCode.badRequest.rawValue), "message": .string(text)],
                 status: error.code == .unreadable ? 400 : 200
             )
         }
@@ -182,7 +182,7 @@ struct UPMCResponse {
 
     private func marketing(_ reply: Reply?) -> VendorResponse {
         guard case .refused(let refusal)? = reply else {
-            return .json(["code": .string(ResultCode.success.rawValue), "message": "SUCCESS"])
+            return .json(["code": .string(UPMCCode.success.rawValue), "message": "SUCCESS"])
         }
         let error = UPMCError(refusal, at: endpoint, isReserved: false)
         let text = refusal == .unknownBinding ? "appId is not registered" : error.text
@@ -195,10 +195,10 @@ struct UPMCResponse {
 }
 
 extension VendorResponse {
-    static func success(_ endpoint: Endpoint, _ body: JSON) -> VendorResponse {
+    static func success(_ endpoint: UPMCCall, _ body: JSON) -> VendorResponse {
         .json([
             "HEADER": [
-                "RESULT_CODE": .string(ResultCode.success.rawValue), "RESULT_BODY": "OK",
+                "RESULT_CODE": .string(UPMCCode.success.rawValue), "RESULT_BODY": "OK",
                 "SERVICE": .string(endpoint.rawValue),
             ],
             "BODY": body,

@@ -22,7 +22,7 @@ struct GatewayRuntime {
 
     /// Every dialect this gateway speaks. A new vendor is one line here.
     static let adapters: [any VendorAdapter] = [
-        RationalOwlAdapter(), IPNSAdapter(), UPMCAdapter(), NotificationHubsAdapter(), BrazeAdapter(),
+        RationalOwlAdapter(), IPNSAdapter(), UPMCAdapter(), HubsAdapter(), BrazeAdapter(),
         NativeAdapter(),
     ]
 

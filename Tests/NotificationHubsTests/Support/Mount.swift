@@ -7,7 +7,7 @@ import Testing
 
 /// What stands before the adapter in the gateway, and the settings of a binding.
 enum Mount {
-    static let adapter = NotificationHubsAdapter()
+    static let adapter = HubsAdapter()
     /// 2026-01-01 00:00 UTC.
     static let now = Timestamp(seconds: 1_767_225_600)
     static let fullKey = "ZmFrZS1rZXktZm9yLXRlc3RzLW9ubHktMDEyMzQ1Njc="

@@ -4,7 +4,7 @@ package import Model
 /// The fields of one request: JSON, a form, or the query, under any spelling of their keys. Forgiving of types, strict about size and characters.
 ///
 /// An empty text is an absent value. Where a field stands in the query and in the body, the body's counts.
-package struct Fields: Sendable {
+package struct IPNSFields: Sendable {
     /// All supported fields (docs/contracts/ipns.md#2.4 to 2.11).
     package enum Key: String, Sendable, CaseIterable {
         case appID = "APP_ID"

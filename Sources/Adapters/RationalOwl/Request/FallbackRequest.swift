@@ -10,7 +10,7 @@ struct FallbackRequest {
     /// Nil when there is no object, or it says "off" (`s` 1).
     ///
     /// - Throws: `AdapterError` naming the field at fault.
-    init?(_ fields: Fields?, settings: RationalOwlSettings) throws(AdapterError) {
+    init?(_ fields: RationalOwlFields?, settings: RationalOwlSettings) throws(AdapterError) {
         guard let fields else { return nil }
         switch try fields.integer("s") {
         case 1: return nil
@@ -32,7 +32,7 @@ struct FallbackRequest {
 
     /// `atm` 2: when the Alimtalk fails too, a text. Only then is a sending number needed.
     private static func addAlimtalk(
-        _ fields: Fields,
+        _ fields: RationalOwlFields,
         settings: RationalOwlSettings,
         to object: inout JSONObject
     ) throws(AdapterError) {
@@ -48,7 +48,9 @@ struct FallbackRequest {
         object["atm"] = .int(thenText)
     }
 
-    private static func sendingNumber(_ fields: Fields, settings: RationalOwlSettings) throws(AdapterError) -> String {
+    private static func sendingNumber(_ fields: RationalOwlFields, settings: RationalOwlSettings) throws(AdapterError)
+        -> String
+    {
         guard let number = try fields.phone("sp") else { throw fields.missing("sp") }
         guard settings.sendingNumbers?.contains(number.digits) ?? true else { throw fields.invalid("sp") }
         return number.digits

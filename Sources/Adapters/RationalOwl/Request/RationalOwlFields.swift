@@ -5,7 +5,7 @@ package import Model
 ///
 /// A number may come as a string and a string as a number; an empty string is an absent value; a key that nobody asks for is ignored. The body may
 /// be JSON under any content type, or a form with the same keys. JSON itself is not relaxed.
-package struct Fields: Sendable {
+package struct RationalOwlFields: Sendable {
     /// What precedes a key in an error's field name: `msg.`.
     private let path: String
     private let object: JSONObject
@@ -101,10 +101,10 @@ package struct Fields: Sendable {
     /// A nested object. In a form it is JSON inside the value. An empty object is an absent one.
     ///
     /// - Throws: `AdapterError(.invalid)` when it is something else.
-    func fields(_ key: String) throws(AdapterError) -> Fields? {
+    func fields(_ key: String) throws(AdapterError) -> RationalOwlFields? {
         guard let value = unwrapped(key) else { return nil }
         guard let inner = value.object else { throw invalid(key) }
-        return inner.isEmpty ? nil : Fields(inner, below: "\(path)\(key).")
+        return inner.isEmpty ? nil : RationalOwlFields(inner, below: "\(path)\(key).")
     }
 
     /// A nested list. In a form it is JSON inside the value. An empty list is an absent one.

@@ -31,20 +31,20 @@ extension RationalOwlRequest {
         )
     }
 
-    private func content(_ message: Fields, hasTemplate: Bool) throws(AdapterError) -> Content {
+    private func content(_ message: RationalOwlFields, hasTemplate: Bool) throws(AdapterError) -> Content {
         let body = try koreanText(message, "body")
         guard body != nil || hasTemplate else { throw message.missing("body") }
         return Content(title: try koreanText(message, "title"), body: body ?? "", isUrgent: try isUrgent(message))
     }
 
-    private func koreanText(_ message: Fields, _ key: String) throws(AdapterError) -> String? {
+    private func koreanText(_ message: RationalOwlFields, _ key: String) throws(AdapterError) -> String? {
         let text = try message.text(key, limit: RationalOwlLimits.textRawBytes)
         guard let text, KoreanText.byteCount(text) > RationalOwlLimits.textBytes else { return text }
         throw message.tooMuch(key)
     }
 
     /// Assumed: `msg.type` 1 or 2, or the flag `msg.u`. The console has a check box, but no field is documented (docs/contracts/rationalowl.md#8.3).
-    private func isUrgent(_ message: Fields) throws(AdapterError) -> Bool {
+    private func isUrgent(_ message: RationalOwlFields) throws(AdapterError) -> Bool {
         switch try message.integer("type") {
         case 2: return true
         case 1: return false
@@ -53,7 +53,7 @@ extension RationalOwlRequest {
         }
     }
 
-    private func template(_ message: Fields) throws(AdapterError) -> TemplateReference? {
+    private func template(_ message: RationalOwlFields) throws(AdapterError) -> TemplateReference? {
         guard let id = try message.text("tId") else { return nil }
         return TemplateReference(id: id, arguments: try TemplateArguments(message)?.json)
     }
@@ -69,14 +69,15 @@ extension RationalOwlRequest {
     }
 
     /// The same person is sent to once (docs/contracts/rationalowl.md#8.3); the first entry's name is used.
-    private func targets(of destination: Fields, _ naming: TargetNaming) throws(AdapterError) -> [Addressee] {
+    private func targets(of destination: RationalOwlFields, _ naming: TargetNaming) throws(AdapterError) -> [Addressee]
+    {
         guard let list = try destination.list("tg") else { throw destination.missing("tg") }
         guard list.count <= RationalOwlLimits.targetCount else { throw destination.tooMuch("tg") }
         var seen: Set<Address> = []
         var targets: [Addressee] = []
         for entry in list {
             guard let object = entry.object else { throw destination.invalid("tg") }
-            let target = Fields(object, below: "dest.tg.")
+            let target = RationalOwlFields(object, below: "dest.tg.")
             let found = try address(of: target, naming)
             let name = try target.text("un", limit: RationalOwlLimits.nameBytes)
             if seen.insert(found).inserted { targets.append(Addressee(found, name: name)) }
@@ -84,7 +85,7 @@ extension RationalOwlRequest {
         return targets
     }
 
-    private func address(of target: Fields, _ naming: TargetNaming) throws(AdapterError) -> Address {
+    private func address(of target: RationalOwlFields, _ naming: TargetNaming) throws(AdapterError) -> Address {
         switch naming {
         case .phones:
             guard let phone = try target.phone("pn") else { throw target.missing("pn") }

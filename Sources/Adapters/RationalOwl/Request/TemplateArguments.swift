@@ -11,7 +11,7 @@ struct TemplateArguments {
     /// Nil when there are none.
     ///
     /// - Throws: `AdapterError` when the shape is another one, or there are too many.
-    init?(_ message: Fields) throws(AdapterError) {
+    init?(_ message: RationalOwlFields) throws(AdapterError) {
         switch message.value("tArgv") {
         case nil: return nil
         case .object(let object):
@@ -24,11 +24,11 @@ struct TemplateArguments {
         }
     }
 
-    private static func check(_ count: Int, in message: Fields) throws(AdapterError) {
+    private static func check(_ count: Int, in message: RationalOwlFields) throws(AdapterError) {
         guard count <= RationalOwlLimits.templateArgumentCount else { throw message.tooMuch("tArgv") }
     }
 
-    private static func json(of list: [JSON], in message: Fields) throws(AdapterError) -> JSON {
+    private static func json(of list: [JSON], in message: RationalOwlFields) throws(AdapterError) -> JSON {
         guard list.contains(where: { $0.object != nil }) else {
             var values: [JSON] = []
             for value in list { values.append(.string(try text(value, in: message))) }
@@ -42,7 +42,7 @@ struct TemplateArguments {
         return try named(pairs, in: message)
     }
 
-    private static func named(_ pairs: [(String, JSON)], in message: Fields) throws(AdapterError) -> JSON {
+    private static func named(_ pairs: [(String, JSON)], in message: RationalOwlFields) throws(AdapterError) -> JSON {
         var object = JSONObject()
         for (name, value) in pairs {
             guard !name.isEmpty, isStorable(name) else { throw message.invalid("tArgv") }
@@ -52,7 +52,7 @@ struct TemplateArguments {
     }
 
     /// One value, of which the text's own limit is the bound: it must fit the message it fills.
-    private static func text(_ value: JSON, in message: Fields) throws(AdapterError) -> String {
+    private static func text(_ value: JSON, in message: RationalOwlFields) throws(AdapterError) -> String {
         guard let text = value.lenientString, isStorable(text) else { throw message.invalid("tArgv") }
         return text
     }

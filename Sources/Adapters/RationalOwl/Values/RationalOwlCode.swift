@@ -2,7 +2,7 @@
 ///
 /// Closed: the apps of 2023 decode `rc` into exactly this set and fail on any other value. Source: the bridge class shipped with the vendor's
 /// samples (docs/contracts/rationalowl.md#4.2).
-package enum ResultCode: Int, Sendable, CaseIterable {
+package enum RationalOwlCode: Int, Sendable, CaseIterable {
     case ok = 1
     case unknown = -1
     /// A sender that is no message client of the account.

@@ -4,12 +4,12 @@ import Model
 
 /// Whether a call may be carried out: apps by `AUTHKEY` where the binding asks for it, senders by a key of the operator's where there is one.
 struct Guard {
-    private let endpoint: Endpoint
+    private let endpoint: UPMCCall
     private let parameters: Parameters
     private let settings: UPMCSettings
     private let secrets: [String: [UInt8]]
 
-    init(_ endpoint: Endpoint, _ parameters: Parameters, _ settings: UPMCSettings, _ secrets: [String: [UInt8]]) {
+    init(_ endpoint: UPMCCall, _ parameters: Parameters, _ settings: UPMCSettings, _ secrets: [String: [UInt8]]) {
         self.endpoint = endpoint
         self.parameters = parameters
         self.settings = settings

@@ -18,7 +18,7 @@ struct MarketingRequest {
         return text
     }
 
-    func command(_ endpoint: Endpoint) throws(AdapterError) -> Command {
+    func command(_ endpoint: UPMCCall) throws(AdapterError) -> Command {
         let user = UserID(try required("cuid"))
         return .receipt(.visit(user, campaign: endpoint == .purchase ? try required("id") : nil))
     }

@@ -1,5 +1,5 @@
 /// A `RESULT_CODE`. Always a string on the wire. Source: docs/contracts/upmc.md#1.5.
-package enum ResultCode: String, Sendable {
+package enum UPMCCode: String, Sendable {
     case success = "0000"
     /// A gateway failure, under HTTP 200 (docs/contracts/upmc.md#1.3).
     case serverError = "500"
