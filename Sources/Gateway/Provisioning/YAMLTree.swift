@@ -62,10 +62,3 @@ enum YAMLTree {
 
     private static func line(of node: Node) -> String { node.mark.map { " (line \($0.line))" } ?? "" }
 }
-
-/// What is wrong with a provisioning file, and where: `tenants[0].apps[1].platforms.ios.topic`.
-struct ProvisioningProblem: Error, CustomStringConvertible, Hashable {
-    var path: String
-    var problem: String
-    var description: String { path.isEmpty ? problem : "\(path): \(problem)" }
-}

@@ -1,13 +1,12 @@
-import Model
-
-/// Reads one mapping of a provisioning file and remembers which keys were asked for: whatever is left over is a mistake.
-struct StrictFields {
-    let path: String
+/// Reads one mapping of a provisioning file and records which keys were read: `finish` reports every other key as a mistake.
+package struct StrictFields: Sendable {
+    /// Where the mapping is in the file: `tenants[0].apps[1]`.
+    package let path: String
     private let object: JSONObject
     private var read: Set<String> = []
 
     /// - Throws: `ProvisioningProblem` unless `json` is a mapping.
-    init(_ json: JSON?, path: String) throws(ProvisioningProblem) {
+    package init(_ json: JSON?, path: String) throws(ProvisioningProblem) {
         guard let object = json?.object else { throw ProvisioningProblem(path: path, problem: "must be a mapping") }
         self.object = object
         self.path = path
@@ -16,14 +15,14 @@ struct StrictFields {
     private func at(_ key: String) -> String { path.isEmpty ? key : "\(path).\(key)" }
 
     /// The raw value, or nil when it is absent or null.
-    mutating func value(_ key: String) -> JSON? {
+    package mutating func value(_ key: String) -> JSON? {
         read.insert(key)
         guard let value = object[key], value != .null else { return nil }
         return value
     }
 
-    /// - Throws: `ProvisioningProblem` when it is there and no text.
-    mutating func optionalText(_ key: String) throws(ProvisioningProblem) -> String? {
+    /// - Throws: `ProvisioningProblem` when it is present and not text.
+    package mutating func optionalText(_ key: String) throws(ProvisioningProblem) -> String? {
         guard let value = value(key) else { return nil }
         guard let text = value.lenientString else { throw ProvisioningProblem(path: at(key), problem: "must be text") }
         guard text.utf8.count <= 1024, !text.utf8.contains(where: { $0 < 0x20 }) else {
@@ -32,8 +31,8 @@ struct StrictFields {
         return text
     }
 
-    /// - Throws: `ProvisioningProblem` when it is absent, empty or no text.
-    mutating func text(_ key: String) throws(ProvisioningProblem) -> String {
+    /// - Throws: `ProvisioningProblem` when it is absent, empty or not text.
+    package mutating func text(_ key: String) throws(ProvisioningProblem) -> String {
         guard let text = try optionalText(key), !text.isEmpty else {
             throw ProvisioningProblem(path: at(key), problem: "is missing")
         }
@@ -43,7 +42,7 @@ struct StrictFields {
     /// A name that goes into keys and URLs: letters, digits, `.`, `_`, `-`.
     ///
     /// - Throws: `ProvisioningProblem`.
-    mutating func name(_ key: String) throws(ProvisioningProblem) -> String {
+    package mutating func name(_ key: String) throws(ProvisioningProblem) -> String {
         let text = try text(key)
         guard text.utf8.count <= 64,
             text.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || "._-".contains($0)) })
@@ -56,8 +55,8 @@ struct StrictFields {
         return text
     }
 
-    /// - Throws: `ProvisioningProblem` when it is there and no true or false.
-    mutating func flag(_ key: String) throws(ProvisioningProblem) -> Bool? {
+    /// - Throws: `ProvisioningProblem` when it is present and neither true nor false.
+    package mutating func flag(_ key: String) throws(ProvisioningProblem) -> Bool? {
         guard let value = value(key) else { return nil }
         guard let flag = value.bool else { throw ProvisioningProblem(path: at(key), problem: "must be true or false") }
         return flag
@@ -65,8 +64,8 @@ struct StrictFields {
 
     /// Something per second, 1 to 1,000,000: more than a cluster sends.
     ///
-    /// - Throws: `ProvisioningProblem` when it is there and no such number.
-    mutating func rate(_ key: String) throws(ProvisioningProblem) -> Int32? {
+    /// - Throws: `ProvisioningProblem` when it is present and not such a number.
+    package mutating func rate(_ key: String) throws(ProvisioningProblem) -> Int32? {
         guard let value = value(key) else { return nil }
         guard let rate = value.int, (1...1_000_000).contains(rate) else {
             throw ProvisioningProblem(path: at(key), problem: "must be a whole number from 1 to 1000000")
@@ -76,8 +75,8 @@ struct StrictFields {
 
     /// The elements with their paths; empty when absent.
     ///
-    /// - Throws: `ProvisioningProblem` when it is there and no list.
-    mutating func list(_ key: String) throws(ProvisioningProblem) -> [(path: String, value: JSON)] {
+    /// - Throws: `ProvisioningProblem` when it is present and not a list.
+    package mutating func list(_ key: String) throws(ProvisioningProblem) -> [(path: String, value: JSON)] {
         guard let value = value(key) else { return [] }
         guard let array = value.array else { throw ProvisioningProblem(path: at(key), problem: "must be a list") }
         return array.enumerated().map { ("\(at(key))[\($0.offset)]", $0.element) }
@@ -85,19 +84,20 @@ struct StrictFields {
 
     /// The pairs with their paths; empty when absent.
     ///
-    /// - Throws: `ProvisioningProblem` when it is there and no mapping.
-    mutating func pairs(_ key: String) throws(ProvisioningProblem) -> [(key: String, path: String, value: JSON)] {
+    /// - Throws: `ProvisioningProblem` when it is present and not a mapping.
+    package mutating func pairs(_ key: String) throws(ProvisioningProblem) -> [(key: String, path: String, value: JSON)]
+    {
         guard let value = value(key) else { return [] }
         guard let object = value.object else { throw ProvisioningProblem(path: at(key), problem: "must be a mapping") }
         return object.pairs.map { ($0.key, "\(at(key)).\($0.key)", $0.value) }
     }
 
-    /// Refuses keys that nobody asked for.
+    /// Refuses keys that were not read.
     ///
     /// - Throws: `ProvisioningProblem` that names the first one.
-    func finish() throws(ProvisioningProblem) {
+    package func finish() throws(ProvisioningProblem) {
         if let unknown = object.keys.first(where: { !read.contains($0) }) {
-            throw ProvisioningProblem(path: at(unknown), problem: "is no known key")
+            throw ProvisioningProblem(path: at(unknown), problem: "is not a known key")
         }
     }
 }
