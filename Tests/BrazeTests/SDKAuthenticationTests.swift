@@ -103,11 +103,11 @@ struct SDKAuthenticationTests {
 
     @Test func onlyKeysAreTaken() throws {
         let keys = try #require(settings("required").values["publicKeys"])
-        #expect(BrazeSettings.problems(in: ["publicKeys": keys, "authentication": "required"]) == [])
+        #expect(BrazeSettings.declared.problems(in: ["publicKeys": keys, "authentication": "required"]) == [])
         let four = JSON.array(Array(repeating: try #require(keys.array?.first), count: 4))
         for wrong in [four, ["x"], [1], "x"] as [JSON] {
-            #expect(BrazeSettings.problems(in: ["publicKeys": wrong]).count == 1)
+            #expect(BrazeSettings.declared.problems(in: ["publicKeys": wrong]).count == 1)
         }
-        #expect(BrazeSettings.problems(in: ["authentication": "on"]).count == 1)
+        #expect(BrazeSettings.declared.problems(in: ["authentication": "on"]).count == 1)
     }
 }

@@ -466,9 +466,10 @@ struct SDKTests {
             let kinds = commands.compactMap { if case .receipt(.report(let kind, _, _, _)) = $0 { kind } else { nil } }
             #expect(kinds == [kind])
         }
-        #expect(BrazeSettings.problems(in: ["sdkEnabled": true, "openEvents": ["a"], "origins": ["*"]]) == [])
+        #expect(BrazeSettings.declared.problems(in: ["sdkEnabled": true, "openEvents": ["a"], "origins": ["*"]]) == [])
         #expect(
-            BrazeSettings.problems(in: ["sdkEnabled": "yes", "openEvents": [1], "origins": "*", "x": 1]).count == 4
+            BrazeSettings.declared.problems(in: ["sdkEnabled": "yes", "openEvents": [1], "origins": "*", "x": 1]).count
+                == 4
         )
     }
 }

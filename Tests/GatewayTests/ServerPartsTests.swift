@@ -54,7 +54,7 @@ struct PrometheusTests {
 }
 
 struct VendorMountsTests {
-    private let mounts = VendorMounts(GatewayRuntime.adapters)
+    private let mounts = VendorMounts(GatewayRuntime.vendors.adapters)
 
     @Test func exactPathWinsAndTrailingSlashIsIgnored() {
         #expect(mounts.match(path: "/pushApp/installApp", method: .post)?.methodFits == true)

@@ -98,7 +98,7 @@ struct FrontDoorTests {
         ] as [(String, JSON)]
     )
     func aSettingThatMakesNoSenseIsNamed(_ key: String, _ value: JSON) {
-        #expect(IPNSSettings.problems(in: JSONObject([(key, value)])).first?.hasPrefix(key) == true)
+        #expect(IPNSSettings.declared.problems(in: JSONObject([(key, value)])).first?.hasPrefix(key) == true)
     }
 
     @Test func everySettingIsTaken() {
@@ -107,7 +107,7 @@ struct FrontDoorTests {
             "outsideWindow": "delay",
             "push.ttlHours": 24,
         ])
-        #expect(IPNSSettings.problems(in: values) == [])
+        #expect(IPNSSettings.declared.problems(in: values) == [])
         #expect(IPNSSettings.outsideWindow(values) == .delay && IPNSSettings.outsideWindow(JSONObject()) == .suppress)
     }
 }

@@ -181,7 +181,7 @@ struct NativeExplainTests {
             let explainer = DeliveryExplainer(
                 queries: queries,
                 directory: PostgresDirectory(call: stage.database.call, engine: stage.database.engine),
-                adapters: Dictionary(GatewayRuntime.adapters.map { ($0.vendor, $0) }) { first, _ in first },
+                adapters: GatewayRuntime.vendors.byVendor,
                 identifiers: SystemIdentifiers()
             )
             let id = try #require(TargetID(text: target))

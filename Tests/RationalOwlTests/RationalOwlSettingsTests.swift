@@ -23,7 +23,7 @@ struct RationalOwlSettingsTests {
             "push.ttlHours": 0, "verify.commentKeyAndroid": "comment", "usRid": "",
         ])
         #expect(RationalOwlSettings(BindingSettings(values: values)) == RationalOwlSettings(.unbound))
-        #expect(RationalOwlSettings.problems(in: values).count == 7)
+        #expect(RationalOwlSettings.declared.problems(in: values).count == 7)
     }
 
     /// Provisioning stops at what is unknown (design docs/contracts/rationalowl.md#7).
@@ -34,9 +34,9 @@ struct RationalOwlSettingsTests {
             "fallback.sendingNumbers": ["02-1234-5678"],
             "timezone": "Europe/Berlin", "push": ["ttlHours": 24, "timeSensitive": true],
         ])
-        #expect(RationalOwlSettings.problems(in: good).isEmpty)
+        #expect(RationalOwlSettings.declared.problems(in: good).isEmpty)
         #expect(
-            RationalOwlSettings.problems(in: keyed(["compat.profil": "auto"])) == [
+            RationalOwlSettings.declared.problems(in: keyed(["compat.profil": "auto"])) == [
                 "compat.profil: unknown setting"
             ]
         )

@@ -29,44 +29,8 @@ package struct BrazeAdapter: VendorAdapter {
     }
 
     package func decode(_ request: VendorRequest, settings: BindingSettings) throws(AdapterError) -> [Command] {
-        if let call = SDKCall(path: request) {
-            guard SDKSettings(settings).isEnabled else { throw AdapterError(.unauthorized) }
-            let sdk = SDKSettings(settings)
-            if sdk.authentication == .required, SDKAuthentication(sdk).failure(request) != nil {
-                throw AdapterError(.unauthorized)
-            }
-            return call == .other ? [] : [try SDKData(request, settings).question]
-        }
-        let call = try BrazeCall(request)
-        let hash = try RestKey.hash(request)
-        guard BrazeSettings(settings).permits(call, keyHash: hash, from: request.remoteAddress) else {
-            throw AdapterError(.unauthorized)
-        }
-        switch call {
-        case .track: return try UserTrack(request).commands
-        case .export, .delete, .nameAliases, .identify, .merge: return try UserCalls(call, request).commands()
-        case .subscriptionSet, .subscriptionsSet, .subscriptionGet, .subscriptionUser:
-            return try SubscriptionCalls(call, request).commands()
-        default: return try CampaignCalls(call, request).commands()
-        }
+        try BrazeRequest(request, settings).commands()
     }
-
-    package func sequel(to replies: [Reply], of request: VendorRequest, settings: BindingSettings) throws(AdapterError)
-        -> [Command]
-    {
-        if SDKCall(path: request) != nil {
-            guard case .registration(.standing(let standing))? = replies.first else { return [] }
-            return try SDKData(request, settings).commands(after: standing)
-        }
-        return try CampaignCalls(try BrazeCall(request), request).sequel(to: replies)
-    }
-
-    package func campaignProblem(in body: JSONObject) -> String? { BrazeCampaign.problem(in: body) }
-    package var keepsCampaigns: Bool { true }
-
-    package var exportFormat: String? { "currents" }
-    package var exportedData: [String] { CurrentsEvent.messageData }
-    package func export(_ event: EventRecord, _ facts: EventFacts) -> [JSON] { CurrentsEvent(event, facts).all }
 
     package func encode(_ replies: [Reply], for request: VendorRequest, settings: BindingSettings) -> VendorResponse {
         if let call = SDKCall(path: request) { return SDKResponse(call, request, settings).answer(replies) }
@@ -83,5 +47,29 @@ package struct BrazeAdapter: VendorAdapter {
         throws(AdapterError) -> PushPayload
     {
         try BrazePayload(notification, to: target).encoded()
+    }
+}
+
+extension BrazeAdapter: MultiStepVendor {
+    package func sequel(to replies: [Reply], of request: VendorRequest, settings: BindingSettings) throws(AdapterError)
+        -> [Command]
+    {
+        try BrazeRequest(request, settings).sequel(to: replies)
+    }
+}
+
+extension BrazeAdapter: CampaignVendor {
+    package func campaignProblem(in body: JSONObject) -> String? { BrazeCampaign.problem(in: body) }
+}
+
+extension BrazeAdapter: EventExporting {
+    package var exportFormat: String { "currents" }
+    package var exportedData: [String] { CurrentsEvent.messageData }
+    package func export(_ event: EventRecord, _ facts: EventFacts) -> [JSON] { CurrentsEvent(event, facts).all }
+}
+
+extension BrazeAdapter: DeviceImporting {
+    package var importColumns: [String: DeviceColumn] {
+        ["device_id": .key, "external_id": .user, "push_token": .token]
     }
 }

@@ -40,12 +40,7 @@ package struct BrazeSettings: Sendable {
         return addresses.contains { $0.string != nil && $0.string == address }
     }
 
-    /// What is wrong with `values`, one sentence each, for the operator who provisions them; empty when all is well.
-    package static func problems(in values: JSONObject) -> [String] {
-        values.pairs.compactMap { key, value in
-            SDKSettings.keys.contains(key) ? SDKSettings.problem(key, value) : "\(key): unknown setting"
-        }
-    }
+    package static let declared = SDKSettings.declared
 }
 
 /// The key of a call: from the header, else the body, else the query, which older integrations use (docs/contracts/braze.md#4.1).
@@ -66,5 +61,108 @@ enum RestKey {
         }
         let body = try? request.brazeBody()
         return body?["api_key"]?.string ?? request.parameter("api_key")
+    }
+}
+
+extension BrazeAdapter: ProvisionedVendor {
+    package var bindingForm: BindingForm {
+        BindingForm(
+            product: "Braze",
+            fields: [
+                .secret("restKey", "A REST key that permits every call. Only its SHA-256 is kept."),
+                .plain(
+                    "restKeys[].name",
+                    "The name of a REST key. 1 to \(BrazeLimits.keyCount) keys, restKey included."
+                ),
+                .secret(
+                    "restKeys[].value",
+                    "The key. \(BrazeLimits.keyCharacters) to \(BrazeLimits.keyBytes) characters."
+                ),
+                .plain("restKeys[].permissions", "The vendor's names of what it permits: users.track; or '*'."),
+                .plain("restKeys[].addresses", "The IP addresses that may use the key. Default: all."),
+                .plain("sdkKey", "The app identifier that the SDK sends. Optional."),
+            ],
+            settings: BrazeSettings.declared
+        )
+    }
+
+    package func binding(from source: inout BindingSource) throws(ProvisioningProblem) -> VendorBinding {
+        let rules = try RestKeyRules.read(&source)
+        var keys = rules.keys.map { VendorBinding.Key(BrazeSettings.restKind, $0) }
+        let sdkKey = try source.fields.optionalText("sdkKey")
+        if let sdkKey { keys.append(.init(BrazeSettings.sdkKind, sdkKey)) }
+        var settings = source.settings
+        if settings["sdkEnabled"] == true, sdkKey == nil {
+            throw ProvisioningProblem(
+                path: "\(source.path).settings",
+                problem: "sdkEnabled: needs the binding's sdkKey"
+            )
+        }
+        settings[BrazeSettings.keysKey] = .object(rules)
+        return VendorBinding(keys: keys, settings: settings)
+    }
+}
+
+/// The REST keys of a binding: what each permits, by its hash. A key itself is neither a setting nor a secret.
+private enum RestKeyRules {
+    static func read(_ source: inout BindingSource) throws(ProvisioningProblem) -> JSONObject {
+        var rules = JSONObject()
+        if let key = try source.optionalSecret("restKey") {
+            let rule: JSONObject = ["name": "restKey", "permissions": [.string(BrazeSettings.everything)]]
+            try add(key, rule, source.path, &rules)
+        }
+        for (path, value) in try source.fields.list("restKeys") {
+            var entry = try StrictFields(value, path: path)
+            let key = try source.secrets.secret(&entry, "value")
+            var rule: JSONObject = ["name": .string(try entry.name("name"))]
+            rule["permissions"] = .array(try permissions(&entry))
+            if let addresses = try addresses(&entry) { rule["addresses"] = .array(addresses) }
+            try entry.finish()
+            try add(key, rule, path, &rules)
+        }
+        guard (1...BrazeLimits.keyCount).contains(rules.count) else {
+            throw ProvisioningProblem(path: source.path, problem: "needs 1 to \(BrazeLimits.keyCount) REST keys")
+        }
+        return rules
+    }
+
+    private static func add(_ key: String, _ rule: JSONObject, _ path: String, _ rules: inout JSONObject)
+        throws(ProvisioningProblem)
+    {
+        guard key.count >= BrazeLimits.keyCharacters, key.utf8.count <= BrazeLimits.keyBytes else {
+            throw ProvisioningProblem(
+                path: path,
+                problem: "a key must have \(BrazeLimits.keyCharacters) to \(BrazeLimits.keyBytes) characters"
+            )
+        }
+        let hash = BrazeSettings.hash(key)
+        guard rules[hash] == nil else { throw ProvisioningProblem(path: path, problem: "the key appears twice") }
+        rules[hash] = .object(rule)
+    }
+
+    private static func permissions(_ entry: inout StrictFields) throws(ProvisioningProblem) -> [JSON] {
+        var permissions: [JSON] = []
+        for (path, value) in try entry.list("permissions") {
+            guard let name = value.string, BrazeSettings.permissions.contains(name) else {
+                throw ProvisioningProblem(path: path, problem: "must be a permission of the vendor, or '*'")
+            }
+            permissions.append(.string(name))
+        }
+        guard !permissions.isEmpty else {
+            throw ProvisioningProblem(path: "\(entry.path).permissions", problem: "is missing")
+        }
+        return permissions
+    }
+
+    /// Nil: the key may be used from anywhere.
+    private static func addresses(_ entry: inout StrictFields) throws(ProvisioningProblem) -> [JSON]? {
+        let list = try entry.list("addresses")
+        guard list.count <= BrazeLimits.addressCount else {
+            throw ProvisioningProblem(path: entry.path, problem: "at most \(BrazeLimits.addressCount) addresses")
+        }
+        for (path, value) in list where value.string?.isEmpty ?? true {
+            throw ProvisioningProblem(path: path, problem: "must be an IP address")
+        }
+        return list.isEmpty ? nil : list.map(\.value)
     }
 }

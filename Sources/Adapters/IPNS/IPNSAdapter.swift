@@ -75,7 +75,6 @@ package struct IPNSAdapter: VendorAdapter {
     }
 
     package var isPersonal: Bool { false }
-    package var keepsInbox: Bool { true }
 
     package func payload(
         for notification: Notification,
@@ -84,6 +83,16 @@ package struct IPNSAdapter: VendorAdapter {
     ) throws(AdapterError) -> PushPayload {
         try IPNSPayload(notification, appID: settings[IPNSSettings.appIDKey]?.string).encoded()
     }
+}
+
+extension IPNSAdapter: InboxVendor {}
+
+extension IPNSAdapter: DeviceImporting {
+    package var importColumns: [String: DeviceColumn] { ["DEVICE_ID": .key, "USER_CN": .user, "PUSH_TOKEN": .token] }
+}
+
+extension IPNSAdapter: CaptureNaming {
+    package var fieldKinds: [String: FieldKind] { ["PUSH_TOKEN": .secret, "USER_CN": .personal] }
 }
 
 /// A request's fields, and what they ask for.

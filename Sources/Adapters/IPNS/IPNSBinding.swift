@@ -29,31 +29,63 @@ package struct IPNSSettings: Sendable, Hashable {
         environment = binding["environment"]?.string.flatMap { PushEnvironment(rawValue: $0) }
     }
 
-    /// What is wrong with `values`, one sentence each, for the operator who provisions them; empty when all is well.
-    package static func problems(in values: JSONObject) -> [String] {
-        values.pairs.compactMap { key, value in
-            switch key {
-            case "operations": problem(key, value) { IPNSCall(name: $0).map { $0 != .send } ?? false }
-            case "fields": problem(key, value) { IPNSFields.Key(rawValue: $0).map { $0 != .appID } ?? false }
-            case "environment":
-                value.string.flatMap { PushEnvironment(rawValue: $0) } == nil ? "\(key): not an accepted value" : nil
-            case "outsideWindow": outsideWindow(values) == nil ? "\(key): must be suppress or delay" : nil
-            case "push.ttlHours":
-                value.lenientInt.map { (1...672).contains($0) } ?? false ? nil : "\(key): not an accepted value"
-            default: "\(key): unknown setting"
-            }
-        }
-    }
+    package static let declared = VendorSettings([
+        VendorSetting(
+            "operations",
+            "The names that a customer's library uses for operations, each with the operation's own name.",
+            problem: { problem($0, $1) { IPNSCall(name: $0).map { $0 != .send } ?? false } }
+        ),
+        VendorSetting(
+            "fields",
+            "The names that a customer's library uses for fields, each with the field's own name.",
+            problem: { problem($0, $1) { IPNSFields.Key(rawValue: $0).map { $0 != .appID } ?? false } }
+        ),
+        VendorSetting(
+            "environment",
+            "Where its tokens belong: production or sandbox. Default: production, then the other."
+        ) {
+            $0.string.flatMap { PushEnvironment(rawValue: $0) } != nil
+        },
+        VendorSetting(
+            "outsideWindow",
+            default: "suppress",
+            "What happens to a push outside of a device's receiving window: suppress or delay.",
+            problem: { hold($1) == nil ? "\($0): must be suppress or delay" : nil }
+        ),
+        VendorSetting("push.ttlHours", default: "72", "Hours for which a push may wait for its device, 1 to 672.") {
+            $0.lenientInt.map { (1...672).contains($0) } ?? false
+        },
+    ])
 
     /// The treatment of a message outside a device's window. Default: it is not pushed, and stays in history and polling (docs/contracts/ipns.md#2.6).
     package static func outsideWindow(_ values: JSONObject) -> AppTiming.Hold? {
         guard let value = values["outsideWindow"] else { return .suppress }
-        return value.string.flatMap { AppTiming.Hold(rawValue: $0) }
+        return hold(value)
     }
+
+    private static func hold(_ value: JSON) -> AppTiming.Hold? { value.string.flatMap { AppTiming.Hold(rawValue: $0) } }
 
     private static func problem(_ key: String, _ value: JSON, accepts: (String) -> Bool) -> String? {
         guard let object = value.object else { return "\(key): must be a mapping" }
         let wrong = object.pairs.first { !($0.value.string.map(accepts) ?? false) }
         return wrong.map { "\(key).\($0.key): not an accepted value" }
+    }
+}
+
+extension IPNSAdapter: ProvisionedVendor {
+    package var bindingForm: BindingForm {
+        BindingForm(
+            product: "iPNS (iPNG)",
+            fields: [.plain("appId", "The app id, which every call sends as APP_ID.")],
+            settings: IPNSSettings.declared
+        )
+    }
+
+    package func binding(from source: inout BindingSource) throws(ProvisioningProblem) -> VendorBinding {
+        VendorBinding(
+            keys: [.init("app", try source.fields.text(IPNSSettings.appIDKey))],
+            settings: source.settings,
+            outsideWindow: IPNSSettings.outsideWindow(source.settings)
+        )
     }
 }

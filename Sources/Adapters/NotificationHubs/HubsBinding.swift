@@ -47,14 +47,100 @@ package struct HubsSettings: Sendable {
         binding.values["environment"]?.string.flatMap { PushEnvironment(rawValue: $0) }
     }
 
-    /// What is wrong with `values`, one sentence each, for the operator who provisions them; empty when all is well.
-    package static func problems(in values: JSONObject) -> [String] {
-        values.pairs.compactMap { key, value in
-            switch key {
-            case "environment":
-                value.string.flatMap { PushEnvironment(rawValue: $0) } == nil ? "\(key): not an accepted value" : nil
-            default: "\(key): unknown setting"
-            }
+    package static let declared = VendorSettings([
+        VendorSetting(
+            "environment",
+            "Where its tokens belong: production or sandbox. Default: production, then the other."
+        ) {
+            $0.string.flatMap { PushEnvironment(rawValue: $0) } != nil
         }
+    ])
+}
+
+extension HubsAdapter: ProvisionedVendor {
+    package var bindingForm: BindingForm {
+        BindingForm(
+            product: "Azure Notification Hubs",
+            fields: [
+                .plain("hub", "The hub's name, the first part of every path."),
+                .plain("keys[].name", "The name of an access policy. 1 to \(HubsLimits.keyCount) keys."),
+                .secret("keys[].value", "Its key. At least \(HubsLimits.keyCharacters) characters."),
+                .secret("keys[].secondary", "Its second key. Optional."),
+                .plain("keys[].rights", "What the key permits: listen, send, manage."),
+                .plain(
+                    "appBackend.prefix",
+                    "The path prefix of the tutorials' back end. Default: none, paths begin with /api."
+                ),
+                .plain("appBackend.users[].name", "A user of that back end."),
+                .secret("appBackend.users[].password", "The user's password."),
+                .plain("appBackend.acceptsNames", "Whether any name is accepted whose password is the name itself."),
+                .plain("appBackend.message", "The text of a rich push that has none."),
+                .plain("appBackend.image", "The hash of the image that a rich push shows."),
+            ],
+            settings: HubsSettings.declared
+        )
+    }
+
+    package func binding(from source: inout BindingSource) throws(ProvisioningProblem) -> VendorBinding {
+        let name = try source.fields.name("hub").lowercased()
+        guard !source.reservedSegments.contains(name) else {
+            throw ProvisioningProblem(path: "\(source.path).hub", problem: "'\(name)' is a path of the gateway's own")
+        }
+        var binding = VendorBinding(keys: [.init(HubsSettings.keyKind, name)], settings: source.settings)
+        try HubKeys.read(&source, into: &binding)
+        try BackendBinding.read(&source, into: &binding)
+        return binding
+    }
+
+    /// A hub's answers name the topic of its app.
+    package func complete(_ binding: inout VendorBinding, in context: BindingContext) throws(ProvisioningProblem) {
+        binding.settings[HubsSettings.topicKey] = context.topics[.ios].map { .string($0) }
+    }
+}
+
+/// The access policies of a hub: names and rights become settings, keys become secrets.
+private enum HubKeys {
+    static func read(_ source: inout BindingSource, into binding: inout VendorBinding) throws(ProvisioningProblem) {
+        let list = try source.fields.list("keys")
+        guard (1...HubsLimits.keyCount).contains(list.count) else {
+            throw ProvisioningProblem(path: "\(source.path).keys", problem: "needs 1 to \(HubsLimits.keyCount) keys")
+        }
+        var rules = JSONObject()
+        for (path, value) in list {
+            var key = try StrictFields(value, path: path)
+            let name = try key.name("name")
+            guard rules[name] == nil else {
+                throw ProvisioningProblem(path: path, problem: "name '\(name)' appears twice")
+            }
+            rules[name] = .array(try rights(&key))
+            let values = [
+                try source.secrets.secret(&key, "value"), try source.secrets.optionalSecret(&key, "secondary"),
+            ]
+            for (secretName, value) in zip(HubsSettings.secretNames(of: name), values) {
+                guard let value else { continue }
+                guard value.utf8.count >= HubsLimits.keyCharacters else {
+                    throw ProvisioningProblem(
+                        path: path,
+                        problem: "a key must have at least \(HubsLimits.keyCharacters) characters"
+                    )
+                }
+                binding.secrets[secretName] = value
+            }
+            try key.finish()
+        }
+        binding.settings[HubsSettings.rulesKey] = .object(rules)
+    }
+
+    private static func rights(_ key: inout StrictFields) throws(ProvisioningProblem) -> [JSON] {
+        var rights: [JSON] = []
+        for (path, value) in try key.list("rights") {
+            guard let right = value.string.flatMap({ HubRight(rawValue: $0) }) else {
+                let known = HubRight.allCases.map(\.rawValue).joined(separator: ", ")
+                throw ProvisioningProblem(path: path, problem: "must be one of \(known)")
+            }
+            rights.append(.string(right.rawValue))
+        }
+        guard !rights.isEmpty else { throw ProvisioningProblem(path: "\(key.path).rights", problem: "is missing") }
+        return rights
     }
 }

@@ -68,10 +68,6 @@ package struct RationalOwlAdapter: VendorAdapter {
             .encoded()
     }
 
-    package func trackingCallback(for deliveries: [DeliverySnapshot], settings: BindingSettings) -> VendorRequestBody? {
-        RationalOwlCallback(deliveries).body
-    }
-
     private func fields(of request: VendorRequest) throws(AdapterError) -> RationalOwlFields {
         try request.once { (request) throws(AdapterError) in try RationalOwlFields(request) }
     }
@@ -92,5 +88,22 @@ package struct RationalOwlAdapter: VendorAdapter {
             userAgent: request.headers[.userAgent],
             host: request.header("Host")
         )
+    }
+}
+
+extension RationalOwlAdapter: TrackingCallbacks {
+    package func trackingCallback(for deliveries: [DeliverySnapshot], settings: BindingSettings) -> VendorRequestBody? {
+        RationalOwlCallback(deliveries).body
+    }
+}
+
+extension RationalOwlAdapter: DeviceImporting {
+    package var importColumns: [String: DeviceColumn] { ["dRId": .key, "pn": .phone, "tk": .token, "n": .name] }
+}
+
+extension RationalOwlAdapter: CaptureNaming {
+    /// `an` is the code by text message; `dRId` identifies a device and is its capability.
+    package var fieldKinds: [String: FieldKind] {
+        ["tk": .secret, "tks": .secret, "dRId": .secret, "dRIds": .secret, "an": .secret, "pn": .phone, "pns": .phone]
     }
 }

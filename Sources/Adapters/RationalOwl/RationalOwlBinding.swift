@@ -2,7 +2,7 @@ package import Model
 
 /// A binding's settings in this dialect, read once per call; a value that makes no sense leaves the default.
 ///
-/// Source of keys and defaults: docs/contracts/rationalowl.md#15. Provisioning calls `problems(in:)`, so that a wrong key stops it instead of being ignored.
+/// Source of keys and defaults: docs/contracts/rationalowl.md#15. Provisioning rejects values that `declared` does not accept.
 package struct RationalOwlSettings: Sendable, Hashable {
     /// Which generation's field names are answered.
     package enum Profile: String, Sendable, CaseIterable {
@@ -95,36 +95,76 @@ struct PayloadSettings {
 }
 
 extension RationalOwlSettings {
-    /// What is wrong with `values`, one sentence each, for the operator who provisions them; empty when all is well.
-    package static func problems(in values: JSONObject) -> [String] {
-        leaves(of: values, below: "").compactMap { key, value in
-            guard let accepts = rules[key] else { return "\(key): unknown setting" }
-            return accepts(value) ? nil : "\(key): not an accepted value"
-        }
-    }
-
-    /// Every key that has an effect, and what it accepts. Those of `auth` are read by the commands, and are settings of this binding all the same. A key of
-    /// docs/contracts/rationalowl.md#15 whose feature does not exist yet is unknown: accepting it would promise the feature.
-    private static let rules: [String: @Sendable (JSON) -> Bool] = [
-        "compat.profile": { $0.string.flatMap(Profile.init(rawValue:)) != nil },
-        "compat.msgInfoCid": { msgInfoCommandID($0) != nil },
-        "installApp.alreadyCode": { alreadyCode($0) != nil },
-        "installApp.strictServiceId": { $0.bool != nil },
-        "verify.commentKeyAndroid": { commentKey($0) != nil },
-        "auth.ttl": { isInteger($0, in: 1...86_400) },
-        "auth.maxTries": { isInteger($0, in: 1...20) },
-        "auth.testCodes": { isCodes($0) },
-        "push.ttlHours": { hours($0) != nil },
-        "push.duplicateNotiKeys": { $0.bool != nil },
-        "push.timeSensitive": { $0.bool != nil },
-        "timezone": { $0.string.map(ReservationTime.isZone) ?? false },
-        "usRid": { text($0) != nil },
-        "accountId": { text($0) != nil },
-        "serviceId": { text($0) != nil },
-        "channelServer": { text($0) != nil },
-        "privateChannelServer": { text($0) != nil },
-        "fallback.sendingNumbers": { numbers($0) != nil },
-    ]
+    /// Every setting that has an effect. Those of `auth` are read by the commands, and are settings of this binding all the same. A documented key whose
+    /// feature does not exist yet is unknown: accepting it would promise the feature.
+    package static let declared = VendorSettings([
+        VendorSetting(
+            "compat.profile",
+            default: "auto",
+            "Which generation's field names are answered: auto, doc2023, doc2025 or both."
+        ) {
+            $0.string.flatMap(Profile.init(rawValue:)) != nil
+        },
+        VendorSetting("compat.msgInfoCid", "The `cId` of msgInfo answers: 303 or 312. Default: 312, under doc2023 303.")
+        {
+            msgInfoCommandID($0) != nil
+        },
+        VendorSetting(
+            "installApp.alreadyCode",
+            default: "documented",
+            "What installApp answers for a registered device: documented, demo, auto, hello, or -102, -202, -301, 1."
+        ) { alreadyCode($0) != nil },
+        VendorSetting(
+            "installApp.strictServiceId",
+            default: "false",
+            "Whether installApp must name the binding's service."
+        ) {
+            $0.bool != nil
+        },
+        VendorSetting("verify.commentKeyAndroid", default: "cmt", "The name of the comment for Android apps: cmt or c.")
+        {
+            commentKey($0) != nil
+        },
+        VendorSetting("auth.ttl", default: "180", "Seconds for which a code by text message is valid, 1 to 86400.") {
+            isInteger($0, in: 1...86_400)
+        },
+        VendorSetting("auth.maxTries", default: "5", "How often a code may be tried, 1 to 20.") {
+            isInteger($0, in: 1...20)
+        },
+        VendorSetting("auth.testCodes", "Phone numbers with fixed codes, for tests and for app reviewers.") {
+            isCodes($0)
+        },
+        VendorSetting("push.ttlHours", default: "72", "Hours for which a push may wait for its device, 1 to 672.") {
+            hours($0) != nil
+        },
+        VendorSetting(
+            "push.duplicateNotiKeys",
+            default: "true",
+            "Whether payloads have notiTitle and notiBody in addition to title and body."
+        ) { $0.bool != nil },
+        VendorSetting(
+            "push.timeSensitive",
+            default: "false",
+            "Whether urgent messages are time-sensitive notifications."
+        ) {
+            $0.bool != nil
+        },
+        VendorSetting("timezone", default: "Asia/Seoul", "The time zone of reservation times.") {
+            $0.string.map(ReservationTime.isZone) ?? false
+        },
+        VendorSetting("usRid", "The server's identity that apps store. Default: SVR and the account id.") {
+            text($0) != nil
+        },
+        VendorSetting("accountId", "The account id in answers. Default: the binding's.") { text($0) != nil },
+        VendorSetting("serviceId", "The service id in answers. Default: the binding's.") { text($0) != nil },
+        VendorSetting("channelServer", "host:port of the channel server in answers. Default: the host of the call.") {
+            text($0) != nil
+        },
+        VendorSetting("privateChannelServer", "host:port of the channel server for private networks.") {
+            text($0) != nil
+        },
+        VendorSetting("fallback.sendingNumbers", "The approved sending numbers. Default: any.") { numbers($0) != nil },
+    ])
 
     private static func isInteger(_ value: JSON, in range: ClosedRange<Int64>) -> Bool {
         value.lenientInt.map(range.contains) ?? false
@@ -138,17 +178,7 @@ extension RationalOwlSettings {
         } ?? false
     }
 
-    /// The values at dotted paths, however they are nested.
-    private static func leaves(of object: JSONObject, below path: String) -> [(String, JSON)] {
-        object.pairs.flatMap { key, value -> [(String, JSON)] in
-            if rules[path + key] == nil, case .object(let inner) = value {
-                return leaves(of: inner, below: path + key + ".")
-            }
-            return [(path + key, value)]
-        }
-    }
-
-    /// G1 apps decode `cId` into a closed set, so only the two documented values are accepted (docs/contracts/rationalowl.md#14).
+    /// G1 apps decode `cId` into a closed set, so that only the two documented ones are taken (contract §14).
     private static func msgInfoCommandID(_ value: JSON) -> Int? {
         value.lenientInt.flatMap { [303, 312].contains($0) ? Int($0) : nil }
     }
@@ -181,5 +211,24 @@ extension RationalOwlSettings {
     private static func numbers(_ value: JSON) -> Set<String>? {
         guard let numbers = value.array?.map({ $0.lenientString.flatMap(PhoneNumber.init)?.digits }) else { return nil }
         return numbers.contains(nil) ? nil : Set(numbers.compactMap(\.self))
+    }
+}
+
+extension RationalOwlAdapter: ProvisionedVendor {
+    package var bindingForm: BindingForm {
+        BindingForm(
+            product: "RationalOwl and RationalUMS",
+            fields: [
+                .plain("accountId", "The account id, which apps and back ends send as aId."),
+                .plain("serviceId", "The service id, which back ends and the shim send as sId. Optional."),
+            ],
+            settings: RationalOwlSettings.declared
+        )
+    }
+
+    package func binding(from source: inout BindingSource) throws(ProvisioningProblem) -> VendorBinding {
+        var keys = [VendorBinding.Key("account", try source.fields.text("accountId"))]
+        if let service = try source.fields.optionalText("serviceId") { keys.append(.init("service", service)) }
+        return VendorBinding(keys: keys, settings: source.settings)
     }
 }

@@ -86,3 +86,12 @@ package struct UPMCAdapter: VendorAdapter {
         )
     }
 }
+
+extension UPMCAdapter: DeviceImporting {
+    package var importColumns: [String: DeviceColumn] { ["CUID": .user, "PSID": .token, "CNAME": .name] }
+}
+
+extension UPMCAdapter: CaptureNaming {
+    /// `PSID` is the device token.
+    package var fieldKinds: [String: FieldKind] { ["AUTHKEY": .secret, "PSID": .secret, "CUID": .personal] }
+}

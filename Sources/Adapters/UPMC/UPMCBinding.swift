@@ -63,36 +63,45 @@ package struct UPMCSettings: Sendable, Hashable {
     /// The name of what senders must show; without it sending is open to whoever knows the app's id.
     package static let sendSecretName = "sendKey"
 
-    /// What is wrong with `values`, one sentence each, for the operator who provisions them; empty when all is well.
+    package static let declared = VendorSettings([
+        VendorSetting("version", default: "4.0EE", "The server version that the apps were built for, 3.0 to 5.1.") {
+            $0.lenientString.flatMap(UPMCVersion.init(rawValue:)) != nil
+        },
+        VendorSetting(
+            "alertStyle",
+            "How title and text are shown: string, dictionary or raw. Default: string, from version 5.0 on dictionary."
+        ) { $0.string.flatMap(AlertStyle.init(rawValue:)) != nil },
+        VendorSetting("mutableContent", default: "false", "Whether every payload has mutable-content.") {
+            flag($0) != nil
+        },
+        VendorSetting("security.using", default: "false", "Whether calls of apps need an AUTHKEY.") { flag($0) != nil },
+        VendorSetting("singleDevicePerUser", default: "false", "Whether a user has one device at a time.") {
+            flag($0) != nil
+        },
+        VendorSetting(
+            "history.cuidAlone",
+            default: "false",
+            "Whether a CUID alone is enough to read that user's history."
+        ) {
+            flag($0) != nil
+        },
+        VendorSetting("doubleDecodeMessage", default: "true", "Whether MESSAGE may be percent-encoded twice.") {
+            flag($0) != nil
+        },
+        VendorSetting("publicUrl", "Where devices fetch pages, http or https. Default: there are no pages.") {
+            url($0) != nil
+        },
+        VendorSetting("push.ttlHours", default: "72", "Hours for which a push may wait for its device, 1 to 672.") {
+            value in
+            value.lenientInt.map { (1...672).contains($0) } ?? false
+        },
+    ])
+
+    /// What is wrong with `values`, one sentence each; empty: they can be used.
     package static func problems(in values: JSONObject, hasSecret: Bool) -> [String] {
-        var found = leaves(of: values, below: "").compactMap { key, value -> String? in
-            guard let accepts = rules[key] else { return "\(key): unknown setting" }
-            return accepts(value) ? nil : "\(key): not an accepted value"
-        }
         let isUsing = BindingSettings(values: values)["security.using"].flatMap(flag) ?? false
-        if isUsing, !hasSecret { found.append("security.using: needs authKeySecretEnv or authKeySecretFile") }
-        return found
-    }
-
-    private static let rules: [String: @Sendable (JSON) -> Bool] = [
-        "version": { $0.lenientString.flatMap(UPMCVersion.init(rawValue:)) != nil },
-        "alertStyle": { $0.string.flatMap(AlertStyle.init(rawValue:)) != nil },
-        "mutableContent": { flag($0) != nil },
-        "security.using": { flag($0) != nil },
-        "singleDevicePerUser": { flag($0) != nil },
-        "history.cuidAlone": { flag($0) != nil },
-        "doubleDecodeMessage": { flag($0) != nil },
-        "publicUrl": { url($0) != nil },
-        "push.ttlHours": { value in value.lenientInt.map { (1...672).contains($0) } ?? false },
-    ]
-
-    private static func leaves(of object: JSONObject, below path: String) -> [(String, JSON)] {
-        object.pairs.flatMap { key, value -> [(String, JSON)] in
-            if rules[path + key] == nil, case .object(let inner) = value {
-                return leaves(of: inner, below: path + key + ".")
-            }
-            return [(path + key, value)]
-        }
+        let missing = isUsing && !hasSecret ? ["security.using: needs authKeySecretEnv or authKeySecretFile"] : []
+        return declared.problems(in: values) + missing
     }
 
     /// True or false; `on` and `off` too, as YAML's readers disagree about them.
@@ -111,5 +120,51 @@ package struct UPMCSettings: Sendable, Hashable {
         else { return nil }
         while text.hasSuffix("/") { text.removeLast() }
         return text
+    }
+}
+
+extension UPMCAdapter: ProvisionedVendor {
+    package var bindingForm: BindingForm {
+        BindingForm(
+            product: "UPMC (Morpheus Push)",
+            fields: [
+                .plain("applicationId", "The application id, which calls send as APP_ID."),
+                .plain("bundleId", "The bundle id, for apps of version 3.0 that send only that. Optional."),
+                .plain("version", "The setting `version`."),
+                .secret("authKeySecret", "What AUTHKEYs of apps are made with. At least 16 characters."),
+                .secret(
+                    "sendKey",
+                    "What back ends must show to send. At least 16 characters. Default: sending is open."
+                ),
+            ],
+            settings: UPMCSettings.declared
+        )
+    }
+
+    package func binding(from source: inout BindingSource) throws(ProvisioningProblem) -> VendorBinding {
+        var keys = [VendorBinding.Key("application", try source.fields.text("applicationId"))]
+        if let bundle = try source.fields.optionalText("bundleId") { keys.append(.init("bundle", bundle)) }
+        var settings = source.settings
+        if let version = try source.fields.optionalText("version") { settings["version"] = .string(version) }
+        var secrets: [String: String] = [:]
+        secrets[UPMCSettings.secretName] = try source.optionalSecret("authKeySecret")
+        secrets[UPMCSettings.sendSecretName] = try source.optionalSecret("sendKey")
+        for (name, secret) in secrets where secret.utf8.count < UPMCLimits.secretBytes {
+            throw ProvisioningProblem(
+                path: source.path,
+                problem: "the secret \(name) must have at least \(UPMCLimits.secretBytes) characters"
+            )
+        }
+        let hasSecret = secrets[UPMCSettings.secretName] != nil
+        if let problem = UPMCSettings.problems(in: settings, hasSecret: hasSecret).first {
+            throw ProvisioningProblem(path: "\(source.path).settings", problem: problem)
+        }
+        return VendorBinding(keys: keys, settings: settings, secrets: secrets)
+    }
+
+    /// A binding that has its host for itself also answers calls that name no app: those of version 3.0.
+    package func complete(_ binding: inout VendorBinding, in context: BindingContext) throws(ProvisioningProblem) {
+        guard let host = context.host, !context.otherHosts.contains(host) else { return }
+        binding.keys.append(.init("only", "*"))
     }
 }

@@ -34,4 +34,7 @@ package enum UPMCLimits {
     static let reservationDelay: Duration = .seconds(3600)
     /// An `AUTHKEY` is valid for 24 hours (docs/contracts/upmc.md#1.4).
     static let keyLife: Duration = .seconds(86_400)
+
+    /// 16 bytes: a shorter secret can be guessed.
+    static let secretBytes = 16
 }

@@ -55,7 +55,8 @@ struct Capture: AsyncParsableCommand {
     struct Start: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Start one, and print its id.")
         @Option(help: "The app.") var app: String
-        @Option(help: "The vendor whose calls: upmc, ipns, rationalowl …") var vendor: String
+        @Option(help: "The vendor whose calls: \(GatewayRuntime.vendors.names { _ in true }.joined(separator: ", ")).")
+        var vendor: String
         @Option(help: "For how many minutes, 1 to 1440.") var minutes = 15
         @Option(help: "How many exchanges at most, 1 to 1000.") var count = 200
         @Flag(help: "Keep titles and bodies of messages readable.") var texts = false

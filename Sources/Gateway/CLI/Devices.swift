@@ -17,7 +17,8 @@ struct Devices: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Register the devices of a file.",
             discussion: """
-                CSV names its columns in the first line; NDJSON has an object per line. Columns: \(DeviceLine.columns.joined(separator: ", ")).
+                CSV names its columns in the first line; NDJSON has an object per line. Columns: \(DeviceLine.columns.joined(separator: ", "));
+                the vendor's own names are accepted too (push-gateway vendors NAME).
                 Tags stand between spaces or semicolons; a semicolon alone takes all away. In NDJSON they are an array.
                 A row needs a key (what the vendor's SDK calls the device) or a token. Empty fields leave what is stored as it is.
                 The same file may be imported again: devices are known by their keys. A killed import goes on where it was.
@@ -27,7 +28,7 @@ struct Devices: AsyncParsableCommand {
         @Argument(help: "The file; - for standard input.", completion: .file()) var file: String
         @Option(help: "The tenant.") var tenant: String
         @Option(help: "The app.") var app: String
-        @Option(help: "Whose SDK the app has: rationalowl, upmc, ipns, braze, notificationhubs or native.") var vendor =
+        @Option(help: "Whose SDK the app has: \(DeviceLine.vendorNames).") var vendor =
             Vendor.native.rawValue
         @Option(help: "csv or ndjson. Default: by the file's ending.") var format: DeviceFormat?
         @Flag(help: "Only say what would change.") var dryRun = false
@@ -46,7 +47,7 @@ struct Devices: AsyncParsableCommand {
             }
             guard DeviceLine.vendors.contains(Vendor(vendor)) else {
                 throw ValidationError(
-                    "--vendor must be one of \(DeviceLine.vendors.map(\.rawValue).joined(separator: ", "))"
+                    "--vendor must be one of \(DeviceLine.vendorNames)"
                 )
             }
         }
@@ -137,7 +138,8 @@ struct Devices: AsyncParsableCommand {
                     return counts
                 },
                 identifiers: identifiers,
-                batchesAtOnce: 2
+                batchesAtOnce: 2,
+                ownColumns: DeviceLine.ownColumns(of: scope.vendor)
             )
             let rejects = RejectsFile(path: rejectsPath, keep: start.rejectBytes)
             var bar = ProgressBar()

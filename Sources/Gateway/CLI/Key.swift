@@ -64,13 +64,25 @@ struct Key: AsyncParsableCommand {
         )
         @Option(help: "The tenant.") var tenant: String
         @Option(help: "The app.") var app: String
-        @Option(help: "The sender: RationalOwl's serverRegId.") var sender: String
+        @Option(help: "The sender, as the vendor names it: the id that its registration returned.") var sender: String
+        @Option(help: "The sender's vendor. Default: \(Self.vendors.first ?? "none").") var vendor: String?
         @OptionGroup var common: CommonOptions
 
+        /// Those that call back ends.
+        private static var vendors: [String] {
+            GatewayRuntime.vendors.names { GatewayRuntime.vendors.callbacks[$0] != nil }
+        }
+
         func run() async throws {
+            guard let vendor = vendor ?? Self.vendors.first, Self.vendors.contains(vendor) else {
+                throw CommandFailure(
+                    "key callback: --vendor must be one of \(Self.vendors.joined(separator: ", "))",
+                    isUsage: true
+                )
+            }
             let configuration = try await common.load([:])
             let key = try MasterKey.load(path: configuration.masterKeyFile, createIfMissing: false)
-            let secret = key.senderSecret(TenantID(tenant), AppID(app), .rationalOwl, SenderID(sender))
+            let secret = key.senderSecret(TenantID(tenant), AppID(app), Vendor(vendor), SenderID(sender))
             Console.print(HexCoding.encode(secret))
         }
     }

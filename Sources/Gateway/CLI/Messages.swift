@@ -138,7 +138,7 @@ struct MessageCommand: AsyncParsableCommand {
                 let explainer = DeliveryExplainer(
                     queries: queries,
                     directory: PostgresDirectory(call: database.call, engine: database.engine),
-                    adapters: Dictionary(GatewayRuntime.adapters.map { ($0.vendor, $0) }) { first, _ in first },
+                    adapters: GatewayRuntime.vendors.byVendor,
                     identifiers: SystemIdentifiers()
                 )
                 var explanations: [DeliveryExplanation] = []

@@ -13,7 +13,7 @@ struct Serve: AsyncParsableCommand {
 
     @Option(help: "host:port for plain HTTP; may repeat; port 0 takes any. Default 127.0.0.1:8080.")
     var listen: [String] = []
-    @Option(help: "host:port for HTTPS; may repeat (RationalOwl's apps expect port 36001).")
+    @Option(help: "host:port for HTTPS; may repeat (apps of some vendors expect a port of their own: docs/vendors).")
     var tlsListen: [String] = []
     @Option(help: "Certificate chain (PEM) of the HTTPS listeners.")
     var tlsCert: String?

@@ -15,7 +15,13 @@ struct CaptureMask: Sendable {
 
     let values: ValueMask
 
-    init(keepsTexts: Bool) { values = ValueMask(keepsTexts: keepsTexts) }
+    /// The names of the product's vendors.
+    private static let productNames = KeyClass.names(of: GatewayRuntime.vendors)
+
+    /// Without `names`, the names of the product's vendors apply.
+    init(keepsTexts: Bool, names: [String: KeyClass] = Self.productNames) {
+        values = ValueMask(keepsTexts: keepsTexts, names: names)
+    }
 
     // MARK: Bodies
 
@@ -77,7 +83,7 @@ struct CaptureMask: Sendable {
             let pair = field.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             let name = Self.decoded(pair.first.map(String.init) ?? "")
             guard pair.count == 2 else { return name.isEmpty ? "" : values.text(name, .plain) }
-            return shown(name) + "=" + value(Self.decoded(String(pair[1])), KeyClass(name))
+            return shown(name) + "=" + value(Self.decoded(String(pair[1])), values.kind(of: name))
         }
         if fields.count > Self.fieldLimit { out.append("<\(fields.count - Self.fieldLimit) more>") }
         return out.joined(separator: "&")

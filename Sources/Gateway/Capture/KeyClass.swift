@@ -1,6 +1,7 @@
 import ApplePayload
+import Model
 
-/// What a field holds, as far as its name tells. Vendors' names of many dialects, folded: lower-case letters and digits only.
+/// What a field holds, as far as its name tells. The names here are those that any system uses; vendors declare their own (`CaptureNaming`).
 enum KeyClass: Sendable, Hashable {
     /// What proves something: never shown, whatever it looks like.
     case secret
@@ -14,10 +15,31 @@ enum KeyClass: Sendable, Hashable {
 
     /// - Parameters:
     ///   - name: as it came.
+    ///   - vendors: the vendors' own names, from `names(of:)`.
     ///   - parent: what it stands in; a plain field is what its parent is.
-    init(_ name: String, in parent: KeyClass = .plain) {
-        let own = Self.own(Self.folded(name))
+    init(_ name: String, _ vendors: [String: KeyClass], in parent: KeyClass = .plain) {
+        let folded = Self.folded(name)
+        let own = vendors[folded] ?? Self.own(folded)
         self = own == .plain || parent == .secret ? (parent == .plain ? own : parent) : own
+    }
+
+    /// The vendors' own names of fields, as `init` looks them up. Of two meanings the more secret one applies.
+    static func names(of vendors: VendorCatalog) -> [String: KeyClass] {
+        var names: [String: KeyClass] = [:]
+        for (name, kind) in vendors.capturing.flatMap(\.fieldKinds) {
+            let folded = folded(name)
+            if names[folded] != .secret { names[folded] = KeyClass(kind) }
+        }
+        return names
+    }
+
+    private init(_ kind: FieldKind) {
+        switch kind {
+        case .secret: self = .secret
+        case .phone: self = .phone
+        case .text: self = .text
+        case .personal: self = .personal
+        }
     }
 
     /// 64 characters are enough to know a name by.
@@ -52,18 +74,17 @@ enum KeyClass: Sendable, Hashable {
         return isOfText ? .text : .plain
     }
 
-    // UPMC: AUTHKEY, PSID (the device token), PASSWORD. RationalOwl: `tk`, `dRId`, `dRIds`, `an` (the code by text message). iPNS: PUSH_TOKEN.
     private static let secretNames: Set = [
-        "pw", "pin", "key", "sig", "an", "tk", "tks", "drid", "drids", "code", "pass", "hmac", "nonce", "otp", "jwt",
+        "pw", "pin", "key", "sig", "code", "pass", "hmac", "nonce", "otp", "jwt",
         "sas",
     ]
     private static let secretParts = [
         "password", "passwd", "passphrase", "passcode", "pwd", "secret", "token", "apikey", "authkey", "authorization",
-        "authcode", "authnum", "credential", "signature", "cookie", "session", "bearer", "psid", "deviceregid",
+        "authcode", "authnum", "credential", "signature", "cookie", "session", "bearer", "deviceregid",
         "registrationid", "regid", "privatekey", "accesskey", "serverkey", "restkey", "sdkkey", "pushkey", "uniquekey",
         "cert", "verif", "otp", "pincode", "smscode", "devicehandle",
     ]
-    private static let phoneNames: Set = ["pn", "pns", "hp", "tel", "mdn", "msisdn", "cell"]
+    private static let phoneNames: Set = ["hp", "tel", "mdn", "msisdn", "cell"]
     private static let phoneParts = ["phone", "mobile", "msisdn", "cellno", "telno"]
     private static let textNames: Set = ["ext", "m", "t", "b", "mt", "subtitle", "html", AppleKey.aps]
     private static let textParts = [

@@ -52,7 +52,7 @@ struct MultipartMask: Sendable {
         if let type {
             line += " \(TextScrub.scrub(Array(type.unicodeScalars.prefix(64))).trimmingCharacters(in: .whitespaces))"
         }
-        return line + ": " + value(Array(body), KeyClass(name))
+        return line + ": " + value(Array(body), mask.values.kind(of: name))
     }
 
     private func value(_ bytes: [UInt8], _ kind: KeyClass) -> String {
@@ -125,7 +125,7 @@ struct XMLMask: Sendable {
         let inner = isEmpty ? scalars.dropLast() : scalars[...]
         let end = inner.firstIndex(where: \.properties.isWhitespace) ?? inner.endIndex
         let tag = String(String.UnicodeScalarView(inner[..<end]))
-        if !isEmpty, open.count < Self.depthLimit { open.append(KeyClass(tag, in: open.last ?? .plain)) }
+        if !isEmpty, open.count < Self.depthLimit { open.append(values.kind(of: tag, in: open.last ?? .plain)) }
         return "<\(name(inner[..<end]))\(attributes(inner[end...]))\(isEmpty ? "/" : "")>"
     }
 
@@ -144,7 +144,7 @@ struct XMLMask: Sendable {
                 let end = after.dropFirst().firstIndex(of: quote)
             else { return out + " text \(rest.count)" }
             let value = String(String.UnicodeScalarView(after[(after.startIndex + 1)..<end]))
-            let kind = KeyClass(String(String.UnicodeScalarView(key)))
+            let kind = values.kind(of: String(String.UnicodeScalarView(key)))
             out += " \(name(key))=\"\(values.text(value, kind))\""
             rest = after[(end + 1)...]
         }

@@ -6,6 +6,8 @@ import Model
 /// equal sign: whoever can guess a phone number could test the guess.
 struct ValueMask: Sendable {
     var keepsTexts: Bool
+    /// The vendors' own names of fields.
+    let names: [String: KeyClass]
 
     /// Four texts of JSON in each other: deeper ones are a text.
     static let nestingLimit = 4
@@ -13,6 +15,8 @@ struct ValueMask: Sendable {
     private static let hexLimit = 16
     /// Up to five digits are a code or a count; six are a code somebody got by text message.
     private static let shownDigits = 5
+
+    func kind(of name: String, in parent: KeyClass = .plain) -> KeyClass { KeyClass(name, names, in: parent) }
 
     func text(_ value: String, _ kind: KeyClass, depth: Int = 0) -> String {
         let scalars = Array(value.unicodeScalars)
@@ -48,7 +52,7 @@ struct ValueMask: Sendable {
                 (
                     Shape.isName(Array(pair.key.unicodeScalars))
                         ? pair.key : "<key \(pair.key.unicodeScalars.count) #\(index)>",
-                    json(pair.value, KeyClass(pair.key, in: kind), depth: depth)
+                    json(pair.value, self.kind(of: pair.key, in: kind), depth: depth)
                 )
             }
             return .object(JSONObject(pairs))

@@ -25,13 +25,32 @@ enum DeviceLine {
     }
 
     /// The columns, in the order in which they are written.
-    static let columns = [
-        "key", "platform", "environment", "token", "user", "name", "phone", "attributes", "timeZone",
-        "receivingWindow", "tags",
-    ]
+    static let columns = DeviceColumn.allCases.map(\.rawValue)
 
-    /// Whose SDKs' devices can be imported.
-    static let vendors: [Vendor] = [.rationalOwl, .upmc, .ipns, .braze, .notificationHubs, .native]
+    /// The vendors whose devices can be imported.
+    static let vendors = GatewayRuntime.vendors.vendors { GatewayRuntime.vendors.importing[$0] != nil }
+
+    /// Their names, for help and messages.
+    static let vendorNames = vendors.map(\.rawValue).joined(separator: ", ")
+
+    /// The vendor's own names of columns, each with the column that it stands for.
+    static func ownColumns(of vendor: Vendor, _ vendors: VendorCatalog = GatewayRuntime.vendors) -> [String: String] {
+        (vendors.importing[vendor]?.importColumns ?? [:]).mapValues(\.rawValue)
+    }
+
+    /// `fields` by the names of `columns`.
+    ///
+    /// - Throws: `Fault` when two names of a row stand for the same column.
+    static func renamed(_ fields: [String: JSON], _ own: [String: String]) throws(Fault) -> [String: JSON] {
+        guard fields.keys.contains(where: { own[$0] != nil }) else { return fields }
+        var renamed: [String: JSON] = [:]
+        for (name, value) in fields {
+            guard renamed.updateValue(value, forKey: own[name] ?? name) == nil else {
+                throw Fault(reason: "\(own[name] ?? name): appears twice, once by another name")
+            }
+        }
+        return renamed
+    }
 
     /// The members of a JSON line.
     ///

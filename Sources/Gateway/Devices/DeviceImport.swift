@@ -17,6 +17,8 @@ struct DeviceImport {
         var identifiers: any IdentifierSource
         /// How many batches may be written at once: as many sessions of the database are kept busy.
         var batchesAtOnce = 1
+        /// The vendor's own names of columns, each with the column that it stands for.
+        var ownColumns: [String: String] = [:]
     }
 
     /// A row that was not taken.
@@ -165,13 +167,13 @@ struct DeviceImport {
             return batch.rejects.append(Reject(line: record.line, reason: reason, record: []))
         }
         if format == .csv, headings.isEmpty {
-            headings = try Self.headings(bytes)
+            headings = try Self.headings(bytes, target.ownColumns)
             return
         }
         do throws(DeviceLine.Fault) {
             let fields =
                 switch format {
-                case .ndjson: try DeviceLine.fields(json: bytes)
+                case .ndjson: try DeviceLine.renamed(try DeviceLine.fields(json: bytes), target.ownColumns)
                 case .csv: try DeviceLine.fields(csv: bytes, headings: headings)
                 }
             batch.append(try DeviceLine.registration(fields, target.identifiers), record, bytes)
@@ -183,11 +185,11 @@ struct DeviceImport {
     }
 
     /// The columns that the first line names.
-    private static func headings(_ bytes: [UInt8]) throws(CommandFailure) -> [String] {
+    private static func headings(_ bytes: [UInt8], _ own: [String: String]) throws(CommandFailure) -> [String] {
         let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
         let bytes = bytes.starts(with: byteOrderMark) ? Array(bytes.dropFirst(byteOrderMark.count)) : bytes
-        let names = (try? CSV.fields(bytes)) ?? []
-        let known = DeviceLine.columns.joined(separator: ", ")
+        let names = ((try? CSV.fields(bytes)) ?? []).map { own[$0] ?? $0 }
+        let known = (DeviceLine.columns + own.keys.sorted()).joined(separator: ", ")
         if let unknown = names.first(where: { !DeviceLine.columns.contains($0) }) {
             throw CommandFailure(
                 "devices import: the first line must name the columns; '\(unknown.prefix(64))' is none of \(known)",

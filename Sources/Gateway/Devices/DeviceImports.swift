@@ -182,7 +182,8 @@ struct DeviceImports: Sendable {
                 try await statistics.imported(rows.count)
                 return counts
             },
-            identifiers: identifiers
+            identifiers: identifiers,
+            ownColumns: DeviceLine.ownColumns(of: wish.scope.vendor)
         )
     }
 

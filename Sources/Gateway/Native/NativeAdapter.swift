@@ -5,10 +5,11 @@ import Model
 /// The dialect of devices that were registered by the native API: Apple's payload as Apple documents it, the caller's keys beside `aps`.
 ///
 /// It has no routes: the native API's calls are no vendor's.
-struct NativeAdapter: VendorAdapter {
+struct NativeAdapter: VendorAdapter, DeviceImporting {
     let vendor = Vendor.native
     let routes: [VendorRoute] = []
     let isPersonal = false
+    let importColumns: [String: DeviceColumn] = [:]
 
     func locate(_ request: VendorRequest) throws(AdapterError) -> (BindingKey, Proof) { throw AdapterError(.notFound) }
     func decode(_ request: VendorRequest, settings: BindingSettings) throws(AdapterError) -> [Command] {

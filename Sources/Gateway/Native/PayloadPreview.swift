@@ -7,9 +7,11 @@ import Postgres
 /// What each dialect of an app would send for a message, without sending it.
 struct PayloadPreview: Sendable {
     let directory: PostgresDirectory
-    let adapters: [Vendor: any VendorAdapter]
+    let vendors: VendorCatalog
     let clock: any WallClock
     let identifiers: any IdentifierSource
+
+    var adapters: [Vendor: any VendorAdapter] { vendors.byVendor }
 
     /// The schema of `json`.
     static let schema = JSONSchema.object([

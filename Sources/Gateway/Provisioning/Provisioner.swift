@@ -10,6 +10,7 @@ struct Provisioner: Sendable {
     let store: PostgresProvisioningStore
     let directory: PostgresDirectory
     let masterKey: MasterKey
+    var vendors = GatewayRuntime.vendors
 
     /// - Throws: `ProvisioningProblem` for the file, `ProvisioningError` for what is stored, `MasterKeyError`.
     func apply(fileAt path: String, allowsInlineSecrets: Bool) async throws -> ProvisioningSummary {
@@ -20,7 +21,8 @@ struct Provisioner: Sendable {
         let reader = ProvisioningReader(
             directory: directory.isEmpty ? "." : directory,
             environment: ProcessInfo.processInfo.environment,
-            allowsInlineSecrets: allowsInlineSecrets
+            allowsInlineSecrets: allowsInlineSecrets,
+            vendors: vendors
         )
         let file = try reader.read(String(decoding: data, as: UTF8.self))
         try await checkMasterKey()
@@ -84,15 +86,15 @@ struct Provisioner: Sendable {
         -> [ProvisionedBinding]
     {
         let sealed = try BindingSecrets(masterKey).sealed(binding.secrets, of: app, in: tenant, vendor: binding.vendor)
-        return binding.keys.map { kind, value in
+        return binding.keys.map { key in
             var settings = binding.settings
             settings[BindingSecrets.key] = sealed
             // The adapter cannot look up which account a service id belongs to, so both travel with the settings.
-            for (kind, value) in binding.keys where settings["\(kind)Id"] == nil {
-                settings["\(kind)Id"] = .string(value)
+            for other in binding.keys where settings["\(other.kind)Id"] == nil {
+                settings["\(other.kind)Id"] = .string(other.value)
             }
             return ProvisionedBinding(
-                key: BindingKey(vendor: binding.vendor, kind: kind, value: value, host: binding.host),
+                key: BindingKey(vendor: binding.vendor, kind: key.kind, value: key.value, host: binding.host),
                 settings: settings
             )
         }

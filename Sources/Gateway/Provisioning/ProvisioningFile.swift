@@ -1,8 +1,6 @@
 import Foundation
-import IPNS
 import Model
 import Postgres
-import RationalOwl
 
 /// What a provisioning file says, checked, with its secrets read but not yet sealed.
 struct ProvisioningFile: Sendable {
@@ -41,14 +39,18 @@ struct ProvisioningFile: Sendable {
         var topic: String
         var credentials: [PushEnvironment: CredentialID]
     }
+    /// A vendor's binding with its place in the file.
     struct Binding: Sendable {
         var vendor: Vendor
-        /// (kind, value) pairs that lead here.
-        var keys: [(kind: String, value: String)]
+        var path: String
+        /// Lower case; nil: the binding answers on any host.
         var host: String?
-        var settings: JSONObject
-        /// Read, not yet sealed.
-        var secrets: [String: String] = [:]
+        /// As its vendor read it. The secrets are not sealed yet.
+        var content: VendorBinding
+
+        var keys: [VendorBinding.Key] { content.keys }
+        var settings: JSONObject { content.settings }
+        var secrets: [String: String] { content.secrets }
     }
 
     /// The scopes an API key may have.
@@ -58,12 +60,27 @@ struct ProvisioningFile: Sendable {
 }
 
 /// Turns a file's text into a `ProvisioningFile`, or says exactly what is wrong and where.
-struct ProvisioningReader {
+struct ProvisioningReader: SecretSource {
     /// Where relative paths start: the file's own directory.
     var directory: String
     var environment: [String: String]
     /// Whether a secret may stand in the file itself.
     var allowsInlineSecrets: Bool
+    let vendors: VendorCatalog
+    let reservedSegments: Set<String>
+
+    init(
+        directory: String,
+        environment: [String: String],
+        allowsInlineSecrets: Bool,
+        vendors: VendorCatalog = GatewayRuntime.vendors
+    ) {
+        self.directory = directory
+        self.environment = environment
+        self.allowsInlineSecrets = allowsInlineSecrets
+        self.vendors = vendors
+        reservedSegments = Self.reservedSegments(vendors)
+    }
 
     /// - Throws: `ProvisioningProblem`.
     func read(_ text: String) throws(ProvisioningProblem) -> ProvisioningFile {
@@ -72,7 +89,7 @@ struct ProvisioningReader {
         for (path, value) in try root.list("tenants") { tenants.append(try tenant(value, path)) }
         try root.finish()
         try unique(tenants.map(\.id.rawValue), "tenants", "id")
-        Self.nameOnlyBindings(&tenants)
+        try complete(&tenants)
         return ProvisioningFile(tenants: tenants)
     }
 
@@ -107,7 +124,7 @@ struct ProvisioningReader {
         for (key, path, value) in try fields.pairs("retention") {
             guard let name = TenantRetention.Name(rawValue: key) else {
                 let known = TenantRetention.Name.allCases.map(\.rawValue).joined(separator: ", ")
-                throw ProvisioningProblem(path: path, problem: "is no known key; there are \(known)")
+                throw ProvisioningProblem(path: path, problem: "is not a known key; use one of \(known)")
             }
             guard let duration = value.string.flatMap(Self.duration), name.range.contains(duration) else {
                 let least = name.range.lowerBound.components.seconds / 86_400
@@ -135,7 +152,7 @@ struct ProvisioningReader {
     private func apiKey(_ json: JSON, _ path: String) throws(ProvisioningProblem) -> ProvisioningFile.APIKey {
         var fields = try StrictFields(json, path: path)
         let name = try fields.name("name")
-        let secret = try secret(&fields, "secret", path)
+        let secret = try secret(&fields, "secret")
         guard secret.utf8.count >= 16 else {
             throw ProvisioningProblem(path: path, problem: "the secret must have at least 16 characters")
         }
@@ -173,7 +190,7 @@ struct ProvisioningReader {
         var platforms: [Platform: ProvisioningFile.PlatformSettings] = [:]
         for (key, path, value) in try fields.pairs("platforms") {
             guard let platform = Platform(rawValue: key) else {
-                throw ProvisioningProblem(path: path, problem: "is no known platform; use ios or android")
+                throw ProvisioningProblem(path: path, problem: "is not a known platform; use ios or android")
             }
             platforms[platform] = try platformSettings(value, path, credentials: credentials)
         }
@@ -187,14 +204,12 @@ struct ProvisioningReader {
         }
         let saysWindows = fields.value("receivingWindows") != nil
         var timing = try timing(&fields)
-        // What iPNS users' hours mean, unless the app says it itself: its contract suppresses where the gateway would wait.
-        if !saysWindows, let ipns = bindings.first(where: { $0.vendor == .ipns }) {
-            timing.windows.hold = IPNSSettings.outsideWindow(ipns.settings) ?? timing.windows.hold
+        // What a vendor's devices expect of their windows, unless the app states it.
+        if !saysWindows, let hold = bindings.lazy.compactMap(\.content.outsideWindow).first {
+            timing.windows.hold = hold
         }
         try fields.finish()
-        var app = ProvisioningFile.App(id: id, platforms: platforms, bindings: bindings, timing: timing)
-        Self.nameTopics(&app)
-        return app
+        return ProvisioningFile.App(id: id, platforms: platforms, bindings: bindings, timing: timing)
     }
 
     private func platformSettings(
@@ -221,50 +236,6 @@ struct ProvisioningReader {
         }
         try fields.finish()
         return .init(topic: topic, credentials: map)
-    }
-
-    private func binding(_ vendor: String, _ json: JSON, _ path: String) throws(ProvisioningProblem)
-        -> ProvisioningFile.Binding
-    {
-        var fields = try StrictFields(json, path: path)
-        var keys: [(kind: String, value: String)] = []
-        var brazeRules = JSONObject()
-        switch Vendor(vendor) {
-        case .rationalOwl:
-            keys.append(("account", try fields.text("accountId")))
-            if let service = try fields.optionalText("serviceId") { keys.append(("service", service)) }
-        case .ipns: keys.append(("app", try fields.text("appId")))
-        case .upmc: keys = try upmcKeys(&fields)
-        case .notificationHubs: keys = try hubKeys(&fields)
-        case .braze: keys = try brazeKeys(&fields, path, &brazeRules)
-        default:
-            throw ProvisioningProblem(
-                path: path,
-                problem:
-                    "the vendor '\(vendor)' is not supported yet; use rationalowl, ipns, upmc, notificationhubs or braze"
-            )
-        }
-        let host = try fields.optionalText("host")?.lowercased()
-        var settings = JSONObject()
-        if let value = fields.value("settings") {
-            guard let object = value.object else {
-                throw ProvisioningProblem(path: "\(path).settings", problem: "must be a mapping")
-            }
-            settings = object
-        }
-        var secrets: [String: String] = [:]
-        if Vendor(vendor) == .upmc { secrets = try upmcSecrets(&fields, &settings, path) }
-        if Vendor(vendor) == .notificationHubs { secrets = try hubSecrets(&fields, &settings, path) }
-        if Vendor(vendor) == .braze { settings = try brazeSettings(settings, keys, brazeRules, path) }
-        let problems =
-            switch Vendor(vendor) {
-            case .rationalOwl: RationalOwlSettings.problems(in: settings)
-            case .ipns: IPNSSettings.problems(in: settings)
-            default: [String]()
-            }
-        if let problem = problems.first { throw ProvisioningProblem(path: "\(path).settings", problem: problem) }
-        try fields.finish()
-        return .init(vendor: Vendor(vendor), keys: keys, host: host, settings: settings, secrets: secrets)
     }
 
     private func unique(_ names: [String], _ path: String, _ key: String) throws(ProvisioningProblem) {

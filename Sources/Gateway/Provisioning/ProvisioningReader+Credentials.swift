@@ -44,7 +44,7 @@ extension ProvisioningReader {
     private func certificate(_ fields: inout StrictFields, _ path: String) throws(ProvisioningProblem)
         -> CredentialSecret
     {
-        let passphrase = try optionalSecret(&fields, "passphrase", path)
+        let passphrase = try optionalSecret(&fields, "passphrase")
         if let bytes = try file(&fields, "pkcs12File", path) { return .pkcs12(bytes, passphrase: passphrase) }
         guard let certificate = try file(&fields, "certificateFile", path) else {
             throw ProvisioningProblem(path: path, problem: "needs pkcs12File or certificateFile")
@@ -74,19 +74,8 @@ extension ProvisioningReader {
         return bytes
     }
 
-    /// A secret from `<name>Env`, `<name>File`, or inline when that is allowed.
-    func secret(_ fields: inout StrictFields, _ name: String, _ path: String) throws(ProvisioningProblem)
-        -> String
-    {
-        guard let secret = try optionalSecret(&fields, name, path) else {
-            throw ProvisioningProblem(path: path, problem: "needs \(name)Env or \(name)File")
-        }
-        return secret
-    }
-
-    func optionalSecret(_ fields: inout StrictFields, _ name: String, _ path: String)
-        throws(ProvisioningProblem) -> String?
-    {
+    func optionalSecret(_ fields: inout StrictFields, _ name: String) throws(ProvisioningProblem) -> String? {
+        let path = fields.path
         if let variable = try fields.optionalText(name + "Env") {
             guard let value = environment[variable], !value.isEmpty else {
                 throw ProvisioningProblem(
@@ -104,7 +93,7 @@ extension ProvisioningReader {
                 throw ProvisioningProblem(
                     path: "\(path).\(name)",
                     problem:
-                        "a secret may not stand in the file: use \(name)Env or \(name)File, or --allow-inline-secrets"
+                        "a secret is not permitted in the file: use \(name)Env or \(name)File, or --allow-inline-secrets"
                 )
             }
             return inline

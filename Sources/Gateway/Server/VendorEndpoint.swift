@@ -15,6 +15,7 @@ final class VendorEndpoint: Sendable {
     private let identifiers: any IdentifierSource
     private let logger: Logger
     private let recorder: CaptureRecorder?
+    private let multiStep: [Vendor: any MultiStepVendor]
     private let counts = VendorCallCounts()
 
     /// Without a recorder nothing is ever captured.
@@ -25,7 +26,8 @@ final class VendorEndpoint: Sendable {
         limiter: RateLimiter,
         identifiers: any IdentifierSource,
         logger: Logger,
-        recorder: CaptureRecorder? = nil
+        recorder: CaptureRecorder? = nil,
+        multiStep: [Vendor: any MultiStepVendor]
     ) {
         self.directory = directory
         self.handler = handler
@@ -34,6 +36,7 @@ final class VendorEndpoint: Sendable {
         self.identifiers = identifiers
         self.logger = logger
         self.recorder = recorder
+        self.multiStep = multiStep
     }
 
     /// The answer to `request`, always in the vendor's own shape.
@@ -181,10 +184,12 @@ final class VendorEndpoint: Sendable {
                 remoteAddress: call.remoteAddress
             )
             var replies = await perform(commands, in: scope)
-            for _ in 0..<Self.sequelLimit {
-                let sequel = try adapter.sequel(to: replies, of: call, settings: settings)
-                if sequel.isEmpty { break }
-                replies = await perform(withBodyHash(sequel, call.body), in: scope)
+            if let multiStep = multiStep[adapter.vendor] {
+                for _ in 0..<Self.sequelLimit {
+                    let sequel = try multiStep.sequel(to: replies, of: call, settings: settings)
+                    if sequel.isEmpty { break }
+                    replies = await perform(withBodyHash(sequel, call.body), in: scope)
+                }
             }
             witness.answered(replies)
             return adapter.encode(replies, for: call, settings: settings)

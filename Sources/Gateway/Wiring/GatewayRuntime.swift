@@ -1,17 +1,13 @@
 import APNs
+import Adapters
 import AsyncHTTPClient
-import Braze
 import Commands
 import DeliveryEngine
 import Foundation
-import IPNS
 import Logging
 import Model
-import NotificationHubs
 import Postgres
-import RationalOwl
 import ServiceLifecycle
-import UPMC
 import UnixSignals
 import Webhooks
 
@@ -20,14 +16,11 @@ struct GatewayRuntime {
     let configuration: GatewayConfiguration
     let registry: PrometheusRegistry
 
-    /// Every dialect this gateway speaks. A new vendor is one line here.
-    static let adapters: [any VendorAdapter] = [
-        RationalOwlAdapter(), IPNSAdapter(), UPMCAdapter(), HubsAdapter(), BrazeAdapter(),
-        NativeAdapter(),
-    ]
+    /// What this node serves. Tests add vendors of their own.
+    var vendors = Self.vendors
 
-    /// Those whose devices ask for their messages.
-    static let inboxVendors = Set(adapters.filter(\.keepsInbox).map(\.vendor))
+    /// The vendors of the product, and the native API's own format of payloads.
+    static let vendors = VendorCatalog(Vendors.all + [NativeAdapter()])
 
     /// - Throws: what stops it from starting; returns after an orderly end.
     func run() async throws {
@@ -67,7 +60,6 @@ struct GatewayRuntime {
         ).checkMasterKey()
 
         let clock = DatabaseClock()
-        let adapters = Dictionary(Self.adapters.map { ($0.vendor, $0) }, uniquingKeysWith: { first, _ in first })
         let shelf = ProviderTokenShelf(directory: directory, masterKey: masterKey)
         let transport = try APNsTransport(tokens: SharedTokens(store: shelf, clock: clock))
         var policy = EnginePolicy()
@@ -75,9 +67,9 @@ struct GatewayRuntime {
         policy.lease = .seconds(configuration.leaseSeconds)
         policy.drainDeadline = .seconds(configuration.drainSeconds)
         let engine = DeliveryEngine(
-            store: PostgresDeliveryStore(engine: database.engine, inboxVendors: Self.inboxVendors),
+            store: PostgresDeliveryStore(engine: database.engine, inboxVendors: vendors.inboxes),
             transports: [.ios: transport],
-            adapters: adapters,
+            adapters: vendors.byVendor,
             identifiers: identifiers,
             policy: policy,
             node: node,
@@ -115,7 +107,7 @@ struct GatewayRuntime {
             policy: CommandPolicy(
                 lease: .seconds(configuration.leaseSeconds),
                 handsOver: { !engine.isDraining },
-                inboxVendors: Self.inboxVendors
+                inboxVendors: vendors.inboxes
             ),
             node: node
         )
@@ -129,7 +121,7 @@ struct GatewayRuntime {
         let queries = PostgresQueryStore(call: database.call)
         let devices = PostgresDeviceStore(call: database.call)
         let responder = GatewayResponder(
-            mounts: VendorMounts(Self.adapters),
+            mounts: VendorMounts(vendors.adapters),
             pages: PageEndpoint(find: { (id) async throws(StoreError) in try await directory.page(id) }),
             vendors: VendorEndpoint(
                 directory: cache,
@@ -138,7 +130,8 @@ struct GatewayRuntime {
                 limiter: RateLimiter(perSecond: configuration.callsPerSecond),
                 identifiers: identifiers,
                 logger: logger,
-                recorder: recorder
+                recorder: recorder,
+                multiStep: vendors.multiStep
             ),
             native: NativeAPI(
                 directory: cache,
@@ -149,7 +142,7 @@ struct GatewayRuntime {
                 identifiers: identifiers,
                 previews: PayloadPreview(
                     directory: directory,
-                    adapters: adapters,
+                    vendors: vendors,
                     clock: clock,
                     identifiers: identifiers
                 ),
@@ -158,7 +151,7 @@ struct GatewayRuntime {
                 explainer: DeliveryExplainer(
                     queries: queries,
                     directory: directory,
-                    adapters: adapters,
+                    adapters: vendors.byVendor,
                     identifiers: identifiers
                 ),
                 imports: DeviceImports(
@@ -197,7 +190,7 @@ struct GatewayRuntime {
             ClusterService(database: database, logger: logger),
             TransportService(transport: transport, drain: .seconds(configuration.drainSeconds)),
             engine,
-            webhooks(database, node, adapters, desk, masterKey, logger),
+            webhooks(database, node, desk, masterKey, logger),
             MaintenanceService(maintenance: PostgresMaintenance(engine: database.engine, node: node), logger: logger),
             sampler,
             recorder,
@@ -218,7 +211,6 @@ struct GatewayRuntime {
     private func webhooks(
         _ database: Database,
         _ node: NodeID,
-        _ adapters: [Vendor: any VendorAdapter],
         _ desk: WebhookDesk,
         _ masterKey: MasterKey,
         _ logger: Logger
@@ -228,8 +220,8 @@ struct GatewayRuntime {
             caller: HTTPWebhookCaller(addressGuard: desk.addresses),
             node: node,
             clock: ContinuousClock(),
-            encode: { vendor, deliveries, settings in
-                adapters[vendor]?.trackingCallback(for: deliveries, settings: settings)
+            encode: { [callbacks = vendors.callbacks] vendor, deliveries, settings in
+                callbacks[vendor]?.trackingCallback(for: deliveries, settings: settings)
             },
             open: { tenant, id, secret in desk.open(secret, of: id, in: tenant) },
             derive: { masterKey.senderSecret($0, $1, $2, $3) },

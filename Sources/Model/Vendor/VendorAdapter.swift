@@ -1,6 +1,7 @@
 package import HTTPTypes
 
-/// The translator of one vendor's dialect: bytes to values and back.
+/// The translator of one vendor's wire: bytes to values and back. Every vendor needs what is here; `VendorAbilities.swift` has what only some need, and
+/// `ProvisionedVendor` what binds the vendor to an app.
 ///
 /// What the implementer owes: purity. No I/O, no state, no clock, no randomness: the same bytes and settings give the same value on every machine,
 /// so that it can be tested with files of documented bytes, fuzzed, and can listen to traffic that only passes through. `decode` never traps,
@@ -21,13 +22,6 @@ package protocol VendorAdapter: Sendable {
     /// - Throws: `AdapterError` when a field is missing or wrong; `refuse` then writes the answer.
     func decode(_ request: VendorRequest, settings: BindingSettings) throws(AdapterError) -> [Command]
 
-    /// What the call asks for besides, once `replies` are known: for calls that change what they must read first. The replies to these commands take
-    /// the place of `replies`; none: the call is done. The gateway asks a bounded number of times.
-    ///
-    /// - Throws: `AdapterError` when what was read does not allow it; `refuse` then writes the answer.
-    func sequel(to replies: [Reply], of request: VendorRequest, settings: BindingSettings) throws(AdapterError)
-        -> [Command]
-
     /// The vendor's answer to `replies`, one per command of `decode`, or a single refusal for the whole call
     /// (unknown binding, our own trouble).
     func encode(_ replies: [Reply], for request: VendorRequest, settings: BindingSettings) -> VendorResponse
@@ -39,55 +33,16 @@ package protocol VendorAdapter: Sendable {
     /// share binding and platform.
     var isPersonal: Bool { get }
 
-    /// Whether devices of this dialect ask for their messages: those get a number, and what a device has not received is kept apart.
-    var keepsInbox: Bool { get }
-
-    /// Whether its back ends send by the names of campaigns.
-    var keepsCampaigns: Bool { get }
-
-    /// What is wrong with a campaign in this dialect, one sentence for who writes it; nil: it can be sent.
-    func campaignProblem(in body: JSONObject) -> String?
-
     /// What the vendor's SDK on the device expects to receive.
     ///
     /// - Throws: `AdapterError` with code `.tooLarge` when the content cannot be made to fit, `.invalid` when it cannot be shown, `.withheld` when it says
     ///   itself that this target gets nothing.
     func payload(for notification: Notification, to target: TargetFacts, settings: BindingSettings) throws(AdapterError)
         -> PushPayload
-
-    /// How this dialect's readers of events call the shape that they know; nil: it has none.
-    var exportFormat: String? { get }
-
-    /// The members of a message's data that `export` looks at; no others are read for it.
-    var exportedData: [String] { get }
-
-    /// What a reader of that shape is told of an event, of any dialect: nothing, one thing or more.
-    func export(_ event: EventRecord, _ facts: EventFacts) -> [JSON]
-
-    /// The body of a tracking callback for `deliveries`, or nil where the vendor has none.
-    func trackingCallback(for deliveries: [DeliverySnapshot], settings: BindingSettings) -> VendorRequestBody?
 }
 
 extension VendorAdapter {
     package var isPersonal: Bool { true }
-    package var keepsInbox: Bool { false }
-    package var keepsCampaigns: Bool { false }
-    package var exportFormat: String? { nil }
-    package var exportedData: [String] { [] }
-
-    package func export(_ event: EventRecord, _ facts: EventFacts) -> [JSON] { [] }
-
-    package func campaignProblem(in body: JSONObject) -> String? { nil }
-
-    package func sequel(to replies: [Reply], of request: VendorRequest, settings: BindingSettings) throws(AdapterError)
-        -> [Command]
-    {
-        []
-    }
-
-    package func trackingCallback(for deliveries: [DeliverySnapshot], settings: BindingSettings) -> VendorRequestBody? {
-        nil
-    }
 }
 
 /// The body of a call that we make to somebody's back end.

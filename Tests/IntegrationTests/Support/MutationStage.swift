@@ -52,7 +52,8 @@ struct MutationStage: Sendable {
             handOver: { _ in },
             limiter: RateLimiter(perSecond: 0, burst: 0),
             identifiers: identifiers,
-            logger: logger
+            logger: logger,
+            multiStep: [:]
         )
         try await provision(database)
         let ownRequests = try await populate(

@@ -125,18 +125,19 @@ struct NativeStage: Sendable {
         )
         let directory = PostgresDirectory(call: database.call, engine: database.engine)
         let cache = CachedDirectory(store: directory, clock: clock)
-        let adapters = Dictionary(GatewayRuntime.adapters.map { ($0.vendor, $0) }) { first, _ in first }
+        let adapters = GatewayRuntime.vendors.byVendor
         let queries = PostgresQueryStore(call: database.call)
         let devices = PostgresDeviceStore(call: database.call)
         return GatewayResponder(
-            mounts: VendorMounts(GatewayRuntime.adapters),
+            mounts: VendorMounts(GatewayRuntime.vendors.adapters),
             vendors: VendorEndpoint(
                 directory: cache,
                 handler: handler,
                 handOver: { _ in },
                 limiter: RateLimiter(perSecond: 0, burst: 0),
                 identifiers: identifiers,
-                logger: logger
+                logger: logger,
+                multiStep: GatewayRuntime.vendors.multiStep
             ),
             native: NativeAPI(
                 directory: cache,
@@ -147,7 +148,7 @@ struct NativeStage: Sendable {
                 identifiers: identifiers,
                 previews: PayloadPreview(
                     directory: directory,
-                    adapters: adapters,
+                    vendors: GatewayRuntime.vendors,
                     clock: clock,
                     identifiers: identifiers
                 ),

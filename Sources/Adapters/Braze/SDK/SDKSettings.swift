@@ -29,30 +29,59 @@ struct SDKSettings {
 
     private func names(_ key: String) -> Set<String>? { values[key]?.array.map { Set($0.compactMap(\.string)) } }
 
-    /// What is wrong with one setting; nil: nothing, or it is none of these.
-    static func problem(_ key: String, _ value: JSON) -> String? {
-        switch key {
-        case "sdkEnabled": value.bool == nil ? "\(key): must be true or false" : nil
-        case "openEvents", "receivedEvents":
-            texts(value, BrazeLimits.eventNames, BrazeLimits.eventNameBytes)
-                ? nil : "\(key): must list at most \(BrazeLimits.eventNames) names of events"
-        case "origins":
-            texts(value, BrazeLimits.origins, BrazeLimits.originBytes)
-                ? nil : "\(key): must list at most \(BrazeLimits.origins) origins, such as https://shop.example"
-        case "authentication":
-            value.string.flatMap(SDKAuthentication.Mode.init) == nil
-                ? "\(key): must be disabled, optional or required" : nil
-        case "publicKeys":
-            texts(value, BrazeLimits.publicKeys, BrazeLimits.publicKeyBytes)
-                && (value.array ?? []).allSatisfy { SDKAuthentication.isKey($0.string ?? "") }
-                ? nil : "\(key): must list at most \(BrazeLimits.publicKeys) RSA keys of 2,048 bits or more, in PEM"
-        default: nil
-        }
-    }
+    static let declared = VendorSettings([
+        VendorSetting(
+            "sdkEnabled",
+            default: "false",
+            "Whether calls of the vendor's SDK are answered; whether an app may keep the SDK is a question of its licence.",
+            problem: { $1.bool == nil ? "\($0): must be true or false" : nil }
+        ),
+        VendorSetting(
+            "openEvents",
+            default: "[pc]",
+            "Names of SDK events that report an opened push.",
+            problem: events
+        ),
+        VendorSetting(
+            "receivedEvents",
+            default: "[]",
+            "Names of SDK events that report a received push.",
+            problem: events
+        ),
+        VendorSetting(
+            "origins",
+            default: "[]",
+            "Origins of web pages that may read answers; '*' permits all.",
+            problem: {
+                texts($1, BrazeLimits.origins, BrazeLimits.originBytes)
+                    ? nil : "\($0): must list at most \(BrazeLimits.origins) origins, such as https://shop.example"
+            }
+        ),
+        VendorSetting(
+            "authentication",
+            default: "disabled",
+            "Whether SDK calls of known users need a token of the app's back end: disabled, optional or required.",
+            problem: {
+                $1.string.flatMap(SDKAuthentication.Mode.init) == nil
+                    ? "\($0): must be disabled, optional or required" : nil
+            }
+        ),
+        VendorSetting(
+            "publicKeys",
+            default: "[]",
+            "The RSA keys that verify those tokens, in PEM.",
+            problem: {
+                texts($1, BrazeLimits.publicKeys, BrazeLimits.publicKeyBytes)
+                    && ($1.array ?? []).allSatisfy { SDKAuthentication.isKey($0.string ?? "") }
+                    ? nil : "\($0): must list at most \(BrazeLimits.publicKeys) RSA keys of 2,048 bits or more, in PEM"
+            }
+        ),
+    ])
 
-    static let keys: Set<String> = [
-        "sdkEnabled", "openEvents", "receivedEvents", "origins", "authentication", "publicKeys",
-    ]
+    private static func events(_ name: String, _ value: JSON) -> String? {
+        texts(value, BrazeLimits.eventNames, BrazeLimits.eventNameBytes)
+            ? nil : "\(name): must list at most \(BrazeLimits.eventNames) names of events"
+    }
 
     private static func texts(_ value: JSON, _ count: Int, _ bytes: Int) -> Bool {
         guard let list = value.array, list.count <= count else { return false }

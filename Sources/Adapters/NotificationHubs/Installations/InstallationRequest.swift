@@ -18,7 +18,8 @@ struct InstallationRequest {
             _ = try changes()
             return .registration(.standing(key: VendorDeviceKey(id)))
         case .delete: return .registration(.unregister(.key(VendorDeviceKey(id))))
-        default: return .registration(.standing(key: VendorDeviceKey(id)))  // `HubsCall.methods` lets only GET come here
+        // `HubsCall.methods` lets only GET come here.
+        default: return .registration(.standing(key: VendorDeviceKey(id)))
         }
     }
 

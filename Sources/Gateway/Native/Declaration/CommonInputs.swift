@@ -65,7 +65,7 @@ extension InputKind where Value == VendorDeviceKey {
 
 extension InputKind where Value == Vendor {
     /// A vendor of this build.
-    static let vendor = vendor(among: GatewayRuntime.adapters.map(\.vendor))
+    static let vendor = vendor(among: GatewayRuntime.vendors.adapters.map(\.vendor))
 
     static func vendor(among vendors: [Vendor]) -> InputKind {
         InputKind<String>.word(among: vendors.map(\.rawValue).sorted()).map("is not a vendor") { Vendor($0) }

@@ -11,7 +11,7 @@ enum CampaignOperations {
         .text(256, atLeast: 1).example("9a8b7c6d-0000-4000-8000-000000000001"),
         "The campaign's id."
     )
-    private static let vendors = GatewayRuntime.adapters.filter(\.keepsCampaigns).map(\.vendor)
+    private static let vendors = GatewayRuntime.vendors.vendors { GatewayRuntime.vendors.campaigns[$0] != nil }
     private static let vendor = QueryField.required("vendor", .vendor(among: vendors), "The vendor of the campaign.")
 
     struct Shown: Sendable {
@@ -186,7 +186,9 @@ extension NativeAPI {
         _ caller: NativeCaller,
         _ scope: AppScope
     ) async throws(Problem) -> Response {
-        if let problem = previews.adapters[scope.vendor]?.campaignProblem(in: body) { throw .invalid("body", problem) }
+        if let problem = previews.vendors.campaigns[scope.vendor]?.campaignProblem(in: body) {
+            throw .invalid("body", problem)
+        }
         guard case .put(let isNew) = try await ask(.put(id: id, name: name, body: body), caller, scope) else {
             throw .unavailable(5)
         }

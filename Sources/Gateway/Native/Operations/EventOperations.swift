@@ -8,7 +8,7 @@ import Postgres
 enum EventOperations {
     static let all = [list, audit, funnel]
 
-    private static let formats = GatewayRuntime.adapters.compactMap(\.exportFormat).sorted()
+    private static let formats = GatewayRuntime.vendors.exporters.keys.sorted()
 
     struct ListInput: InputFields {
         let after = QueryField.optional(
@@ -163,13 +163,13 @@ extension NativeAPI {
     /// How events are written: the gateway's own way, or in a vendor's shape.
     private func eventLines(_ format: String?, _ tenant: TenantID) throws(Problem) -> EventLines.Spelling {
         guard let format else { return { $0.map(\.json) } }
-        guard let adapter = previews.adapters.values.first(where: { $0.exportFormat == format }) else {
+        guard let exporter = previews.vendors.exporters[format] else {
             throw .invalid("format", "is not available on this gateway")
         }
         return { (events) async throws(StoreError) in
             if events.isEmpty { return [] }
-            let facts = try await queries.eventFacts(of: events, data: adapter.exportedData, in: tenant)
-            return events.flatMap { adapter.export($0, facts) }
+            let facts = try await queries.eventFacts(of: events, data: exporter.exportedData, in: tenant)
+            return events.flatMap { exporter.export($0, facts) }
         }
     }
 

@@ -1,0 +1,64 @@
+import Model
+
+// Bindings of apps to vendors. What a binding contains is the vendor's; the gateway reads `host` and `settings`, and reports what nobody read.
+extension ProvisioningReader {
+    /// First path segments that no vendor's name may take: the gateway's own, and those of the vendors' routes.
+    static func reservedSegments(_ vendors: VendorCatalog) -> Set<String> {
+        let routed = VendorMounts(vendors.adapters).reservedSegments.map { $0.lowercased() }
+        return Set(routed).union(["v1", "r", "openapi.json", "console"])
+    }
+
+    /// - Throws: `ProvisioningProblem`.
+    func binding(_ name: String, _ json: JSON, _ path: String) throws(ProvisioningProblem) -> ProvisioningFile.Binding {
+        let vendor = Vendor(name)
+        guard let provisioned = vendors.provisioned[vendor] else {
+            let known = vendors.names { vendors.provisioned[$0] != nil }.joined(separator: ", ")
+            throw ProvisioningProblem(path: path, problem: "there is no vendor '\(name)'; use one of \(known)")
+        }
+        var fields = try StrictFields(json, path: path)
+        let host = try fields.optionalText("host")?.lowercased()
+        var settings = JSONObject()
+        if let value = fields.value("settings") {
+            guard let object = value.object else {
+                throw ProvisioningProblem(path: "\(path).settings", problem: "must be a mapping")
+            }
+            settings = object
+        }
+        if let problem = provisioned.bindingForm.settings.problems(in: settings).first {
+            throw ProvisioningProblem(path: "\(path).settings", problem: problem)
+        }
+        var source = BindingSource(
+            fields: fields,
+            settings: settings,
+            reservedSegments: reservedSegments,
+            secrets: self
+        )
+        let binding = try provisioned.binding(from: &source)
+        try source.fields.finish()
+        return .init(vendor: vendor, path: path, host: host, content: binding)
+    }
+
+    /// Applies the vendors' rules that depend on more than one binding.
+    ///
+    /// - Throws: `ProvisioningProblem` when bindings contradict each other.
+    func complete(_ tenants: inout [ProvisioningFile.Tenant]) throws(ProvisioningProblem) {
+        let all = tenants.flatMap(\.apps).flatMap(\.bindings)
+        for tenant in tenants.indices {
+            for app in tenants[tenant].apps.indices {
+                let topics = tenants[tenant].apps[app].platforms.mapValues(\.topic)
+                for index in tenants[tenant].apps[app].bindings.indices {
+                    let binding = tenants[tenant].apps[app].bindings[index]
+                    let others = all.filter { $0.vendor == binding.vendor && $0.path != binding.path }
+                    let context = BindingContext(
+                        path: binding.path,
+                        host: binding.host,
+                        otherHosts: Set(others.compactMap(\.host)),
+                        topics: topics
+                    )
+                    try vendors.provisioned[binding.vendor]?
+                        .complete(&tenants[tenant].apps[app].bindings[index].content, in: context)
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,44 @@
+/// The vendors of one gateway and what each of them can do. Made once at start-up, so that no call has to ask an adapter for its abilities.
+package struct VendorCatalog: Sendable {
+    /// In the order of their listing.
+    package let adapters: [any VendorAdapter]
+    package let byVendor: [Vendor: any VendorAdapter]
+    package let multiStep: [Vendor: any MultiStepVendor]
+    /// Vendors whose devices fetch their messages.
+    package let inboxes: Set<Vendor>
+    package let campaigns: [Vendor: any CampaignVendor]
+    /// By the name of the format.
+    package let exporters: [String: any EventExporting]
+    package let callbacks: [Vendor: any TrackingCallbacks]
+    package let provisioned: [Vendor: any ProvisionedVendor]
+    package let importing: [Vendor: any DeviceImporting]
+    package let capturing: [any CaptureNaming]
+
+    package init(_ adapters: [any VendorAdapter]) {
+        func adopting<Ability>(_ ability: (any VendorAdapter) -> Ability?) -> [Vendor: Ability] {
+            Dictionary(
+                adapters.compactMap { adapter in ability(adapter).map { (adapter.vendor, $0) } },
+                uniquingKeysWith: { first, _ in first }
+            )
+        }
+        self.adapters = adapters
+        byVendor = adopting { $0 }
+        multiStep = adopting { $0 as? any MultiStepVendor }
+        inboxes = Set(adopting { $0 as? any InboxVendor }.keys)
+        campaigns = adopting { $0 as? any CampaignVendor }
+        exporters = Dictionary(
+            adapters.compactMap { $0 as? any EventExporting }.map { ($0.exportFormat, $0) },
+            uniquingKeysWith: { first, _ in first }
+        )
+        callbacks = adopting { $0 as? any TrackingCallbacks }
+        provisioned = adopting { $0 as? any ProvisionedVendor }
+        importing = adopting { $0 as? any DeviceImporting }
+        capturing = adapters.compactMap { $0 as? any CaptureNaming }
+    }
+
+    /// The vendors that `isMeant` names, in the order of the listing.
+    package func vendors(_ isMeant: (Vendor) -> Bool) -> [Vendor] { adapters.map(\.vendor).filter(isMeant) }
+
+    /// Their names, for messages.
+    package func names(_ isMeant: (Vendor) -> Bool) -> [String] { vendors(isMeant).map(\.rawValue) }
+}

@@ -1,0 +1,71 @@
+/// One setting of a vendor's bindings: its name, what it does, and which values it accepts.
+package struct VendorSetting: Sendable {
+    /// A dotted path: `push.ttlHours` is `ttlHours` in the mapping `push`, or a key with a dot in its name.
+    package let name: String
+    /// What it does and which values it accepts, in one sentence.
+    package let summary: String
+    /// The value that applies without it, as a file would spell it; nil: the summary says what applies.
+    package let standard: String?
+    private let fault: @Sendable (_ name: String, _ value: JSON) -> String?
+
+    /// A setting whose wrong values are reported as "not an accepted value".
+    package init(
+        _ name: String,
+        default standard: String? = nil,
+        _ summary: String,
+        accepts: @escaping @Sendable (JSON) -> Bool
+    ) {
+        self.init(name, default: standard, summary) { name, value in
+            accepts(value) ? nil : "\(name): not an accepted value"
+        }
+    }
+
+    /// A setting that says itself what is wrong with a value, in a sentence that begins with the name.
+    package init(
+        _ name: String,
+        default standard: String? = nil,
+        _ summary: String,
+        problem: @escaping @Sendable (_ name: String, _ value: JSON) -> String?
+    ) {
+        self.name = name
+        self.summary = summary
+        self.standard = standard
+        fault = problem
+    }
+
+    /// What is wrong with `value`; nil: nothing.
+    package func problem(in value: JSON) -> String? { fault(name, value) }
+}
+
+/// All settings of one vendor's bindings.
+package struct VendorSettings: Sendable {
+    /// In the order in which they are listed.
+    package let all: [VendorSetting]
+    private let byName: [String: VendorSetting]
+
+    package init(_ all: [VendorSetting]) {
+        self.all = all
+        byName = Dictionary(all.map { ($0.name, $0) }) { first, _ in first }
+    }
+
+    /// What is wrong with `values`, one sentence each; empty: they can be used.
+    package func problems(in values: JSONObject) -> [String] {
+        leaves(of: values, below: "").compactMap { name, value in
+            guard let setting = byName[name] else { return "\(name): unknown setting" }
+            return setting.problem(in: value)
+        }
+    }
+
+    /// The values at dotted paths, however they are nested.
+    private func leaves(of object: JSONObject, below path: String) -> [(String, JSON)] {
+        object.pairs.flatMap { key, value -> [(String, JSON)] in
+            let name = path + key
+            if byName[name] == nil, case .object(let inner) = value,
+                all.contains(where: { $0.name.hasPrefix(name + ".") })
+            {
+                return leaves(of: inner, below: name + ".")
+            }
+            return [(name, value)]
+        }
+    }
+}
