@@ -1,10 +1,11 @@
 import ArgumentParser
 import Foundation
+import Model
 
 /// `demo`: the whole gateway on this machine, with nobody's account.
 struct Demo: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Start PostgreSQL, an APNs simulator and the gateway, and walk five vendors' calls through them.",
+        abstract: "Start PostgreSQL, an APNs simulator and the gateway, and play each vendor's story on them.",
         discussion:
             "Exit status 0 only if every step held. With --stay it goes on serving until ^C and prints URLs and keys."
     )
@@ -22,13 +23,13 @@ struct Demo: AsyncParsableCommand {
         let own = (CommandLine.arguments.first.map { URL(fileURLWithPath: $0) } ?? URL(fileURLWithPath: "push-gateway"))
             .resolvingSymlinksInPath()
         let beside = own.deletingLastPathComponent().appendingPathComponent("apns-simulator").path
-        let stage = try await DemoStage.open(gateway: own.path, simulator: simulator ?? beside)
+        let identifiers = SystemIdentifiers()
+        let stories = GatewayRuntime.vendors.adapters.compactMap { adapter in
+            (adapter as? any StoryVendor).map { (vendor: adapter.vendor, story: $0.story(identifiers)) }
+        }
+        let stage = try await DemoStage.open(gateway: own.path, simulator: simulator ?? beside, stories: stories)
         do {
-            let bindings = [DemoStory.ipnsBinding, DemoStory.brazeBinding, DemoStory.hubsBinding]
-            let secrets = DemoStory.brazeSecrets.merging(DemoStory.hubsSecrets) { $1 }
-            try await stage.bind(bindings + DemoStory.upmcApps, program: own.path, secrets: secrets)
-            let story = DemoStory(stage: stage, isVerbose: verbose)
-            try await story.play()
+            try await DemoRun(stage: stage, isVerbose: verbose).play(stories.map(\.story))
             Console.print("\nEvery step held.")
             if stay {
                 Console.print(stage.description)

@@ -60,8 +60,14 @@ struct DemoMaterial {
         try put("gateway-key.pem", key.pemRepresentation)
     }
 
-    /// The provisioning file of the demo's tenant.
+    /// The provisioning file of a tenant whose app speaks RationalOwl's calls, for tests and benchmarks.
     func writeTenants(account: String, service: String, apnsAddress: String) throws {
+        let binding = "          rationalowl: { accountId: \(account), serviceId: \(service) }"
+        try writeTenants(apnsAddress: apnsAddress, lines: [binding])
+    }
+
+    /// The provisioning file of the demo's tenant: `lines` are the bindings of its app `shop`, and further apps.
+    func writeTenants(apnsAddress: String, lines: [String]) throws {
         try put(
             "tenants.yaml",
             """
@@ -77,7 +83,7 @@ struct DemoMaterial {
                     platforms:
                       ios: { topic: \(Self.topic), production: apple }
                     bindings:
-                      rationalowl: { accountId: \(account), serviceId: \(service) }
+            \(lines.joined(separator: "\n"))
             """
         )
     }

@@ -6,30 +6,32 @@ import Model
 struct DemoStage: CustomStringConvertible {
     let directory: String
     let apiKey: String
-    let account: String
-    let service: String
-    let gateway: HTTPCaller
-    /// The same gateway through its TLS listener, as the vendor's apps reach it.
-    let ums: HTTPCaller
+    let http: HTTPCaller
+    /// The same gateway through its TLS listener.
+    let https: HTTPCaller
     let control: HTTPCaller
     let adminAddress: String
     private let processes: [DemoProcess]
 
     var description: String {
         """
-        gateway     \(gateway.base)
-        UMS (TLS)   \(ums.base)   certificate \(directory)/gateway-cert.pem
+        HTTP        \(http.base)
+        HTTPS       \(https.base)   certificate \(directory)/gateway-cert.pem
         admin       http://\(adminAddress)/readyz  /metrics
         simulator   \(control.base)/_simulator/requests
         API key     \(apiKey)
-        account     \(account)   service \(service)
+        bindings    \(directory)/tenants.yaml
         """
     }
 
-    /// Starts everything in a new directory below the system's temporary one.
+    /// Starts everything in a new directory below the system's temporary one, and applies what the stories need.
     ///
     /// - Throws: `DemoFailure` that says which part did not start.
-    static func open(gateway program: String, simulator: String, mode: String = "script") async throws -> DemoStage {
+    static func open(
+        gateway program: String,
+        simulator: String,
+        stories: [(vendor: Vendor, story: any VendorStory)]
+    ) async throws -> DemoStage {
         guard FileManager.default.isExecutableFile(atPath: simulator) else {
             throw DemoFailure("there is no program \(simulator); build it with: swift build --product apns-simulator")
         }
@@ -48,7 +50,7 @@ struct DemoStage: CustomStringConvertible {
                 "apns-simulator",
                 program: simulator,
                 arguments: [
-                    "--port", "0", "--control-port", "0", "--mode", mode, "--ca-out",
+                    "--port", "0", "--control-port", "0", "--mode", "script", "--ca-out",
                     material.path("simulator-ca.pem"), "--keys",
                     material.path("simulator-keys.json"), "--address-file", material.path("simulator.json"),
                 ],
@@ -78,18 +80,15 @@ struct DemoStage: CustomStringConvertible {
             else {
                 throw DemoFailure("the gateway's address file lacks addresses")
             }
-            let account = identifiers.uuid(at: Timestamp(seconds: Int64(Date().timeIntervalSince1970))).lowercased
-            let service = identifiers.randomHex(byteCount: 16)
             let apiKey = APIKeys.make(identifiers)
-            try material.writeTenants(account: account, service: service, apnsAddress: apnsAddress)
-            try await apply(program, material, apiKey)
+            try material.writeTenants(apnsAddress: apnsAddress, lines: lines(of: stories))
+            let secrets = stories.map(\.story.secrets).reduce(into: [:]) { $0.merge($1) { _, new in new } }
+            try await apply(program, material, apiKey, environment: secrets)
             return DemoStage(
                 directory: directory,
                 apiKey: apiKey,
-                account: account,
-                service: service,
-                gateway: HTTPCaller(base: "http://\(http)"),
-                ums: HTTPCaller(base: "https://\(https)", trustRootsFile: material.path("gateway-cert.pem")),
+                http: HTTPCaller(base: "http://\(http)"),
+                https: HTTPCaller(base: "https://\(https)", trustRootsFile: material.path("gateway-cert.pem")),
                 control: HTTPCaller(base: "http://\(control)"),
                 adminAddress: admin,
                 processes: processes
@@ -100,16 +99,22 @@ struct DemoStage: CustomStringConvertible {
         }
     }
 
-    /// Gives the demo's app further bindings and its tenant further apps: lines of the tenants file, which ends with that app's bindings. `secrets` are
-    /// by the names of the variables that those lines have.
-    ///
-    /// - Throws: `DemoFailure` when the file cannot be applied.
-    func bind(_ lines: [String], program: String, secrets: [String: String]) async throws {
-        let material = DemoMaterial(directory: directory)
-        let path = material.path("tenants.yaml")
-        let text = try String(contentsOfFile: path, encoding: .utf8)
-        try (text + "\n" + lines.joined(separator: "\n") + "\n").write(toFile: path, atomically: true, encoding: .utf8)
-        try await Self.apply(program, material, apiKey, environment: secrets)
+    /// The bindings of the demo's app and further apps, as lines of the tenants file. JSON is YAML.
+    private static func lines(of stories: [(vendor: Vendor, story: any VendorStory)]) -> [String] {
+        func binding(_ vendor: Vendor, _ value: JSON) -> String { "          \(vendor): \(JSONWriter.text(value))" }
+        let shop = stories.compactMap { entry in entry.story.binding.map { binding(entry.vendor, $0) } }
+        let apps = stories.flatMap { entry in
+            entry.story.apps.flatMap { app in
+                [
+                    "      - id: \(app.id)",
+                    "        platforms:",
+                    "          ios: { topic: \(DemoMaterial.topic), production: apple }",
+                    "        bindings:",
+                    binding(entry.vendor, app.binding),
+                ]
+            }
+        }
+        return shop + apps
     }
 
     /// Applies the tenants file of `material`.
@@ -139,7 +144,7 @@ struct DemoStage: CustomStringConvertible {
     ///
     /// - Throws: `DemoFailure` when a part did not end in good order.
     func close() async throws {
-        for caller in [gateway, ums, control] { await caller.close() }
+        for caller in [http, https, control] { await caller.close() }
         for process in processes.reversed() {
             let status = await process.stop()
             guard status == 0 else {
@@ -151,7 +156,7 @@ struct DemoStage: CustomStringConvertible {
 
     /// Ends everything after a failure and keeps the directory for its logs.
     func abandon() async {
-        for caller in [gateway, ums, control] { await caller.close() }
+        for caller in [http, https, control] { await caller.close() }
         for process in processes.reversed() { _ = await process.stop() }
     }
 }
