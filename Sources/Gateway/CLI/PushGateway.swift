@@ -14,7 +14,7 @@ struct PushGateway: AsyncParsableCommand {
         subcommands: [
             Serve.self, Demo.self, Apply.self, Key.self, Send.self, MessageCommand.self, DatabaseCommand.self,
             Status.self,
-            Doctor.self, Bench.self, Devices.self, Audit.self, Capture.self,
+            Doctor.self, Bench.self, Devices.self, Audit.self, Capture.self, VendorsCommand.self,
         ]
     )
 

@@ -1,0 +1,55 @@
+import Foundation
+import Model
+import TestKit
+import Testing
+
+@testable import Gateway
+
+/// What vendors declare is used where the product needs it: provisioning, imports, captures, the list of vendors.
+struct VendorDeclarationTests {
+    @Test func everyVendorOfTheProductIsListedWithItsForm() throws {
+        let vendors = GatewayRuntime.vendors
+        #expect(
+            vendors.names { vendors.provisioned[$0] != nil }
+                == ["rationalowl", "ipns", "upmc", "notificationhubs", "braze"]
+        )
+        let form = VendorForm(try #require(vendors.provisioned[.upmc]))
+        #expect(form.text.contains("authKeySecretEnv, …File") && form.text.contains("security.using"))
+        #expect(form.json["importColumns"]?["CUID"] == "user")
+        #expect(
+            form.json["settings"]?.array?.first { $0["name"] == "push.ttlHours" }?["default"] == "72"
+        )
+    }
+
+    @Test func aVendorsOwnColumnsStandForTheCommonOnes() throws {
+        let own = DeviceLine.ownColumns(of: .rationalOwl)
+        let row = Array(#"{"dRId":"k1","pn":"010-1234","tk":"abcd"}"#.utf8)
+        let fields = try DeviceLine.renamed(try DeviceLine.fields(json: row), own)
+        let device = try DeviceLine.registration(fields, TestIdentifiers())
+        #expect(device.key == "k1" && device.phone == "0101234" && device.token?.text == "abcd")
+        #expect(throws: DeviceLine.Fault.self) {
+            try DeviceLine.renamed(["dRId": "k1", "key": "k2"], own)
+        }
+        // Another vendor's name is unknown.
+        #expect(try DeviceLine.renamed(["dRId": "k1"], DeviceLine.ownColumns(of: .ipns)) == ["dRId": "k1"])
+    }
+
+    // The names that a vendor declares are masked like those that any system uses.
+    @Test(arguments: [
+        ("dRId", KeyClass.secret), ("AN", .secret), ("psid", .secret), ("push_token", .secret), ("pn", .phone),
+        ("USER_CN", .personal), ("password", .secret), ("colour", .plain),
+    ])
+    func declaredNamesAreMasked(_ name: String, _ kind: KeyClass) {
+        #expect(CaptureMask(keepsTexts: false).values.kind(of: name) == kind)
+        #expect(KeyClass("tk", [:]) == .plain)
+    }
+
+    @Test func aVendorThatIsNotListedIsNamedWithThoseThatAre() {
+        let reader = ProvisioningReader(directory: ".", environment: [:], allowsInlineSecrets: false)
+        let problem = #expect(throws: ProvisioningProblem.self) {
+            try reader.read("tenants: [{ id: a, apps: [{ id: b, bindings: { pigeon: { app: c } } }] }]")
+        }
+        #expect(problem?.path == "tenants[0].apps[0].bindings.pigeon")
+        #expect(problem?.problem.hasSuffix("use one of rationalowl, ipns, upmc, notificationhubs, braze") == true)
+    }
+}
