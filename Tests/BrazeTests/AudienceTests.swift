@@ -255,10 +255,10 @@ struct AudienceTests {
             #"\."#, "[", "{2}", "\u{0}",
         ]
         let texts = ["", "a", "b", "ab", "ba", "aab", "b1", "abba가", "가", "a.b"]
-        let seed = ConformanceTests.seed
+        let seed = Fuzz.seed
         var random = SplitMix(state: seed)
         var taken = 0
-        for _ in 0..<ConformanceTests.count {
+        for _ in 0..<Fuzz.count {
             let count = Int.random(in: 1...8, using: &random)
             let pattern = (0..<count).map { _ in pieces.randomElement(using: &random) ?? "" }.joined()
             guard let own = AudiencePattern(pattern) else { continue }
@@ -273,7 +273,7 @@ struct AudienceTests {
                 )
             }
         }
-        #expect(taken * 10 >= ConformanceTests.count, "at least 10 % must be read: seed \(seed)")
+        #expect(taken * 10 >= Fuzz.count, "at least 10 % must be read: seed \(seed)")
     }
 
     /// Whatever is written there: it is read or refused by name, and what was read is the same when it comes from the store.
@@ -285,10 +285,10 @@ struct AudienceTests {
             + #"{"last_used_app":{"comparison":"before","value":"2025-12-31T00:00:00Z"}},"#
             + #"{"push_subscription_status":{"comparison":"is_not","value":"opted_in"}}]}"#
         let document = try JSONParser.parse(filter)
-        let seed = ConformanceTests.seed
+        let seed = Fuzz.seed
         var mutator = Mutator(seed: seed, known: ["AND", "exists", "matches_regex", "(a*)*", "1e99", "2025-12-29"])
         var read = 0
-        for index in 0..<ConformanceTests.count {
+        for index in 0..<Fuzz.count {
             let bytes = mutator.body(index, from: document)
             guard let value = try? JSONParser.parse(bytes) else { continue }
             do throws(AdapterError) {
@@ -307,6 +307,6 @@ struct AudienceTests {
                 #expect(error.code == .invalid && error.field?.hasPrefix("'audience") == true, "seed \(seed): \(text)")
             }
         }
-        #expect(read * 20 >= ConformanceTests.count, "at least 5 % must be read: seed \(seed)")
+        #expect(read * 20 >= Fuzz.count, "at least 5 % must be read: seed \(seed)")
     }
 }

@@ -442,14 +442,14 @@ struct CampaignTests {
 
     // What is read first is there: both halves of a call meet the broken bodies.
     @Test func mutatedCallsGetTheVendorsShape() throws {
-        let seed = ConformanceTests.seed
+        let seed = Fuzz.seed
         var mutator = Mutator(seed: seed, known: ["c-1", Self.id.description])
         var submitted = 0
         for request in Self.documented + AudienceTests.documented where request.method == .post {
             let document = try JSONParser.parse(request.body)
             let kind: ScheduleCall.Kind = request.path.hasPrefix("/campaigns") ? .campaigns : .messages
             let kept = try Self.kept(kind, kind == .campaigns ? Self.triggerSchedule : Self.schedule)
-            for index in 0..<ConformanceTests.count / 8 {
+            for index in 0..<Fuzz.count / 8 {
                 var broken = request
                 broken.body = mutator.body(index, from: document)
                 let desk = Desk(kept)
@@ -461,7 +461,7 @@ struct CampaignTests {
                 submitted += desk.submissions.count
             }
         }
-        #expect(submitted * 10 >= ConformanceTests.count, "some must be sent")
+        #expect(submitted * 10 >= Fuzz.count, "some must be sent")
     }
 
     // Each call needs its own permission.

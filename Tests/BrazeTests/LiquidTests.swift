@@ -201,10 +201,10 @@ struct LiquidTests {
             "{{${user_id}}}",
             "{% if true %}", "{% endif %}", "{{1 | plus: 1}}", "한", "\u{0}", " ", "and", "or", "==", "contains",
         ]
-        let seed = ConformanceTests.seed
+        let seed = Fuzz.seed
         var random = SplitMix(state: seed)
         var read = 0
-        for _ in 0..<ConformanceTests.count {
+        for _ in 0..<Fuzz.count {
             let count = Int.random(in: 0...12, using: &random)
             let text = (0..<count).map { _ in pieces.randomElement(using: &random) ?? "" }.joined()
             do throws(LiquidFault) {
@@ -222,6 +222,6 @@ struct LiquidTests {
                 #expect(error == .aborted, "seed \(seed): \(text)")
             }
         }
-        #expect(read * 50 >= ConformanceTests.count, "at least 2 % must be read: seed \(seed)")
+        #expect(read * 50 >= Fuzz.count, "at least 2 % must be read: seed \(seed)")
     }
 }

@@ -1,6 +1,7 @@
 import Coverage
 import HTTPTypes
 import Model
+import TestKit
 import Testing
 
 @testable import NotificationHubs
@@ -258,9 +259,9 @@ struct TemplateTests {
     /// Rule I5, over expressions and whole templates.
     @Test func randomTemplatesNeverTrap() {
         let letters = Array("$.%#(){}'\"+:,\\ an09_é").map { String($0) }
-        var random = SplitMix(state: ConformanceTests.seed)
+        var random = SplitMix(state: Fuzz.seed)
         var (filled, faults) = (0, 0)
-        for _ in 0..<ConformanceTests.count * 10 {
+        for _ in 0..<Fuzz.count * 10 {
             let length = Int(random.next() % 24)
             var text = ["$(", "{ ", "#(", ".(", "%(", ""][Int(random.next() % 6)]
             for _ in 0..<length { text += letters[Int(random.next() % UInt64(letters.count))] }
@@ -271,7 +272,7 @@ struct TemplateTests {
                 faults += 1
             }
         }
-        #expect(filled > 0 && faults > 0, "seed \(ConformanceTests.seed)")
+        #expect(filled > 0 && faults > 0, "seed \(Fuzz.seed)")
     }
 }
 

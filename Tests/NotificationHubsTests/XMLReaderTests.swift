@@ -67,7 +67,7 @@ struct XMLReaderTests {
         }
         var random = SystemRandomNumberGenerator()
         var (good, bad) = (0, 0)
-        for round in 0..<ConformanceTests.count {
+        for round in 0..<Fuzz.count {
             var bytes = documents[round % documents.count]
             for _ in 0..<Int.random(in: 0...3, using: &random) {
                 let place = Int.random(in: 0..<bytes.count, using: &random)

@@ -51,7 +51,6 @@ struct ConformanceTests {
 
     @Test(arguments: AdapterContract.rules)
     func rationalOwlKeepsTheAdaptersRules(_ rule: AdapterRule) throws {
-        let violations = Array(rule.violations(try Self.subject()).prefix(5))
-        #expect(violations == [])
+        #expect(rule.faults(try Self.subject()) == [])
     }
 }

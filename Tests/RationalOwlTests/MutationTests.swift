@@ -10,11 +10,6 @@ import Testing
 ///
 /// The seed is printed; `GATEWAY_FUZZ_SEED` repeats a run, `GATEWAY_FUZZ_COUNT` changes its length.
 struct MutationTests {
-    static let seed: UInt64 =
-        ProcessInfo.processInfo.environment["GATEWAY_FUZZ_SEED"].flatMap(UInt64.init)
-        ?? UInt64.random(in: 0...UInt64.max)
-    static let count = ProcessInfo.processInfo.environment["GATEWAY_FUZZ_COUNT"].flatMap(Int.init) ?? 10_000
-
     @Test(arguments: DocumentedRequestTests.commands.keys.sorted())
     func mutatedRequestsGetTheCallsOwnShape(fixture: String) throws {
         let documented = try Mount.documented(fixture)
@@ -22,10 +17,10 @@ struct MutationTests {
         let shape = Shape(endpoint: documented.route)
         // Each request its own sequence, so that one can be repeated alone.
         var mutator = Mutator(
-            seed: Self.seed ^ UInt64(truncatingIfNeeded: fixture.utf8.reduce(5381) { $0 &* 33 &+ Int($1) })
+            seed: Fuzz.seed ^ UInt64(truncatingIfNeeded: fixture.utf8.reduce(5381) { $0 &* 33 &+ Int($1) })
         )
         var reached = 0
-        for index in 0..<Self.count {
+        for index in 0..<Fuzz.count {
             var request = documented
             request.body = index.isMultiple(of: 2) ? mutator.typeCorrect(.object(object)) : mutator.raw(documented.body)
             if index % 5 == 0 { request.headers[.userAgent] = "okhttp/4.9.1" }
@@ -34,12 +29,12 @@ struct MutationTests {
             if isCommand { reached += 1 }
             if let fault = shape.fault(response) {
                 let body = String(decoding: request.body, as: UTF8.self)
-                Issue.record("seed \(Self.seed), \(fixture), mutation \(index): \(fault) in answer to \(body)")
+                Issue.record("seed \(Fuzz.seed), \(fixture), mutation \(index): \(fault) in answer to \(body)")
                 return
             }
         }
-        print("mutations of \(fixture): seed \(Self.seed), \(reached) of \(Self.count) became commands")
-        #expect(reached * 10 >= Self.count * 3, "at least 30 % must reach the commands")
+        print("mutations of \(fixture): seed \(Fuzz.seed), \(reached) of \(Fuzz.count) became commands")
+        #expect(reached * 10 >= Fuzz.count * 3, "at least 30 % must reach the commands")
     }
 
     private static func call(_ request: VendorRequest, _ random: inout SplitMix) -> (VendorResponse, Bool) {

@@ -110,15 +110,10 @@ struct ConformanceTests {
 
     @Test(arguments: AdapterContract.rules)
     func upmcKeepsTheAdaptersRules(_ rule: AdapterRule) throws {
-        let violations = Array(rule.violations(try Self.subject()).prefix(5))
-        #expect(violations == [])
+        #expect(rule.faults(try Self.subject()) == [])
     }
 
     @Test func mutatedRequestsGetTheVendorsShape() throws {
-        let subject = try Self.subject()
-        for request in subject.documented {
-            let run = AdapterContract.mutate(subject, request, count: MutationTests.count, seed: MutationTests.seed)
-            #expect(run.fault == nil, "seed \(MutationTests.seed)")
-        }
+        #expect(AdapterContract.mutationFaults(try Self.subject(), reaching: 0) == [])
     }
 }

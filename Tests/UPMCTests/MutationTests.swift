@@ -11,11 +11,6 @@ import Testing
 ///
 /// The seed is printed; `GATEWAY_FUZZ_SEED` repeats a run, `GATEWAY_FUZZ_COUNT` changes its length.
 struct MutationTests {
-    static let seed: UInt64 =
-        ProcessInfo.processInfo.environment["GATEWAY_FUZZ_SEED"].flatMap(UInt64.init)
-        ?? UInt64.random(in: 0...UInt64.max)
-    static let count = ProcessInfo.processInfo.environment["GATEWAY_FUZZ_COUNT"].flatMap(Int.init) ?? 10_000
-
     private static let device = "APP_ID=com.example.app&PNSID=APNS&DEVICE_ID=6F0A&PSID=\(Fixture.token)&CUID=hong"
     private static let sending =
         "APP_ID=com.example.app&CUID=[\"hong\",\"kim\"]&MESSAGE={\"title\":\"t\",\"body\":\"%CNAME%\"}"
@@ -45,11 +40,11 @@ struct MutationTests {
         }
         let object = JSONObject(pairs)
         var mutator = Mutator(
-            seed: Self.seed ^ UInt64(truncatingIfNeeded: endpoint.rawValue.utf8.reduce(5381) { $0 &* 33 &+ Int($1) }),
+            seed: Fuzz.seed ^ UInt64(truncatingIfNeeded: endpoint.rawValue.utf8.reduce(5381) { $0 &* 33 &+ Int($1) }),
             known: ["GUEST", "A", "G", "UPNS", "WPNS", "-1", "1001", "20160414 172200", "%VAR1%", "[a,b]", "{}"]
         )
         var reached = 0
-        for index in 0..<Self.count {
+        for index in 0..<Fuzz.count {
             let request = Self.request(endpoint, object, Array(form.utf8), index, &mutator)
             let settings = Mount.settings(
                 UPMCVersion.allCases[index % UPMCVersion.allCases.count].rawValue,
@@ -59,13 +54,13 @@ struct MutationTests {
             if isCommand { reached += 1 }
             if let fault = Self.fault(response, endpoint) {
                 let body = String(decoding: request.body, as: UTF8.self)
-                Issue.record("seed \(Self.seed), \(endpoint), mutation \(index): \(fault) in answer to \(body)")
+                Issue.record("seed \(Fuzz.seed), \(endpoint), mutation \(index): \(fault) in answer to \(body)")
                 return
             }
         }
-        print("mutations of \(endpoint.rawValue): seed \(Self.seed), \(reached) of \(Self.count) became commands")
+        print("mutations of \(endpoint.rawValue): seed \(Fuzz.seed), \(reached) of \(Fuzz.count) became commands")
         if ![.encryptionKey, .reallocateBroker].contains(endpoint) {
-            #expect(reached * 10 >= Self.count * 3, "at least 30 % must reach the commands")
+            #expect(reached * 10 >= Fuzz.count * 3, "at least 30 % must reach the commands")
         }
     }
 

@@ -61,4 +61,7 @@ package struct AdapterRule: Sendable, CustomStringConvertible {
     }
 
     package var description: String { name }
+
+    /// The first violations: enough to see what is wrong, few enough to read.
+    package func faults(_ subject: AdapterUnderTest) -> [String] { Array(violations(subject).prefix(5)) }
 }
