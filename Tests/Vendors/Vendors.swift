@@ -5,6 +5,7 @@ package import Model
 package enum TestVendors {
     package static let all: [any VendorAdapter] = [
         // One line for each vendor.
+        StubAdapter()
     ]
 
     /// With those of the product.

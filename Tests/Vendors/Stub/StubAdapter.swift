@@ -1,0 +1,54 @@
+import HTTPTypes
+package import Model
+
+/// The translator of Stub, a vendor that exists only here: the smallest that registers a device, sends, and receives a receipt.
+///
+/// It shows what a new vendor consists of; `docs/adding-a-vendor.md` refers to it. Back ends prove themselves with the header `X-Stub-Key`, devices prove
+/// nothing: their ids are the capabilities.
+package struct StubAdapter: VendorAdapter {
+    package static let vendor: Vendor = "stub"
+
+    package init() {}
+
+    package var vendor: Vendor { Self.vendor }
+    package var routes: [VendorRoute] { StubCall.routes }
+    package var isPersonal: Bool { false }
+
+    package func locate(_ request: VendorRequest) throws(AdapterError) -> (BindingKey, Proof) {
+        let call = try StubCall(request)
+        let app = try StubRequest(call, request).text("app")
+        let key = BindingKey(vendor: vendor, kind: StubBinding.appKind, value: app, host: request.host)
+        guard call == .send else { return (key, .none) }
+        guard let shown = request.header(StubBinding.keyHeader) else { throw AdapterError(.unauthorized) }
+        return (key, .authorizationKey(shown))
+    }
+
+    package func decode(_ request: VendorRequest, settings: BindingSettings) throws(AdapterError) -> [Command] {
+        let call = try StubCall(request)
+        if call == .send { try StubBinding(settings).check(request) }
+        return [try StubRequest(call, request).command(settings: StubBinding(settings))]
+    }
+
+    package func encode(_ replies: [Reply], for request: VendorRequest, settings: BindingSettings) -> VendorResponse {
+        StubResponse.answer(replies)
+    }
+
+    package func refuse(_ error: AdapterError, for request: VendorRequest, settings: BindingSettings) -> VendorResponse
+    {
+        StubResponse.failure(StubError(error))
+    }
+
+    package func payload(for notification: Notification, to target: TargetFacts, settings: BindingSettings)
+        throws(AdapterError) -> PushPayload
+    {
+        try StubPayload(notification).encoded()
+    }
+}
+
+extension StubAdapter: DeviceImporting {
+    package var importColumns: [String: DeviceColumn] { ["device": .key, "owner": .user] }
+}
+
+extension StubAdapter: CaptureNaming {
+    package var fieldKinds: [String: FieldKind] { ["owner": .personal] }
+}

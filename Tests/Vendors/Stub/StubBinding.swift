@@ -1,0 +1,60 @@
+import Crypto
+package import Model
+
+/// A binding of the vendor: `stub: { app: pigeon, sendKeyEnv: STUB_KEY }`.
+struct StubBinding {
+    static let appKind = "app"
+    static let sendKeyName = "sendKey"
+    static let keyHeader = "X-Stub-Key"
+
+    static let declared = VendorSettings([
+        VendorSetting("push.ttlHours", default: "24", "Hours for which a push may wait for its device, 1 to 72.") {
+            hours($0) != nil
+        }
+    ])
+
+    private let binding: BindingSettings
+
+    init(_ binding: BindingSettings) { self.binding = binding }
+
+    var timeToLive: Duration { .seconds((binding["push.ttlHours"].flatMap(Self.hours) ?? 24) * 3600) }
+
+    /// - Throws: `AdapterError(.unauthorized)` unless `request` has the binding's key.
+    func check(_ request: VendorRequest) throws(AdapterError) {
+        guard let known = binding.secrets[Self.sendKeyName], let shown = request.header(Self.keyHeader),
+            // Hashes compare in a time that does not depend on where they differ.
+            SHA256.hash(data: known) == SHA256.hash(data: Array(shown.utf8))
+        else { throw AdapterError(.unauthorized) }
+    }
+
+    private static func hours(_ value: JSON) -> Int64? { value.lenientInt.flatMap { (1...72).contains($0) ? $0 : nil } }
+}
+
+extension StubAdapter: ProvisionedVendor {
+    package var bindingForm: BindingForm {
+        BindingForm(
+            product: "Stub",
+            fields: [
+                .plain("app", "The app's name, which every call sends as app."),
+                .secret("sendKey", "What back ends send as \(StubBinding.keyHeader). At least 16 characters."),
+            ],
+            settings: StubBinding.declared
+        )
+    }
+
+    package func binding(from source: inout BindingSource) throws(ProvisioningProblem) -> VendorBinding {
+        let app = try source.fields.name("app")
+        guard let key = try source.optionalSecret(StubBinding.sendKeyName), key.utf8.count >= StubLimits.sendKeyBytes
+        else {
+            throw ProvisioningProblem(
+                path: "\(source.path).\(StubBinding.sendKeyName)",
+                problem: "must have at least \(StubLimits.sendKeyBytes) characters"
+            )
+        }
+        return VendorBinding(
+            keys: [.init(StubBinding.appKind, app)],
+            settings: source.settings,
+            secrets: [StubBinding.sendKeyName: key]
+        )
+    }
+}
