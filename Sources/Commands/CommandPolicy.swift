@@ -14,7 +14,7 @@ package struct CommandPolicy: Sendable {
     package var retryAfter: Duration
     /// The dialects whose answer must name a count also for everyone: they get the maintained count of identities.
     package var countedVendors: Set<Vendor>
-    /// The dialects whose devices ask for their messages (`VendorAdapter.keepsInbox`).
+    /// The dialects whose devices ask for their messages (`InboxVendor`).
     package var inboxVendors: Set<Vendor>
 
     package init(

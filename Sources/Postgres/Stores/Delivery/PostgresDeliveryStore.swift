@@ -10,7 +10,7 @@ package struct PostgresDeliveryStore: DeliveryStore {
 
     /// - Parameters:
     ///   - engine: the pool of `gateway_engine`.
-    ///   - inboxVendors: the dialects of `VendorAdapter.keepsInbox`.
+    ///   - inboxVendors: the vendors whose devices fetch their messages (`InboxVendor`).
     package init(engine: PostgresPool, inboxVendors: Set<Vendor> = []) {
         self.engine = engine
         self.inboxVendors = inboxVendors
