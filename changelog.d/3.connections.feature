@@ -1,1 +1,1 @@
-Certificate credentials are read from PEM and PKCS#12, files encrypted with RC2-40 included, with their topics, environments and end; connections resume TLS sessions, try several addresses beside each other, and retire when idle or old.
+Certificate credentials are read from PEM and PKCS#12, including files encrypted with RC2-40, with their topics, environments and expiry. Connections resume TLS sessions, try several addresses in parallel, and retire when idle or old.

@@ -1,1 +1,1 @@
-Every push type, the whole aps dictionary, Live Activities and broadcast channels are typed, and what Apple would refuse is refused before sending, with the field and the rule; calls without an expiration are sent with 0.
+All push types, the whole aps dictionary, Live Activities and broadcast channels are typed. Pushes that Apple would refuse are refused before sending, with the field and the rule. Calls without an expiration are sent with 0.

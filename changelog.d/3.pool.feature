@@ -1,1 +1,1 @@
-Each APNs key or certificate has up to eight connections that open by demand, certificates (PEM, PKCS#12) work beside provider tokens, tenants that share a key take turns, and all nodes of a cluster send the same provider token; `scripts/soak` plays every fault over real sockets.
+Each APNs key or certificate has up to eight connections that open on demand, certificates (PEM, PKCS#12) work as well as provider tokens, tenants that share a key take turns, and all nodes of a cluster send the same provider token. `scripts/soak` plays all faults over real sockets.

@@ -1,1 +1,1 @@
-Messages can be paused, resumed and requeued, by API and by `push-gateway message`; slices that were tried too often rest as `dead` with their reason instead of failing.
+Messages can be paused, resumed and requeued through the API and with `push-gateway message`. Slices that failed too often rest as `dead` with their reason instead of failing.

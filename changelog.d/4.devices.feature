@@ -1,1 +1,1 @@
-`push-gateway devices import|export` takes devices in from CSV or NDJSON and out again: streamed, with `--dry-run`, rejects in a file, and resumable after a kill.
+`push-gateway devices import|export` imports and exports devices as CSV or NDJSON: streamed, with `--dry-run`, rejected rows in a file, and resumable after a kill.

@@ -1,1 +1,1 @@
-The event log tells of messages, registrations, preferences and tokens beside deliveries; `GET /v1/events` filters and follows; `/v1/webhooks` makes signed subscriptions that are retried for three days, can be replayed from an offset and lose nothing (`docs/webhooks.md`).
+The event log contains messages, registrations, preferences and tokens in addition to deliveries. `GET /v1/events` filters and follows. `/v1/webhooks` manages signed subscriptions that are retried for three days, can be replayed from an offset and lose nothing (`docs/webhooks.md`).

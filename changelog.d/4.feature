@@ -1,1 +1,1 @@
-Certificates (.pem, .p12) can be provisioned for APNs beside .p8 keys; `doctor`, `/readyz` and a metric tell when they end and what they do not serve.
+Certificates (.pem, .p12) can be provisioned for APNs in addition to .p8 keys. `doctor`, `/readyz` and a metric report when they expire and what they do not serve.

@@ -1,1 +1,1 @@
-`devices import|export` and `POST /v1/imports` know `tags`; imports of new devices are written 4,000 at a time as sets, and a row the database refuses is found by halves.
+`devices import|export` and `POST /v1/imports` support `tags`. Imports write new devices as sets of 4,000, and find a row that the database refuses by bisection.

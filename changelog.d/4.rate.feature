@@ -1,1 +1,1 @@
-`pushesPerSecond` on a credential or a tenant limits what all nodes together send.
+`pushesPerSecond` on a credential or a tenant limits the rate of all nodes together.

@@ -1,1 +1,1 @@
-Every administrative act is in the audit (`push-gateway audit`, `GET /v1/audit`); every write of the native API takes an `Idempotency-Key`; a delivery explains itself (`message show --device`); `POST /v1/imports` takes devices in; tenants set their own retention.
+All administrative acts are recorded in the audit (`push-gateway audit`, `GET /v1/audit`). All writes of the native API accept an `Idempotency-Key`. A delivery can be explained (`message show --device`). `POST /v1/imports` imports devices. Tenants set their own retention.

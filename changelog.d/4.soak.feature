@@ -1,1 +1,1 @@
-`scripts/soak` runs several nodes on one database with kills, wrong clocks, lost notifications, held snapshots and a wrong key; `--no-database-notify` is for databases behind a pooler that loses notifications.
+`scripts/soak` runs several nodes on one database with kills, wrong clocks, lost notifications, held snapshots and a wrong key. `--no-database-notify` is for databases behind a pooler that loses notifications.

@@ -1,1 +1,1 @@
-Tenants take turns by targets, not by slices.
+Tenants take turns by number of targets, not by number of slices.

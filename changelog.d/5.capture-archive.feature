@@ -1,1 +1,1 @@
-`push-gateway capture show --har` writes a capture as an HTTP archive (HAR 1.2), masked, for the network panel of a browser. `POST /v1/captures` and `DELETE /v1/captures/{id}` take an `Idempotency-Key`.
+`push-gateway capture show --har` writes a capture as an HTTP archive (HAR 1.2), masked, for the network panel of a browser. `POST /v1/captures` and `DELETE /v1/captures/{id}` accept an `Idempotency-Key`.

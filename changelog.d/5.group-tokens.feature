@@ -1,1 +1,1 @@
-UPMC: `REQ_PSIDS` narrows a send to a group (`TYPE=G`) to the members' devices that it names; it was refused with `40000` before.
+UPMC: `REQ_PSIDS` limits a send to a group (`TYPE=G`) to the named devices of its members. Before, it was refused with `40000`.

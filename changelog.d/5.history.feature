@@ -1,1 +1,1 @@
-UPMC apps can ask for a history: `gw_get_message_list`, `gw_get_message` and `gw_get_unread_count`, shown to the token of a device of that user; `history.cuidAlone` lets a CUID alone be enough. A message sent with `DB_IN=N` is in no history.
+UPMC apps can request a history: `gw_get_message_list`, `gw_get_message` and `gw_get_unread_count`. The call must show the token of a device of that user; with `history.cuidAlone` a CUID is sufficient. A message sent with `DB_IN=N` is not in any history.

@@ -1,1 +1,1 @@
-Devices have histories, polling, preferences and numbered messages in the model: pages cost the same however far back, in PostgreSQL and in memory; migration 0017 builds an index on every week of deliveries.
+The model supports histories, polling, preferences and numbered messages of devices. A page costs the same however old it is, in PostgreSQL and in memory. The upgrade builds an index on each week of deliveries.

@@ -1,1 +1,1 @@
-`push-gateway demo` walks an iPNS app and its back end through registration, a push, history, reading, settings and polling.
+`push-gateway demo` plays an iPNS app and its back end: registration, a push, history, reading, settings and polling.

@@ -1,1 +1,1 @@
-Braze's templates know the attributes that are kept of a user.
+Braze: templates can use the stored attributes of a user.

@@ -1,1 +1,1 @@
-Braze: sends, triggers and their schedules take an `audience` of users' attributes, push state and last use; its regular expressions are matched in linear time, and all of a filter's patterns have one bound.
+Braze: sends, triggers and their schedules accept an `audience` filter on users' attributes, push state and last use. Regular expressions are matched in linear time, and all patterns of a filter share one limit.

@@ -1,1 +1,1 @@
-Back ends of Braze can register Apple push tokens of users by external id with `POST /users/track`; an element with attributes, and every event or purchase, is answered with an error of its own until they are kept.
+Braze: back ends can register Apple push tokens of users by external id with `POST /users/track`. Elements with attributes, events or purchases are answered with an error each until they are supported.

@@ -1,2 +1,2 @@
-Campaigns of Braze are kept by the native API (`/v1/campaigns`) and sent by `/campaigns/trigger/send`, each recipient with properties of its own;
-`/messages/send` may be counted for one.
+Braze: campaigns are stored through the native API (`/v1/campaigns`) and sent by `/campaigns/trigger/send`, with individual properties for each recipient.
+A `/messages/send` can be counted for a campaign.

@@ -1,1 +1,1 @@
-`GET /v1/events?format=currents` gives the event log of all dialects in the shape that readers of Braze's Currents know.
+`GET /v1/events?format=currents` returns the event log of all vendors in the format of Braze's Currents.

@@ -1,1 +1,1 @@
-`push-gateway demo` walks through an app with the SDK of Braze and through the app of the hub tutorials, too.
+`push-gateway demo` also plays an app with Braze's SDK and the app of the Notification Hubs tutorials.

@@ -1,1 +1,1 @@
-Notification Hubs: one notification goes to 1,000 device handles by `POST /{hub}/messages/$batch`.
+Notification Hubs: `POST /{hub}/messages/$batch` sends one notification to up to 1,000 device handles.

@@ -1,2 +1,2 @@
-Notification Hubs: an installation ends at its `expirationTime`: it is rung no more, answers 404, and leaves at the next upkeep. Its migration rewrites the table of
+Notification Hubs: an installation ends at its `expirationTime`: it receives no further pushes, answers 404, and is removed by the next maintenance run. The migration rewrites the table of
 identities once.

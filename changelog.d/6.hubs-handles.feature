@@ -1,1 +1,1 @@
-Notification Hubs: direct sends and batches reach handles that no installation has.
+Notification Hubs: direct sends and batches reach handles without an installation.

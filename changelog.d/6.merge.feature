@@ -1,1 +1,1 @@
-`/users/merge` of Braze; whoever is identified or merged brings groups along, and the devices hear what the user said to pushes.
+Braze: `/users/merge`. An identified or merged user keeps its groups, and its devices take over the user's push consent.

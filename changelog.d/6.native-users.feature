@@ -1,1 +1,1 @@
-The native API shows and changes what is known of a user, of any dialect: `GET` and `PATCH /v1/apps/{app}/users/{user}`.
+The native API shows and changes the stored data of users of all vendors: `GET` and `PATCH /v1/apps/{app}/users/{user}`.

@@ -1,1 +1,1 @@
-Triggers of Braze's campaigns take recipients by `user_alias` and with `attributes`.
+Braze: campaign triggers accept recipients by `user_alias` and with `attributes`.

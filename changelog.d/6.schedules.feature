@@ -1,1 +1,1 @@
-Braze's schedules of messages and triggers can be made, changed and withdrawn; `/sends/data_series` counts what became of a send.
+Braze: schedules of messages and triggers can be created, changed and withdrawn. `/sends/data_series` returns the results of a send.

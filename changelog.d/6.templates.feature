@@ -1,2 +1,2 @@
-Notification Hubs: sends by template (`ServiceBusNotification-Format: template`) fill the templates of installations, each of which is a target with its own
+Notification Hubs: template sends (`ServiceBusNotification-Format: template`) fill the templates of installations. Each template is a target with its own
 tags, push and outcome.

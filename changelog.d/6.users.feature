@@ -1,1 +1,1 @@
-Users of Braze: `/users/track` with attributes, events and purchases, `/users/export/ids`, `/users/delete`, `/users/alias/new` and `/users/identify`; aliases as recipients. PyPI's braze-client runs against it in the tests.
+Braze: `/users/track` with attributes, events and purchases, `/users/export/ids`, `/users/delete`, `/users/alias/new` and `/users/identify`; aliases as recipients. The tests run PyPI's braze-client against it.

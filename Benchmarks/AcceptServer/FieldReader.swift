@@ -24,7 +24,7 @@ final class FieldReader {
 
     /// The block's `apns-id`, or zeros if it has none of 36 bytes.
     ///
-    /// - Throws: `connection` if the block is no HPACK.
+    /// - Throws: `connection` if the block is not valid HPACK.
     func apnsID(in block: UnsafePointer<UInt8>, count: Int) throws(ServerError) -> ApnsID {
         var id = ApnsID(repeating: 0)
         var (next, left) = unsafe (block, count)

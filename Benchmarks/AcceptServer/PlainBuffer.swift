@@ -45,7 +45,7 @@ struct PlainBuffer: ~Copyable {
         start = 0
     }
 
-    /// Appends bytes; false if there is no room.
+    /// Appends bytes; false if they do not fit.
     mutating func append(_ bytes: UnsafePointer<UInt8>, count length: Int) -> Bool {
         guard length <= room else { return false }
         unsafe memcpy(back, bytes, length)

@@ -39,7 +39,7 @@ extension ServerConnection {
     fileprivate static let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
     private static let maxFrameBytes = 16_384
     private static let maxBlockBytes = 65_536
-    /// 1 GiB of connection window, so that flow control is no part of the measurement.
+    /// 1 GiB of connection window, so that flow control does not affect the measurement.
     private static let windowBytes: UInt32 = 1 << 30
 
     /// SETTINGS and the larger connection window.

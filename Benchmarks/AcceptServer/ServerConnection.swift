@@ -5,7 +5,7 @@ import Glibc
 @safe
 final class ServerConnection {
     /// 256 KiB of answers wait for the socket at most, about 5,000 of them; above it nothing is read, so that a client that does not read
-    /// costs no more.
+    /// has no further cost.
     private static let outputBytes = 262_144
     /// 48 KiB: three frames of the largest size, so that one whole frame always fits behind the rest of another.
     private static let inputBytes = 49_152

@@ -1,4 +1,4 @@
-/// What the server saw, for the run that started it to compare with what its client says.
+/// The server's counts. The run that started it compares them with its client's counts.
 struct ServerCounts {
     var connections = 0
     /// Requests that came to their end.

@@ -9,7 +9,7 @@ enum ServerError: Error, CustomStringConvertible {
     /// The peer broke TLS or HTTP/2, or has gone.
     case connection(String)
 
-    /// What the operating system said about a call.
+    /// A failed call of the operating system.
     static func system(_ call: String) -> ServerError {
         .failed("\(call): \(unsafe String(cString: strerror(errno)))")
     }

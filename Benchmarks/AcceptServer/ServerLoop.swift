@@ -48,10 +48,10 @@ final class ServerLoop {
         close(listener)
     }
 
-    /// What was counted, over all connections.
+    /// The counts of all connections.
     var counts: ServerCounts { connections.values.reduce(into: departed) { $0 += $1.counts } }
 
-    /// Serves until it is told to stop.
+    /// Serves until it is stopped.
     ///
     /// - Throws: `failed`.
     func run() throws(ServerError) {

@@ -1,4 +1,4 @@
-/// What the server is told on its command line: `--name value` pairs.
+/// The server's command line options: `--name value` pairs.
 struct ServerOptions {
     /// Where to listen on 127.0.0.1; 0 takes any free port.
     var port: UInt16 = 0

@@ -1,7 +1,7 @@
 import COpenSSL
 import Glibc
 
-/// What all TLS connections of the server share: certificate, version, cipher, ALPN.
+/// The settings of all TLS connections of the server: certificate, version, cipher, ALPN.
 @safe
 final class ServerTLS {
     /// Freed in `deinit`; each SSL made from it holds its own reference.

@@ -1,7 +1,7 @@
 import HTTP2
 import NIOConcurrencyHelpers
 
-/// The HTTP/2 client alone: keeps connections full from inside their reports, with requests whose bytes are ready but for path and apns-id.
+/// The HTTP/2 client alone: keeps connections full from inside their reports, with requests whose bytes are prepared except for path and apns-id.
 ///
 /// It encodes on the loop's thread, so that one pinned core carries the producer too.
 final class BareLoad: ConnectionObserver {

@@ -7,7 +7,7 @@ struct BenchPush: Sendable {
     /// The bundle id of every push.
     static let topic = "com.example.shop"
 
-    /// What it says, as a value that is encoded and checked anew for each push.
+    /// Its content, as a value that is encoded and checked for each push.
     let payload: APNsPayload
 
     /// A push whose payload has `bodyBytes` bytes.

@@ -1,6 +1,6 @@
 import Model
 
-/// What came back.
+/// The counts of answers.
 struct LoadCounts: Sendable {
     /// Answers with status 200.
     var accepted = 0

@@ -1,4 +1,4 @@
-/// What the load is, from the command line: `--name value` pairs, each with a default.
+/// The load, from the command line: `--name value` pairs, each with a default.
 struct LoadOptions: Sendable {
     /// Which door of ours is measured.
     enum Client: String {

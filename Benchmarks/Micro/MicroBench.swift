@@ -25,7 +25,7 @@ enum MicroBench {
     }
 }
 
-/// What is counted.
+/// The measured code.
 enum Piece: String, CaseIterable {
     /// A typed alert to JSON.
     case payloadEncode = "payload-encode"

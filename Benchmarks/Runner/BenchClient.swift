@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Glibc
 
-/// Who asks.
+/// A client.
 enum ClientKind: String {
     /// Those of the table.
     static let measured: [ClientKind] = [.h2load, .core, .coreAsync, .http2, .aioapns]
@@ -40,7 +40,7 @@ struct BenchRun {
     let connections: Int
     let requests: Int
 
-    /// What it came to.
+    /// The result.
     struct Sample {
         var perSecond: Double
         /// Per request.
@@ -48,7 +48,7 @@ struct BenchRun {
         var rssMiB: Double
         /// The server's share of its core.
         var serverBusy: Double
-        /// What TLS agreed on, where the client tells.
+        /// The negotiated TLS parameters, if the client reports them.
         var cipher: String?
     }
 
@@ -110,7 +110,7 @@ struct BenchRun {
     }
 }
 
-/// What a client says of its run.
+/// A client's report of its run.
 private protocol ClientResult {
     var accepted: Int { get }
     var perSecond: Double { get }

@@ -22,7 +22,7 @@ enum BenchRunner {
     }
 }
 
-/// What is told while it runs, on standard error: standard output is for the table or the JSON alone.
+/// Prints progress to standard error: standard output contains only the table or the JSON.
 enum Progress {
     static func line(_ text: String) {
         let bytes = Array((text + "\n").utf8)

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Glibc
 
-/// Who answers.
+/// A server.
 enum ServerKind: String, CaseIterable {
     /// Our own fast one: `Benchmarks/AcceptServer`.
     case accept
@@ -66,7 +66,7 @@ final class BenchServer {
     /// Ends it.
     func stop() { child.stop() }
 
-    /// What it counted, if it counts; after `stop`.
+    /// Its counts, if it counts; after `stop`.
     var answerCount: Int? {
         guard kind == .accept, let line = child.output.split(separator: "\n").last else { return nil }
         return (try? JSONDecoder().decode(Counted.self, from: Data(line.utf8)))?.answers

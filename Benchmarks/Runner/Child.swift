@@ -3,7 +3,7 @@ import Glibc
 
 /// A program that this one started: pinned to a core, its output in a file, its cost measured from outside.
 final class Child {
-    /// What it cost, once it has ended.
+    /// Its cost, after its end.
     struct Cost {
         var status: Int32
         /// User and system time of all its threads, from start to end (wait4(2)).
@@ -48,9 +48,9 @@ final class Child {
 
     deinit { stop() }
 
-    /// What it wrote so far.
+    /// Its output so far.
     var output: String { Child.text(outputFile) }
-    /// What it wrote to standard error so far.
+    /// Its standard error so far.
     var errors: String { Child.text(outputFile + ".errors") }
 
     /// CPU time so far, of all its threads. Unit: seconds.

@@ -76,7 +76,7 @@ struct LoadRun {
         return (rows, tally.isGood)
     }
 
-    /// What one server has seen.
+    /// The counts of one server.
     private struct Tally {
         var samples: [ClientKind: [BenchRun.Sample]] = [:]
         var sent = 0

@@ -1,6 +1,6 @@
 /// Peak memory of a million pushes that wait in memory and are offered as fast as the core takes them.
 struct MemoryRun {
-    /// What the core is held to.
+    /// The targets of the APNs client.
     private static let limitMiB = 200.0
     private let options: RunnerOptions
     private let stage: Stage

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Glibc
 
-/// What is printed of one client against one server.
+/// The printed row of one client against one server.
 struct Row {
     let client: ClientKind
     let server: ServerKind
@@ -111,7 +111,7 @@ struct Report {
         ]
     }
 
-    /// What the core is held to, beside what was measured.
+    /// The targets of the APNs client, and the measured values.
     private var targets: [String] {
         var lines: [String] = []
         func find(_ client: ClientKind, _ latency: Int) -> Row? {

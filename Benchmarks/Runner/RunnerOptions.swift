@@ -1,8 +1,8 @@
-/// What to measure, from the command line.
+/// The measurements to run, from the command line.
 struct RunnerOptions {
     /// Servers to measure against.
     var servers = ServerKind.allCases
-    /// Clients to measure, beside h2load.
+    /// Clients to measure, in addition to h2load.
     var clients = ClientKind.measured
     var connectionCounts = [1, 2, 4]
     /// Milliseconds that the server holds each answer back.
@@ -99,7 +99,7 @@ struct RunnerOptions {
 
     private static func list<Value>(_ name: String, _ value: String, _ read: (String) -> Value?) throws -> [Value] {
         try value.split(separator: ",").map {
-            guard let value = read(String($0)) else { throw BenchFailure("\(name): there is no \($0)") }
+            guard let value = read(String($0)) else { throw BenchFailure("\(name): unknown value \($0)") }
             return value
         }
     }

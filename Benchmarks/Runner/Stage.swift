@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Glibc
 
-/// What all runs share, in a temporary folder: certificates, a provider key, the payload and the paths for h2load.
+/// The files that all runs share, in a temporary folder: certificates, a provider key, the payload and the paths for h2load.
 struct Stage {
     let folder: String
     let programs: String

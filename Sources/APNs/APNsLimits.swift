@@ -8,7 +8,7 @@ package struct APNsLimits: Sendable, Equatable {
     /// payload and its batch in memory.
     package var maxPushesInFlight = 8_192
 
-    /// 8 connections per pool (apns.md §13.6). One carries 100,000 pushes per second without latency and `streams / latency` with it; more than
+    /// 8 connections per pool (docs/contracts/apns.md#13.6). One carries 100,000 pushes per second without latency and `streams / latency` with it; more than
     /// a few from one sender look like an attack to Apple.
     package var maxConnections = 8
 
@@ -18,7 +18,8 @@ package struct APNsLimits: Sendable, Equatable {
     /// Half a second of waiting pushes and full connections, then one more is dialled. A burst that one round trip absorbs is no reason.
     package var growAfter = Duration.milliseconds(500)
 
-    /// Half a second between dials of one pool beyond its first connection; Apple asks not to open many at once (apns.md §11.4, §13.6).
+    /// Half a second between dials of one pool beyond its first connection; Apple asks not to open many at once (docs/contracts/apns.md#11.4,
+    /// docs/contracts/apns.md#13.6).
     package var dialSpacing = Duration.milliseconds(500)
 
     /// 64 pushes go to one connection before the next is looked for: several TLS records full, and still spread over the connections.
@@ -41,26 +42,18 @@ package struct APNsLimits: Sendable, Equatable {
     /// 64 different reasons are counted by name, the rest as `other`: reasons come from a peer and become metric labels.
     package var maxCountedReasons = 64
 
-    /// 2 answers 500 in a row retire a connection: others saw it stay bad after one (apns.md §14).
+    /// 2 answers 500 in a row retire a connection: others saw it stay bad after one (docs/contracts/apns.md#14).
     package var maxServerErrorsInARow = 2
 
     /// How long a failed look-up of a provider token waits before the next while the old one still works; at most that without one.
     package var tokenRetry = Duration.seconds(5)
 
-    /// The wait before a new connection after failures: full jitter below 1 s doubling to 60 s (apns.md §13.6).
+    /// The wait before a new connection after failures: full jitter below 1 s doubling to 60 s (docs/contracts/apns.md#13.6).
     package var backoff = ReconnectBackoff()
 
     package init() {}
 
-    /// 4096 bytes of payload; larger ones are refused by APNs with 413 (Apple, "Generating a remote notification").
-    package static let maxPayloadBytes = 4_096
-    /// 5120 bytes, for `voip` only (same source).
-    package static let maxVoIPPayloadBytes = 5_120
-    /// 64 bytes of collapse id (Apple, "Sending notification requests to APNs").
-    package static let maxCollapseIDBytes = 64
-    /// 256 bytes of topic with its suffix. Bundle ids end at 155 characters; an endless one would not fit a header block.
-    package static let maxTopicBytes = 256
-    /// 64 bytes of a peer's reason or of an unknown push type are kept: both become labels.
+    /// 64 bytes of a peer's reason are kept: it becomes a label.
     package static let maxReasonBytes = 64
     /// 1 hour at most is believed of a `retry-after`: a peer's typing error must not park a delivery for days.
     package static let maxRetryAfter = Duration.seconds(3_600)

@@ -1,7 +1,7 @@
 /// Apple's words for why a push was not accepted, with the status that each travels under.
 ///
 /// Source: Apple, "Handling notification responses from APNs" and "Handling error responses from APNs" (read 2026-11), as listed in the
-/// project's APNs notes §9 and §12; `MissingChannelQueueSize` is undocumented (observed).
+/// docs/contracts/apns.md#9 and docs/contracts/apns.md#12; `MissingChannelQueueSize` is undocumented (observed).
 package enum Reason: String, Sendable, CaseIterable {
     case badCollapseID = "BadCollapseId"
     case badDeviceToken = "BadDeviceToken"

@@ -5,7 +5,7 @@ package enum CommandLimits {
     /// 128 bytes for keys and addresses: they are index columns, and a long one bloats every index page.
     package static let keyBytes = 128
     /// 4,096 bytes of device token: the longest that a push service gives out (FCM).
-    package static let tokenBytes = 4096
+    package static let tokenBytes = 4 * 1024
     /// 256 bytes for names and users: shown in lists, never a place to store things.
     package static let nameBytes = 256
     /// 8 KiB of attributes per identity: read with every registration.
@@ -80,4 +80,6 @@ package enum CommandLimits {
     package static let describedAliases = 500
     package static let describedTallies = 100
     package static let describedDevices = 100
+    /// 1,000 messages of each user, the newest, in what it was sent: each is looked up.
+    package static let describedMessages = 1000
 }

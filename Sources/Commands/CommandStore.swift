@@ -187,7 +187,7 @@ package enum StoreStatement: Sendable, Hashable {
     case knownTokens(AppScope, [DeviceToken])
     /// All of a batch; `StoreError.conflict` where a profile is not at the revision that was read. → `.usersPut`
     case putUsers(AppScope, UserWrite)
-    /// What hangs on users; `limit` at most, of aliases in all, else of each. → `.userAliases`, `.userTallies`, `.userDevices`
+    /// What hangs on users; `limit` at most, of aliases in all, else of each. → `.userAliases`, `.userTallies`, `.userDevices`, `.userMessages`
     case userDetails(AppScope, UserDetail, [UserID], limit: Int)
     /// With devices that nobody else uses, and a row of the audit each. → `.count` of those that there were
     case eraseUsers(AppScope, [UserID], by: String)
@@ -244,6 +244,8 @@ package enum StoreAnswer: Sendable, Hashable {
     case userAliases([UsersOwn<UserAlias>])
     case userTallies([UsersOwn<ActTally>])
     case userDevices([UsersOwn<UserDevice>])
+    /// Of each user the latest first.
+    case userMessages([UsersOwn<SentMessages>])
     case campaignPut(isNew: Bool?)
     case campaigns([Campaign])
     case schedules([Schedule])

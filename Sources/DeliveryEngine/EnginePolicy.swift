@@ -48,7 +48,7 @@ package struct EnginePolicy: Sendable {
 
     // MARK: Progress
 
-    /// 250 ms between flushes of a slice: what a crash can repeat (design §5.4).
+    /// 250 ms between flushes of a slice: a crash repeats at most the pushes of this time.
     package var flushInterval: Duration = .milliseconds(250)
     /// 250 results at once at most before a flush: what a crash can repeat at high speed.
     package var flushCount = 250
@@ -61,7 +61,7 @@ package struct EnginePolicy: Sendable {
     package var drainDeadline: Duration = .seconds(20)
     /// 3 s more to write down what was given up. Less leaves slices owned until their lease ends.
     package var drainGrace: Duration = .seconds(3)
-    /// 20 s for the answer to one push (apns.md §13.6). Shorter makes slow answers look like none, which repeats pushes.
+    /// 20 s for the answer to one push (docs/contracts/apns.md#13.6). Shorter makes slow answers look like none, which repeats pushes.
     package var pushDeadline: Duration = .seconds(20)
 
     /// What is sent again, and when.
@@ -78,7 +78,7 @@ package struct EnginePolicy: Sendable {
     }
 }
 
-/// What becomes of a push that left us and got no answer: Apple does not remove doubles by `apns-id`, only a collapse id hides a repeat (apns.md §13.4).
+/// What becomes of a push that left us and got no answer: Apple does not remove doubles by `apns-id`, only a collapse id hides a repeat (docs/contracts/apns.md#13.4).
 package enum RetryUnknown: String, Sendable, Hashable, CaseIterable {
     /// Counted as sent, marked uncertain.
     case never
@@ -96,7 +96,7 @@ package struct RetryPolicy: Sendable {
     package var immediateResends: Int16 = 3
     /// 2 s after these, while nothing was processed. No attempt is counted, so that an outage of the peer costs no delivery.
     package var unsent: Duration = .seconds(2)
-    /// 5xx: Apple asks for at least 15 minutes (apns.md §9.2).
+    /// 5xx: Apple asks for at least 15 minutes (docs/contracts/apns.md#9.2).
     package var service = Backoff(first: .seconds(15 * 60), cap: .seconds(60 * 60))
     /// 429: too many pushes to one device.
     package var tooMany = Backoff(first: .seconds(30), cap: .seconds(15 * 60))
@@ -113,7 +113,7 @@ package struct RetryPolicy: Sendable {
     package var paused: Duration = .seconds(30)
     /// 28 days for a message without expiry. Without an end a dead credential would keep its slices for ever.
     package var longestLife: Duration = .seconds(28 * 24 * 60 * 60)
-    /// A credential that the peer refused (apns.md §13.6).
+    /// A credential that the peer refused (docs/contracts/apns.md#13.6).
     package var refusedCredential = Backoff(first: .seconds(60), cap: .seconds(15 * 60))
     /// A credential whose peer cannot be reached.
     package var unreachableCredential = Backoff(first: .seconds(1), cap: .seconds(60))

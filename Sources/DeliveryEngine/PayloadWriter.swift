@@ -36,7 +36,7 @@ package struct PayloadWriter: Sendable {
         sharing shared: inout Shared
     ) throws(PayloadProblem) -> PushPayload {
         guard let adapter = adapters[target.vendor] else { throw .noAdapter }
-        let key = Shared.Key(vendor: target.vendor, platform: target.platform)
+        let key = Shared.Key(vendor: target.vendor, platform: target.destination.platform)
         if target.variant == nil, let result = shared.results[key] { return try result.get() }
         let result = write(notification, target, settings, adapter)
         if !adapter.isPersonal, target.variant == nil { shared.results[key] = result }

@@ -3,6 +3,9 @@ package struct DeviceToken: Sendable, Hashable, CustomStringConvertible {
     /// 400 hex digits. Apple names no length (64, 108 and 160 are seen); a longer one is no token but an attack on the path.
     package static let maximumLength = 400
 
+    /// 4 KiB of a token of another service: FCM names no length, and a token is a key of an index.
+    package static let maximumTextBytes = 4 * 1024
+
     /// The wire form; for APNs lower-case hex.
     package let text: String
 
@@ -19,7 +22,8 @@ package struct DeviceToken: Sendable, Hashable, CustomStringConvertible {
 
     /// An FCM registration token: opaque, printable, no space.
     package init?(fcm text: String) {
-        guard !text.isEmpty, text.utf8.count <= 4096, text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
+        guard !text.isEmpty, text.utf8.count <= Self.maximumTextBytes, text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
+        else {
             return nil
         }
         self.text = text

@@ -16,9 +16,9 @@ package struct Router: Sendable {
         topic: String,
         credentials: [PushEnvironment: CredentialID]
     ) -> Route {
-        guard let credential = credentials[target.environment] else { return .none }
+        guard let credential = credentials[target.destination.environment] else { return .none }
         // APNs refuses a push without topic for the whole credential (MissingTopic): do not let one bad app stop it.
-        if target.platform == .ios && topic.isEmpty { return .none }
+        if target.destination.platform == .ios && topic.isEmpty { return .none }
         return .direct(credential)
     }
 }

@@ -3,7 +3,7 @@ package struct WebhookPolicy: Sendable {
     /// 64 calls at once: above it a few dead receivers would fill the node's sockets; below it they would hold up the living.
     package static let defaultConcurrency = 64
 
-    /// Targets in one sender's call (protocols/rationalowl.md §8.6: flush every second or 100 targets).
+    /// Targets in one sender's call (docs/contracts/rationalowl.md#8.6: flush every second or 100 targets).
     package var targetsPerCall: Int
     /// Events in one webhook's call: what a receiver can take within an attempt's time.
     package var eventsPerCall: Int
@@ -14,7 +14,7 @@ package struct WebhookPolicy: Sendable {
     package var concurrency: Int
     /// How long a subscription is ours. Longer than an attempt, its look-up and its bookkeeping together: else two nodes would call.
     package var lease: Duration
-    /// The waits after the first, second … failure in a row; the last one repeats (protocols/rationalowl.md §8.6).
+    /// The waits after the first, second … failure in a row; the last one repeats (docs/contracts/rationalowl.md#8.6).
     package var retries: [Duration]
     /// How long a sender's call is tried before it is dropped.
     package var giveUpAfter: Duration

@@ -1,8 +1,9 @@
 import APNs
 import Model
+import TestKit
 import Testing
 
-/// Reading an answer: lenient with its body, bounded in all of it. Source: apns.md §8, §9.1.
+/// Reading an answer: lenient with its body, bounded in all of it. Source: docs/contracts/apns.md#8, docs/contracts/apns.md#9.1.
 struct APNsAnswerTests {
     private func answer(_ status: Int, _ body: String, retryAfter: String? = nil) -> APNsAnswer {
         APNsAnswer(status: status, body: Array(body.utf8)[...], retryAfter: retryAfter)
@@ -70,6 +71,16 @@ struct APNsAnswerTests {
         guard case .rejected(let rejection) = answer(400, wild).outcome else { return #expect(Bool(false)) }
         #expect(rejection.reason.utf8.count == 64)
         #expect(rejection.reason.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F })
+    }
+
+    @Test func randomBytesNeitherTrapNorNameAReason() {
+        var random = SplitMix(state: 20_261_121)
+        for _ in 0..<2_000 {
+            let bytes = (0..<Int.random(in: 0...60, using: &random)).map { _ in
+                UInt8.random(in: 0...255, using: &random)
+            }
+            #expect(APNsAnswer(status: 400, body: bytes[...]).outcome == rejected(.content, "", 400))
+        }
     }
 
     // "No retry-after is documented for APNs; honour it if it appears."

@@ -46,7 +46,7 @@ struct APNsCertificateTests {
         await peer.simulator.stop()
     }
 
-    // apns.md §4: refuse a mismatch before connecting.
+    // docs/contracts/apns.md#4: refuse a mismatch before connecting.
     @Test func certificateOfTheOtherEnvironmentIsNotEvenDialled() async throws {
         let peer = try await Peer()
         try await withTransport { transport in
@@ -91,7 +91,7 @@ struct APNsCertificateTests {
         await peer.simulator.stop()
     }
 
-    // apns.md §4: "separate pool per certificate and environment".
+    // docs/contracts/apns.md#4: "separate pool per certificate and environment".
     @Test func twoCertificatesNeverShareAConnection() async throws {
         let peer = try await Peer()
         let other = CredentialKey(tenant: "acme", credential: "other")

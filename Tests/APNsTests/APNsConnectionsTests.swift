@@ -106,7 +106,7 @@ struct APNsConnectionsTests {
         await peer.simulator.stop()
     }
 
-    // apns.md §3: "on key revocation or compromise close every connection that used it".
+    // docs/contracts/apns.md#3: "on key revocation or compromise close every connection that used it".
     @Test func revokedCredentialEndsItsConnectionsAtOnce() async throws {
         let peer = try await Peer { $0.latency = .milliseconds(60_000) }
         try await withTransport { transport in

@@ -2,7 +2,7 @@ import APNs
 import Model
 import Testing
 
-/// Every row of apns.md §9, written from the table, not from the code.
+/// Every row of docs/contracts/apns.md#9, written from the table, not from the code.
 struct APNsReasonTests {
     /// What the table's class means for the push.
     enum Expected: Sendable {
@@ -10,7 +10,7 @@ struct APNsReasonTests {
         case content
         /// DROP with the 410 rule.
         case dead
-        /// DROP for BadDeviceToken and DeviceTokenNotForTopic: quarantine, by design §5.6.
+        /// DROP for BadDeviceToken and DeviceTokenNotForTopic: quarantine, see docs/apns.md#outcomes.
         case doubtful
         /// CONF.
         case credential
@@ -68,7 +68,7 @@ struct APNsReasonTests {
         Row(status: 500, reason: "InternalServerError", expected: .later, remedy: .suspect),
         Row(status: 503, reason: "ServiceUnavailable", expected: .later),
         Row(status: 503, reason: "Shutdown", expected: .later, remedy: .retire),
-        // apns.md §12: broadcasts and calls about channels.
+        // docs/contracts/apns.md#12: broadcasts and calls about channels.
         Row(status: 400, reason: "FeatureNotEnabled", expected: .credential, isOfChannels: true),
         Row(status: 400, reason: "MissingChannelId", expected: .content, isOfChannels: true),
         Row(status: 400, reason: "BadChannelId", expected: .content, isOfChannels: true),
@@ -87,7 +87,7 @@ struct APNsReasonTests {
         #expect(Set(ReasonRule.table.map(\.reason)).count == Self.rows.count)
     }
 
-    // "Never retry: BadDeviceToken, DeviceTokenNotForTopic, Forbidden, ExpiredToken, Unregistered, PayloadTooLarge." (§9.2)
+    // "Never retry: BadDeviceToken, DeviceTokenNotForTopic, Forbidden, ExpiredToken, Unregistered, PayloadTooLarge." (docs/contracts/apns.md#9.2)
     @Test(arguments: [
         "BadDeviceToken", "DeviceTokenNotForTopic", "Forbidden", "ExpiredToken", "Unregistered", "PayloadTooLarge",
     ])
@@ -97,7 +97,7 @@ struct APNsReasonTests {
         #expect(answer.remedy == .none)
     }
 
-    // "Only 410 condemns", and the timestamp says since when (§9.1).
+    // "Only 410 condemns", and the timestamp says since when (docs/contracts/apns.md#9.1).
     @Test func only410CondemnsAToken() {
         for row in Self.rows {
             guard
@@ -136,7 +136,7 @@ struct APNsReasonTests {
         #expect(APNsReason.badEnvironmentKeyIDInToken.wireName == "BadEnvironmentKeyIdInToken")
     }
 
-    // "ServiceUnavailable (the page prints it with a space)" (§12)
+    // "ServiceUnavailable (the page prints it with a space)" (docs/contracts/apns.md#12)
     @Test func spacedSpellingOfServiceUnavailableIsTheSameReason() {
         #expect(APNsReason(wire: "Service Unavailable") == .serviceUnavailable)
         #expect(APNsReason.serviceUnavailable.wireName == "ServiceUnavailable")

@@ -1,4 +1,5 @@
 import APNsSimulator
+import ApplePayload
 import HTTP2
 import Model
 import NIOConcurrencyHelpers

@@ -1,10 +1,11 @@
+import ApplePayload
 import Foundation
 import Model
 import Testing
 
 @testable import APNs
 
-/// Broadcasts and calls about channels as they go over the wire, and what their answers mean. Source: apns.md §1, §12.
+/// Broadcasts and calls about channels as they go over the wire, and what their answers mean. Source: docs/contracts/apns.md#1, docs/contracts/apns.md#12.
 struct ChannelTests {
     private let id = UUID(uuidString: "EC1BF194-B3B2-424A-89A9-5A918A6E6B5D") ?? UUID()
 

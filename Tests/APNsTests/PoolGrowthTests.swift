@@ -18,7 +18,7 @@ struct PoolGrowthTests {
 
     // MARK: The stream gate
 
-    // apns.md §11.1: one stream until a push with a valid token was seen, whatever the first SETTINGS say.
+    // docs/contracts/apns.md#11.1: one stream until a push with a valid token was seen, whatever the first SETTINGS say.
     @Test func tokenConnectionSendsOnePushUntilItIsAnswered() {
         var driver = PoolDriver()
         driver.enqueue(driver.job(50))
@@ -32,7 +32,7 @@ struct PoolGrowthTests {
         #expect(driver.inFlight[1]?.count == 49)
     }
 
-    // apns.md §11.1: "certificate: full limit at once".
+    // docs/contracts/apns.md#11.1: "certificate: full limit at once".
     @Test func certificateConnectionSendsAtOnceAndAsksForNoToken() {
         var driver = PoolDriver(authentication: .certificate)
         #expect(driver.enqueue(driver.job(50)).dialled == [1])
@@ -161,7 +161,7 @@ struct PoolGrowthTests {
         #expect(abs((driver.inFlight[1]?.count ?? 0) - (driver.inFlight[2]?.count ?? 0)) <= 64)
     }
 
-    // apns.md §13.4: "resend, prefer another connection".
+    // docs/contracts/apns.md#13.4: "resend, prefer another connection".
     @Test func refusedStreamIsSentAgainOnAnotherConnection() {
         var driver = two()
         driver.credit(2, 0)
@@ -174,7 +174,7 @@ struct PoolGrowthTests {
         #expect(driver.inFlight[1] == nil)
     }
 
-    // apns.md §14: a 500 can leave a connection bad.
+    // docs/contracts/apns.md#14: a 500 can leave a connection bad.
     @Test func connectionThatAnswered500IsAskedForASignOfLifeAndUsedLast() {
         var driver = two()
         driver.credit(2, 0)
@@ -219,7 +219,7 @@ struct PoolGrowthTests {
 
     // MARK: Leaving
 
-    // apns.md §11.2: the reason is one of the answers' words, and BadCertificateEnvironment comes this way alone.
+    // docs/contracts/apns.md#11.2: the reason is one of the answers' words, and BadCertificateEnvironment comes this way alone.
     @Test func goAwayAboutTheCredentialRefusesWhatWaitsInsteadOfDiallingForEver() {
         var driver = PoolDriver(authentication: .certificate)
         driver.enqueue(driver.job(10))

@@ -23,7 +23,7 @@ struct PoolMachineTests {
         #expect(driver.machine.metrics.connectCount == 1)
     }
 
-    // apns.md §11.1: one push until SETTINGS raise the limit.
+    // docs/contracts/apns.md#11.1: one push until SETTINGS raise the limit.
     @Test func onlyAsManyPushesLeaveAsThereAreCredits() {
         var driver = PoolDriver()
         driver.enqueue(driver.job(500))
@@ -171,7 +171,7 @@ struct PoolMachineTests {
 
     // MARK: Provider tokens
 
-    // apns.md §9: "new token and new connection, retry once".
+    // docs/contracts/apns.md#9: "new token and new connection, retry once".
     @Test func expiredProviderTokenIsRenewedAndThePushSentOnceMoreOnANewConnection() {
         var driver = PoolDriver()
         driver.start(credits: 10)
@@ -261,7 +261,7 @@ struct PoolMachineTests {
         #expect(driver.lastTurn.dialled == [1])
     }
 
-    // apns.md §14: a 500 can leave a connection bad.
+    // docs/contracts/apns.md#14: a 500 can leave a connection bad.
     @Test func secondServerErrorInARowRetiresTheConnection() {
         var driver = PoolDriver()
         driver.start(credits: 1)

@@ -2,7 +2,7 @@ import APNs
 import Model
 import Testing
 
-/// The age rules of apns.md §3: 20 minutes at least, renewed at 50, one look-up at a time.
+/// The age rules of docs/contracts/apns.md#3: 20 minutes at least, renewed at 50, one look-up at a time.
 struct ProviderTokenMachineTests {
     private let start = ContinuousClock.now
     private let first = token(1)

@@ -4,7 +4,7 @@ import Foundation
 import Model
 import Testing
 
-/// The token's one spelling, judged by another library. Source: RFC 7515, RFC 7518 §3.4; apns.md §3.
+/// The token's one spelling, judged by another library. Source: RFC 7515, RFC 7518 §3.4; docs/contracts/apns.md#3.
 struct ProviderTokenTests {
     private let time = Timestamp(milliseconds: 1_790_000_123_456)
 

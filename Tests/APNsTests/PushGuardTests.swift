@@ -1,8 +1,9 @@
 import APNs
+import ApplePayload
 import Model
 import Testing
 
-/// What is refused before it reaches a stream, and what is not. Source: apns.md §5, §6.
+/// What is refused before it reaches a stream, and what is not. Source: docs/contracts/apns.md#5, docs/contracts/apns.md#6.
 struct PushGuardTests {
     private func reason(_ push: Push) -> String? { PushGuard.refusal(of: push)?.reason }
     private func payload(
@@ -95,7 +96,7 @@ struct PushGuardTests {
         #expect(reason(makePush(0, payload: payload(type: .unknown("newkind")))) == nil)
     }
 
-    /// The table of apns.md §6.
+    /// The table of docs/contracts/apns.md#6.
     @Test(
         arguments: [
             (.alert, "alert", ""), (.background, "background", ""), (.voip, "voip", ".voip"),

@@ -1,4 +1,5 @@
 import APNsSimulator
+import ApplePayload
 import Foundation
 import HTTP2
 import Model
@@ -39,7 +40,7 @@ struct PushPreviewTests {
         await peer.simulator.stop()
     }
 
-    // "voip: expiration 0 or a few seconds" (apns.md §6): no old call rings.
+    // "voip: expiration 0 or a few seconds" (docs/contracts/apns.md#6): no old call rings.
     @Test func callWithoutAnExpirationIsNotStored() {
         let call = PushPreview(makePush(0, payload: PushPayload(bytes: [0x7B, 0x7D], type: .voip)), authority: "a")
         #expect(call.fields.first { $0.name == "apns-expiration" }?.value == "0")

@@ -4,7 +4,7 @@ import Testing
 
 @testable import APNs
 
-/// What follows from a request without an answer: the matrix of apns.md §13.4, row by row.
+/// What follows from a request without an answer: the matrix of docs/contracts/apns.md#13.4, row by row.
 struct RetryMatrixTests {
     struct Row: Sendable, CustomTestStringConvertible {
         let event: String

@@ -4,11 +4,11 @@ import Testing
 
 @testable import Braze
 
-/// Keys, common answers and what is not built (contract §1, §4, §5.11).
+/// Keys, common answers and what is not built (docs/contracts/braze.md#1, docs/contracts/braze.md#4, docs/contracts/braze.md#5.11).
 struct AccessTests {
     private let send = #"{"external_user_ids":["u-1"],"messages":{"apple_push":{"alert":"Hi"}}}"#
 
-    // §5.11: wrong or missing key.
+    // docs/contracts/braze.md#5.11: wrong or missing key.
     @Test(arguments: [nil, "", Mount.trackKey, "nobody's key, at all"])
     func aKeyThatMayNotIsRefused(_ key: String?) throws {
         let answer = Mount.answer(Mount.request("/messages/send", send, key: key))
@@ -21,7 +21,7 @@ struct AccessTests {
         #expect(try answer.fault(against: "access/key.response.txt") == nil)
     }
 
-    // §4.1: the header before the body before the query.
+    // docs/contracts/braze.md#4.1: the header before the body before the query.
     @Test func olderIntegrationsShowTheirKeyElsewhere() throws {
         let body = #"{"api_key":"\#(Mount.key)","external_user_ids":["u-1"],"messages":{"apple_push":{"alert":"Hi"}}}"#
         #expect(Mount.answer(Mount.request("/messages/send", body, key: nil)).status == 201)
@@ -30,7 +30,7 @@ struct AccessTests {
         #expect(Mount.answer(query).status == 201)
     }
 
-    // §4.1: keys may carry an allow-list of addresses.
+    // docs/contracts/braze.md#4.1: keys may carry an allow-list of addresses.
     @Test func aKeyWithAddressesIsGoodOnlyFromThere() {
         for (address, status) in [("192.0.2.1", 201), ("192.0.2.2", 401), (nil, 401)] as [(String?, Int)] {
             let request = Mount.request("/messages/send", send, key: Mount.officeKey, from: address)
@@ -47,7 +47,7 @@ struct AccessTests {
         #expect(proof == .none)
     }
 
-    // §2: what is not built fails loudly, whoever asks.
+    // docs/contracts/braze.md#5.11: calls that are not supported answer 404 to any caller.
     @Test(arguments: [
         "/users/track/x", "/users/rename", "/campaigns/trigger/x", "/canvas/trigger/send",
         "/messages/live_activity/update", "/v2/subscription/status/get", "/messages/send/more",
@@ -59,12 +59,12 @@ struct AccessTests {
         #expect(Mount.answer(Mount.request("/messages/send", "", method: .get)).status == 404)
     }
 
-    // §1: a trailing slash on every path.
+    // docs/contracts/braze.md#1: a trailing slash on every path.
     @Test func aTrailingSlashIsIgnored() {
         #expect(Mount.answer(Mount.request("/messages/send/", send)).status == 201)
     }
 
-    // §5.11: over the limit. The documented call is not built, so that only its answer is looked at.
+    // docs/contracts/braze.md#5.11: over the limit. The documented call is not built, so that only its answer is looked at.
     @Test func tooManyRequestsSayWhenToComeAgain() throws {
         var request = Mount.request("/users/export/ids", "{}")
         request.receivedAt = Timestamp(seconds: 1_767_225_600)
@@ -73,7 +73,7 @@ struct AccessTests {
         #expect(try answer.fault(against: "access/throttled.response.txt") == nil)
     }
 
-    // Decisions: the gateway in trouble.
+    // docs/contracts/braze.md#4.2: a gateway failure.
     @Test func ourOwnTroubleIsSaidSo() {
         let answer = Mount.answer(Mount.request("/messages/send", send)) { _ in
             .refused(.unavailable(retryAfter: .seconds(7)))

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Braze
 
-/// `audience` (contract §5.10).
+/// `audience` (docs/contracts/braze.md#5.10).
 struct AudienceTests {
     private static let now = Timestamp(seconds: 1_767_225_600)  // 2026-01-01 00:00 UTC
     private static let user: JSONObject = [
@@ -115,7 +115,7 @@ struct AudienceTests {
         #expect(submission.audience == .everyone && submission.lane == .bulk && submission.content.isTemplate)
         func payload(_ attributes: JSONObject) throws -> PushPayload {
             var target = Mount.facts
-            target.attributes = attributes
+            target.person.attributes = attributes
             let notification = Notification(
                 message: Mount.message,
                 origin: .braze,

@@ -8,7 +8,7 @@ import Testing
 
 /// Whom triggers are for.
 extension CampaignTests {
-    // §5.6: the documented trigger, whose contract shortens nothing.
+    // docs/contracts/braze.md#5.6: the documented trigger, whose contract shortens nothing.
     @Test func recipientsAreFoundByAliasAndTold() throws {
         let desk = Desk()
         let body = try Fixture.text("campaigns/trigger.request.json").replacing(

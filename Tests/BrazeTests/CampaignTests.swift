@@ -7,7 +7,7 @@ import Testing
 
 @testable import Braze
 
-/// Campaigns, schedules and sends (contract §5.6–5.8).
+/// Campaigns, schedules and sends (docs/contracts/braze.md#5.6 to 5.8).
 struct CampaignTests {
     static let schedule = #"""
         {"external_user_ids":["u-1"],"schedule":{"time":"2026-01-02T09:00:00Z","in_local_time":false,"at_optimal_time":false},\#
@@ -126,12 +126,12 @@ struct CampaignTests {
                 case .track(let batch):
                     return .user(.tracked(patches: batch.patches.map { _ in refusal }, acts: []))
                 // Whom `a-7` names is known, and nobody else.
-                case .describe(let names):
+                case .describe(let names, _):
                     return .user(
                         .described(
                             names.map { name in
                                 guard name == .alias(UserAlias(label: "crm", name: "a-7")) else { return nil }
-                                return DescribedUser(user: "u-7", isAnonymous: false, attributes: [:])
+                                return DescribedUser(app: "shop", user: "u-7", isAnonymous: false, attributes: [:])
                             }
                         )
                     )
@@ -180,7 +180,7 @@ struct CampaignTests {
         #expect(!JSONWriter.text(.object(request)).contains(Mount.key))
     }
 
-    // §5.7: in each device's own zone; what the time says of a zone is not looked at.
+    // docs/contracts/braze.md#5.7: in each device's own zone; what the time says of a zone is not looked at.
     @Test func aScheduleMayBeLocal() throws {
         let desk = Desk()
         let body =
@@ -191,7 +191,7 @@ struct CampaignTests {
         #expect(desk.submissions.first?.timeToLive == .seconds(7200), "by the same clock")
     }
 
-    // §10.10 and the texts of §5.7.
+    // The errors of docs/contracts/braze.md#5.7.
     @Test(arguments: [
         (#"{"time":"soon"}"#, "cannot parse send_at"), (#"{}"#, "cannot parse send_at"),
         ("null", "'schedule' is not valid"),
@@ -314,7 +314,7 @@ struct CampaignTests {
         }
     }
 
-    // §5.11
+    // docs/contracts/braze.md#5.11
     @Test func anUnknownCampaignIsRefused() throws {
         let body = #"{"campaign_id":"does-not-exist","recipients":[{"external_user_id":"u-1"}]}"#
         let answer = Self.answer("/campaigns/trigger/send", body, Desk())
@@ -400,7 +400,7 @@ struct CampaignTests {
         #expect(desk.submissions.count == 2)
     }
 
-    // §5.5: a send may be counted for a campaign, and says for which of its variations.
+    // docs/contracts/braze.md#5.5: a send may be counted for a campaign, and says for which of its variations.
     @Test(arguments: [
         (#""c-1""#, #","message_variation_id":"v-1""#, nil), (#""c-1""#, "", "Message Variant Unspecified"),
         (#""c-1""#, #","message_variation_id":"v-2""#, "Invalid Message Variant"),

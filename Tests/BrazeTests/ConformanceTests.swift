@@ -51,7 +51,7 @@ struct ConformanceTests {
         }
     }
 
-    /// What an answer may look like, from contract §4.2 and §4.3.
+    /// What an answer may look like, from docs/contracts/braze.md#4.2 and docs/contracts/braze.md#4.3.
     @Sendable static func fault(_ response: VendorResponse, _ request: VendorRequest) -> String? {
         guard response.header("Content-Type") == "application/json" else { return "content type" }
         if request.path.hasPrefix("/api/v3") { return sdkFault(response, request) }
@@ -75,7 +75,7 @@ struct ConformanceTests {
         return nil
     }
 
-    /// What the SDK may be answered, from contract §3.5, §3.6 and §3.8.
+    /// What the SDK may be answered, from docs/contracts/braze.md#3.5, docs/contracts/braze.md#3.6 and docs/contracts/braze.md#3.8.
     private static func sdkFault(_ response: VendorResponse, _ request: VendorRequest) -> String? {
         guard let body = response.json?.object else { return "no object" }
         guard response.header("Cache-Control") != nil, response.header("x-request-id")?.count == 36 else {

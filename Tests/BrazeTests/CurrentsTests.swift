@@ -4,7 +4,7 @@ import Testing
 
 @testable import Braze
 
-/// What readers of Currents are told (contract §7, §8).
+/// What readers of Currents are told (docs/contracts/braze.md#7, docs/contracts/braze.md#8).
 struct CurrentsTests {
     private static let at = Timestamp(milliseconds: 1_767_225_600_250)
     private static let message = MessageID(rawValue: UUID())

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Braze
 
-/// Templates: what is understood, what it gives, and what is refused (contract, Decisions). Expected texts are by the language's own documents.
+/// Templates: supported and refused expressions, and their results (docs/contracts/braze.md#5.6). Expected texts are from the language's own documentation.
 struct LiquidTests {
     private static let scope = LiquidScope(
         attributes: [
@@ -168,9 +168,9 @@ struct LiquidTests {
         let content = try Mount.submission(send).content
         #expect(content.isTemplate)
         var facts = Mount.facts
-        facts.user = "u-9"
+        facts.person.user = "u-9"
         facts.variables = ["city": "Busan"]
-        facts.attributes = ["user_id": "an attribute of that name", "first_name": "Mina"]
+        facts.person.attributes = ["user_id": "an attribute of that name", "first_name": "Mina"]
         let notification = Notification(message: Mount.message, origin: .braze, content: content, sentAt: Mount.now)
         let push = try Mount.adapter.payload(for: notification, to: facts, settings: Mount.settings)
         let json = try JSONParser.parse(push.bytes)

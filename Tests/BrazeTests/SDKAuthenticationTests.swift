@@ -7,7 +7,7 @@ import Testing
 
 @testable import Braze
 
-/// The proof of a user's name (contract §3.7).
+/// The proof of a user's name (docs/contracts/braze.md#3.7).
 struct SDKAuthenticationTests {
     private static let key = try? _RSA.Signing.PrivateKey(keySize: .bits2048)
     private static let other = try? _RSA.Signing.PrivateKey(keySize: .bits2048)
@@ -54,7 +54,7 @@ struct SDKAuthenticationTests {
         return error?["error_code"]?.int
     }
 
-    // §3.6 G.
+    // docs/contracts/braze.md#3.6 G.
     @Test func anExpiredProofIsToldAsDocumented() throws {
         let request = request(try Self.token(Self.claims(ends: Mount.now.seconds)))
         let answer = SDKTests.answer(request, settings: settings("required"))

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Braze
 
-/// The calls of the vendor's SDK (contract §3).
+/// The calls of the vendor's SDK (docs/contracts/braze.md#3).
 struct SDKTests {
     static let key = "11111111-2222-4333-8444-555555555555"
     static let device = "5D9C7B3E-7C41-4C39-9C51-6B1D2A9F0E77"
@@ -92,7 +92,7 @@ struct SDKTests {
 
     // MARK: Examples
 
-    // §3.6 A.
+    // docs/contracts/braze.md#3.6 A.
     @Test(.covers("braze", "POST /api/v3/data")) func theFirstStartIsKeptAndAnswered() throws {
         let body = try Self.documented("sdk/start.request.txt")
         let commands = try commands(body)
@@ -139,7 +139,7 @@ struct SDKTests {
         #expect(answer.header("x-request-id").flatMap { UUID(uuidString: $0) } != nil)
     }
 
-    // §3.6 B, §3.2.
+    // docs/contracts/braze.md#3.6 B, docs/contracts/braze.md#3.2.
     @Test func eventsAndPurchasesAreWhatTheUserDid() throws {
         let body = try Self.documented("sdk/acts.request.json")
         let batch = try #require(batches(try commands(body)).first)
@@ -166,7 +166,7 @@ struct SDKTests {
         #expect(known.name == "viewed_item" && known.at == Timestamp(milliseconds: 1_674_022_309_821))
     }
 
-    // §3.6 C, §3.3 rule 2.
+    // docs/contracts/braze.md#3.6 C, docs/contracts/braze.md#3.3 rule 2.
     @Test func anOpenedPushIsFoundByValue() throws {
         let reference = BrazePayload.reference(Mount.message, Mount.target)
         let body = try Self.documented("sdk/opened.request.json")
@@ -195,7 +195,7 @@ struct SDKTests {
         #expect(try !opens(#"{"a":"\#(reference)x"}"#) && !opens(#"{"\#(reference)":1}"#))
     }
 
-    // §3.6 D and E; §3.1.
+    // docs/contracts/braze.md#3.6 D and E; docs/contracts/braze.md#3.1.
     @Test func aKeyThatIsNoneIsRefused() throws {
         let body = #"{"api_key":"other","device_id":"d"}"#
         let requests = [
@@ -211,7 +211,7 @@ struct SDKTests {
         let unknown = Self.answer(Self.request("/api/v3/data", #"{"device_id":"d"}"#)) { _ in .refused(.unknownBinding)
         }
         #expect(unknown.status == 401 && unknown.text == example.body)
-        // A licence question: off unless the operator says otherwise (§0.2).
+        // A licence question: off unless the operator says otherwise (docs/contracts/braze.md#0.2).
         for values in [JSONObject(), ["sdkEnabled": false], ["sdkEnabled": 1]] {
             let off = BindingSettings(tenant: "acme", app: "shop", values: values)
             for path in ["/api/v3/data", "/api/v3/template", "/api/v3/nothing"] {
@@ -236,7 +236,7 @@ struct SDKTests {
 
     // MARK: Devices and users
 
-    // §3.4: what has changed is told, and nothing else.
+    // docs/contracts/braze.md#3.4: what has changed is told, and nothing else.
     @Test func factsOfADeviceAreMerged() throws {
         func facts(_ device: String, after old: JSONObject) throws -> JSONObject? {
             let commands = try told(#""device":\#(device)"#, standing: standing("u-1", old))
@@ -278,7 +278,7 @@ struct SDKTests {
         #expect(try token(#"{"user_id":"u"}"#) == (nil, false))
     }
 
-    // §3.4: `changeUser` has no request of its own.
+    // docs/contracts/braze.md#3.4: `changeUser` has no request of its own.
     @Test func whoUsesTheDeviceIsWhoeverIsNamedLast() throws {
         func owner(_ fields: String, _ standing: IdentityStanding? = nil) throws -> (UserName?, [Command]) {
             let commands = try told(fields, standing: standing)
@@ -341,7 +341,7 @@ struct SDKTests {
 
     // MARK: Repeats and bounds
 
-    // §10 test 1: time in exponent form, nobody named. §3.9: a clock far ahead is not believed.
+    // docs/contracts/braze.md#3.2: a time in exponent form, and no user. docs/contracts/braze.md#3.9: a clock far ahead is not believed.
     @Test func aTimeIsReadInAnySpelling() throws {
         func act(_ time: String) throws -> (Timestamp?, Bool) {
             let batch = batches(try told(#""events":[{"name":"ce","data":{"n":"a"}\#(time)}]"#)).first
@@ -355,7 +355,7 @@ struct SDKTests {
         }
     }
 
-    // §3.9: whole batches are sent again after a time-out.
+    // docs/contracts/braze.md#3.9: whole batches are sent again after a time-out.
     @Test func whatCountsUpIsKnownWhenItComesAgain() throws {
         let increases = (0..<40).map { #"{"name":"inc","time":\#($0),"data":{"key":"n","value":1}}"# }
         func keys(_ events: some Sequence<String>) throws -> [String] {
@@ -386,7 +386,7 @@ struct SDKTests {
 
     // MARK: Answers
 
-    // §3.5: only what was asked for, and a configuration only when it is newer.
+    // docs/contracts/braze.md#3.5: only what was asked for, and a configuration only when it is newer.
     @Test func onlyWhatIsAskedIsAnswered() throws {
         func fields(_ wish: String) -> Set<String> {
             let body = #"{"device_id":"d","respond_with":\#(wish)}"#
@@ -410,8 +410,15 @@ struct SDKTests {
         #expect(Self.answer(request) { _ in .user(.tracked(patches: [.invalid("key")], acts: [])) }.status == 201)
     }
 
-    // §3.8.
-    @Test(.covers("braze", "POST /api/v3/template", "POST /api/v3/content_cards/sync"))
+    // docs/contracts/braze.md#3.8.
+    @Test(
+        .covers("braze", "POST /api/v3/template", refused: "201 `{}`: there are no in-app messages"),
+        .covers(
+            "braze",
+            "POST /api/v3/content_cards/sync",
+            refused: "201 with an empty full sync: there are no content cards"
+        )
+    )
     func whatThereIsNoneOfIsAnsweredEmpty() throws {
         let body = #"{"device_id":"d","events":[{"name":"ce","time":1,"data":{"n":"a"}}]}"#
         let template = Self.answer(Self.request("/api/v3/template", body))
@@ -426,7 +433,7 @@ struct SDKTests {
         #expect(Self.answer(Self.request("/api/v3/data", "{}", method: .get)).status == 404)
     }
 
-    // §3.1.
+    // docs/contracts/braze.md#3.1.
     @Test func aPageMayAskAndReadWhereTheOperatorSaysSo() throws {
         let ask = Self.answer(
             Self.request("/api/v3/data", "", key: nil, method: .options, origin: "https://shop.example")
@@ -448,7 +455,7 @@ struct SDKTests {
         #expect(Self.answer(call, settings: settings).header("Access-Control-Allow-Origin") == nil)
     }
 
-    // Contract §3.3: which names SDKs send is the operator's to find out.
+    // docs/contracts/braze.md#3.3: which names SDKs send is the operator's to find out.
     @Test func namesOfEventsAreTheBindings() throws {
         let reference = BrazePayload.reference(Mount.message, Mount.target)
         let body = #"{"device_id":"d","events":[{"name":"seen","time":1,"data":{"r":"\#(reference)"}}]}"#

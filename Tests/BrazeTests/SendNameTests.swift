@@ -6,7 +6,7 @@ import Testing
 
 @testable import Braze
 
-/// Names of sends, their figures, and schedules that are counted for a campaign (contract §5.7, §5.8).
+/// Names of sends, their figures, and schedules that are counted for a campaign (docs/contracts/braze.md#5.7, docs/contracts/braze.md#5.8).
 struct SendNameTests {
     @Test(.covers("braze", "POST /sends/id/create")) func aSendHasItsNameOrGetsOne() {
         let named = CampaignTests.answer(

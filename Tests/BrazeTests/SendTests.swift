@@ -5,9 +5,9 @@ import Testing
 
 @testable import Braze
 
-/// `/messages/send` and the pushes that it becomes (contract §5.5, §6).
+/// `/messages/send` and the pushes that it becomes (docs/contracts/braze.md#5.5, docs/contracts/braze.md#6).
 struct SendTests {
-    // §5.5: the documented request; 2026-01-02 is a day from now.
+    // docs/contracts/braze.md#5.5: the documented request; 2026-01-02 is a day from now.
     @Test(.covers("braze", "POST /messages/send")) func theDocumentedSendIsAccepted() throws {
         let request = Mount.request("/messages/send", try Fixture.text("messages/send.request.json"))
         let submission = try Mount.submission(request)
@@ -21,7 +21,7 @@ struct SendTests {
         #expect(answer.header("Content-Type") == "application/json")
     }
 
-    // §6.2, but for the reference, which the document shortens, and what the request says otherwise.
+    // docs/contracts/braze.md#6.2, but for the reference, which the document shortens, and what the request says otherwise.
     @Test func theDocumentedAlertGoesOnTheWire() throws {
         let push = try Mount.push(
             Mount.request("/messages/send", try Fixture.text("messages/send.request.json"))
@@ -39,13 +39,13 @@ struct SendTests {
     /// Message and target of `Mount`, by coreutils' `base64`.
     private static let reference = "T5wrfh0qTG-LDjpdfJ8bLQAAAAAAAEAAgAAAAAAAAP8"
 
-    // Decisions: `ab.c` has 43 characters and another value for each target.
+    // docs/contracts/braze.md#3.3: `ab.c` has 43 characters and another value for each target.
     @Test func theReferenceSaysMessageAndTarget() {
         #expect(Self.reference.count == 43)
         #expect(BrazePayload.reference(Mount.message, Mount.target) == Self.reference)
     }
 
-    // §6.4
+    // docs/contracts/braze.md#6.4
     @Test func aSilentPushIsOneInTheBackground() throws {
         let push = try Mount.push(
             Mount.send(
@@ -59,7 +59,7 @@ struct SendTests {
         #expect(push.priority == 5)
     }
 
-    // §6.1, field by field: what the push is, beside a body.
+    // docs/contracts/braze.md#6.1, field by field: what the push is, beside a body.
     @Test(arguments: [
         (#""sound":"default""#, #"{"aps":{"alert":"Hi","sound":"default"}}"#),
         (#""badge":0"#, #"{"aps":{"alert":"Hi","badge":0}}"#),
@@ -79,7 +79,7 @@ struct SendTests {
         #expect(try JSONParser.parse(push.bytes) == .object(wanted))
     }
 
-    // §6.3, without its buttons.
+    // docs/contracts/braze.md#6.1: a rich push.
     @Test func aRichPushHasItsAttachment() throws {
         let push = try Mount.push(
             Mount.send(#"{"alert":"Hi","asset_url":"https://cdn.example.com/i/42.jpg","asset_file_type":"jpg"}"#)
@@ -90,7 +90,7 @@ struct SendTests {
         #expect(json["ab"]?["c"]?.string == Self.reference)
     }
 
-    // §6.1: Apple's own names.
+    // docs/contracts/braze.md#6.1: Apple's own names.
     @Test func anAlertMayBeLocalised() throws {
         let alert =
             #"{"title":"T","title_loc_key":"a","title_loc_args":["1"],"loc_key":"b","loc_args":["2"],"action_loc_key":"c","sound":"s"}"#
@@ -111,7 +111,7 @@ struct SendTests {
         }
     }
 
-    // §5.11, as documented: request, answer.
+    // docs/contracts/braze.md#5.11, as documented: request, answer.
     @Test func documentedRefusals() throws {
         for name in ["nobody", "unreadable"] {
             let answer = Mount.answer(try Fixture.request("messages/\(name).request.txt"))
@@ -153,7 +153,7 @@ struct SendTests {
         )
     }
 
-    // §10.7: the bytes of the payload with its reference.
+    // docs/contracts/braze.md#6.1: the size of the payload includes its reference.
     @Test func aPayloadEndsAt1912Bytes() throws {
         let empty = try Mount.push(Mount.send(#"{"alert":"x"}"#)).bytes.count - 1
         let longest = String(repeating: "x", count: 1912 - empty)
@@ -163,7 +163,7 @@ struct SendTests {
         #expect(answer.json == ["message": "Apple Push Length Exceeded"])
     }
 
-    // §5.5: one target, and only what is kept may be asked for.
+    // docs/contracts/braze.md#5.5: one target, and only what is kept may be asked for.
     @Test(arguments: [
         (#""broadcast":true"#, 201), (#""broadcast":false"#, 400), (#""external_user_ids":[]"#, 400),
         (#""broadcast":true,"external_user_ids":["a"]"#, 400), (#""external_user_ids":["a",1]"#, 400),
@@ -178,7 +178,7 @@ struct SendTests {
         #expect(Mount.answer(Mount.request("/messages/send", body)).status == status)
     }
 
-    // §5.1
+    // docs/contracts/braze.md#5.1
     @Test(arguments: [
         ("2026-01-01T00:00:00Z", 0), ("2026-01-01T09:00:00+09:00", 0), ("2026-01-01T00:00:01:250+0000", 1),
         ("2026-01-01T00:00:02.5Z", 2),

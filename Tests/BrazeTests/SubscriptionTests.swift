@@ -5,9 +5,9 @@ import Testing
 
 @testable import Braze
 
-/// What users said to pushes and to subscription groups (contract §5.5, §5.9).
+/// What users said to pushes and to subscription groups (docs/contracts/braze.md#5.5, docs/contracts/braze.md#5.9).
 struct SubscriptionTests {
-    /// §5.9, with a group of ours.
+    /// docs/contracts/braze.md#5.9, with a group of ours.
     private static let set =
         #"{"subscription_group_id":"news","subscription_state":"unsubscribed","external_id":["u-1"]}"#
     private static let sets =
@@ -74,7 +74,7 @@ struct SubscriptionTests {
         #expect(answer.status == 400 && answer.message == text, "\(answer.text)")
     }
 
-    // §4.4: 50 users; of several groups together.
+    // docs/contracts/braze.md#4.4: 50 users; of several groups together.
     @Test func usersAreBounded() {
         func ids(_ count: Int) -> String { (0..<count).map { #""u-\#($0)""# }.joined(separator: ",") }
         func status(_ path: String, _ body: String) -> Int { Mount.answer(Mount.request(path, body)).status }
@@ -110,6 +110,7 @@ struct SubscriptionTests {
     // MARK: Asking
 
     private static let user = DescribedUser(
+        app: "shop",
         user: "u-1",
         isAnonymous: false,
         attributes: [:],

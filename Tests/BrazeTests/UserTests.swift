@@ -5,7 +5,7 @@ import Testing
 
 @testable import Braze
 
-/// `/users/…`: what users are and did, what they are called, and how they go (contract §5.1–5.4).
+/// `/users/…`: what users are and did, what they are called, and how they go (docs/contracts/braze.md#5.1 to 5.4).
 struct UserTests {
     static let aliases = #"{"user_aliases":[{"external_id":"u-1","alias_name":"a-7","alias_label":"crm"}]}"#
     static let identities =
@@ -41,7 +41,7 @@ struct UserTests {
 
     // MARK: Merging
 
-    // §5.2, but for the status: never a 202 (Decisions).
+    // docs/contracts/braze.md#5.2: the status is never 202.
     @Test(.covers("braze", "POST /users/merge")) func aUserIsMergedIntoAnother() throws {
         let request = Mount.request("/users/merge", Self.merges)
         let commands = try Mount.adapter.decode(request, settings: Mount.settings)
@@ -213,7 +213,7 @@ struct UserTests {
         )
     }
 
-    // §5.1, partial error: event 1 has no id.
+    // docs/contracts/braze.md#5.1, partial error: event 1 has no id.
     @Test func someElementsAreBad() throws {
         let time = #""time":"2026-01-01T00:00:00Z""#
         let body = #"{"events":[{"external_id":"u","name":"e",\#(time)},{"name":"e",\#(time)}]}"#
@@ -248,7 +248,7 @@ struct UserTests {
         #expect(self.answer("/users/track", body) { _ in .user(.tracked(patches: [], acts: [])) }.status == 503)
     }
 
-    // §4.4, §5.11: 76 attributes. One element less is answered.
+    // docs/contracts/braze.md#4.4, docs/contracts/braze.md#5.11: 76 attributes. One element less is answered.
     @Test func arraysHaveALimit() throws {
         for name in ["attributes", "events", "purchases"] {
             let many = Array(repeating: "{}", count: 76).joined(separator: ",")
@@ -262,69 +262,6 @@ struct UserTests {
             let element = #"{"external_id":"u","push_tokens":[\#(tokens)]}"#
             #expect(answer("/users/track", #"{"attributes":[\#(element),\#(element)]}"#).status == status)
         }
-    }
-
-    // MARK: Export
-
-    @Test(.covers("braze", "POST /users/export/ids")) func theDocumentedExportIsAnswered() throws {
-        let body = try Self.documented("export.request.json")
-        let user = DescribedUser(
-            user: "u-1",
-            isAnonymous: false,
-            attributes: ["push_subscribe": "opted_in", "loyalty": 5, "first_name": "Mina"],
-            aliases: [Self.alias],
-            tallies: [
-                ActTally(kind: .event, name: "seen", count: 2, firstAt: Mount.now, lastAt: Mount.now + .seconds(60)),
-                ActTally(kind: .purchase, name: "A1", count: 1, firstAt: Mount.now, lastAt: Mount.now),
-            ],
-            devices: [
-                UserDevice(key: "5D9C", platform: .ios, token: DeviceToken(apns: "0a1b"), acceptsPush: true),
-                UserDevice(key: "old", platform: .ios, token: nil, acceptsPush: true),
-            ]
-        )
-        let shown = answer("/users/export/ids", body) { _ in .user(.described([user, nil])) }
-        #expect(shown.status == 201)
-        #expect(
-            shown.json == [
-                "users": [
-                    [
-                        "external_id": "u-1", "push_subscribe": "opted_in", "custom_attributes": ["loyalty": 5],
-                        "devices": [["device_id": "5D9C"], ["device_id": "old"]],
-                        "push_tokens": [
-                            [
-                                "platform": "iOS", "token": "0a1b", "device_id": "5D9C", "notifications_enabled": true,
-                            ]
-                        ],
-                    ]
-                ], "invalid_user_ids": ["nobody"], "message": "success",
-            ],
-            "\(shown.text)"
-        )
-        // Every documented field that is there at all has the documented name.
-        let documented = try JSONParser.parse(try Fixture.text("users/export.response.json").replacing("…", with: ""))
-        let fields = Set(shown.json?["users"]?.array?.first?.object?.keys ?? [])
-        #expect(fields.isSubset(of: Set(documented["users"]?.array?.first?.object?.keys ?? [])))
-        let all = answer("/users/export/ids", #"{"external_ids":["u-1"]}"#) { _ in .user(.described([user])) }
-        let whole = all.json?["users"]?.array?.first
-        #expect(whole?["user_aliases"] == [["alias_name": "a-7", "alias_label": "crm"]])
-        #expect(
-            whole?["custom_events"]
-                == [["name": "seen", "first": "2026-01-01T00:00:00Z", "last": "2026-01-01T00:01:00Z", "count": 2]]
-        )
-        #expect(whole?["purchases"]?.array?.count == 1 && whole?["first_name"] == "Mina")
-    }
-
-    @Test func nothingToExportIsSaid() throws {
-        let answer = answer("/users/export/ids", try Self.documented("nobody.request.txt"))
-        #expect(try answer.fault(against: "users/nobody.response.txt") == nil)
-        let stranger = self.answer("/users/export/ids", #"{"external_ids":["x"],"fields_to_export":["email"]}"#)
-        #expect(stranger.json == ["users": [], "invalid_user_ids": ["x"], "message": "success"])
-        #expect(self.answer("/users/export/ids", #"{"external_ids":["x"],"fields_to_export":"email"}"#).status == 400)
-        #expect(self.answer("/users/export/ids", #"{"email_address":"a@example.com"}"#).status == 400)
-        let many = (0..<51).map { "\"\($0)\"" }.joined(separator: ",")
-        #expect(
-            self.answer("/users/export/ids", #"{"external_ids":[\#(many)]}"#).message == BrazeText.tooManyRecipients
-        )
     }
 
     // MARK: Names and ends

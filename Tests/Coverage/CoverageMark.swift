@@ -2,17 +2,48 @@ import Foundation
 import NIOConcurrencyHelpers
 package import Testing
 
-/// What a test shows of a vendor's interface: names of calls, as the vendor's catalogue (`Tests/<Vendor>Tests/Fixtures/catalogue.json`) has them.
+/// What a test shows of a vendor's interface: names of calls, as the vendor's catalogue (`Tests/<Vendor>Tests/Fixtures/catalogue.json`) has them, and
+/// how far the gateway answers them.
 ///
-/// `scripts/matrix` reads what is written here; without its environment variable a marked test is a test like any other.
+/// A mark says what its test shows when it passes. That it passed is said by the line that it writes when it runs, and the tables in `docs/vendors` are made of
+/// those lines alone (`scripts/matrix`). Without the environment variable a marked test is a test like any other.
 package struct CoverageMark: TestTrait, TestScoping {
+    /// What the test shows of its calls.
+    enum Claim: Sendable {
+        /// The call does what the contract says, as far as the level of the test reaches.
+        case passed
+        /// It does, but for what the text says.
+        case partial(String)
+        /// It is refused, and the documentation says so. The text is the answer.
+        case refused(String)
+
+        var word: String {
+            switch self {
+            case .passed: "passed"
+            case .partial: "partial"
+            case .refused: "refused"
+            }
+        }
+
+        var note: String {
+            switch self {
+            case .passed: ""
+            case .partial(let note), .refused(let note): note
+            }
+        }
+    }
+
     var vendor: String
     var calls: [String]
+    var claim: Claim
     /// `Module/File.swift` of the test: whether it tests the adapter alone or the whole gateway.
     var file: String
 
-    /// Names the file that lines `vendor<TAB>call<TAB>file<TAB>test<TAB>passed|failed` are added to, one for each case of a test that has ended.
+    /// Names the file that gets a line of tab-separated fields for each call of each case of a test that has ended:
+    /// commit, vendor, call, file, test, claim, `passed` or `failed`, note.
     static let variable = "GATEWAY_MATRIX"
+    /// The commit whose tests run, set by who starts them.
+    static let commitVariable = "GATEWAY_MATRIX_COMMIT"
 
     /// Lines of parallel tests must not run into each other.
     private static let writing = NIOLock()
@@ -41,7 +72,11 @@ package struct CoverageMark: TestTrait, TestScoping {
     }
 
     private func write(_ test: Test, _ outcome: String, to path: String) throws {
-        let lines = calls.map { [vendor, $0, file, test.name, outcome].joined(separator: "\t") + "\n" }.joined()
+        let commit = ProcessInfo.processInfo.environment[Self.commitVariable] ?? "unknown"
+        let name = String(test.name.prefix { $0 != "(" })
+        let lines = calls.map { call in
+            [commit, vendor, call, file, name, claim.word, outcome, claim.note].joined(separator: "\t") + "\n"
+        }.joined()
         try Self.writing.withLock {
             if !FileManager.default.fileExists(atPath: path) {
                 try Data().write(to: URL(fileURLWithPath: path))
@@ -55,8 +90,28 @@ package struct CoverageMark: TestTrait, TestScoping {
 }
 
 extension Trait where Self == CoverageMark {
-    /// Marks what the test shows.
+    /// The test shows that these calls do what the vendor's contract says.
     package static func covers(_ vendor: String, _ calls: String..., file: String = #fileID) -> CoverageMark {
-        CoverageMark(vendor: vendor, calls: calls, file: file)
+        CoverageMark(vendor: vendor, calls: calls, claim: .passed, file: file)
+    }
+
+    /// The test shows that these calls do what the contract says, but for `partial`: one sentence for the page of the vendor.
+    package static func covers(
+        _ vendor: String,
+        _ calls: String...,
+        partial: String,
+        file: String = #fileID
+    ) -> CoverageMark {
+        CoverageMark(vendor: vendor, calls: calls, claim: .partial(partial), file: file)
+    }
+
+    /// The test shows that these calls are refused as the documentation says; `refused` is the answer.
+    package static func covers(
+        _ vendor: String,
+        _ calls: String...,
+        refused: String,
+        file: String = #fileID
+    ) -> CoverageMark {
+        CoverageMark(vendor: vendor, calls: calls, claim: .refused(refused), file: file)
     }
 }

@@ -1,9 +1,10 @@
 import DeliveryEngine
+import EngineSupport
 import FoundationEssentials
 import Model
 import Testing
 
-/// The breaker of one credential (design §5.6, apns.md §13.6).
+/// The breaker of one credential (docs/contracts/apns.md#13.6).
 @Suite struct CredentialBreakerTests {
     private let start = Timestamp(seconds: 1_764_547_200)
     private let refusal = Rejection(scope: .credential, reason: "InvalidProviderToken", status: 403)
@@ -139,7 +140,7 @@ import Testing
         gate.enter(key, lane: lane, isHolder: isHolder, now: now)
     }
 
-    // Design §5.7: in-flight cap per (tenant, credential).
+    // The limit of pushes in flight is per (tenant, credential).
     @Test func credentialTakesSoManySlicesAndNotMore() {
         var policy = EnginePolicy()
         policy.slicesPerCredential = 2
@@ -194,7 +195,7 @@ import Testing
     }
 }
 
-/// The watch over an app's tokens (apns.md §13.6).
+/// The watch over an app's tokens (docs/contracts/apns.md#13.6).
 @Suite struct TokenQualityTests {
     private let app = TokenQuality.Key(tenant: "acme", app: "shop")
 

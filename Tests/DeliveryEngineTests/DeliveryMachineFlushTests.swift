@@ -1,8 +1,9 @@
 import DeliveryEngine
+import EngineSupport
 import Model
 import Testing
 
-/// Progress, outages, lost leases and the drain (design §5.3, §5.4; I2, I10).
+/// Progress, outages, lost leases and the drain (I2, I10).
 @Suite struct DeliveryMachineFlushTests {
     // §5.4: at least every 250 ms.
     @Test func outcomesAreFlushedWithinTheInterval() {

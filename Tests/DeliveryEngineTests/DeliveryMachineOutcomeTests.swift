@@ -1,8 +1,9 @@
 import DeliveryEngine
+import EngineSupport
 import Model
 import Testing
 
-/// What follows from an outcome (design §5.6, apns.md §9).
+/// What follows from an outcome (docs/apns.md#outcomes, docs/contracts/apns.md#9).
 @Suite struct DeliveryMachineOutcomeTests {
     @Test func acceptedIsSentWithTransportAndID() throws {
         var bench = MachineBench()
@@ -26,7 +27,7 @@ import Testing
         #expect(bench.signs == [.answered])
     }
 
-    // apns.md §9.1: the store compares the time with the registration.
+    // docs/contracts/apns.md#9.1: the store compares the time with the registration.
     @Test func deadTokenFailsAndIsCondemnedSinceThePeersTime() throws {
         let since = Timestamp(seconds: 1_700_000_000)
         var bench = MachineBench()
@@ -34,7 +35,7 @@ import Testing
         #expect(bench.results[0]?.reason == "Unregistered")
         let facts = MachineBench.facts(0)
         let device = try #require(facts.device)
-        let token = try #require(facts.token)
+        let token = try #require(facts.destination.token)
         #expect(bench.verdicts == [.dead(device, token, since: since)])
     }
 
@@ -44,11 +45,11 @@ import Testing
         #expect(bench.results[0]?.state == .failed)
         let facts = MachineBench.facts(0)
         let device = try #require(facts.device)
-        let token = try #require(facts.token)
+        let token = try #require(facts.destination.token)
         #expect(bench.verdicts == [.doubtful(device, token, reason: "BadDeviceToken")])
     }
 
-    // Design §5.6: set aside only when the other environment does not know it either.
+    // Quarantined only if the other environment does not know the token either (docs/apns.md#outcomes).
     @Test(arguments: [true, false])
     func aTokenOfTheOtherEnvironmentIsTriedThereOnce(isKnown: Bool) throws {
         var bench = MachineBench { $0.routes[.ios]?.credentials[.sandbox] = "test" }
@@ -59,7 +60,7 @@ import Testing
         bench.completeAll(isKnown ? .yes : .rejected(.credential, "BadEnvironmentKeyInToken", 403))
         let facts = MachineBench.facts(0)
         let device = try #require(facts.device)
-        let token = try #require(facts.token)
+        let token = try #require(facts.destination.token)
         #expect(bench.results[0]?.state == (isKnown ? .sent : .failed))
         #expect(bench.results[0]?.reason == (isKnown ? nil : "BadDeviceToken"))
         #expect(
@@ -100,7 +101,7 @@ import Testing
         #expect(bench.isFinished)
     }
 
-    // One refused push instead of 500: apns.md §13.6.
+    // One refused push instead of 500: docs/contracts/apns.md#13.6.
     @Test func probeSendsOnePushAndTheRestAfterItsAnswer() {
         var bench = MachineBench(targets: 5, permit: .probe)
         #expect(bench.batches == [1])
@@ -162,7 +163,7 @@ import Testing
         #expect(bench.disposition == .again(after: .seconds(120), heldBy: "apple"))
     }
 
-    // apns.md §9.2: at least 15 minutes after a 5xx, then further apart.
+    // docs/contracts/apns.md#9.2: at least 15 minutes after a 5xx, then further apart.
     @Test(arguments: [(Int16(0), 15), (1, 30), (2, 60), (5, 60)])
     func serviceTroubleWaitsTheQueuePolicy(attempts: Int16, minutes: Int) {
         var bench = MachineBench(lease: MachineBench.lease(1, attempts: attempts))
@@ -267,7 +268,7 @@ import Testing
         #expect(bench.disposition == .again(after: .seconds(5), heldBy: "apple"))
     }
 
-    // retryUnknown (apns.md Decisions): only a collapse id hides a repeat.
+    // retryUnknown (docs/contracts/apns.md#13.4): only a collapse id hides a repeat.
     @Test(arguments: [
         (RetryUnknown.never, nil, 1), (.never, "c", 1), (.withCollapse, nil, 1), (.withCollapse, "c", 2),
         (.always, nil, 2),

@@ -1,4 +1,5 @@
 import DeliveryEngine
+import EngineSupport
 import Foundation
 import Model
 import TestKit
@@ -87,7 +88,9 @@ import Testing
         for _ in 0..<2000 where !world.row.isFinished {
             let claimed = world.row.claim()
             world.bench = MachineBench(lease: claimed, policy: policy) { work in
-                for index in stride(from: 3, to: count, by: 7) { work.targets[index]?.tokenState = .invalid }
+                for index in stride(from: 3, to: count, by: 7) {
+                    work.targets[index]?.destination.tokenState = .invalid
+                }
             }
             world.seenRecords = 0
             world.seenSends = 0

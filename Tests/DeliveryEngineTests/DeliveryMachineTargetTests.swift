@@ -1,9 +1,10 @@
 import DeliveryEngine
+import EngineSupport
 import FoundationEssentials
 import Model
 import Testing
 
-/// Who is pushed, and who gets an outcome without being asked (design §5.6, §5.8).
+/// Who is pushed, and who gets an outcome without being asked (docs/architecture.md#path-of-a-message).
 @Suite struct DeliveryMachineTargetTests {
     @Test func usableTokenIsPushedWithTheTopicExpiryAndItsOwnID() throws {
         let bench = MachineBench(targets: 2)
@@ -43,7 +44,7 @@ import Testing
         TokenState.none, .invalid, .quarantined,
     ])
     func tokenThatIsNotActiveIsNoDevice(state: TokenState) {
-        let bench = MachineBench { $0.targets[0]?.tokenState = state }
+        let bench = MachineBench { $0.targets[0]?.destination.tokenState = state }
         #expect(bench.sent.isEmpty)
         #expect(bench.results[0]?.state == .suppressed)
         #expect(bench.results[0]?.reason == "noDevice")
@@ -88,10 +89,10 @@ import Testing
         for slot in rung.indices where !rung[slot] { #expect(bench.results[slot]?.reason == "preference") }
     }
 
-    // Design §5.8: one message rings a device once.
+    // One message notifies a device once.
     @Test func targetsWithTheSameTokenArePushedOnce() {
         var bench = MachineBench(targets: 3) { work in
-            work.targets[2]?.token = MachineBench.facts(0).token
+            work.targets[2]?.destination.token = MachineBench.facts(0).destination.token
         }
         bench.completeAll(.yes)
         #expect(bench.sent.map(\.slot) == [0, 1])
@@ -107,7 +108,9 @@ import Testing
 
     // A crash between the two would otherwise push the second one later.
     @Test func duplicateIsWrittenNoLaterThanThePushItRepeats() throws {
-        var bench = MachineBench(targets: 3) { $0.targets[2]?.token = MachineBench.facts(0).token }
+        var bench = MachineBench(targets: 3) {
+            $0.targets[2]?.destination.token = MachineBench.facts(0).destination.token
+        }
         bench.complete([0], .yes)
         bench.pass(.milliseconds(250))
         let first = try #require(bench.records.first)
@@ -142,7 +145,7 @@ import Testing
         #expect(bench.records.last?.countsAttempt == false)
     }
 
-    // Design §5.6: credential reasons leave deliveries queued until expiry.
+    // Credential reasons leave deliveries queued until expiry (docs/apns.md#outcomes).
     @Test func missingCredentialWaitsInsteadOfFailing() {
         let bench = MachineBench { $0.routes = [:] }
         #expect(bench.results.isEmpty)
@@ -159,7 +162,7 @@ import Testing
     }
 
     @Test func platformWithoutTransportFails() {
-        let bench = MachineBench { $0.targets[0]?.platform = .android }
+        let bench = MachineBench { $0.targets[0]?.destination.platform = .android }
         #expect(bench.results[0]?.state == .failed)
         #expect(bench.results[0]?.reason == "noTransport")
     }
@@ -188,7 +191,7 @@ import Testing
     // The other SDK on the device can still show it.
     @Test func payloadThatCannotBeWrittenDoesNotMakeTheNextTargetADuplicate() {
         let bench = MachineBench(targets: 2) { work in
-            work.targets[1]?.token = MachineBench.facts(0).token
+            work.targets[1]?.destination.token = MachineBench.facts(0).destination.token
             work.targets[0]?.vendor = .braze
         }
         #expect(bench.sent.map(\.slot) == [1])
@@ -205,8 +208,8 @@ import Testing
 
     @Test func eachCredentialGetsItsOwnSend() {
         let bench = MachineBench(targets: 4) { work in
-            work.targets[1]?.environment = .sandbox
-            work.targets[3]?.environment = .sandbox
+            work.targets[1]?.destination.environment = .sandbox
+            work.targets[3]?.destination.environment = .sandbox
             work.routes[.ios]?.credentials[.sandbox] = "apple-sandbox"
         }
         #expect(bench.batches == [2, 2])

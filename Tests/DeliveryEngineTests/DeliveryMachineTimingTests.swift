@@ -1,4 +1,5 @@
 import DeliveryEngine
+import EngineSupport
 import Model
 import TestKit
 import Testing

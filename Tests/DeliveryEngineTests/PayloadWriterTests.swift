@@ -1,4 +1,5 @@
 import DeliveryEngine
+import EngineSupport
 import Model
 import Testing
 
@@ -29,7 +30,7 @@ import Testing
     @Test func sharedPayloadIsWrittenOncePerPlatform() throws {
         let adapter = PlainAdapter(isPersonal: false, namesTarget: true)
         var android = MachineBench.facts(1)
-        android.platform = .android
+        android.destination.platform = .android
         let targets = [MachineBench.facts(0), android, MachineBench.facts(2)]
         #expect(try bytes(of: adapter, to: targets) == ["hello d0", "hello d1", "hello d0"])
     }

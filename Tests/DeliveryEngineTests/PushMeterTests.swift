@@ -42,7 +42,7 @@ import Testing
         #expect(meter.take(5, key, .bulk, now: now + PushMeter.lifetime) == 0)
     }
 
-    // Design §5.7: lanes by priority.
+    // Lanes are served by priority.
     @Test func aCodeGoesBeforeACampaign() {
         var meter = limited()
         #expect(meter.take(500, key, .bulk, now: now) == 0)

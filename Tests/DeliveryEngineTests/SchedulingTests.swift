@@ -1,4 +1,5 @@
 import DeliveryEngine
+import EngineSupport
 import FoundationEssentials
 import Model
 import Testing
@@ -18,7 +19,7 @@ import Testing
     }
 }
 
-/// Who may take how many slots (design §5.7).
+/// Who may take how many slots (docs/architecture.md#path-of-a-message).
 @Suite struct SliceSharesTests {
     private var policy: EnginePolicy {
         var policy = EnginePolicy()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Gateway
 
-/// Bodies that come compressed (contract protocols/braze.md §3.1).
+/// Bodies that come compressed (docs/contracts/braze.md#3.1).
 struct BodyInflaterTests {
     private static func bytes(_ hex: String) -> [UInt8] {
         let digits = Array(hex)

@@ -7,7 +7,7 @@ import Testing
 @Suite struct NativeAudienceTests {
     private func fault(_ json: JSON) -> Problem? {
         do throws(Problem) {
-            _ = try NativeAudience.read(json)
+            _ = try InputKind<Audience>.audience.read(json, "to")
             return nil
         } catch { return error }
     }
@@ -23,7 +23,7 @@ import Testing
             ),
             (["everyone": false, "users": ["u"], "groups": [], "tags": .null], .users(["u"])),
         ]
-        for (json, audience) in shapes { #expect(try NativeAudience.read(json) == audience) }
+        for (json, audience) in shapes { #expect(try InputKind<Audience>.audience.read(json, "to") == audience) }
     }
 
     @Test(arguments: [
@@ -46,15 +46,16 @@ import Testing
             ["users": ["u"], "phones": ["010"]], ["everyone": true, "tags": "a"], ["groups": ["g"], "users": ["u"]],
         ]
         for json in wrong { #expect(fault(json)?.status == 422, "\(JSONWriter.text(json).prefix(80))") }
-        for json in [1, ["u1"], .null] as [JSON] { #expect(fault(json)?.status == 400, "\(JSONWriter.text(json))") }
+        for json in [1, ["u1"], .null] as [JSON] { #expect(fault(json)?.status == 422, "\(JSONWriter.text(json))") }
     }
 
     @Test func tagsOfARegistrationAreReadOrNamed() throws {
-        var fields = try RequestFields(["tags": ["Seoul", "seoul", "$UserId:{Kim}"], "none": [], "bad": ["a b"]])
-        #expect(try fields.tags("tags")?.map(\.text) == ["seoul", "seoul", "$UserId:Kim"])
-        #expect(try fields.tags("none") == [])
-        #expect(try fields.tags("absent") == nil)
-        let problem = #expect(throws: Problem.self) { try fields.tags("bad") }
+        let kind = InputKind<[Tag]>.tags
+        #expect(
+            try kind.read(["Seoul", "seoul", "$UserId:{Kim}"], "tags").map(\.text) == ["seoul", "seoul", "$UserId:Kim"]
+        )
+        #expect(try kind.read([], "tags") == [])
+        let problem = #expect(throws: Problem.self) { try kind.read(["a b"], "bad") }
         #expect(problem?.detail.hasPrefix("bad: 'a b'") == true)
     }
 }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Gateway
 
-/// Design §7: unknown keys are errors, secrets come from files or the environment, a fault names its place.
+/// Unknown keys are errors, secrets come from files or the environment, and an error names its place (docs/operations.md#provisioning).
 final class ProvisioningReaderTests {
     private let directory: String
 
@@ -41,7 +41,7 @@ final class ProvisioningReaderTests {
                 routes: []
         """
 
-    // protocols/ipns.md, Decisions: outside of the window nothing is pushed, unless the app or the binding says otherwise.
+    // docs/contracts/ipns.md#2.6: outside of the window nothing is pushed, unless the app or the binding says otherwise.
     @Test(arguments: [
         ("ipns: { appId: hr.mobile }", "routes: []", AppTiming.Hold.suppress),
         ("ipns: { appId: hr.mobile, settings: { outsideWindow: delay } }", "routes: []", .delay),
@@ -60,7 +60,7 @@ final class ProvisioningReaderTests {
         return try read(file, inline: true).tenants.first?.apps.first?.bindings.first { $0.vendor == .notificationHubs }
     }
 
-    // Design §7: a hub's access rules; its keys are secrets, names and rights settings.
+    // A hub's access rules: its keys are secrets; names and rights are settings.
     @Test func aHubIsReadWithItsKeys() throws {
         let binding = try #require(
             try hub(
@@ -131,7 +131,7 @@ final class ProvisioningReaderTests {
         return try read(file, inline: true).tenants.first?.apps.first?.bindings.first { $0.vendor == .braze }
     }
 
-    // Design §7: keys of back ends are neither among the secrets nor in the settings: their SHA-256 is.
+    // Keys of back ends are not stored: the settings contain their SHA-256.
     @Test func aBindingOfBrazeIsReadWithItsKeys() throws {
         let binding = try #require(
             try braze(

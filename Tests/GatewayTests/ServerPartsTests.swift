@@ -67,7 +67,7 @@ struct VendorMountsTests {
         #expect(mounts.match(path: "/pushAppX", method: .post) == nil)
     }
 
-    // Contract azure.md §3.5: paths are compared without case; §1: the hub is the first part, and anybody's choice.
+    // Paths are compared without case (docs/contracts/notificationhubs.md#3.5). The hub is the first segment and chosen by the customer (docs/contracts/notificationhubs.md#1).
     @Test func aHubIsFoundByTheSecondPartOfItsPath() {
         for path in ["/any-hub/messages", "/any-hub/Installations/i1/", "//h//registrationids"] {
             #expect(mounts.match(path: path, method: .post)?.adapter.vendor == .notificationHubs, "\(path)")

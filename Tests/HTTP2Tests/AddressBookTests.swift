@@ -9,7 +9,7 @@ struct AddressBookTests {
         SocketAddress(bytes: [number], family: family)
     }
 
-    // apns.md §11.4: addresses that are not in use yet come first.
+    // docs/contracts/apns.md#11.4: addresses that are not in use yet come first.
     @Test func leastUsedComesFirstElseTheResolversOrder() {
         let book = AddressBook()
         let all = [address(1), address(2), address(3)]

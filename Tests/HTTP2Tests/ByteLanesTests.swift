@@ -1,4 +1,4 @@
-import HTTP2
+import Bytes
 import Testing
 
 /// Eight bytes at a time gives what byte by byte gives, for every byte in every lane and for every length around eight.

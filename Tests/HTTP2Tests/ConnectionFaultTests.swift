@@ -32,7 +32,7 @@ struct ConnectionFaultTests {
 
     // MARK: RST_STREAM
 
-    // apns.md §13.4: REFUSED_STREAM promises that nothing was done, every other code leaves it open. 14 is no code of RFC 9113.
+    // docs/contracts/apns.md#13.4: REFUSED_STREAM promises that nothing was done, every other code leaves it open. 14 is no code of RFC 9113.
     @Test(arguments: Array(UInt32(0)...14))
     func resetEndsOneRequestByItsCodeAndTheConnectionGoesOn(code: UInt32) async throws {
         let peer = try TLSPeer(certificates) { peer in
@@ -212,7 +212,7 @@ struct ConnectionFaultTests {
         peer.end()
     }
 
-    // apns.md §2: APNs need not choose; others must.
+    // docs/contracts/apns.md#2: APNs need not choose; others must.
     @Test(arguments: [false, true])
     func peerWithoutALPNIsRefusedUnlessThatIsAllowed(requiresALPN: Bool) async throws {
         let peer = try TLSPeer(certificates, options: .init(selectsALPN: false)) { peer in

@@ -3,7 +3,7 @@ import Testing
 
 @testable import HTTP2
 
-/// How a connection ends in order, by the peer's wish or by its own rule (apns.md §11), over real TLS.
+/// How a connection ends in order, by the peer's wish or by its own rule (docs/contracts/apns.md#11), over real TLS.
 @Suite(.timeLimit(.minutes(1)))
 struct ConnectionGoAwayTests {
     let certificates: Certificates
@@ -14,7 +14,7 @@ struct ConnectionGoAwayTests {
         harness = try Harness()
     }
 
-    // RFC 9113 §6.8 and apns.md §11.2.
+    // RFC 9113 §6.8 and docs/contracts/apns.md#11.2.
     @Test func goAwayAnswersUpToTheLastIDAndGivesTheOthersBack() async throws {
         let peer = try TLSPeer(certificates) { peer in
             guard peer.shakeHands(), let streams = peer.requests(4) else { return }

@@ -28,7 +28,7 @@ struct ConnectionPressureTests {
         return batch
     }
 
-    // apns.md §11.1: the limit may fall to 1 under open streams.
+    // docs/contracts/apns.md#11.1: the limit may fall to 1 under open streams.
     @Test func streamLimitThatFallsToOneIsObeyed() async throws {
         let highest = NIOLockedValueBox(0)
         let peer = try TLSPeer(certificates) { peer in

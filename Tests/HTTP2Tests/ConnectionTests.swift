@@ -171,7 +171,7 @@ struct ConnectionTests {
         #expect(harness.seen.closeError?.code == .tlsTimeout)
     }
 
-    // apns.md §14, "stall": every request has a deadline, whatever the server does.
+    // docs/contracts/apns.md#14, "stall": every request has a deadline, whatever the server does.
     @Test func silentServerLetsDeadlinesFireAndTheConnectionGoesOn() async throws {
         let server = try Nghttpd(certificates)
         defer { server.kill() }
@@ -190,7 +190,7 @@ struct ConnectionTests {
         await harness.wait { $0.isClosed }
     }
 
-    // apns.md §11.3: ask by PING when a reply is overdue, and close without an answer.
+    // docs/contracts/apns.md#11.3: ask by PING when a reply is overdue, and close without an answer.
     @Test func silentServerIsPingedAndThenGivenUp() async throws {
         let server = try Nghttpd(certificates)
         defer { server.kill() }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import HTTP2
 
-/// Apple's certificate extensions, from bytes (apns.md §4).
+/// Apple's certificate extensions, from bytes (docs/contracts/apns.md#4).
 struct PushCertificateScopeTests {
     private func text(_ text: String, tag: UInt8 = 0x0C) -> [UInt8] {
         [tag, UInt8(text.utf8.count)] + Array(text.utf8)

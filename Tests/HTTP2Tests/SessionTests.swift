@@ -64,7 +64,7 @@ struct SessionTests {
 
     // MARK: The stream gate
 
-    // apns.md §11.1: a token connection may open one stream until the server raises the limit.
+    // docs/contracts/apns.md#11.1: a token connection may open one stream until the server raises the limit.
     @Test func onlyOneStreamOpensBeforeSettingsRaiseTheLimit() throws {
         let pair = try Pair(initialStreamLimit: 1)
         #expect(pair.client.credits == 2, "one stream, and a queue no longer than the limit")
@@ -141,7 +141,7 @@ struct SessionTests {
         #expect(pair.client.credits == 0)
     }
 
-    // apns.md §11.2: two GOAWAY frames in a row occur (pushy#312).
+    // docs/contracts/apns.md#11.2: two GOAWAY frames in a row occur (pushy#312).
     @Test func secondGoAwayGivesUpMoreStreamsAndNoneTwice() throws {
         let pair = try Pair()
         try pair.exchange()
@@ -259,7 +259,7 @@ struct SessionTests {
 
     // MARK: Header compression
 
-    // apns.md §7: a random id that enters the table flushes what repeats; its name is worth placing once.
+    // docs/contracts/apns.md#7: a random id that enters the table flushes what repeats; its name is worth placing once.
     @Test func valueOfANameOnceFieldIsNeverIndexedAfterItsFirstUse() throws {
         let pair = try Pair()
         try pair.exchange()

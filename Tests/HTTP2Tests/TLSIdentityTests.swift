@@ -49,7 +49,7 @@ struct TLSIdentityTests {
         #expect(facts.daysLeft(at: .max) < 0)
     }
 
-    // apns.md §4: topics and environments of the certificate.
+    // docs/contracts/apns.md#4: topics and environments of the certificate.
     @Test func appleExtensionsAreRead() throws {
         let facts = try TLSIdentity(pem: files.certificatePEM, privateKeyPEM: files.keyPEM).certificate
         #expect(facts.pushScope.environments == [.sandbox, .production])

@@ -12,7 +12,7 @@ struct ConformanceTests {
         ?? UInt64.random(in: 0...UInt64.max)
     static let count = ProcessInfo.processInfo.environment["GATEWAY_FUZZ_COUNT"].flatMap(Int.init) ?? 10_000
 
-    /// Every documented request; `recvReport` has no example but a list of its fields (contract §2.6).
+    /// Every documented request; `recvReport` has no example but a list of its fields (docs/contracts/ipns.md#2.6).
     static func documented() throws -> [VendorRequest] {
         let abbreviations: KeyValuePairs = [
             "9f2c…64hex": Fixture.token, "\"RT\":\"0000\",…,": "\"RT\":\"0000\",", "{…same item…}": "{}",
@@ -57,7 +57,7 @@ struct ConformanceTests {
     }
 }
 
-/// What an answer may look like, from contract §2.4–§2.11: the judge of everything above.
+/// What an answer may look like, from docs/contracts/ipns.md#2.4 to 2.11: the judge of everything above.
 enum Shape {
     private static let codes: Set<String> = [
         "0000", "9999", "9998", "1400", "1036", "1305", "2001", "2002", "2003", "2004",

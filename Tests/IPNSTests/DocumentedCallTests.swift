@@ -4,8 +4,8 @@ import IPNS
 import Model
 import Testing
 
-/// Every example of contract §2.5–§2.11: the request becomes the commands it documents, and what came of them the answer, key for key. Commands and replies
-/// are written by hand from the contract's tables.
+/// Every example of docs/contracts/ipns.md#2.5 to 2.11: the request becomes the commands it documents, and what came of them the answer, key for key. Commands
+/// and replies are written by hand from the contract's tables.
 struct DocumentedCallTests {
     static let device: VendorDeviceKey = "5B1C…"
     static let caller = DeviceCaller(key: device)
@@ -46,7 +46,7 @@ struct DocumentedCallTests {
         )
     }
 
-    // §2.5
+    // docs/contracts/ipns.md#2.5
     @Test(.covers("ipns", "appRegist")) func registration() throws {
         let call = try #require(
             Fixture.calls("appRegist.txt", ["9f2c…64hex": Fixture.token]).first
@@ -83,7 +83,7 @@ struct DocumentedCallTests {
         #expect(answer == call.response)
     }
 
-    // §2.7
+    // docs/contracts/ipns.md#2.7
     @Test(.covers("ipns", "readReport")) func readReport() throws {
         let call = try #require(Fixture.calls("readReport.txt").first)
         let request = Mount.request(call.path, call.request)
@@ -96,7 +96,7 @@ struct DocumentedCallTests {
         #expect(try Mount.answer(request, .refused(.unknownMessage))["RT"] == "2004")
     }
 
-    // §2.6: no example but the list of its fields; what came twice, or was known before, is a success too.
+    // docs/contracts/ipns.md#2.6: no example but the list of its fields; what came twice, or was known before, is a success too.
     @Test(.covers("ipns", "recvReport")) func recvReport() throws {
         let body: JSON = ["APP_ID": "hr.mobile", "DEVICE_ID": "5B1C…", "MSG_ID": "202001150900001234"]
         let request = Mount.request("/ipns/recvReport", body)
@@ -113,7 +113,7 @@ struct DocumentedCallTests {
         #expect(try Mount.result(Mount.request("/ipns/recvReport", unnamed)) == "2001")
     }
 
-    // §2.8
+    // docs/contracts/ipns.md#2.8
     @Test(.covers("ipns", "updateConfig", "getConfig")) func config() throws {
         let calls = try Fixture.calls("config.txt")
         try #require(calls.count == 2)
@@ -135,13 +135,13 @@ struct DocumentedCallTests {
             user: "E12345"
         )
         #expect(try Mount.answer(get, .preference(.preferences(preferences))) == calls[1].response)
-        // Defaults: the whole day (§2.1).
+        // Defaults: the whole day (docs/contracts/ipns.md#2.1).
         let fresh = try Mount.answer(get, .preference(.preferences(DevicePreferences(acceptsPush: false, user: "E1"))))
         #expect(fresh["START_TIME"] == "0000" && fresh["END_TIME"] == "2359" && fresh["PUSH_YN"] == "N")
         #expect(fresh["CP_USER_ID"] == "E1")
     }
 
-    // §2.9
+    // docs/contracts/ipns.md#2.9
     @Test(.covers("ipns", "getMsgs")) func history() throws {
         let call = try #require(Fixture.calls("getMsgs.txt").first)
         let request = Mount.request(call.path, call.request)
@@ -174,7 +174,7 @@ struct DocumentedCallTests {
         #expect(try Mount.answer(request, .inbox(.message(Self.approval("full text", alert: "…")))) == call.response)
     }
 
-    // §2.10
+    // docs/contracts/ipns.md#2.10
     @Test(.covers("ipns", "polling")) func polling() throws {
         let item = """
             {"REQ_ID":"202001150900001234","TITLE":"Approval","ALERT":"You have a new approval","MESSAGE":"{…}",\
@@ -186,7 +186,7 @@ struct DocumentedCallTests {
         #expect(try Mount.answer(request, .inbox(.polled([Self.approval()], remaining: 3))) == call.response)
     }
 
-    // §2.11
+    // docs/contracts/ipns.md#2.11
     @Test(.covers("ipns", "send")) func send() throws {
         let call = try #require(Fixture.calls("send.txt").first)
         let request = Mount.request(call.path, call.request, headers: ["Authorization": "Bearer key"])
@@ -216,7 +216,7 @@ struct DocumentedCallTests {
         #expect(try Mount.answer(request, .submission(.addressed(sent))) == call.response)
     }
 
-    // §2.6
+    // docs/contracts/ipns.md#2.6
     @Test func payload() throws {
         let content = Content(
             title: "Approval",

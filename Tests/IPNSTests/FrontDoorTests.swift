@@ -3,7 +3,7 @@ import IPNS
 import Model
 import Testing
 
-/// Contract §2.3: any path, JSON, form or query, folded keys, operations by path, by field, by the set of fields; and never `send` by its fields.
+/// docs/contracts/ipns.md#2.3: any path, JSON, form or query, folded keys, operations by path, by field, by the set of fields; and never `send` by its fields.
 struct FrontDoorTests {
     private static let get = [Command.preference(.preferences(DeviceCaller(key: "D1")))]
     private static let body: JSON = ["APP_ID": "hr.mobile", "DEVICE_ID": "D1"]

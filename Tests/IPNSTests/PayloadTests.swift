@@ -3,7 +3,7 @@ import IPNS
 import Model
 import Testing
 
-/// Contract §2.6: at most 4,096 bytes; what does not fit of `message` is fetched by `getMsgDetail`.
+/// docs/contracts/ipns.md#2.6: at most 4,096 bytes; what does not fit of `message` is fetched by `getMsgDetail`.
 struct PayloadTests {
     private func push(_ content: Content, numbers: [Vendor: String] = [.ipns: "202001150900001234"]) throws
         -> PushPayload

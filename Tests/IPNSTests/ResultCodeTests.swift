@@ -3,7 +3,7 @@ import IPNS
 import Model
 import Testing
 
-/// Contract §2.4 and the rules of each call: which mistake has which code.
+/// docs/contracts/ipns.md#2.4 and the rules of each call: which mistake has which code.
 struct ResultCodeTests {
     private static func body(_ fields: [(String, JSON)]) -> JSON {
         .object(JSONObject([("APP_ID", "hr.mobile"), ("DEVICE_ID", "D1")] + fields))
@@ -13,7 +13,7 @@ struct ResultCodeTests {
 
     @Test(
         arguments: [
-            // §2.5
+            // docs/contracts/ipns.md#2.5
             ("appRegist", [("PUSH_TOKEN", token)], "2001"),
             ("appRegist", [("USER_CN", ""), ("PUSH_TOKEN", token)], "2001"),
             ("appRegist", [("USER_CN", "E1")], "2001"),
@@ -21,14 +21,14 @@ struct ResultCodeTests {
             ("appRegist", [("USER_CN", "E1"), ("PUSH_TOKEN", .string(String(repeating: "x", count: 64)))], "1305"),
             ("appRegist", [("USER_CN", "E1"), ("PUSH_TOKEN", token), ("PUSH_YN", "maybe")], "2002"),
             ("appRegist", [("USER_CN", "E1"), ("PUSH_TOKEN", token), ("PUSH_TYPE", "windows")], "2002"),
-            // §2.6, §2.7
+            // docs/contracts/ipns.md#2.6, docs/contracts/ipns.md#2.7
             ("recvReport", [], "2001"), ("readReport", [("REQ_ID", "")], "2001"),
             ("readReport", [("REQ_ID", [])], "2002"),
-            // §2.8
+            // docs/contracts/ipns.md#2.8
             ("updateConfig", [("START_TIME", "2400")], "2002"), ("updateConfig", [("END_TIME", "1260")], "2002"),
             ("updateConfig", [("START_TIME", "09:00")], "2002"), ("updateConfig", [("START_TIME", "900")], "2002"),
             ("updateConfig", [("PUSH_YN", "X")], "2002"),
-            // §2.9
+            // docs/contracts/ipns.md#2.9
             ("getMsgs", [("PUSH_ID_TYPE", "@02"), ("REQ_TYPE", "N")], "2002"),
             ("getMsgs", [("PUSH_ID_TYPE", "@00"), ("REQ_TYPE", "X")], "2002"),
             ("getMsgs", [("PUSH_ID_TYPE", "@00"), ("REQ_TYPE", "O")], "2001"),

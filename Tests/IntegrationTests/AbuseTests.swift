@@ -12,10 +12,7 @@ struct AbuseTests {
 
     // Whatever the body: the vendor's statuses, never a 5xx, and the gateway still serves afterwards. Huge and slow bodies are bounded.
     @Test func abusedGatewayAnswersAndLives() async throws {
-        let world = try World()
-        do {
-            try await world.startSimulator()
-            try await world.startGateway()
+        try await World.with { world in
             try #require(try await world.apply().status == 0)
             try await mutated(world)
             try await huge(world)
@@ -24,10 +21,7 @@ struct AbuseTests {
                 try await $0.call("GET", "/readyz")
             }
             #expect(health.status == 200, "\(health.text)")
-        } catch {
-            Issue.record(error)
         }
-        await world.close()
     }
 
     private func mutated(_ world: World) async throws {

@@ -5,28 +5,9 @@ import Testing
 
 @testable import Gateway
 
-/// Provisioning against running processes.
-@Suite(.serialized, .timeLimit(.minutes(5)))
+/// A running gateway follows the provisioning file within a second.
+@Suite(.serialized, .timeLimit(.minutes(5)), .sharedWorld { _ = try await $0.register(2) })
 struct ApplyTests {
-    // Design §7: a running gateway follows within a second, rotated keys and removed API keys included; a bad file changes nothing.
-    @Test func runningGatewayFollowsTheFile() async throws {
-        let world = try World()
-        do {
-            try await world.startSimulator()
-            try await world.startGateway()
-            try #require(try await world.apply().status == 0)
-            _ = try await world.register(2)
-            #expect(try await send(world) == 1)
-
-            try await badFileChangesNothing(world)
-            try await rotatedKeyIsUsed(world)
-            try await removedKeyIsRefused(world)
-        } catch {
-            Issue.record(error)
-        }
-        await world.close()
-    }
-
     private func send(_ world: World) async throws -> Int64 {
         let answer = try await world.native(
             "POST",
@@ -37,7 +18,8 @@ struct ApplyTests {
         return try await world.funnel(of: try #require(answer.json?["id"]?.string))["sent"]?.int ?? -1
     }
 
-    private func badFileChangesNothing(_ world: World) async throws {
+    @Test func aBadFileChangesNothing() async throws {
+        let world = try SharedWorld.current
         let good = try String(contentsOfFile: world.material.path("tenants.yaml"), encoding: .utf8)
         for (bad, hint) in [
             (good.replacingOccurrences(of: "apps:", with: "aps:"), "aps"),
@@ -52,33 +34,35 @@ struct ApplyTests {
         #expect(try await send(world) == 1)
     }
 
-    private func rotatedKeyIsUsed(_ world: World) async throws {
+    @Test func aRotatedKeyIsUsedAndWhatItDelayedGoesOutWithTheNext() async throws {
+        let world = try SharedWorld.current
         let key = P256.Signing.PrivateKey()
         try key.pemRepresentation.write(toFile: world.material.path("rotated.p8"), atomically: true, encoding: .utf8)
         let yaml = try String(contentsOfFile: world.material.path("tenants.yaml"), encoding: .utf8)
         try yaml.replacingOccurrences(of: "AuthKey_\(DemoMaterial.keyID).p8", with: "rotated.p8")
             .write(toFile: world.material.path("rotated.yaml"), atomically: true, encoding: .utf8)
+        let opened = try world.gatewayLog().ranges(of: "credential opened").count
         try #require(try await world.apply("rotated.yaml").status == 0)
+        try await eventually("the new key is opened", within: .seconds(3)) {
+            try world.gatewayLog().ranges(of: "credential opened").count > opened
+        }
         // The simulator does not know the new key: its refusal proves that the gateway signs with it.
-        try await Task.sleep(for: .milliseconds(1200))
         let answer = try await world.native(
             "POST",
             "/v1/messages",
             ["app": "shop", "to": ["keys": ["device-1"]], "body": "rotated"]
         )
         let id = try #require(answer.json?["id"]?.string)
-        var refused = false
-        for _ in 0..<200 where !refused {
-            refused = (try await world.stats()["rejected"]?["InvalidProviderToken"]?.int ?? 0) > 0
-            try await Task.sleep(for: .milliseconds(25))
+        try await eventually("the new key is refused") {
+            try await world.stats()["rejected"]?["InvalidProviderToken"]?.int ?? 0 > 0
         }
-        #expect(refused)
         // Back to the known key: what waited for the credential goes out.
         try #require(try await world.apply().status == 0)
         #expect(try await world.funnel(of: id)["sent"]?.int == 1)
     }
 
-    private func removedKeyIsRefused(_ world: World) async throws {
+    @Test func aRemovedAPIKeyIsRefused() async throws {
+        let world = try SharedWorld.current
         let yaml = try String(contentsOfFile: world.material.path("tenants.yaml"), encoding: .utf8)
         try yaml.replacingOccurrences(of: "name: backend", with: "name: other").replacingOccurrences(
             of: "DEMO_API_KEY",
@@ -87,11 +71,8 @@ struct ApplyTests {
         .write(toFile: world.material.path("removed.yaml"), atomically: true, encoding: .utf8)
         let applied = try await world.apply("removed.yaml", environment: ["OTHER_KEY": "another-secret-of-some-length"])
         try #require(applied.status == 0, "\(applied.log)")
-        var status = 0
-        for _ in 0..<100 where status != 401 {
-            status = try await world.native("GET", "/v1/devices").status
-            if status != 401 { try await Task.sleep(for: .milliseconds(20)) }
-        }
-        #expect(status == 401)
+        try await eventually("the key is refused") { try await world.native("GET", "/v1/devices").status == 401 }
+        try #require(try await world.apply().status == 0)
+        try await eventually("the key serves again") { try await world.native("GET", "/v1/devices").status == 200 }
     }
 }

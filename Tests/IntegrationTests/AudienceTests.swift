@@ -8,19 +8,13 @@ import Testing
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct AudienceTests {
     @Test func eachAudienceRingsWhomItMeansOnce() async throws {
-        let world = try World()
-        do {
-            try await world.startSimulator()
-            try await world.startGateway()
+        try await World.with { world in
             try #require(try await world.apply().status == 0)
             try await register(world)
             try await groups(world)
             try await sends(world)
             try await refusals(world)
-        } catch {
-            Issue.record(error)
         }
-        await world.close()
     }
 
     /// Six devices: two of each of three users; the even ones in Seoul, the first two for tests.

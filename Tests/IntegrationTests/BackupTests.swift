@@ -13,7 +13,10 @@ struct BackupTests {
     @Test func aBackupBecomesTheSameGatewayElsewhere() async throws {
         let world = try World()
         let successor = try World()
-        do {
+        try await closing {
+            await successor.close()
+            await world.close()
+        } after: {
             try await world.startSimulator()
             try await world.startGateway()
             #expect(try await world.apply().status == 0)
@@ -59,29 +62,23 @@ struct BackupTests {
                 bearer: world.apiKey
             )
             let next = try #require(sent.json?["id"]?.string, "\(sent.text)")
-            let deadline = ContinuousClock.now + .seconds(60)
-            var count: Int64?
-            while count != 3, ContinuousClock.now < deadline {
-                try await Task.sleep(for: .milliseconds(100))
-                count = try await successor.http.call("GET", "/v1/messages/\(next)", nil, bearer: world.apiKey)
-                    .json?["funnel"]?["sent"]?.int
+            try await eventually("all three are sent", within: .seconds(60), every: .milliseconds(100)) {
+                try await successor.http.call("GET", "/v1/messages/\(next)", nil, bearer: world.apiKey)
+                    .json?["funnel"]?["sent"]?.int == 3
             }
-            #expect(count == 3)
             // Restoring replaces nothing.
             #expect(await successor.gateway?.stop() == 0)
             let again = try await successor.command(["database", "restore", file])
             #expect(again.status == 1)
             #expect(again.log.contains("replaces nothing"), "\(again.log)")
-        } catch {
-            Issue.record(error)
         }
-        await successor.close()
-        await world.close()
     }
 
     @Test func whatIsNoBackupChangesNothing() async throws {
         let world = try World()
-        do {
+        try await closing {
+            await world.close()
+        } after: {
             let file = world.material.path("junk")
             try Data("no backup".utf8).write(to: URL(filePath: file))
             let junk = try await world.command(["database", "restore", file])
@@ -94,10 +91,7 @@ struct BackupTests {
             #expect(nothing.log.contains("no gateway schema"), "\(nothing.log)")
             #expect(!FileManager.default.fileExists(atPath: file + ".out"))
             #expect(!FileManager.default.fileExists(atPath: file + ".out.partial"))
-        } catch {
-            Issue.record(error)
         }
-        await world.close()
     }
 
     @Test func aDataDirectoryWithoutADatabaseIsNotMadeByABackup() async throws {
@@ -121,7 +115,12 @@ struct BackupTests {
         let url = server.adminConnectionString(database: "it's here")
         let world = try World()
         let moved = try World(databaseURL: url)
-        do {
+        try await closing {
+            await moved.close()
+            await world.close()
+            try await server.stop()
+            try FileManager.default.removeItem(atPath: directory)
+        } after: {
             try await world.startSimulator()
             try await world.startGateway()
             #expect(try await world.apply().status == 0)
@@ -142,12 +141,6 @@ struct BackupTests {
             let plan = try await moved.command(["database", "distribute"])
             #expect(plan.status == 0)
             #expect(plan.log.contains("create_distributed_table('gateway.app', 'tenant_id')"))
-        } catch {
-            Issue.record(error)
         }
-        await moved.close()
-        await world.close()
-        try await server.stop()
-        try FileManager.default.removeItem(atPath: directory)
     }
 }

@@ -119,9 +119,8 @@ struct BadgeRaceTests {
     /// Ends a node by SIGKILL when a third was counted, and starts it again.
     private static func killAndRestart(_ cluster: Cluster, _ nodes: LiveNodes, _ database: Database) async throws {
         let counted = Statement("SELECT count(*) AS number FROM gateway.badge_mark WHERE badge IS NOT NULL")
-        for _ in 0..<12_000 {
-            if try await database.engine.run(counted, tenant: nil).only().int("number") >= sends / 3 { break }
-            try await Task.sleep(for: .milliseconds(5))
+        try await eventually("a third is counted", within: .seconds(120), every: .milliseconds(5)) {
+            try await database.engine.run(counted, tenant: nil).only().int("number") >= sends / 3
         }
         nodes.lose(1)
         try await cluster.killNode(1)
@@ -186,9 +185,8 @@ struct BadgeRaceTests {
             """,
             [.text(number)]
         )
-        for _ in 0..<4000 {
-            if try await database.engine.run(counted, tenant: nil).only().int("number") > 0 { break }
-            try await Task.sleep(for: .milliseconds(5))
+        try await eventually("message \(number) is counted", within: .seconds(60), every: .milliseconds(5)) {
+            try await database.engine.run(counted, tenant: nil).only().int("number") > 0
         }
         let read = try await nodes.repeating(index) { try await $0.read(phone, number, badge: -1) }
         try #require(read.code == "0000")
@@ -206,9 +204,8 @@ struct BadgeRaceTests {
 
     /// Waits until nothing is left to send.
     private static func drained(_ cluster: Cluster) async throws {
-        for _ in 0..<600 {
-            if try await cluster.openSlices() == 0 { return }
-            try await Task.sleep(for: .milliseconds(100))
+        try await eventually("nothing is left to send", within: .seconds(120), every: .milliseconds(100)) {
+            try await cluster.openSlices() == 0
         }
     }
 }

@@ -8,11 +8,11 @@ import Testing
 
 @testable import Gateway
 
-/// Braze's campaigns and schedules over real HTTP, PostgreSQL and simulator (contract protocols/braze.md §5.6–5.8).
+/// Braze's campaigns and schedules over real HTTP, PostgreSQL and simulator (docs/contracts/braze.md#5.6 to 5.8).
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct BrazeCampaignTests {
     private static let key = "00000000-aaaa-4bbb-8ccc-dddddddddddd"
-    private static let query = "?app=shop&vendor=braze"
+    private static let query = "?vendor=braze"
 
     @Test(
         .covers("braze", "POST /campaigns/trigger/send"),
@@ -27,10 +27,7 @@ struct BrazeCampaignTests {
         .covers("braze", "GET /sends/data_series")
     )
     func campaignsAndSchedules() async throws {
-        let world = try World()
-        do {
-            try await world.startSimulator()
-            try await world.startGateway()
+        try await World.with { world in
             try #require(try await world.apply().status == 0)
             try await bind(world)
             try await campaigns(world)
@@ -40,10 +37,7 @@ struct BrazeCampaignTests {
             try await series(world)
             try await audience(world)
             try await broadcast(world)
-        } catch {
-            Issue.record(error)
         }
-        await world.close()
     }
 
     // MARK: Calls
@@ -74,15 +68,6 @@ struct BrazeCampaignTests {
     }
 
     private static func token(_ number: Int) -> String { String(format: "%064x", 0xCA00 + number) }
-
-    /// Asks until the answer is as it should be: outcomes are written a moment after the push.
-    private func eventually(_ what: String, _ body: () async throws -> Bool) async throws {
-        for _ in 0..<1200 {
-            if try await body() { return }
-            try await Task.sleep(for: .milliseconds(25))
-        }
-        Issue.record("\(what): not within thirty seconds")
-    }
 
     /// What a device was shown, oldest first.
     private func alerts(_ world: World, _ number: Int) async throws -> [JSON] {
@@ -131,7 +116,7 @@ struct BrazeCampaignTests {
         }
         let answer = try await call(
             world,
-            "/v1/imports\(Self.query)",
+            "/v1/apps/shop/imports\(Self.query)",
             lines.joined(separator: "\n") + "\n",
             key: world.apiKey,
             type: "application/x-ndjson"
@@ -142,7 +127,13 @@ struct BrazeCampaignTests {
     /// Kept by the native API, in the dialect's shape.
     private func campaigns(_ world: World) async throws {
         func native(_ method: NIOHTTP1.HTTPMethod, _ path: String, _ body: String? = nil) async throws -> Answer {
-            try await call(world, "/v1/campaigns\(path)\(Self.query)", body, method: method, key: world.apiKey)
+            try await call(
+                world,
+                "/v1/apps/shop/campaigns\(path)\(Self.query)",
+                body,
+                method: method,
+                key: world.apiKey
+            )
         }
         let body = #"{"name":"Winter","variations":[{"message_variation_id":"v-1","apple_push":{"alert":"first"}}]}"#
         let made = try await native(.PUT, "/winter", body)
@@ -165,14 +156,14 @@ struct BrazeCampaignTests {
         // What could not be sent is not kept.
         let unclear = try await native(.PUT, "/bad", body.replacingOccurrences(of: "first", with: "{{x}}"))
         #expect(unclear.status == 422 && unclear.text.contains("{{x}}"), "\(unclear.text)")
-        #expect(try await call(world, "/v1/campaigns?app=shop&vendor=ipns", key: world.apiKey).status == 422)
+        #expect(try await call(world, "/v1/apps/shop/campaigns?vendor=ipns", key: world.apiKey).status == 422)
         let audited = try await world.value(
             "SELECT string_agg(action, ' ' ORDER BY position) AS value FROM gateway.audit WHERE subject LIKE 'campaign %'"
         )
         #expect(audited == "put put put remove")
     }
 
-    // §5.6: a recipient's own properties win over the common ones.
+    // docs/contracts/braze.md#5.6: a recipient's own properties win over the common ones.
     private func triggers(_ world: World) async throws {
         let unknown = try await call(world, "/campaigns/trigger/send", #"{"campaign_id":"x","broadcast":true}"#)
         #expect(unknown.status == 400)
@@ -200,7 +191,7 @@ struct BrazeCampaignTests {
         #expect(user?["external_id"] == "u-2" && user?["custom_attributes"] == ["vip": true], "\(told.text)")
     }
 
-    // §5.10: everybody is looked at, and only whom the filter means is rung.
+    // docs/contracts/braze.md#5.10: everybody is looked at, and only whom the filter means is rung.
     private func audience(_ world: World) async throws {
         let users =
             #"{"attributes":[{"external_id":"u-1","plan":"gold","visits":7},{"external_id":"u-2","plan":"tin"}]}"#
@@ -247,7 +238,7 @@ struct BrazeCampaignTests {
         #expect(try await alerts(world, 2).last == "used")
     }
 
-    // §5.7
+    // docs/contracts/braze.md#5.7
     private func schedules(_ world: World) async throws {
         func create(_ seconds: Int, _ audience: String, _ alert: String) async throws -> JSON? {
             let body = """
@@ -307,7 +298,7 @@ struct BrazeCampaignTests {
         #expect(try await alerts(world, 2).count == 2)
     }
 
-    // §5.8: counted from the deliveries.
+    // docs/contracts/braze.md#5.8: counted from the deliveries.
     private func series(_ world: World) async throws {
         try await eventually("the figures") {
             let answer = try await call(world, "/sends/data_series?campaign_id=winter&send_id=one&length=2")
@@ -328,7 +319,12 @@ struct BrazeCampaignTests {
             return one.last == "you in Ulsan: Winter" && two.last == "you in Ulsan: Winter"
         }
         // What is removed is sent no more.
-        let removed = try await call(world, "/v1/campaigns/winter\(Self.query)", method: .DELETE, key: world.apiKey)
+        let removed = try await call(
+            world,
+            "/v1/apps/shop/campaigns/winter\(Self.query)",
+            method: .DELETE,
+            key: world.apiKey
+        )
         #expect(removed.status == 204)
         #expect(try await call(world, "/campaigns/trigger/send", body).json == ["message": "Invalid Campaign ID"])
     }

@@ -8,17 +8,14 @@ import Testing
 
 @testable import Gateway
 
-/// Braze over real HTTP, PostgreSQL and simulator (contract protocols/braze.md §4, §5.5, §6).
+/// Braze over real HTTP, PostgreSQL and simulator (docs/contracts/braze.md#4, docs/contracts/braze.md#5.5, docs/contracts/braze.md#6).
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct BrazeTests {
     private static let key = "00000000-aaaa-4bbb-8ccc-dddddddddddd"
     private static let trackKey = "00000000-aaaa-4bbb-8ccc-eeeeeeeeeeee"
 
     @Test(.covers("braze", "POST /messages/send")) func keysAndSends() async throws {
-        let world = try World()
-        do {
-            try await world.startSimulator()
-            try await world.startGateway()
+        try await World.with { world in
             try #require(try await world.apply().status == 0)
             try await bind(world)
             try await access(world)
@@ -28,10 +25,7 @@ struct BrazeTests {
             try await templates(world)
             try await tracks(world)
             try await refusals(world)
-        } catch {
-            Issue.record(error)
         }
-        await world.close()
     }
 
     // MARK: Calls
@@ -62,15 +56,6 @@ struct BrazeTests {
     }
 
     private static func token(_ number: Int) -> String { String(format: "%064x", 0xBA00 + number) }
-
-    /// Asks until the answer is as it should be: outcomes are written a moment after the push.
-    private func eventually(_ what: String, _ body: () async throws -> Bool) async throws {
-        for _ in 0..<400 {
-            if try await body() { return }
-            try await Task.sleep(for: .milliseconds(25))
-        }
-        Issue.record("\(what): not within ten seconds")
-    }
 
     /// The pushes that the simulator got for a token, as headers and body.
     private func pushes(_ world: World, _ number: Int) async throws -> [JSON] {
@@ -119,7 +104,7 @@ struct BrazeTests {
         #expect(!stored.contains(Self.key) && !stored.contains(Self.trackKey), "keys are hashes")
     }
 
-    // §4.1, §5.11, §2
+    // docs/contracts/braze.md#4.1, docs/contracts/braze.md#5.11
     private func access(_ world: World) async throws {
         for key in [nil, "nobody's", Self.trackKey, world.apiKey] {
             let answer = try await call(world, "/messages/send", "{}", key: key)
@@ -144,7 +129,7 @@ struct BrazeTests {
         }
         let answer = try await call(
             world,
-            "/v1/imports?app=shop&vendor=braze",
+            "/v1/apps/shop/imports?vendor=braze",
             lines.joined(separator: "\n") + "\n",
             key: world.apiKey,
             type: "application/x-ndjson"
@@ -152,7 +137,7 @@ struct BrazeTests {
         try #require((200...202).contains(answer.status), "\(answer.text)")
     }
 
-    // §5.1: a token comes twice, with and without an id of its device, and its user is rung once.
+    // docs/contracts/braze.md#5.1: a token comes twice, with and without an id of its device, and its user is rung once.
     private func tracks(_ world: World) async throws {
         #expect(try await call(world, "/users/track", "{}", key: "nobody's").status == 401)
         for (number, device) in [(8, #","device_id":"d-8""#), (9, "")] {
@@ -174,13 +159,13 @@ struct BrazeTests {
             "SELECT count(*)::text AS value FROM gateway.identity WHERE vendor = 'braze' AND user_id LIKE 't-%'"
         )
         #expect(count == "2")
-        // Nothing usable becomes commands, and the answer is the vendor's all the same (§4.2).
+        // Nothing usable becomes commands, and the answer is the vendor's all the same (docs/contracts/braze.md#4.2).
         let nothing = try await call(world, "/users/track", #"{"events":[{"external_id":"t-8","name":"e"}]}"#)
         #expect(nothing.status == 400)
         #expect(nothing.json?["errors"]?.array?.count == 1, "\(nothing.text)")
     }
 
-    // §5.5, §6.2, §6.4
+    // docs/contracts/braze.md#5.5, docs/contracts/braze.md#6.2, docs/contracts/braze.md#6.4
     private func sends(_ world: World) async throws {
         let body = """
             {"external_user_ids":["u-1","nobody"],"messages":{"apple_push":{"alert":{"title":"Order shipped","body":"Tap"},\
@@ -224,7 +209,7 @@ struct BrazeTests {
         #expect(push["headers"]?["apns-push-type"] == "background")
         #expect(push["headers"]?["apns-priority"] == "5")
         #expect(push["payload"]?["aps"] == ["content-available": 1])
-        // A user whom nobody knows is no error (§5.5).
+        // A user whom nobody knows is no error (docs/contracts/braze.md#5.5).
         let nobody = #"{"external_user_ids":["nobody"],"messages":{"apple_push":{"alert":"Hi"}}}"#
         #expect(try await call(world, "/messages/send", nobody).status == 201)
     }
@@ -238,7 +223,7 @@ struct BrazeTests {
         }
     }
 
-    // Decisions: rendered for each user, and for nobody whom the template does without.
+    // docs/contracts/braze.md#5.6: rendered for each user, except those for whom the template aborts.
     private func templates(_ world: World) async throws {
         let body = #"""
             {"external_user_ids":["u-1","u-2"],"messages":{"apple_push":{"alert":{"title":"{{${user_id} | upcase}}",\#
@@ -258,7 +243,7 @@ struct BrazeTests {
         #expect(try await pushes(world, 3).count == 2, "nobody is rung whom the template leaves out")
     }
 
-    // §5.11, Decisions
+    // docs/contracts/braze.md#4.2, docs/contracts/braze.md#5.11
     private func refusals(_ world: World) async throws {
         let unreadable = try await call(world, "/messages/send", #"{"external_user_ids":["u-1","#)
         #expect(unreadable.status == 400)

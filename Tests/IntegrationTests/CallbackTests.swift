@@ -8,8 +8,8 @@ import Testing
 /// RationalOwl's tracking callback over real processes.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct CallbackTests {
-    // Contract §8.5, §8.6: what changed is posted as an array, signed; a refused call is repeated, also after the gateway was killed; states of one target
-    // never go back.
+    // docs/contracts/rationalowl.md#8.5, docs/contracts/rationalowl.md#8.6: what changed is posted as an array, signed; a refused call is repeated, also after
+    // the gateway was killed; states of one target never go back.
     @Test(
         .covers(
             "rationalowl",
@@ -18,21 +18,19 @@ struct CallbackTests {
             "/msgClient/setCallbackUrl",
             "/pushApp/installApp",
             "/msgClient/msgClientSendMsgByPhoneNum",
-            "/pushApp/notiRead",
-            "tracking callback"
+            "/pushApp/notiRead"
+        ),
+        .covers(
+            "rationalowl",
+            "tracking callback",
+            partial: "the states of the fallback are never told, for there is no fallback engine"
         )
     ) func refusedCallbackIsRepeatedOverARestart() async throws {
-        let world = try World(serveArguments: ["--webhook-allow", "127.0.0.0/8"])
         let receiver = CallbackReceiver(refusing: 1)
-        do {
-            try await world.startSimulator()
-            try await world.startGateway()
+        try await World.with(serveArguments: ["--webhook-allow", "127.0.0.0/8"]) { world in
             try #require(try await world.apply().status == 0)
             try await receiver.serving { port in try await tell(world, receiver, port) }
-        } catch {
-            Issue.record(error)
         }
-        await world.close()
     }
 
     private func tell(_ world: World, _ receiver: CallbackReceiver, _ port: Int) async throws {
@@ -56,12 +54,11 @@ struct CallbackTests {
             ]
         )
         let message = try #require(sent["mId"]?.string, "\(JSONWriter.text(sent))")
-        for _ in 0..<400 where receiver.attempts < 1 { try await Task.sleep(for: .milliseconds(25)) }
-        try #require(receiver.attempts >= 1)
+        try await eventually("the first call comes") { receiver.attempts >= 1 }
         try await world.killGateway()
         try await world.startGateway()
         // Killed before it noted the refusal, the gateway leaves its lease (30 s) to lapse first.
-        for _ in 0..<2800 where receiver.accepted.isEmpty { try await Task.sleep(for: .milliseconds(25)) }
+        try await eventually("a call is taken", within: .seconds(70)) { !receiver.accepted.isEmpty }
         let first = try #require(receiver.accepted.first)
         #expect(first.signature?.hasPrefix("sha256=") == true)
         #expect(first.body.array?.first?["mId"]?.string == message)
@@ -70,9 +67,7 @@ struct CallbackTests {
             "/pushApp/notiRead",
             ["cId": 311, "aId": .string(world.account), "dRId": .string(key), "mId": .string(message)]
         )
-        for _ in 0..<400 where states(receiver, "01012341234").last != 4 {
-            try await Task.sleep(for: .milliseconds(25))
-        }
+        try await eventually("the reading is told") { states(receiver, "01012341234").last == 4 }
         let seen = states(receiver, "01012341234")
         #expect(seen.last == 4, "\(seen)")
         #expect(seen == seen.sorted(), "a target's state never goes back: \(seen)")

@@ -17,13 +17,10 @@ struct CrashTests {
 
     // I1, I2: kill −9 at any moment loses no accepted message; each target has one counted outcome; repeats carry the same apns-id.
     @Test func killedGatewayLosesAndDoublesNothing() async throws {
-        let world = try World(
+        try await World.with(
             simulatorArguments: Self.steady,
             serveArguments: ["--lease-seconds", "2"]
-        )
-        do {
-            try await world.startSimulator()
-            try await world.startGateway()
+        ) { world in
             let applied = try await world.apply()
             try #require(applied.status == 0, "\(applied.log)")
             _ = try await world.register(Self.audience)
@@ -50,25 +47,18 @@ struct CrashTests {
                 print("kill \(round): at \(Int(fraction * 100)) % of the outcomes, \(repeats) repeats")
             }
             #expect(resumed > 0, "no kill caused a resumed slice")
-        } catch {
-            Issue.record(error)
         }
-        await world.close()
     }
 
     /// Kills the gateway when about `share` of the outcomes are at the simulator; returns the share seen.
     private func killInMidSend(_ world: World, before: Int, at share: Double) async throws -> Double {
         let wanted = before + Int(Double(Self.audience) * min(0.9, max(0.06, share)))
-        for _ in 0..<3000 {
-            let seen = try await world.pairs().distinct
-            if seen >= wanted {
-                try await world.killGateway()
-                let now = try await world.pairs().distinct
-                return Double(now - before) / Double(Self.audience)
-            }
-            try await Task.sleep(for: .milliseconds(30))
+        try await eventually("\(wanted) are sent", within: .seconds(120), every: .milliseconds(30)) {
+            try await world.pairs().distinct >= wanted
         }
-        throw DemoFailure("the sending never reached \(share)")
+        try await world.killGateway()
+        let now = try await world.pairs().distinct
+        return Double(now - before) / Double(Self.audience)
     }
 
     /// Which process of the database dies.
@@ -82,13 +72,10 @@ struct CrashTests {
     // I1: PostgreSQL killed in mid-send: the gateway goes on when it is back, nothing lost, nothing counted twice.
     @Test(arguments: Victim.allCases)
     func killedPostgreSQLLosesAndDoublesNothing(_ victim: Victim) async throws {
-        let world = try World(
+        try await World.with(
             simulatorArguments: Self.steady,
             serveArguments: ["--lease-seconds", "4"]
-        )
-        do {
-            try await world.startSimulator()
-            try await world.startGateway()
+        ) { world in
             try #require(try await world.apply().status == 0)
             _ = try await world.register(4000)
             let id = try await world.sendToEveryone("while the database dies")
@@ -100,20 +87,16 @@ struct CrashTests {
             #expect(try await world.pairs().distinct == 4000)
             let isSame = try world.postgresPID() == postmaster
             #expect(isSame == (victim == .backend), "the server that was killed is another one now")
-        } catch {
-            Issue.record(error)
         }
-        await world.close()
     }
 
     /// Waits until so many of the pushes have reached the push service, and the last has not.
     private func reach(_ count: Int, of all: Int, in world: World) async throws {
-        for _ in 0..<1000 {
+        let seen = try await first("\(count) of \(all) are sent", every: .milliseconds(30)) {
             let seen = try await world.pairs().distinct
-            if seen >= count { return try #require(seen < all, "the sending was over before anybody looked") }
-            try await Task.sleep(for: .milliseconds(30))
+            return seen >= count ? seen : nil
         }
-        throw DemoFailure("the sending never reached \(count)")
+        try #require(seen < all, "the sending was over before anybody looked")
     }
 
     private func backend(of postmaster: Int32) throws -> Int32 {
@@ -128,13 +111,10 @@ struct CrashTests {
 
     // The push service dies and comes back: what was unsent is resent, what is unknown follows the message's policy, and all of it ends.
     @Test func killedSimulatorDelaysButEndsEveryDelivery() async throws {
-        let world = try World(
+        try await World.with(
             simulatorArguments: Self.steady,
             serveArguments: ["--lease-seconds", "4", "--retry-scale", "0.05"]
-        )
-        do {
-            try await world.startSimulator()
-            try await world.startGateway()
+        ) { world in
             try #require(try await world.apply().status == 0)
             _ = try await world.register(4000)
             let id = try await world.sendToEveryone("while the push service dies")
@@ -144,23 +124,17 @@ struct CrashTests {
             try await world.startSimulator()
             let funnel = try await world.funnel(of: id)
             #expect(funnel["sent"]?.int == 4000, "\(JSONWriter.text(funnel))")
-        } catch {
-            Issue.record(error)
         }
-        await world.close()
     }
 
     // I10: SIGTERM in mid-send: exit 0, nothing repeated by the successor.
     @Test func drainedGatewayLeavesNothingForItsSuccessorToRepeat() async throws {
         // 300 ms over 8 connections of 5 streams: 4,000 pushes take 30 s. The drain's end (5 s) comes in mid-send, and so does the end of what a
         // push may wait for a stream (10 s), which must not be taken for an answer.
-        let world = try World(
+        try await World.with(
             simulatorArguments: ["--mode", "script", "--latency-ms", "300", "--max-streams", "5"],
             serveArguments: ["--drain-seconds", "5"]
-        )
-        do {
-            try await world.startSimulator()
-            try await world.startGateway()
+        ) { world in
             try #require(try await world.apply().status == 0)
             _ = try await world.register(4000)
             let id = try await world.sendToEveryone("while it is told to stop")
@@ -176,9 +150,6 @@ struct CrashTests {
             #expect(after.distinct == 4000)
             #expect(after.repeats == 0)
             print("drain: \(between) of 4000 were out when it stopped")
-        } catch {
-            Issue.record(error)
         }
-        await world.close()
     }
 }

@@ -13,11 +13,8 @@ import Testing
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct EventTests {
     @Test func eventsAreReadFollowedAndToldSigned() async throws {
-        let world = try World(serveArguments: ["--webhook-allow", "127.0.0.0/8"])
         let receiver = CallbackReceiver(refusing: 1)
-        do {
-            try await world.startSimulator()
-            try await world.startGateway()
+        try await World.with(serveArguments: ["--webhook-allow", "127.0.0.0/8"]) { world in
             try #require(try await world.apply().status == 0)
             let key = try await adminKey(world)
             try await receiver.serving { port in
@@ -26,10 +23,7 @@ struct EventTests {
                 try await read(world)
                 try await follow(world)
             }
-        } catch {
-            Issue.record(error)
         }
-        await world.close()
     }
 
     private func adminKey(_ world: World) async throws -> String {
@@ -100,7 +94,7 @@ struct EventTests {
         )
         let message = try #require(sent.json?["id"]?.string, "\(sent.text)")
         let wanted = ["registered", "preference_changed", "preference_changed", "accepted", "sent"]
-        for _ in 0..<1200 where told(receiver).count < wanted.count { try await Task.sleep(for: .milliseconds(25)) }
+        try await eventually("the receiver is told everything") { told(receiver).count >= wanted.count }
         #expect(told(receiver).map { $0["kind"]?.string } == wanted)
         #expect(told(receiver).map { $0["offset"]?.int } == [1, 2, 3, 4, 5])
         #expect(told(receiver).last?["message"]?.string == message)
@@ -118,18 +112,15 @@ struct EventTests {
             #expect(call.body["webhook"]?.string == webhook.id)
         }
         let path = "/v1/webhooks/\(webhook.id)"
-        for _ in 0..<400 {
-            if try await state(world, path).cursor == 5 { break }
-            try await Task.sleep(for: .milliseconds(25))
-        }
-        #expect(try await state(world, path) == State(cursor: 5, state: "active"))
+        let caughtUp = State(cursor: 5, state: "active")
+        try await eventually("the cursor follows") { try await state(world, path) == caughtUp }
 
         #expect(try await admin(world, key, "POST", path + "/replay", ["from": 6]).status == 422)
         #expect(try await world.native("POST", path + "/replay", ["from": 3]).status == 403)
         let before = told(receiver).count
         let replay = try await admin(world, key, "POST", path + "/replay", ["from": 3])
         #expect(replay.status == 200, "\(replay.text)")
-        for _ in 0..<400 where told(receiver).count < before + 2 { try await Task.sleep(for: .milliseconds(25)) }
+        try await eventually("the replay is told") { told(receiver).count >= before + 2 }
         #expect(told(receiver).dropFirst(before).map { $0["offset"]?.int } == [4, 5])
         let paused = try await admin(world, key, "PATCH", path, ["active": false, "kinds": ["sent"]])
         #expect(paused.json?["state"]?.string == "paused" && paused.json?["kinds"]?.array == ["sent"])
@@ -180,9 +171,9 @@ struct EventTests {
                 lines.withLockedValue { $0 = whole }
             }
         }
-        for _ in 0..<400 where lines.withLockedValue({ $0.count }) < 1 { try await Task.sleep(for: .milliseconds(25)) }
+        try await eventually("the first line comes") { lines.withLockedValue { $0.count } >= 1 }
         _ = try await register(world, "b2")
-        for _ in 0..<400 where lines.withLockedValue({ $0.count }) < 2 { try await Task.sleep(for: .milliseconds(25)) }
+        try await eventually("the second line comes") { lines.withLockedValue { $0.count } >= 2 }
         let status = await world.gateway?.stop()
         #expect(status == 0)
         try await reader.value

@@ -9,12 +9,16 @@ import Testing
 /// A PostgreSQL of the operator's own, reached by `--database-url`.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct ExternalDatabaseTests {
-    // Design §7: only `database migrate` changes a foreign database; before that every other command says so.
+    // Only `database migrate` changes the operator's database; before that, all other commands refuse (docs/operations.md#your-own-postgresql).
     @Test func gatewayServesFromADatabaseItDoesNotOwn() async throws {
         let directory = "/tmp/pgw-external-" + SystemIdentifiers().randomHex(byteCount: 5)
         let cluster = try await EmbeddedCluster.start(directory: directory, logger: Logger(label: "test"))
         let world = try World(databaseURL: cluster.superuserConnectionString)
-        do {
+        try await closing {
+            await world.close()
+            try await cluster.stop()
+            try FileManager.default.removeItem(atPath: directory)
+        } after: {
             try await world.startSimulator()
             let early = try await world.apply()
             #expect(early.status == 1)
@@ -32,11 +36,6 @@ struct ExternalDatabaseTests {
             #expect(await world.gateway?.stop() == 0)
             // Not ours: it lives on.
             #expect(Postmaster.running(in: directory + "/data") != nil)
-        } catch {
-            Issue.record(error)
         }
-        await world.close()
-        try await cluster.stop()
-        try FileManager.default.removeItem(atPath: directory)
     }
 }

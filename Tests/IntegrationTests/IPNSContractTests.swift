@@ -4,20 +4,14 @@ import Testing
 
 @testable import Gateway
 
-// The rules of contract protocols/ipns.md §2.3–§2.11 that no step of a device's life shows, over real HTTP.
+// The rules of docs/contracts/ipns.md#2.3 to 2.11 that no step of a device's life shows, over real HTTP.
 extension IPNSTests {
     private func with(_ body: (World) async throws -> Void) async throws {
-        let world = try World()
-        do {
-            try await world.startSimulator()
-            try await world.startGateway()
+        try await World.with { world in
             try #require(try await world.apply().status == 0)
             try await bind(world, "ipns: { appId: hr.mobile }")
             try await body(world)
-        } catch {
-            Issue.record(error)
         }
-        await world.close()
     }
 
     private func register(_ world: World, _ device: String, _ user: String, _ token: String, _ more: JSON = [:])
@@ -37,7 +31,8 @@ extension IPNSTests {
         try await call(world, operation, fields, key: key)["RT"]?.string
     }
 
-    // §2.3: any path, any spelling of a key; JSON, form and query; never a send by what stands in it. §2.4: 400 for what cannot be read alone.
+    // docs/contracts/ipns.md#2.3: any path, any spelling of a key; JSON, form and query; never a send by what stands in it. docs/contracts/ipns.md#2.4: 400
+    // for what cannot be read alone.
     @Test func theFrontDoorIsTolerantOverHTTP() async throws {
         try await with { world in
             _ = try await register(world, "D1", "E1", token(0))
@@ -62,7 +57,7 @@ extension IPNSTests {
         }
     }
 
-    // §2.5, §2.8: what a registration says and leaves, whose a token is, and which values a setting has.
+    // docs/contracts/ipns.md#2.5, docs/contracts/ipns.md#2.8: what a registration says and leaves, whose a token is, and which values a setting has.
     @Test func registrationsAndSettingsFollowWhatIsSaid() async throws {
         try await with { world in
             func config(_ device: String) async throws -> JSON {
@@ -122,7 +117,42 @@ extension IPNSTests {
         }
     }
 
-    // §2.6, §2.7, §2.11: what a push cannot hold, receipts that come twice, a repeat of a send, and one for later.
+    /// A device's life in the words of the vendor's library document; what cannot be used is refused, and changes nothing.
+    @Test func theLibrarysOwnLabelsAreUnderstood() async throws {
+        try await with { world in
+            let token = token(5)
+            let registered = try await call(
+                world,
+                "registiPNG",
+                ["UserCN": "E1", "DeviceToken": .string(token), "DEVICE_ID": "D1"]
+            )
+            #expect(registered["rtCode"] == "0000" && registered["DEVICE_ID"] == "D1")
+            func config() async throws -> JSON { try await call(world, "getConfig", ["DEVICE_ID": "D1"]) }
+            let settings: JSON = [
+                "DeviceToken": .string(token), "Start": "0000", "End": "2358", "YN": false, "CpUserId": "cp-1",
+            ]
+            #expect(try await code(world, "updateConfig", settings) == "0000")
+            let seen = try await config()
+            #expect(seen["PUSH_YN"] == "N" && seen["END_TIME"] == "2358" && seen["CP_USER_ID"] == "cp-1")
+            for (wrong, wanted) in [
+                (["DEVICE_ID": "D1", "Startt": "0900"], "2001"), (["DEVICE_ID": "D1", "Start": "2400"], "2002"),
+                (["DEVICE_ID": "D1", "YN": "maybe"], "2002"),
+            ] as [(JSON, String)] {
+                #expect(try await code(world, "updateConfig", wrong) == wanted)
+            }
+            #expect(try await config() == seen, "what is refused changes nothing")
+            let (number, _) = try await send(world, to: ["cp-1"])
+            try await eventually("the history of D1") { try await list(world, "D1").first?["REQ_ID"]?.string == number }
+            let read: JSON = ["DeviceToken": .string(token), "msg_id": .string(number)]
+            #expect(try await code(world, "reportReadResultToServer", read) == "0000")
+            #expect(try await list(world, "D1").first?["READ_YN"] == "Y")
+            let unknown: JSON = ["DeviceToken": .string(token), "msg_id": "202001150900009999"]
+            #expect(try await code(world, "reportReadResultToServer", unknown) == "2004")
+        }
+    }
+
+    // docs/contracts/ipns.md#2.6, docs/contracts/ipns.md#2.7, docs/contracts/ipns.md#2.11: what a push cannot hold, receipts that come twice, a repeat of a
+    // send, and one for later.
     @Test func sendsAreCutRepeatedAndReserved() async throws {
         try await with { world in
             _ = try await register(world, "D1", "E1", token(2))
@@ -179,7 +209,7 @@ extension IPNSTests {
         return format.string(from: Date(timeIntervalSince1970: Double(time.milliseconds) / 1000))
     }
 
-    // §2.9, §2.10: 20 without a count, 50 at most; ten to a poll, and what remains.
+    // docs/contracts/ipns.md#2.9, docs/contracts/ipns.md#2.10: 20 without a count, 50 at most; ten to a poll, and what remains.
     @Test func pagesAndPollsHaveTheirCounts() async throws {
         try await with { world in
             _ = try await register(world, "D1", "E1", token(3), ["PUSH_YN": "N"])

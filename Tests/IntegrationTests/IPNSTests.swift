@@ -5,7 +5,7 @@ import Testing
 
 @testable import Gateway
 
-/// iPNS over real HTTP, PostgreSQL and simulator: register, send, receive, read, history, polling, settings (contract protocols/ipns.md §2.5–§2.11).
+/// iPNS over real HTTP, PostgreSQL and simulator: register, send, receive, read, history, polling, settings (docs/contracts/ipns.md#2.5 to 2.11).
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct IPNSTests {
     static let tokens = (0..<4).map { String(format: "%064x", 0xA0 + $0) }
@@ -24,10 +24,7 @@ struct IPNSTests {
             "send"
         )
     ) func aDevicesLifeFromRegistrationToPolling() async throws {
-        let world = try World()
-        do {
-            try await world.startSimulator()
-            try await world.startGateway()
+        try await World.with { world in
             try #require(try await world.apply().status == 0)
             try await bind(world, "ipns: { appId: hr.mobile }")
             try await registers(world)
@@ -38,10 +35,7 @@ struct IPNSTests {
             try await nativeMessages(world)
             try await polls(world)
             try await refuses(world)
-        } catch {
-            Issue.record(error)
         }
-        await world.close()
     }
 
     /// Provisions the demo's app with a further binding.
@@ -55,11 +49,9 @@ struct IPNSTests {
         let applied = try await world.apply("ipns.yaml")
         try #require(applied.status == 0, "\(applied.log)")
         // A running gateway follows within a second.
-        for _ in 0..<100 {
-            if try await call(world, "getConfig", ["DEVICE_ID": "nobody"])["RT"] == "2003" { return }
-            try await Task.sleep(for: .milliseconds(50))
+        try await eventually("the binding is served") {
+            try await call(world, "getConfig", ["DEVICE_ID": "nobody"])["RT"] == "2003"
         }
-        Issue.record("the binding is not served")
     }
 
     func call(_ world: World, _ operation: String, _ fields: JSON, key: String? = nil) async throws -> JSON {
@@ -82,15 +74,6 @@ struct IPNSTests {
         return (try #require(answer["MESSAGE_ID"]?.string, "\(JSONWriter.text(answer))"), answer)
     }
 
-    /// Asks until the answer is as it should be: outcomes are written a moment after the push.
-    func eventually(_ what: String, _ body: () async throws -> Bool) async throws {
-        for _ in 0..<400 {
-            if try await body() { return }
-            try await Task.sleep(for: .milliseconds(25))
-        }
-        Issue.record("\(what): not within ten seconds")
-    }
-
     func list(_ world: World, _ device: String, _ type: String = "@00", _ more: JSON = [:]) async throws
         -> [JSON]
     {
@@ -104,7 +87,7 @@ struct IPNSTests {
         return list
     }
 
-    // §2.5
+    // docs/contracts/ipns.md#2.5
     private func registers(_ world: World) async throws {
         for (device, user, token) in [("D1", "E12345", 0), ("D2", "E12345", 1), ("D3", "E2", 2)] {
             let answer = try await call(
@@ -130,7 +113,7 @@ struct IPNSTests {
         #expect(known["CP_USER_ID"] == "E4" && known["START_TIME"] == "0000" && known["END_TIME"] == "2359")
     }
 
-    // §2.11, §2.6
+    // docs/contracts/ipns.md#2.11, docs/contracts/ipns.md#2.6
     private func sends(_ world: World) async throws -> String {
         let (number, answer) = try await send(world, to: ["E12345", "E77777"], ["BADGE": 1, "SOUND": "default"])
         #expect(answer["ACCEPTED"] == 1 && answer["NOT_FOUND"] == ["E77777"])
@@ -148,7 +131,7 @@ struct IPNSTests {
         return number
     }
 
-    // §2.7, §2.9
+    // docs/contracts/ipns.md#2.7, docs/contracts/ipns.md#2.9
     private func reads(_ world: World, _ number: String) async throws {
         try await eventually("the history") { try await list(world, "D1").count == 1 }
         let item = try #require(try await list(world, "D1").first)
@@ -179,7 +162,7 @@ struct IPNSTests {
         #expect(shown.json?["funnel"]?["received"] == 2 && shown.json?["funnel"]?["read"] == 1, "\(shown.text)")
     }
 
-    // §2.8, Decisions: outside of the hours, or with push off, nothing is pushed, and nothing is lost.
+    // docs/contracts/ipns.md#2.6, docs/contracts/ipns.md#2.8: outside of the hours, or with push off, nothing is pushed, and nothing is lost.
     private func keepsWhatIsNotPushed(_ world: World) async throws {
         let minute = LocalTime(
             Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000)),
@@ -214,7 +197,7 @@ struct IPNSTests {
         #expect(try await list(world, "D3").first?["RECV_YN"] == "Y")
     }
 
-    // §2.9: N, O, an id that is gone, counts.
+    // docs/contracts/ipns.md#2.9: N, O, an id that is gone, counts.
     private func pages(_ world: World) async throws {
         _ = try await call(
             world,
@@ -257,7 +240,7 @@ struct IPNSTests {
         }
     }
 
-    // §2.10
+    // docs/contracts/ipns.md#2.10
     private func polls(_ world: World) async throws {
         _ = try await call(world, "updateConfig", ["DEVICE_ID": "D2", "PUSH_YN": "N"])
         var numbers: [String] = []

@@ -72,14 +72,14 @@ struct ImportKillTests {
                 )
                 try await Task.sleep(for: .milliseconds(Int.random(in: 0..<50)))
                 process.kill()
-                while process.isRunning { try await Task.sleep(for: .milliseconds(5)) }
+                try await process.ended()
                 #expect(isRunning, "\(text(log(cluster, round)))")
                 if text(log(cluster, round)).contains("Going on at line") { wentOn += 1 }
                 let count = try await imported(cluster)
                 print("kill \(round + 1): \(count) of \(Self.good) rows are in")
             }
             let last = try start(cluster, path, Self.kills)
-            while last.isRunning { try await Task.sleep(for: .milliseconds(20)) }
+            try await last.ended(within: .seconds(600))
             #expect(await last.stop() == 0, "\(text(log(cluster, Self.kills)))")
             if text(log(cluster, Self.kills)).contains("Going on at line") { wentOn += 1 }
             #expect(wentOn > 0, "each began anew")

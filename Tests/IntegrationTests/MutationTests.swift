@@ -20,7 +20,9 @@ struct MutationTests {
     // In process through decode and Commands, on a real PostgreSQL.
     @Test func mutatedCallsKeepTheVendorsShapeAndTheOtherTenant() async throws {
         let stage = try await MutationStage.open()
-        do {
+        try await closing {
+            await stage.close()
+        } after: {
             let seed = UInt64.random(in: 1...UInt64.max)
             print("mutation seed: \(seed)")
             let before = try await stage.checksum(of: MutationStage.other)
@@ -45,10 +47,7 @@ struct MutationTests {
             #expect(wrong.isEmpty, "seed \(seed): \(wrong.prefix(5))")
             #expect(reached * 100 >= total * 30)
             #expect(try await stage.checksum(of: MutationStage.other) == before)
-        } catch {
-            Issue.record(error)
         }
-        await stage.close()
     }
 }
 

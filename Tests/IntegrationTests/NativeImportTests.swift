@@ -6,18 +6,25 @@ import Testing
 
 @testable import Gateway
 
-/// `POST /v1/imports` over real HTTP.
+/// `POST /v1/apps/{app}/imports` over real HTTP.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct NativeImportTests {
     private func post(
         _ stage: NativeStage,
         _ query: String,
         _ text: String,
+        app: String = "shop",
         type: String = "text/csv",
         bearer: String? = nil
     ) async throws -> HTTPCaller.Answer {
         try await stage.call(
-            .init(method: .POST, path: "/v1/imports?\(query)", body: Array(text.utf8), type: type, bearer: bearer)
+            .init(
+                method: .POST,
+                path: "/v1/apps/\(app)/imports?\(query)",
+                body: Array(text.utf8),
+                type: type,
+                bearer: bearer
+            )
         ).answer
     }
 
@@ -32,13 +39,13 @@ struct NativeImportTests {
     @Test func aBodyIsTakenInBatchesAndBadRowsAreTold() async throws {
         try await NativeStage.on { stage in
             let before = try await stage.audit().count
-            let dry = try await post(stage, "app=shop&vendor=rationalowl&dryRun=true", table(2000))
+            let dry = try await post(stage, "vendor=rationalowl&dryRun=true", table(2000))
             #expect(dry.status == 200, "\(dry.text)")
             #expect(dry.json?["created"]?.int == 1960 && dry.json?["rejected"]?.int == 40)
             #expect(try await stage.count("gateway.device WHERE tenant_id = 'own'") == 0)
             #expect(try await stage.audit().count == before)
 
-            let done = try await post(stage, "app=shop&vendor=rationalowl", table(2000))
+            let done = try await post(stage, "vendor=rationalowl", table(2000))
             #expect(done.status == 200, "\(done.text)")
             #expect(done.json?["created"]?.int == 1960 && done.json?["updated"]?.int == 0)
             #expect(done.json?["rejected"]?.int == 40 && done.json?["line"]?.int == 2001)
@@ -54,11 +61,11 @@ struct NativeImportTests {
                     "key:backend imported devices of app shop, rationalowl",
                 ]
             )
-            let again = try await post(stage, "app=shop&vendor=rationalowl", table(2000))
+            let again = try await post(stage, "vendor=rationalowl", table(2000))
             #expect(again.json?["created"]?.int == 0 && again.json?["updated"]?.int == 1960)
 
             let lines = (0..<300).map { #"{"key":"j\#($0)","phone":\#($0)}"# }.joined(separator: "\n")
-            let ndjson = try await post(stage, "app=shop", lines, type: "application/x-ndjson; charset=utf-8")
+            let ndjson = try await post(stage, "", lines, type: "application/x-ndjson; charset=utf-8")
             #expect(ndjson.json?["created"]?.int == 300, "\(ndjson.text)")
         }
     }
@@ -70,9 +77,9 @@ struct NativeImportTests {
             let broken = whole.split(separator: "\n", omittingEmptySubsequences: false).prefix(1101).joined(
                 separator: "\n"
             )
-            let first = try await post(stage, "app=shop", broken)
+            let first = try await post(stage, "", broken)
             #expect(first.json?["line"]?.int == 1101, "\(first.text)")
-            let rest = try await post(stage, "app=shop&after=1101", whole)
+            let rest = try await post(stage, "after=1101", whole)
             #expect(rest.status == 200, "\(rest.text)")
             #expect(rest.json?["created"]?.int == 98 && rest.json?["rejected"]?.int == 2, "\(rest.text)")
             #expect(rest.json?["line"]?.int == 1201)
@@ -84,7 +91,7 @@ struct NativeImportTests {
         try await NativeStage.on { stage in
             let bad = String(repeating: "[]\n", count: 900)
             let long = "{\"key\":\"" + String(repeating: "x", count: RecordSplitter.limitBytes) + "\"}\n"
-            let answer = try await post(stage, "app=shop&format=ndjson", bad + long + #"{"key":"good"}"#)
+            let answer = try await post(stage, "format=ndjson", bad + long + #"{"key":"good"}"#)
             #expect(answer.status == 200, "\(answer.text.prefix(200))")
             #expect(answer.json?["rejected"]?.int == 901 && answer.json?["created"]?.int == 1)
             #expect(answer.json?["rejects"]?.array?.count == DeviceImports.toldRejects)
@@ -96,7 +103,7 @@ struct NativeImportTests {
             func send(_ text: String) async throws -> HTTPCaller.Answer {
                 let call = NativeStage.Call(
                     method: .POST,
-                    path: "/v1/imports?app=shop",
+                    path: "/v1/apps/shop/imports",
                     body: Array(text.utf8),
                     type: "text/csv",
                     repeatKey: "list"
@@ -114,23 +121,24 @@ struct NativeImportTests {
 
     @Test func whatIsAskedWronglyIsSaid() async throws {
         try await NativeStage.on { stage in
+            #expect(try await post(stage, "", "key\nk\n", app: "none").status == 404)
             for (query, type, status) in [
-                ("", "text/csv", 422), ("app=", "text/csv", 422), ("app=none", "text/csv", 404),
-                ("app=shop&vendor=nobody", "text/csv", 422), ("app=shop", "text/plain", 422),
-                ("app=shop&format=xml", "text/csv", 422), ("app=shop&dryRun=maybe", "text/csv", 422),
-                ("app=shop&after=-1", "text/csv", 422),
+                ("app=shop", "text/csv", 422), ("dryRun=true&dryRun=true", "text/csv", 422),
+                ("vendor=nobody", "text/csv", 422), ("", "text/plain", 422),
+                ("format=xml", "text/csv", 422), ("dryRun=maybe", "text/csv", 422),
+                ("after=-1", "text/csv", 422),
             ] {
                 let answer = try await post(stage, query, "key\nk\n", type: type)
                 #expect(answer.status == status, "\(query) \(type): \(answer.text)")
             }
-            let headings = try await post(stage, "app=shop", "key,colour\nk,red\n")
+            let headings = try await post(stage, "", "key,colour\nk,red\n")
             #expect(headings.status == 422 && headings.text.contains("colour"), "\(headings.text)")
             #expect(headings.json?["import"]?["line"]?.int == 0)
-            #expect(try await post(stage, "app=shop", "key\nk\n", bearer: stage.readKey).status == 403)
+            #expect(try await post(stage, "", "key\nk\n", bearer: stage.readKey).status == 403)
             // An app of the same name of the other tenant is that tenant's: I6.
-            #expect(try await post(stage, "app=shop", "key\nk\n", bearer: stage.otherKey).status == 200)
+            #expect(try await post(stage, "", "key\nk\n", bearer: stage.otherKey).status == 200)
             #expect(try await stage.count("gateway.device WHERE tenant_id = 'own'") == 0)
-            let empty = try await stage.native(.POST, "/v1/imports?app=shop&format=csv")
+            let empty = try await stage.native(.POST, "/v1/apps/shop/imports?format=csv")
             #expect(empty.status == 200 && empty.json?["line"]?.int == 0, "\(empty.text)")
         }
     }

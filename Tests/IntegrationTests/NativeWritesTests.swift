@@ -33,13 +33,11 @@ struct NativeWritesTests {
                     "receipt",
                     .init(
                         method: .POST,
-                        path: "/v1/receipts",
-                        body: json([
-                            "app": "shop", "message": .string(message), "key": "reporter", "kind": "received",
-                        ])
+                        path: "/v1/apps/shop/receipts",
+                        body: json(["message": .string(message), "key": "reporter", "kind": "received"])
                     ), 200
                 ),
-                ("media", .init(method: .PUT, path: "/v1/media/\(hash)?app=shop", body: image), 201),
+                ("media", .init(method: .PUT, path: "/v1/apps/shop/media/\(hash)", body: image), 201),
                 ("cancel", .init(method: .DELETE, path: "/v1/messages/\(message)"), 200),
                 ("erase", .init(method: .DELETE, path: "/v1/devices/\(erased)"), 204),
                 ("eraseUser", .init(method: .DELETE, path: "/v1/users/u-patched"), 200),
@@ -55,7 +53,7 @@ struct NativeWritesTests {
                     "import",
                     .init(
                         method: .POST,
-                        path: "/v1/imports?app=shop",
+                        path: "/v1/apps/shop/imports",
                         body: Array(#"{"key":"imported","token":"aa05"}"#.utf8),
                         type: "application/x-ndjson"
                     ), 200
@@ -71,13 +69,17 @@ struct NativeWritesTests {
                 #expect(again.answer.status == status, "\(name) again: \(again.answer.text)")
                 #expect(again.answer.bytes == first.answer.bytes, "\(name)")
                 #expect(again.type == first.type, "\(name)")
-                // The same key with another call: the body, or for one without body the path, is another.
+                // The same key with another call: the body, or for one without body the spelling of the path, differs.
                 var other = call
-                if call.body.isEmpty { other.path += "?x=1" } else { other.body += Array(" ".utf8) }
+                if call.body.isEmpty, let last = other.path.utf8.last {
+                    other.path = other.path.dropLast() + "%" + String(last, radix: 16)
+                } else {
+                    other.body += Array(" ".utf8)
+                }
                 if name == "media" {
                     other = .init(
                         method: .PUT,
-                        path: "/v1/media/\(hash)?app=other",
+                        path: "/v1/apps/other/media/\(hash)",
                         body: image,
                         repeatKey: call.repeatKey
                     )
@@ -103,7 +105,7 @@ struct NativeWritesTests {
             #expect(own.status == 201 && other.status == 201)
             #expect(own.json?["id"] != other.json?["id"])
             let long = String(repeating: "x", count: 129)
-            for path in ["/v1/devices", "/v1/messages", "/v1/imports?app=shop&format=csv"] {
+            for path in ["/v1/devices", "/v1/messages", "/v1/apps/shop/imports?format=csv"] {
                 let refused = try await stage.native(.POST, path, body, once: long)
                 #expect(refused.status == 422, "\(path): \(refused.text)")
             }

@@ -12,21 +12,15 @@ struct NotificationHubsClientTests {
 
     /// Runs `body` against a gateway with the hub; where the machine lacks something it needs, the test is left out and says why.
     private func withHub(_ body: (World) async throws -> Void) async throws {
-        let world = try World()
-        var skipped: String?
         do {
-            try await world.startSimulator()
-            try await world.startGateway()
-            try #require(try await world.apply().status == 0)
-            try await hubs.bind(world)
-            try await body(world)
+            try await World.with { world in
+                try #require(try await world.apply().status == 0)
+                try await hubs.bind(world)
+                try await body(world)
+            }
         } catch let skip as PythonClient.Skip {
-            skipped = skip.reason
-        } catch {
-            Issue.record(error)
+            try Test.cancel("\(skip.reason)")
         }
-        await world.close()
-        if let skipped { try Test.cancel("\(skipped)") }
     }
 
     /// The address of the TLS listener, by the name that its certificate has.
@@ -74,7 +68,7 @@ struct NotificationHubsClientTests {
             for name in ["expression", "set", "direct", "template", "nobody", "later", "laterTemplate"] {
                 #expect(answers[name]?["status"] == 201, "\(result.log)")
             }
-            // It writes quotes around the T (contract, Decisions).
+            // It writes quotes around the T (docs/contracts/notificationhubs.md#7.5).
             #expect(answers["later"]?["schedule"]?.string?.contains("'T'") == true, "\(result.log)")
             for (name, code) in ["soon": 400, "syntax": 400, "android": 400, "stranger": 401] {
                 #expect(

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Gateway
 
-/// §10: the back end of the rich-push tutorial, as its app calls it.
+/// docs/contracts/notificationhubs.md#10: the back end of the rich-push tutorial, as its app calls it.
 extension NotificationHubsTests {
     /// A picture of one transparent point.
     private static let image =
@@ -94,7 +94,7 @@ extension NotificationHubsTests {
     }
 
     private func upload(_ world: World) async throws {
-        var request = HTTPClientRequest(url: "\(world.http.base)/v1/media/\(Self.imageHash)?app=shop")
+        var request = HTTPClientRequest(url: "\(world.http.base)/v1/apps/shop/media/\(Self.imageHash)")
         request.method = .PUT
         request.headers.add(name: "authorization", value: "Bearer \(world.apiKey)")
         request.body = .bytes(ByteBuffer(bytes: Self.image))

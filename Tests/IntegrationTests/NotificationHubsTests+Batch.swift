@@ -2,7 +2,7 @@ import Model
 import NIOHTTP1
 import Testing
 
-/// §7.4: one notification to many handles.
+/// docs/contracts/notificationhubs.md#7.4: one notification to many handles.
 extension NotificationHubsTests {
     func batches(_ world: World) async throws {
         for number in 41...43 {

@@ -3,7 +3,7 @@ import Model
 import NIOHTTP1
 import Testing
 
-/// What ends: sends, and installations (contract §4.1, §7.1).
+/// What ends: sends, and installations (docs/contracts/notificationhubs.md#4.1, docs/contracts/notificationhubs.md#7.1).
 extension NotificationHubsTests {
     func ends(_ world: World) async throws {
         try await install(world, "ends", Self.token(64), user: "ends", tags: ["ends"])

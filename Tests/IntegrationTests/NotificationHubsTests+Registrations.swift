@@ -3,7 +3,7 @@ import Model
 import NIOHTTP1
 import Testing
 
-// Registrations over real HTTP, PostgreSQL and simulator (contract §5).
+// Registrations over real HTTP, PostgreSQL and simulator (docs/contracts/notificationhubs.md#5).
 extension NotificationHubsTests {
     private func description(_ number: Int, tags: String, template: String? = nil) -> String {
         let kind = template == nil ? "Apple" : "AppleTemplate"
@@ -18,7 +18,7 @@ extension NotificationHubsTests {
             """
     }
 
-    /// The sequence of the vendor's older SDK for iOS (§5.7): look for one's own, ask for an id, register, leave.
+    /// The sequence of the vendor's older SDK for iOS (docs/contracts/notificationhubs.md#5.7): look for one's own, ask for an id, register, leave.
     func registrations(_ world: World) async throws {
         let filter = "/registrations/?$filter=deviceToken+eq+'\(Self.token(81))'"
         let before = try await call(world, .GET, filter)

@@ -9,7 +9,8 @@ import Testing
 
 @testable import Gateway
 
-/// Azure Notification Hubs over real HTTP, PostgreSQL and simulator (contract protocols/azure.md §3, §4, §6, §7).
+/// Azure Notification Hubs over real HTTP, PostgreSQL and simulator (docs/contracts/notificationhubs.md#3, docs/contracts/notificationhubs.md#4,
+/// docs/contracts/notificationhubs.md#6, docs/contracts/notificationhubs.md#7).
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct NotificationHubsTests {
     static let fullKey = "ZmFrZS1rZXktZm9yLXRlc3RzLW9ubHktMDEyMzQ1Njc="
@@ -41,10 +42,7 @@ struct NotificationHubsTests {
             "POST /api/notifications"
         )
     ) func anInstallationsLifeAndItsSends() async throws {
-        let world = try World()
-        do {
-            try await world.startSimulator()
-            try await world.startGateway()
+        try await World.with { world in
             try #require(try await world.apply().status == 0)
             try await bind(world)
             try await access(world)
@@ -62,10 +60,7 @@ struct NotificationHubsTests {
             try await appBackend(world)
             try await ends(world)
             try await refusals(world)
-        } catch {
-            Issue.record(error)
         }
-        await world.close()
     }
 
     // MARK: Calls
@@ -79,7 +74,7 @@ struct NotificationHubsTests {
         func header(_ name: String) -> String? { headers.first(name: name) }
     }
 
-    /// A signature by the vendor's published algorithm (contract §3.2).
+    /// A signature by the vendor's published algorithm (docs/contracts/notificationhubs.md#3.2).
     func token(_ world: World, _ name: String = "DefaultFullSharedAccessSignature", key: String = fullKey)
         -> String
     {
@@ -133,15 +128,6 @@ struct NotificationHubsTests {
 
     static func token(_ number: Int) -> String { String(format: "%064X", 0xAB00 + number) }
 
-    /// Asks until the answer is as it should be: outcomes are written a moment after the push.
-    func eventually(_ what: String, _ body: () async throws -> Bool) async throws {
-        for _ in 0..<400 {
-            if try await body() { return }
-            try await Task.sleep(for: .milliseconds(25))
-        }
-        Issue.record("\(what): not within ten seconds")
-    }
-
     /// The pushes that the simulator got for a token, as headers and body.
     func pushes(_ world: World, _ number: Int) async throws -> [JSON] {
         let token = Self.token(number).lowercased()
@@ -180,7 +166,7 @@ struct NotificationHubsTests {
             "NH_FULL": Self.fullKey, "NH_LISTEN": Self.listenKey, "NH_MINA": "a secret of mina's", "NH_HONG": "gildong",
         ])
         try #require(applied.status == 0, "\(applied.log)")
-        // Contract §7.7: an unknown hub is 404 in the vendor's shape; a running gateway follows within a second.
+        // docs/contracts/notificationhubs.md#7.7: an unknown hub is 404 in the vendor's shape; a running gateway follows within a second.
         try await eventually("the binding is served") {
             try await call(world, .GET, "/installations/x").text.contains("Installation not found")
         }
@@ -190,7 +176,7 @@ struct NotificationHubsTests {
         #expect(!stored.contains(Self.fullKey), "keys are sealed")
     }
 
-    // §3
+    // docs/contracts/notificationhubs.md#3
     private func access(_ world: World) async throws {
         let bad = try await call(world, .GET, "/installations/x", token: token(world, key: "another key altogether"))
         #expect(bad.status == 401)
@@ -210,7 +196,7 @@ struct NotificationHubsTests {
         #expect(try await call(world, .GET, "/installations/x", token: listener).status == 404)
     }
 
-    // §4
+    // docs/contracts/notificationhubs.md#4
     private func installations(_ world: World) async throws {
         for (number, user) in [(1, "mina"), (2, "mina"), (3, "juho")] {
             try await install(world, "i\(number)", Self.token(number), user: user, tags: ["seoul", "n\(number)"])
@@ -265,7 +251,7 @@ struct NotificationHubsTests {
         #expect(Set(tags ?? []) == Set(["start"] + (0..<count).map { "p\($0)" }))
     }
 
-    // §7, §7.1
+    // docs/contracts/notificationhubs.md#7, docs/contracts/notificationhubs.md#7.1
     private func sends(_ world: World) async throws {
         let body = #"{"aps":{"alert":"Sale today","sound":"default"}}"#
         let answer = try await send(world, body, tags: "seoul")
@@ -292,7 +278,7 @@ struct NotificationHubsTests {
         #expect(push?["payload"]?["richId"] == "0")
     }
 
-    // §7.2
+    // docs/contracts/notificationhubs.md#7.2
     private func directSends(_ world: World) async throws {
         let headers = [
             "ServiceBusNotification-Format": "apple", "ServiceBusNotification-DeviceHandle": Self.token(2),
@@ -313,7 +299,7 @@ struct NotificationHubsTests {
         )
     }
 
-    // §6
+    // docs/contracts/notificationhubs.md#6
     private func expressions(_ world: World) async throws {
         // Who is rung: 1 and 2 have seoul, 3 has busan; each its own number.
         let cases: [(String?, [Int])] = [
@@ -345,7 +331,7 @@ struct NotificationHubsTests {
         }
     }
 
-    // §7.8
+    // docs/contracts/notificationhubs.md#7.8
     private func telemetry(_ world: World) async throws {
         let answer = try await send(world, #"{"aps":{"alert":"count me"}}"#, tags: "seoul")
         let location = try #require(answer.header("location"))
@@ -368,7 +354,7 @@ struct NotificationHubsTests {
         )
     }
 
-    // §7.5
+    // docs/contracts/notificationhubs.md#7.5
     private func schedules(_ world: World) async throws {
         func schedule(_ delay: TimeInterval) async throws -> Answer {
             let headers = [
@@ -399,7 +385,7 @@ struct NotificationHubsTests {
         #expect(try await pushes(world, 1).count == before)
     }
 
-    // §8, §6.2: each template of an installation is a target of its own.
+    // docs/contracts/notificationhubs.md#8, docs/contracts/notificationhubs.md#6.2: each template of an installation is a target of its own.
     private func templates(_ world: World) async throws {
         let body = """
             {"installationId":"t-1","platform":"apns","pushChannel":"\(Self.token(71))","tags":["tseoul"],
@@ -448,7 +434,7 @@ struct NotificationHubsTests {
         #expect(last?["headers"]?["apns-expiration"] == "0", "its own expiry")
     }
 
-    // §7.7, §2
+    // docs/contracts/notificationhubs.md#7.7, docs/contracts/notificationhubs.md#9
     private func refusals(_ world: World) async throws {
         let broken = try await send(world, #"{"aps":{"alert":"x"}}"#, tags: "seoul && && vip")
         #expect(broken.status == 400)

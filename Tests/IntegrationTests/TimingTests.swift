@@ -10,10 +10,7 @@ struct TimingTests {
     private static let zones = ["Asia/Seoul", "UTC", "America/New_York"]
 
     @Test func devicesAreRungWhenTheirHoursAllowIt() async throws {
-        let world = try World()
-        do {
-            try await world.startSimulator()
-            try await world.startGateway()
+        try await World.with { world in
             try #require(try await world.apply().status == 0)
             let devices = try await register(world)
             try await sendsAtLocalTimes(world, devices)
@@ -21,10 +18,7 @@ struct TimingTests {
             try await keepsQuiet(world, devices)
             try await caps(world)
             try await refusals(world)
-        } catch {
-            Issue.record(error)
         }
-        await world.close()
     }
 
     private func register(_ world: World) async throws -> [String] {
@@ -56,14 +50,11 @@ struct TimingTests {
 
     /// The only target of a message on a device, once it is in the queue or has its outcome, explained.
     private func explained(_ world: World, _ message: String, _ device: String) async throws -> String {
-        let end = ContinuousClock.now + .seconds(20)
-        var log = ""
-        while ContinuousClock.now < end {
-            log = try await world.command(["message", "show", message, "--tenant", "acme", "--device", device]).log
-            if log.contains("It waits until") || log.contains("suppressed") { return log }
-            try await Task.sleep(for: .milliseconds(100))
+        try await first("a delivery to \(device)", every: .milliseconds(100)) {
+            let command = ["message", "show", message, "--tenant", "acme", "--device", device]
+            let log = try await world.command(command).log
+            return log.contains("It waits until") || log.contains("suppressed") ? log : nil
         }
-        return log
     }
 
     /// A few seconds from now on the clocks of Seoul; hours away for the others.
@@ -81,16 +72,15 @@ struct TimingTests {
     }
 
     /// Waits until so many pushes of a message were taken.
-    private func sent(_ world: World, _ message: String, _ count: Int64) async throws {
-        let end = ContinuousClock.now + .seconds(30)
-        var last = ""
-        while ContinuousClock.now < end {
-            let answer = try await world.native("GET", "/v1/messages/\(message)")
-            last = answer.text
-            if answer.json?["funnel"]?["sent"]?.int == count { return }
-            try await Task.sleep(for: .milliseconds(50))
+    private func sent(
+        _ world: World,
+        _ message: String,
+        _ count: Int64,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        try await eventually("\(count) are sent", sourceLocation: sourceLocation) {
+            try await world.native("GET", "/v1/messages/\(message)").json?["funnel"]?["sent"]?.int == count
         }
-        Issue.record("not \(count) sent: \(last)")
     }
 
     private func keepsTheWindow(_ world: World, _ devices: [String]) async throws {

@@ -5,9 +5,10 @@ import Testing
 
 @testable import Gateway
 
-// Lines 3, 7 and 8 of the contract's §1.14 in full, and the calls that stand in no sequence of an app.
+// Lines 3, 7 and 8 of docs/contracts/upmc.md#1.14 in full, and the calls that stand in no sequence of an app.
 extension UPMCGatewayTests {
-    // §1.14, 7 and §1.8.11: what is read tells the badge; its ends are 0 and 1000, and nothing beyond them changes it.
+    // docs/contracts/upmc.md#1.14, 7 and docs/contracts/upmc.md#1.8.11: what is read tells the badge; its ends are 0 and 1000, and nothing beyond them changes
+    // it.
     @Test(.covers("upmc", "rcv_register_send_result", "rcv_init_badgeNo", "gw_get_unread_count"))
     func badgesKeepResetAndUpdateWithinTheirEnds() async throws {
         try await with { world, caller in
@@ -15,7 +16,7 @@ extension UPMCGatewayTests {
             try await caller.register(phone)
             var numbers: [String] = []
             for _ in 0..<3 { numbers.append(try await caller.send(to: ["hong"], ["BADGENO": "1"])) }
-            for number in numbers { _ = try #require(try await funnel(world, number, app: "upmc")) }
+            for number in numbers { _ = try #require(try await funnel(world, number, app: caller.app())) }
             func read(_ number: String, _ badge: String?) async throws -> JSON? {
                 var fields = phone.fields.merging(["SEQNO": number]) { $1 }
                 fields["BADGENO"] = badge
@@ -45,45 +46,44 @@ extension UPMCGatewayTests {
             // Keep never goes below none.
             #expect(try await set("0") == "0")
             let last = try await caller.send(to: ["hong"])
-            _ = try #require(try await funnel(world, last, app: "upmc"))
+            _ = try #require(try await funnel(world, last, app: caller.app()))
             #expect(try await read(last, "-1") == "0")
         }
     }
 
-    // §1.14, 8 and §1.7: token, user, service by the names of 3.0; then the same device by today's names is the same row.
+    // docs/contracts/upmc.md#1.14, 8 and docs/contracts/upmc.md#1.7: token, user, service by the names of 3.0; then the same device by today's names is the
+    // same row.
     @Test func theNamesOf30AndOfTodayAreOneRow() async throws {
         try await with { world, first in
-            var caller = first
-            caller.base = first.base.replacing("127.0.0.1", with: "localhost")
-            caller.application = ""
+            var caller = first.nameless()
             let phone = Phone(user: "kim")
             let old = [
                 "CUST_CD": "1", "DVC_ID": phone.device, "DVC_TYP": "I", "PNS_ID": "APNS", "PSID": phone.token,
-                "CBS_ID": "com.example.bundle", "CUID": "kim",
+                "CBS_ID": caller.bundle, "CUID": "kim",
             ]
             let named = old.merging(["USER_NM": "Kim", "USER_HP": "01012345678"]) { $1 }
             #expect(try await caller.call("rcv_register_user", named).code == "0000")
             #expect(try await caller.call("rcv_register_service", old).code == "0000")
             let row = """
                 SELECT i.identity_id::text || ' ' || i.user_id || ' ' || i.name || ' ' || i.phone || ' ' || d.token AS value
-                FROM gateway.identity i JOIN gateway.device d USING (tenant_id, device_id) WHERE i.app_id = 'old'
+                FROM gateway.identity i JOIN gateway.device d USING (tenant_id, device_id) WHERE i.app_id = '\(caller.app("old"))'
                 """
             let before = try await world.value(row)
             #expect(before.hasSuffix(" kim Kim 01012345678 \(phone.token)"))
-            caller.application = "com.example.old"
+            caller = caller.of("old")
             #expect(try await caller.call("rcv_get_service", phone.fields).first?["ISREGISTERED"] == "Y")
-            let again = phone.fields.merging(["CNAME": "Kim", "CBSID": "com.example.bundle"]) { $1 }
+            let again = phone.fields.merging(["CNAME": "Kim", "CBSID": caller.bundle]) { $1 }
             #expect(try await caller.call("new_rcv_register_service_and_user", again).code == "0000")
             #expect(try await world.value(row) == before, "the one row of the app is the one from before")
         }
     }
 
-    // §1.14, 3, §1.4 and §1.8.4: a browser registers by multipart with a key; its service worker reports without one, as no phone may.
+    // docs/contracts/upmc.md#1.14, 3, docs/contracts/upmc.md#1.4 and docs/contracts/upmc.md#1.8.4: a browser registers by multipart with a key; its service
+    // worker reports without one, as no phone may.
     @Test(.covers("upmc", "wpns_rcv_register_service_and_user", "rcv_add_service"))
     func aBrowserRegistersWithAKeyAndReportsWithout() async throws {
         try await with { world, first in
-            var caller = first
-            caller.application = "com.example.secured"
+            let caller = first.of("secured")
             let endpoint = "https://updates.push.example.com/wpush/v2/gAAAAABf"
             let web = [
                 "CUID": "hong", "DEVICE_ID": "8eDyX_uCN0XRhSbY5hs7Hg", "PNSID": "WPNS", "PSID": endpoint,
@@ -104,7 +104,7 @@ extension UPMCGatewayTests {
             let standing = try await caller.multipart("rcv_get_service", web.merging(key) { $1 })
             #expect(standing.first?["ISREGISTERED"] == "Y")
             let stored = try await world.value(
-                "SELECT attributes->>'P256DH' AS value FROM gateway.identity WHERE app_id = 'secured'"
+                "SELECT attributes->>'P256DH' AS value FROM gateway.identity WHERE app_id = '\(caller.app("secured"))'"
             )
             #expect(stored == "BLc4xRzKlKORKWlb", "what its encryption needs (RFC 8291)")
 
@@ -127,18 +127,18 @@ extension UPMCGatewayTests {
         }
     }
 
-    // §1.8.8, §1.8.14 and §1.13: what needs no push.
+    // docs/contracts/upmc.md#1.8.8, docs/contracts/upmc.md#1.8.14 and docs/contracts/upmc.md#1.13: what needs no push.
     @Test(
         .covers(
             "upmc",
-            "getEncriptKey",
             "rcv_get_usergroup",
-            "rcv_comm_configuration",
-            "reAllocateUpns",
-            "putAppLog",
             "mobile/last-session",
             "mobile/purchase"
-        )
+        ),
+        .covers("upmc", "getEncriptKey", refused: "`RESULT_CODE` `40000`: there is no key of the server's"),
+        .covers("upmc", "rcv_comm_configuration", refused: "`SERVICE_STOP` `Y`: there is no UPNS broker"),
+        .covers("upmc", "reAllocateUpns", refused: "`RESULT_CODE` `4404`: there is no UPNS broker"),
+        .covers("upmc", "putAppLog", refused: "`RESULT_CODE` `0000`, and the log is thrown away")
     ) func callsWithoutAPushHaveTheirAnswers() async throws {
         try await with { world, caller in
             let phone = Phone(user: "hong")
@@ -157,14 +157,14 @@ extension UPMCGatewayTests {
             #expect(try await caller.call("rcv_get_usergroup", ["GROUPSEQ": ""]).body == .array(made))
             #expect(try await caller.call("rcv_get_usergroup", ["GROUPSEQ": "2"]).body == [made[1]])
 
-            let app: JSON = ["appId": "com.example.upmc", "cuid": "hong", "id": "730", "extra": 1]
+            let app: JSON = ["appId": .string(caller.application), "cuid": "hong", "id": "730", "extra": 1]
             for path in ["/upmc/mobile/last-session", "/mobile/purchase", "/upmc/mobile/purchase"] {
                 let answer = try await world.http.call("POST", path, app)
                 #expect(answer.status == 200)
                 #expect(answer.json == ["code": "0000", "message": "SUCCESS"], "\(path)")
             }
             let marks = try await world.value(
-                "SELECT string_agg(campaign, ',' ORDER BY campaign) AS value FROM gateway.campaign_mark WHERE user_id = 'hong'"
+                "SELECT string_agg(campaign, ',' ORDER BY campaign) AS value FROM gateway.campaign_mark WHERE app_id = '\(caller.app())'"
             )
             #expect(marks == ",730", "a session, and one purchase however often it is told")
             let nobody = try await world.http.call("POST", "/mobile/purchase", ["id": "730", "cuid": "hong"])
@@ -172,7 +172,8 @@ extension UPMCGatewayTests {
         }
     }
 
-    // §1.9.2 with §1.9.1's REQ_PSIDS: of a group, the devices that are named. The native read counts what each of them has not read.
+    // docs/contracts/upmc.md#1.9.2 with docs/contracts/upmc.md#1.9.1's REQ_PSIDS: of a group, the devices that are named. The native read counts what each of
+    // them has not read.
     @Test func aGroupIsNarrowedToDevicesWhoseUnreadIsCounted() async throws {
         try await with { world, caller in
             let (phone, tablet, stranger) = (Phone(user: "hong"), Phone(user: "hong"), Phone(user: "kim"))
@@ -192,13 +193,13 @@ extension UPMCGatewayTests {
             #expect(sent.body?["APNS"] == "1")
             _ = try await world.payload(of: tablet.token)
             let number = try #require(sent.body?["SENDMSG_SEQNO"]?.string)
-            let funnel = try #require(try await funnel(world, number, app: "upmc"))
+            let funnel = try #require(try await funnel(world, number, app: caller.app()))
             #expect(funnel["sent"] == 1, "nobody but the tablet")
             #expect(try await send([stranger.token]).code == "4400")
 
             let both = try await caller.send(to: ["hong"])
-            _ = try #require(try await self.funnel(world, both, app: "upmc"))
-            let listed = try await world.native("GET", "/v1/devices?app=upmc").json?["devices"]?.array ?? []
+            _ = try #require(try await self.funnel(world, both, app: caller.app()))
+            let listed = try await world.native("GET", "/v1/devices?app=\(caller.app())").json?["devices"]?.array ?? []
             #expect(listed.count == 3)
             #expect(listed.allSatisfy { $0["unread"] == nil }, "no list counts")
             func unread(_ device: Phone) async throws -> JSON? {
@@ -214,9 +215,8 @@ extension UPMCGatewayTests {
             #expect(try await unread(tablet) == 1)
             #expect(try await unread(phone) == 1, "each device has read its own")
             let document = try await world.http.call("GET", "/openapi.json").json
-            let answer = document?["paths"]?["/v1/devices/{id}"]?["get"]?["responses"]?["200"]
-            let schema = answer?["content"]?["application/json"]?["schema"]
-            #expect(schema?["properties"]?["unread"]?["maximum"] == 1000)
+            let device = document?["components"]?["schemas"]?["Device"]
+            #expect(device?["properties"]?["unread"]?["maximum"] == 1000)
         }
     }
 
@@ -229,7 +229,8 @@ extension UPMCGatewayTests {
             #expect(try await caller.call("rcv_init_badgeNo", three).first?["BADGENO"] == "3")
             let rows = "SELECT count(*)::text AS value FROM gateway.badge WHERE holder = 'key:APNS:\(phone.device)'"
             #expect(try await world.value(rows) == "1")
-            let listed = try await world.native("GET", "/v1/devices?app=upmc").json?["devices"]?.array?.first?["id"]
+            let listed = try await world.native("GET", "/v1/devices?app=\(caller.app())").json?["devices"]?.array?
+                .first?["id"]
             #expect(try await world.native("DELETE", "/v1/devices/\(listed?.string ?? "")").status == 204)
             #expect(try await world.value(rows) == "0")
             #expect(try await caller.call("rcv_init_badgeNo", three).code == "4400")

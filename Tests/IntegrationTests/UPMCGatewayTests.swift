@@ -7,27 +7,19 @@ import Testing
 @testable import Gateway
 
 /// UPMC over real HTTP: a gateway, its PostgreSQL and the simulator, as its apps and back ends see them.
-@Suite(.serialized, .timeLimit(.minutes(20)))
+@Suite(.serialized, .timeLimit(.minutes(20)), .sharedWorld())
 struct UPMCGatewayTests {
     typealias Phone = UPMCCaller.Phone
 
-    func with(
-        publicURL: String? = nil,
-        _ body: (World, UPMCCaller) async throws -> Void
-    ) async throws {
-        let world = try World()
-        do {
-            try await world.startSimulator()
-            try await world.startGateway()
-            try await world.applyUPMC(publicURL: publicURL ?? world.http.base)
-            try await body(world, UPMCCaller(base: world.http.base))
-        } catch {
-            Issue.record(error)
-        }
-        await world.close()
+    /// Runs `body` with apps that no other test has.
+    func with(_ body: (World, UPMCCaller) async throws -> Void) async throws {
+        let world = try SharedWorld.current
+        let ending = "-\(world.upmcApps.count + 1)"
+        try await world.applyUPMC(ending: ending, publicURL: world.http.base)
+        try await body(world, UPMCCaller(base: world.http.base, ending: ending))
     }
 
-    // The vendor document, §3: token, user, service up to 3.5; service, user from 3.6; one call from 4.0. Then a message, its receipt and its reading.
+    // Section 3 of the vendor's guide: token, user, service up to 3.5; service, user from 3.6; one call from 4.0. Then a message, its receipt and its reading.
     @Test(
         .covers(
             "upmc",
@@ -43,8 +35,7 @@ struct UPMCGatewayTests {
     ) func everyVersionsOwnSequence() async throws {
         try await with { world, first in
             for (index, version) in World.versions.enumerated() {
-                var caller = first
-                caller.application = "com.example.v\(index)"
+                let caller = first.of("v\(index)")
                 let phone = Phone(user: "hong")
                 let guest = phone.fields.merging(["CUID": "GUEST", "CNAME": "GUEST"]) { $1 }
                 let user = phone.fields.merging(["CNAME": "Hong"]) { $1 }
@@ -80,7 +71,7 @@ struct UPMCGatewayTests {
                 #expect(try await caller.call("rcv_register_sent_ack", receipt).first == [:])
                 let read = try await caller.call("rcv_register_send_result", receipt)
                 #expect(read.first == ["BADGENO": index < 6 ? "0" : "3"], "\(version)")
-                let funnel = try await self.funnel(world, number, app: "v\(index)")
+                let funnel = try await self.funnel(world, number, app: caller.app("v\(index)"))
                 #expect(funnel?["received"] == 1, "\(version)")
                 #expect(funnel?["read"] == 1, "\(version)")
                 #expect(try await caller.call("rcv_delete_service", phone.fields).first == [:])
@@ -94,15 +85,10 @@ struct UPMCGatewayTests {
         let id = try await world.value(
             "SELECT message_id::text AS value FROM gateway.message_ref WHERE app_id = '\(app)' AND ref = '\(number)'"
         )
-        for _ in 0..<200 {
-            let answer = try await world.native("GET", "/v1/messages/\(id)")
-            if answer.json?["state"] == "done" { return answer.json?["funnel"] }
-            try await Task.sleep(for: .milliseconds(20))
-        }
-        return nil
+        return try await world.funnel(of: id)
     }
 
-    // Contract §1.14, 1 to 5 and 7 to 10.
+    // docs/contracts/upmc.md#1.14, 1 to 5 and 7 to 10.
     @Test(.covers("upmc", "asking_authorization", "rcv_init_badgeNo", "rcv_appAlive"))
     func theContractsConformanceList() async throws {
         try await with { world, caller in
@@ -112,8 +98,7 @@ struct UPMCGatewayTests {
             #expect(registered.first?["AUTHKEY"]?.string?.isEmpty == false)
             #expect(registered.headers.first(name: "access-control-allow-origin") == "*")
 
-            var secured = caller
-            secured.application = "com.example.secured"
+            let secured = caller.of("secured")
             let bare = try await secured.call("new_rcv_register_service_and_user", phone.fields)
             #expect(bare.status == 200)
             #expect(bare.code == "40100")
@@ -145,20 +130,18 @@ struct UPMCGatewayTests {
             }
 
             // 8: the dialect of 3.0, by its bundle, and by its host alone.
-            var old = caller
-            old.base = caller.base.replacing("127.0.0.1", with: "localhost")
-            old.application = ""
+            let old = caller.nameless()
             let names = [
                 "DVC_ID": phone.device, "PNS_ID": "APNS", "PSID": phone.token, "CUID": "kim", "USER_NM": "Kim",
             ]
             let byBundle = try await old.call(
                 "rcv_register_service",
-                names.merging(["CBS_ID": "com.example.bundle"]) { $1 }
+                names.merging(["CBS_ID": caller.bundle]) { $1 }
             )
             #expect(byBundle.code == "0000")
             #expect(try await old.call("rcv_get_service", names).first?["ISREGISTERED"] == "Y")
             let identities = try await world.value(
-                "SELECT count(*)::text AS value FROM gateway.identity WHERE app_id = 'old' AND key = 'APNS:\(phone.device)'"
+                "SELECT count(*)::text AS value FROM gateway.identity WHERE app_id = '\(caller.app("old"))' AND key = 'APNS:\(phone.device)'"
             )
             #expect(identities == "1")
             var foreign = caller
@@ -194,7 +177,7 @@ struct UPMCGatewayTests {
         return format.string(from: date)
     }
 
-    // Contract §1.8.2, §1.8.3, §1.8.7 and the Decisions: who replaces whom.
+    // docs/contracts/upmc.md#1.8.2, docs/contracts/upmc.md#1.8.3, docs/contracts/upmc.md#1.8.7: which device and user replace which.
     @Test(.covers("upmc", "rcv_delete_user")) func usersComeAndGo() async throws {
         try await with { world, caller in
             let phone = Phone(user: "hong")
@@ -228,7 +211,7 @@ struct UPMCGatewayTests {
         }
     }
 
-    // Contract §1.8.8 and §1.9.2.
+    // docs/contracts/upmc.md#1.8.8 and docs/contracts/upmc.md#1.9.2.
     @Test(
         .covers(
             "upmc",
@@ -284,7 +267,7 @@ struct UPMCGatewayTests {
         }
     }
 
-    // Contract §1.9.3 and §1.9.1: a list with variables, throttled, and narrowed to one device.
+    // docs/contracts/upmc.md#1.9.3 and docs/contracts/upmc.md#1.9.1: a list with variables, throttled, and narrowed to one device.
     @Test(.covers("upmc", "rcv_register_csvmessage")) func listsFillTemplatesAndAreThrottled() async throws {
         try await with { world, caller in
             let phones = ["hong", "kim", "lee"].map { Phone(user: $0) }
@@ -315,7 +298,7 @@ struct UPMCGatewayTests {
         }
     }
 
-    // The Decisions: a page for what does not fit, found by its unguessable id only, and nothing on it runs.
+    // docs/contracts/upmc.md#1.10.1: a page for an EXT that does not fit, found only by its random id, without active content.
     @Test func largeExtrasAreServedAsPages() async throws {
         try await with { world, caller in
             let phone = Phone(user: "hong")

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Gateway
 
-// Histories, contract §1.11: a list and its pages, one message, what is read, the count, and who sees nothing.
+// Histories, docs/contracts/upmc.md#1.11: a list and its pages, one message, what is read, the count, and who sees nothing.
 extension UPMCGatewayTests {
     @Test(.covers("upmc", "gw_get_message_list", "gw_get_message", "gw_get_unread_count"))
     func aUsersHistoryIsPagedFilteredAndCounted() async throws {
@@ -22,14 +22,14 @@ extension UPMCGatewayTests {
                 sent.insert(try await caller.send(to: ["hong"], more), at: 0)
             }
             let hidden = try await caller.send(to: ["hong"], ["DB_IN": "N"])
-            for number in sent + [hidden] { _ = try #require(try await funnel(world, number, app: "upmc")) }
+            for number in sent + [hidden] { _ = try #require(try await funnel(world, number, app: caller.app())) }
 
             #expect(try await unread() == ["UNREAD": "5", "BADGENO": "5"])
             let list = try await caller.call("gw_get_message_list", phone.fields)
             #expect(list.json["HEADER"]?["SERVICE"] == "gw_get_message_list")
             #expect(Self.numbers(list) == sent)
             let newest = try #require(list.first)
-            #expect(newest["APPID"] == "com.example.upmc")
+            #expect(newest["APPID"]?.string == caller.application)
             #expect(newest["TITLE"] == "Notice")
             #expect(newest["MESSAGE"] == "Hello")
             #expect(newest["EXT"] == "x4")
@@ -71,11 +71,9 @@ extension UPMCGatewayTests {
             let (hong, kim) = (Phone(user: "hong"), Phone(user: "kim"))
             for phone in [hong, kim] { try await caller.register(phone) }
             let number = try await caller.send(to: ["hong"])
-            _ = try #require(try await funnel(world, number, app: "upmc"))
-            var foreign = caller
-            foreign.application = "com.example.other"
-            var open = caller
-            open.application = "com.example.open"
+            _ = try #require(try await funnel(world, number, app: caller.app()))
+            let foreign = caller.of("other")
+            let open = caller.of("open")
             try await open.register(hong)
             for name in ["gw_get_message_list", "gw_get_message", "gw_get_unread_count"] {
                 let own = hong.fields.merging(["SEQNO": number]) { $1 }
@@ -101,8 +99,7 @@ extension UPMCGatewayTests {
 
     @Test func aKeyOfAnotherUserOpensNoHistory() async throws {
         try await with { _, first in
-            var caller = first
-            caller.application = "com.example.secured"
+            let caller = first.of("secured")
             func key(_ phone: Phone) async throws -> String {
                 let asked = try await caller.call("asking_authorization", phone.fields)
                 return try #require(asked.first?["AUTHKEY"]?.string)

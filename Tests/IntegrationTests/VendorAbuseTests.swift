@@ -25,10 +25,7 @@ struct VendorAbuseTests {
     }
 
     @Test func abusedDialectsKeepTheirShape() async throws {
-        let world = try World()
-        do {
-            try await world.startSimulator()
-            try await world.startGateway()
+        try await World.with { world in
             try await world.applyUPMC()
             let file = try String(contentsOfFile: world.material.path("tenants.yaml"), encoding: .utf8)
             try (file + "\n          ipns: { appId: hr.mobile }\n").write(
@@ -38,16 +35,16 @@ struct VendorAbuseTests {
             )
             let applied = try await world.apply("tenants.yaml", environment: ["UPMC_SECRET": "a secret of sixteen"])
             try #require(applied.status == 0, "\(applied.log)")
-            try await Task.sleep(for: .milliseconds(1500))
+            try await eventually("the iPNS binding is served") {
+                let asked: JSON = ["APP_ID": "hr.mobile", "DEVICE_ID": "nobody"]
+                return try await world.http.call("POST", "/ipns/getConfig", asked).json?["RT"] == "2003"
+            }
             try await abuse(world, Self.upmc + Self.ipns)
             let health = try await HTTPCaller(base: "http://" + world.adminAddress).closing {
                 try await $0.call("GET", "/readyz")
             }
             #expect(health.status == 200, "\(health.text)")
-        } catch {
-            Issue.record(error)
         }
-        await world.close()
     }
 
     private func abuse(_ world: World, _ calls: [Call]) async throws {
@@ -99,7 +96,7 @@ struct VendorAbuseTests {
 
     private static let token = String(repeating: "ab", count: 32)
 
-    /// Every call of the catalogue, with the parameters of all. Source: contract upmc.md §1.6, §1.8.
+    /// Every call of the catalogue, with the parameters of all. Source: docs/contracts/upmc.md#1.6, docs/contracts/upmc.md#1.8.
     private static let upmc = UPMC.Endpoint.allCases.map { endpoint -> Call in
         if endpoint.isMarketing {
             return Call(
@@ -129,7 +126,7 @@ struct VendorAbuseTests {
         )
     }
 
-    /// Every operation, with the fields of all. Source: contract ipns.md §2.5–§2.11.
+    /// Every operation, with the fields of all. Source: docs/contracts/ipns.md#2.5 to docs/contracts/ipns.md#2.11.
     private static let ipns = IPNS.Operation.allCases.map { operation in
         Call(
             path: "\(IPNS.Operation.mount)/\(operation.rawValue)",

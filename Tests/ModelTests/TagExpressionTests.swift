@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-/// protocols/azure.md §6.
+/// docs/contracts/notificationhubs.md#6.
 @Suite struct TagExpressionTests {
     private func matches(_ text: String, _ tags: [String]) throws -> Bool {
         try TagExpression(text).matches(Set(tags.compactMap { Tag($0) }))

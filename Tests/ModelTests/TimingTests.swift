@@ -67,7 +67,7 @@ import Testing
     }
 }
 
-/// Receiving windows: HHMM to HHMM, the last minute included (protocols/ipns.md §2.6).
+/// Receiving windows: HHMM to HHMM, the last minute included (docs/contracts/ipns.md#2.6).
 @Suite struct DailyWindowTests {
     private let berlin = TimeZoneName(stored: "Europe/Berlin")
 

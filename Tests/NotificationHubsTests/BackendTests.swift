@@ -6,7 +6,7 @@ import Testing
 
 @testable import NotificationHubs
 
-/// The tutorial's back end (contract §10): an ASP.NET site that the app of the tutorial talks to.
+/// The tutorial's back end (docs/contracts/notificationhubs.md#10): an ASP.NET site that the app of the tutorial talks to.
 struct BackendTests {
     static let id = "7260336227650468927-4200236381151834034-1"
 
@@ -60,7 +60,7 @@ struct BackendTests {
         #expect(answer.header("WWW-Authenticate") == "Basic realm=\"AppBackend\"")
     }
 
-    /// iOS breaks base64 into lines (contract §10.1).
+    /// iOS breaks base64 into lines (docs/contracts/notificationhubs.md#10.1).
     @Test func nameAndPasswordMayBeBroken() throws {
         let request = Self.request(.post, "/api/register", as: "Basic aG9uZzpn\r\n aWxkb25n")
         #expect(try Mount.command(request) == .registration(.drawKey))
@@ -164,7 +164,7 @@ struct BackendTests {
         #expect(Mount.answer(Self.request(.post, "/api/notifications", query: query, "\"x\"")).status == 400)
     }
 
-    /// The payload of contract §7.1, which the tutorial makes word for word.
+    /// The payload of docs/contracts/notificationhubs.md#7.1, which the tutorial makes word for word.
     @Test func aRichPushNamesWhatToFetch() throws {
         let submission = try submission(Self.request(.post, "/api/notifications"))
         #expect(submission.content.media == MediaReference(id: "", hash: Mount.image))
@@ -185,10 +185,12 @@ struct BackendTests {
             app: "shop",
             vendor: .notificationHubs,
             key: "r/1-1-1",
-            platform: .ios,
-            environment: .production,
-            token: DeviceToken(apns: Fixture.token),
-            tokenState: .active
+            destination: PushDestination(
+                platform: .ios,
+                environment: .production,
+                token: DeviceToken(apns: Fixture.token),
+                tokenState: .active
+            )
         )
         let push = try Mount.adapter.payload(for: notification, to: facts, settings: Mount.settings)
         let text = try Fixture.text("messages/rich.push.txt")

@@ -5,7 +5,7 @@ import Testing
 
 @testable import NotificationHubs
 
-/// Contract §7.4: one notification for many handles.
+/// docs/contracts/notificationhubs.md#7.4: one notification for many handles.
 struct BatchTests {
     static let type = #"multipart/mixed; boundary="nh-batch-multipart-boundary""#
     private static let second = String(repeating: "9F", count: 32)

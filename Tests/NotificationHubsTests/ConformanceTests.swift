@@ -116,7 +116,8 @@ struct ConformanceTests {
     }
 }
 
-/// What an answer may look like, from contract §3.4, §3.5, §4 and §7: the judge of everything above.
+/// What an answer may look like, from docs/contracts/notificationhubs.md#3.4, docs/contracts/notificationhubs.md#3.5, docs/contracts/notificationhubs.md#4 and
+/// docs/contracts/notificationhubs.md#7: the judge of everything above.
 enum Shape {
     private static let failures: Set = [400, 401, 404, 405, 408, 410, 412, 413, 429, 503]
 
@@ -154,7 +155,7 @@ enum Shape {
         }
     }
 
-    /// The tutorial's back end (contract §10).
+    /// The tutorial's back end (docs/contracts/notificationhubs.md#10).
     private static func site(_ response: VendorResponse, _ request: VendorRequest) -> String? {
         if response.status == 401, response.header("WWW-Authenticate") == nil { return "no realm" }
         if [429, 503].contains(response.status), response.header("Retry-After") == nil { return "no Retry-After" }

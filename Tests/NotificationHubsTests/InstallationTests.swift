@@ -5,7 +5,7 @@ import Testing
 
 @testable import NotificationHubs
 
-/// Contract §4: installations.
+/// docs/contracts/notificationhubs.md#4: installations.
 struct InstallationTests {
     static let id = "5d9c7b3e-7c41-4c39-9c51-6b1d2a9f0e77"
     static let path = "/hub1/installations/\(id)"
@@ -34,7 +34,7 @@ struct InstallationTests {
         #expect(registration.platform == .ios)
         #expect(registration.token?.text == Fixture.token.lowercased())
         #expect(change == .set("u-1"))
-        // Contract §5.6: found by what it is, too.
+        // docs/contracts/notificationhubs.md#5.6: found by what it is, too.
         let tags = ["seoul", "shop:vip", "$InstallationId:{\(Self.id)}", "$UserId:{u-1}"].compactMap { Tag($0) }
         #expect(registration.tags == tags + [Tag(Platform.ios)] + variantTags)
         #expect(registration.attributes["pushChannel"] == nil, "tokens stand in the device's row alone")
@@ -45,7 +45,7 @@ struct InstallationTests {
         #expect(try answer.fault(against: "installations/put.response.txt") == nil)
     }
 
-    /// A PUT is the whole installation (contract §4.1).
+    /// A PUT is the whole installation (docs/contracts/notificationhubs.md#4.1).
     @Test func whatIsNotSaidIsCleared() throws {
         let (registration, change) = try registration(#"{"platform":"APNS","pushChannel":"ab12"}"#)
         #expect(change == .clear)
@@ -162,7 +162,7 @@ struct InstallationTests {
         }
     }
 
-    /// Contract §4.1: what a client says is kept, shown, and ends it; from then on it is as if it had been deleted.
+    /// docs/contracts/notificationhubs.md#4.1: what a client says is kept, shown, and ends it; from then on it is as if it had been deleted.
     @Test(arguments: [
         ("2026-01-01T00:00:01Z", true), ("2026-01-01T00:00:00Z", false), ("9999-12-31T23:59:59.9999999Z", true),
     ])
@@ -234,7 +234,7 @@ struct InstallationTests {
         #expect(try answer.fault(against: "installations/patch.response.txt") == nil)
     }
 
-    /// Contract §4.3, the table of paths.
+    /// docs/contracts/notificationhubs.md#4.3, the table of paths.
     @Test(arguments: [
         (#"[{"op":"replace","path":"/tags","value":["a","b"]}]"#, "tags", #"["a","b"]"#),
         (#"[{"op":"replace","path":"/tags","value":"a"}]"#, "tags", #"["a"]"#),
@@ -257,7 +257,7 @@ struct InstallationTests {
         #expect(try value == wanted.map { try JSONParser.parse($0) })
     }
 
-    /// Contract §4.3: an unknown path is 400 in these words, and nothing of the patch is done.
+    /// docs/contracts/notificationhubs.md#4.3: an unknown path is 400 in these words, and nothing of the patch is done.
     @Test func aPathThatThereIsNotIsRefused() throws {
         let body = #"[{"op":"add","path":"/tags","value":"a"},{"op":"add","path":"/colour","value":"red"}]"#
         let answer = Mount.answer(patch(body)) { command in
@@ -282,7 +282,7 @@ struct InstallationTests {
         #expect(answer.status == 400, "\(answer.text)")
     }
 
-    /// Who was overtaken reads again; who always is, is told to come back: never a 4xx (contract §4.5).
+    /// Who was overtaken reads again; who always is, is told to come back: never a 4xx (docs/contracts/notificationhubs.md#4.5).
     @Test func whoWasOvertakenBeginsAnew() throws {
         let request = patch(#"[{"op":"add","path":"/tags","value":"a"}]"#)
         var writes = 0

@@ -5,7 +5,7 @@ import Testing
 
 @testable import NotificationHubs
 
-/// Registrations as Atom (contract §5), against a shelf that keeps what it is told.
+/// Registrations as Atom (docs/contracts/notificationhubs.md#5), against a shelf that keeps what it is told.
 struct RegistrationTests {
     static let path = "/hub1/registrations/123-234-1"
 
@@ -24,7 +24,7 @@ struct RegistrationTests {
         Mount.request(.put, path, headers: match.map { ["If-Match": $0] } ?? [:], body, at: time)
     }
 
-    /// §5.2, byte for byte.
+    /// docs/contracts/notificationhubs.md#5.2, byte for byte.
     @Test(.covers("notificationhubs", "PUT /{hub}/registrations/{id}", "GET /{hub}/registrations/{id}"))
     func theDocumentedRegistrationIsAnsweredAsDocumented() throws {
         let shelf = Shelf()
@@ -38,7 +38,7 @@ struct RegistrationTests {
         #expect(try shelf.answer(request).fault(against: "registrations/put.response.txt") == nil)
     }
 
-    /// §5.1.
+    /// docs/contracts/notificationhubs.md#5.1.
     @Test(.covers("notificationhubs", "POST /{hub}/registrationids")) func aNewIdIsTheLastPartOfTheLocation() throws {
         let answer = Shelf().answer(try Fixture.request("registrations/newid.request.txt"))
         #expect(answer.status == 201 && answer.body.isEmpty)
@@ -49,7 +49,7 @@ struct RegistrationTests {
         #expect(form(location).contains("/registrationids/id?"))
     }
 
-    /// §5.2: the template's own elements, in their order.
+    /// docs/contracts/notificationhubs.md#5.2: the template's own elements, in their order.
     @Test func theDocumentedTemplateComesBack() throws {
         let shelf = Shelf()
         let id = "4497227228776861650-7267172778370643468-3"
@@ -176,7 +176,7 @@ struct RegistrationTests {
         }
     }
 
-    /// §11: five rows, two on a page. An installation with a template stands for two of six.
+    /// docs/contracts/notificationhubs.md#11: five rows, two on a page. An installation with a template stands for two of six.
     @Test(.covers("notificationhubs", "GET /{hub}/registrations")) func aListIsWalkedPageByPage() throws {
         let shelf = Shelf()
         let first = Array(1...4).map { "\($0)-1-1" }
@@ -252,7 +252,7 @@ struct RegistrationTests {
         #expect(Shelf().answer(Mount.request(.get, "/hub1/registrations", query: query)).status == 400)
     }
 
-    /// §7: native sends touch native registrations.
+    /// docs/contracts/notificationhubs.md#7: native sends touch native registrations.
     @Test func nativeSendsPassOverTemplates() throws {
         let shelf = Shelf()
         _ = shelf.answer(put(try Self.template()))

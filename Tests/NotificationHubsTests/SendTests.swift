@@ -5,7 +5,7 @@ import Testing
 
 @testable import NotificationHubs
 
-/// Contract §6 and §7: sends.
+/// docs/contracts/notificationhubs.md#6 and docs/contracts/notificationhubs.md#7: sends.
 struct SendTests {
     private static let body = #"{"aps":{"alert":"x"}}"#
 
@@ -50,7 +50,7 @@ struct SendTests {
         #expect(expression.matches([mina, ios]))
         #expect(expression.matches([bot, ios]))
         #expect(!expression.matches([ios]))
-        // A native send is for its own platform (contract §7).
+        // A native send is for its own platform (docs/contracts/notificationhubs.md#7).
         #expect(!expression.matches([mina, Tag(Platform.android)]))
         #expect(submission.timeToLive == .seconds(1800))
         let answer = Mount.answer(request) { _ in .submission(.accepted(Mount.message, recipients: nil)) }
@@ -76,7 +76,7 @@ struct SendTests {
         #expect(try Mount.answer(request).fault(against: "messages/tags.response.txt") == nil)
     }
 
-    /// Contract §6: 20 tags where only `||` joins them, otherwise 6; a blank header is nobody's wish.
+    /// docs/contracts/notificationhubs.md#6: 20 tags where only `||` joins them, otherwise 6; a blank header is nobody's wish.
     @Test(arguments: [
         ((1...20).map { "t\($0)" }.joined(separator: " || "), true),
         ((1...21).map { "t\($0)" }.joined(separator: " || "), false),
@@ -146,7 +146,7 @@ struct SendTests {
         #expect(submission.timeToLive == .seconds(3600))
     }
 
-    /// Contract, Decisions: both spellings of the header; dates as SDKs write them.
+    /// docs/contracts/notificationhubs.md#7: both spellings of the header; dates as SDKs write them.
     @Test(arguments: [
         ("ServiceBusNotification-Apns-Expiry", "2026-01-01T02:00:00Z", 7200, 1_767_232_800),
         ("ServiceBusNotification-ApnsExpiry", "2026-01-01T02:00:00", 7200, 1_767_232_800),
@@ -164,7 +164,7 @@ struct SendTests {
         #expect(try push(submission).expiresAt == Timestamp(seconds: end))
     }
 
-    /// Apple's own header before the vendor's (contract §7.1); without either the message's half hour is Apple's too.
+    /// Apple's own header before the vendor's (docs/contracts/notificationhubs.md#7.1); without either the message's half hour is Apple's too.
     @Test func theEndOfAppleWins() throws {
         let both = ["apns-expiration": "0", "ServiceBusNotification-Apns-Expiry": "2026-01-01T02:00:00Z"]
         #expect(try push(try submission(request(both))).expiresAt == Timestamp(seconds: 0))
@@ -199,7 +199,7 @@ struct SendTests {
         #expect(response.detail == "The payload is not a JSON object")
     }
 
-    /// Contract §7: 4,096 bytes are Apple's limit, 400; 64 KB the vendor's, 413.
+    /// docs/contracts/notificationhubs.md#7: 4,096 bytes are Apple's limit, 400; 64 KB the vendor's, 413.
     @Test func aPayloadEndsAt4096Bytes() throws {
         func body(_ count: Int) -> String { #"{"a":""# + String(repeating: "x", count: count - 8) + #""}"# }
         #expect(try push(try submission(request([:], body(4096)))).bytes.count == 4096)
@@ -216,7 +216,7 @@ struct SendTests {
 
     // MARK: Direct sends
 
-    /// Contract §7.2 and Decisions: `direct` stands anywhere, with or without a value; the tags are then not looked at.
+    /// docs/contracts/notificationhubs.md#7.2: `direct` at any position, with or without a value; tags are then ignored.
     @Test(
         .covers("notificationhubs", "POST /{hub}/messages?direct"),
         arguments: ["api-version=2017-04&direct", "direct=true&api-version=2017-04", "direct&api-version=2015-04"]
@@ -287,7 +287,8 @@ struct SendTests {
         #expect(HubMessageID.parse(Mount.scheduleText) == Mount.message)
     }
 
-    /// Contract §7.5: five minutes to seven days; §11: 4 minutes and 8 days are 400. Decisions: quotes around the `T`.
+    /// docs/contracts/notificationhubs.md#7.5: five minutes to seven days, so 4 minutes and 8 days are 400. Also accepted:
+    /// quotes around the `T`.
     @Test(arguments: [
         ("2026-01-01T00:05:00", true), ("2026-01-01T00:04:00", false), ("2026-01-08T00:00:00", true),
         ("2026-01-09T00:00:00", false), ("2026-01-01'T'01:00:00", true), ("2026-01-01T01:00:00.000Z", true),

@@ -4,10 +4,10 @@ import Testing
 
 @testable import NotificationHubs
 
-/// Contract §3: who may call.
+/// docs/contracts/notificationhubs.md#3: who may call.
 struct SignatureTests {
-    /// Contract §3.3, computed with another program (Python's hmac): resource and signature, one by a client of .NET, one with capital escapes, one that
-    /// signs its whole URL.
+    /// docs/contracts/notificationhubs.md#3.3, computed with another program (Python's hmac): resource and signature, one by a client of .NET, one with
+    /// capital escapes, one that signs its whole URL.
     static let vectors = [
         ("http%3a%2f%2fgw.example.com%2fhub1%2f", "bMKJG0qDde58BMe3p91iUzUHXtycx56kbgnPKOMqDD0="),
         ("https%3A%2F%2Fgw.example.com%2Fhub1", "fAIPdsMCAX7xokRODM2riaHDDFYmlznIbHXuyV2h9y8="),
@@ -37,7 +37,7 @@ struct SignatureTests {
     func theVectorsAreLetIn(_ resource: String, _ signature: String) {
         let escaped = signature.replacing("+", with: "%2B").replacing("/", with: "%2F").replacing("=", with: "%3D")
         #expect(isLetIn(answer(Self.header(resource, escaped))))
-        // Decisions: a published client leaves `/` raw; the padding too.
+        // docs/contracts/notificationhubs.md#3.1: a published client leaves `/` and the padding unescaped.
         #expect(isLetIn(answer(Self.header(resource, signature))))
         #expect(
             isLetIn(
@@ -72,7 +72,7 @@ struct SignatureTests {
         #expect(tracking.count == 36 + 3)
     }
 
-    /// Decisions: five minutes of leeway.
+    /// docs/contracts/notificationhubs.md#3.2: five minutes of leeway.
     @Test(arguments: [(0, true), (299, true), (300, true), (301, false), (86_400, false)])
     func aTokenIsGoodFiveMinutesBeyondItsEnd(_ late: Int64, _ isGood: Bool) {
         let now = Timestamp(seconds: 1_893_456_000 + late)
@@ -84,7 +84,7 @@ struct SignatureTests {
         }
     }
 
-    /// Contract §3.2, 4: the resource is the request's place or above it, on the border of a part.
+    /// docs/contracts/notificationhubs.md#3.2, 4: the resource is the request's place or above it, on the border of a part.
     @Test(arguments: [
         ("https%3a%2f%2fgw.example.com%2f", true), ("https%3a%2f%2fgw.example.com%2fhub1%2fInstallations", true),
         ("sb%3a%2f%2fGW.example.com%3a443%2fHUB1", true), ("https%3a%2f%2fgw.example.com%2fhub", false),
@@ -134,7 +134,7 @@ struct SignatureTests {
         #expect(response.detail?.hasPrefix(header.isEmpty ? "MissingToken" : "MalformedToken") == true)
     }
 
-    /// Contract §7.7: a key that may only listen sends nothing; the answer is bare.
+    /// docs/contracts/notificationhubs.md#7.7: a key that may only listen sends nothing; the answer is bare.
     @Test func aRightThatIsMissingIs403WithoutABody() throws {
         var request = try Fixture.request("messages/send.request.txt")
         let listener = Signer(name: "DefaultListenSharedAccessSignature", key: Mount.listenKey)
@@ -155,7 +155,7 @@ struct SignatureTests {
         #expect(try response.fault(against: "access/hub.response.txt") == nil)
     }
 
-    /// Contract §3.5.
+    /// docs/contracts/notificationhubs.md#3.5.
     @Test(arguments: [
         ("api-version=2015-01", nil, true), ("API-Version=2020-06", "1999-01", true), (nil, "2017-04", true),
         (nil, nil, true), ("api-version=2099-01", "2017-04", false), (nil, "2099-01", false),
@@ -178,7 +178,7 @@ struct SignatureTests {
         #expect(proof == .sharedAccessSignature(Signer().header))
     }
 
-    /// Contract §2: what comes later is 404, in the vendor's shape; so is every other path; another method 405.
+    /// docs/contracts/notificationhubs.md#9: unsupported and unknown paths are 404 in the vendor's format; another method is 405.
     @Test(arguments: [
         (HTTPRequest.Method.post, "/hub1/registrationids", 404), (.get, "/hub1/registrations/1", 404),
         (.get, "/hub1/schedulednotifications", 405), (.post, "/hub1/tags/a/registrations", 405),

@@ -5,7 +5,7 @@ import Testing
 
 @testable import NotificationHubs
 
-/// Contract §8: templates and what fills them.
+/// docs/contracts/notificationhubs.md#8: templates and what fills them.
 struct TemplateTests {
     private static let send: JSONObject = [
         "name": "Mina", "count": "3", "text": "a b&c", "Title": "Good morning", "dots": "abcdef", "empty": "",
@@ -59,7 +59,7 @@ struct TemplateTests {
         #expect(throws: TemplateFault.tooLong) { try value(String(repeating: "x", count: 8193)) }
     }
 
-    /// Contract §8: the send's own values, then the installation's, then the default.
+    /// docs/contracts/notificationhubs.md#8: the send's own values, then the installation's, then the default.
     @Test func theSendWinsOverTheInstallation() throws {
         let own: JSONObject = ["name": "Nick", "nick": "Nini"]
         #expect(try value("$(name)", Self.send, own) == "Mina")
@@ -72,20 +72,23 @@ struct TemplateTests {
     private func target(_ template: JSON, variables: JSONObject = JSONObject(), variant: String? = "news")
         -> TargetFacts
     {
-        TargetFacts(
+        var facts = TargetFacts(
             target: TargetID(rawValue: Mount.message.rawValue),
             identity: IdentityID(Mount.message.rawValue),
             device: nil,
             app: "shop",
             vendor: .notificationHubs,
             key: "k",
-            platform: .ios,
-            environment: .production,
-            token: DeviceToken(apns: "ab"),
-            tokenState: .active,
-            variant: variant,
-            variables: ["templates": ["news": template], "pushVariables": .object(variables)]
+            destination: PushDestination(
+                platform: .ios,
+                environment: .production,
+                token: DeviceToken(apns: "ab"),
+                tokenState: .active
+            )
         )
+        facts.variant = variant
+        facts.variables = ["templates": ["news": template], "pushVariables": .object(variables)]
+        return facts
     }
 
     private func notification(_ body: String, _ headers: [String: String] = [:]) throws -> Notification {
@@ -99,9 +102,13 @@ struct TemplateTests {
         )
     }
 
-    private func submission(_ body: String, _ headers: [String: String] = [:]) throws -> Submission {
+    private func send(_ body: String, _ headers: [String: String] = [:]) -> VendorRequest {
         let all = headers.merging(["ServiceBusNotification-Format": "Template"]) { first, _ in first }
-        let request = Mount.request(.post, "/hub1/messages", query: "api-version=2017-04", headers: all, body)
+        return Mount.request(.post, "/hub1/messages", query: "api-version=2017-04", headers: all, body)
+    }
+
+    private func submission(_ body: String, _ headers: [String: String] = [:]) throws -> Submission {
+        let request = send(body, headers)
         guard case .submission(.submit(let submission)) = try Mount.command(request) else {
             throw AdapterError(.notFound)
         }
@@ -112,7 +119,7 @@ struct TemplateTests {
         try Mount.adapter.payload(for: notification, to: target, settings: Mount.settings)
     }
 
-    /// The sample of contract §8.
+    /// The sample of docs/contracts/notificationhubs.md#8.
     @Test func theDocumentedTemplateIsFilled() throws {
         let template: JSON = ["body": #"{"aps":{"alert":"{ 'Hi ' + $(name:{friend}) }"}}"#]
         let known = try push(try notification(#"{"name":"Mina"}"#), target(template))
@@ -151,7 +158,8 @@ struct TemplateTests {
         #expect(inferred.priority == 5)
     }
 
-    /// Contract §5.2, §8: a date, `0`, or an expression; a header before it, and both before the send's. Nothing is not said.
+    /// docs/contracts/notificationhubs.md#5.2, docs/contracts/notificationhubs.md#8: a date, `0`, or an expression; a header before it, and both before the
+    /// send's. Nothing is not said.
     @Test(arguments: [
         ("0", nil, 0), ("2026-01-01T02:00:00Z", nil, 1_767_232_800), ("$(end)", nil, 1_767_229_200),
         ("#(zero)", nil, 0), ("$(missing)", nil, 1_767_226_000), ("2025-12-31T00:00:00Z", nil, 0),
@@ -173,7 +181,7 @@ struct TemplateTests {
         }
     }
 
-    /// Contract §8: it is skipped for that device. A filled one ends where Apple's limit is, and is never much larger in between.
+    /// docs/contracts/notificationhubs.md#8: it is skipped for that device. A filled one ends where Apple's limit is, and is never much larger in between.
     @Test func aTemplateThatCannotBeFilledIsNoPush() throws {
         let notification = try notification(#"{"long":"\#(String(repeating: "x", count: 4000))"}"#)
         for body in ["", "b", "[]", #"{"a":"$(b"}"#, ##"{"a":"#(b)"}"##] {
@@ -192,7 +200,7 @@ struct TemplateTests {
         }
     }
 
-    /// Contract §6.2: its own tags and its installation's together.
+    /// docs/contracts/notificationhubs.md#6.2: its own tags and its installation's together.
     @Test(.covers("notificationhubs", "POST /{hub}/messages by template")) func aSendByTemplateMeansVariants() throws {
         let submission = try submission("{}", ["ServiceBusNotification-Tags": "seoul && news && !quiet"])
         guard case .tags(let audience) = submission.audience, let choice = submission.content.variants else {
@@ -208,6 +216,10 @@ struct TemplateTests {
         #expect(!audience.matches(own))
         #expect(!audience.matches(tags("seoul", "news").union([Tag(Platform.ios)])), "without templates")
         #expect(try self.submission("{}").content.variants?.matches([.hasVariants]) == true)
+        // The answer is that of any send.
+        let answer = Mount.answer(send("{}")) { _ in .submission(.accepted(Mount.message, recipients: nil)) }
+        #expect(answer.status == 201 && answer.body.isEmpty, "\(answer.text)")
+        #expect(answer.header("Location")?.contains("/hub1/messages/\(Mount.messageText)") == true)
     }
 
     @Test func tagsOfTemplatesAreKeptApart() throws {

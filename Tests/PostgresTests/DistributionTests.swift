@@ -1,3 +1,4 @@
+import DatabaseSupport
 import Foundation
 import Testing
 
@@ -12,28 +13,30 @@ import Testing
     // MARK: The schema
 
     @Test func theSchemaCanBeSpread() async throws {
-        let catalog = try await catalog(TestCluster.database().admin())
+        let catalog = try await catalog(DatabaseStores.shared().database.admin())
         #expect(catalog.breaches == [])
         #expect(Set(catalog.names(.reference)) == ["tenant", "binding", "api_key"])
         #expect(
-            Set(catalog.names(.local)) == ["node", "singleton", "provider_token", "master_key", "schema_version"]
+            Set(catalog.names(.local))
+                == ["node", "singleton", "provider_token", "master_key", "schema_version", "schema_routine"]
         )
         #expect(catalog.names(.distributed).first == SchemaCatalog.anchor)
     }
 
-    /// What the migrations hand to `gateway.colocate` is what the catalog says, so that a table is spread whether it comes before Citus or after.
-    @Test func everyDistributedTableIsColocatedByItsMigration() async throws {
-        let catalog = try await catalog(TestCluster.database().admin())
+    /// The files call `gateway.colocate` for exactly the tables that the catalog shows as distributed, so that a table is distributed whether Citus is
+    /// installed before it or after it.
+    @Test func everyDistributedTableIsColocatedByItsFile() async throws {
+        let catalog = try await catalog(DatabaseStores.shared().database.admin())
         var colocated: [String] = []
-        for migration in try Migration.bundled() {
-            let calls = migration.sql.matches(of: /SELECT gateway\.colocate\('gateway\.([a-z_]+)'\)/)
+        for file in try SchemaFiles.bundled().statements {
+            let calls = file.sql.matches(of: /SELECT gateway\.colocate\('gateway\.([a-z_]+)'\)/)
             colocated += calls.map { String($0.1) }
-            for made in migration.sql.matches(of: /CREATE TABLE gateway\.([a-z_]+)/) {
+            for made in file.sql.matches(of: /CREATE TABLE gateway\.([a-z_]+)/) {
                 guard catalog.names(.distributed).contains(String(made.1)) else { continue }
-                let rest = migration.sql[made.range.upperBound...]
+                let rest = file.sql[made.range.upperBound...]
                 let call = rest.firstRange(of: "SELECT gateway.colocate('gateway.\(made.1)')")
                 let key = rest.firstRange(of: "ALTER TABLE gateway.\(made.1) ADD FOREIGN KEY")
-                #expect(call != nil, "\(made.1) is not colocated by \(migration.name)")
+                #expect(call != nil, "\(made.1) is not colocated by \(file.name)")
                 if let call, let key { #expect(call.lowerBound < key.lowerBound, "\(made.1): keys follow the call") }
             }
         }
@@ -43,14 +46,15 @@ import Testing
     }
 
     @Test func partitionBoundsAndIndexesAreWrittenAsCitusTakesThem() throws {
-        for migration in try Migration.bundled() {
-            let text = migration.sql.replacing(/--[^\n]*/, with: "")
+        let files = try SchemaFiles.bundled()
+        for file in files.statements + files.migrations.map({ SchemaFiles.File(name: $0.name, sql: $0.text) }) {
+            let text = file.sql.replacing(/--[^\n]*/, with: "")
             for bound in text.matches(of: /FOR VALUES FROM ([^;']*?) TO/) {
-                #expect(bound.1.contains(/^\((?:%s|-?[0-9]+)\)$/), "\(migration.name): \(bound.1)")
+                #expect(bound.1.contains(/^\((?:%s|-?[0-9]+)\)$/), "\(file.name): \(bound.1)")
             }
-            #expect(!text.contains("CONCURRENTLY"), "\(migration.name)")
-            #expect(!text.contains("FORCE ROW LEVEL SECURITY"), "\(migration.name)")
-            #expect(!text.contains(/\bCREATE (CONSTRAINT )?TRIGGER\b/), "\(migration.name)")
+            #expect(!text.contains("CONCURRENTLY"), "\(file.name)")
+            #expect(!text.contains("FORCE ROW LEVEL SECURITY"), "\(file.name)")
+            #expect(!text.contains(/\bCREATE (CONSTRAINT )?TRIGGER\b/), "\(file.name)")
         }
     }
 
@@ -151,7 +155,7 @@ import Testing
     // MARK: Statements
 
     private func rules() async throws -> StatementRules {
-        let catalog = try await catalog(TestCluster.database().admin())
+        let catalog = try await catalog(DatabaseStores.shared().database.admin())
         return StatementRules(
             distributed: Set(catalog.names(.distributed)),
             reference: Set(catalog.names(.reference))
@@ -168,7 +172,7 @@ import Testing
 
     @Test func everyStatementOfEveryFunctionCanBeSpread() async throws {
         let rules = try await rules()
-        let admin = try await TestCluster.database().admin()
+        let admin = try await DatabaseStores.shared().database.admin()
         let functions = try await admin.query(
             """
             SELECT proname::text AS name, prosrc AS body, has_function_privilege('gateway_call', oid, 'EXECUTE') AS call FROM pg_proc
@@ -298,7 +302,7 @@ import Testing
     // MARK: The plan
 
     @Test func thePlanSpreadsEveryTableOnceParentsFirst() async throws {
-        let admin = try await TestCluster.database().admin()
+        let admin = try await DatabaseStores.shared().database.admin()
         let catalog = try await catalog(admin)
         let text = DistributionPlan(catalog, schemaVersion: 12).text
         for table in catalog.tables where table.place == .distributed {
@@ -336,4 +340,9 @@ import Testing
             try await admin.query(query).count == catalog.names(.distributed).count + catalog.names(.reference).count
         )
     }
+}
+
+extension SchemaFiles {
+    /// The files that make a new database.
+    fileprivate var statements: [File] { tables + routines }
 }

@@ -1,4 +1,5 @@
 import Commands
+import DatabaseSupport
 import Foundation
 import Model
 import Testing
@@ -133,11 +134,11 @@ import Testing
     ) async throws -> [String?] {
         let at = try await fixture.now()
         let statement = InboxSQL.receipts.with([
-            .text("acme"), .text("shop"), .text(Vendor.rationalOwl.rawValue), .text("node-1"),
+            .id(fixture.acme), .text("shop"), .text(Vendor.rationalOwl.rawValue), .id(fixture.node),
             .uuids(calls.map(\.message.rawValue)), .texts(calls.map(\.key)), .texts(calls.map(\.kind)),
             .milliseconds(calls.map { _ in at.milliseconds }),
         ])
-        return try await fixture.call.run(statement, tenant: "acme").map { row throws(PostgresError) in
+        return try await fixture.call.run(statement, tenant: fixture.acme.rawValue).map { row throws(PostgresError) in
             try row.optionalText("outcome")
         }
     }

@@ -1,29 +1,32 @@
+import DatabaseSupport
 import Foundation
 import Testing
 
 @testable import Postgres
 
-/// Migrations against a real server.
+/// The migrator against a real server, with small schemas.
 @Suite struct MigrationTests {
     private func admin() async throws -> PostgresConnection {
         try await TestCluster.database(migrated: false).admin()
     }
 
-    private let one = Migration(version: 1, name: "one", sql: "CREATE TABLE gateway.one (n int);")
-    private let two = Migration(version: 2, name: "two", sql: "CREATE TABLE two (n int) -- no semicolon")
+    private let one = SmallSchema.migration(1, "")
+    private let two = SmallSchema.migration(2, "CREATE TABLE two (n int) -- no semicolon")
 
     private func code(_ body: () async throws -> some Any) async -> MigrationError.Code? {
         do { _ = try await body() } catch { return (error as? MigrationError)?.code }
         return nil
     }
 
-    @Test func eachFileIsAppliedOnceInOrderAsTheOwner() async throws {
+    @Test func eachMigrationIsAppliedOnceInOrderAsTheOwner() async throws {
         let admin = try await admin()
-        let first = try Migrator(migrations: [one])
-        #expect(try await first.migrate(admin).map(\.version) == [1])
-        let both = try Migrator(migrations: [one, two])
-        #expect(try await both.status(admin).pending.map(\.name) == ["two"])
-        #expect(try await both.migrate(admin).map(\.version) == [2])
+        let first = try SmallSchema.migrator([one])
+        #expect(try await first.migrate(admin) == [1])
+        #expect(try await first.migrate(admin) == [])
+        let both = try SmallSchema.migrator([one, two])
+        #expect(try await both.status(admin).pending.map(\.version) == [2])
+        #expect(try await both.status(admin).obstacle?.contains("version 1") == true)
+        #expect(try await both.migrate(admin) == [2])
         #expect(try await both.migrate(admin).isEmpty)
         #expect(try await both.status(admin).databaseVersion == 2)
         let owners = try await admin.query(
@@ -32,61 +35,109 @@ import Testing
         #expect(try owners.only().text("o") == "gateway_owner")
     }
 
-    @Test func aFailedFileLeavesNothingAndThoseBeforeItStand() async throws {
+    @Test func aNewDatabaseDoesNotRunTheMigrationsItsTablesContain() async throws {
         let admin = try await admin()
-        let bad = Migration(version: 2, name: "bad", sql: "CREATE TABLE half (n int); SELECT 1/0;")
-        let migrator = try Migrator(migrations: [one, bad])
-        #expect(await code { try await migrator.migrate(admin) } == .failed(version: 2, name: "bad"))
-        #expect(try await admin.query("SELECT to_regclass('gateway.half') IS NULL AS gone").only().bool("gone"))
-        #expect(try await migrator.status(admin).databaseVersion == 1)
-        // The lock is free again.
-        let mended = try Migrator(migrations: [one, two])
-        #expect(try await mended.migrate(admin).map(\.version) == [2])
+        let both = try SmallSchema.migrator([one, two], tables: "CREATE TABLE gateway.two (n int);")
+        #expect(try await both.migrate(admin) == [1, 2])
+        #expect(try await both.status(admin).isReady)
     }
 
-    @Test func aChangedFileIsRefused() async throws {
+    @Test func aFailedMigrationLeavesNothing() async throws {
         let admin = try await admin()
-        _ = try await Migrator(migrations: [one]).migrate(admin)
+        try await SmallSchema.migrator([one]).migrate(admin)
+        let bad = SmallSchema.migration(3, "CREATE TABLE half (n int); SELECT 1/0;")
+        let migrator = try SmallSchema.migrator([one, two, bad])
+        #expect(await code { try await migrator.migrate(admin) } == .expandFailed(versions: [2, 3]))
+        #expect(try await admin.query("SELECT to_regclass('gateway.two') IS NULL AS gone").only().bool("gone"))
+        #expect(try await migrator.status(admin).databaseVersion == 1)
+        // The lock is free again.
+        #expect(try await SmallSchema.migrator([one, two]).migrate(admin) == [2])
+    }
+
+    @Test func aFailedBaselineLeavesNothing() async throws {
+        let admin = try await admin()
+        let bad = try SmallSchema.migrator([one], tables: "CREATE TABLE gateway.half (n int); SELECT 1/0;")
+        #expect(await code { try await bad.migrate(admin) } == .baselineFailed)
+        #expect(try await SmallSchema.migrator([one]).migrate(admin) == [1])
+    }
+
+    @Test func aChangedMigrationIsRefused() async throws {
+        let admin = try await admin()
+        try await SmallSchema.migrator([one]).migrate(admin)
         var changed = one
-        changed.sql += " "
-        let migrator = try Migrator(migrations: [changed, two])
-        #expect(await code { try await migrator.migrate(admin) } == .checksumMismatch(version: 1, name: "one"))
+        changed.text += " "
+        let migrator = try SmallSchema.migrator([changed, two])
+        #expect(await code { try await migrator.migrate(admin) } == .checksumMismatch(version: 1, name: "m1"))
         #expect(try await admin.query("SELECT to_regclass('gateway.two') IS NULL AS gone").only().bool("gone"))
     }
 
-    @Test func aNewerDatabaseIsRefused() async throws {
-        let admin = try await admin()
-        _ = try await Migrator(migrations: [one, two]).migrate(admin)
-        let older = try Migrator(migrations: [one])
-        #expect(await code { try await older.migrate(admin) } == .databaseTooNew(databaseVersion: 2, programVersion: 1))
-    }
-
-    @Test func nodesThatMigrateAtOnceApplyEachFileOnce() async throws {
+    @Test func nodesThatMigrateAtOnceApplyEachMigrationOnce() async throws {
         let database = try await TestCluster.database(migrated: false)
-        let slow = Migration(version: 1, name: "slow", sql: "CREATE TABLE gateway.one (n int); SELECT pg_sleep(0.1);")
-        let migrator = try Migrator(migrations: [slow, two])
+        try await SmallSchema.migrator([one]).migrate(database.admin())
+        let slow = SmallSchema.migration(2, "CREATE TABLE gateway.two (n int); SELECT pg_sleep(0.1);")
+        let migrator = try SmallSchema.migrator([one, slow])
         let applied = try await withThrowingTaskGroup(of: Int.self) { group in
             for _ in 0..<4 {
                 group.addTask { try await migrator.migrate(try await database.admin()).count }
             }
             return try await group.reduce(0, +)
         }
-        #expect(applied == 2)
+        #expect(applied == 1)
     }
 
-    @Test func filesMustBeNumberedWithoutGaps() async throws {
-        #expect(throws: MigrationError.self) { try Migrator(migrations: [two]) }
-        let folder = try await TestCluster.scratchPath("migrations")
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        try Data("SELECT 1".utf8).write(to: URL(filePath: "\(folder)/0001_a_b.sql"))
-        try Data("no".utf8).write(to: URL(filePath: "\(folder)/README"))
-        #expect(
-            try Migration.load(from: folder) == [Migration(version: 1, name: "a_b", sql: "SELECT 1")]
-        )
-        try Data("no".utf8).write(to: URL(filePath: "\(folder)/2_b.sql"))
-        #expect(throws: MigrationError.self) { try Migration.load(from: folder) }
-        #expect(throws: MigrationError.self) { try Migration.load(from: "\(folder)/absent") }
+    // MARK: Routines
+
+    private func greeting(_ text: String) -> SchemaFiles.File {
+        SmallSchema.routine("greeting", "() RETURNS text LANGUAGE plpgsql AS $$ BEGIN RETURN '\(text)'; END $$")
     }
+
+    private func greets(_ admin: PostgresConnection) async throws -> String {
+        try await admin.query("SELECT gateway.greeting() AS text").only().text("text")
+    }
+
+    @Test func aRoutineIsCreatedAgainWhenItsFileChanges() async throws {
+        let admin = try await admin()
+        try await SmallSchema.migrator([one], routines: [greeting("hello")]).migrate(admin)
+        let changed = try SmallSchema.migrator([one], routines: [greeting("goodbye")])
+        #expect(try await changed.status(admin).changedRoutines == ["greeting"])
+        #expect(try await changed.status(admin).isReady == false)
+        try await changed.migrate(admin)
+        #expect(try await greets(admin) == "goodbye")
+        #expect(try await changed.status(admin).isReady)
+    }
+
+    @Test func aRoutineGetsAParameterInTheTransactionOfItsMigration() async throws {
+        let admin = try await admin()
+        try await SmallSchema.migrator([one], routines: [greeting("hello")]).migrate(admin)
+        let wider = SmallSchema.routine(
+            "greeting",
+            "(p_name text DEFAULT 'you') RETURNS text LANGUAGE plpgsql AS $$ BEGIN RETURN 'hello ' || p_name; END $$"
+        )
+        let drop = SmallSchema.migration(2, "DROP FUNCTION IF EXISTS gateway.greeting;", oldest: 1)
+        try await SmallSchema.migrator([one, drop], routines: [wider]).migrate(admin)
+        #expect(try await greets(admin) == "hello you")
+    }
+
+    // MARK: The range of programs that a schema serves
+
+    @Test func anOlderProgramIsServedUntilTheSchemaSaysOtherwise() async throws {
+        let admin = try await admin()
+        let older = try SmallSchema.migrator([one], routines: [greeting("older")])
+        try await older.migrate(admin)
+        let compatible = SmallSchema.migration(2, "SELECT 1", oldest: 1)
+        try await SmallSchema.migrator([one, compatible], routines: [greeting("newer")]).migrate(admin)
+        let status = try await older.status(admin)
+        #expect(status.isReady && status.databaseVersion == 2 && status.programVersion == 1)
+        #expect(try await older.migrate(admin) == [])
+        #expect(try await greets(admin) == "newer", "the older program has written its routine")
+        let breaking = SmallSchema.migration(3, "SELECT 1", oldest: 2)
+        try await SmallSchema.migrator([one, compatible, breaking], routines: [greeting("newest")]).migrate(admin)
+        let refusal = MigrationError.Code.databaseTooNew(databaseVersion: 3, oldestProgram: 2, programVersion: 1)
+        #expect(await code { try await older.status(admin) } == refusal)
+        #expect(await code { try await older.migrate(admin) } == refusal)
+    }
+
+    // MARK: Roles
 
     @Test func bootstrapMayBeRepeatedAndRunAtOnce() async throws {
         let database = try await TestCluster.database(migrated: false)
@@ -108,15 +159,5 @@ import Testing
         )
         #expect(try roles.allSatisfy { (row) throws(PostgresError) in try !row.bool("super") })
         #expect(try !roles[0].bool("bypass") && roles[1].bool("bypass") && !roles[2].bool("login"))
-    }
-
-    @Test func theProgramsOwnFilesApply() async throws {
-        let admin = try await TestCluster.database().admin()
-        let migrator = try Migrator.bundled()
-        #expect(try await migrator.status(admin).pending.isEmpty)
-        let foreign = try await admin.query(
-            "SELECT count(*) AS n FROM pg_class c JOIN pg_namespace s ON s.oid = relnamespace WHERE nspname = 'gateway' AND relowner <> 'gateway_owner'::regrole"
-        )
-        #expect(try foreign.only().int("n") == 0)
     }
 }

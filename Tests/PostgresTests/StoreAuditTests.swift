@@ -1,4 +1,5 @@
 import Commands
+import DatabaseSupport
 import DeliveryEngine
 import Foundation
 import Model
@@ -15,7 +16,7 @@ import Testing
     private func shape(_ entry: AuditEntry) -> String { "\(entry.actor) \(entry.action) \(entry.subject)" }
 
     @Test func anApplyTellsEachChangeAndNoSecret() async throws {
-        let fixture = try await StoreFixture.make()
+        let fixture = try await StoreFixture.alone()
         let first = try await entries(fixture)
         #expect(
             Set(first.map(shape)) == [
@@ -54,7 +55,7 @@ import Testing
         var thief = fixture.tenant("thief")
         thief.apps[0].bindings = fixture.tenant("acme").apps[0].bindings
         await #expect(throws: ProvisioningError.self) { try await fixture.provisioning.apply([thief]) }
-        #expect(try await entries(fixture, in: "thief").isEmpty)
+        #expect(try await entries(fixture, in: thief.id).isEmpty)
     }
 
     @Test func keysMadeAndRevokedByHandAreTold() async throws {
@@ -75,10 +76,10 @@ import Testing
         let fixture = try await StoreFixture.make()
         let before = try await entries(fixture)
         try #require(!before.isEmpty)
-        for (pool, tenant) in [(fixture.call, Optional("acme")), (fixture.engine, nil)] {
+        for (pool, tenant) in [(fixture.call, Optional(fixture.acme.rawValue)), (fixture.engine, nil)] {
             for sql in [
-                "UPDATE gateway.audit SET actor = 'nobody' WHERE tenant_id = 'acme'",
-                "DELETE FROM gateway.audit WHERE tenant_id = 'acme'", "TRUNCATE gateway.audit",
+                "UPDATE gateway.audit SET actor = 'nobody' WHERE tenant_id = '\(fixture.acme)'",
+                "DELETE FROM gateway.audit WHERE tenant_id = '\(fixture.acme)'", "TRUNCATE gateway.audit",
             ] {
                 let error = await #expect(throws: PostgresError.self, "\(sql)") {
                     try await pool.run(Statement(sql), tenant: tenant)
@@ -86,8 +87,10 @@ import Testing
                 #expect(error?.code == .insufficientPrivilege, "\(sql)")
             }
         }
-        let forged = [AuditRecord(.create, "tenant other")].written(by: .provisioning, in: fixture.other)
-        let error = await #expect(throws: PostgresError.self) { try await fixture.call.run(forged, tenant: "acme") }
+        let forged = [AuditRecord(.create, "tenant \(fixture.other)")].written(by: .provisioning, in: fixture.other)
+        let error = await #expect(throws: PostgresError.self) {
+            try await fixture.call.run(forged, tenant: fixture.acme.rawValue)
+        }
         #expect(error?.code == .insufficientPrivilege)
         // Retention by the engine spares what is younger than 30 days, whatever it asks for.
         let drop = MaintenanceSQL.dropAudit(.id(fixture.acme), .interval(.zero))
@@ -95,7 +98,7 @@ import Testing
         #expect(try await entries(fixture) == before)
         #expect(
             try await fixture.audit.entries(in: fixture.other, after: 0, limit: 10).map(\.subject).contains(
-                "tenant acme"
+                "tenant \(fixture.acme)"
             ) == false
         )
     }
@@ -128,7 +131,7 @@ import Testing
     }
 
     @Test func oldEntriesGoByRetentionAndPositionsAreNotUsedAgain() async throws {
-        let fixture = try await StoreFixture.make()
+        let fixture = try await StoreFixture.alone()
         let admin = try await fixture.database.admin()
         try await admin.script("UPDATE gateway.audit SET at = at - interval '401 days' WHERE tenant_id = 'acme'")
         let keeper = PostgresMaintenance(engine: fixture.engine, node: fixture.node)
@@ -141,7 +144,7 @@ import Testing
 
     // Everywhere: history, the names that callers gave targets, codes that wait; of a user also identities without a device.
     @Test func anErasedUserIsNowhereAndItsErasureIsTold() async throws {
-        let fixture = try await StoreFixture.make()
+        let fixture = try await StoreFixture.alone()
         let kept = try await fixture.register("k0", token: "aa00", phone: "01033332222")
         let gone = try await fixture.register("k1", token: "feedfacefeedface", phone: "01044445555")
         _ = try await fixture.devices.patch(gone.device, DevicePatch(user: "kim"), in: fixture.acme)
@@ -190,7 +193,7 @@ import Testing
 
     // Deliveries of a tenant that keeps them shorter go row by row; the week stays while another tenant keeps it.
     @Test func aTenantKeepsWhatItSaysAndNobodyElsesGoes() async throws {
-        let fixture = try await StoreFixture.make()
+        let fixture = try await StoreFixture.alone()
         var acme = fixture.tenant("acme")
         acme.retention = TenantRetention([
             .deliveries: .seconds(2 * 86_400), .events: .seconds(86_400), .idempotency: .seconds(86_400),

@@ -1,4 +1,5 @@
 import Commands
+import DatabaseSupport
 import Foundation
 import Model
 import Testing
@@ -93,7 +94,7 @@ import Testing
     }
 
     @Test func whatIsOverTakesNothing() async throws {
-        let fixture = try await StoreFixture.make()
+        let fixture = try await StoreFixture.alone()
         let store = store(fixture)
         let stopped = try await started(fixture, order())
         #expect(try await store.stop(stopped, in: fixture.acme, by: .key("test")))
@@ -120,7 +121,7 @@ import Testing
         try await admin.script(
             """
             INSERT INTO gateway.binding (tenant_id, app_id, vendor, kind, value)
-            SELECT 'acme', 'shop', 'v' || n, 'app', 'key' FROM generate_series(1, 99) n
+            SELECT '\(fixture.acme)', 'shop', 'v' || n, 'app', 'key' FROM generate_series(1, 99) n
             """
         )
         #expect(try await start(CaptureOrder(app: "nothing", vendor: .ipns)) == .done(.missing))
@@ -149,14 +150,14 @@ import Testing
         // PostgreSQL by itself: a statement that forgets whose rows it wants.
         for table in ["capture", "captured_exchange"] {
             let count = Statement("SELECT count(*) AS n FROM gateway.\(table)")
-            #expect(try await fixture.call.run(count, tenant: "other").only().int("n") == 0)
-            #expect(try await fixture.call.run(count, tenant: "acme").only().int("n") == 1)
+            #expect(try await fixture.call.run(count, tenant: other.rawValue).only().int("n") == 0)
+            #expect(try await fixture.call.run(count, tenant: fixture.acme.rawValue).only().int("n") == 1)
         }
         #expect(try await store.capture(id, in: fixture.acme)?.exchangeCount == 1)
     }
 
     @Test func nodesLearnWhoseKeysLeadToIt() async throws {
-        let fixture = try await StoreFixture.make()
+        let fixture = try await StoreFixture.alone()
         let store = store(fixture)
         #expect(try await store.running().isEmpty)
         let id = try await started(fixture, order())
@@ -217,7 +218,7 @@ import Testing
         }
         #expect(second.id != facts.id)
         let admin = try await fixture.database.admin()
-        try await admin.script("DELETE FROM gateway.binding WHERE tenant_id = 'acme'")
+        try await admin.script("DELETE FROM gateway.binding WHERE tenant_id = '\(fixture.acme)'")
         #expect(try await start(keep("once")) == first)
         #expect(try await start(keep("new")) == .done(.missing))
         #expect(try await store.list(in: fixture.acme).map(\.id) == [second.id, facts.id])
@@ -239,7 +240,7 @@ import Testing
     }
 
     @Test func aWeekAfterItsEndItIsGone() async throws {
-        let fixture = try await StoreFixture.make()
+        let fixture = try await StoreFixture.alone()
         let store = store(fixture)
         let old = try await started(fixture, order())
         _ = try await store.record(exchange(), in: old, of: fixture.acme)

@@ -1,4 +1,5 @@
 import Commands
+import DatabaseSupport
 import DeliveryEngine
 import Foundation
 import Model
@@ -26,7 +27,8 @@ import Testing
     private func expireLeases(_ fixture: StoreFixture) async throws {
         let admin = try await fixture.database.admin()
         _ = try await admin.query(
-            "UPDATE gateway.slice SET next_at = now() - interval '1 second' WHERE state = 'leased'"
+            "UPDATE gateway.slice SET next_at = now() - interval '1 second' WHERE tenant_id = $1 AND state = 'leased'",
+            [.id(fixture.acme)]
         )
     }
 
@@ -34,8 +36,8 @@ import Testing
         let fixture = try await StoreFixture.make()
         let message = try await fixture.message(slices: slices(60), leased: false, recipients: 60)
         try await fixture.accept(message)
-        #expect(try await fixture.delivery.dueTenants(in: .transactional, limit: 10) == [fixture.acme])
-        #expect(try await fixture.delivery.dueTenants(in: .bulk, limit: 10).isEmpty)
+        #expect(try await fixture.delivery.dueTenants(in: .transactional, limit: 10_000).contains(fixture.acme))
+        #expect(try await !fixture.delivery.dueTenants(in: .bulk, limit: 10_000).contains(fixture.acme))
         let claimed = try await withThrowingTaskGroup(of: [SliceLease].self) { group in
             for node in 0..<4 {
                 group.addTask {
@@ -127,8 +129,8 @@ import Testing
         #expect(work.routes[.ios]?.credentials == [.production: "apple", .sandbox: "apple"])
         #expect(work.settings[.rationalOwl]?["compat"]?.string == "legacy")
         #expect(Set(work.targets.keys) == [0, 1])
-        #expect(work.targets[0]?.token?.text == "aa01" && work.targets[0]?.phone == "010")
-        #expect(work.targets[1]?.tokenState == TokenState.none && work.targets[1]?.token == nil)
+        #expect(work.targets[0]?.destination.token?.text == "aa01" && work.targets[0]?.person.phone == "010")
+        #expect(work.targets[1]?.destination.tokenState == TokenState.none && work.targets[1]?.destination.token == nil)
         let gone = SliceLease(
             key: SliceKey(tenant: fixture.acme, message: MessageID(UUID()), number: 0),
             epoch: 1,
@@ -261,10 +263,12 @@ import Testing
         let key = CredentialKey(tenant: fixture.acme, credential: "apple")
         let rejection = Rejection(scope: .credential, reason: "InvalidProviderToken", status: 403)
         try await fixture.delivery.noteCredential(key, refusal: rejection)
-        let stopped = try await fixture.status.status().stoppedCredentials
-        #expect(stopped.map(\.key) == [key] && stopped.first?.reason == "InvalidProviderToken")
+        func reasons() async throws -> [String] {
+            try await fixture.status.status().stoppedCredentials.filter { $0.key == key }.map(\.reason)
+        }
+        #expect(try await reasons() == ["InvalidProviderToken"])
         try await fixture.delivery.noteCredential(key, refusal: nil)
-        #expect(try await fixture.status.status().stoppedCredentials.isEmpty)
+        #expect(try await reasons().isEmpty)
     }
 
     @Test func aNodeIsSeenUntilItLeaves() async throws {

@@ -1,4 +1,5 @@
 import Commands
+import DatabaseSupport
 import DeliveryEngine
 import Foundation
 import Model
@@ -55,7 +56,9 @@ import Testing
         // The phone is handed on: its token has another identity, and the first one another user.
         try await fixture.register("k2", token: "aa01")
         let admin = try await fixture.database.admin()
-        try await admin.script("UPDATE gateway.identity SET user_id = 'u-9' WHERE key = 'k1'")
+        try await admin.script(
+            "UPDATE gateway.identity SET user_id = 'u-9' WHERE tenant_id = '\(fixture.acme)' AND key = 'k1'"
+        )
         let events = try await fixture.log()
         let sent = try #require(events.first { $0.kind == "sent" })
         #expect(sent.user == "u-1" && sent.device == device.device)
@@ -67,7 +70,7 @@ import Testing
         #expect(facts.message(of: sent)?.data["campaign"] == ["name": "Winter"])
         #expect(facts.message(of: sent)?.data["properties"] == nil)
         // A device whose identities have all gone is a device yet.
-        try await admin.script("UPDATE gateway.identity SET device_id = NULL")
+        try await admin.script("UPDATE gateway.identity SET device_id = NULL WHERE tenant_id = '\(fixture.acme)'")
         let bare = try await fixture.queries.eventFacts(of: events, data: names, in: fixture.acme)
         #expect(bare.device(of: sent)?.platform == .ios && bare.device(of: sent)?.key == nil)
         #expect(try await fixture.queries.eventFacts(of: events, data: names, in: fixture.other) == EventFacts())
@@ -105,7 +108,7 @@ import Testing
         #expect(events.allSatisfy { $0.identity == device.identity && $0.device == device.device })
         #expect(try await fixture.devices.device(device.device, in: fixture.acme)?.identities.first?.name == "kim")
         let off = DevicePatch(acceptsPush: false)
-        #expect(try await fixture.devices.patch(device.device, off, in: "other") == .done(nil))
+        #expect(try await fixture.devices.patch(device.device, off, in: fixture.other) == .done(nil))
         #expect(try await head(fixture) == start + 2)
     }
 
@@ -151,13 +154,13 @@ import Testing
         #expect(page.events.isEmpty && page.through == 7)
         page = try await fixture.queries.events(in: fixture.acme, after: .max, limit: 4)
         #expect(page.events.isEmpty)
-        #expect(try await fixture.queries.eventBounds(in: "other") == EventBounds(first: 0, head: 0))
+        #expect(try await fixture.queries.eventBounds(in: fixture.other) == EventBounds(first: 0, head: 0))
     }
 
     // MARK: Retention
 
     @Test func eventsThatAWebhookWasNotToldOfStayUntilTheBound() async throws {
-        let fixture = try await StoreFixture.make()
+        let fixture = try await StoreFixture.alone()
         try await fixture.register("k1", token: "aa01")
         let id = WebhookID(rawValue: UUID())
         let webhook = NewWebhook(
@@ -188,7 +191,7 @@ import Testing
 
     /// An older event behind a younger one waits for it: a reader must never find a hole.
     @Test func retentionLeavesNoHole() async throws {
-        let fixture = try await StoreFixture.make()
+        let fixture = try await StoreFixture.alone()
         for index in 0..<4 { try await fixture.register(VendorDeviceKey("k\(index)"), token: "aa0\(index)") }
         let admin = try await fixture.database.admin()
         try await admin.script("UPDATE gateway.event SET at = now() - interval '8 days' WHERE position <> 2")
@@ -216,7 +219,7 @@ import Testing
                     return """
                         BEGIN;
                         SELECT pg_sleep(\(before));
-                        SELECT gateway.append_events('acme', 'shop', 'rationalowl', NULL, gen_random_uuid(), 20000,
+                        SELECT gateway.append_events('\(fixture.acme)', 'shop', 'rationalowl', NULL, gen_random_uuid(), 20000,
                             array_fill('sent'::text, ARRAY[\(count)]), array_fill(gen_random_uuid(), ARRAY[\(count)]));
                         SELECT pg_sleep(\(after));
                         COMMIT;
@@ -237,7 +240,10 @@ import Testing
             }
             try await group.waitForAll()
             let admin = try await fixture.database.admin()
-            let written = try await admin.query("SELECT count(*) AS n FROM gateway.event").only().int("n")
+            let written = try await admin.query(
+                "SELECT count(*) AS n FROM gateway.event WHERE tenant_id = $1",
+                [.id(fixture.acme)]
+            ).only().int("n")
             return (seen, written)
         }
     }
@@ -253,7 +259,7 @@ import Testing
 
     /// The control: with offsets from a sequence, which are drawn in one order and committed in another, a reader misses the late one.
     @Test(.timeLimit(.minutes(2))) func offsetsOfASequenceWouldBeMissed() async throws {
-        let fixture = try await StoreFixture.make()
+        let fixture = try await StoreFixture.alone()
         let admin = try await fixture.database.admin()
         try await admin.script(
             """
@@ -305,14 +311,17 @@ import Testing
         #expect(try await fixture.subscriptions.create(webhook, in: fixture.acme, limit: 1))
         let secret = Statement("SELECT sealed FROM gateway.webhook")
         let error = await #expect(throws: PostgresError.self) {
-            try await fixture.call.run(secret, tenant: "acme")
+            try await fixture.call.run(secret, tenant: fixture.acme.rawValue)
         }
         #expect(error?.code == .insufficientPrivilege)
-        for (tenant, count) in [("acme", 1), ("other", 0), (nil, 0)] as [(String?, Int)] {
-            let rows = try await fixture.call.run(Statement("SELECT url FROM gateway.webhook"), tenant: tenant)
+        for (tenant, count) in [(fixture.acme, 1), (fixture.other, 0), (nil, 0)] as [(TenantID?, Int)] {
+            let rows = try await fixture.call.run(
+                Statement("SELECT url FROM gateway.webhook"),
+                tenant: tenant?.rawValue
+            )
             #expect(rows.count == count)
             let change = Statement("UPDATE gateway.webhook SET is_active = true")
-            #expect(try await fixture.call.run(change, tenant: tenant).affectedRows == count)
+            #expect(try await fixture.call.run(change, tenant: tenant?.rawValue).affectedRows == count)
         }
     }
 }

@@ -1,4 +1,5 @@
 import Commands
+import DatabaseSupport
 import DeliveryEngine
 import Foundation
 import Model
@@ -6,70 +7,45 @@ import Testing
 
 @testable import Postgres
 
-/// A migrated database with two tenants, `acme` and `other`, that both have an app `shop`, and every store on it.
+/// Two tenants, `acme` and `other`, that both have an app `shop`, and every store on their database.
 struct StoreFixture: Sendable {
-    let database: TestDatabase
-    let call: PostgresPool
-    let engine: PostgresPool
-    let node: NodeID = "node-1"
-    let acme: TenantID = "acme"
-    let other: TenantID = "other"
+    let stores: DatabaseStores
+    let acme: TenantID
+    let other: TenantID
     let scope = AppScope(app: "shop", vendor: .rationalOwl)
 
-    var commands: PostgresCommandStore { PostgresCommandStore(call: call, node: node) }
-    var delivery: PostgresDeliveryStore { PostgresDeliveryStore(engine: engine, inboxVendors: [.ipns]) }
-    var webhooks: PostgresWebhookStore { PostgresWebhookStore(engine: engine) }
-    var subscriptions: PostgresSubscriptionStore { PostgresSubscriptionStore(call: call) }
-    var provisioning: PostgresProvisioningStore { PostgresProvisioningStore(engine: engine) }
-    var directory: PostgresDirectory { PostgresDirectory(call: call, engine: engine) }
-    var queries: PostgresQueryStore { PostgresQueryStore(call: call) }
-    var devices: PostgresDeviceStore { PostgresDeviceStore(call: call) }
-    var status: PostgresStatusStore { PostgresStatusStore(engine: engine) }
-    var audit: PostgresAuditStore { PostgresAuditStore(call: call) }
+    var database: TestDatabase { stores.database }
+    var call: PostgresPool { stores.call }
+    var engine: PostgresPool { stores.engine }
+    var node: NodeID { stores.node }
+    var commands: PostgresCommandStore { stores.commands }
+    var delivery: PostgresDeliveryStore { stores.delivery }
+    var webhooks: PostgresWebhookStore { stores.webhooks }
+    var subscriptions: PostgresSubscriptionStore { stores.subscriptions }
+    var provisioning: PostgresProvisioningStore { stores.provisioning }
+    var directory: PostgresDirectory { stores.directory }
+    var queries: PostgresQueryStore { stores.queries }
+    var devices: PostgresDeviceStore { stores.devices }
+    var status: PostgresStatusStore { stores.status }
+    var audit: PostgresAuditStore { stores.audit }
 
-    static func make() async throws -> StoreFixture {
-        let database = try await TestCluster.database()
-        let fixture = StoreFixture(
-            database: database,
-            call: database.pool(.call),
-            engine: database.pool(.engine)
-        )
-        _ = try await fixture.provisioning.apply([fixture.tenant("acme"), fixture.tenant("other")])
-        return fixture
+    /// Two tenants of this test alone in the database that all tests here share. Their ids are `acme` and `other` with a number.
+    static func make() async throws -> StoreFixture { try await StoreFixture(.shared()) }
+
+    /// A database of this test alone: for those that change time or schema, or look over all tenants. The tenants' ids are `acme` and `other`.
+    static func alone() async throws -> StoreFixture { try await StoreFixture(.copy()) }
+
+    private init(_ stores: DatabaseStores) async throws {
+        self.stores = stores
+        acme = stores.tenantID("acme")
+        other = stores.tenantID("other")
+        try await stores.provision("acme", "other")
     }
 
-    /// A tenant with one app, one credential, one API key and one binding, all named after it.
-    func tenant(_ name: String) -> ProvisionedTenant {
-        let key = BindingKey(vendor: .rationalOwl, kind: "account", value: "account-of-\(name)")
-        return ProvisionedTenant(
-            id: TenantID(name),
-            apiKeys: [ProvisionedKey(name: "backend", hash: Array("hash-\(name)".utf8), scopes: ["send", "read"])],
-            credentials: [credential("apple")],
-            apps: [
-                ProvisionedApp(
-                    id: "shop",
-                    platforms: [
-                        .ios: PlatformRoute(
-                            topic: "com.example.shop",
-                            credentials: [.production: "apple", .sandbox: "apple"]
-                        )
-                    ],
-                    bindings: [ProvisionedBinding(key: key, settings: JSONObject([("compat", "legacy")]))]
-                )
-            ]
-        )
-    }
+    /// As `name` is provisioned: with one app, one credential, one API key and one binding, all named after it.
+    func tenant(_ name: String) -> ProvisionedTenant { .sample(stores.tenantID(name)) }
 
-    func credential(_ id: CredentialID, secret: UInt8 = 1) -> ProvisionedCredential {
-        ProvisionedCredential(
-            id: id,
-            kind: "apns-token",
-            teamID: "ABCDE12345",
-            keyID: "KEY1234567",
-            sealed: (0..<12).map { _ in UInt8.random(in: 0...255) },
-            fingerprint: [secret]
-        )
-    }
+    func credential(_ id: CredentialID, secret: UInt8 = 1) -> ProvisionedCredential { .sample(id, secret: secret) }
 
     /// The database's clock.
     func now() async throws -> Timestamp { try await delivery.heartbeat(node) }

@@ -1,3 +1,4 @@
+import DatabaseSupport
 import DeliveryEngine
 import Foundation
 import Model
@@ -10,7 +11,7 @@ import Testing
     private let patience = Duration.seconds(60)
 
     @Test func anEmptyQueueIsAllZeros() async throws {
-        let fixture = try await StoreFixture.make()
+        let fixture = try await StoreFixture.alone()
         let gauges = try await fixture.status.queueGauges(within: patience)
         #expect(gauges.lanes.isEmpty)
         let none = QueueGauges.Lag(largestEvents: 0, largestSeconds: 0, failing: 0, failingSeconds: 0, stopped: 0)
@@ -22,7 +23,7 @@ import Testing
     }
 
     @Test func whatIsDueAndUntakenIsCountedWithItsAge() async throws {
-        let fixture = try await StoreFixture.make()
+        let fixture = try await StoreFixture.alone()
         let device = try await fixture.register("key", token: "aabb")
         let (message, _) = try await fixture.sending(to: [device.identity])
         // Leased: somebody has it.
@@ -41,7 +42,7 @@ import Testing
     }
 
     @Test func nodesAndStoppedCredentialsAreCounted() async throws {
-        let fixture = try await StoreFixture.make()
+        let fixture = try await StoreFixture.alone()
         _ = try await fixture.delivery.heartbeat("a")
         _ = try await fixture.delivery.heartbeat("b")
         let admin = try await fixture.database.admin()
@@ -56,7 +57,7 @@ import Testing
     }
 
     @Test func subscribersThatLagAndFailAreSeen() async throws {
-        let fixture = try await StoreFixture.make()
+        let fixture = try await StoreFixture.alone()
         let admin = try await fixture.database.admin()
         try await admin.script(
             """
@@ -82,7 +83,7 @@ import Testing
 
     /// The engine's role alone would see its own sessions only.
     @Test func anotherRolesOldTransactionIsSeen() async throws {
-        let fixture = try await StoreFixture.make()
+        let fixture = try await StoreFixture.alone()
         let admin = try await fixture.database.admin()
         let sleeper = Task {
             try await admin.script("BEGIN; SELECT count(*) FROM pg_class; SELECT pg_sleep(30); COMMIT")
@@ -102,7 +103,7 @@ import Testing
 
     /// The statement of every 15 seconds must not read the table, however many slices there are.
     @Test func theQueueIsSampledByIndexProbes() async throws {
-        let fixture = try await StoreFixture.make()
+        let fixture = try await StoreFixture.alone()
         let admin = try await fixture.database.admin()
         try await admin.script(
             """

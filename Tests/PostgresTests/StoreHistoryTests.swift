@@ -1,4 +1,5 @@
 import Commands
+import DatabaseSupport
 import Foundation
 import Model
 import Testing
@@ -40,7 +41,7 @@ struct StoreHistoryTests {
     }
 
     @Test func aPageFarBackCostsWhatTheFirstDoes() async throws {
-        let fixture = try await StoreFixture.make()
+        let fixture = try await StoreFixture.alone()
         let device = try await fixture.register("D1", token: "aa01", vendor: .ipns)
         try await fill(fixture, device)
         let scope = AppScope(app: "shop", vendor: .ipns)
@@ -74,7 +75,7 @@ struct StoreHistoryTests {
 
     /// Nothing was read: a page of what was read finds nothing, a count of the rest never ends by itself. Both end at the limit.
     @Test func aLookEndsAtItsLimit() async throws {
-        let fixture = try await StoreFixture.make()
+        let fixture = try await StoreFixture.alone()
         let device = try await fixture.register("D1", token: "aa01", vendor: .ipns)
         try await fill(fixture, device)
         let scope = AppScope(app: "shop", vendor: .ipns)

@@ -1,4 +1,5 @@
 import Commands
+import DatabaseSupport
 import Foundation
 import Model
 import TestKit
@@ -185,7 +186,7 @@ import Testing
 
     // Without statistics the planner takes a table for small: it would read all of it for each row.
     @Test func newRowsAreLookedUpByTheIndexesAlsoWithoutStatistics() async throws {
-        let fixture = try await StoreFixture.make()
+        let fixture = try await StoreFixture.alone()
         for page in 0..<3 {
             let rows = (0..<300).map { row("k\(page)-\($0)", String(format: "%02x%06x", page, $0)) }
             try await importing(rows, fixture)

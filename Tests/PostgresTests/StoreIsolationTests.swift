@@ -1,4 +1,5 @@
 import Commands
+import DatabaseSupport
 import DeliveryEngine
 import Foundation
 import Model
@@ -27,7 +28,7 @@ import Testing
     }
 
     /// A fingerprint of all rows, as the superuser sees them.
-    private func checksum(_ admin: PostgresConnection, _ table: String, tenant: String) async throws -> String {
+    private func checksum(_ admin: PostgresConnection, _ table: String, tenant: TenantID) async throws -> String {
         let sql = """
             SELECT coalesce(md5(string_agg(t::text, '|' ORDER BY t::text)), '') AS sum FROM gateway.\(table) t
             WHERE tenant_id = '\(tenant)'
@@ -57,16 +58,22 @@ import Testing
             }
         }
         // The control: with the tenant set, there is something to read.
-        let seen = try await fixture.call.run(Statement("SELECT count(*) AS n FROM gateway.delivery"), tenant: "acme")
+        let seen = try await fixture.call.run(
+            Statement("SELECT count(*) AS n FROM gateway.delivery"),
+            tenant: fixture.acme.rawValue
+        )
         #expect(try seen.only().int("n") == 1)
-        let rows = try await admin.query("SELECT count(*) AS n FROM gateway.tenant")
+        let rows = try await admin.query(
+            "SELECT count(*) AS n FROM gateway.tenant WHERE tenant_id IN ($1, $2)",
+            [.id(fixture.acme), .id(fixture.other)]
+        )
         #expect(try rows.only().int("n") == 2)
     }
 
     @Test func aRowOfAnotherTenantIsRefusedByTheServer() async throws {
         let fixture = try await StoreFixture.make()
-        for tenant in ["other", nil] {
-            let insert = Statement("INSERT INTO gateway.lane (tenant_id, lane) VALUES ('acme', 1)")
+        for tenant in [fixture.other.rawValue, nil] {
+            let insert = Statement("INSERT INTO gateway.lane (tenant_id, lane) VALUES ('\(fixture.acme)', 1)")
             let error = await #expect(throws: PostgresError.self) {
                 try await fixture.call.run(insert, tenant: tenant)
             }
@@ -79,7 +86,7 @@ import Testing
         let admin = try await fixture.database.admin()
         let names = ["device", "identity", "message", "slice", "delivery", "event", "sender", "counter_hour"]
         var before: [String] = []
-        for name in names { before.append(try await checksum(admin, name, tenant: "acme")) }
+        for name in names { before.append(try await checksum(admin, name, tenant: fixture.acme)) }
 
         let scope = fixture.scope
         let now = try await fixture.now()
@@ -107,7 +114,7 @@ import Testing
         #expect(try await fixture.queries.events(in: other, after: 0, limit: 10).events.isEmpty)
 
         var after: [String] = []
-        for name in names { after.append(try await checksum(admin, name, tenant: "acme")) }
+        for name in names { after.append(try await checksum(admin, name, tenant: fixture.acme)) }
         #expect(before == after)
     }
 

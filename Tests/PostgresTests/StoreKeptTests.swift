@@ -1,4 +1,5 @@
 import Commands
+import DatabaseSupport
 import Foundation
 import Model
 import Testing
@@ -63,7 +64,7 @@ import Testing
     }
 
     @Test func keptAnswersEndWithTheirRetentionAndNotBefore() async throws {
-        let fixture = try await StoreFixture.make()
+        let fixture = try await StoreFixture.alone()
         let device = try await fixture.register("k1", token: "aa01")
         let keep = Keep<DeviceFacts?>(IdempotencyKey(key: "k", bodyHash: "h")) { _ in KeptAnswer(status: 200) }
         _ = try await fixture.devices.patch(device.device, DevicePatch(name: "a"), in: fixture.acme, keeping: keep)

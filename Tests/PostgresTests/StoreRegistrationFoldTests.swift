@@ -1,4 +1,5 @@
 import Commands
+import DatabaseSupport
 import Foundation
 import Model
 import TestKit
@@ -60,14 +61,15 @@ import Testing
             .texts(rows.map { value($0.registration) })
         }
         let statement = RegistrationSQL.registerMany.with([
-            .text("acme"), .id(scope.app), .id(scope.vendor), .texts(rows.map(\.key)), .uuids(rows.map { _ in UUID() }),
+            .id(fixture.acme), .id(scope.app), .id(scope.vendor), .texts(rows.map(\.key)),
+            .uuids(rows.map { _ in UUID() }),
             .uuids(rows.map { _ in UUID() }), texts(\.platform.rawValue), texts(\.environment?.rawValue),
             texts(\.token?.text),
             texts(\.user?.rawValue), texts(\.name), texts(\.phone), texts(\.rawPhone),
             texts { $0.attributes.isEmpty ? nil : JSONWriter.text(.object($0.attributes)) },
             .milliseconds(rows.map { _ in at.milliseconds }),
         ])
-        return try await fixture.call.run(statement, tenant: "acme").map { (row) throws(PostgresError) in
+        return try await fixture.call.run(statement, tenant: fixture.acme.rawValue).map { (row) throws(PostgresError) in
             guard try !row.isNull("device_id") else { return nil }
             #expect(try row.uuids("replaced").isEmpty)
             return try row.bool("was_active")
@@ -196,9 +198,12 @@ import Testing
                 }
             }
             let parameters: [PostgresValue] =
-                [.text("acme"), .id(scope.app), .id(scope.vendor), .texts(changes.map(\.key))]
+                [.id(fixture.acme), .id(scope.app), .id(scope.vendor), .texts(changes.map(\.key))]
                 + (0..<4).map { column in .texts(fields.map { $0[column] }) }
-            let answers = try await fixture.call.run(BadgeSQL.assignMany.with(parameters), tenant: "acme")
+            let answers = try await fixture.call.run(
+                BadgeSQL.assignMany.with(parameters),
+                tenant: fixture.acme.rawValue
+            )
             try #require(answers.rowCount == changes.count)
             for (answer, change) in zip(answers, changes) {
                 let statement = StoreStatement.assignUser(scope, key: VendorDeviceKey(change.key), change.change)
@@ -220,9 +225,10 @@ import Testing
         _ = try await together([row("k1", "aa01"), row("k2", "aa02"), row("k3", "aa03")], scope, fixture)
         func said(_ accepts: Bool, _ keys: [String]) async throws -> [Int?] {
             let statement = HistorySQL.setManyPreferences.with([
-                .text("acme"), .id(scope.app), .id(scope.vendor), .bool(accepts), .texts(keys),
+                .id(fixture.acme), .id(scope.app), .id(scope.vendor), .bool(accepts), .texts(keys),
             ])
-            return try await fixture.call.run(statement, tenant: "acme").map { (row) throws(PostgresError) in
+            return try await fixture.call.run(statement, tenant: fixture.acme.rawValue).map {
+                (row) throws(PostgresError) in
                 try row.isNull("ordinal") ? nil : try row.int("count")
             }
         }
@@ -230,9 +236,10 @@ import Testing
         #expect(try await said(false, ["k1", "k3"]) == [1, 1])
         #expect(try await said(true, ["k3"]) == [1])
         let read = HistorySQL.manyPreferences.with([
-            .text("acme"), .id(scope.app), .id(scope.vendor), .texts(["k3", "nobody", "k1"]),
+            .id(fixture.acme), .id(scope.app), .id(scope.vendor), .texts(["k3", "nobody", "k1"]),
         ])
-        let accepts = try await fixture.call.run(read, tenant: "acme").map { (row) throws(PostgresError) in
+        let accepts = try await fixture.call.run(read, tenant: fixture.acme.rawValue).map {
+            (row) throws(PostgresError) in
             try row.isNull("ordinal") ? nil : try row.bool("accepts_push")
         }
         #expect(accepts == [true, nil, false])

@@ -1,3 +1,4 @@
+import DatabaseSupport
 import Foundation
 import Testing
 
@@ -34,7 +35,7 @@ import Testing
     }
 
     @Test func everyFunctionNamesTheTenantForEachTable() async throws {
-        let admin = try await TestCluster.database().admin()
+        let admin = try await DatabaseStores.shared().database.admin()
         let functions = try await admin.query(
             """
             SELECT proname::text AS name, prosrc AS body FROM pg_proc
@@ -53,7 +54,7 @@ import Testing
 
     /// A statement that the server cannot prepare would be found in production only.
     @Test func theServerUnderstandsEveryStatement() async throws {
-        let admin = try await TestCluster.database().admin()
+        let admin = try await DatabaseStores.shared().database.admin()
         for (index, sql) in StoreSQL.all.enumerated() {
             await #expect(throws: Never.self, "\(sql.text)") {
                 try await admin.script("PREPARE s\(index) AS \(sql.text)")
@@ -62,7 +63,7 @@ import Testing
     }
 
     @Test func oneRoleOwnsEverything() async throws {
-        let admin = try await TestCluster.database().admin()
+        let admin = try await DatabaseStores.shared().database.admin()
         let owners = try await admin.query(
             """
             SELECT relowner::regrole::text AS owner FROM pg_class WHERE relnamespace = 'gateway'::regnamespace
@@ -73,7 +74,7 @@ import Testing
     }
 
     @Test func everyTableHasAKeyAndNoneATriggerOrAnIdentityColumn() async throws {
-        let admin = try await TestCluster.database().admin()
+        let admin = try await DatabaseStores.shared().database.admin()
         let faults = try await admin.query(
             """
             SELECT c.relname::text AS name FROM pg_class c
@@ -87,7 +88,7 @@ import Testing
     }
 
     @Test func everyUniqueKeyOfATenantTableBeginsWithTheTenant() async throws {
-        let admin = try await TestCluster.database().admin()
+        let admin = try await DatabaseStores.shared().database.admin()
         let keys = try await admin.query(
             """
             SELECT c.relname::text AS name FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid
@@ -100,7 +101,7 @@ import Testing
     }
 
     @Test func rowLevelSecurityIsEnabledOnEveryTenantTableAndForcedOnNone() async throws {
-        let admin = try await TestCluster.database().admin()
+        let admin = try await DatabaseStores.shared().database.admin()
         let rows = try await admin.query(
             """
             SELECT relname::text AS name, relrowsecurity AS enabled, relforcerowsecurity AS forced FROM pg_class
@@ -114,7 +115,7 @@ import Testing
     }
 
     @Test func noPartitionIsGrantedToAnybody() async throws {
-        let admin = try await TestCluster.database().admin()
+        let admin = try await DatabaseStores.shared().database.admin()
         let grants = try await admin.query(
             """
             SELECT c.relname::text AS name FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
@@ -127,7 +128,7 @@ import Testing
     }
 
     @Test func onlyTheResolversAndKeepersRunWithTheOwnersRights() async throws {
-        let admin = try await TestCluster.database().admin()
+        let admin = try await DatabaseStores.shared().database.admin()
         let rows = try await admin.query(
             """
             SELECT proname::text AS name, proconfig AS settings, has_function_privilege('gateway_call', oid, 'EXECUTE') AS call

@@ -1,4 +1,5 @@
 import Commands
+import DatabaseSupport
 import DeliveryEngine
 import Foundation
 import Model
@@ -77,8 +78,7 @@ import Testing
     }
 
     @Test func theServerAndWeComeToTheSameDueTime() async throws {
-        let database = try await TestCluster.database()
-        let engine = database.pool(.engine)
+        let engine = try await DatabaseStores.shared().engine
         var random = SplitMix(state: 26)
         let situations = (0..<2000).map { _ in Situation(&random) }
         let sql = "SELECT gateway.due_of(\((1...10).map { "$\($0)" }.joined(separator: ", "))) AS due"
@@ -99,7 +99,7 @@ import Testing
 
     // A zone that only one of the two tables has must not stop an expansion for ever.
     @Test func anUnknownZoneIsTheAppsThenUTC() async throws {
-        let engine = try await TestCluster.database().pool(.engine)
+        let engine = try await DatabaseStores.shared().engine
         for (zone, app, known) in [
             ("Mars/Base", "Asia/Seoul", "Asia/Seoul"), ("Mars/Base", "Mars/Base", "UTC"), (nil, nil, "UTC"),
             ("Europe/Berlin", "Asia/Seoul", "Europe/Berlin"), (nil, "Asia/Seoul", "Asia/Seoul"),
@@ -177,7 +177,7 @@ import Testing
 
     // A year ahead, longer than messages are kept: counted from when it was due, not from when it was accepted.
     @Test func aMessageThatWasScheduledLongBeforeIsKeptAfterItWasDue() async throws {
-        let fixture = try await StoreFixture.make()
+        let fixture = try await StoreFixture.alone()
         let now = try await fixture.now()
         let old = MessageID(rawValue: TestIdentifiers().uuid(at: now + .seconds(-300 * 86_400)))
         var ids: [MessageID] = []
@@ -197,7 +197,7 @@ import Testing
 
     // Half a year ahead its week has no partition yet: rows wait in the default one.
     @Test func aMessageHalfAYearAheadIsExpandedAndWritten() async throws {
-        let fixture = try await StoreFixture.make()
+        let fixture = try await StoreFixture.alone()
         let now = try await fixture.now()
         let key = VendorDeviceKey("far")
         let identity = IdentityID(rawValue: UUID())

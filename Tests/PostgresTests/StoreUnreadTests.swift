@@ -1,4 +1,5 @@
 import Commands
+import DatabaseSupport
 import DeliveryEngine
 import Foundation
 import Model
@@ -34,14 +35,14 @@ import Testing
         #expect(try await fixture.devices.device(device.device, in: fixture.acme)?.unread == 3)
         #expect(try await fixture.devices.device(other.device, in: fixture.acme)?.unread == 0)
         #expect(try await fixture.devices.device(device.device, in: fixture.other) == nil)
-        func unread(ofTheNewest count: Int, in tenant: String) async throws -> Int {
-            let statement = DeviceSQL.unread(.text(tenant), .id(device.device), .int(count))
-            return try await fixture.call.run(statement, tenant: tenant).only().int("unread")
+        func unread(ofTheNewest count: Int, in tenant: TenantID) async throws -> Int {
+            let statement = DeviceSQL.unread(.id(tenant), .id(device.device), .int(count))
+            return try await fixture.call.run(statement, tenant: tenant.rawValue).only().int("unread")
         }
         // What is looked at is bounded: the receipt's message alone of the newest two.
-        #expect(try await unread(ofTheNewest: 2, in: "acme") == 1)
-        #expect(try await unread(ofTheNewest: 1, in: "acme") == 0)
-        #expect(try await unread(ofTheNewest: 10, in: "other") == 0)
+        #expect(try await unread(ofTheNewest: 2, in: fixture.acme) == 1)
+        #expect(try await unread(ofTheNewest: 1, in: fixture.acme) == 0)
+        #expect(try await unread(ofTheNewest: 10, in: fixture.other) == 0)
         let page = try await fixture.devices.devices(in: fixture.acme, app: nil, after: nil, limit: 10)
         #expect(page.count == 2 && page.allSatisfy { $0.unread == nil })
     }

@@ -1,4 +1,5 @@
 import Commands
+import DatabaseSupport
 import DeliveryEngine
 import Foundation
 import Model
@@ -28,7 +29,7 @@ import Testing
     /// Receipts must not touch an index: a million of them would bloat every one. Eight fit into what the fill
     /// factor leaves free on their page, also while an older snapshot keeps the page from being pruned.
     @Test func receiptsAreHeapOnlyUpdates() async throws {
-        let fixture = try await StoreFixture.make()
+        let fixture = try await StoreFixture.alone()
         var identities: [IdentityID] = []
         for index in 10..<60 {
             identities.append(try await fixture.register(VendorDeviceKey("k\(index)"), token: "aa\(index)").identity)
@@ -63,7 +64,7 @@ import Testing
     }
 
     @Test func partitionsAreMadeAheadOnceAndOldOnesDropped() async throws {
-        let fixture = try await StoreFixture.make()
+        let fixture = try await StoreFixture.alone()
         let keeper = PostgresMaintenance(engine: fixture.engine, node: fixture.node)
         let today = try await fixture.now().day
         let policy = RetentionPolicy(deliveries: .seconds(7 * 86400), weeksAhead: 12)
@@ -78,7 +79,7 @@ import Testing
 
     /// Whose own time is over leaves, and nobody else; not twice, and not who said another end meanwhile.
     @Test func whoEndsByItselfLeaves() async throws {
-        let fixture = try await StoreFixture.make()
+        let fixture = try await StoreFixture.alone()
         let now = Int(try await fixture.now().seconds)
         let ends: [(String, JSON?)] = [
             ("over", .int(now - 60)), ("later", .int(now + 3600)), ("words", "soon"), ("none", nil),
@@ -113,7 +114,7 @@ import Testing
 
     /// A reserved message far ahead has its suppressed targets in the default partition; its week takes them over.
     @Test func rowsThatWaitedInTheDefaultPartitionMove() async throws {
-        let fixture = try await StoreFixture.make()
+        let fixture = try await StoreFixture.alone()
         let target = TargetID(rawValue: UUID())
         let suppressed = SuppressedTarget(
             target: target,
@@ -133,7 +134,7 @@ import Testing
     }
 
     @Test func whatIsPastItsTimeIsRemovedAndTheRestStays() async throws {
-        let fixture = try await StoreFixture.make()
+        let fixture = try await StoreFixture.alone()
         let key = IdempotencyKey(key: "once", bodyHash: "a")
         let device = try await fixture.register("k1", token: "aa01")
         let message = try await fixture.message(to: [(TargetID(device.identity), nil)], idempotency: key)
@@ -160,7 +161,7 @@ import Testing
 
     /// Row-level security keeps much from an index: of a million devices one is looked up, not all read.
     @Test func whatCallersLookUpByIsAskedOfAnIndex() async throws {
-        let fixture = try await StoreFixture.make()
+        let fixture = try await StoreFixture.alone()
         let admin = try await fixture.database.admin()
         try await admin.script(
             """
@@ -203,7 +204,7 @@ import Testing
 
     /// Of a table that nobody looked at the planner believes that a tenant's app has no row in it.
     @Test func aTableThatGrewTenfoldIsAnalyzed() async throws {
-        let fixture = try await StoreFixture.make()
+        let fixture = try await StoreFixture.alone()
         let admin = try await fixture.database.admin()
         let maintenance = PostgresMaintenance(engine: fixture.engine, node: "n")
         try await admin.script("ALTER TABLE gateway.user_profile SET (autovacuum_enabled = off)")
@@ -242,7 +243,7 @@ import Testing
     }
 
     @Test func theBacklogCountsWhatIsDue() async throws {
-        let fixture = try await StoreFixture.make()
+        let fixture = try await StoreFixture.alone()
         let message = try await fixture.message(
             slices: [NewSlice(number: 0, work: .deliver, targets: [TargetID(rawValue: UUID())])],
             leased: false
@@ -295,7 +296,7 @@ import Testing
     }
 
     @Test func aVendorsOwnNumberLeadsToItsMessage() async throws {
-        let fixture = try await StoreFixture.make()
+        let fixture = try await StoreFixture.alone()
         let message = try await fixture.message()
         try await fixture.accept(message)
         let admin = try await fixture.database.admin()
@@ -311,7 +312,7 @@ import Testing
     }
 
     @Test func aPageOfDeliveriesGoesOnAfterTheLastTarget() async throws {
-        let fixture = try await StoreFixture.make()
+        let fixture = try await StoreFixture.alone()
         let identities = (0..<5).map { _ in IdentityID(UUID()) }
         let (message, lease) = try await fixture.sending(to: identities)
         _ = try await fixture.delivery.record(

@@ -1,4 +1,5 @@
 import Commands
+import DatabaseSupport
 import DeliveryEngine
 import Foundation
 import Model
@@ -9,7 +10,7 @@ import Testing
 /// Subscriptions: in order, none skipped, one caller at a time.
 @Suite struct StoreWebhookTests {
     private func subscribed() async throws -> StoreFixture {
-        let fixture = try await StoreFixture.make()
+        let fixture = try await StoreFixture.alone()
         _ = try await fixture.ask(.registerSender(fixture.scope, name: "backend", id: "S1"))
         #expect(try await fixture.count(.setCallback(fixture.scope, "S1", url: "https://example.com/cb")) == 1)
         return fixture

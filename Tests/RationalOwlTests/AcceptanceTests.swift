@@ -3,9 +3,9 @@ import Model
 import RationalOwl
 import Testing
 
-/// Contract §16.1: what the vendor's own kinds of decoder make of every `/pushApp` answer.
+/// docs/contracts/rationalowl.md#16.1: what the vendor's own kinds of decoder make of every `/pushApp` answer.
 struct AcceptanceTests {
-    /// The result codes of the bridge class, closed as G1 iOS has them (§4.2).
+    /// The result codes of the bridge class, closed as G1 iOS has them (docs/contracts/rationalowl.md#4.2).
     enum Code: Int, Decodable {
         case ok = 1
         case unknown = -1
@@ -36,7 +36,8 @@ struct AcceptanceTests {
         _ = try JSONDecoder().decode(type, from: Data(response.body))
     }
 
-    /// (a) Swift Codable with every field required and closed enums, on successes and on every refusal. §16.3, §16.4.
+    /// (a) Swift Codable with every field required and closed enums, on successes and on every refusal. docs/contracts/rationalowl.md#16.3,
+    /// docs/contracts/rationalowl.md#16.4.
     @Test func strictSwiftDecodersReadEveryAnswer() throws {
         let refused = Self.refusals.map { Reply.refused($0) }
         for reply in [DocumentedReplyTests.registered(again: true), DocumentedReplyTests.registered(again: false)]

@@ -8,7 +8,7 @@ import Testing
 struct ConformanceTests {
     static func subject() throws -> AdapterUnderTest {
         let requests = try DocumentedRequestTests.commands.keys.sorted().map { try Mount.documented($0) }
-        // These have no example of their own (contract §7.4): a line of a table each.
+        // These have no example of their own (docs/contracts/rationalowl.md#7.4): a line of a table each.
         let shim: [(String, JSON)] = [
             ("device/token", ["tk": .string(String(repeating: "ab", count: 32)), "env": "dev"]),
             ("device/unregister", [:]), ("device/state", ["state": "active"]),

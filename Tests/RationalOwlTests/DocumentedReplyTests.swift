@@ -19,7 +19,8 @@ struct DocumentedReply: Sendable, CustomTestStringConvertible {
     var testDescription: String { fixture }
 }
 
-/// Every answer of contract §5–§8 and §11: equal in status, content type and parsed body, with types and without a further key.
+/// Every answer of docs/contracts/rationalowl.md#5 to 8 and docs/contracts/rationalowl.md#11: equal in status, content type and parsed body, with types and
+/// without a further key.
 struct DocumentedReplyTests {
     static let android = ["User-Agent": "okhttp/4.9.1"]
     static let unknownAccount = "00000000-0000-0000-0000-000000000000"
@@ -61,7 +62,7 @@ struct DocumentedReplyTests {
     }
 
     static let device5: [DocumentedReply] = [
-        // §5.1
+        // docs/contracts/rationalowl.md#5.1
         .init(
             fixture: "installApp/first-time.response.json",
             request: "installApp/vendor-document.request.json",
@@ -92,7 +93,7 @@ struct DocumentedReplyTests {
             reply: registered(again: false),
             status: 400
         ),
-        // §5.2
+        // docs/contracts/rationalowl.md#5.2
         .init(
             fixture: "unregUser/device.response.json",
             request: "unregUser/device.request.json",
@@ -116,7 +117,7 @@ struct DocumentedReplyTests {
             body: "{\"cId\":305,\"aId\":\"\(Sample.account)\",\"dRId\":\"\"}",
             reply: .registration(.unregistered(0))
         ),
-        // §5.3
+        // docs/contracts/rationalowl.md#5.3
         .init(
             fixture: "reqAuthNumber/sent.response.json",
             request: "reqAuthNumber/phone.request.json",
@@ -127,7 +128,7 @@ struct DocumentedReplyTests {
             request: "reqAuthNumber/phone.request.json",
             reply: .refused(.unsupported("verification"))
         ),
-        // §5.4: `dt` of the example is 2; an Android client's is 1.
+        // docs/contracts/rationalowl.md#5.4: `dt` of the example is 2; an Android client's is 1.
         .init(
             fixture: "verifyAuthNumber/right-ios.response.json",
             request: "verifyAuthNumber/code.request.json",
@@ -153,7 +154,7 @@ struct DocumentedReplyTests {
     ]
 
     static let messages5: [DocumentedReply] = [
-        // §5.6
+        // docs/contracts/rationalowl.md#5.6
         .init(
             fixture: "msgInfo/fallback-ios.response.json",
             request: "msgInfo/vendor-document.request.json",
@@ -188,7 +189,7 @@ struct DocumentedReplyTests {
             reply: .refused(.unknownBinding),
             settings: .unbound
         ),
-        // §5.7: the bytes behind the documented base64.
+        // docs/contracts/rationalowl.md#5.7: the bytes behind the documented base64.
         .init(
             fixture: "imgData/found.response.json",
             request: "imgData/image.request.json",
@@ -208,7 +209,7 @@ struct DocumentedReplyTests {
         ),
     ]
 
-    /// The JPEG header that §5.7 shows, from its base64 by hand.
+    /// The JPEG header that docs/contracts/rationalowl.md#5.7 shows, from its base64 by hand.
     static let jpeg: [UInt8] = [
         0xFF, 0xD8, 0xFF, 0xE0, 0x00, 0x10, 0x4A, 0x46, 0x49, 0x46, 0x00, 0x01, 0x01, 0x01, 0x00, 0x60, 0x00, 0x60,
         0x00,
@@ -220,7 +221,7 @@ struct DocumentedReplyTests {
     ]
 
     static let shimAndSender: [DocumentedReply] = [
-        // §7.4
+        // docs/contracts/rationalowl.md#7.4
         .init(
             fixture: "deviceRegister/new.response.json",
             request: "deviceRegister/device.request.json",
@@ -244,7 +245,7 @@ struct DocumentedReplyTests {
                 ])
             )
         ),
-        // §8.1, §11
+        // docs/contracts/rationalowl.md#8.1, docs/contracts/rationalowl.md#11
         .init(
             fixture: "serverRegister/registered.response.json",
             request: "serverRegister/server.request.json",
@@ -257,7 +258,7 @@ struct DocumentedReplyTests {
             reply: .refused(.unknownBinding),
             settings: .unbound
         ),
-        // §8.2
+        // docs/contracts/rationalowl.md#8.2
         .init(
             fixture: "clientRegister/new.response.json",
             request: "clientRegister/client.request.json",
@@ -280,7 +281,7 @@ struct DocumentedReplyTests {
             body: "{\"cId\":1,\"r\":1,\"t\":12,\"aId\":\"\(Sample.account)\",\"ip\":\"203.0.113.10\"}",
             reply: .registration(.enrolled(key: "c0", isNew: true))
         ),
-        // §8.3, §8.4, §8.5
+        // docs/contracts/rationalowl.md#8.3, docs/contracts/rationalowl.md#8.4, docs/contracts/rationalowl.md#8.5
         .init(
             fixture: "sendByPhoneNumber/accepted.response.json",
             request: "sendByPhoneNumber/simple.request.json",
@@ -312,9 +313,7 @@ struct DocumentedReplyTests {
             "rationalowl",
             "/pushApp/installApp",
             "/pushApp/unregUser",
-            "/pushApp/reqAuthNumber",
             "/pushApp/verifyAuthNumber",
-            "/pushApp/msgInfo",
             "/pushApp/imgData",
             "/ro/v1/device/register",
             "/msgClient/register",
@@ -322,6 +321,16 @@ struct DocumentedReplyTests {
             "/msgClient/msgClientSendMsgByDeviceId",
             "/msgClient/setCallbackUrl",
             "/server/register/"
+        ),
+        .covers(
+            "rationalowl",
+            "/pushApp/reqAuthNumber",
+            partial: "no text message is sent: only phones with a code in `auth.testCodes` can be verified"
+        ),
+        .covers(
+            "rationalowl",
+            "/pushApp/msgInfo",
+            partial: "the states of the fallback are always 0, for there is no fallback engine"
         ),
         arguments: all
     )
@@ -338,7 +347,7 @@ struct DocumentedReplyTests {
         #expect(try Mount.body(answer) == (try Fixture.json(documented.fixture)))
     }
 
-    /// Contract §5.5: exactly two bytes, plain text.
+    /// docs/contracts/rationalowl.md#5.5: exactly two bytes, plain text.
     @Test(
         .covers("rationalowl", "/pushApp/notiRead"),
         arguments: ["notiRead/vendor-document.request.json", "notiRead/current.request.json"]

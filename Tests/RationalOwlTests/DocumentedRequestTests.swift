@@ -2,10 +2,11 @@ import Model
 import RationalOwl
 import Testing
 
-/// Every request of contract §5–§8 and §11.1 becomes the command it documents. The commands are written by hand from the contract's tables.
+/// Every request of docs/contracts/rationalowl.md#5 to 8 and docs/contracts/rationalowl.md#11.1 becomes the command it documents. The commands are written by
+/// hand from the contract's tables.
 struct DocumentedRequestTests {
     static let commands: [String: Command] = [
-        // §5.1
+        // docs/contracts/rationalowl.md#5.1
         "installApp/vendor-document.request.json": .registration(
             .register(
                 DeviceRegistration(
@@ -22,17 +23,17 @@ struct DocumentedRequestTests {
         "installApp/minimal-2025.request.json": .registration(
             .register(DeviceRegistration(key: "d0d1d2d3d4d5d6d7d8d9dadbdcdddedf", platform: .ios))
         ),
-        // §5.2
+        // docs/contracts/rationalowl.md#5.2
         "unregUser/device.request.json": .registration(.unregister(.key("d0d1d2d3d4d5d6d7d8d9dadbdcdddedf"))),
         "unregUser/phone.request.json": .registration(.unregister(.phone("01022221111"))),
-        // §5.3, §5.4
+        // docs/contracts/rationalowl.md#5.3, docs/contracts/rationalowl.md#5.4
         "reqAuthNumber/phone.request.json": .registration(
             .requestVerification(phone: "01022221111", countryCode: "82")
         ),
         "verifyAuthNumber/code.request.json": .registration(
             .verify(phone: "01022221111", code: "1111", platform: .ios)
         ),
-        // §5.5
+        // docs/contracts/rationalowl.md#5.5
         "notiRead/vendor-document.request.json": .receipt(
             .report(
                 .read,
@@ -49,7 +50,7 @@ struct DocumentedRequestTests {
                 at: nil
             )
         ),
-        // §5.6
+        // docs/contracts/rationalowl.md#5.6
         "msgInfo/vendor-document.request.json": .inbox(
             .deliveryInfo(
                 message: "3f0c2c1e-0a55-4f6e-9a3c-5d2b9a1e7c11",
@@ -62,31 +63,18 @@ struct DocumentedRequestTests {
                 reporter: Reporter(key: "d0d1d2d3d4d5d6d7d8d9dadbdcdddedf")
             )
         ),
-        // §5.7
+        // docs/contracts/rationalowl.md#5.7
         "imgData/image.request.json": .media(
             .fetch(message: "3f0c2c1e-0a55-4f6e-9a3c-5d2b9a1e7c11", media: "9d5a0c7be1f74d0c8f0d3f6b1a2c4e5d")
         ),
-        // §7.4
-        "deviceRegister/device.request.json": .registration(
-            .register(
-                DeviceRegistration(
-                    key: nil,
-                    platform: .ios,
-                    environment: .sandbox,
-                    token: DeviceToken(apns: "740f4707bebcf74f9b7c25d48e3358945f6aa01da5ddb387462c7eaf61bb78ad"),
-                    name: "홍길동",
-                    attributes: keyed([
-                        "bundleId": "com.example.umsdemo", "model": "iPhone15,2", "osVer": "18.1",
-                    ])
-                )
-            )
-        ),
-        // §8.1, §8.2
+        // docs/contracts/rationalowl.md#7.4
+        "deviceRegister/device.request.json": .registration(.register(shimRegistration)),
+        // docs/contracts/rationalowl.md#8.1, docs/contracts/rationalowl.md#8.2
         "serverRegister/server.request.json": .registration(.registerSender(name: "shop backend 1")),
         "clientRegister/client.request.json": .registration(
             .enrolSender("SVR11111111-2222-4333-8444-555555555555", name: "shop backend 1", address: "203.0.113.10")
         ),
-        // §8.3, §8.4
+        // docs/contracts/rationalowl.md#8.3, docs/contracts/rationalowl.md#8.4
         "sendByPhoneNumber/simple.request.json": .submission(
             .submit(
                 Submission(
@@ -151,7 +139,7 @@ struct DocumentedRequestTests {
                 )
             )
         ),
-        // §8.5
+        // docs/contracts/rationalowl.md#8.5
         "setCallbackURL/set.request.json": .registration(
             .setCallback("SVR11111111-2222-4333-8444-555555555555", url: "https://shop.example.com/ums/callback")
         ),
@@ -164,7 +152,7 @@ struct DocumentedRequestTests {
         #expect(decoded == [try #require(Self.commands[fixture])])
     }
 
-    /// Contract §1: `aId` names the account; `serviceId` and `sId` the service.
+    /// docs/contracts/rationalowl.md#1: `aId` names the account; `serviceId` and `sId` the service.
     @Test(arguments: commands.keys.sorted())
     func documentedRequestIsLocatedByItsAccountOrService(fixture: String) throws {
         let request = try Mount.documented(fixture, headers: ["Host": "Push.Example.com:36001"])
@@ -175,6 +163,20 @@ struct DocumentedRequestTests {
         #expect(key.vendor == .rationalOwl)
         #expect(key.host == "push.example.com")
         #expect(proof == .none)
+    }
+
+    /// The same token is the same device again.
+    private static var shimRegistration: DeviceRegistration {
+        var registration = DeviceRegistration(
+            key: nil,
+            platform: .ios,
+            environment: .sandbox,
+            token: DeviceToken(apns: "740f4707bebcf74f9b7c25d48e3358945f6aa01da5ddb387462c7eaf61bb78ad"),
+            name: "홍길동",
+            attributes: keyed(["bundleId": "com.example.umsdemo", "model": "iPhone15,2", "osVer": "18.1"])
+        )
+        registration.derivesKey = true
+        return registration
     }
 
     /// I11: no documented request without an expected command.

@@ -1,9 +1,8 @@
-import Coverage
 import Model
 import RationalOwl
 import Testing
 
-/// What is forgiven, contract §3 and §16.12, and how far.
+/// What is forgiven, docs/contracts/rationalowl.md#3 and docs/contracts/rationalowl.md#16.12, and how far.
 struct LenientInputTests {
     static let minimal = DocumentedRequestTests.commands["installApp/minimal-2025.request.json"]
 
@@ -18,7 +17,7 @@ struct LenientInputTests {
         return try Mount.adapter.decode(request, settings: settings).first
     }
 
-    /// Every row of §3's "lenient input" gives the same command as the documented request.
+    /// Every row of docs/contracts/rationalowl.md#3's "lenient input" gives the same command as the documented request.
     @Test(arguments: [
         ("/pushApp/installApp", "application/json; charset=utf-8", #"{"aId":"A","dt":2,"dRId":"D"}"#),
         ("/pushApp/installApp/", "application/json", #"{"aId":"A","dt":2,"dRId":"D"}"#),
@@ -39,13 +38,13 @@ struct LenientInputTests {
         #expect(command == .registration(.register(DeviceRegistration(key: "D", platform: .ios))))
     }
 
-    /// §3: "ints for strings (`pn: 1022221111`)".
+    /// docs/contracts/rationalowl.md#3: "ints for strings (`pn: 1022221111`)".
     @Test func numbersAreTakenForTexts() throws {
         let command = try Self.decode("/pushApp/unregUser", #"{"aId":1,"pn":1022221111}"#)
         #expect(command == .registration(.unregister(.phone("1022221111"))))
     }
 
-    /// §5.1: without `dt` the client's name decides, and without that it is missing.
+    /// docs/contracts/rationalowl.md#5.1: without `dt` the client's name decides, and without that it is missing.
     @Test func platformIsInferredFromTheClient() throws {
         let body = #"{"aId":"A","dRId":"D"}"#
         let android = try Self.decode("/pushApp/installApp", body, headers: ["User-Agent": "okhttp/4.9.1"])
@@ -59,7 +58,7 @@ struct LenientInputTests {
         #expect(throws: AdapterError(.missing, field: "dt")) { try Self.decode("/pushApp/installApp", body) }
     }
 
-    /// §5.1, our extension: token and environment.
+    /// docs/contracts/rationalowl.md#5.1, our extension: token and environment.
     @Test func installationMayCarryTheToken() throws {
         let body = #"{"aId":"A","dt":2,"dRId":"D","tk":"ABCDEF01","env":"prod"}"#
         let expected = DeviceRegistration(
@@ -101,7 +100,7 @@ struct LenientInputTests {
         #expect(throws: AdapterError(code, field: field)) { try Self.decode(path, body) }
     }
 
-    /// §3: JSON itself is not relaxed, also where the vendor's own examples are not JSON.
+    /// docs/contracts/rationalowl.md#3: JSON itself is not relaxed, also where the vendor's own examples are not JSON.
     @Test(arguments: ["", "{", "[]", "\"x\"", "{\"aId\":\"A\" \"dt\":2}", "{\"cId\":303, // command id\n}"])
     func brokenJSONIsUnreadable(body: String) throws {
         #expect(throws: AdapterError(.unreadable)) { try Self.decode("/pushApp/installApp", body) }
@@ -131,55 +130,20 @@ struct LenientInputTests {
         #expect(command == .submission(.submit(expected)))
     }
 
-    /// §7.4, the calls of the shim that the contract shows as a table.
-    @Test(
-        .covers(
-            "rationalowl",
-            "/ro/v1/device/token",
-            "/ro/v1/device/unregister",
-            "/ro/v1/device/state",
-            "/ro/v1/noti/delivered",
-            "/ro/v1/noti/opened"
-        )
-    ) func theShimsCallsBecomeCommands() throws {
-        let ids = #""sId":"S","dRId":"D""#
-        let reporter = Reporter(key: "D")
-        let token = try #require(DeviceToken(apns: "ab01"))
-        #expect(
-            try Self.decode("/ro/v1/device/token", "{\(ids),\"tk\":\"AB01\",\"env\":\"dev\"}")
-                == .registration(.updateToken(key: "D", token: token, environment: .sandbox))
-        )
-        #expect(try Self.decode("/ro/v1/device/unregister", "{\(ids)}") == .registration(.unregister(.key("D"))))
-        #expect(
-            try Self.decode("/ro/v1/device/state", "{\(ids),\"state\":\"background\"}")
-                == .inbox(.appState(key: "D", isActive: false))
-        )
-        #expect(
-            try Self.decode("/ro/v1/noti/delivered", "{\(ids),\"mId\":\"M\",\"t\":1731999999123}")
-                == .receipt(
-                    .report(.received, message: "M", reporter: reporter, at: Timestamp(milliseconds: 1_731_999_999_123))
-                )
-        )
-        #expect(
-            try Self.decode("/ro/v1/noti/opened", "{\(ids),\"mId\":\"M\"}")
-                == .receipt(.report(.read, message: "M", reporter: reporter, at: nil))
-        )
-    }
-
-    /// §8.5: an empty URL removes the callback.
+    /// docs/contracts/rationalowl.md#8.5: an empty URL removes the callback.
     @Test func anEmptyCallbackURLRemovesIt() throws {
         let command = try Self.decode("/msgClient/setCallbackUrl", #"{"aId":"A","rId":"R","url":""}"#)
         #expect(command == .registration(.setCallback("R", url: nil)))
     }
 
-    /// §5.5: whatever is missing or wrong in a read receipt makes it an orphan, not an error.
+    /// docs/contracts/rationalowl.md#5.5: whatever is missing or wrong in a read receipt makes it an orphan, not an error.
     @Test(arguments: [#"{"aId":"A"}"#, #"{"aId":"A","dRId":[],"mId":{},"pn":"x"}"#])
     func aReceiptThatNamesNobodyIsStillAReceipt(body: String) throws {
         let expected = Command.receipt(.report(.read, message: "", reporter: Reporter(key: nil), at: nil))
         #expect(try Self.decode("/pushApp/notiRead", body) == expected)
     }
 
-    /// §5.1, strict mode: another service's id is answered -203.
+    /// docs/contracts/rationalowl.md#5.1, strict mode: another service's id is answered -203.
     @Test func aForeignServiceIDIsRefusedOnlyWhenStrict() throws {
         let body = #"{"sId":"other","aId":"A","dt":2,"dRId":"D"}"#
         let values = keyed(["serviceId": "mine", "installApp.strictServiceId": true])

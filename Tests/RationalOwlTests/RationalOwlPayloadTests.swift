@@ -3,7 +3,7 @@ import Model
 import RationalOwl
 import Testing
 
-/// What the device receives, contract §6 and its Decisions.
+/// The push that the device receives (docs/contracts/rationalowl.md#6).
 struct RationalOwlPayloadTests {
     static func notification(_ content: Content, message: String = Sample.messageText) throws -> Notification {
         Notification(
@@ -29,10 +29,12 @@ struct RationalOwlPayloadTests {
             app: "shop",
             vendor: .rationalOwl,
             key: key,
-            platform: platform,
-            environment: .sandbox,
-            token: nil,
-            tokenState: .active
+            destination: PushDestination(
+                platform: platform,
+                environment: .sandbox,
+                token: nil,
+                tokenState: .active
+            )
         )
         return try Mount.adapter.payload(
             for: notification(content, message: message),
@@ -43,7 +45,7 @@ struct RationalOwlPayloadTests {
 
     static let image = MediaReference(id: "9d5a0c7be1f74d0c8f0d3f6b1a2c4e5d", hash: "00")
 
-    /// §6.2, and Decisions: the collapse id is the message's, whatever the caller asked for.
+    /// docs/contracts/rationalowl.md#6.2: the collapse id is the message id; one of the caller is ignored.
     @Test func alertPushIsTheDocumentedOne() throws {
         let payload = try Self.payload(Content(title: "공지", body: "공지사항입니다~", media: Self.image))
         #expect(try JSONParser.parse(payload.bytes) == (try Fixture.json("payload/alert.json")))
@@ -60,7 +62,7 @@ struct RationalOwlPayloadTests {
         #expect(try Self.payload(content, key: "a") == Self.payload(content, key: "b"))
     }
 
-    /// §6.3.
+    /// docs/contracts/rationalowl.md#6.3.
     @Test func silentPushIsTheDocumentedOne() throws {
         let payload = try Self.payload(
             Content(data: keyed(["numberData": 11111, "stringData": "what you want"]), isSilent: true),
@@ -72,7 +74,7 @@ struct RationalOwlPayloadTests {
         #expect(payload.collapseID == nil)
     }
 
-    /// §16.5: 1000 syllables; measured in the contract as 9.2 KB unreduced and 3.8 KB after the first two steps.
+    /// docs/contracts/rationalowl.md#16.5: 1000 syllables; 9.2 KB unreduced, 3.8 KB after the first two steps.
     @Test func aThousandSyllablesFitByCuttingTheCopiesAlone() throws {
         let body = String(repeating: "가", count: 1000)
         let payload = try Self.payload(Content(title: "공지", body: body))
@@ -87,13 +89,13 @@ struct RationalOwlPayloadTests {
         }
     }
 
-    /// Decisions: alert.body first, and nothing more when that is enough.
+    /// docs/contracts/rationalowl.md#6.2: alert.body is shortened first, and only that if it is sufficient.
     @Test func cuttingStopsAsSoonAsItFits() throws {
         let payload = try Self.payload(Content(title: "t", body: String(repeating: "b", count: 1400)))
         #expect(payload.reduced == ["alert.body"])
     }
 
-    /// Decisions: then the copies of the title to 40 characters, then the body with "…".
+    /// docs/contracts/rationalowl.md#6.2: then the copies of the title to 40 characters, then the body with "…".
     @Test func cutsComeInTheDecidedOrder() throws {
         let body = String(repeating: "나", count: 2000)
         let title = String(repeating: "제", count: 90)
@@ -108,7 +110,7 @@ struct RationalOwlPayloadTests {
         #expect(json["body"]?.string?.hasSuffix("나…") == true)
     }
 
-    /// Decisions: "a title over 100 characters is cut with `…`".
+    /// docs/contracts/rationalowl.md#6.2: a title over 100 characters is cut with `…`.
     @Test func aTitleOverAHundredCharactersIsCutWithAnEllipsis() throws {
         let payload = try Self.payload(Content(title: String(repeating: "제", count: 101), body: "b"))
         let json = try JSONParser.parse(payload.bytes)
@@ -134,7 +136,7 @@ struct RationalOwlPayloadTests {
         #expect(try Self.payload(Content(title: text, body: "b " + text)).bytes.count <= 4096)
     }
 
-    /// §6.2: without a title no `alert.title`, but empty `title` and `notiTitle`.
+    /// docs/contracts/rationalowl.md#6.2: without a title no `alert.title`, but empty `title` and `notiTitle`.
     @Test func withoutTitleTheCustomKeysStayAndAreEmpty() throws {
         let json = try JSONParser.parse(try Self.payload(Content(body: "b")).bytes)
         #expect(json["aps"]?["alert"] == ["body": "b"])
@@ -142,14 +144,14 @@ struct RationalOwlPayloadTests {
         #expect(json["notiTitle"] == "")
     }
 
-    /// §6.2: an empty alert body would keep the extension from being called.
+    /// docs/contracts/rationalowl.md#6.2: an empty alert body would keep the extension from being called.
     @Test func anEmptyBodyShowsTheTitleAndNothingAtAllIsRefused() throws {
         let json = try JSONParser.parse(try Self.payload(Content(title: "t")).bytes)
         #expect(json["aps"]?["alert"]?["body"] == "t")
         #expect(throws: AdapterError(.invalid, field: "body")) { try Self.payload(Content()) }
     }
 
-    /// §6.1: reserved keys are the server's, and every value is a string.
+    /// docs/contracts/rationalowl.md#6.1: reserved keys are the server's, and every value is a string.
     @Test func callersKeysAreStringsAndNeverReplaceReservedOnes() throws {
         let data = keyed([
             "mId": "x", "type": 9, "st": 0, "aps": [:], "silent": "1", "SystemPush": "1",
@@ -167,7 +169,7 @@ struct RationalOwlPayloadTests {
         #expect(json == expected)
     }
 
-    /// §6.2, "Urgent": the type alone, and time-sensitive only where the app enables it.
+    /// docs/contracts/rationalowl.md#6.2, "Urgent": the type alone, and time-sensitive only where the app enables it.
     @Test func urgentIsTypeTwoAndTimeSensitiveOnlyBySetting() throws {
         let content = Content(title: "t", body: "b", isUrgent: true)
         let plain = try JSONParser.parse(try Self.payload(content).bytes)
@@ -179,7 +181,7 @@ struct RationalOwlPayloadTests {
         #expect(enabled["aps"]?["interruption-level"] == "time-sensitive")
     }
 
-    /// §15, `push.duplicateNotiKeys`.
+    /// docs/contracts/rationalowl.md#15, `push.duplicateNotiKeys`.
     @Test func notiKeysCanBeSwitchedOff() throws {
         let settings = keyed(["push": ["duplicateNotiKeys": false]])
         let json = try JSONParser.parse(try Self.payload(Content(title: "t", body: "b"), settings: settings).bytes)
@@ -187,7 +189,7 @@ struct RationalOwlPayloadTests {
         #expect(json["notiBody"] == nil)
     }
 
-    /// §6.5: a data message, no `aps`.
+    /// docs/contracts/rationalowl.md#6.5: a data message, no `aps`.
     @Test func androidGetsTheDataKeysAlone() throws {
         let payload = try Self.payload(Content(title: "t", body: "b", media: Self.image), platform: .android)
         let expected: JSON = [

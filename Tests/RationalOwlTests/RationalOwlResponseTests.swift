@@ -4,7 +4,8 @@ import Model
 import RationalOwl
 import Testing
 
-/// How answers are shaped for every generation of clients, contract §2.1, §3 and §16.
+/// How answers are shaped for every generation of clients, docs/contracts/rationalowl.md#2.1, docs/contracts/rationalowl.md#3 and
+/// docs/contracts/rationalowl.md#16.
 struct RationalOwlResponseTests {
     static func post(
         _ path: String,
@@ -22,7 +23,7 @@ struct RationalOwlResponseTests {
         )
     }
 
-    /// §2.1, rules 2 and 4, and the profiles that replace them.
+    /// docs/contracts/rationalowl.md#2.1, rules 2 and 4, and the profiles that replace them.
     @Test(arguments: [
         ("auto", Platform?.none, false, ["as", "ase"]), ("auto", .ios, true, ["as", "ase"]),
         ("auto", .android, true, ["as"]), ("auto", .android, false, ["ase"]), ("doc2023", .android, false, ["as"]),
@@ -42,7 +43,7 @@ struct RationalOwlResponseTests {
         #expect(given["cId"]?.int == (profile == "doc2023" ? 303 : 312))
     }
 
-    /// §14.1.
+    /// docs/contracts/rationalowl.md#14.1.
     @Test func msgInfoCommandIDCanBeTheVendorDocuments() throws {
         let settings = keyed(["compat.msgInfoCid": 303])
         let body = #"{"aId":"A","dRId":"D","mId":"M"}"#
@@ -50,7 +51,7 @@ struct RationalOwlResponseTests {
         #expect(try Mount.body(answer)["cId"] == 303)
     }
 
-    /// §2.1, rule 4, with the per-app switch.
+    /// docs/contracts/rationalowl.md#2.1, rule 4, with the per-app switch.
     @Test(arguments: [
         ("auto", "okhttp/4", true, [String]()), ("auto", "okhttp/4", false, ["c"]),
         ("auto", "Darwin/24", true, ["cmt", "c"]),
@@ -69,7 +70,7 @@ struct RationalOwlResponseTests {
         #expect(["cmt", "c"].filter { given[$0] != nil } == keys)
     }
 
-    /// §5.1, `installApp.alreadyCode` with its presets.
+    /// docs/contracts/rationalowl.md#5.1, `installApp.alreadyCode` with its presets.
     @Test(
         arguments: [
             (JSON.string("documented"), Platform.ios, -102), (.int(-102), .android, -102), ("auto", .ios, -301),
@@ -93,7 +94,7 @@ struct RationalOwlResponseTests {
         #expect(body["cmt"]?.string == (expected == 1 ? "정상처리" : "이미 등록된 단말입니다."))
     }
 
-    /// §16.9: exactly the identifiers of the request come back, and an unknown device leaves with success.
+    /// docs/contracts/rationalowl.md#16.9: exactly the identifiers of the request come back, and an unknown device leaves with success.
     @Test(arguments: [
         (#""pn":"01022221111""#, ["pn"]), (#""dRId":"D""#, ["dRId"]),
         (#""pn":"01022221111","dRId":"D""#, ["pn", "dRId"]),
@@ -108,7 +109,7 @@ struct RationalOwlResponseTests {
         }
     }
 
-    /// §16.2: valid, repeated, unknown and foreign receipts look the same.
+    /// docs/contracts/rationalowl.md#16.2: valid, repeated, unknown and foreign receipts look the same.
     @Test(arguments: [
         Reply.receipt(.recorded), .receipt(.repeated), .receipt(.orphan), .refused(.unknownBinding),
         .refused(.unknownDevice),
@@ -120,7 +121,7 @@ struct RationalOwlResponseTests {
         #expect(answer.body == Array("ok".utf8))
     }
 
-    /// §5.5: without an account it is an orphan too; only an unparsable body is refused.
+    /// docs/contracts/rationalowl.md#5.5: without an account it is an orphan too; only an unparsable body is refused.
     @Test func onlyAnUnparsableReceiptIsAnError() {
         #expect(Self.post("/pushApp/notiRead", "{}", .receipt(.recorded)).body == Array("ok".utf8))
         let unparsable = Self.post("/pushApp/notiRead", "{", .receipt(.recorded))
@@ -129,7 +130,7 @@ struct RationalOwlResponseTests {
         #expect(unparsable.headers[.contentType] == "text/plain; charset=utf-8")
     }
 
-    /// Decisions: our own trouble is 200 with -1 and a comment, and 503 for a receipt, so that it comes again.
+    /// docs/contracts/rationalowl.md#3: a gateway failure is 200 with -1 and a comment, and 503 for a receipt, so that it is sent again.
     @Test(arguments: Endpoint.allCases)
     func ourOwnTroubleIsAnsweredSoThatTheClientTriesAgain(endpoint: Endpoint) throws {
         let path = try #require(Mount.adapter.routes.first { $0.name == endpoint.rawValue })
@@ -154,7 +155,8 @@ struct RationalOwlResponseTests {
         }
     }
 
-    /// §3: unknown path, wrong method, too large, too often, in the vendor's shape; §16.3: with the call's own keys where the call is known.
+    /// docs/contracts/rationalowl.md#3: unknown path, wrong method, too large, too often, in the vendor's shape; docs/contracts/rationalowl.md#16.3: with the
+    /// call's own keys where the call is known.
     @Test func transportErrorsHaveTheVendorsShape() throws {
         let unknown = Mount.request("/pushApp/setCallback", body: [])
         let get = Mount.request("/pushApp/installApp", method: .get, body: [])
@@ -184,7 +186,7 @@ struct RationalOwlResponseTests {
         #expect(try Mount.body(answer).object?.keys == ["error"])
     }
 
-    /// §5.3: too often for one phone is the call's own failure; too often for the server is 429.
+    /// docs/contracts/rationalowl.md#5.3: too often for one phone is the call's own failure; too often for the server is 429.
     @Test func tooManyVerificationsOfOnePhoneAreNoTransportError() throws {
         let body = #"{"aId":"A","pn":"01022221111"}"#
         let phone = Self.post("/pushApp/reqAuthNumber", body, .refused(.rateLimited(retryAfter: .seconds(30))))
@@ -200,7 +202,7 @@ struct RationalOwlResponseTests {
         #expect(try Mount.body(other)["rc"] == -1)
     }
 
-    /// §8.3, the table of errors, with both conventions.
+    /// docs/contracts/rationalowl.md#8.3, the table of errors, with both conventions.
     @Test(
         arguments: [
             (Refusal.unknownSender, -101), (.unknownBinding, -201), (.unknownTemplate, -251), (.noCredential, -231),
@@ -217,14 +219,14 @@ struct RationalOwlResponseTests {
         if refusal == .invalid("dueAt") { #expect(body["cmt"]?.string?.hasSuffix("rv.st") == true) }
     }
 
-    /// §8.5: the comment of a bad callback URL is the field's name.
+    /// docs/contracts/rationalowl.md#8.5: the comment of a bad callback URL is the field's name.
     @Test func aBadCallbackURLIsNamed() throws {
         let body = #"{"aId":"A","rId":"R","url":"https://10.0.0.1/"}"#
         let answer = Self.post("/msgClient/setCallbackUrl", body, .refused(.invalid("callback")))
         #expect(try Mount.body(answer) == ["rc": -1, "cmt": "url"])
     }
 
-    /// §7.4, the shim's short answers.
+    /// docs/contracts/rationalowl.md#7.4, the shim's short answers.
     @Test func theShimAnswersItsOwnCodes() throws {
         let ids = #"{"sId":"S","dRId":"D","mId":"M","state":"background","tk":"ab"}"#
         for (path, reply) in [
@@ -240,7 +242,7 @@ struct RationalOwlResponseTests {
         #expect(try Mount.body(again) == ["rc": -122, "dRId": "d0d1d2d3d4d5d6d7d8d9dadbdcdddedf"])
     }
 
-    /// §8.1, `privateNetwork`.
+    /// docs/contracts/rationalowl.md#8.1, `privateNetwork`.
     @Test func thePrivateChannelIsGivenToWhoAsksForIt() throws {
         let settings = keyed(["channelServer": "gw:8006", "privateChannelServer": "10.0.0.1:8006"])
         let reply = Reply.registration(.sender("SVR"))
@@ -251,7 +253,7 @@ struct RationalOwlResponseTests {
         #expect(try Mount.body(inside)["channelServer"] == "10.0.0.1:8006")
     }
 
-    /// §14.2: numbers outside the apps' closed sets never leave.
+    /// docs/contracts/rationalowl.md#14.2: numbers outside the apps' closed sets never leave.
     @Test func fallbackStatesStayInTheirClosedSets() {
         let odd: JSON = ["a": ["s": 9, "st": 5], "m": ["t": 2, "s": 12, "st": -5]]
         #expect(FallbackStates(odd) == .none)

@@ -2,7 +2,7 @@ import Model
 import RationalOwl
 import Testing
 
-/// Settings of a binding, contract §15.
+/// Settings of a binding, docs/contracts/rationalowl.md#15.
 struct RationalOwlSettingsTests {
     @Test func defaultsAreTheContracts() {
         let settings = RationalOwlSettings(.unbound)
@@ -26,7 +26,7 @@ struct RationalOwlSettingsTests {
         #expect(RationalOwlSettings.problems(in: values).count == 7)
     }
 
-    /// Provisioning stops at what is unknown (design §7).
+    /// Provisioning stops at what is unknown (design docs/contracts/rationalowl.md#7).
     @Test func unknownKeysAreProblemsAndKnownOnesAreNot() {
         let good = keyed([
             "compat": ["profile": "doc2023", "msgInfoCid": "303"], "installApp.alreadyCode": "hello app",

@@ -2,7 +2,7 @@ import Model
 import RationalOwl
 import Testing
 
-/// The rules of the send calls, contract §8.3 and §8.4.
+/// The rules of the send calls, docs/contracts/rationalowl.md#8.3 and docs/contracts/rationalowl.md#8.4.
 struct SubmissionTests {
     static func decode(
         _ rest: String,
@@ -22,7 +22,7 @@ struct SubmissionTests {
     static let message = #""msg":{"body":"b"}"#
     static let one = #""dest":{"t":2,"tg":[{"pn":"01011111111"}]}"#
 
-    /// §16.11.
+    /// docs/contracts/rationalowl.md#16.11.
     @Test(arguments: [
         "/msgClient/sendMsg", "/msgClient/msgClientSendMsgByPhoneNum", "/msgClient/sendMsgByPhoneNum",
         "/msgClient/sendMsg/",
@@ -79,7 +79,7 @@ struct SubmissionTests {
         #expect(submission.lane == (isUrgent ? .urgent : .transactional))
     }
 
-    /// §8.3, `tArgv`: the three shapes.
+    /// docs/contracts/rationalowl.md#8.3, `tArgv`: the three shapes.
     @Test(arguments: [
         (#"{"a":"1","b":2}"#, ["a": "1", "b": "2"] as JSON), (#"["1",2]"#, ["1", "2"] as JSON),
         (#"[{"k":"a","v":"1"},{"k":"b","v":2}]"#, ["a": "1", "b": "2"] as JSON),
@@ -127,7 +127,7 @@ struct SubmissionTests {
         #expect(try Self.decode("\(Self.message),\(Self.one),\"a\":{}").fallback == nil)
     }
 
-    /// §8.3, the last row of its table of errors.
+    /// docs/contracts/rationalowl.md#8.3, the last row of its table of errors.
     @Test(arguments: [
         (#""dest":{"t":1}"#, AdapterError(.missing, field: "msg")),
         (#""msg":{"title":"t"},"dest":{"t":1}"#, AdapterError(.missing, field: "msg.body")),

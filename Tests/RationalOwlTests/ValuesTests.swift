@@ -4,7 +4,7 @@ import Testing
 
 /// The small values of the dialect.
 struct ValuesTests {
-    /// Contract §4.3: "keep digits; `+82`/`82` prefix followed by `1x` -> `0` + rest; accept 8-15 digits".
+    /// docs/contracts/rationalowl.md#4.3: "keep digits; `+82`/`82` prefix followed by `1x` -> `0` + rest; accept 8-15 digits".
     @Test(arguments: [
         ("01022221111", "01022221111"), ("010-2222-1111", "01022221111"), ("+82 10-2222-1111", "01022221111"),
         ("821022221111", "01022221111"), ("+82-2-1234-5678", "82212345678"), ("0212345678", "0212345678"),
@@ -20,7 +20,7 @@ struct ValuesTests {
         #expect(PhoneNumber(text) == nil)
     }
 
-    /// Contract §4.3: two bytes for a syllable, one for ASCII.
+    /// docs/contracts/rationalowl.md#4.3: two bytes for a syllable, one for ASCII.
     @Test func koreanTextIsCountedInItsCodePage() {
         #expect(KoreanText.byteCount("") == 0)
         #expect(KoreanText.byteCount("abc 123") == 7)
@@ -28,7 +28,7 @@ struct ValuesTests {
         #expect(KoreanText.byteCount("漢字") == 4)
     }
 
-    /// Contract §8.3: `yyyy/m/d h:m:s`, no zeros needed, a local time. The moments are worked out by hand from Korea's +9 h.
+    /// docs/contracts/rationalowl.md#8.3: `yyyy/m/d h:m:s`, no zeros needed, a local time. The moments are worked out by hand from Korea's +9 h.
     @Test(arguments: [
         ("2023/12/25 13:10:0", 1_703_477_400), ("2024/2/29 0:0:0", 1_709_132_400),
         ("2026/01/01 09:00:00", 1_767_225_600),
@@ -54,7 +54,7 @@ struct ValuesTests {
         #expect(Base64Image.decode("a") == nil)
     }
 
-    /// §3: limits by surface; every call takes POST alone, so that the adapter sees the others.
+    /// docs/contracts/rationalowl.md#3: limits by surface; every call takes POST alone, so that the adapter sees the others.
     @Test func routesCarryTheirLimits() {
         for route in RationalOwlAdapter().routes {
             guard case .exact(let path) = route.path else { continue }

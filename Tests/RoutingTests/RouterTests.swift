@@ -15,10 +15,12 @@ import Testing
             app: "shop",
             vendor: .rationalOwl,
             key: "d1",
-            platform: platform,
-            environment: environment,
-            token: DeviceToken(stored: "ab"),
-            tokenState: .active
+            destination: PushDestination(
+                platform: platform,
+                environment: environment,
+                token: DeviceToken(stored: "ab"),
+                tokenState: .active
+            )
         )
     }
 

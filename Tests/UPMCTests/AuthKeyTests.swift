@@ -4,7 +4,7 @@ import Testing
 
 @testable import UPMC
 
-/// Keys of apps, contract §1.4 and §1.14, 2 and 3.
+/// Keys of apps, docs/contracts/upmc.md#1.4 and docs/contracts/upmc.md#1.14, 2 and 3.
 struct AuthKeyTests {
     private let secured = Mount.settings(
         "4.0EE",

@@ -8,16 +8,20 @@ import Testing
 
 /// The rules of every adapter, for UPMC.
 struct ConformanceTests {
-    static let entry = InboxEntry(
-        notification: Model.Notification(
-            message: MessageID(UUID()),
-            origin: .upmc,
-            content: Content(title: "\"\u{1}", body: "홍길동 %VAR1%", isTemplate: true),
-            sentAt: Timestamp(milliseconds: .max)
-        ),
-        sender: nil,
-        receivedAt: Timestamp(milliseconds: .min)
-    )
+    static let entry: InboxEntry = {
+        var content = Content(title: "\"\u{1}", body: "홍길동 %VAR1%")
+        content.isTemplate = true
+        return InboxEntry(
+            notification: Model.Notification(
+                message: MessageID(UUID()),
+                origin: .upmc,
+                content: content,
+                sentAt: Timestamp(milliseconds: .max)
+            ),
+            sender: nil,
+            receivedAt: Timestamp(milliseconds: .min)
+        )
+    }()
 
     /// One documented form of each call, those of marketing in JSON.
     static func documented() throws -> [VendorRequest] {
@@ -65,12 +69,11 @@ struct ConformanceTests {
                 Endpoint.unknownRoute, "getEncriptKey", "reAllocateUpns", "asking_authorization",
                 "rcv_comm_configuration", "putAppLog",
             ],
-            payloadLimitBytes: UPMCLimits.payloadBytes,
             fault: fault
         )
     }
 
-    /// What an answer may look like, from contract §1.3, §1.11 and §1.13.
+    /// What an answer may look like, from docs/contracts/upmc.md#1.3, docs/contracts/upmc.md#1.11 and docs/contracts/upmc.md#1.13.
     @Sendable private static func fault(_ response: VendorResponse, _ request: VendorRequest) -> String? {
         guard response.headers[.contentType] == "application/json;charset=UTF-8" else { return "content type" }
         guard response.headers[.accessControlAllowOrigin] == "*" else { return "origin" }

@@ -81,7 +81,7 @@ struct DocumentedReplyTests {
         try answer("rcv_register_message", "APP_ID=com.example.app&TYPE=E&MESSAGE=m&" + form, reply)
     }
 
-    // §1.9.1
+    // docs/contracts/upmc.md#1.9.1
     @Test(.covers("upmc", "rcv_register_message")) func sendsReportTheirTargets() throws {
         let accepted = Reply.submission(
             .numbered(
@@ -116,7 +116,7 @@ struct DocumentedReplyTests {
         #expect(echoed["BODY"]?["CUST_VAR2"] == nil)
     }
 
-    // §1.9.1 and §1.14, 10
+    // docs/contracts/upmc.md#1.9.1 and docs/contracts/upmc.md#1.14, 10
     @Test(arguments: [
         ("20160414%20172159", "0000"), ("20160414 162201", "0000"), ("20160414%20162200", "0000"),
         ("20160414%20162159", "5500"), ("20160414%20162100", "5500"), ("20160415%20000000", "0000"),
@@ -128,7 +128,7 @@ struct DocumentedReplyTests {
         #expect(seen["HEADER"]?["RESULT_CODE"]?.string == code)
     }
 
-    // §1.13
+    // docs/contracts/upmc.md#1.13
     @Test(.covers("upmc", "mobile/purchase")) func marketingAnswers() throws {
         let lines = try Fixture.text("mobile/answers.response.txt").split(separator: "\n")
         let wanted = try lines.map { try JSONParser.parse(String($0.dropFirst("HTTP 200 ".count))) }
@@ -143,7 +143,13 @@ struct DocumentedReplyTests {
         #expect(try answer("{").0 == 400)
     }
 
-    @Test(.covers("upmc", "getEncriptKey", "rcv_appAlive", "rcv_comm_configuration", "reAllocateUpns", "putAppLog"))
+    @Test(
+        .covers("upmc", "rcv_appAlive"),
+        .covers("upmc", "getEncriptKey", refused: "`RESULT_CODE` `40000`: there is no key of the server's"),
+        .covers("upmc", "rcv_comm_configuration", refused: "`SERVICE_STOP` `Y`: there is no UPNS broker"),
+        .covers("upmc", "reAllocateUpns", refused: "`RESULT_CODE` `4404`: there is no UPNS broker"),
+        .covers("upmc", "putAppLog", refused: "`RESULT_CODE` `0000`, and the log is thrown away")
+    )
     func smallCallsHaveTheirAnswers() throws {
         func body(_ name: String, _ reply: Reply = .inbox(.undelivered([]))) throws -> JSON? {
             try answer(name, device, reply)["BODY"]
@@ -165,7 +171,7 @@ struct DocumentedReplyTests {
         #expect(try send("CUID=hong", refused)["BODY"] == [:])
     }
 
-    // §1.3: browsers ask first.
+    // docs/contracts/upmc.md#1.3: browsers ask first.
     @Test func browsersMayCallFromAnywhere() {
         let request = Mount.request("/upmc/rcv_register_sent_ack.ctl", "", method: .options)
         let response = Mount.answer(request) { _ in .refused(.unavailable(retryAfter: nil)) }

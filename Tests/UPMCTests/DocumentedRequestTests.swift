@@ -1,4 +1,3 @@
-import Coverage
 import HTTPTypes
 import Model
 import Testing
@@ -16,12 +15,12 @@ struct DocumentedRequestTests {
         return try Mount.command(Mount.request(path ?? request.path, request.form), settings)
     }
 
-    // §1.8.1
+    // docs/contracts/upmc.md#1.8.1
     @Test func askingForAKeyNeedsNoCommand() throws {
         #expect(try command("asking_authorization/before.request.txt") == nil)
     }
 
-    // §1.8.2: a guest's registration leaves whoever the device has.
+    // docs/contracts/upmc.md#1.8.2: a guest's registration leaves whoever the device has.
     @Test func aServiceRegistersItsDevice() throws {
         let registration = DeviceRegistration(
             key: "APNS:6F0A…-UUID",
@@ -36,15 +35,15 @@ struct DocumentedRequestTests {
         )
     }
 
-    // §1.8.3
-    @Test(.covers("upmc", "rcv_register_user")) func aUserIsRegistered() throws {
+    // docs/contracts/upmc.md#1.8.3
+    @Test func aUserIsRegistered() throws {
         let user = UserChange.set("hong", name: "Hong Gildong", phone: "01012345678")
         let path = "/upmc/rcv_register_user.ctl"
         let found = try command("rcv_register_user/user.request.txt", path)
         #expect(found == .registration(.assign(key: "APNS:6F0A", user)))
     }
 
-    // §1.8.2: until 3.5 the user comes first, on a device without a token.
+    // docs/contracts/upmc.md#1.8.2: until 3.5 the user comes first, on a device without a token.
     @Test func aUserBeforeTheServiceIsKeptUntil35() throws {
         let user = UserChange.set("hong", name: "Hong Gildong", phone: "01012345678")
         let registration = DeviceRegistration(key: "APNS:6F0A", platform: .ios, phone: "01012345678")
@@ -58,7 +57,7 @@ struct DocumentedRequestTests {
         }
     }
 
-    // §1.8.4
+    // docs/contracts/upmc.md#1.8.4
     @Test func theCombinedCallRegistersBoth() throws {
         let registration = DeviceRegistration(
             key: "APNS:c2be…",
@@ -73,10 +72,8 @@ struct DocumentedRequestTests {
         )
     }
 
-    // §1.8.8
-    @Test(.covers("upmc", "rcv_register_usergroup_user", "rcv_delete_usergroup_user")) func aUserJoinsAndLeavesAGroup()
-        throws
-    {
+    // docs/contracts/upmc.md#1.8.8
+    @Test func aUserJoinsAndLeavesAGroup() throws {
         let join = PreferenceCommand.changeMembers("12", GroupChange(add: ["hong"]))
         #expect(try command("rcv_register_usergroup_user/join.request.txt") == .preference(join))
         let leave = PreferenceCommand.changeMembers("12", GroupChange(remove: ["hong"]))
@@ -90,20 +87,8 @@ struct DocumentedRequestTests {
         }
     }
 
-    // §1.8.2, §1.8.6 to §1.8.8: the calls that the contract names without an example.
-    @Test(
-        .covers(
-            "upmc",
-            "rcv_add_service",
-            "rcv_delete_service",
-            "rcv_delete_user",
-            "rcv_get_usergroup_user",
-            "rcv_register_usergroup",
-            "rcv_get_usergroup",
-            "rcv_delete_usergroup"
-        )
-    )
-    func callsWithoutAnExampleBecomeCommandsToo() throws {
+    // docs/contracts/upmc.md#1.8.2, docs/contracts/upmc.md#1.8.6 to docs/contracts/upmc.md#1.8.8: the calls that the contract names without an example.
+    @Test func callsWithoutAnExampleBecomeCommandsToo() throws {
         let form =
             "APP_ID=com.example.app&PNSID=APNS&DEVICE_ID=6F0A&PSID=\(Fixture.token)&CUID=hong&GROUPSEQ=12&GROUPNAME=VIP"
         func command(_ name: String) throws -> Command? { try Mount.command(Mount.call(name, form)) }
@@ -118,7 +103,7 @@ struct DocumentedRequestTests {
         #expect(try command("rcv_add_service") == service)
     }
 
-    // §1.8.9
+    // docs/contracts/upmc.md#1.8.9
     @Test func aReceiptIsByNumber() throws {
         let key = VendorDeviceKey("APNS:#\(Digest.sha1(Fixture.token))")
         let holder = BadgeHolder(key: key, token: token, user: "hong")
@@ -126,7 +111,7 @@ struct DocumentedRequestTests {
         #expect(try command("rcv_register_sent_ack/ack.request.txt") == .receipt(wanted))
     }
 
-    // §1.8.10 and §1.8.11: the old form, the new one, Keep and Update.
+    // docs/contracts/upmc.md#1.8.10 and docs/contracts/upmc.md#1.8.11: the old form, the new one, Keep and Update.
     @Test func readsCarryTheirBadgeOption() throws {
         let text = try Fixture.text("rcv_register_send_result/forms.request.txt")
         let lines = text.split(separator: "\n").filter { $0.hasPrefix("APP_ID") || $0.hasPrefix("…") }
@@ -145,14 +130,14 @@ struct DocumentedRequestTests {
         }
     }
 
-    // §1.8.12
+    // docs/contracts/upmc.md#1.8.12
     @Test func aBadgeIsUpdated() throws {
         let holder = BadgeHolder(key: "APNS:6F0A", token: token, user: "hong")
         let found = try command("rcv_init_badgeNo/update.request.txt", "/upmc/rcv_init_badgeNo.ctl")
         #expect(found == .badge(.set(3, of: holder)))
     }
 
-    // §1.8.11 and §1.14, 7
+    // docs/contracts/upmc.md#1.8.11 and docs/contracts/upmc.md#1.14, 7
     @Test(arguments: [(-2, false), (-1, true), (0, true), (10, true), (1000, true), (1001, false)])
     func badgesHaveTheirRange(_ count: Int, _ isRight: Bool) throws {
         let form = "APP_ID=a&CUID=hong&SEQNO=1&BADGENO=\(count)"
@@ -164,7 +149,7 @@ struct DocumentedRequestTests {
         #expect(try Mount.code(update) == (isRight && count >= 0 ? "0000" : "40000"))
     }
 
-    // §1.9.1
+    // docs/contracts/upmc.md#1.9.1
     @Test func aSendToUsers() throws {
         let found = try command("rcv_register_message/users.request.txt")
         guard case .submission(.submit(let submission))? = found else {
@@ -185,7 +170,7 @@ struct DocumentedRequestTests {
         #expect(submission.numbering == Numbering())
     }
 
-    // §1.14, 8: the dialect of 3.0 registers the same row.
+    // docs/contracts/upmc.md#1.14, 8: the dialect of 3.0 registers the same row.
     @Test func theDialectOf30IsTheSame() throws {
         let old =
             "CUST_CD=1&DVC_ID=6F0A&DVC_TYP=I&PNS_ID=APNS&CBS_ID=com.example.app&PSID=\(Fixture.token)&USER_NM=Hong"
@@ -200,8 +185,8 @@ struct DocumentedRequestTests {
         #expect(key.value == "com.example.app")
     }
 
-    // §1.13
-    @Test(.covers("upmc", "mobile/last-session", "mobile/purchase")) func marketingCallsAreJSON() throws {
+    // docs/contracts/upmc.md#1.13
+    @Test func marketingCallsAreJSON() throws {
         let lines = try Fixture.text("mobile/calls.request.txt").split(separator: "\n")
         let commands = try lines.map { line -> Command? in
             let words = line.split(separator: " ", omittingEmptySubsequences: true)

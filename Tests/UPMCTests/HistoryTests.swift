@@ -5,7 +5,7 @@ import Testing
 
 @testable import UPMC
 
-/// The history calls of contract §1.11: what they ask for, and what they answer.
+/// The history calls of docs/contracts/upmc.md#1.11: what they ask for, and what they answer.
 struct HistoryTests {
     private let token = DeviceToken(stored: Fixture.token)
     private let device = "APP_ID=com.example.app&CUID=hong&PNSID=APNS&DEVICE_ID=6F0A&PSID=\(Fixture.token)"
@@ -180,10 +180,11 @@ struct HistoryTests {
         #expect(failed["STATUS"] == "FAILED")
     }
 
-    // The push filled them too (contract §1.9.3).
+    // The push filled them too (docs/contracts/upmc.md#1.9.3).
     @Test func placeholdersAreFilledForTheReader() throws {
         let filled = try shown {
-            $0.notification.content = Content(title: "%CNAME%", body: "%VAR1% %CUID%", isTemplate: true)
+            $0.notification.content = Content(title: "%CNAME%", body: "%VAR1% %CUID%")
+            $0.notification.content.isTemplate = true
             $0.variables = ["VAR1": "one"]
             $0.name = "Hong"
         }
@@ -208,7 +209,7 @@ struct HistoryTests {
         #expect(foreign["SENDERCODE"] == "admin")
     }
 
-    // Decisions: what is sent with DB_IN=N is in no history; what says nothing of it is.
+    // docs/contracts/upmc.md#1.11: a message sent with DB_IN=N is not in any history; without DB_IN it is.
     @Test(arguments: [("&DB_IN=N", "N"), ("&DB_IN=Y", "Y"), ("&DB_IN=", nil), ("", nil)])
     func onlyWhatSaysSoIsHidden(_ field: String, _ wanted: String?) throws {
         let form = "APP_ID=com.example.app&CUID=hong&MESSAGE=m" + field

@@ -3,7 +3,7 @@ import Testing
 
 @testable import UPMC
 
-/// Times in Korea, contract §1.9.1 and §1.10.1.
+/// Times in Korea, docs/contracts/upmc.md#1.9.1 and docs/contracts/upmc.md#1.10.1.
 struct KoreanTimeTests {
     @Test func timesAreNineHoursAheadOfUTC() {
         // 2016-04-14 08:22:00 UTC: the date of the vendor's example.

@@ -125,20 +125,22 @@ struct MutationTests {
             sentAt: Mount.now,
             numbers: [.upmc: "1"]
         )
-        let target = TargetFacts(
+        var target = TargetFacts(
             target: TargetID(UUID()),
             identity: IdentityID(UUID()),
             device: nil,
             app: "shop",
             vendor: .upmc,
             key: "APNS:1",
-            user: "hong",
-            platform: .ios,
-            environment: .production,
-            token: DeviceToken(stored: Fixture.token),
-            tokenState: .active,
-            variables: submission.numbering?.variables.first?.values ?? [:]
+            person: TargetPerson(user: "hong"),
+            destination: PushDestination(
+                platform: .ios,
+                environment: .production,
+                token: DeviceToken(stored: Fixture.token),
+                tokenState: .active
+            )
         )
+        target.variables = submission.numbering?.variables.first?.values ?? [:]
         do {
             _ = try Mount.adapter.payload(for: notification, to: target, settings: settings)
         } catch {

@@ -4,27 +4,29 @@ import Testing
 
 @testable import UPMC
 
-/// Payloads by version, contract §1.7, §1.10 and the two examples of the vendor's document.
+/// Payloads by version, docs/contracts/upmc.md#1.7, docs/contracts/upmc.md#1.10 and the two examples of the vendor's document.
 struct PayloadTests {
     private func target(_ key: VendorDeviceKey = "APNS:6F0A", badge: Int? = nil, variables: JSONObject = [:])
         -> TargetFacts
     {
-        TargetFacts(
+        var facts = TargetFacts(
             target: TargetID(.init()),
             identity: IdentityID(.init()),
             device: nil,
             app: "shop",
             vendor: .upmc,
             key: key,
-            user: "hong",
-            name: "Hong",
-            platform: .ios,
-            environment: .production,
-            token: DeviceToken(stored: Fixture.token),
-            tokenState: .active,
-            badge: badge,
-            variables: variables
+            person: TargetPerson(user: "hong", name: "Hong"),
+            destination: PushDestination(
+                platform: .ios,
+                environment: .production,
+                token: DeviceToken(stored: Fixture.token),
+                tokenState: .active
+            )
         )
+        facts.badge = badge
+        facts.variables = variables
+        return facts
     }
 
     private func notification(_ content: Content, number: String? = "104") -> Model.Notification {
@@ -65,7 +67,7 @@ struct PayloadTests {
 
     private func keys(_ json: JSON?) -> [String] { (json?.object?.keys ?? []).sorted() }
 
-    // §1.14, 6. `mutable-content` of the 4.0EE block stands for its setting (Decisions).
+    // docs/contracts/upmc.md#1.14, 6. `mutable-content` is sent only with its setting (#1.10.1).
     @Test(arguments: UPMCVersion.allCases)
     func everyVersionHasItsKeys(_ version: UPMCVersion) throws {
         let settings = Mount.settings(version.rawValue, version >= .v4EE ? ["mutableContent": "on"] : [:])
@@ -84,7 +86,7 @@ struct PayloadTests {
         }
     }
 
-    // The vendor document, §8: the same keys and types, and the same values where they are no digests.
+    // Section 8 of the vendor's guide: the same keys and types, and the same values where they are no digests.
     @Test func theVendorsTwoExamplesAreMetKeyForKey() throws {
         let settings = Mount.settings("4.0EE", ["applicationId": "com.uracle.push.test"])
         for (fixture, number) in [("payload/vendor-simple.json", "104"), ("payload/vendor-rich.json", "387")] {
@@ -181,7 +183,7 @@ struct PayloadTests {
         }
     }
 
-    // §1.10.2: one key `message`, JSON as text.
+    // docs/contracts/upmc.md#1.10.2: one key `message`, JSON as text.
     @Test func androidGetsTextInAMessage() throws {
         var content = hello
         content.title = "Notice"

@@ -3,7 +3,7 @@ import TestKit
 import Testing
 import Webhooks
 
-// protocols/rationalowl.md §8.6: any 2xx is accepted; otherwise 5 s, 30 s, 2 min, 10 min, 1 h, 6 h, 24 h in all, then dropped.
+// docs/contracts/rationalowl.md#8.6: any 2xx is accepted; otherwise 5 s, 30 s, 2 min, 10 min, 1 h, 6 h, 24 h in all, then dropped.
 @Suite struct DispatchMachineTests {
     private let machine = DispatchMachine(WebhookPolicy())
     private let batch = WebhookBatch(deliveries: [], cursor: 7, hasMore: false)

@@ -7,6 +7,9 @@ final class EventLog: Sendable {
 
     private let tallies = Dictionary(uniqueKeysWithValues: Kind.allCases.map { ($0, Tally()) })
 
+    /// How many entries were taken by their receivers.
+    let told = Tally()
+
     func count(_ kind: Kind) -> Int { tallies[kind]?.value ?? 0 }
 
     func record(_ event: WebhookEvent) {
@@ -19,6 +22,7 @@ final class EventLog: Sendable {
             case .leaseLost: .leaseLost
             case .storeFailed: .storeFailed
             }
+        if case .accepted(_, let targets) = event { told.add(targets) }
         tallies[kind]?.add(1)
     }
 

@@ -1,4 +1,3 @@
-import Commands
 import Crypto
 import Foundation
 import Logging
@@ -16,53 +15,47 @@ import Testing
     /// A tenant with one webhook, and dispatchers that call it.
     private struct Desk {
         let clock = TestClock()
-        let database: MemoryDatabase
+        let store: ScriptedWebhookStore
         let identifiers = TestIdentifiers()
         let events = EventLog()
-        let scope = AppScope(app: "shop", vendor: .rationalOwl)
+        let app: AppID = "shop"
+        let vendor = Vendor.rationalOwl
         let secret = Array("whsec_1234567890123456789012345678".utf8)
         let id: WebhookID
 
-        var subscriptions: InMemorySubscriptionStore { InMemorySubscriptionStore(database) }
-
         init() {
-            database = MemoryDatabase(clock: clock)
-            database.provision("acme", app: "shop", routes: [:])
+            store = ScriptedWebhookStore(clock: clock)
             id = WebhookID(rawValue: identifiers.uuid(at: clock.now()))
         }
 
-        func subscribe(_ url: String) async throws {
-            let webhook = NewWebhook(
-                id: id,
-                url: url,
-                filter: EventFilter(),
-                secret: SealedSecret(keyID: "whk_1", bytes: [9]),
-                isActive: true
-            )
-            let isCreated = try await subscriptions.create(webhook, in: "acme", limit: 1)
-            #expect(isCreated)
+        func subscribe(_ url: String) {
+            let sealed = SealedSecret(keyID: "whk_1", bytes: [9])
+            store.add(.webhook(id, EventFilter()), url: url, secret: .sealed(sealed))
         }
 
         /// One event each.
-        func register(_ count: Int) async throws {
+        func register(_ count: Int) {
             for _ in 0..<count {
+                let now = clock.now()
                 let key = VendorDeviceKey(identifiers.randomHex(byteCount: 8))
-                let statement = StoreStatement.register(
-                    scope,
-                    key: key,
-                    DeviceRegistration(key: key, platform: .ios),
-                    identity: IdentityID(rawValue: identifiers.uuid(at: clock.now())),
-                    device: DeviceID(rawValue: identifiers.uuid(at: clock.now())),
-                    at: clock.now()
+                let event = EventRecord(
+                    offset: 0,
+                    at: now,
+                    kind: EventKind.registered.rawValue,
+                    app: app,
+                    vendor: vendor,
+                    identity: IdentityID(rawValue: identifiers.uuid(at: now)),
+                    device: DeviceID(rawValue: identifiers.uuid(at: now)),
+                    address: .deviceKey(key)
                 )
-                _ = try await InMemoryCommandStore(database).run([statement], in: "acme")
+                store.append(event)
             }
         }
 
         /// Runs a dispatcher while `body` does, then shuts it down in good order.
         func run(
             _ caller: any WebhookCaller,
-            store: (any WebhookStore)? = nil,
+            store other: (any WebhookStore)? = nil,
             policy: WebhookPolicy = WebhookPolicy(),
             opens: Bool = true,
             _ body: @escaping @Sendable () async throws -> Void
@@ -70,7 +63,7 @@ import Testing
             let events = events
             let secret = secret
             let dispatcher = WebhookDispatcher(
-                store: store ?? InMemoryWebhookStore(database),
+                store: other ?? store,
                 caller: caller,
                 node: "n1",
                 policy: policy,
@@ -131,15 +124,15 @@ import Testing
         let desk = Desk()
         let receiver = try await Receiver.start(answers: [.status(500), .silence, .status(302)])
         let port = receiver.port
-        try await desk.subscribe("http://127.0.0.1:\(port)/hook")
+        desk.subscribe("http://127.0.0.1:\(port)/hook")
         let guardian = AddressGuard(allowing: [AddressRange("127.0.0.0/8")].compactMap(\.self))
         let caller = HTTPWebhookCaller(timeout: .milliseconds(500), addressGuard: guardian)
         let again = NIOLockedValueBox<Receiver?>(nil)
-        try await desk.register(3)
+        desk.register(3)
         try await desk.run(caller) {
             for (count, wait) in [(1, 5), (2, 30), (3, 120)] {
                 await desk.events.wait(for: .postponed, count)
-                try await desk.register(1)
+                desk.register(1)
                 if count == 3 { await receiver.stop() }
                 await desk.pass(.seconds(wait))
             }
@@ -148,7 +141,7 @@ import Testing
             again.withLockedValue { $0 = restarted }
             await desk.pass(.seconds(600))
             await desk.events.wait(for: .accepted, 1)
-            try await desk.register(2)
+            desk.register(2)
             await desk.pass(.seconds(1))
             await desk.events.wait(for: .accepted, 2)
         }
@@ -170,30 +163,28 @@ import Testing
     /// A kill between the receiver's answer and our note of it: the lease runs out, and the same events come again, none is left out.
     @Test func aKillBeforeTheCursorMovesRepeatsAndSkipsNothing() async throws {
         let desk = Desk()
-        try await desk.subscribe("https://a.example/")
-        try await desk.register(2)
+        desk.subscribe("https://a.example/")
+        desk.register(2)
         let caller = ScriptedCaller()
-        try await desk.run(caller, store: DyingStore(InMemoryWebhookStore(desk.database))) {
+        try await desk.run(caller, store: DyingStore(desk.store)) {
             await desk.events.wait(for: .storeFailed, 1)
         }
-        try await desk.register(1)
+        desk.register(1)
         // Its lease lasts until then, whoever asks.
         desk.clock.advance(by: WebhookPolicy().lease)
         try await desk.run(caller) { await desk.events.wait(for: .accepted, 1) }
         #expect(caller.calls.map { desk.offsets($0.body) } == [[1, 2], [1, 2, 3]])
-        let facts = try await desk.subscriptions.webhook(desk.id, in: "acme")
-        #expect(facts?.cursor == 3)
+        #expect(desk.store.standing()?.cursor == 3)
     }
 
     @Test func aReplayTellsAgain() async throws {
         let desk = Desk()
-        try await desk.subscribe("https://a.example/")
-        try await desk.register(3)
+        desk.subscribe("https://a.example/")
+        desk.register(3)
         let caller = ScriptedCaller()
         try await desk.run(caller) {
             await desk.events.wait(for: .accepted, 1)
-            let outcome = try await desk.subscriptions.replay(desk.id, from: 1, in: "acme")
-            #expect(outcome == .moved)
+            desk.store.change { $0.lease.cursor = 1 }
             await desk.pass(.seconds(1))
             await desk.events.wait(for: .accepted, 2)
         }
@@ -202,20 +193,18 @@ import Testing
 
     @Test func afterThreeDaysAWebhookStopsWhereItIsAndGoesOnWhenItIsToldTo() async throws {
         let desk = Desk()
-        try await desk.subscribe("https://a.example/")
-        try await desk.register(1)
+        desk.subscribe("https://a.example/")
+        desk.register(1)
         let caller = ScriptedCaller()
         caller.script("https://a.example/", .refused(status: 503), .failed("timeout"))
         try await desk.run(caller) {
             await desk.events.wait(for: .postponed, 1)
             await desk.pass(.seconds(72 * 3600))
             await desk.events.wait(for: .stopped, 1)
-            let stopped = try await desk.subscriptions.webhook(desk.id, in: "acme")
+            let stopped = desk.store.standing()
             #expect(stopped?.isActive == false && stopped?.failure == "timeout" && stopped?.cursor == 0)
-            try await desk.register(1)
-            let change = WebhookChange(isActive: true)
-            let isKnown = try await desk.subscriptions.change(desk.id, change, in: "acme")
-            #expect(isKnown)
+            desk.register(1)
+            desk.store.change { $0.isActive = true }
             await desk.pass(.seconds(1))
             await desk.events.wait(for: .accepted, 1)
         }
@@ -224,42 +213,41 @@ import Testing
 
     @Test func aLongBatchIsToldInSeveralCallsAndNothingIsCut() async throws {
         let desk = Desk()
-        try await desk.subscribe("https://a.example/")
-        try await desk.register(9)
+        desk.subscribe("https://a.example/")
+        desk.register(9)
         let caller = ScriptedCaller()
         // 1000 bytes: a few events; 1 byte: one at a time, because one is always told.
         for (limit, calls) in [(1000, 2...8), (1, 9...9)] {
             let before = caller.calls.count
-            _ = try await desk.subscriptions.replay(desk.id, from: 0, in: "acme")
+            desk.store.change { $0.lease.cursor = 0 }
+            let told = desk.events.told.value
             try await desk.run(caller, policy: WebhookPolicy(bodyLimitBytes: limit)) {
-                while try await desk.subscriptions.webhook(desk.id, in: "acme")?.cursor != 9 {
-                    try await Task.sleep(for: .milliseconds(1))
-                }
+                await desk.events.told.reaches(told + 9)
             }
-            let told = caller.calls.dropFirst(before)
-            #expect(told.flatMap { desk.offsets($0.body) } == Array(1...9))
-            #expect(calls.contains(told.count))
-            if limit > 1 { #expect(told.allSatisfy { $0.body.count <= limit }) }
+            let made = caller.calls.dropFirst(before)
+            #expect(made.flatMap { desk.offsets($0.body) } == Array(1...9))
+            #expect(calls.contains(made.count))
+            if limit > 1 { #expect(made.allSatisfy { $0.body.count <= limit }) }
         }
     }
 
     @Test func aSecretOfAnotherMasterKeyIsNoReasonToGiveUp() async throws {
         let desk = Desk()
-        try await desk.subscribe("https://a.example/")
-        try await desk.register(1)
+        desk.subscribe("https://a.example/")
+        desk.register(1)
         let caller = ScriptedCaller()
         try await desk.run(caller, opens: false) { await desk.events.wait(for: .postponed, 1) }
         #expect(caller.calls.isEmpty)
-        let facts = try await desk.subscriptions.webhook(desk.id, in: "acme")
-        #expect(facts?.isActive == true && facts?.failure == "sealed secret" && facts?.cursor == 0)
+        let standing = desk.store.standing()
+        #expect(standing?.isActive == true && standing?.failure == "sealed secret" && standing?.cursor == 0)
     }
 }
 
 /// A store whose node dies when it would note the first call that was taken.
 private struct DyingStore: WebhookStore {
-    let store: InMemoryWebhookStore
+    let store: ScriptedWebhookStore
 
-    init(_ store: InMemoryWebhookStore) { self.store = store }
+    init(_ store: ScriptedWebhookStore) { self.store = store }
 
     func claim(limit: Int, by node: NodeID, lease: Duration) async throws(StoreError) -> [WebhookLease] {
         try await store.claim(limit: limit, by: node, lease: lease)

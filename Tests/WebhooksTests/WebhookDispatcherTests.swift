@@ -1,4 +1,3 @@
-import Commands
 import Logging
 import Model
 import ServiceLifecycle
@@ -7,63 +6,56 @@ import Testing
 import Webhooks
 
 @Suite(.timeLimit(.minutes(1))) struct WebhookDispatcherTests {
-    /// A database with senders who want to be told, and a dispatcher that tells them.
+    /// Senders who want to be told, and a dispatcher that tells them.
     private struct Office {
         let clock = TestClock()
-        let database: MemoryDatabase
+        let store: ScriptedWebhookStore
         let caller = ScriptedCaller()
         let identifiers = TestIdentifiers()
         let events = EventLog()
-        let scope = AppScope(app: "shop", vendor: .rationalOwl)
+        let app: AppID = "shop"
+        let vendor = Vendor.rationalOwl
 
         init() {
-            database = MemoryDatabase(clock: clock)
-            database.provision("acme", app: "shop", routes: [:])
+            store = ScriptedWebhookStore(clock: clock)
         }
 
         func url(_ sender: SenderID) -> String { "https://\(sender).example/" }
 
-        func subscribe(_ sender: SenderID) async throws {
-            let statements: [StoreStatement] = [
-                .registerSender(scope, name: sender.rawValue, id: sender),
-                .setCallback(scope, sender, url: url(sender)),
-            ]
-            _ = try await InMemoryCommandStore(database).run(statements, in: "acme")
+        func subscribe(_ sender: SenderID) {
+            store.add(.sender(sender, app, vendor, .unbound), url: url(sender), secret: .derived)
         }
 
-        /// A message of `count` phones without the app: each is an event at once.
+        /// A message to `count` phones without the app: each is an event at once.
         @discardableResult
-        func send(_ sender: SenderID, count: Int = 1) async throws -> MessageID {
-            let id = MessageID(rawValue: identifiers.uuid(at: clock.now()))
-            let suppressed = (0..<count).map { index in
+        func send(_ sender: SenderID, count: Int = 1) -> MessageID {
+            let now = clock.now()
+            let message = MessageID(rawValue: identifiers.uuid(at: now))
+            for index in 0..<count {
                 let address = Address.phone("010\(index)")
-                return SuppressedTarget(
-                    target: identifiers.target(for: address, in: id),
-                    identity: nil,
-                    device: nil,
-                    address: address,
-                    reason: .noDevice
+                let target = identifiers.target(for: address, in: message)
+                let event = EventRecord(
+                    offset: 0,
+                    at: now,
+                    kind: DeliveryState.suppressed.rawValue,
+                    app: app,
+                    vendor: vendor,
+                    sender: sender,
+                    message: message,
+                    target: target,
+                    address: address
                 )
+                let delivery = DeliverySnapshot(
+                    message: message,
+                    target: target,
+                    address: address,
+                    state: .suppressed,
+                    reason: SuppressionReason.noDevice.rawValue,
+                    sentAt: now
+                )
+                store.append(event, delivery: delivery)
             }
-            let message = NewMessage(
-                id: id,
-                scope: scope,
-                sender: sender,
-                content: Content(body: "b"),
-                collapseID: nil,
-                lane: .bulk,
-                acceptedAt: clock.now(),
-                dueAt: clock.now(),
-                expiresAt: clock.now() + .seconds(60),
-                fallback: nil,
-                recipients: count,
-                slices: [],
-                suppressed: suppressed,
-                idempotency: nil,
-                claim: nil
-            )
-            _ = try await InMemoryCommandStore(database).run([.accept(message)], in: "acme")
-            return id
+            return message
         }
 
         /// Runs a dispatcher while `body` does, then shuts it down in good order.
@@ -74,7 +66,7 @@ import Webhooks
         ) async throws {
             let events = events
             let dispatcher = WebhookDispatcher(
-                store: InMemoryWebhookStore(database),
+                store: store,
                 caller: caller,
                 node: "n1",
                 policy: policy,
@@ -109,8 +101,8 @@ import Webhooks
 
     @Test func aSendersDeliveriesAreToldSignedAndOnce() async throws {
         let office = Office()
-        try await office.subscribe("s1")
-        try await office.send("s1", count: 2)
+        office.subscribe("s1")
+        office.send("s1", count: 2)
         try await office.run {
             await office.caller.calls(atLeast: 1)
             for _ in 0..<3 { await office.pass(.seconds(1)) }
@@ -119,15 +111,15 @@ import Webhooks
         #expect(office.caller.calls.count == 1)
         #expect(call.url == "https://s1.example/")
         #expect(office.targets(of: call).count == 2)
-        let secret = "acme/\(office.scope.app)/\(office.scope.vendor)/s1"
+        let secret = "acme/\(office.app)/\(office.vendor)/s1"
         #expect(call.signature == Signature.of(call.body, secret: Array(secret.utf8)))
     }
 
-    // protocols/rationalowl.md §8.6: flush every second or 100 targets.
+    // docs/contracts/rationalowl.md#8.6: flush every second or 100 targets.
     @Test func moreThanAHundredTargetsAreToldAtOnceInSeveralCalls() async throws {
         let office = Office()
-        try await office.subscribe("s1")
-        try await office.send("s1", count: 250)
+        office.subscribe("s1")
+        office.send("s1", count: 250)
         // The time does not move: only the backlog itself may cause the second and third call.
         try await office.run { await office.caller.calls(atLeast: 3) }
         let told = office.caller.calls.map { office.targets(of: $0).count }
@@ -137,12 +129,12 @@ import Webhooks
 
     @Test func aFailedCallIsRepeatedBeforeAnythingBehindIt() async throws {
         let office = Office()
-        try await office.subscribe("s1")
-        let first = try await office.send("s1")
+        office.subscribe("s1")
+        let first = office.send("s1")
         office.caller.script(office.url("s1"), .refused(status: 500), .failed("timeout"))
         try await office.run {
             await office.caller.calls(atLeast: 1)
-            try await office.send("s1")
+            office.send("s1")
             for (count, wait) in [(1, 5), (2, 30)] {
                 await office.events.wait(for: .postponed, count)
                 await office.pass(.seconds(wait))
@@ -158,14 +150,14 @@ import Webhooks
     // A held call stands for a receiver that takes its ten seconds.
     @Test func aSlowReceiverDelaysNobodyElse() async throws {
         let office = Office()
-        try await office.subscribe("slow")
-        try await office.subscribe("swift")
-        try await office.send("slow")
+        office.subscribe("slow")
+        office.subscribe("swift")
+        office.send("slow")
         office.caller.hold(office.url("slow"))
         try await office.run {
             await office.caller.calls(atLeast: 1)
             for count in 2...4 {
-                try await office.send("swift")
+                office.send("swift")
                 await office.pass(.seconds(1))
                 await office.caller.calls(atLeast: count)
             }
@@ -178,8 +170,8 @@ import Webhooks
     @Test func callsAtOnceAreBounded() async throws {
         let office = Office()
         for sender in ["a", "b", "c"] as [SenderID] {
-            try await office.subscribe(sender)
-            try await office.send(sender)
+            office.subscribe(sender)
+            office.send(sender)
             office.caller.hold(office.url(sender))
         }
         try await office.run(WebhookPolicy(concurrency: 2)) {
@@ -194,8 +186,8 @@ import Webhooks
 
     @Test func afterADayTheCallIsDroppedAndWhatIsBehindItGoesOn() async throws {
         let office = Office()
-        try await office.subscribe("s1")
-        try await office.send("s1")
+        office.subscribe("s1")
+        office.send("s1")
         office.caller.script(office.url("s1"), .forbidden, .forbidden)
         try await office.run {
             await office.caller.calls(atLeast: 1)
@@ -203,7 +195,7 @@ import Webhooks
             await office.pass(.seconds(86_400))
             await office.caller.calls(atLeast: 2)
             await office.events.wait(for: .dropped, 1)
-            try await office.send("s1")
+            office.send("s1")
             await office.pass(.seconds(1))
             await office.caller.calls(atLeast: 3)
         }
@@ -212,20 +204,20 @@ import Webhooks
 
     @Test func shutdownWaitsForTheCallThatIsUnderWay() async throws {
         let office = Office()
-        try await office.subscribe("s1")
-        try await office.send("s1")
+        office.subscribe("s1")
+        office.send("s1")
         office.caller.hold(office.url("s1"))
         try await office.run(afterShutdown: { office.caller.release() }) { await office.caller.calls(atLeast: 1) }
-        let callback = office.database.sender("acme", office.scope, "s1")?.callback
-        #expect(callback?.owner == nil)
-        #expect(callback?.cursor == Int64(office.database.eventCount("acme")))
+        let standing = try #require(office.store.standing(of: "s1"))
+        #expect(standing.owner == nil)
+        #expect(standing.cursor == office.store.head)
     }
 
     @Test func theStoresTroubleIsReportedAndOutlived() async throws {
         let office = Office()
-        try await office.subscribe("s1")
-        try await office.send("s1")
-        office.database.failNext(StoreError(.unavailable, "down"))
+        office.subscribe("s1")
+        office.send("s1")
+        office.store.failNext(StoreError(.unavailable, "down"))
         try await office.run {
             await office.pass(.seconds(1))
             await office.caller.calls(atLeast: 1)

@@ -1,10 +1,11 @@
+package import ApplePayload
 package import FoundationEssentials
 internal import HTTP2
 package import Model
 
 /// One push to everyone who follows a channel: an update or the end of a Live Activity.
 ///
-/// Source: Apple, "Sending broadcast push notification requests to APNs" (apns.md §12). There is no topic, no collapse id and no device
+/// Source: Apple, "Sending broadcast push notification requests to APNs" (docs/contracts/apns.md#12). It has neither topic nor collapse id nor device
 /// token; the bundle id is in the path.
 package struct Broadcast: Sendable, Hashable {
     /// Without the suffix of any push type.
@@ -13,7 +14,7 @@ package struct Broadcast: Sendable, Hashable {
     /// Never a start: devices start their activities by themselves.
     package var activity: LiveActivity
     /// Keys beside `aps`.
-    package var custom: [APNsPayload.CustomKey]
+    package var custom: JSONObject
     /// 10 or 5, or 1, as for every push.
     package var priority: Int
     /// Nil: 0, that is not stored, which is all that a channel with `ChannelStorage.none` takes.
@@ -25,7 +26,7 @@ package struct Broadcast: Sendable, Hashable {
         bundleID: String,
         channel: ChannelID,
         activity: LiveActivity,
-        custom: [APNsPayload.CustomKey] = [],
+        custom: JSONObject = JSONObject(),
         priority: Int = 10,
         expiresAt: Timestamp? = nil,
         requestID: UUID? = nil
@@ -54,7 +55,7 @@ package struct Broadcast: Sendable, Hashable {
         try encoder.encode(
             APNsPayload(.liveActivity(activity), custom: custom),
             for: .liveActivity,
-            limit: APNsLimits.maxBroadcastPayloadBytes
+            limit: AppleLimits.broadcastPayloadBytes
         )
         let fields: [(FieldName, String)] = [
             (APNsHeader.channelID, channel.text),

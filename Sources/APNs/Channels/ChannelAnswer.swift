@@ -1,3 +1,4 @@
+package import ApplePayload
 internal import HTTP2
 internal import Model
 

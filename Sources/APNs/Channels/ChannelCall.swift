@@ -1,3 +1,4 @@
+internal import ApplePayload
 internal import FoundationEssentials
 package import HTTP2
 internal import Model
@@ -44,7 +45,7 @@ package struct ChannelCall: Sendable {
     /// The fault of a bundle id that cannot stand in a path, or nil.
     static func bundleFault(_ bundleID: String) -> PushFault? {
         let isGood =
-            (1...APNsLimits.maxTopicBytes).contains(bundleID.utf8.count)
+            (1...AppleLimits.topicBytes).contains(bundleID.utf8.count)
             && bundleID.utf8.allSatisfy { byte in
                 switch byte {
                 case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

@@ -1,3 +1,4 @@
+package import ApplePayload
 package import HTTP2
 
 /// Sends broadcasts and manages channels, one call at a time as it comes: for what is asked a few times per second, not for pushes.

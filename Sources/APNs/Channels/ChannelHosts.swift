@@ -4,7 +4,7 @@ package import Model
 package struct ChannelHosts: Sendable, Hashable {
     /// Broadcasts leave through the host of all pushes.
     package var send: APNsEndpoint
-    /// Channels are made, read, listed and deleted at a host and a port of their own; port 443 of that host is something else (apns.md §1).
+    /// Channels are managed at a separate host and port; port 443 of that host is another service (docs/contracts/apns.md#1).
     package var manage: APNsEndpoint
 
     package init(send: APNsEndpoint, manage: APNsEndpoint) {

@@ -1,10 +1,11 @@
+package import ApplePayload
 package import FoundationEssentials
 internal import HTTP2
 internal import Model
 
 /// How much of what is sent to a channel APNs keeps for devices that are away. It cannot be changed later.
 ///
-/// Source: Apple, "Sending channel management requests to APNs" (apns.md §12).
+/// Source: Apple, "Sending channel management requests to APNs" (docs/contracts/apns.md#12).
 package enum ChannelStorage: Sendable, Hashable {
     /// 0: nothing; in return more may be sent. Broadcasts must expire at 0.
     case none
@@ -34,7 +35,7 @@ package enum ChannelStorage: Sendable, Hashable {
 
 /// A call about the channels of one app. Its answer is a `ChannelAnswer`.
 ///
-/// Source: Apple, "Sending channel management requests to APNs" (apns.md §12).
+/// Source: Apple, "Sending channel management requests to APNs" (docs/contracts/apns.md#12).
 package struct ChannelRequest: Sendable, Hashable {
     /// What is asked.
     package enum Operation: Sendable, Hashable {

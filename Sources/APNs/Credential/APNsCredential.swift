@@ -14,7 +14,7 @@ package struct APNsCredential: Sendable, Hashable {
         /// The bytes of the .p8 file: PEM, PKCS#8, EC P-256.
         package var privateKeyPEM: [UInt8]
         /// What the key may push to, if it is a topic-specific one and its owner says so; nil for every topic of the team. At most 400 at Apple
-        /// (apns.md §3). Only `preflight` reads it: Apple judges by its own list.
+        /// (docs/contracts/apns.md#3). Only `preflight` reads it: Apple judges by its own list.
         package var topics: [String]?
 
         package init(teamID: String, keyID: String, privateKeyPEM: [UInt8], topics: [String]? = nil) {
@@ -63,7 +63,7 @@ package struct APNsCredential: Sendable, Hashable {
 
     /// Whether it may push to an environment: a certificate may name only one of them, a key says nothing of itself.
     ///
-    /// With the wrong one TLS succeeds and then everything ends in GOAWAY `BadCertificateEnvironment` (apns.md §4), so it is not even dialled.
+    /// With the wrong one TLS succeeds and then everything ends in GOAWAY `BadCertificateEnvironment` (docs/contracts/apns.md#4), so it is not even dialled.
     package func fits(_ environment: PushEnvironment) -> Bool {
         guard case .certificate(let identity) = proof else { return true }
         let named = identity.certificate.pushScope.environments

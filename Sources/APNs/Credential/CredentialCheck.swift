@@ -86,7 +86,7 @@ extension APNsCredential {
 
     /// The TLS settings of this credential's connections.
     ///
-    /// APNs need not select a protocol by ALPN; HTTP/2 is spoken all the same (apns.md §2).
+    /// APNs need not select a protocol by ALPN; HTTP/2 is spoken all the same (docs/contracts/apns.md#2).
     ///
     /// - Throws: `badTrustRoots` if the roots are not certificates in PEM, `badCertificate` if OpenSSL does not take the certificate.
     func makeTLSContext() throws(APNsError) -> TLSContext {

@@ -1,3 +1,4 @@
+internal import ApplePayload
 internal import HTTP2
 internal import Model
 internal import NIOConcurrencyHelpers
@@ -32,10 +33,10 @@ final class ConnectionPool: Sendable {
     private static let submitCount = 256
     /// 2 buffers are kept: one for a sender, one for the loop.
     private static let keptEncoderCount = 2
-    /// Two bodies of the usual size. With less in the peer's window another connection is better (apns.md §13.2).
-    private static let lowWindowBytes = 2 * APNsLimits.maxPayloadBytes
+    /// Two bodies of the usual size. With less in the peer's window another connection is better (docs/contracts/apns.md#13.2).
+    private static let lowWindowBytes = 2 * AppleLimits.payloadBytes
 
-    /// 60 minutes without a push, then a connection beyond the first ends (apns.md §13.6).
+    /// 60 minutes without a push, then a connection beyond the first ends (docs/contracts/apns.md#13.6).
     private static let extraIdleClose = Duration.seconds(3_600)
 
     let key: PoolKey

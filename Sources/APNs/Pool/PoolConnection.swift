@@ -20,7 +20,7 @@ struct PoolConnection {
     /// How many streams the peer allows, as far as it is known.
     var streamLimit = 0
     /// Whether the peer has shown that it believes us. Until then one push is in flight: APNs allows a token connection one stream before
-    /// it has seen a valid provider token (apns.md §11.1), whatever its SETTINGS said first. A certificate is proof by itself.
+    /// it has seen a valid provider token (docs/contracts/apns.md#11.1), whatever its SETTINGS said first. A certificate is proof by itself.
     var isProven: Bool
     /// Whether any request on it was answered: then its end is no failure to connect.
     var hasAnswered = false

@@ -1,6 +1,7 @@
 internal import HTTP2
 
-/// What may share a connection. APNs ties one to the team, the kind of key and the environment of its first push (apns.md §3), so a pool serves
+/// The key of a pool: requests with the same key may share a connection. APNs ties a connection to the team, the kind of key and the environment of its first
+/// push (docs/contracts/apns.md#3), so a pool serves
 /// one key of one team, or one certificate, at one host and port, and nothing else ever.
 struct PoolKey: Hashable, Sendable {
     /// Who speaks on its connections.

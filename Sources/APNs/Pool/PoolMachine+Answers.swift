@@ -73,7 +73,7 @@ extension PoolMachine {
         if connections[place].id == lastDialed { failureCount = 0 }
     }
 
-    /// A 500 can leave a connection bad (apns.md §14): it is asked for a sign of life and used last; a second one in a row retires it.
+    /// A 500 can leave a connection bad (docs/contracts/apns.md#14): it is asked for a sign of life and used last; a second one in a row retires it.
     private mutating func suspect(_ place: Int?, _ now: Instant, _ turn: inout PoolTurn) {
         guard let place, connections[place].state == .open else { return }
         connections[place].serverErrorCount += 1

@@ -4,7 +4,7 @@ internal import Model
 /// Dialling, growing and leaving.
 ///
 /// Connections are dialled one at a time, and only for a reason: none is there and something waits; all are full and have been for a while; or
-/// fewer are open than are to be kept warm. Apple takes rapid dialling for an attack (apns.md §11.3), so growth is paced, and a dial after
+/// fewer are open than are to be kept warm. Apple takes rapid dialling for an attack (docs/contracts/apns.md#11.3), so growth is paced, and a dial after
 /// failures waits with jitter.
 extension PoolMachine {
     // MARK: A connection's events

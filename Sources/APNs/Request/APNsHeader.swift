@@ -2,7 +2,7 @@ package import HTTP2
 
 /// The fields of an APNs request and answer, each spelt once.
 ///
-/// Source: Apple, "Sending notification requests to APNs"; what HPACK may remember of each: apns.md §7 and the engineering notes.
+/// Source: Apple, "Sending notification requests to APNs"; HPACK indexing of each: docs/contracts/apns.md#7.
 package enum APNsHeader {
     package static let topic = FieldName("apns-topic")
     package static let pushType = FieldName("apns-push-type")

@@ -1,3 +1,5 @@
+internal import ApplePayload
+internal import Bytes
 package import HTTP2
 package import Model
 
@@ -49,7 +51,7 @@ package struct PushEncoder: Sendable {
         batch.append(slot: slot, head: block, deadline: deadline) { writer in
             writer.path(Self.pathPrefix, pushes[index].token.text)
             writer.field(APNsHeader.id, capacity: PushID.textCount) { pushes[index].id.spell(into: &$0) }
-            // Left out when unset: absent means Apple's own storage policy, while zero would mean one try (apns.md §14).
+            // Left out when unset: absent means Apple's own storage policy, while zero would mean one try (docs/contracts/apns.md#14).
             if let expiration { DecimalDigits.spell(expiration) { writer.field(APNsHeader.expiration, $0) } }
             if let collapseID = pushes[index].payload.collapseID { writer.field(APNsHeader.collapseID, collapseID) }
             writer.body(pushes[index].payload.bytes)

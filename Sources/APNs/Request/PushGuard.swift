@@ -1,9 +1,10 @@
-internal import HTTP2
+package import ApplePayload
+internal import Bytes
 package import Model
 
 /// Refuses here what APNs is documented to refuse, before it costs a stream: headers and size, whatever wrote the payload.
 ///
-/// Providers with many 4xx answers get fewer streams and are cut off (apns.md §9.2), and a control character must never reach a header.
+/// Providers with many 4xx answers get fewer streams and are cut off (docs/contracts/apns.md#9.2), and a control character must never reach a header.
 /// A refusal carries Apple's own word and status 0, because Apple was not asked.
 package struct PushGuard: Sendable {
     /// What the last good push had in common with its neighbours, as mostly it is the same again.
@@ -31,20 +32,18 @@ package struct PushGuard: Sendable {
 
     /// What its token does not decide.
     private mutating func fault(in push: Push) -> PushFault? {
-        let rule = push.payload.type.rule
-        if let fault = Self.sizeFault(push.payload.bytes.count, rule.maxPayloadBytes) { return fault }
-        if !rule.priorities.contains(number: push.payload.priority) {
-            let values = Self.values(of: rule.priorities)
-            return PushFault(APNsHeader.priority.description, .outOfRange(values), .badPriority)
-        }
-        if let fault = push.payload.collapseID.flatMap(Self.collapseFault) { return fault }
-        if case .unknown(let name) = push.payload.type, !Self.isPrintable(name, limit: APNsLimits.maxReasonBytes) {
-            let what = "1 to \(APNsLimits.maxReasonBytes) printable bytes without a space"
-            return PushFault(APNsHeader.pushType.description, .malformed(what), .invalidPushType)
-        }
-        if let fault = Self.topicFault(push.topic, suffix: rule.topicSuffix) { return fault }
+        let payload = push.payload
+        let limit = payload.type.rule.maxPayloadBytes
+        if let fault = RawPayload.sizeFault(payload.bytes.count, limit: limit) { return fault }
+        let fault = HeaderRules.fault(
+            type: payload.type,
+            priority: payload.priority,
+            collapseID: payload.collapseID,
+            topic: push.topic
+        )
+        if let fault { return fault }
         good = PushHead(push)
-        knownMaximum = rule.maxPayloadBytes
+        knownMaximum = limit
         return nil
     }
 
@@ -58,29 +57,6 @@ package struct PushGuard: Sendable {
     /// Why the push would be refused, or nil if it may be sent.
     package static func refusal(of push: Push) -> Rejection? { fault(in: push)?.rejection }
 
-    private static func sizeFault(_ count: Int, _ limit: Int) -> PushFault? {
-        count > limit ? PushFault("payload", .tooLong(limit: limit), .payloadTooLarge) : nil
-    }
-
-    private static func topicFault(_ topic: String, suffix: String) -> PushFault? {
-        if topic.isEmpty { return PushFault(APNsHeader.topic.description, .missing, .missingTopic) }
-        if isPrintable(topic, limit: APNsLimits.maxTopicBytes - suffix.utf8.count) { return nil }
-        let what = "at most \(APNsLimits.maxTopicBytes) printable bytes with its suffix, without a space"
-        return PushFault(APNsHeader.topic.description, .malformed(what), .badTopic)
-    }
-
-    /// A collapse id may be any text, so bytes above ASCII and spaces inside are its own business; a space at either end would be cut off on
-    /// the way and make it another id.
-    private static func collapseFault(_ id: String) -> PushFault? {
-        let bytes = id.utf8
-        let isGood =
-            (1...APNsLimits.maxCollapseIDBytes).contains(bytes.count) && bytes.first != 0x20 && bytes.last != 0x20
-            && bytes.allSatisfy { $0 >= 0x20 && $0 != 0x7F }
-        guard !isGood else { return nil }
-        let what = "1 to \(APNsLimits.maxCollapseIDBytes) bytes without control characters or a space at an end"
-        return PushFault(APNsHeader.collapseID.description, .malformed(what), .badCollapseID)
-    }
-
     /// Hex of any even length up to the model's limit; Apple names no length.
     private static func isToken(_ text: String) -> Bool {
         let span = text.utf8Span.span
@@ -88,15 +64,5 @@ package struct PushGuard: Sendable {
             return false
         }
         return ByteChecks.isHex(span)
-    }
-
-    private static func values(of priorities: PushTypeRule.Priorities) -> String {
-        [10, 5, 1].filter { priorities.contains(number: $0) }.map(String.init).joined(separator: ", ")
-    }
-
-    /// 1...`limit` bytes of visible ASCII.
-    static func isPrintable(_ text: String, limit: Int) -> Bool {
-        let span = text.utf8Span.span
-        return !span.isEmpty && span.count <= limit && ByteChecks.isVisible(span)
     }
 }

@@ -1,4 +1,4 @@
-internal import HTTP2
+internal import Bytes
 internal import Model
 
 /// `apns-id` on the wire: 8-4-4-4-12 hex digits. Eight at a time and without a `String`, because there is one per push and one per answer.

@@ -2,7 +2,7 @@
 ///
 /// What each means is in `ReasonRule`.
 package enum APNsReason: Sendable, Hashable {
-    // A push, apns.md §9.
+    // A push, docs/contracts/apns.md#9.
     case badCollapseID, badDeviceToken, badExpirationDate, badMessageID, badPriority, badTopic
     case deviceTokenNotForTopic, duplicateHeaders, idleTimeout, invalidPushType, missingDeviceToken, missingTopic
     case payloadEmpty, topicDisallowed
@@ -13,7 +13,7 @@ package enum APNsReason: Sendable, Hashable {
     case payloadTooLarge
     case tooManyProviderTokenUpdates, tooManyRequests
     case internalServerError, serviceUnavailable, shutdown
-    // A broadcast or a call about channels, apns.md §12; beside many of the above.
+    // A broadcast or a call about channels, docs/contracts/apns.md#12, in addition to many of the above.
     case featureNotEnabled, missingChannelID, badChannelID, channelNotRegistered, badRequestParams, badRequestPayload
     case missingPushType, cannotCreateChannelConfig, missingChannelQueueSize, topicMismatch
     /// Printable ASCII, at most `APNsLimits.maxReasonBytes`; empty if the answer named none.

@@ -1,13 +1,13 @@
 /// What one reason means: a row of the outcome table.
 ///
-/// Source: Apple, "Handling notification responses from APNs" (apns.md §9, with its Decisions) and "Handling error responses from Apple Push
-/// Notification service" for broadcasts (apns.md §12), 2026-11.
+/// Source: Apple, "Handling notification responses from APNs" (docs/contracts/apns.md#9) and "Handling error responses from Apple Push
+/// Notification service" for broadcasts (docs/contracts/apns.md#12), 2026-11.
 package struct ReasonRule: Sendable, Equatable {
     /// What the "no" is about.
     package enum Subject: Sendable, Equatable {
         /// This request: it will never be accepted as it is.
         case request
-        /// The device token is dead, unless the app registered it again after the answer's timestamp (apns.md §9.1).
+        /// The device token is dead, unless the app registered it again after the answer's timestamp (docs/contracts/apns.md#9.1).
         case deadToken
         /// The device token is of another environment or app; the same words come for good tokens when a host or topic of ours is wrong.
         case doubtfulToken
@@ -25,7 +25,7 @@ package struct ReasonRule: Sendable, Equatable {
         case never
         /// Once somebody has mended the credential or the topic.
         case whenMended
-        /// After a while: 15 minutes and more for 5xx, a backoff for 429 (apns.md §9.2). The sender's queue has the policy.
+        /// After a while: 15 minutes and more for 5xx, a backoff for 429 (docs/contracts/apns.md#9.2). The sender's queue has the policy.
         case later
     }
 
@@ -58,10 +58,10 @@ package struct ReasonRule: Sendable, Equatable {
     /// Every reason that is documented or was seen, once.
     package static let table = pushes + broadcasts
 
-    /// apns.md §9.
+    /// docs/contracts/apns.md#9.
     private static let pushes = [
         ReasonRule(400, "BadCollapseId", .badCollapseID),
-        // Set aside, not deleted: see `Subject.doubtfulToken` and design §5.6.
+        // Quarantined, not deleted: see `Subject.doubtfulToken`.
         ReasonRule(400, "BadDeviceToken", .badDeviceToken, .doubtfulToken),
         ReasonRule(400, "BadExpirationDate", .badExpirationDate),
         ReasonRule(400, "BadMessageId", .badMessageID),
@@ -77,12 +77,12 @@ package struct ReasonRule: Sendable, Equatable {
         ReasonRule(400, "TopicDisallowed", .topicDisallowed, .credential, .whenMended),
         ReasonRule(403, "BadCertificate", .badCertificate, .credential, .whenMended),
         ReasonRule(403, "BadCertificateEnvironment", .badCertificateEnvironment, .credential, .whenMended),
-        // A connection that saw an expired token never recovers (apns.md §14).
+        // A connection that saw an expired token never recovers (docs/contracts/apns.md#14).
         ReasonRule(403, "ExpiredProviderToken", .expiredProviderToken, .credential, .later, .renewTokenAndResend),
         ReasonRule(403, "Forbidden", .forbidden, .credential, .whenMended),
         ReasonRule(403, "InvalidProviderToken", .invalidProviderToken, .credential, .whenMended),
         ReasonRule(403, "MissingProviderToken", .missingProviderToken, .credential, .whenMended),
-        // The connection is tied to another key (apns.md §3); if a new one is refused too, it is the key.
+        // The connection is tied to another key (docs/contracts/apns.md#3); if a new one is refused too, it is the key.
         ReasonRule(403, "UnrelatedKeyIdInToken", .unrelatedKeyIDInToken, .credential, .whenMended, .reconnectAndResend),
         ReasonRule(403, "BadEnvironmentKeyIdInToken", .badEnvironmentKeyIDInToken, .credential, .whenMended),
         ReasonRule(404, "BadPath", .badPath),
@@ -100,13 +100,13 @@ package struct ReasonRule: Sendable, Equatable {
             .reconnectAndResend
         ),
         ReasonRule(429, "TooManyRequests", .tooManyRequests, .service, .later),
-        // Others saw the connection stay bad after one (apns.md §14); it is given up after two in a row.
+        // Others saw the connection stay bad after one (docs/contracts/apns.md#14); it is given up after two in a row.
         ReasonRule(500, "InternalServerError", .internalServerError, .service, .later, .suspect),
         ReasonRule(503, "ServiceUnavailable", .serviceUnavailable, .service, .later),
         ReasonRule(503, "Shutdown", .shutdown, .service, .later, .retire),
     ]
 
-    /// apns.md §12, without those that a push has too.
+    /// docs/contracts/apns.md#12, without those that a push has too.
     private static let broadcasts = [
         ReasonRule(400, "FeatureNotEnabled", .featureNotEnabled, .credential, .whenMended),
         ReasonRule(400, "MissingChannelId", .missingChannelID),
@@ -117,7 +117,7 @@ package struct ReasonRule: Sendable, Equatable {
         ReasonRule(400, "MissingPushType", .missingPushType),
         // The limit of channels is reached: somebody has to delete some.
         ReasonRule(400, "CannotCreateChannelConfig", .cannotCreateChannelConfig, .request, .whenMended),
-        // Not in Apple's list; seen where the storage policy is missing (apns.md §12).
+        // Not in Apple's list; seen where the storage policy is missing (docs/contracts/apns.md#12).
         ReasonRule(400, "MissingChannelQueueSize", .missingChannelQueueSize),
         ReasonRule(403, "TopicMismatch", .topicMismatch, .credential, .whenMended),
     ]

@@ -35,7 +35,7 @@ extension ProviderToken: CustomStringConvertible, CustomDebugStringConvertible, 
 
 /// How old a provider token may get. Unit: `Duration` since its `iat`.
 ///
-/// Source: Apple, "Establishing a token-based connection to APNs" (apns.md §3, 2026-11): not more than one new token in 20 minutes,
+/// Source: Apple, "Establishing a token-based connection to APNs" (docs/contracts/apns.md#3, 2026-11): not more than one new token in 20 minutes,
 /// not less than one in 60.
 package enum ProviderTokenAge {
     /// 20 minutes. A new token sooner earns 429 `TooManyProviderTokenUpdates`, after which APNs may stop to answer.
@@ -50,7 +50,7 @@ package enum ProviderTokenAge {
 /// The private key of one (team, key id), and the one spelling of a token we send.
 ///
 /// APNs tolerates more (DER signatures, padded base64, `iat` as a string, further claims). We send only the canonical form: raw R‖S,
-/// base64url without padding, an integer `iat`, nothing else. Source: RFC 7515 §3, RFC 7518 §3.4; apns.md §3.
+/// base64url without padding, an integer `iat`, nothing else. Source: RFC 7515 §3, RFC 7518 §3.4; docs/contracts/apns.md#3.
 package struct ProviderTokenSigner: Sendable {
     /// What makes two signers the same: their tokens are interchangeable and count together for the 20-minute rule.
     package struct ID: Sendable, Hashable {

@@ -1,3 +1,4 @@
+internal import ApplePayload
 internal import HTTP2
 internal import Model
 
@@ -19,7 +20,7 @@ struct APNsRoute {
     /// What Apple would say to a push through a certificate that does not cover it, or nil; asking would cost a connection.
     ///
     /// A certificate lists whole topics, with the push type's suffix. If it has the app but not this type, the push alone is wrong; `location`
-    /// goes by provider token only, whatever a certificate lists (apns.md §4).
+    /// goes by provider token only, whatever a certificate lists (docs/contracts/apns.md#4).
     static func refusal(of push: Push, by identity: TLSIdentity) -> Rejection? {
         let certificate = identity.certificate
         let named = certificate.pushScope.environments

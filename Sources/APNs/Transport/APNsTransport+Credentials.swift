@@ -43,7 +43,8 @@ extension APNsTransport {
         for departure in departures { finish(departure) }
     }
 
-    /// Closes a credential whose key or certificate was revoked or has leaked: its connections end at once, as Apple asks (apns.md §3, §4).
+    /// Closes a credential whose key or certificate was revoked or has leaked: its connections end at once, as Apple asks (docs/contracts/apns.md#3,
+    /// docs/contracts/apns.md#4).
     ///
     /// What was in flight completes as `indeterminate`, unless another credential shares the connections.
     package func revoke(_ key: CredentialKey) {
@@ -144,7 +145,7 @@ extension APNsTransport {
         connection.initialStreamLimit = 1
         connection.limits = configuration.connectionLimits
         connection.timeouts = configuration.timeouts
-        // apns.md §13.6: hours to days is what Apple wants; its sandbox lets connections go bad sooner.
+        // docs/contracts/apns.md#13.6: hours to days is what Apple wants; its sandbox lets connections go bad sooner.
         let age: Duration = endpoint == .sandbox ? .seconds(600) : .seconds(86_400)
         connection.timeouts.maxAge = configuration.timeouts.maxAge ?? age
         return ConnectionPool.Surroundings(

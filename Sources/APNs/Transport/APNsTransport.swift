@@ -1,3 +1,4 @@
+internal import ApplePayload
 package import HTTP2
 package import Model
 internal import NIOConcurrencyHelpers

@@ -3,7 +3,7 @@ import Foundation
 
 /// A provider token (JWT) that was read: what it claims, and what is needed to check that.
 ///
-/// Tolerant where the real service is (APNs notes §3): raw or DER signatures, base64url or padded base64, `iat` as number or
+/// Tolerant where the real service is (docs/contracts/apns.md#3): raw or DER signatures, base64url or padded base64, `iat` as number or
 /// string, any extra header or claim. Not tolerant about the algorithm: Apple documents ES256 alone.
 package struct ProviderToken: Sendable, Equatable {
     /// `kid`: which key is said to have signed.

@@ -2,7 +2,8 @@ import Foundation
 
 /// Which type each key of the `aps` dictionary has.
 ///
-/// Source: Apple, "Generating a remote notification" and "Starting and updating Live Activities …" (read 2026-11), APNs notes §10 and §17.
+/// Source: Apple, "Generating a remote notification" and "Starting and updating Live Activities …" (read 2026-11), docs/contracts/apns.md#10 and
+/// docs/contracts/apns.md#17.
 enum APSTypes {
     /// One sentence per key whose type or value is not documented, sorted.
     static func findings(in aps: [String: Any]) -> [String] {

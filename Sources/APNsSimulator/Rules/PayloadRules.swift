@@ -62,7 +62,7 @@ enum PayloadRules {
         return findings
     }
 
-    /// Source: Apple, "Starting and updating Live Activities with ActivityKit push notifications", APNs notes §10.
+    /// Source: Apple, "Starting and updating Live Activities with ActivityKit push notifications", docs/contracts/apns.md#10.
     private static func liveActivityFindings(_ aps: [String: Any], isBroadcast: Bool) -> [String] {
         var findings: [String] = []
         if !APSTypes.isInteger(aps["timestamp"]) { findings.append("a live activity without a timestamp") }

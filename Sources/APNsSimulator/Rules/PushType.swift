@@ -1,6 +1,6 @@
 /// Apple's push types: the topic suffix and the largest payload of each.
 ///
-/// Source: Apple, "Sending notification requests to APNs" (read 2026-11), APNs notes §6.
+/// Source: Apple, "Sending notification requests to APNs" (read 2026-11), docs/contracts/apns.md#6.
 package enum PushType: String, Sendable, CaseIterable {
     case alert, background, voip, complication, fileprovider, mdm, location, liveactivity, pushtotalk, widgets, controls
 

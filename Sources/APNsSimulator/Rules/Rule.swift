@@ -39,7 +39,7 @@ package struct Refusal: Sendable, Equatable {
 
 /// One row of the rule table.
 struct Rule: Sendable {
-    /// Its number in the table of the project's APNs notes §16.2; from 40 on, those of broadcasts and channels (`docs/simulator.md`).
+    /// Its number in the table of docs/simulator.md#rules; from 40 on, the rows of broadcasts and channels.
     var row: Int
 
     /// How well it is known to be Apple's.

@@ -1,4 +1,4 @@
-/// Apple's rules for a request, in the order of the table in the project's APNs notes §16.2. Pure: no socket, no clock.
+/// Apple's rules for a request, in the order of the table in docs/simulator.md#rules. Pure: no socket, no clock.
 ///
 /// Rows 1, 3 and 4 (TLS, SETTINGS, stream limit) and 30 to 34 (raising and dropping it, idleness, shutdown) belong to the connection; of row 2
 /// only what a request is told is here.

@@ -81,7 +81,7 @@ final class HandshakeHandler: ChannelInboundHandler {
         context.pipeline.syncOperations.removeHandler(self, promise: nil)
     }
 
-    /// Row 3: the SETTINGS of the real service (APNs notes §2, observed). The stream limit is put in by `WireHandler`.
+    /// Row 3: the SETTINGS of the real service (docs/contracts/apns.md#2, observed). The stream limit is put in by `WireHandler`.
     private static func makeHTTP2Handler() -> NIOHTTP2Handler {
         var connection = NIOHTTP2Handler.ConnectionConfiguration()
         connection.initialSettings = [

@@ -1,6 +1,7 @@
+import ApplePayload
 import Model
 
-/// The object `apple_push`, and the payload that it becomes (contract §6).
+/// The object `apple_push`, and the payload made from it: docs/contracts/braze.md#6
 struct ApplePush {
     /// The payload without the reference that each target has of its own.
     private(set) var document = JSONObject()
@@ -28,13 +29,19 @@ struct ApplePush {
             throw AdapterError(.invalid, field: BrazeText.nothing)
         }
         isSilent = alert == nil && isAvailable
-        document["aps"] = .object(try aps(alert, isAvailable))
-        document["ab"] = .object(try attachment())
-        try addLink()
-        try addExtra()
+        let aps = try aps(alert, isAvailable)
+        var custom: JSONObject = [BrazePayload.attachmentKey: .object(try attachment())]
+        try addLink(to: &custom)
+        try addExtra(to: &custom)
         try readHeaders(now)
         // How long a template becomes is seen when it is rendered.
         let limit = isTemplate ? LiquidLimits.sourceBytes : BrazeLimits.payloadBytes
+        let type: PushType = isSilent ? .background : .alert
+        do throws(PushFault) {
+            document = try APNsPayload(aps, custom: custom).document(for: type, limit: limit)
+        } catch {
+            throw AdapterError(.invalid, field: error.isTooLarge ? BrazeText.pushTooLong : BrazeText.nothing)
+        }
         guard BrazePayload.byteCount(of: document) <= limit else {
             throw AdapterError(.invalid, field: BrazeText.pushTooLong)
         }
@@ -59,58 +66,65 @@ struct ApplePush {
 
     // MARK: aps
 
-    private static let alertKeys: KeyValuePairs<String, String> = [
-        "title": "title", "body": "body", "title_loc_key": "title-loc-key", "loc_key": "loc-key",
-        "action_loc_key": "action-loc-key",
+    /// The vendor's names of Apple's keys.
+    private static let alertTexts: KeyValuePairs<String, String> = [
+        "title": AppleKey.title, "body": AppleKey.body, "title_loc_key": AppleKey.titleLocKey,
+        "loc_key": AppleKey.locKey, "action_loc_key": AppleKey.actionLocKey,
+    ]
+    private static let alertArguments: KeyValuePairs<String, String> = [
+        "title_loc_args": AppleKey.titleLocArguments, "loc_args": AppleKey.locArguments,
     ]
 
     /// Nil: nothing to show.
-    private func alert() throws(AdapterError) -> JSON? {
+    private func alert() throws(AdapterError) -> Aps.Alert? {
         switch push["alert"] {
         case nil, .null?, ""?: return nil
-        case .string(let text)?: return .string(text)
+        case .string(let text)?: return .text(text)
         case .object(let own)?:
             var alert = JSONObject()
-            for (name, key) in Self.alertKeys {
+            for (name, key) in Self.alertTexts {
                 guard let value = own[name], value != .null else { continue }
                 guard value.string != nil else { throw BrazeText.fault("alert.\(name)") }
                 alert[key] = value
             }
-            for (name, key) in ["title_loc_args": "title-loc-args", "loc_args": "loc-args"] as KeyValuePairs {
+            for (name, key) in Self.alertArguments {
                 guard let value = own[name], value != .null else { continue }
                 guard let list = value.array, list.allSatisfy({ $0.string != nil }) else {
                     throw BrazeText.fault("alert.\(name)")
                 }
                 alert[key] = value
             }
-            return alert.isEmpty ? nil : .object(alert)
+            return alert.isEmpty ? nil : .dictionary(alert)
         case .bool?, .number?, .array?: throw BrazeText.fault("alert")
         }
     }
 
-    private static let levels: Set<String> = ["passive", "active", "time-sensitive", "critical"]
-
-    private func aps(_ alert: JSON?, _ isAvailable: Bool) throws(AdapterError) -> JSONObject {
-        var aps = JSONObject()
-        aps["alert"] = alert
-        if let badge = push["badge"], badge != .null, !isSilent {
-            guard let number = badge.int, number >= 0 else { throw BrazeText.fault("badge") }
-            aps["badge"] = badge
+    private func aps(_ alert: Aps.Alert?, _ isAvailable: Bool) throws(AdapterError) -> Aps {
+        var aps = Aps(alert: alert, isContentAvailable: isAvailable)
+        if let badge = push["badge"], badge != .null {
+            guard let number = badge.int.flatMap({ Int(exactly: $0) }), number >= 0 else {
+                throw BrazeText.fault("badge")
+            }
+            aps.badge = number
         }
-        if !isSilent, let sound = try text("sound") ?? push["alert"]?["sound"]?.string { aps["sound"] = .string(sound) }
-        if isAvailable { aps["content-available"] = 1 }
+        aps.sound = (try text("sound") ?? push["alert"]?["sound"]?.string).map { .named($0) }
         let isRich = try text("asset_url") != nil
-        if try flag("mutable_content") ?? false || isRich { aps["mutable-content"] = 1 }
-        aps["category"] = try text("category").map { .string($0) }
+        aps.isContentMutable = try flag("mutable_content") ?? false || isRich
+        aps.category = try text("category")
         if let level = try text("interruption_level") {
-            guard Self.levels.contains(level) else { throw BrazeText.fault("interruption_level") }
-            aps["interruption-level"] = .string(level)
+            guard let known = Aps.InterruptionLevel(rawValue: level) else {
+                throw BrazeText.fault("interruption_level")
+            }
+            aps.interruptionLevel = known
         }
         if let score = push["relevance_score"], score != .null {
             guard let value = score.double, (0...1).contains(value) else { throw BrazeText.fault("relevance_score") }
-            aps["relevance-score"] = score
+            aps.relevanceScore = value
         }
-        aps["thread-id"] = try text("notification_group_thread_id").map { .string($0) }
+        aps.threadID = try text("notification_group_thread_id")
+        // Apple: a background push has nothing besides `content-available`, and only an alert can be changed.
+        if isSilent { return Aps(isContentAvailable: true) }
+        if alert == nil { aps.isContentMutable = false }
         return aps
     }
 
@@ -126,27 +140,25 @@ struct ApplePush {
         return ["att": ["url": .string(url), "type": .string(type)]]
     }
 
-    private mutating func addLink() throws(AdapterError) {
+    private func addLink(to custom: inout JSONObject) throws(AdapterError) {
         guard let uri = try text("custom_uri") else { return }
-        document["ab_uri"] = .string(uri)
-        document["ab_use_webview"] = .bool(try flag("use_webview") ?? true)
+        custom["ab_uri"] = .string(uri)
+        custom["ab_use_webview"] = .bool(try flag("use_webview") ?? true)
     }
 
-    /// The caller's own keys, beside ours: `aps` and `ab` are not his (contract §6.1). Assumed: neither are those of a link.
-    private mutating func addExtra() throws(AdapterError) {
+    /// The caller's own keys, in addition to ours. `aps` and `ab` are reserved (docs/contracts/braze.md#6.1). Assumed: so are the keys of a link.
+    private func addExtra(to custom: inout JSONObject) throws(AdapterError) {
         guard let value = push["extra"], value != .null else { return }
         guard let extra = value.object else { throw AdapterError(.invalid, field: BrazeText.extra) }
         for (key, value) in extra.pairs {
-            guard key != "ab", key != "aps", document[key] == nil else {
-                throw AdapterError(.invalid, field: BrazeText.extra)
-            }
-            document[key] = value
+            guard key != AppleKey.aps, custom[key] == nil else { throw AdapterError(.invalid, field: BrazeText.extra) }
+            custom[key] = value
         }
     }
 
     private mutating func readHeaders(_ now: Timestamp) throws(AdapterError) {
         if let id = try text("collapse_id") {
-            guard id.utf8.count <= BrazeLimits.collapseBytes else { throw BrazeText.fault("collapse_id") }
+            guard id.utf8.count <= AppleLimits.collapseIDBytes else { throw BrazeText.fault("collapse_id") }
             collapseID = id
         }
         if let text = try text("expiry") {
@@ -155,7 +167,7 @@ struct ApplePush {
         }
         if let priority = push["apns_priority"], priority != .null {
             guard let number = priority.int, (1...10).contains(number) else { throw BrazeText.fault("apns_priority") }
-            // APNs knows these; what lies between is rounded to the nearer one (contract §6.1).
+            // APNs accepts these values only; others are rounded to the nearest one (docs/contracts/braze.md#6.1).
             data[BrazePayload.priorityKey] = number > 5 ? 10 : 5
         }
         if let variation = try text("message_variation_id") {

@@ -3,9 +3,9 @@ package import Model
 
 /// The translator of Braze's REST interface, sends to users and their tokens behind keys with permissions, and of what the vendor's SDK calls.
 ///
-/// Source: the contract `protocols/braze.md`, gathered from the vendor's public documents; what no source says is marked `Assumed:`. What of the
-/// interface is not there yet is answered by 404 in the vendor's shape. Nothing of the vendor's SDKs
-/// is used; whether an app may keep one is a question of its licence, so that their calls are answered only where a binding says so.
+/// Source: docs/contracts/braze.md, from the vendor's public documents; undocumented behaviour is marked `Assumed:`. Calls that are not supported are answered
+/// with 404 in the vendor's format. No code of the vendor's SDKs is used; whether an app may keep the SDK is a question of its licence, so SDK calls are
+/// answered only if a binding enables them.
 package struct BrazeAdapter: VendorAdapter {
     package init() {}
 

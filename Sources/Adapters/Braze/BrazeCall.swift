@@ -25,14 +25,14 @@ enum BrazeCall: String, CaseIterable {
     case subscriptionGet = "/subscription/status/get"
     case subscriptionUser = "/subscription/user/status"
 
-    /// What a key must be permitted (contract §4.1).
+    /// The permission that a key needs (docs/contracts/braze.md#4.1).
     var permission: String {
         switch self {
         case .send: "messages.send"
         case .track: "users.track"
         case .export: "users.export.ids"
         case .delete: "users.delete"
-        // By the pattern of the others (contract §4.1).
+        // Assumed: named after the endpoint, as the documented permissions are (docs/contracts/braze.md#4.1).
         case .nameAliases: "users.alias.new"
         case .identify: "users.identify"
         case .merge: "users.merge"
@@ -81,7 +81,7 @@ enum BrazeCall: String, CaseIterable {
             }
     }
 
-    /// The call of a request, whose path may end with a slash (contract §1).
+    /// The call of a request, whose path may end with a slash (docs/contracts/braze.md#1).
     ///
     /// - Throws: `AdapterError(.notFound)`; a wrong method is the same (Assumed).
     init(_ request: VendorRequest) throws(AdapterError) {

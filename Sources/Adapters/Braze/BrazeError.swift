@@ -1,6 +1,6 @@
 import Model
 
-/// One "no" in this dialect: a status and a sentence (contract §4.2).
+/// A refusal of this vendor: a status and a sentence (docs/contracts/braze.md#4.2).
 struct BrazeError: Error, Sendable, Hashable {
     var status: Int
     var text: String
@@ -60,7 +60,7 @@ struct BrazeError: Error, Sendable, Hashable {
     }
 }
 
-/// Sentences of answers. Those of contract §4.4 and §5.11 are the vendor's; the others are ours.
+/// Sentences of answers. Those of docs/contracts/braze.md#4.4 and docs/contracts/braze.md#5.11 are the vendor's; the others are ours.
 enum BrazeText {
     static let key = "Invalid API Key"
     static let nobody = "No Recipients"

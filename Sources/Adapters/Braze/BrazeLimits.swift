@@ -1,8 +1,8 @@
 import Model
 
-/// Sizes, counts and rates of this dialect. Source: contract §4.3, §4.4.
+/// Sizes, counts and rates of this vendor. Source: docs/contracts/braze.md#4.3, docs/contracts/braze.md#4.4.
 package enum BrazeLimits {
-    /// 1 MiB of body: what the contract allows (§3.9); 75 objects of each kind are far smaller.
+    /// 1 MiB of body (docs/contracts/braze.md#3.9); 75 objects of each kind are far smaller.
     static let bodyBytes = 1024 * 1024
 
     /// 2,048 bytes of path: no call's is longer than forty.
@@ -17,7 +17,7 @@ package enum BrazeLimits {
     /// 75 elements of each array of a call.
     static let trackCount = 75
 
-    /// 255 characters of a name or a text of a user (contract §4.4).
+    /// 255 characters of a name or a text of a user (docs/contracts/braze.md#4.4).
     static let attributeCharacters = 255
 
     /// 100 of a product at most. Assumed.
@@ -29,14 +29,8 @@ package enum BrazeLimits {
     /// 100 tokens of a call: they share one transaction, which must stay short. The vendor names no limit.
     static let tokenCount = 100
 
-    /// 1,912 bytes of payload by the vendor's rule, although APNs takes 4,096: callers rely on it (contract §6.1).
+    /// 1,912 bytes of payload by the vendor's rule, although APNs accepts more: callers rely on it (docs/contracts/braze.md#6.1).
     static let payloadBytes = 1912
-
-    /// 4,096 bytes for payloads that came another way: what APNs takes (Apple, "Generating a remote notification").
-    static let otherPayloadBytes = 4096
-
-    /// 64 bytes of collapse id: APNs refuses more.
-    static let collapseBytes = 64
 
     /// 255 bytes of a send's names: they are kept with the message.
     static let nameBytes = 255
@@ -59,12 +53,12 @@ package enum BrazeLimits {
     /// 64 characters of a field's name are told to its caller.
     static let expressionCharacters = 64
 
-    /// 28 days, which is what the gateway keeps; the vendor's own default is 30 (contract §6.1).
+    /// 28 days, which is how long the gateway keeps a push; the vendor's own default is 30 (docs/contracts/braze.md#6.1).
     static let timeToLive: Duration = .seconds(28 * 86_400)
 
     /// 100 bytes of a device's id: it stands in an alias, with a label, and that is an index column. The SDK's own have 36.
     static let deviceBytes = 100
-    /// 1,000 events of a call; more are dropped (contract §3.9).
+    /// 1,000 events of a call; more are dropped (docs/contracts/braze.md#3.9).
     static let eventCount = 1000
     /// 64 bytes of the name of an event that is not known: it is counted by.
     static let eventNameBytes = 64
@@ -83,14 +77,14 @@ package enum BrazeLimits {
     static let factBytes = 512
     /// 7 KiB of them together: 8 KiB is what an identity may say of itself.
     static let factsBytes = 7 * 1024
-    /// 3 levels of an event's data are searched for a push's reference (contract §3.3).
+    /// 3 levels of an event's data are searched for a push's reference (docs/contracts/braze.md#3.3).
     static let referenceDepth = 3
-    /// 3 keys that tokens are verified by (contract §3.7), 4 KiB each: an RSA key of 16,384 bits has 2,800 bytes.
+    /// 3 keys that verify tokens (docs/contracts/braze.md#3.7), 4 KiB each: an RSA key of 16,384 bits has 2,800 bytes.
     static let publicKeys = 3
-    static let publicKeyBytes = 4096
+    static let publicKeyBytes = 4 * 1024
     /// 8 KiB of a token: a head has no more.
     static let proofBytes = 8 * 1024
-    /// 24 hours ahead of us a device's clock is believed (contract §3.9).
+    /// A device's clock may be 24 hours ahead of ours (docs/contracts/braze.md#3.9).
     static let clockAhead: Duration = .seconds(86_400)
 
     /// 8 KiB of an audience filter: it travels with the message. 8 levels and 50 questions: each is asked of every user.
@@ -107,7 +101,7 @@ package enum BrazeLimits {
     static let patternDepth = 10
     static let matchedCharacters = 1024
 
-    /// 128 characters of what an aborted push says (contract §8).
+    /// 128 characters of an aborted push's explanation (docs/contracts/braze.md#8).
     static let abortCharacters = 128
 
     /// 256 REST keys per binding: each is looked up by an index of its own.
@@ -120,7 +114,7 @@ package enum BrazeLimits {
     package static let addressCount = 100
 }
 
-/// What the answers say of a call's budget (contract §4.3). Assumed: it is told, and not enforced; each call finds its window fresh.
+/// The rate headers of an answer (docs/contracts/braze.md#4.3). Assumed: the limit is reported, not enforced; each call sees a fresh window.
 struct RateBudget: Hashable {
     var limit: Int
     /// Seconds.

@@ -1,7 +1,8 @@
+import ApplePayload
 import FoundationEssentials
 import Model
 
-/// A push of this dialect: Apple's keys, the caller's, and `ab`, by which the vendor's SDK knows it (contract §6).
+/// A push of this vendor: Apple's keys, the caller's, and `ab`, by which the vendor's SDK recognises it (docs/contracts/braze.md#6).
 struct BrazePayload {
     private let notification: Notification
     private let target: TargetFacts
@@ -25,38 +26,64 @@ struct BrazePayload {
         JSONWriter.bytes(.object(referenced(document, String(repeating: "c", count: 43)))).count
     }
 
-    /// Message and target, 32 bytes, so that an open finds its delivery without another index (contract, Decisions): 43 characters of base64url.
+    /// Message and target, 32 bytes or 43 characters of base64url, so that an open finds its delivery without another index (docs/contracts/braze.md#3.3).
     static func reference(_ message: MessageID, _ target: TargetID) -> String {
         Data(message.rawValue.bytes + target.rawValue.bytes).base64EncodedString()
             .replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
     }
 
+    /// The key beside `aps` that this vendor's SDK reads.
+    static let attachmentKey = "ab"
+
     private static func referenced(_ document: JSONObject, _ reference: String) -> JSONObject {
         var own: JSONObject = ["c": .string(reference)]
-        for (key, value) in document["ab"]?.object?.pairs ?? [] { own[key] = value }
+        for (key, value) in document[attachmentKey]?.object?.pairs ?? [] { own[key] = value }
         var document = document
-        document["ab"] = .object(own)
+        document[attachmentKey] = .object(own)
         return document
     }
 
     /// - Throws: `AdapterError(.tooLarge)`.
     func encoded() throws(AdapterError) -> PushPayload {
         let content = notification.content
-        // Of another dialect, and demanded unchanged.
-        if let raw = content.raw, notification.origin != .braze { return try push(JSONWriter.bytes(raw), nil) }
-        let isOwn = notification.origin == .braze
-        if isOwn, let filter = content.data[AudienceFilter.key] { try check(filter) }
-        var own = content.raw?.object ?? self.document
-        if isOwn, content.isTemplate { own = try rendered(own) }
-        let document = Self.referenced(own, Self.reference(notification.message, target.target))
-        let priority = isOwn ? content.data[Self.priorityKey]?.int : nil
-        return try push(JSONWriter.bytes(.object(document)), priority.map { Int(clamping: $0) })
+        guard notification.origin == .braze else { return try encodedForeign() }
+        if let filter = content.data[AudienceFilter.key] { try check(filter) }
+        var document = content.raw?.object ?? JSONObject()
+        if content.isTemplate { document = try rendered(document) }
+        let priority = content.data[Self.priorityKey]?.int.map { Int(clamping: $0) }
+        // A background push must not be urgent (Apple, "Sending notification requests to APNs").
+        return try forwarded(.object(Self.referenced(document, reference)), content.isSilent ? nil : priority)
+    }
+
+    /// The push of a message of another dialect, by which this vendor's SDK knows it too.
+    private func encodedForeign() throws(AdapterError) -> PushPayload {
+        let content = notification.content
+        if let raw = content.raw { return try forwarded(raw, nil) }
+        var custom: JSONObject = [Self.attachmentKey: ["c": .string(reference)]]
+        for (key, value) in content.data.besideAps.pairs where custom[key] == nil { custom[key] = value }
+        do throws(PushFault) {
+            return try APNsPayload(Aps(content), custom: custom).push(type: type, collapseID: notification.collapseID)
+        } catch {
+            throw AdapterError(error, payload: "payload")
+        }
+    }
+
+    private var reference: String { Self.reference(notification.message, target.target) }
+    private var type: PushType { notification.content.isSilent ? .background : .alert }
+
+    private func forwarded(_ document: JSON, _ priority: Int?) throws(AdapterError) -> PushPayload {
+        let bytes = JSONWriter.bytes(document)
+        do throws(PushFault) {
+            return try RawPayload.push(bytes, type: type, priority: priority, collapseID: notification.collapseID)
+        } catch {
+            throw AdapterError(error, payload: "payload")
+        }
     }
 
     /// - Throws: `AdapterError(.withheld)` for whom the filter does not mean.
     private func check(_ filter: JSON) throws(AdapterError) {
         let filter = try AudienceFilter(stored: filter)
-        guard filter.means(target.attributes, acceptsPush: target.acceptsPush, at: notification.sentAt) else {
+        guard filter.means(target.person.attributes, acceptsPush: target.acceptsPush, at: notification.sentAt) else {
             throw AdapterError(.withheld, field: "payload")
         }
     }
@@ -68,8 +95,8 @@ struct BrazePayload {
         let data = notification.content.data
         var campaign = data[Self.campaignKey]?.object ?? JSONObject()
         campaign["dispatch_id"] = .string(HexCoding.encode(notification.message.rawValue.bytes))
-        var scope = LiquidScope(attributes: target.attributes, campaign: campaign, now: notification.sentAt)
-        scope.attributes["user_id"] = target.user.map { .string($0.rawValue) }
+        var scope = LiquidScope(attributes: target.person.attributes, campaign: campaign, now: notification.sentAt)
+        scope.attributes["user_id"] = target.person.user.map { .string($0.rawValue) }
         scope.properties = data[Self.propertiesKey]?.object ?? JSONObject()
         for (name, value) in target.variables.pairs { scope.properties[name] = value }
         var renderer = LiquidRenderer(scope)
@@ -78,40 +105,5 @@ struct BrazePayload {
         } catch {
             throw AdapterError(error == .aborted ? .withheld : .tooLarge, field: "payload")
         }
-    }
-
-    private func push(_ bytes: [UInt8], _ priority: Int?) throws(AdapterError) -> PushPayload {
-        guard bytes.count <= BrazeLimits.otherPayloadBytes else { throw AdapterError(.tooLarge, field: "payload") }
-        let isSilent = notification.content.isSilent
-        return PushPayload(
-            bytes: bytes,
-            type: isSilent ? .background : .alert,
-            // A background push must not be urgent (Apple, "Sending notification requests to APNs").
-            priority: isSilent ? 5 : priority ?? 10,
-            collapseID: notification.collapseID
-        )
-    }
-
-    /// The payload of a message by the native API.
-    private var document: JSONObject {
-        let content = notification.content
-        var aps = JSONObject()
-        if content.isSilent {
-            aps["content-available"] = 1
-        } else {
-            var alert = JSONObject()
-            alert["title"] = content.title.map { .string($0) }
-            alert["subtitle"] = content.subtitle.map { .string($0) }
-            alert["body"] = .string(content.body)
-            aps["alert"] = .object(alert)
-            aps["badge"] = content.badge.map { .int($0) }
-            aps["sound"] = .string(content.sound ?? "default")
-            aps["category"] = content.category.map { .string($0) }
-            aps["thread-id"] = content.threadID.map { .string($0) }
-            if content.isUrgent { aps["interruption-level"] = "time-sensitive" }
-        }
-        var document: JSONObject = ["aps": .object(aps), "ab": [:]]
-        for (key, value) in content.data.pairs where document[key] == nil { document[key] = value }
-        return document
     }
 }

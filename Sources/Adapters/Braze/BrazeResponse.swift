@@ -35,7 +35,7 @@ struct BrazeResponse {
             case .failure(let error): return failure(error)
             case .success(let outcome):
                 if outcome.isUsable { return success(outcome.facts) }
-                // Nothing usable (contract §4.2).
+                // Nothing usable (docs/contracts/braze.md#4.2).
                 var body: JSONObject = ["message": .string(BrazeText.noData)]
                 body["errors"] = outcome.facts["errors"]
                 return response(400, body, remaining: budget.limit - 1)
@@ -45,7 +45,7 @@ struct BrazeResponse {
         }
     }
 
-    /// 201 to whatever was posted, and `success` word for word: a client takes anything else for a failure (contract, Decisions).
+    /// 201 to each POST, and exactly `success`: a client treats anything else as a failure (docs/contracts/braze.md#4.2).
     private func success(_ facts: JSONObject, status: Int = 201) -> VendorResponse {
         var body = facts
         body["message"] = "success"

@@ -14,7 +14,7 @@ package struct BrazeSettings: Sendable {
     /// Stands for every permission.
     package static let everything = "*"
 
-    /// Names of permissions that keys may have (contract §4.1), also of calls that are not answered yet: a key is made once.
+    /// Names of permissions that keys may have (docs/contracts/braze.md#4.1), including those of calls that are not supported yet: a key is created once.
     package static let permissions: Set<String> = [
         everything, "users.track", "users.delete", "users.identify", "users.export.ids", "users.alias.new",
         "users.merge", "messages.send", "messages.schedule.create", "messages.schedule.update",
@@ -48,7 +48,7 @@ package struct BrazeSettings: Sendable {
     }
 }
 
-/// The key of a call: the header before the body before the query, where older integrations have it (contract §4.1).
+/// The key of a call: from the header, else the body, else the query, which older integrations use (docs/contracts/braze.md#4.1).
 enum RestKey {
     /// - Throws: `AdapterError(.unauthorized)` where there is none; a body that cannot be read is no key.
     static func hash(_ request: VendorRequest) throws(AdapterError) -> String {

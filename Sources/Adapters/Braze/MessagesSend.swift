@@ -1,6 +1,6 @@
 import Model
 
-/// `POST /messages/send`: a push to users by their ids, or to everyone (contract §5.5).
+/// `POST /messages/send`: a push to users by their ids, or to everyone (docs/contracts/braze.md#5.5).
 struct MessagesSend {
     private let body: JSONObject
     private let now: Timestamp
@@ -30,7 +30,8 @@ struct MessagesSend {
             throw AdapterError(.invalid, field: BrazeText.nothing)
         }
         let push = try ApplePush(apple, at: due?.start ?? now)
-        var content = Content(isSilent: push.isSilent, raw: .object(push.document), isTemplate: push.isTemplate)
+        var content = Content(isSilent: push.isSilent, raw: .object(push.document))
+        content.isTemplate = push.isTemplate
         content.data = push.data
         if let campaign { content.data[BrazePayload.campaignKey] = try facts(of: campaign, for: push) }
         content.consent = try SubscriptionFields.rule(body)
@@ -51,7 +52,7 @@ struct MessagesSend {
         return submission
     }
 
-    /// Which of a campaign's variations it is must be said, and there must be such a one (contract §5.5).
+    /// With a campaign, the variation must be named and must exist (docs/contracts/braze.md#5.5).
     private func facts(of campaign: Campaign, for push: ApplePush) throws(AdapterError) -> JSON {
         guard let own = BrazeCampaign(campaign) else { throw AdapterError(.invalid, field: BrazeText.campaign) }
         guard let variation = push.data[BrazePayload.variationKey]?.string else {

@@ -3,8 +3,8 @@ package import Model
 
 /// The translator of iPNS (iPNG): registration, receipts, settings, history and polling of devices, and the send call of back ends.
 ///
-/// Of this vendor's wire nothing is public but the names of its library's calls and callbacks (contract §2.1): paths, keys and encoding are decisions of
-/// the contract `protocols/ipns.md`. So the front door is tolerant, and its names can be mapped per binding (`IPNSSettings`) once a trace shows others.
+/// The only public facts about this vendor's interface are the names of its library's calls and callbacks (docs/contracts/ipns.md#2.1). Paths, keys and
+/// encoding are decisions of docs/contracts/ipns.md. Routing is therefore tolerant, and a binding can map further names (`IPNSSettings`) that a trace shows.
 package struct IPNSAdapter: VendorAdapter {
     package init() {}
 
@@ -29,7 +29,7 @@ package struct IPNSAdapter: VendorAdapter {
             throw call.operation == nil ? AdapterError(.notFound) : call.fields.missing(.appID)
         }
         let key = BindingKey(vendor: vendor, kind: "app", value: app, host: request.host)
-        // Assumed: devices prove nothing, their ids are the capabilities. Sending is a back end's, and needs an API key (contract, Decisions).
+        // Assumed: devices prove nothing, their ids are the capabilities. Only a back end may send, with an API key (docs/contracts/ipns.md#2.11).
         guard call.operation == .send else { return (key, .none) }
         guard let header = request.headers[.authorization], header.lowercased().hasPrefix("bearer ") else {
             throw AdapterError(.unauthorized)
@@ -55,7 +55,7 @@ package struct IPNSAdapter: VendorAdapter {
         IPNSResponse(operation: (try? Self.mapped(request, IPNSSettings(settings)))?.operation).answer(replies)
     }
 
-    /// A request by the contract's own names.
+    /// A request with the field names of docs/contracts/ipns.md.
     private static func documented(_ request: VendorRequest) throws(AdapterError) -> ReadRequest {
         try request.once { (request) throws(AdapterError) in try ReadRequest(request) }
     }

@@ -1,6 +1,6 @@
 package import Model
 
-/// One "no" in this dialect: a result code and its text. It travels under 200; 400 is for a body that could not be read (contract §2.4).
+/// A refusal of this vendor: a result code and its text, under HTTP 200; 400 is only for a body that cannot be parsed (docs/contracts/ipns.md#2.4).
 package struct IPNSError: Error, Sendable, Hashable {
     package var code: ResultCode
     package var text: String
@@ -45,7 +45,7 @@ package struct IPNSError: Error, Sendable, Hashable {
             self.init(.invalid, "INVALID PARAMETER: \(Self.wireName(name))")
         case .rateLimited: self.init(.failure, "TOO MANY REQUESTS")
         case .idempotencyMismatch: self.init(.invalid, "INVALID PARAMETER: Idempotency-Key")
-        // The library shows a failure and asks again at its next start (contract, Decisions).
+        // The library reports a failure and asks again at its next start (docs/contracts/ipns.md#2.4).
         case .unavailable: self.init(.failure, "TEMPORARILY UNAVAILABLE")
         }
     }
@@ -65,7 +65,7 @@ package struct IPNSError: Error, Sendable, Hashable {
     }
 }
 
-/// What `RT` and `rtCode` say. Contract §2.4; `0000` alone is the vendor's word.
+/// The values of `RT` and `rtCode` (docs/contracts/ipns.md#2.4). Only `0000` is documented by the vendor.
 package enum ResultCode: String, Sendable, CaseIterable {
     case success = "0000"
     case failure = "9999"

@@ -15,15 +15,15 @@ package enum IPNSLimits {
     package static let keyCharacters = 64
 
     /// 4,096 bytes of token: the longest that a push service gives out (FCM).
-    package static let tokenBytes = 4096
+    package static let tokenBytes = 4 * 1024
 
-    /// 64 hex digits at least make an APNs token (contract §2.5).
+    /// An APNs token has at least 64 hex digits (docs/contracts/ipns.md#2.5).
     package static let tokenDigits = 64
 
-    /// 20 messages in a page that names no count (contract §2.9).
+    /// 20 messages in a page without a count (docs/contracts/ipns.md#2.9).
     package static let pageCount = 20
 
-    /// 10 messages in a poll that names no count (contract §2.10).
+    /// 10 messages in a poll without a count (docs/contracts/ipns.md#2.10).
     package static let pollCount = 10
 
     /// 1,000 recipients in one send. Assumed: half of what is counted in the accepting transaction, as a user may have two devices.
@@ -40,7 +40,4 @@ package enum IPNSLimits {
 
     /// 32 KiB of message: a device fetches what does not fit into the push.
     package static let messageBytes = 32 * 1024
-
-    /// 4,096 bytes: what APNs takes for anything but VoIP (Apple, "Generating a remote notification").
-    package static let payloadBytes = 4096
 }

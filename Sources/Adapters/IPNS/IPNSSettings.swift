@@ -1,8 +1,8 @@
 package import Model
 
-/// A binding's settings in this dialect: the mapping table of names that a customer's trace shows (contract §2.3), and where its tokens belong.
+/// A binding's settings for this vendor: a mapping of names that a trace of a customer shows (docs/contracts/ipns.md#2.3), and the environment of its tokens.
 package struct IPNSSettings: Sendable, Hashable {
-    /// The clock of the vendor's wire (contract §2.4). Seoul has known no summer time since 1988.
+    /// The time zone of this vendor's times (docs/contracts/ipns.md#2.4). Korea has had no summer time since 1988.
     package static let timeZone = TimeZoneName(stored: "Asia/Seoul")
 
     /// Where provisioning keeps the vendor's own app id, which pushes repeat.
@@ -45,7 +45,7 @@ package struct IPNSSettings: Sendable, Hashable {
         }
     }
 
-    /// What becomes of a message outside of a device's window. Default: it is not pushed, and stays in history and polling (contract, Decisions).
+    /// The treatment of a message outside a device's window. Default: it is not pushed, and stays in history and polling (docs/contracts/ipns.md#2.6).
     package static func outsideWindow(_ values: JSONObject) -> AppTiming.Hold? {
         guard let value = values["outsideWindow"] else { return .suppress }
         return value.string.flatMap { AppTiming.Hold(rawValue: $0) }

@@ -2,7 +2,8 @@ import Model
 
 /// One call of the catalogue. The raw value is its name on the wire, and in metrics and logs.
 ///
-/// Source: contract §2.5–§2.11. Assumed: every name but the vendor library's own selectors, which are taken as aliases (contract §2.1).
+/// Source: docs/contracts/ipns.md#2.5 to docs/contracts/ipns.md#2.11. Assumed: all names except the vendor library's own selectors, which are accepted as
+/// aliases (docs/contracts/ipns.md#2.1).
 package enum Operation: String, Sendable, CaseIterable {
     case appRegist, recvReport, readReport, updateConfig, getConfig, getMsgs, getMsgDetail, polling, send
 
@@ -35,8 +36,8 @@ package enum Operation: String, Sendable, CaseIterable {
         self = operation
     }
 
-    /// What a call asks for (contract §2.3): by the last segment of its path, else by a field that names it, else by the set of its fields, which never
-    /// means `send`. Nil: nobody knows, and nobody guesses.
+    /// The operation of a call (docs/contracts/ipns.md#2.3): from the last segment of its path, else from a field that names it, else from the set of its
+    /// fields, which never selects `send`. Nil: unknown; the operation is not guessed.
     ///
     /// - Parameters:
     ///   - path: of the request.

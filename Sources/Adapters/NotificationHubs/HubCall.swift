@@ -1,7 +1,7 @@
 import HTTPTypes
 import Model
 
-/// One call of the data plane. Paths are compared without case and may end with a slash (contract §3.5).
+/// One call of the data plane. Paths are compared without case and may end with a slash (docs/contracts/notificationhubs.md#3.5).
 enum HubCall: Hashable {
     case installation(String)
     /// Sends.
@@ -116,7 +116,8 @@ extension VendorRequest {
     }
 }
 
-/// Which versions of the interface callers may name (contract §3.5). Assumed: all mean the same here; none is named: the same again.
+/// Versions of the interface that callers may name (docs/contracts/notificationhubs.md#3.5). Assumed: all have the same effect, and so does a call without a
+/// version.
 enum APIVersion {
     static let known: Set<String> = [
         "2013-04", "2013-10", "2014-09", "2015-01", "2015-04", "2015-08", "2016-07", "2017-04", "2020-06",

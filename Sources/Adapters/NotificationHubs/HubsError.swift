@@ -1,12 +1,13 @@
+import ApplePayload
 import Model
 
-/// One "no" in this dialect: a status and the text of its detail (contract §3.5).
+/// A refusal of this vendor: a status and the text of its detail (docs/contracts/notificationhubs.md#3.5).
 struct HubsError: Error, Sendable, Hashable {
     var status: Int
     var text: String
     /// Seconds, where the caller should come again.
     var retryAfter: Int?
-    /// Only headers (contract §3.4: a key without the right).
+    /// Only headers: a key without the right (docs/contracts/notificationhubs.md#3.4).
     var isBare = false
 
     init(_ status: Int, _ text: String, retryAfter: Int? = nil, isBare: Bool = false) {
@@ -52,7 +53,7 @@ struct HubsError: Error, Sendable, Hashable {
         case .rateLimited(let after): self.init(429, HubText.throttled, retryAfter: Self.seconds(after, 1))
         case .idempotencyMismatch: self.init(400, "The request was repeated with another body")
         case .unsupported(let what): self.init(400, "\(what) is not available on this gateway")
-        // Not a 4xx: the vendor's SDK for iOS would switch itself off for the life of the process (contract §4.5).
+        // Not a 4xx: the vendor's iOS SDK would switch itself off for the life of the process (docs/contracts/notificationhubs.md#4.5).
         case .unavailable(let after): self.init(503, HubText.unavailable, retryAfter: Self.seconds(after, 5))
         case .outdated: self.init(503, HubText.unavailable, retryAfter: 1)
         }
@@ -63,13 +64,13 @@ struct HubsError: Error, Sendable, Hashable {
     }
 }
 
-/// Why a call may not be carried out. The raw value stands in logs. Texts: contract §3.4.
+/// The reason why a call is refused. The raw value is logged. Texts: docs/contracts/notificationhubs.md#3.4.
 enum AccessFault: String, Error, Sendable, CaseIterable {
     case missing, malformed, expired, signature, audience, right, manage
 
     var error: AdapterError { AdapterError(.unauthorized, field: rawValue) }
 
-    /// Never 403 but for a right: SDKs repeat a 403 (contract §3.5).
+    /// 403 only for a missing right: SDKs repeat a 403 (docs/contracts/notificationhubs.md#3.5).
     var status: Int { self == .right ? 403 : 401 }
 
     var text: String {
@@ -86,7 +87,8 @@ enum AccessFault: String, Error, Sendable, CaseIterable {
     }
 }
 
-/// Texts of details that stand in more than one place. Recorded ones: contract §3.4, §4.2, §7.7; others: Assumed.
+/// Texts of details that are used in more than one place. Recorded ones: docs/contracts/notificationhubs.md#3.4, docs/contracts/notificationhubs.md#4.2,
+/// docs/contracts/notificationhubs.md#7.7; others: Assumed.
 enum HubText {
     static let noService = "No service is hosted at the specified address."
     static let noInstallation = "Installation not found"
@@ -94,5 +96,5 @@ enum HubText {
     static let later = "This call is not available on this gateway"
     static let throttled = "SubCode=42900. Throttled"
     static let unavailable = "The service is temporarily unavailable"
-    static let payloadTooLarge = "The payload is larger than \(HubsLimits.payloadBytes) bytes"
+    static let payloadTooLarge = "The payload is larger than \(AppleLimits.payloadBytes) bytes"
 }

@@ -2,12 +2,12 @@ import Model
 
 /// Sizes and counts of this dialect.
 package enum HubsLimits {
-    /// 64 KiB of body: the vendor's own limit of a send (contract §7), whose 413 callers know.
+    /// 64 KiB of body: the vendor's own limit of a send (docs/contracts/notificationhubs.md#7), whose 413 callers know.
     package static let bodyBytes = 64 * 1024
 
     /// 128 KiB of a batch: 1,000 handles of 64 digits, a payload and the heads of both are some 80.
     package static let batchBytes = 128 * 1024
-    /// 1,000 handles of a batch (contract §7.4).
+    /// 1,000 handles of a batch (docs/contracts/notificationhubs.md#7.4).
     static let batchCount = 1000
     /// 100 handles are registered by one command, which is one transaction.
     static let handlesPerCommand = 100
@@ -30,13 +30,13 @@ package enum HubsLimits {
     /// 8 KiB of authorization: a signature of an iOS client repeats the whole URL.
     static let authorizationBytes = 8 * 1024
 
-    /// Five minutes after its end a signature is still good (contract, Decisions): clocks of phones differ.
+    /// A signature stays valid for five minutes after its expiry (docs/contracts/notificationhubs.md#3.2): clocks of phones differ.
     static let expiryLeeway: Duration = .seconds(300)
 
     /// 120 characters of an installation's or a user's id: each is a tag too, and tags end there.
     static let identifierCharacters = 120
 
-    /// 60 tags per installation (contract §5).
+    /// 60 tags per installation (docs/contracts/notificationhubs.md#4).
     static let tagCount = 60
 
     /// 20 templates per installation: each is one more push of a send.
@@ -51,13 +51,13 @@ package enum HubsLimits {
     /// 100 parts of a composite: each may copy a value of the send.
     static let expressionParts = 100
 
-    /// 120 characters of a property's name (contract §8).
+    /// 120 characters of a property's name (docs/contracts/notificationhubs.md#8).
     static let propertyCharacters = 120
 
     /// 16 KiB of all texts of one filled template: more could not be a payload, and 8 KiB of template can ask for megabytes.
     static let renderedBytes = 16 * 1024
 
-    /// 200 characters of a template's name (contract §5).
+    /// 200 characters of a template's name (docs/contracts/notificationhubs.md#5).
     static let templateNameCharacters = 200
 
     /// 1,000 elements, 16 deep, 16 attributes each: a registration has fewer than a hundred.
@@ -65,10 +65,10 @@ package enum HubsLimits {
     static let elementDepth = 16
     static let attributeCount = 16
 
-    /// 100 registrations on a page (contract §5.5).
+    /// 100 registrations on a page (docs/contracts/notificationhubs.md#5.5).
     static let pageCount = 100
 
-    /// A day: so long the id of a deleted registration is remembered (contract §5.2).
+    /// The id of a deleted registration is remembered for a day (docs/contracts/notificationhubs.md#5.2).
     static let goneFor: Duration = .seconds(86_400)
 
     /// 64 bytes of a date.
@@ -77,14 +77,6 @@ package enum HubsLimits {
     /// 100 changes in one patch: each copies the document.
     static let changeCount = 100
 
-    /// 4,096 bytes: what APNs takes for anything but VoIP (Apple, "Generating a remote notification").
-    static let payloadBytes = 4096
-    /// 5,120 bytes for VoIP.
-    static let voipBytes = 5120
-
-    /// 64 bytes of collapse id: APNs refuses more.
-    static let collapseBytes = 64
-
     /// Thirty minutes: what a send lives that names no end (contract, Decisions).
     static let timeToLive: Duration = .seconds(1800)
     /// One minute at least that a send may wait here, whatever Apple is told: `apns-expiration: 0` must be sent at all.
@@ -92,13 +84,13 @@ package enum HubsLimits {
     /// 28 days at most, which is what the gateway keeps.
     static let maximumTimeToLive: Duration = .seconds(28 * 86_400)
 
-    /// A schedule begins five minutes ahead at least, and seven days at most (contract §7.5).
+    /// A schedule begins five minutes ahead at least, and seven days at most (docs/contracts/notificationhubs.md#7.5).
     static let scheduleLead: Duration = .seconds(300)
     static let scheduleAhead: Duration = .seconds(7 * 86_400)
 
     /// 1,000 users of the tutorial's back end: each is a secret of the binding, unsealed with it.
     package static let userCount = 1000
-    /// 256 rules of access per hub (contract §3.2).
+    /// 256 access rules per hub (docs/contracts/notificationhubs.md#3.2).
     package static let keyCount = 256
     /// 16 characters of a key at least: it is all that protects a hub.
     package static let keyCharacters = 16

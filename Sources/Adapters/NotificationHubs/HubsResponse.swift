@@ -117,10 +117,10 @@ struct HubsResponse {
 
     private var version: String { APIVersion.named(request).map { "?api-version=\($0)" } ?? "" }
 
-    /// Contract §7: the id is the last part of the location.
+    /// docs/contracts/notificationhubs.md#7: the id is the last part of the location.
     private func created(_ id: MessageID, _ path: HubPath) -> VendorResponse {
         let hub = PercentCoding.encode(path.hub)
-        // A schedule's id has other marks (contract §7.7).
+        // The id of a schedule has other separators (docs/contracts/notificationhubs.md#7.7).
         let text = HubMessageID.text(id)
         let place =
             switch path.call {
@@ -147,7 +147,7 @@ struct HubsResponse {
         return VendorResponse(status: error.status, headers: fields([Self.type] + extra), body: Array(text.utf8))
     }
 
-    /// What the service says of every answer, of JSON too (contract §4.2).
+    /// The content type of all answers of the service, also of JSON (docs/contracts/notificationhubs.md#4.2).
     private static let type = ("Content-Type", "application/xml; charset=utf-8")
 
     private func empty(_ status: Int, _ extra: [(String, String)] = []) -> VendorResponse {

@@ -32,7 +32,7 @@ package struct HubsSettings: Sendable {
         guard let rights = binding.values[Self.rulesKey]?[name]?.array else { return nil }
         let named = Set(rights.compactMap { $0.string.flatMap { HubRight(rawValue: $0) } })
         return Rule(
-            // Who manages may do what others do (contract §3.2: the vendor gives it only together with both).
+            // Assumed: *manage* includes the other rights; the vendor grants it only together with both (docs/contracts/notificationhubs.md#3.2).
             rights: named.contains(.manage) ? Set(HubRight.allCases) : named,
             keys: Self.secretNames(of: name).compactMap { binding.secrets[$0] }
         )

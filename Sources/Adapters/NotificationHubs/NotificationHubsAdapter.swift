@@ -3,8 +3,8 @@ package import Model
 
 /// The translator of Azure Notification Hubs' data plane: installations, registrations, sends and their telemetry, behind shared access signatures.
 ///
-/// Source: the contract `protocols/azure.md`, gathered from the vendor's documents, its open SDKs and recordings of the service; what no source says is
-/// marked `Assumed:`. What of the data plane is not there yet is answered by 404 in the vendor's shape.
+/// Source: docs/contracts/notificationhubs.md, from the vendor's documents, its open SDKs and recordings of the service; undocumented behaviour is marked
+/// `Assumed:`. Calls of the data plane that are not supported are answered with 404 in the vendor's format.
 package struct NotificationHubsAdapter: VendorAdapter {
     package init() {}
 

@@ -2,14 +2,14 @@ package import Model
 
 /// One call of the catalogue, whatever path it came by. The raw value is the route's name in metrics and logs.
 ///
-/// Source: contract §5 (device), §7.4 (shim), §8 (sender).
+/// Source: docs/contracts/rationalowl.md#5 (device), docs/contracts/rationalowl.md#7.4 (gateway's own calls), docs/contracts/rationalowl.md#8 (sender).
 package enum Endpoint: String, Sendable, CaseIterable {
     case reqAuthNumber, verifyAuthNumber, installApp, unregUser, notiRead, msgInfo, imgData
     case deviceRegister, deviceToken, deviceUnregister, deviceState, notiDelivered, notiOpened
     case serverRegister
     case clientRegister, sendByPhoneNumber, sendByDeviceID, setCallbackURL
 
-    /// Every exact path with its call. Senders' paths have aliases: an older name, and the abbreviations of the callback chapter (contract §8.3).
+    /// Each path with its call. Sender paths have aliases: an older name, and the short names of the callback chapter (docs/contracts/rationalowl.md#8.3).
     package static var routes: [VendorRoute] {
         allCases.flatMap { endpoint in
             endpoint.paths.map { path in
@@ -53,7 +53,7 @@ package enum Endpoint: String, Sendable, CaseIterable {
         switch surface {
         case .pushApp, .messageClient: ("account", "aId")
         case .shim: ("service", "sId")
-        case .server: ("service", "serviceId")
+        case .server, .deviceGroup, .downstream, .customPush, .tracking, .sync: ("service", "serviceId")
         }
     }
 }
@@ -62,6 +62,9 @@ package enum Endpoint: String, Sendable, CaseIterable {
 package enum Surface: String, Sendable, CaseIterable {
     case pushApp, messageClient, server
     case shim = "ro"
+    /// Parts of the core's own interface of which no call is there yet: every one is answered by 404 in the core's shape.
+    case deviceGroup, downstream, tracking, sync
+    case customPush = "custompush"
 
     /// Where unknown paths fall: they are owed the vendor's shape too.
     package static var routes: [VendorRoute] {
@@ -83,13 +86,23 @@ package enum Surface: String, Sendable, CaseIterable {
         case .messageClient: "/msgClient"
         case .server: "/server"
         case .shim: "/ro/v1"
+        case .deviceGroup, .downstream, .customPush, .tracking, .sync: "/\(rawValue)"
+        }
+    }
+
+    /// Whether errors are told as the core tells them: a text in `error`, without a code.
+    var isCore: Bool {
+        switch self {
+        case .server, .deviceGroup, .downstream, .customPush, .tracking, .sync: true
+        case .pushApp, .messageClient, .shim: false
         }
     }
 
     var bodyLimitBytes: Int {
         switch self {
         case .messageClient: RationalOwlLimits.senderBodyBytes
-        case .pushApp, .server, .shim: RationalOwlLimits.deviceBodyBytes
+        case .pushApp, .server, .shim, .deviceGroup, .downstream, .customPush, .tracking, .sync:
+            RationalOwlLimits.deviceBodyBytes
         }
     }
 }

@@ -4,8 +4,8 @@ package import Model
 /// The translator of RationalUMS and of the part of RationalOwl that its senders need.
 ///
 /// It answers the device calls (`/pushApp`, port 36001), the sender calls (`/msgClient`), the sender registry (`/server/register`) and the shim that
-/// stands where the vendor's closed device channel stood (`/ro/v1`, ours). Source: the vendor's iOS document and public repositories, gathered in
-/// the contract `protocols/rationalowl.md`; what no source says is marked `Assumed:` where it is decided.
+/// stands where the vendor's closed device channel stood (`/ro/v1`, ours). Other paths of the core's REST API are answered with 404 in its format. Source: the
+/// vendor's iOS guide and public repositories, gathered in docs/contracts/rationalowl.md; undocumented behaviour is marked `Assumed:`.
 package struct RationalOwlAdapter: VendorAdapter {
     package init() {}
 
@@ -20,7 +20,7 @@ package struct RationalOwlAdapter: VendorAdapter {
         let (kind, field) = endpoint.bindingField
         let value = try fields.required(field)
         let key = BindingKey(vendor: vendor, kind: kind, value: value, host: request.host)
-        // Assumed: no proof. No public source shows a key, signature or header; the ids are the capabilities (contract §3, "auth").
+        // Assumed: no proof. No public source shows a key, signature or header; the ids are the capabilities (docs/contracts/rationalowl.md#3).
         return (key, .none)
     }
 
@@ -64,7 +64,7 @@ package struct RationalOwlAdapter: VendorAdapter {
         to target: TargetFacts,
         settings: BindingSettings
     ) throws(AdapterError) -> PushPayload {
-        try RationalOwlPayload(notification, platform: target.platform, settings: PayloadSettings(settings))
+        try RationalOwlPayload(notification, platform: target.destination.platform, settings: PayloadSettings(settings))
             .encoded()
     }
 

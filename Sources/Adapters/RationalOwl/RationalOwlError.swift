@@ -3,8 +3,9 @@ package import Model
 
 /// One "no" in this dialect: a result code, the sentence an app may show, and the status it travels under.
 ///
-/// The vendor publishes no error body; codes are its own (contract §4.2), sentences are ours and Korean, because apps show `cmt` as it is.
-/// Application errors travel under 200: one generation of Android apps drops the body of anything else (contract §2).
+/// The vendor publishes no error body. The codes are the vendor's (docs/contracts/rationalowl.md#4.2); the sentences are ours, in Korean, because apps show
+/// `cmt` to the user.
+/// Application errors are answered with 200: one generation of Android apps drops the body of any other status (docs/contracts/rationalowl.md#2).
 package struct RationalOwlError: Error, Sendable, Hashable {
     package var code: ResultCode
     /// For `cmt`.
@@ -69,7 +70,7 @@ package struct RationalOwlError: Error, Sendable, Hashable {
             self.init(.unknown, "같은 Idempotency-Key로 다른 요청이 접수되었습니다.", "idempotency key was used for another request")
         case .unsupported, .outdated: self.init(.unknown, "지원하지 않는 기능입니다.", "not supported")
         case .unavailable(let after):
-            // 200 with -1, so that an app tries again instead of treating the server as gone (contract, Decisions).
+            // 200 with -1, so that an app retries instead of treating the server as gone (docs/contracts/rationalowl.md#3).
             self.init(.unknown, "일시적인 오류입니다. 잠시 후 다시 시도해 주세요.", "temporarily unavailable", retryAfter: after)
         }
     }
@@ -81,7 +82,7 @@ package struct RationalOwlError: Error, Sendable, Hashable {
         switch endpoint.surface {
         case .pushApp, .messageClient:
             RationalOwlError(.accountNotRegistered, "등록되지 않은 계정입니다.", "account is not registered")
-        case .server, .shim:
+        case .server, .shim, .deviceGroup, .downstream, .customPush, .tracking, .sync:
             RationalOwlError(.accountNotRegistered, "등록되지 않은 서비스입니다.", "service id is not registered")
         }
     }
@@ -91,7 +92,7 @@ package struct RationalOwlError: Error, Sendable, Hashable {
     }
 
     private static func field(_ field: String, at endpoint: Endpoint?) -> RationalOwlError {
-        // The contract's own body for a bad callback URL is the field's bare name (§8.5).
+        // The `cmt` for a bad callback URL is the field's name (docs/contracts/rationalowl.md#8.5).
         if endpoint == .setCallbackURL, field == "url" {
             return RationalOwlError(.unknown, field, "missing or invalid: url")
         }

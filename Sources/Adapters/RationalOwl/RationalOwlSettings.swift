@@ -2,11 +2,11 @@ package import Model
 
 /// A binding's settings in this dialect, read once per call; a value that makes no sense leaves the default.
 ///
-/// Source of keys and defaults: contract §15. `problems(in:)` is what provisioning calls, so that a wrong key stops it instead of being passed over.
+/// Source of keys and defaults: docs/contracts/rationalowl.md#15. Provisioning calls `problems(in:)`, so that a wrong key stops it instead of being ignored.
 package struct RationalOwlSettings: Sendable, Hashable {
     /// Which generation's field names are answered.
     package enum Profile: String, Sendable, CaseIterable {
-        /// By platform and the request's own shape (contract §2.1).
+        /// By platform and the shape of the request (docs/contracts/rationalowl.md#2.1).
         case auto
         /// The vendor document of 2023: `as`, `c`, and `cId` 303 in `msgInfo`.
         case doc2023
@@ -69,7 +69,7 @@ package struct RationalOwlSettings: Sendable, Hashable {
         sendingNumbers = binding["fallback.sendingNumbers"].flatMap(Self.numbers)
     }
 
-    /// One value per account that an app may store, never empty for a known account (contract §5.1).
+    /// One value per account that an app may store, never empty for a known account (docs/contracts/rationalowl.md#5.1).
     ///
     /// Assumed: `SVR` and the account id, in the shape of the app-server ids seen in public configurations. A test account would show the vendor's.
     func serverRegistrationID(account: String) -> String {
@@ -83,7 +83,7 @@ package struct RationalOwlSettings: Sendable, Hashable {
 
 /// The settings that a payload reads, apart from the others because there is one payload for each push.
 struct PayloadSettings {
-    /// `notiTitle` and `notiBody` beside `title` and `body`: one generation's extension reads them by force (contract §6.1).
+    /// `notiTitle` and `notiBody` in addition to `title` and `body`: one generation's extension requires them (docs/contracts/rationalowl.md#6.1).
     var duplicatesNotiKeys = true
     var urgentIsTimeSensitive = false
 
@@ -104,7 +104,7 @@ extension RationalOwlSettings {
     }
 
     /// Every key that has an effect, and what it accepts. Those of `auth` are read by the commands, and are settings of this binding all the same. A key of
-    /// contract §15 whose feature is not there yet is unknown: to accept it would promise the feature.
+    /// docs/contracts/rationalowl.md#15 whose feature does not exist yet is unknown: accepting it would promise the feature.
     private static let rules: [String: @Sendable (JSON) -> Bool] = [
         "compat.profile": { $0.string.flatMap(Profile.init(rawValue:)) != nil },
         "compat.msgInfoCid": { msgInfoCommandID($0) != nil },
@@ -148,12 +148,12 @@ extension RationalOwlSettings {
         }
     }
 
-    /// G1 apps decode `cId` into a closed set, so that only the two documented ones are taken (contract §14).
+    /// G1 apps decode `cId` into a closed set, so only the two documented values are accepted (docs/contracts/rationalowl.md#14).
     private static func msgInfoCommandID(_ value: JSON) -> Int? {
         value.lenientInt.flatMap { [303, 312].contains($0) ? Int($0) : nil }
     }
 
-    /// A code, `auto`, or one of the presets of contract §5.1: `documented`, `demo`, `hello`.
+    /// A code, `auto`, or one of the presets `documented`, `demo`, `hello` (docs/contracts/rationalowl.md#5.1).
     private static func alreadyCode(_ value: JSON) -> AlreadyCode? {
         switch value.lenientString {
         case "documented", "-102": .fixed(.clientAlreadyRegistered)
@@ -169,7 +169,7 @@ extension RationalOwlSettings {
         value.string.flatMap { ["cmt", "c"].contains($0) ? $0 : nil }
     }
 
-    /// 1 hour…28 days, the longest that the gateway keeps a push; the vendor's dedicated edition names 30 days (contract §6.6).
+    /// 1 hour…28 days, the longest that the gateway keeps a push; the vendor's dedicated edition has 30 days (docs/contracts/rationalowl.md#6.6).
     private static func hours(_ value: JSON) -> Duration? {
         value.lenientInt.flatMap { (1...672).contains($0) ? .seconds($0 * 3600) : nil }
     }

@@ -1,7 +1,7 @@
 /// Every result code that may leave `/pushApp`.
 ///
 /// Closed: the apps of 2023 decode `rc` into exactly this set and fail on any other value. Source: the bridge class shipped with the vendor's
-/// samples (contract §4.2).
+/// samples (docs/contracts/rationalowl.md#4.2).
 package enum ResultCode: Int, Sendable, CaseIterable {
     case ok = 1
     case unknown = -1

@@ -2,7 +2,7 @@ package import Model
 
 /// One call of the catalogue, by whatever prefix it came. The raw value is its name on the wire without `.ctl`, and the route's name in metrics.
 ///
-/// Source: contract §1.6.
+/// Source: docs/contracts/upmc.md#1.6.
 package enum Endpoint: String, Sendable, CaseIterable {
     case askingAuthorization = "asking_authorization"
     case encryptionKey = "getEncriptKey"
@@ -30,14 +30,14 @@ package enum Endpoint: String, Sendable, CaseIterable {
     case brokerConfiguration = "rcv_comm_configuration"
     case reallocateBroker = "reAllocateUpns"
     case putLog = "putAppLog"
-    /// This gateway's own (contract §1.11).
+    /// Calls of this gateway, not of the vendor (docs/contracts/upmc.md#1.11).
     case messageList = "gw_get_message_list"
     case message = "gw_get_message"
     case unreadCount = "gw_get_unread_count"
     case lastSession = "last-session"
     case purchase = "purchase"
 
-    /// Where the vendor's servers are known to stand (contract §1.2); `.ctl` names are answered below any other path too.
+    /// Known base paths of the vendor's servers (docs/contracts/upmc.md#1.2); `.ctl` names are answered below any other path too.
     static let prefixes = ["/upmc", "/receiver", ""]
 
     /// Every exact path with its call; then whatever else ends in `.ctl`, in any case and below any prefix.
@@ -83,13 +83,13 @@ package enum Endpoint: String, Sendable, CaseIterable {
 
     var path: String { isMarketing ? "/mobile/\(rawValue)" : "/\(rawValue).ctl" }
 
-    /// The calls of the marketing server, in JSON (contract §1.13).
+    /// The calls of the marketing server, in JSON (docs/contracts/upmc.md#1.13).
     var isMarketing: Bool { self == .lastSession || self == .purchase }
 
-    /// The send family, whose `BODY` is an object (contract §1.3).
+    /// The send calls, whose `BODY` is an object (docs/contracts/upmc.md#1.3).
     var isSend: Bool { self == .send || self == .sendToGroup || self == .sendToList }
 
-    /// This gateway's own calls (contract §1.11).
+    /// Calls of this gateway, not of the vendor (docs/contracts/upmc.md#1.11).
     var isHistory: Bool { self == .messageList || self == .message || self == .unreadCount }
 
     private var bodyLimitBytes: Int { self == .sendToList ? UPMCLimits.fileBodyBytes : UPMCLimits.bodyBytes }

@@ -1,7 +1,7 @@
-/// A `RESULT_CODE`. Always a string on the wire. Source: contract §1.5.
+/// A `RESULT_CODE`. Always a string on the wire. Source: docs/contracts/upmc.md#1.5.
 package enum ResultCode: String, Sendable {
     case success = "0000"
-    /// Our own trouble, under HTTP 200 (contract, Decisions).
+    /// A gateway failure, under HTTP 200 (docs/contracts/upmc.md#1.3).
     case serverError = "500"
     case notSubscribed = "4400"
     case reservedNotSubscribed = "4401"

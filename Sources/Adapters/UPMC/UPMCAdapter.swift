@@ -3,8 +3,8 @@ package import Model
 
 /// The translator of UPMC, Uracle's Morpheus Push: what apps call (`*.ctl`), what back ends send by, and the marketing calls.
 ///
-/// Source: the vendor's iOS document and public material, gathered in the contract `protocols/upmc.md`; what no source says is marked `Assumed:` where it is
-/// decided. Every dialect from 3.0 to 5.1 is taken at once; the binding's `version` says which payload its apps understand.
+/// Source: docs/contracts/upmc.md, from the vendor's iOS guide and public material; undocumented behaviour is marked `Assumed:`. All versions from 3.0 to 5.1
+/// are accepted at once; the binding's `version` selects the payload that its apps understand.
 package struct UPMCAdapter: VendorAdapter {
     package init() {}
 
@@ -23,7 +23,7 @@ package struct UPMCAdapter: VendorAdapter {
         let parameters = try self.parameters(of: request)
         let proof = try parameters.text("AUTHKEY", limit: UPMCLimits.tokenBytes).map { Proof.authorizationKey($0) }
         if let application = try parameters.text("APP_ID") { return (key("application", application), proof ?? .none) }
-        // The dialect of 3.0 names the bundle, or nothing (contract, Decisions).
+        // Version 3.0 names the bundle, or nothing (docs/contracts/upmc.md#1.8).
         if let bundle = try parameters.text("CBSID") { return (key("bundle", bundle), proof ?? .none) }
         return (key("only", "*"), proof ?? .none)
     }

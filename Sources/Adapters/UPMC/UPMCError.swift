@@ -1,6 +1,6 @@
 import Model
 
-/// One "no" in this dialect: a code and the words for `RESULT_BODY`. It travels under HTTP 200 (contract §1.3).
+/// A refusal of this vendor: a code and the text of `RESULT_BODY`, under HTTP 200 (docs/contracts/upmc.md#1.3).
 package struct UPMCError: Error, Sendable, Hashable {
     package var code: ResultCode
     package var text: String

@@ -11,27 +11,27 @@ package enum UPMCLimits {
     /// 70 bytes of a boundary (RFC 2046 §5.1.1).
     static let boundaryBytes = 70
     /// 4 KiB of one part's headers: a part has two or three short ones.
-    static let partHeaderBytes = 4096
+    static let partHeaderBytes = 4 * 1024
     /// 128 bytes of an id: they are index columns.
     static let identifierBytes = 128
     /// 4 KiB of a token: FCM's are the longest.
-    static let tokenBytes = 4096
+    static let tokenBytes = 4 * 1024
     /// 32 KiB of a text field: the message's content holds two of them.
     static let textBytes = 32 * 1024
     /// 2,000 addressees of one call, as everywhere: they are counted in the accepting transaction.
     static let recipientCount = 2000
-    /// 12 columns: `CUID`, `CNAME`, `VAR1` … `VAR10` (contract §1.9.3).
+    /// 12 columns: `CUID`, `CNAME`, `VAR1` … `VAR10` (docs/contracts/upmc.md#1.9.3).
     static let columnCount = 12
-    /// 1,000: the most that a caller may set (contract §1.8.11).
+    /// 1,000: the largest badge that a caller may set (docs/contracts/upmc.md#1.8.11).
     static let badge = 1000
-    /// 20 messages of a page that names no count (contract §1.11).
+    /// 20 messages of a page without a count (docs/contracts/upmc.md#1.11).
     static let historyCount = 20
     /// 1,000 devices that a send is narrowed to: each is a look-up.
     static let tokenCount = 1000
-    /// 4096 bytes, Apple's limit of a payload.
-    package static let payloadBytes = 4096
-    /// An hour: a reservation that is later than this is refused (contract §1.5, `5500`).
+    /// 16 KiB of a document for another network than Apple's, before its size is checked.
+    static let otherPayloadBytes = 16 * 1024
+    /// A reservation that is more than an hour late is refused (docs/contracts/upmc.md#1.5, `5500`).
     static let reservationDelay: Duration = .seconds(3600)
-    /// 24 hours that an `AUTHKEY` is good for (contract §1.4).
+    /// An `AUTHKEY` is valid for 24 hours (docs/contracts/upmc.md#1.4).
     static let keyLife: Duration = .seconds(86_400)
 }

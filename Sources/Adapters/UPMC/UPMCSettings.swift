@@ -1,6 +1,6 @@
 package import Model
 
-/// The version of the server that an app was built for: it decides the payload's keys and what `BADGENO` means (contract §1.7).
+/// The server version that an app was built for: it determines the payload's keys and the meaning of `BADGENO` (docs/contracts/upmc.md#1.7).
 package enum UPMCVersion: String, Sendable, CaseIterable, Comparable {
     case v3 = "3.0"
     case v35 = "3.5"
@@ -21,7 +21,7 @@ package enum UPMCVersion: String, Sendable, CaseIterable, Comparable {
 
 /// A binding's settings in this dialect, read once per call; a value that makes no sense leaves the default.
 package struct UPMCSettings: Sendable, Hashable {
-    /// How a message with title and body becomes an alert (contract §1.10.1).
+    /// How a message with title and body becomes an alert (docs/contracts/upmc.md#1.10.1).
     package enum AlertStyle: String, Sendable, CaseIterable {
         /// One text: title, a line break, body.
         case string

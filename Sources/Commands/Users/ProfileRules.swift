@@ -5,7 +5,7 @@ enum ProfileRules {
     static func plan(_ command: UserCommand, _ context: RuleContext) -> UserPlan {
         switch command {
         case .track(let batch): TrackRules(batch: batch, context: context).plan
-        case .describe(let names): describe(names, context)
+        case .describe(let names, let members): describe(names, messages: members, context)
         case .erase(let names): erase(names, context)
         case .name(let users): name(users, context)
         case .identify(let users): identify(users, context)
@@ -31,7 +31,7 @@ enum ProfileRules {
 
     // MARK: Describing and erasing
 
-    private static func describe(_ names: [UserName], _ context: RuleContext) -> UserPlan {
+    private static func describe(_ names: [UserName], messages members: [String], _ context: RuleContext) -> UserPlan {
         if let refused = tooMany(names.count) { return refused }
         // What cannot be stored is nobody.
         let asked = names.filter(isStorable)
@@ -44,17 +44,21 @@ enum ProfileRules {
                     .described(
                         names.map { name in
                             guard isStorable(name), let profile = rest.popFirst(), let profile else { return nil }
-                            return own.described(profile)
+                            return own.described(profile, of: context.scope.app)
                         }
                     )
                 )
             }
             guard !users.isEmpty else { return .settled(described(Details())) }
-            let statements: [StoreStatement] = [
+            var statements: [StoreStatement] = [
                 .userDetails(context.scope, .aliases, users, limit: CommandLimits.describedAliases),
                 .userDetails(context.scope, .tallies, users, limit: CommandLimits.describedTallies),
                 .userDetails(context.scope, .devices, users, limit: CommandLimits.describedDevices),
             ]
+            if !members.isEmpty {
+                let limit = CommandLimits.describedMessages
+                statements.append(.userDetails(context.scope, .messages(by: members), users, limit: limit))
+            }
             return UserPlan.Act(statements: statements) { answers in described(Details(answers)) }
         }
     }
@@ -64,12 +68,14 @@ enum ProfileRules {
         private var aliases: [UserID: [UserAlias]] = [:]
         private var tallies: [UserID: [ActTally]] = [:]
         private var devices: [UserID: [UserDevice]] = [:]
+        private var messages: [UserID: [SentMessages]] = [:]
 
         init(_ answers: [StoreAnswer] = []) {
             for answer in answers {
                 if case .userAliases(let found) = answer { aliases = Self.byUser(found) }
                 if case .userTallies(let found) = answer { tallies = Self.byUser(found) }
                 if case .userDevices(let found) = answer { devices = Self.byUser(found) }
+                if case .userMessages(let found) = answer { messages = Self.byUser(found) }
             }
         }
 
@@ -77,15 +83,17 @@ enum ProfileRules {
             Dictionary(grouping: found, by: \.user).mapValues { $0.map(\.value) }
         }
 
-        func described(_ profile: StoredProfile) -> DescribedUser {
+        func described(_ profile: StoredProfile, of app: AppID) -> DescribedUser {
             DescribedUser(
+                app: app,
                 user: profile.user,
                 isAnonymous: profile.isAnonymous,
                 attributes: profile.attributes,
                 consents: profile.consents,
                 aliases: aliases[profile.user] ?? [],
                 tallies: tallies[profile.user] ?? [],
-                devices: devices[profile.user] ?? []
+                devices: devices[profile.user] ?? [],
+                messages: messages[profile.user] ?? []
             )
         }
     }

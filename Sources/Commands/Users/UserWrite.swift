@@ -109,8 +109,10 @@ package struct UserWrite: Sendable, Hashable {
 }
 
 /// Which details of users are asked for.
-package enum UserDetail: Sendable, Hashable, CaseIterable {
+package enum UserDetail: Sendable, Hashable {
     case aliases, tallies, devices
+    /// Those with one of these members in their data, grouped by them. The limit is of messages that are looked at.
+    case messages(by: [String])
 }
 
 /// Something of one user.

@@ -1,10 +1,10 @@
 package import Model
 
 /// Watches how many of an app's tokens the peer doubts. When it is a large share, the tokens are not to blame but a wrong key, topic or
-/// environment: then none may be set aside, or a slip of the operator would silence the whole app (design §5.6).
+/// environment: then none may be set aside, or a slip of the operator would silence the whole app.
 ///
 /// Dead tokens do not count: they carry a time of their own, and an old audience has many.
-/// A pure value. Source of the figures: apns.md §13.6.
+/// A pure value. Source of the figures: docs/contracts/apns.md#13.6.
 package struct TokenQuality: Sendable {
     /// Whose tokens.
     package struct Key: Sendable, Hashable {
@@ -42,7 +42,7 @@ package struct TokenQuality: Sendable {
     /// 20 % of them. Below it wrong tokens are kept out; above it good tokens would be.
     package static let limitCount = 40
     /// 4,096 apps are watched at once (1 MB). Beyond it the one whose window is emptiest is forgotten, and starts anew.
-    package static let appLimit = 4096
+    package static let appLimit = 4 * 1024
 
     private var windows: [Key: Window] = [:]
 

@@ -2,7 +2,7 @@ import Model
 import Routing
 
 /// `BadDeviceToken` often means that the token is of the other environment: an app built for testing, or an import that did not know better. So the
-/// same push is tried there, once, before the token is set aside (apns.md §13.6).
+/// same push is tried there, once, before the token is quarantined.
 ///
 /// | what comes back | the target | beyond it |
 /// |---|---|---|
@@ -19,9 +19,9 @@ extension DeliveryMachine {
     func otherWay(after completion: PushCompletion) -> CredentialKey? {
         guard case .rejected(let rejection) = completion.outcome, rejection.scope == .tokenDoubtful,
             rejection.reason == Self.wrongEnvironment, targets[completion.slot].probe == nil,
-            var facts = work?.targets[completion.slot], let way = work?.routes[facts.platform]
+            var facts = work?.targets[completion.slot], let way = work?.routes[facts.destination.platform]
         else { return nil }
-        facts.environment = facts.environment.other
+        facts.destination.environment = facts.destination.environment.other
         let route = Router().route(to: facts, topic: way.topic, credentials: way.credentials)
         guard case .direct(let credential) = route else { return nil }
         return CredentialKey(tenant: lease.key.tenant, credential: credential)
@@ -30,12 +30,12 @@ extension DeliveryMachine {
     /// Makes the target ready again, for the other environment.
     mutating func probe(_ slot: Int, through key: CredentialKey) {
         guard let facts = work?.targets[slot], var push = targets[slot].push else { return }
-        push.environment = facts.environment.other
+        push.environment = facts.destination.environment.other
         targets[slot].push = push
         targets[slot].probe = push.environment
         targets[slot].resends += 1
         targets[slot].state = .ready
-        targets[slot].queue = enqueue(slot, platform: facts.platform, key: key)
+        targets[slot].queue = enqueue(slot, platform: facts.destination.platform, key: key)
     }
 
     /// What the answer there says of the token.

@@ -1,6 +1,6 @@
 import Model
 
-/// What follows from an outcome (design §5.6).
+/// The consequences of an outcome (docs/apns.md#outcomes).
 ///
 /// | outcome | the target | beyond it |
 /// |---|---|---|
@@ -32,7 +32,7 @@ extension DeliveryMachine {
     }
 
     private func verdict(on completion: PushCompletion) -> TokenVerdict? {
-        guard let facts = work?.targets[completion.slot], let device = facts.device, let token = facts.token
+        guard let facts = work?.targets[completion.slot], let device = facts.device, let token = facts.destination.token
         else { return nil }
         if let environment = targets[completion.slot].probe {
             return probeVerdict(completion.outcome, environment, device, token)

@@ -5,7 +5,7 @@ import Routing
 extension DeliveryMachine {
     /// Looks at every target that is not done: settles it, puts it back, or writes its payload.
     mutating func prepare(_ work: SliceWork, now: Timestamp) {
-        // The first target with a token rings the device, the others of this message are its duplicates (design §5.8).
+        // The first target with a token notifies the device; further targets of this message on the same device are duplicates.
         var rung: Set<DeviceAddress> = []
         var shared = SharedWork()
         let rules = rules(of: work)
@@ -51,13 +51,13 @@ extension DeliveryMachine {
         if work.state == .canceled { return .settle(.canceled, reason: nil) }
         if work.state == .expired || now >= end(of: work) { return .settle(.expired, reason: nil) }
         if work.state == .paused { return .putBack(policy.retry.paused * policy.retry.scale) }
-        guard let facts = work.targets[slot], facts.identityState == .active, facts.tokenState == .active,
-            let token = facts.token
+        guard let facts = work.targets[slot], facts.identityState == .active, facts.destination.tokenState == .active,
+            let token = facts.destination.token
         else { return .settle(.suppressed, reason: SuppressionReason.noDevice.rawValue) }
         guard work.notification.content.consent.allows(facts) else {
             return .settle(.suppressed, reason: SuppressionReason.preference.rawValue)
         }
-        let address = DeviceAddress(platform: facts.platform, token: token, variant: facts.variant)
+        let address = DeviceAddress(platform: facts.destination.platform, token: token, variant: facts.variant)
         guard !work.duplicates.contains(slot), !rung.contains(address) else {
             return .settle(.suppressed, reason: SuppressionReason.duplicate.rawValue)
         }
@@ -65,7 +65,7 @@ extension DeliveryMachine {
         guard !work.capped.contains(slot) else {
             return .settle(.suppressed, reason: SuppressionReason.frequencyCap.rawValue)
         }
-        guard settings.transports[facts.platform] != nil else {
+        guard settings.transports[facts.destination.platform] != nil else {
             return .settle(.failed, reason: FailureReason.noTransport.rawValue)
         }
         return push(slot, to: facts, token: token, of: work, rules, sharing: &shared, now: now)
@@ -131,7 +131,7 @@ extension DeliveryMachine {
         sharing shared: inout SharedWork,
         now: Timestamp
     ) -> Plan {
-        let way = work.routes[facts.platform]
+        let way = work.routes[facts.destination.platform]
         let route = Router().route(to: facts, topic: way?.topic ?? "", credentials: way?.credentials ?? [:])
         guard case .direct(let credential) = route else {
             return .putBack(policy.retry.noRoute * policy.retry.scale)
@@ -150,14 +150,14 @@ extension DeliveryMachine {
             let push = Push(
                 slot: slot,
                 token: token,
-                environment: facts.environment,
+                environment: facts.destination.environment,
                 topic: way?.topic ?? "",
                 id: PushID(settings.identifiers.transportID(message: lease.key.message, target: lease.targets[slot])),
                 payload: payload,
                 expiresAt: payload.expiresAt ?? notification.expiresAt
             )
             let key = CredentialKey(tenant: lease.key.tenant, credential: credential)
-            return .push(push, over: facts.platform, through: key)
+            return .push(push, over: facts.destination.platform, through: key)
         } catch {
             return .settle(error.state, reason: error.rawValue)
         }
@@ -196,11 +196,11 @@ extension DeliveryMachine {
                 identity: facts?.identity,
                 dialect: facts?.vendor,
                 device: facts?.device,
-                user: facts?.user,
+                user: facts?.person.user,
                 address: lease.addresses.indices.contains(slot) ? lease.addresses[slot] : nil,
                 state: state,
                 reason: reason,
-                transport: push == nil ? nil : facts.flatMap { settings.transports[$0.platform] },
+                transport: push == nil ? nil : facts.flatMap { settings.transports[$0.destination.platform] },
                 transportID: push?.id.uuid,
                 isCertain: isCertain,
                 attempts: push == nil ? lease.attempts : Int16(clamping: attempt + Int(targets[slot].resends)),

@@ -52,7 +52,7 @@ final class EngineMetrics: Sendable {
         return knownReasons.contains(reason) ? reason : "other"
     }
 
-    /// Ours, and Apple's (apns.md §9).
+    /// The gateway's reasons, and Apple's (docs/contracts/apns.md#9).
     private static let knownReasons: Set<String> = Set(
         SuppressionReason.allLabels + PayloadProblem.allCases.map(\.rawValue) + FailureReason.allCases.map(\.rawValue)
             + [

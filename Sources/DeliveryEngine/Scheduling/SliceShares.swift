@@ -1,6 +1,6 @@
 package import Model
 
-/// Who may take how many of a node's slots, so that no tenant and no campaign starves another (design §5.7).
+/// Distributes a node's slots, so that no tenant and no campaign starves another.
 ///
 /// A tenant may take a slot only while it leaves at least as many free as it holds: with few busy tenants each gets much, with many hanging ones
 /// each holds little and there is always a free one (Choudhury and Hahne, "Dynamic queue length thresholds", 1998). A pure value.

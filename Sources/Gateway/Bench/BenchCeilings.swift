@@ -1,4 +1,5 @@
 import APNs
+import ApplePayload
 import DeliveryEngine
 import Foundation
 import Model
@@ -31,8 +32,9 @@ struct BenchCeilings {
                 trustRootsPEM: try bytes("simulator-ca.pem")
             )
         )
+        let payload = try APNsPayload(Aps(alert: .detailed(AlertContent(body: "run 1")))).push()
         // Opens the connections; not counted.
-        _ = await Self.send(Self.batchCount, over: transport, key)
+        _ = await Self.send(Self.batchCount, over: transport, key, payload)
         let next = NIOLockedValueBox(0)
         let started = ContinuousClock.now
         let accepted = await withTaskGroup(of: Int.self) { group in
@@ -45,7 +47,7 @@ struct BenchCeilings {
                             return min(Self.batchCount, total - next)
                         }
                         guard count > 0 else { return accepted }
-                        accepted += await Self.send(count, over: transport, key)
+                        accepted += await Self.send(count, over: transport, key, payload)
                     }
                 }
             }
@@ -58,8 +60,9 @@ struct BenchCeilings {
         return Double(total) / seconds
     }
 
-    private static func send(_ count: Int, over transport: APNsTransport, _ key: CredentialKey) async -> Int {
-        let payload = PushPayload(bytes: Array(#"{"aps":{"alert":{"body":"run 1"}}}"#.utf8))
+    private static func send(_ count: Int, over transport: APNsTransport, _ key: CredentialKey, _ payload: PushPayload)
+        async -> Int
+    {
         let identifiers = SystemIdentifiers()
         let pushes = (0..<count).map { slot in
             Push(

@@ -47,7 +47,7 @@ struct Audit: AsyncParsableCommand {
             Console.print(
                 .array(
                     entries.map { tenant, entry in
-                        var object = NativeShapes.audit(entry).object ?? JSONObject()
+                        var object = NativeShapes.audit.object(entry)
                         object["tenant"] = .string(tenant)
                         return .object(object)
                     }

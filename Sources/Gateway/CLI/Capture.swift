@@ -84,7 +84,7 @@ struct Capture: AsyncParsableCommand {
             switch start {
             case .started(let facts):
                 guard json else { return Console.print(facts.id.lowercased) }
-                Console.print(CaptureShapes.facts(facts))
+                Console.print(CaptureShapes.facts.json(facts))
             case .missing: throw CommandFailure("capture start: app '\(app)' has no binding of '\(vendor)'")
             case .running: throw CommandFailure("capture start: one of this binding runs already; stop it first")
             case .tooMany:
@@ -116,7 +116,7 @@ struct Capture: AsyncParsableCommand {
 
         func run() async throws {
             let captures = try await options.with { store, tenant in try await store.list(in: tenant) }
-            if json { return Console.print(.array(captures.map(CaptureShapes.facts))) }
+            if json { return Console.print(.array(captures.map(CaptureShapes.facts.json))) }
             let rows = captures.map {
                 [
                     $0.id.lowercased, $0.app.rawValue, $0.vendor.rawValue, CaptureShapes.state($0),
@@ -178,7 +178,7 @@ struct Capture: AsyncParsableCommand {
 
         private func text(_ exchange: CapturedExchange, isFirst: Bool) -> String {
             if har { return CaptureArchive.entry(exchange, isFirst: isFirst) }
-            return json ? JSONWriter.text(CaptureShapes.exchange(exchange)) : CaptureShapes.page(exchange) + "\n"
+            return json ? JSONWriter.text(CaptureShapes.exchange.json(exchange)) : CaptureShapes.page(exchange) + "\n"
         }
 
         /// 50 exchanges, some 2 MiB at most in memory.

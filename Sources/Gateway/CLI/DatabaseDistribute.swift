@@ -22,10 +22,8 @@ extension DatabaseCommand {
                     logger: logger
                 )
                 let status = try await Migrator.bundled().status(admin)
-                guard status.pending.isEmpty else {
-                    throw CommandFailure(
-                        "the schema is at version \(status.databaseVersion), this program needs \(status.programVersion): migrate first"
-                    )
+                if let obstacle = status.obstacle {
+                    throw CommandFailure("\(obstacle); run 'push-gateway database migrate' first")
                 }
                 let catalog = try await SchemaCatalog(admin)
                 await admin.close()

@@ -96,7 +96,8 @@ struct MessageCommand: AsyncParsableCommand {
             }
             if json {
                 Console.print([
-                    "message": NativeShapes.message(facts), "deliveries": .array(deliveries.map(NativeShapes.delivery)),
+                    "message": NativeShapes.message.json(facts),
+                    "deliveries": .array(deliveries.map(NativeShapes.delivery.json)),
                 ])
                 return
             }

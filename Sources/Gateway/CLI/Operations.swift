@@ -36,7 +36,10 @@ struct DatabaseCommand: AsyncParsableCommand {
                 let schema = try await database.schema(common.commandLogger())
                 return (schema, try await PostgresStatusStore(engine: database.engine).settings())
             }
-            Console.print("schema version \(schema.databaseVersion); this program needs \(schema.programVersion)")
+            Console.print(
+                "schema version \(schema.databaseVersion), which serves programs for version \(schema.oldestProgram) and later; "
+                    + "this program is for version \(schema.programVersion)"
+            )
             Console.print(
                 Console.table(["setting", "value"], settings.sorted { $0.key < $1.key }.map { [$0.key, $0.value] })
             )

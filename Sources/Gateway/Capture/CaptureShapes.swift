@@ -4,34 +4,72 @@ import Postgres
 
 /// How captures are spelled: in the native API, by `capture show --json`, and for people.
 enum CaptureShapes {
-    static func facts(_ facts: CaptureFacts) -> JSON {
-        [
-            "id": .string(facts.id.lowercased), "app": .string(facts.app.rawValue),
-            "vendor": .string(facts.vendor.rawValue), "state": .string(state(facts)),
-            "startedAt": .int(facts.startedAt.milliseconds), "endsAt": .int(facts.endsAt.milliseconds),
-            "endedAt": facts.endedAt.map { .int($0.milliseconds) } ?? .null, "startedBy": .string(facts.startedBy),
-            "texts": .bool(facts.keepsTexts), "exchanges": .int(facts.exchangeCount),
-            "exchangeLimit": .int(facts.exchangeLimit), "bytes": .int(facts.byteCount),
-            "byteLimit": .int(facts.byteLimit), "bodyLimit": .int(facts.bodyLimit),
-        ]
+    private static let members: [AnswerShape<CaptureFacts>.Member] = [
+        .id("id", "The capture's id.") { $0.id.lowercased },
+        .text("app", "The app.", example: "shop") { $0.app.rawValue },
+        .text("vendor", "The vendor whose calls are recorded.", example: "upmc") { $0.vendor.rawValue },
+        .word("state", among: ["running", "over", "stopped", "full"], "Whether it records, and why not.") {
+            state($0)
+        },
+        .time("startedAt", "When it was started.") { $0.startedAt },
+        .time("endsAt", "When its time is over.") { $0.endsAt },
+        .optionalTime("endedAt", "When it ended before its time.") { $0.endedAt },
+        .text("startedBy", "The API key or command that started it.", example: "key:backend") { $0.startedBy },
+        .flag("texts", "Whether texts are recorded in full.") { $0.keepsTexts },
+        .int("exchanges", "Recorded calls.") { $0.exchangeCount },
+        .int("exchangeLimit", "Calls after which it ends.") { $0.exchangeLimit },
+        .int("bytes", "Recorded bytes.") { $0.byteCount },
+        .int("byteLimit", "Bytes after which it ends.") { $0.byteLimit },
+        .int("bodyLimit", "Bytes recorded of each body.") { $0.bodyLimit },
+    ]
+
+    static let facts = AnswerShape<CaptureFacts>("Capture", members)
+
+    /// A capture with a page of its calls.
+    struct Page: Sendable {
+        var facts: CaptureFacts
+        var exchanges: [CapturedExchange]
+        var limit: Int
     }
+
+    static let withPage = AnswerShape<Page>(
+        "CaptureWithPage",
+        members.map { member in .init(member.name, member.schema) { member.write($0.facts) } } + [
+            .list("page", exchange, "A page of the recorded calls.") { $0.exchanges },
+            .optionalInt("next", "`after` of the next page; null: this is the last one.") { page in
+                page.exchanges.count == page.limit ? page.exchanges.last?.sequence : nil
+            },
+        ]
+    )
 
     /// `running`, `over` (its time), `stopped` or `full`.
     static func state(_ facts: CaptureFacts) -> String { facts.isRunning ? "running" : facts.endedBy ?? "over" }
 
-    static func exchange(_ exchange: CapturedExchange) -> JSON {
+    static let exchange = AnswerShape<CapturedExchange>(
+        "CapturedExchange",
         [
-            "sequence": .int(exchange.sequence), "at": .int(exchange.at.milliseconds),
-            "outcome": .string(exchange.outcome.rawValue), "reason": text(exchange.reason),
-            "route": .string(exchange.route), "method": .string(exchange.method), "path": .string(exchange.path),
-            "query": text(exchange.query), "headers": exchange.headers, "body": .string(exchange.body),
-            "bodyBytes": .int(exchange.bodyBytes), "status": .int(exchange.status),
-            "answerType": text(exchange.answerType), "answer": .string(exchange.answer),
-            "answerBytes": .int(exchange.answerBytes),
+            .int("sequence", "1, 2, 3 … within the capture.") { $0.sequence },
+            .time("at", "When the call came.") { $0.at },
+            .word("outcome", "Whether the gateway knows the call, and carried it out.") { $0.outcome },
+            .optionalText("reason", "Why it was refused.") { $0.reason },
+            .text("route", "The vendor's route.", example: "/push") { $0.route },
+            .text("method", "The HTTP method.", example: "POST") { $0.method },
+            .text("path", "The path, masked.", example: "/push") { $0.path },
+            .optionalText("query", "The query, masked.") { $0.query },
+            .init("headers", .list(of: header).described("Names in order; most values are hidden.")) { $0.headers },
+            .text("body", "The body, masked.") { $0.body },
+            .int("bodyBytes", "The body's size.") { $0.bodyBytes },
+            .int("status", "The answer's status.") { $0.status },
+            .optionalText("answerType", "The answer's content type.") { $0.answerType },
+            .text("answer", "The answer, masked.") { $0.answer },
+            .int("answerBytes", "The answer's size.") { $0.answerBytes },
         ]
-    }
+    )
 
-    private static func text(_ text: String?) -> JSON { text.map { .string($0) } ?? .null }
+    private static let header = JSONSchema.object([
+        ("name", .text(example: "content-type"), true),
+        ("value", JSONSchema.text(example: "application/json").nullable, true),
+    ])
 
     /// An exchange as people read it.
     static func page(_ exchange: CapturedExchange) -> String {

@@ -1,3 +1,5 @@
+import ApplePayload
+
 /// What a field holds, as far as its name tells. Vendors' names of many dialects, folded: lower-case letters and digits only.
 enum KeyClass: Sendable, Hashable {
     /// What proves something: never shown, whatever it looks like.
@@ -63,7 +65,7 @@ enum KeyClass: Sendable, Hashable {
     ]
     private static let phoneNames: Set = ["pn", "pns", "hp", "tel", "mdn", "msisdn", "cell"]
     private static let phoneParts = ["phone", "mobile", "msisdn", "cellno", "telno"]
-    private static let textNames: Set = ["ext", "m", "t", "b", "mt", "subtitle", "html", "aps"]
+    private static let textNames: Set = ["ext", "m", "t", "b", "mt", "subtitle", "html", AppleKey.aps]
     private static let textParts = [
         "title", "body", "message", "alert", "text", "subject", "content", "msg", "desc", "comment", "memo",
     ]

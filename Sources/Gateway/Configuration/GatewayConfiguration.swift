@@ -10,7 +10,7 @@ struct GatewayConfiguration: Sendable {
     var dataDirectory: String
     /// Nil: the gateway starts and owns a private PostgreSQL.
     var databaseURL: String?
-    /// For the roles of design §6 on a database of the operator's own; default: `databaseURL` with `user=` replaced.
+    /// For the two roles of the gateway on the operator's own database; default: `databaseURL` with `user=` replaced.
     var callDatabaseURL: String?
     var engineDatabaseURL: String?
     var masterKeyFile: String

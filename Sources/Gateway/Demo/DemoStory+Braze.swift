@@ -1,3 +1,4 @@
+import ApplePayload
 import Foundation
 import Model
 
@@ -76,7 +77,7 @@ extension DemoStory {
         ]
         _ = try await native(
             "PUT",
-            "/v1/campaigns/\(Self.campaign)?app=shop&vendor=braze",
+            "/v1/apps/shop/campaigns/\(Self.campaign)?vendor=braze",
             ["name": "Winter", "variations": [["message_variation_id": "a", "apple_push": push]]]
         )
         let answer = try await braze(
@@ -92,7 +93,10 @@ extension DemoStory {
         let seen = try await stage.control.call("GET", "/_simulator/requests?token=\(token)")
         let payload = seen.json?["requests"]?.array?.last?["payload"] ?? .null
         Console.print("    \(JSONWriter.text(payload))")
-        try expect(payload["aps"]?["alert"] == "Hi Mina, Seoul waits for you", "the template is filled for the user")
+        try expect(
+            payload[AppleKey.aps]?["alert"] == "Hi Mina, Seoul waits for you",
+            "the template is filled for the user"
+        )
         try expect(payload["ab_uri"] == "shop://cart" && payload["screen"] == "cart", "link and extras travel along")
         return (number, payload)
     }

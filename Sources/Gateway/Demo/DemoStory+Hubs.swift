@@ -1,3 +1,4 @@
+import ApplePayload
 import Crypto
 import Foundation
 import Model
@@ -44,21 +45,21 @@ extension DemoStory {
         say("The user sends a text to all devices of hers: POST /api/notifications?pns=apns&to_tag=mina")
         _ = try await site("POST", "/notifications?pns=apns&to_tag=mina", "Hello")
         let push = try await arrived(token, 1)
-        try expect(push["aps"] == ["alert": "From mina: Hello"], "From mina: Hello")
+        try expect(push[AppleKey.aps] == ["alert": "From mina: Hello"], "From mina: Hello")
     }
 
     private func pushImage(_ token: String) async throws {
         say("An image is uploaded by the native API, and a silent push says that there is something to show")
         let stored = try await stage.gateway.put(
-            "/v1/media/\(Self.imageHash)?app=shop",
+            "/v1/apps/shop/media/\(Self.imageHash)",
             Self.image,
             bearer: stage.apiKey
         )
-        try expect(stored.status == 201, "PUT /v1/media/{hash} answers 201")
+        try expect(stored.status == 201, "PUT /v1/apps/{app}/media/{hash} answers 201")
         _ = try await site("POST", "/notifications")
         let push = try await arrived(token, 2)
         Console.print("    \(JSONWriter.text(push))")
-        try expect(push["aps"]?["content-available"] == 1 && push["richType"] == "img", "the push is silent")
+        try expect(push[AppleKey.aps]?["content-available"] == 1 && push["richType"] == "img", "the push is silent")
         let id = try text(push, "richId")
         say("The app fetches what it shows: GET /api/notifications/\(id)")
         let shown = try await site("GET", "/notifications/\(id)")

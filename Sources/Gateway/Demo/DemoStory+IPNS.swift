@@ -1,3 +1,4 @@
+import ApplePayload
 import Foundation
 import Model
 
@@ -48,7 +49,7 @@ extension DemoStory {
         let payload = seen.json?["requests"]?.array?.last?["payload"] ?? .null
         Console.print("    \(JSONWriter.text(payload))")
         try expect(payload["msg_id"]?.string == number, "the payload carries the message id")
-        try expect(payload["aps"]?["badge"]?.int == 3, "the badge is the one that was sent")
+        try expect(payload[AppleKey.aps]?["badge"]?.int == 3, "the badge is the one that was sent")
         try expect(
             payload["more"]?.string == "Y"
                 && (payload["message"]?.string ?? "").utf8.count < Self.ipnsDocument.utf8.count,
@@ -98,7 +99,7 @@ extension DemoStory {
 
     // MARK: Helpers
 
-    /// More than a push may hold: 4096 bytes (Apple).
+    /// More than a push may hold.
     private static let ipnsDocument = String(repeating: "A-77 needs your approval. ", count: 200)
 
     private static func ipnsMessage(to users: [String], _ more: JSON = [:]) -> JSON {

@@ -1,3 +1,4 @@
+import ApplePayload
 import Foundation
 import Model
 
@@ -114,7 +115,7 @@ extension DemoStory {
             mps["seqno"] == sent["SENDMSG_SEQNO"] && Set(mps.object?.keys ?? []) == generation.keys,
             "the payload has the number and the keys of \(generation.version)"
         )
-        try expect(payload["aps"]?["badge"] == 3, "the badge is 3")
+        try expect(payload[AppleKey.aps]?["badge"] == 3, "the badge is 3")
         return mps
     }
 
@@ -179,7 +180,7 @@ extension DemoStory {
         }
     }
 
-    /// What 3.0 called the parameters, and how it named itself (contract §1.7).
+    /// Parameter names of version 3.0 (docs/contracts/upmc.md#1.7).
     private static let oldest = [
         "PNSID": "PNS_ID", "DEVICE_ID": "DVC_ID", "DEVICE_TYPE": "DVC_TYP", "CNAME": "USER_NM", "APP_ID": "CBS_ID",
     ]

@@ -6,7 +6,7 @@ import NIOConcurrencyHelpers
 import NIOCore
 import Postgres
 
-/// Imports by `POST /v1/imports`: a body of any length, taken in batches as it comes and never held.
+/// Imports by `POST /v1/apps/{app}/imports`: a body of any length, taken in batches as it comes and never held.
 struct DeviceImports: Sendable {
     /// 256 MiB a call: some two million rows. A longer list comes in several calls, so that one cannot hold a connection for hours.
     static let bodyLimitBytes = 256 << 20
@@ -186,15 +186,15 @@ struct DeviceImports: Sendable {
         )
     }
 
+    /// What is written about an import.
+    struct Report: Sendable {
+        var progress: Progress
+        var isDryRun: Bool
+    }
+
     /// Counts, and the rows that were not taken.
     static func json(_ progress: Progress, isDryRun: Bool) -> JSON {
-        let counts = progress.state.checkpoint
-        return [
-            "dryRun": .bool(isDryRun), "line": .int(progress.line), "created": .int(counts.created),
-            "updated": .int(counts.updated), "unchanged": .int(progress.state.unchanged),
-            "rejected": .int(counts.rejected),
-            "rejects": .array(progress.rejects.map { ["line": .int($0.line), "reason": .string($0.reason)] }),
-        ]
+        ImportOperations.progress.json(Report(progress: progress, isDryRun: isDryRun))
     }
 }
 

@@ -1,4 +1,5 @@
 import APNs
+import ApplePayload
 import Commands
 import DeliveryEngine
 import Foundation
@@ -21,9 +22,11 @@ struct DeliveryExplainer: Sendable {
         in tenant: TenantID
     ) async throws(StoreError) -> DeliveryExplanation? {
         guard let trail = try await queries.trail(of: message, target: target, in: tenant) else { return nil }
-        let route = trail.target.flatMap { trail.routes[$0.platform] }
+        let route = trail.target.flatMap { trail.routes[$0.destination.platform] }
         var credential = trail.queue?.heldBy
-        if let facts = trail.target, credential == nil { credential = route?.credentials[facts.environment] }
+        if let facts = trail.target, credential == nil {
+            credential = route?.credentials[facts.destination.environment]
+        }
         var standing: CredentialStanding?
         if let credential {
             standing = try await directory.standing(of: CredentialKey(tenant: tenant, credential: credential))
@@ -72,14 +75,14 @@ struct DeliveryExplanation: Sendable {
     /// Nil when nobody answers to the target any more, or its dialect is not in this build.
     var push: Result<PushPicture, AdapterError>?
 
-    /// What is made again, by its place in `json`: it may differ from what was sent, if the device, the app or its settings changed since.
+    /// What is made again, by its place in `explanation`: it may differ from what was sent, if the device, the app or its settings changed since.
     static let recomputed = ["device", "identity", "route", "push"]
 
-    private var delivery: DeliveryFacts { trail.delivery }
-    private var reason: ReasonText.Entry? { delivery.snapshot.reason.flatMap(ReasonText.entry) }
-    private var token: String { trail.target?.token?.masked ?? "…" }
+    var delivery: DeliveryFacts { trail.delivery }
+    var reason: ReasonText.Entry? { delivery.snapshot.reason.flatMap(ReasonText.entry) }
+    var token: String { trail.target?.destination.token?.masked ?? "…" }
 
-    private var standingText: String {
+    var standingText: String {
         let queue = trail.queue.map { queue in
             ReasonText.QueueWords(
                 isLeased: queue.state == "leased",
@@ -95,7 +98,7 @@ struct DeliveryExplanation: Sendable {
         return ReasonText.standing(delivery, queue: queue)
     }
 
-    private func waiting(_ queue: QueueFacts) -> HoursWords? {
+    func waiting(_ queue: QueueFacts) -> HoursWords? {
         guard message.state != .canceled, let target = trail.target else { return nil }
         let rules = TimingRules(
             app: trail.timing,
@@ -110,70 +113,6 @@ struct DeliveryExplanation: Sendable {
         if message.localDue == nil, until <= message.dueAt { return nil }
         return HoursWords(why: why, until: until, rules: rules, clock: target.clock)
     }
-
-    /// The delivery as elsewhere, with `explanation` beside it.
-    var json: JSON {
-        var out = NativeShapes.delivery(delivery).object ?? JSONObject()
-        var why = JSONObject()
-        why["standing"] = .string(standingText)
-        why["meaning"] = Self.json(reason?.meaning)
-        why["advice"] = Self.json(reason?.advice)
-        why["device"] = trail.target.map(device) ?? .null
-        why["identity"] = trail.target.map(identity) ?? .null
-        why["route"] = route
-        why["push"] = pushJSON
-        why["waits"] = trail.queue.flatMap(waiting)?.json ?? .null
-        why["queue"] = trail.queue.map(Self.queue) ?? .null
-        why["recomputed"] = .array(Self.recomputed.map { .string($0) })
-        out["explanation"] = .object(why)
-        return .object(out)
-    }
-
-    private var route: JSON {
-        [
-            "topic": Self.json(topic), "credential": Self.json(credential?.rawValue),
-            "kind": Self.json(standing?.kind), "refusal": Self.json(standing?.refusal),
-            "refusedAt": Self.json(standing?.refusedAt),
-        ]
-    }
-
-    private var pushJSON: JSON {
-        switch push {
-        case nil: .null
-        case .success(let picture): picture.json(token: token)
-        case .failure(let error): ["error": .string(error.description)]
-        }
-    }
-
-    private func device(_ target: TargetFacts) -> JSON {
-        [
-            "id": Self.json(target.device?.description), "platform": .string(target.platform.rawValue),
-            "environment": .string(target.environment.rawValue), "token": Self.json(target.token?.masked),
-            "tokenState": .string(target.tokenState.rawValue), "tokenReason": Self.json(trail.tokenReason),
-            "tokenRegisteredAt": Self.json(target.tokenRegisteredAt),
-            "timeZone": Self.json(target.clock.timeZone?.text),
-            "receivingWindow": NativeShapes.window(target.clock.window),
-        ]
-    }
-
-    private func identity(_ target: TargetFacts) -> JSON {
-        [
-            "id": .string(target.identity.description), "vendor": .string(target.vendor.rawValue),
-            "key": .string(target.key.rawValue), "state": .string(target.identityState.rawValue),
-            "acceptsPush": .bool(target.acceptsPush),
-        ]
-    }
-
-    private static func queue(_ queue: QueueFacts) -> JSON {
-        [
-            "slice": .int(queue.slice), "state": .string(queue.state), "nextTryAt": json(queue.nextAt),
-            "attempts": .int(queue.attempts), "heldBy": json(queue.heldBy?.rawValue),
-            "isPaused": .bool(queue.isLanePaused), "gaveUp": json(queue.deadReason),
-        ]
-    }
-
-    private static func json(_ text: String?) -> JSON { text.map { .string($0) } ?? .null }
-    private static func json(_ time: Timestamp?) -> JSON { time.map { .int($0.milliseconds) } ?? .null }
 
     private static func text(_ time: Timestamp?) -> String {
         guard let time else { return "" }
@@ -203,8 +142,8 @@ struct DeliveryExplanation: Sendable {
         let health = standing.map { $0.refusal ?? "works" } ?? "is not provisioned"
         var rows: [(String, String?)] = [
             ("device", target.device?.description),
-            ("platform", "\(target.platform.rawValue) \(target.environment.rawValue)"),
-            ("token", "\(token) \(target.tokenState.rawValue) \(trail.tokenReason ?? "")"),
+            ("platform", "\(target.destination.platform.rawValue) \(target.destination.environment.rawValue)"),
+            ("token", "\(token) \(target.destination.tokenState.rawValue) \(trail.tokenReason ?? "")"),
             ("identity", "\(target.vendor) \(target.key) \(target.identityState.rawValue)"),
             ("credential", credential.map { "\($0) \(health)" }),
         ]

@@ -25,10 +25,14 @@ struct HoursWords {
         }
     }
 
-    var json: JSON {
+    static let shape = AnswerShape<HoursWords>(
+        "WaitingHours",
         [
-            "until": .int(until.milliseconds), "because": .string(why.rawValue),
-            "timeZone": .string((why == .quietHours ? quietZone : zone).text),
+            .time("until", "When it can be sent.") { $0.until },
+            .word("because", "What it waits for.") { $0.why },
+            .text("timeZone", "The zone of the hours.", example: "Asia/Seoul") { hours in
+                (hours.why == .quietHours ? hours.quietZone : hours.zone).text
+            },
         ]
-    }
+    )
 }

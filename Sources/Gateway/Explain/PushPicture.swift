@@ -1,4 +1,5 @@
 import APNs
+import ApplePayload
 import Model
 
 /// One push as it would be written, without a token.
@@ -25,13 +26,13 @@ struct PushPicture: Sendable {
             let push = Push(
                 slot: 0,
                 token: DeviceToken(stored: token),
-                environment: target.environment,
+                environment: target.destination.environment,
                 topic: topic,
                 id: id,
                 payload: payload,
                 expiresAt: payload.expiresAt ?? notification.expiresAt
             )
-            let preview = PushPreview(push, authority: APNsEndpoint(target.environment).authority)
+            let preview = PushPreview(push, authority: APNsEndpoint(target.destination.environment).authority)
             return .success(PushPicture(payload: payload, preview: preview))
         } catch {
             return .failure(error)
@@ -43,14 +44,43 @@ struct PushPicture: Sendable {
         preview.fields.map { ($0.name, $0.name == ":path" ? $0.value.replacing(Self.token, with: token) : $0.value) }
     }
 
-    func json(token: String) -> JSON {
-        [
-            "pushType": .string(payload.type.wireName), "priority": .int(payload.priority),
-            "collapseId": payload.collapseID.map { .string($0) } ?? .null, "bytes": .int(payload.bytes.count),
-            "reduced": .array(payload.reduced.map { .string($0) }),
-            "headers": .object(JSONObject(headers(token: token).map { ($0.name, .string($0.value)) })),
-            "refused": preview.fault.map { .string($0.description) } ?? .null,
-            "payload": (try? JSONParser.parse(payload.bytes)) ?? .null,
-        ]
+    func json(token: String) -> JSON { Self.shape.json(Shown(picture: self, token: token)) }
+
+    /// Why a vendor has no payload.
+    static func json(of error: AdapterError) -> JSON { failure.json(error) }
+
+    /// A push, or why there is none.
+    static let schema = JSONSchema.any(of: [shape.schema, failure.schema]).named("PushPreview")
+
+    private struct Shown: Sendable {
+        var picture: PushPicture
+        /// What stands for the device's token.
+        var token: String
     }
+
+    private static let shape = AnswerShape<Shown>(
+        "Push",
+        [
+            .text("pushType", "`apns-push-type`.", example: "alert") { $0.picture.payload.type.wireName },
+            .int("priority", "`apns-priority`.") { Int($0.picture.payload.priority) },
+            .optionalText("collapseId", "`apns-collapse-id`.") { $0.picture.payload.collapseID },
+            .int("bytes", "The payload's size.") { $0.picture.payload.bytes.count },
+            .texts("reduced", "What was shortened or left out to fit.") { $0.picture.payload.reduced },
+            .init("headers", .map(of: .text()).described("The request's headers.")) { shown in
+                .object(
+                    JSONObject(shown.picture.headers(token: shown.token).map { ($0.name, .string($0.value)) })
+                )
+            },
+            .optionalText("refused", "Why Apple would refuse it.") { $0.picture.preview.fault?.description },
+            .init("payload", .anything.described("The payload.").example([AppleKey.aps: ["alert": ["body": "Hello"]]]))
+            {
+                (try? JSONParser.parse($0.picture.payload.bytes)) ?? .null
+            },
+        ]
+    )
+
+    private static let failure = AnswerShape<AdapterError>(
+        "PushFailure",
+        [.text("error", "Why there is no payload.") { $0.description }]
+    )
 }

@@ -1,4 +1,5 @@
 import APNs
+import ApplePayload
 import DeliveryEngine
 import Model
 import Postgres
@@ -16,7 +17,7 @@ enum ReasonText {
     /// The sentences of a reason; nil for a word that a push service has learnt since.
     static func entry(_ reason: String) -> Entry? { table[reason] }
 
-    /// Ours, then APNs' (apns.md §9 and §12), each by the delivery's reason.
+    /// The gateway's reasons, then those of APNs (docs/contracts/apns.md#9, docs/contracts/apns.md#12), each by the delivery's reason.
     private static let table: [String: Entry] = Dictionary(
         (ours + tokens + requests + credentials + service + broadcasts).map {
             ($0.0, Entry(meaning: $0.1, advice: $0.2))
@@ -122,7 +123,8 @@ enum ReasonText {
         ),
         ("PayloadEmpty", "The request had no payload.", "A fault of the gateway: report it with the apns-id."),
         (
-            "PayloadTooLarge", "The payload is above APNs' limit of 4096 bytes (5120 for VoIP).",
+            "PayloadTooLarge",
+            "The payload is above APNs' limit of \(AppleLimits.payloadBytes) bytes (\(AppleLimits.voipPayloadBytes) for VoIP).",
             "Shorten the text or the data; ?preview=true shows the size."
         ),
         ("BadPath", "The request's path was wrong.", "A fault of the gateway: report it with the apns-id."),

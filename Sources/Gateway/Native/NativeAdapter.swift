@@ -1,3 +1,4 @@
+import ApplePayload
 import HTTPTypes
 import Model
 
@@ -5,9 +6,6 @@ import Model
 ///
 /// It has no routes: the native API's calls are no vendor's.
 struct NativeAdapter: VendorAdapter {
-    /// 4096 bytes: Apple, "Generating a remote notification".
-    static let payloadLimitBytes = 4096
-
     let vendor = Vendor.native
     let routes: [VendorRoute] = []
     let isPersonal = false
@@ -29,37 +27,18 @@ struct NativeAdapter: VendorAdapter {
         settings: BindingSettings
     ) throws(AdapterError) -> PushPayload {
         let content = notification.content
-        let json = content.raw ?? Self.document(content, message: notification.message)
-        let bytes = JSONWriter.bytes(json)
-        guard bytes.count <= Self.payloadLimitBytes else { throw AdapterError(.tooLarge, field: "payload") }
-        return PushPayload(
-            bytes: bytes,
-            type: content.isSilent ? .background : .alert,
-            priority: content.isSilent ? 5 : 10,
-            collapseID: notification.collapseID
-        )
-    }
-
-    private static func document(_ content: Content, message: MessageID) -> JSON {
-        var document = content.data
-        document["aps"] = .object(content.isSilent ? JSONObject([("content-available", 1)]) : visible(content))
-        document["messageId"] = .string(message.description)
-        return .object(document)
-    }
-
-    private static func visible(_ content: Content) -> JSONObject {
-        var alert = JSONObject()
-        alert["title"] = content.title.map { .string($0) }
-        alert["subtitle"] = content.subtitle.map { .string($0) }
-        alert["body"] = .string(content.body)
-        var aps = JSONObject()
-        aps["alert"] = .object(alert)
-        aps["badge"] = content.badge.map { .int($0) }
-        aps["sound"] = .string(content.sound ?? "default")
-        aps["category"] = content.category.map { .string($0) }
-        aps["thread-id"] = content.threadID.map { .string($0) }
-        if content.isUrgent { aps["interruption-level"] = "time-sensitive" }
-        if content.media != nil { aps["mutable-content"] = 1 }
-        return aps
+        let type: PushType = content.isSilent ? .background : .alert
+        do throws(PushFault) {
+            if let raw = content.raw {
+                return try RawPayload.push(JSONWriter.bytes(raw), type: type, collapseID: notification.collapseID)
+            }
+            var aps = Aps(content)
+            if content.media != nil, !content.isSilent { aps.isContentMutable = true }
+            var custom = content.data.besideAps
+            custom["messageId"] = .string(notification.message.description)
+            return try APNsPayload(aps, custom: custom).push(type: type, collapseID: notification.collapseID)
+        } catch {
+            throw AdapterError(error, payload: "payload")
+        }
     }
 }

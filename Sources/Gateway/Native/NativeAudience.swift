@@ -1,67 +1,99 @@
 import Model
 
-/// `to` of a message: `"everyone"`, or an object with one of `everyone`, `tags`, `groups`, `users`, or with lists of `phones`, `keys` and `devices`.
-enum NativeAudience {
-    /// - Throws: `Problem` that names the field.
-    static func read(_ json: JSON) throws(Problem) -> Audience {
-        if let word = json.string {
-            guard word == "everyone" else { throw .invalid("to", "the only word for it is \"everyone\"") }
+/// The members of `to` of a message. Users, groups, tags and everyone stand alone; phones, keys and devices may be combined.
+struct AudienceFields: InputFields {
+    let everyone = BodyField.optional("everyone", .flag, "Every device of the app.")
+    let tags = BodyField.optional("tags", .tagExpression, "Devices whose tags satisfy the expression.")
+    let groups = BodyField.optional(
+        "groups",
+        .list(.name.example("early birds"), limit: Audience.groupLimit),
+        default: [],
+        "Every device of the users in these groups."
+    )
+    let users = BodyField.optional(
+        "users",
+        .list(.name.example("u-1"), limit: Audience.listedLimit),
+        default: [],
+        "Every device of these users."
+    )
+    let phones = BodyField.optional("phones", .list(.name, limit: Audience.listedLimit), default: [], "Phone numbers.")
+    let keys = BodyField.optional("keys", .list(.name, limit: Audience.listedLimit), default: [], "Devices' keys.")
+    let devices = BodyField.optional(
+        "devices",
+        .list(.id(DeviceID.self), limit: Audience.listedLimit),
+        default: [],
+        "Devices' ids."
+    )
+}
+
+extension InputKind where Value == String {
+    fileprivate static let name = text(256, atLeast: 1)
+}
+
+extension InputKind where Value == Audience {
+    /// `"everyone"`, or an object.
+    static let audience: InputKind = {
+        let object = InputKind.object(AudienceFields()) { (fields) throws(Problem) in try NativeAudience.read(fields) }
+        let schema = JSONSchema.any(of: [object.schema.named("Audience"), .words(["everyone"])])
+        return InputKind(schema.example(["users": ["u-1"]])) { (json, name) throws(Problem) in
+            guard let word = json.string else { return try object.read(json, name) }
+            guard word == "everyone" else { throw .invalid(name, "the only word it may be is \"everyone\"") }
             return .everyone
         }
-        var fields = try RequestFields(json, path: "to")
-        var kinds: [Audience] = []
-        if try fields.flag("everyone") == true { kinds.append(.everyone) }
-        if let text = try fields.text("tags", limit: TagExpression.Limits().bytes) {
-            kinds.append(.tags(try tags(text)))
+    }()
+}
+
+extension InputKind where Value == TagExpression {
+    fileprivate static let tagExpression: InputKind = {
+        let text = InputKind<String>.text(TagExpression.Limits().bytes).example("seoul && !quiet")
+        return InputKind(text.schema) { (json, name) throws(Problem) in
+            try NativeAudience.tags(try text.read(json, name), name)
         }
-        let groups = try fields.texts("groups", limit: Audience.groupLimit)
+    }()
+}
+
+enum NativeAudience {
+    static func read(_ fields: InputValues<AudienceFields>) throws(Problem) -> Audience {
+        var kinds: [Audience] = []
+        if try fields.everyone == true { kinds.append(.everyone) }
+        if let tags = try fields.tags { kinds.append(.tags(tags)) }
+        let groups = try fields.groups
         if !groups.isEmpty { kinds.append(.groups(groups.map { GroupName($0) })) }
-        let users = try fields.texts("users", limit: Audience.listedLimit)
+        let users = try fields.users
         if !users.isEmpty { kinds.append(.users(users.map { UserID($0) })) }
-        let listed = try listed(&fields)
+        var listed = try fields.phones.map { Addressee(.phone($0)) }
+        listed += try fields.keys.map { Addressee(.deviceKey(VendorDeviceKey($0))) }
+        listed += try fields.devices.map { Addressee(.device($0)) }
+        guard listed.count <= Audience.listedLimit else {
+            throw .invalid("to", "at most \(Audience.listedLimit) addressees")
+        }
         if !listed.isEmpty { kinds.append(.listed(listed)) }
-        try fields.finish()
         guard let audience = kinds.first else {
-            throw .invalid("to", "names nobody: use users, groups, tags, phones, devices, keys or everyone")
+            throw .invalid("to", "is empty: use users, groups, tags, phones, devices, keys or everyone")
         }
         guard kinds.count == 1 else {
             throw .invalid(
                 "to",
-                "users, groups, tags and everyone stand alone; phones, devices and keys may stand together"
+                "users, groups, tags and everyone stand alone; phones, devices and keys may be combined"
             )
         }
         return audience
     }
 
-    private static func listed(_ fields: inout RequestFields) throws(Problem) -> [Addressee] {
-        let limit = Audience.listedLimit
-        var list = try fields.texts("phones", limit: limit).map { Addressee(.phone($0)) }
-        list += try fields.texts("keys", limit: limit).map { Addressee(.deviceKey(VendorDeviceKey($0))) }
-        for text in try fields.texts("devices", limit: limit) {
-            guard let id = DeviceID(text: text) else {
-                throw .invalid("to.devices", "'\(text.prefix(40))' is no device id")
-            }
-            list.append(Addressee(.device(id)))
-        }
-        guard list.count <= limit else { throw .invalid("to", "at most \(limit) addressees") }
-        return list
-    }
-
-    private static func tags(_ text: String) throws(Problem) -> TagExpression {
+    fileprivate static func tags(_ text: String, _ name: String) throws(Problem) -> TagExpression {
         let limits = TagExpression.Limits()
         do throws(TagExpression.Fault) { return try TagExpression(text, limits: limits) } catch {
             let why =
                 switch error.code {
                 case .empty: "is empty"
                 case .tooLong: "is longer than \(limits.bytes) bytes"
-                case .character: "at character \(error.offset + 1): no tag or operator has that"
+                case .character: "at character \(error.offset + 1): not a character of a tag or an operator"
                 case .syntax: "at character \(error.offset + 1): a tag, an operator or a parenthesis is missing"
-                case .tooDeep:
-                    "at character \(error.offset + 1): more than \(limits.depth) parentheses inside each other"
+                case .tooDeep: "at character \(error.offset + 1): more than \(limits.depth) nested parentheses"
                 case .tooManyTags:
-                    "at most \(limits.tagsInUnion) tags joined by ||, or \(limits.tags) where others join them"
+                    "at most \(limits.tagsInUnion) tags joined by ||, or \(limits.tags) where other operators join them"
                 }
-            throw .invalid("to.tags", why)
+            throw .invalid(name, why)
         }
     }
 }

@@ -1,236 +1,174 @@
+import HTTPTypes
 import Model
 
-/// The native API's description, served at `/openapi.json`. One row per operation, so that a new route is one line here.
+/// The native API's description, served at `/openapi.json`: OpenAPI 3.1, made of the declared operations.
 enum OpenAPIDocument {
-    private struct Operation {
-        var path: String
-        var method: String
-        var summary: String
-        var success: String
-        /// What of the answer is worth a schema.
-        var answer: JSON?
-    }
+    static let json: JSON = make(NativeOperations.all)
 
-    private static let operations = [
-        Operation(
-            path: "/v1/messages",
-            method: "post",
-            summary:
-                "Send a message to users, groups, a tag expression, a list or everyone, by their consent, now, at a time, or at {local} in each device's zone; ?preview=true shows the payload per dialect",
-            success: "202"
-        ),
-        Operation(path: "/v1/messages/{id}", method: "get", summary: "A message's state and funnel", success: "200"),
-        Operation(path: "/v1/messages/{id}", method: "delete", summary: "Cancel what is not sent yet", success: "200"),
-        Operation(
-            path: "/v1/messages/{id}/{control}",
-            method: "post",
-            summary: "pause, resume, cancel what is not sent yet, or requeue what gave up",
-            success: "200"
-        ),
-        Operation(
-            path: "/v1/messages/{id}/deliveries",
-            method: "get",
-            summary: "Deliveries, by keyset pages",
-            success: "200"
-        ),
-        Operation(
-            path: "/v1/messages/{id}/deliveries/{target}",
-            method: "get",
-            summary: "One delivery, explained",
-            success: "200"
-        ),
-        Operation(
-            path: "/v1/devices",
-            method: "post",
-            summary: "Register or update a device with its token, tags, timeZone and receivingWindow",
-            success: "201"
-        ),
-        Operation(path: "/v1/devices", method: "get", summary: "Devices, by keyset pages", success: "200"),
-        Operation(
-            path: "/v1/devices/{id}",
-            method: "get",
-            summary: "One device with its identities, and how many of its messages are unread",
-            success: "200",
-            answer: [
-                "type": "object",
-                "properties": [
-                    "unread": [
-                        "type": "integer", "minimum": 0, "maximum": .int(HistoryPage.lookLimit),
-                        "description":
-                            "Messages of this device that nobody read, whoever used it: of its newest 1000. In no list of devices",
-                    ]
-                ],
-            ]
-        ),
-        Operation(
-            path: "/v1/devices/{id}",
-            method: "patch",
-            summary: "Change preference, user, name, phone, tags, timeZone or receivingWindow",
-            success: "200"
-        ),
-        Operation(
-            path: "/v1/devices/{id}",
-            method: "delete",
-            summary: "Erase a device, with an audit row",
-            success: "204"
-        ),
-        Operation(
-            path: "/v1/devices/{id}/inbox",
-            method: "get",
-            summary: "A device's messages, newest first",
-            success: "200"
-        ),
-        Operation(path: "/v1/users/{id}", method: "delete", summary: "Erase a user everywhere", success: "200"),
-        Operation(
-            path: "/v1/apps/{app}/users/{user}",
-            method: "get",
-            summary: "What is known of a user: attributes, consents, aliases, what it did and how often, devices",
-            success: "200"
-        ),
-        Operation(
-            path: "/v1/apps/{app}/users/{user}",
-            method: "patch",
-            summary: "Change a user's attributes (null takes one away) and whether its devices are rung",
-            success: "200"
-        ),
-        Operation(
-            path: "/v1/apps/{app}/consents",
-            method: "post",
-            summary: "Note what users said to a subject: subscribed or unsubscribed",
-            success: "200"
-        ),
-        Operation(
-            path: "/v1/apps/{app}/consents/{user}",
-            method: "get",
-            summary: "What a user said, by subject",
-            success: "200"
-        ),
-        Operation(
-            path: "/v1/apps/{app}/groups/{group}",
-            method: "put",
-            summary: "Make a group of users unless it is there",
-            success: "201"
-        ),
-        Operation(
-            path: "/v1/apps/{app}/groups/{group}",
-            method: "get",
-            summary: "A group with its maintained count of members",
-            success: "200"
-        ),
-        Operation(path: "/v1/apps/{app}/groups/{group}", method: "delete", summary: "Delete a group", success: "204"),
-        Operation(
-            path: "/v1/apps/{app}/groups/{group}/members",
-            method: "post",
-            summary: "Take users out of a group (remove), then others in (add), 1000 at most",
-            success: "200"
-        ),
-        Operation(
-            path: "/v1/campaigns",
-            method: "get",
-            summary: "Campaigns of a dialect, after an id; ?app=&vendor=&after=&limit=",
-            success: "200"
-        ),
-        Operation(
-            path: "/v1/campaigns",
-            method: "post",
-            summary: "Make a campaign with an id of the gateway's; ?app=&vendor=",
-            success: "201"
-        ),
-        Operation(path: "/v1/campaigns/{id}", method: "get", summary: "A campaign; ?app=&vendor=", success: "200"),
-        Operation(
-            path: "/v1/campaigns/{id}",
-            method: "put",
-            summary: "Make a campaign or write it anew: name, and what the dialect sends; ?app=&vendor=",
-            success: "200"
-        ),
-        Operation(
-            path: "/v1/campaigns/{id}",
-            method: "delete",
-            summary: "Remove a campaign; ?app=&vendor=",
-            success: "204"
-        ),
-        Operation(path: "/v1/receipts", method: "post", summary: "Report received or read", success: "200"),
-        Operation(path: "/v1/media/{hash}", method: "put", summary: "Store an image under its SHA-256", success: "201"),
-        Operation(
-            path: "/v1/imports",
-            method: "post",
-            summary: "Register the devices of an NDJSON or CSV body; ?app=&vendor=&dryRun=&after=",
-            success: "200"
-        ),
-        Operation(path: "/v1/audit", method: "get", summary: "Who did what, after a position", success: "200"),
-        Operation(
-            path: "/v1/captures",
-            method: "post",
-            summary: "Record what callers of a binding send, masked: app, vendor, minutes, exchanges, texts",
-            success: "201"
-        ),
-        Operation(path: "/v1/captures", method: "get", summary: "All captures, newest first", success: "200"),
-        Operation(
-            path: "/v1/captures/{id}",
-            method: "get",
-            summary: "A capture with a page of its exchanges, after a number",
-            success: "200"
-        ),
-        Operation(path: "/v1/captures/{id}", method: "delete", summary: "Remove a capture", success: "204"),
-        Operation(path: "/v1/captures/{id}/stop", method: "post", summary: "End a capture", success: "200"),
-        Operation(path: "/v1/analytics/funnel", method: "get", summary: "The funnel per app and day", success: "200"),
-        Operation(
-            path: "/v1/events",
-            method: "get",
-            summary:
-                "Events as NDJSON after an offset, of some kinds or an app; ?follow=true goes on as they happen, ?format=currents spells them as readers of Braze's Currents know them",
-            success: "200"
-        ),
-        Operation(path: "/v1/webhooks", method: "post", summary: "Subscribe an address to events", success: "201"),
-        Operation(path: "/v1/webhooks", method: "get", summary: "All webhooks and how they fare", success: "200"),
-        Operation(path: "/v1/webhooks/{id}", method: "get", summary: "One webhook", success: "200"),
-        Operation(
-            path: "/v1/webhooks/{id}",
-            method: "patch",
-            summary: "Change address, kinds, or pause and resume",
-            success: "200"
-        ),
-        Operation(path: "/v1/webhooks/{id}", method: "delete", summary: "Remove a webhook", success: "204"),
-        Operation(
-            path: "/v1/webhooks/{id}/replay",
-            method: "post",
-            summary: "Tell everything after an offset again",
-            success: "200"
-        ),
-    ]
-
-    private static let problem: JSON = [
-        "description": "Problem details (RFC 9457)", "content": ["application/problem+json": [:]],
-    ]
-
-    static let json: JSON = {
+    static func make(_ operations: [NativeOperation]) -> JSON {
+        var schemas = ["Problem": problemSchema]
         var paths = JSONObject()
         for operation in operations {
             var entry = paths[operation.path]?.object ?? JSONObject()
-            var done: JSONObject = ["description": "Done"]
-            done["content"] = operation.answer.map { .pairs(["application/json": .pairs(["schema": $0])]) }
-            entry[operation.method] = [
-                "summary": .string(operation.summary), "security": [["bearer": []]],
-                "parameters": .array(parameters(operation.path)),
-                "responses": .object(
-                    JSONObject([(operation.success, .object(done)), ("default", problem)])
-                ),
-            ]
+            entry[operation.method.rawValue.lowercased()] = json(operation)
             paths[operation.path] = .object(entry)
+            for schema in operation.schemas { schemas.merge(schema.components) { first, _ in first } }
         }
+        let tags = Set(operations.map(tag)).sorted()
         return [
-            "openapi": "3.1.0", "info": ["title": "push-gateway", "version": .string(GatewayVersion.text)],
+            "openapi": "3.1.0",
+            "info": [
+                "title": "push-gateway", "version": .string(GatewayVersion.text),
+                "summary": "Sends push notifications and reports what became of them.",
+            ],
+            "servers": [["url": "/"]],
+            "tags": .array(tags.map { ["name": .string($0)] }),
             "paths": .object(paths),
-            "components": ["securitySchemes": ["bearer": ["type": "http", "scheme": "bearer"]]],
+            "components": [
+                "schemas": .object(JSONObject(schemas.sorted { $0.key < $1.key }.map { ($0.key, .object($0.value)) })),
+                "securitySchemes": [
+                    "bearer": [
+                        "type": "http", "scheme": "bearer",
+                        "description": "A key of `push-gateway key create`. Each operation names the scope it needs.",
+                    ]
+                ],
+            ],
         ]
-    }()
+    }
 
-    private static func parameters(_ path: String) -> [JSON] {
-        path.split(separator: "/").filter { $0.hasPrefix("{") }.map {
-            [
-                "name": .string(String($0.dropFirst().dropLast())), "in": "path", "required": true,
-                "schema": ["type": "string"],
-            ]
+    private static func json(_ operation: NativeOperation) -> JSON {
+        var json: JSONObject = [
+            "operationId": .string(operation.id), "summary": .string(operation.summary),
+            "description": .string("Needs the scope `\(operation.scope.rawValue)`."),
+            "tags": [.string(tag(operation))], "security": [["bearer": []]],
+            "x-scope": .string(operation.scope.rawValue),
+        ]
+        json["parameters"] = .array(operation.inputs.filter { $0.place != .body && !isReserved($0) }.map(parameter))
+        json["requestBody"] = requestBody(operation)
+        json["responses"] = responses(operation)
+        return .object(json)
+    }
+
+    /// OpenAPI describes these headers elsewhere and ignores parameters of their names.
+    private static func isReserved(_ input: any DeclaredInput) -> Bool {
+        input.place == .header && ["accept", "content-type", "authorization"].contains(input.name.lowercased())
+    }
+
+    private static func tag(_ operation: NativeOperation) -> String {
+        let segments = operation.path.split(separator: "/").dropFirst().filter { !$0.hasPrefix("{") }
+        let first = segments.first.map(String.init) ?? ""
+        return first == "apps" ? segments.dropFirst().first.map(String.init) ?? first : first
+    }
+
+    private static func parameter(_ input: any DeclaredInput) -> JSON {
+        var schema = input.schema.json
+        var json: JSONObject = ["name": .string(input.name), "in": .string(input.place.rawValue)]
+        json["description"] = schema["description"]
+        schema["description"] = nil
+        json["required"] = .bool(input.isRequired)
+        if schema["type"] == "array" {
+            json["style"] = "form"
+            json["explode"] = false
         }
+        json["schema"] = .object(schema)
+        json["example"] = input.schema.exampleValue
+        return .object(json)
+    }
+
+    private static func requestBody(_ operation: NativeOperation) -> JSON? {
+        var content = JSONObject()
+        switch operation.body {
+        case .none: return nil
+        case .json:
+            content["application/json"] = [
+                "schema": .object(operation.bodySchema?.json ?? [:]), "example": operation.example ?? [:],
+            ]
+        case .bytes(let type): content[type] = [:]
+        case .stream(let types): for type in types { content[type] = [:] }
+        }
+        return ["required": true, "content": .object(content)]
+    }
+
+    // MARK: Responses
+
+    private static func responses(_ operation: NativeOperation) -> JSON {
+        var responses = JSONObject()
+        for answer in operation.answers { responses["\(answer.status)"] = response(answer) }
+        let byStatus = Dictionary(grouping: operation.problems, by: \.status)
+        for (status, codes) in byStatus.sorted(by: { $0.key < $1.key }) { responses["\(status)"] = response(codes) }
+        return .object(responses)
+    }
+
+    private static func response(_ answer: DeclaredAnswer) -> JSON {
+        var json: JSONObject = ["description": .string(answer.description)]
+        if !answer.headers.isEmpty {
+            json["headers"] = .object(
+                JSONObject(
+                    answer.headers.map { header in
+                        (
+                            header.name,
+                            [
+                                "description": .string(header.description), "required": true,
+                                "schema": .object(header.schema.json),
+                            ]
+                        )
+                    }
+                )
+            )
+        }
+        if let type = answer.type {
+            var content: JSONObject = ["schema": .object(answer.schema.json)]
+            content["example"] = answer.example
+            json["content"] = .pairs([type: .object(content)])
+        }
+        return .object(json)
+    }
+
+    private static func response(_ codes: [ProblemCode]) -> JSON {
+        let meanings = codes.map { "\($0.rawValue): \($0.entry.meaning)" }
+        var json: JSONObject = [
+            "description": .string(meanings.joined(separator: "; ")),
+            "x-problem-codes": .array(codes.map { .string($0.rawValue) }),
+        ]
+        let first = codes.first ?? .badRequest
+        json["content"] = [
+            "application/problem+json": [
+                "schema": .object(["$ref": .string(JSONSchema.componentPrefix + "Problem")]),
+                "example": [
+                    "type": .string(Problem.type(first)), "title": .string(first.entry.title),
+                    "status": .int(first.status), "code": .string(first.rawValue),
+                    "detail": .string(first.entry.advice),
+                ],
+            ]
+        ]
+        return .object(json)
+    }
+
+    /// RFC 9457, §3.1, with members of our own. An import that ended early adds `import`.
+    private static let problemSchema: JSONObject = {
+        var schema = JSONSchema.object(
+            [
+                ("type", .text(format: "uri"), true),
+                ("title", JSONSchema.text().described("The same for every problem with this code."), true),
+                ("status", .integer(400...599), true),
+                (
+                    "code",
+                    .words(ProblemCode.allCases.map(\.rawValue)).described("Stable; docs/errors.md explains each."),
+                    true
+                ),
+                ("detail", JSONSchema.text().described("What is wrong in this request."), true),
+                ("retryAfter", JSONSchema.integer(0...Int64.max).described("Seconds, as in `Retry-After`."), false),
+            ],
+            isOpen: true
+        )
+        schema.json["description"] = "Problem details (RFC 9457)."
+        return schema.json
+    }()
+}
+
+extension NativeOperation {
+    /// Every schema of the operation.
+    fileprivate var schemas: [JSONSchema] {
+        inputs.map(\.schema) + answers.map(\.schema) + (bodySchema.map { [$0] } ?? [])
     }
 }

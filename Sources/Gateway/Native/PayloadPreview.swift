@@ -11,6 +11,11 @@ struct PayloadPreview: Sendable {
     let clock: any WallClock
     let identifiers: any IdentifierSource
 
+    /// The schema of `json`.
+    static let schema = JSONSchema.object([
+        ("previews", .map(of: PushPicture.schema).described("By vendor."), true)
+    ]).named("PayloadPreviews")
+
     /// One entry per dialect bound to the app, and the native one: the request's headers, what would be refused in it, its size and the
     /// payload itself.
     ///
@@ -38,10 +43,12 @@ struct PayloadPreview: Sendable {
                 app: app,
                 vendor: vendor,
                 key: "preview",
-                platform: .ios,
-                environment: .production,
-                token: nil,
-                tokenState: .none
+                destination: PushDestination(
+                    platform: .ios,
+                    environment: .production,
+                    token: nil,
+                    tokenState: .none
+                )
             )
             out[vendor.rawValue] =
                 switch PushPicture.make(
@@ -53,7 +60,7 @@ struct PayloadPreview: Sendable {
                     id: PushID(target.target.rawValue)
                 ) {
                 case .success(let picture): picture.json(token: PushPicture.token)
-                case .failure(let error): ["error": .string(error.description)]
+                case .failure(let error): PushPicture.json(of: error)
                 }
         }
         return ["previews": .object(out)]

@@ -4,20 +4,24 @@ import Model
 
 /// An error of the native API, as RFC 9457 problem details. The numbers are explained in docs/errors.md and never change their meaning.
 struct Problem: Error, Hashable {
-    var status: Int
-    /// Stable: `PG-1001`.
-    var code: String
-    var title: String
+    var code: ProblemCode
     var detail: String
     var retryAfterSeconds: Int?
+    /// The methods that a path has, for 405.
+    var allowedMethods: [String] = []
+
+    var status: Int { code.status }
+
+    /// Names the kind of problem; nothing is served there.
+    static func type(_ code: ProblemCode) -> String { "https://push-gateway.invalid/errors/\(code.rawValue)" }
 
     var response: Response { response(with: nil) }
 
     /// The response with one more member, such as what was done before it failed.
     func response(with more: (String, JSON)?) -> Response {
         var body: JSON = [
-            "type": .string("https://push-gateway.invalid/errors/\(code)"), "title": .string(title),
-            "status": .int(status), "code": .string(code), "detail": .string(detail),
+            "type": .string(Self.type(code)), "title": .string(code.entry.title),
+            "status": .int(status), "code": .string(code.rawValue), "detail": .string(detail),
         ]
         if case .object(var object) = body {
             if let retryAfterSeconds { object["retryAfter"] = .int(retryAfterSeconds) }
@@ -27,101 +31,50 @@ struct Problem: Error, Hashable {
         var headers = HTTPFields()
         headers[.contentType] = "application/problem+json"
         if let retryAfterSeconds { headers[.retryAfter] = "\(retryAfterSeconds)" }
+        if !allowedMethods.isEmpty { headers[.allow] = allowedMethods.joined(separator: ", ") }
         if status == 401 { headers[.wwwAuthenticate] = "Bearer" }
         return .json(body, status: HTTPResponse.Status(code: status), headers: headers)
     }
 
-    static func badRequest(_ detail: String) -> Problem {
-        Problem(status: 400, code: "PG-1001", title: "The request cannot be read", detail: detail)
-    }
-    static func invalid(_ field: String, _ detail: String) -> Problem {
-        Problem(
-            status: 422,
-            code: "PG-1002",
-            title: "A field has a value that cannot be used",
-            detail: "\(field): \(detail)"
-        )
-    }
+    static func badRequest(_ detail: String) -> Problem { Problem(.badRequest, detail) }
+    /// The detail begins with `field`: a body field, a parameter or a header.
+    static func invalid(_ field: String, _ detail: String) -> Problem { Problem(.invalid, "\(field): \(detail)") }
     static let unauthorized = Problem(
-        status: 401,
-        code: "PG-1003",
-        title: "No valid API key",
-        detail: "send Authorization: Bearer with a key of `push-gateway key create`"
+        .unauthorized,
+        "send Authorization: Bearer with a key of `push-gateway key create`"
     )
-    static func forbidden(_ scope: String) -> Problem {
-        Problem(
-            status: 403,
-            code: "PG-1004",
-            title: "The API key may not do that",
-            detail: "it lacks the scope '\(scope)'"
-        )
+    static func forbidden(_ scope: APIScope) -> Problem {
+        Problem(.forbidden, "the key lacks the scope '\(scope.rawValue)'")
     }
-    static func notFound(_ detail: String) -> Problem {
-        Problem(status: 404, code: "PG-1005", title: "Not found", detail: detail)
+    static func notFound(_ detail: String) -> Problem { Problem(.notFound, detail) }
+    /// `allowed`: the methods that the path has.
+    static func methodNotAllowed(_ method: String, allowed: [String] = []) -> Problem {
+        var problem = Problem(.methodNotAllowed, "\(method) is not possible here")
+        problem.allowedMethods = allowed
+        return problem
     }
-    static func methodNotAllowed(_ method: String) -> Problem {
-        Problem(status: 405, code: "PG-1006", title: "Method not allowed", detail: "\(method) is not possible here")
-    }
-    static func tooLarge(_ limitBytes: Int) -> Problem {
-        Problem(
-            status: 413,
-            code: "PG-1007",
-            title: "The body is too large",
-            detail: "the limit is \(limitBytes) bytes"
-        )
-    }
+    static func tooLarge(_ limitBytes: Int) -> Problem { Problem(.tooLarge, "the limit is \(limitBytes) bytes") }
     static let tooSlow = Problem(
-        status: 408,
-        code: "PG-1008",
-        title: "The body came too slowly",
-        detail: "send it within \(BodyReader.timeLimit.components.seconds) seconds"
+        .tooSlow,
+        "send it within \(BodyReader.timeLimit.components.seconds) seconds"
     )
     static let importTooSlow = Problem(
-        status: 408,
-        code: "PG-1008",
-        title: "The body came too slowly",
-        detail: "it broke off, or took more than \(DeviceImports.timeLimit.components.seconds) seconds; "
-            + "go on behind the line that is committed"
+        .tooSlow,
+        "it broke off, or took more than \(DeviceImports.timeLimit.components.seconds) seconds; "
+            + "resume after the last committed line"
     )
-    static let conflict = Problem(
-        status: 409,
-        code: "PG-1009",
-        title: "The idempotency key was used with another body",
-        detail: "use a new key for a new request"
-    )
+    static let conflict = Problem(.conflict, "use a new key for a new request")
     static func rateLimited(_ seconds: Int) -> Problem {
-        Problem(
-            status: 429,
-            code: "PG-1010",
-            title: "Too many requests",
-            detail: "slow down",
-            retryAfterSeconds: seconds
-        )
+        Problem(.rateLimited, "try again in \(seconds) seconds", retryAfterSeconds: seconds)
     }
     static func gone(_ what: String) -> Problem {
-        Problem(
-            status: 410,
-            code: "PG-1012",
-            title: "What was asked for is kept no more",
-            detail: "\(what) are gone; start again at 0 and take what there is"
-        )
+        Problem(.gone, "\(what) have expired; start again at offset 0")
     }
     static func noCredential(_ app: AppID) -> Problem {
-        Problem(
-            status: 422,
-            code: "PG-1011",
-            title: "The app cannot send",
-            detail: "no push credential is provisioned for app '\(app)'"
-        )
+        Problem(.noCredential, "no push credential is provisioned for app '\(app)'")
     }
     static func unavailable(_ seconds: Int) -> Problem {
-        Problem(
-            status: 503,
-            code: "PG-2001",
-            title: "The gateway cannot do this now",
-            detail: "nothing was changed; try again",
-            retryAfterSeconds: seconds
-        )
+        Problem(.unavailable, "nothing was changed; try again", retryAfterSeconds: seconds)
     }
 
     /// The problem that a refusal is.
@@ -147,10 +100,8 @@ struct Problem: Error, Hashable {
         }
     }
 
-    init(status: Int, code: String, title: String, detail: String, retryAfterSeconds: Int? = nil) {
-        self.status = status
+    init(_ code: ProblemCode, _ detail: String, retryAfterSeconds: Int? = nil) {
         self.code = code
-        self.title = title
         self.detail = detail
         self.retryAfterSeconds = retryAfterSeconds
     }

@@ -41,7 +41,10 @@ extension ProvisioningReader {
         own[BackendSettings.messageKey] = try backend.optionalText(BackendSettings.messageKey).map { .string($0) }
         if let image = try backend.optionalText(BackendSettings.imageKey)?.lowercased() {
             guard image.utf8.count == 64, image.allSatisfy(\.isHexDigit) else {
-                throw ProvisioningProblem(path: "\(path).image", problem: "must be the hash of PUT /v1/media/{hash}")
+                throw ProvisioningProblem(
+                    path: "\(path).image",
+                    problem: "must be the hash of PUT /v1/apps/{app}/media/{hash}"
+                )
             }
             own[BackendSettings.imageKey] = .string(image)
         }

@@ -13,19 +13,19 @@ final class GatewayResponder: HTTPResponder {
     private let mounts: VendorMounts
     private let pages: PageEndpoint?
     private let vendors: VendorEndpoint
-    private let native: NativeAPI
+    private let native: NativeRouter
 
     init(mounts: VendorMounts, pages: PageEndpoint? = nil, vendors: VendorEndpoint, native: NativeAPI) {
         self.mounts = mounts
         self.pages = pages
         self.vendors = vendors
-        self.native = native
+        self.native = NativeRouter(native)
     }
 
     func respond(to request: Request, context: CallContext) async throws -> Response {
         let path = request.uri.path
-        if path == "/v1" || path.hasPrefix("/v1/") || path == "/openapi.json" {
-            return await native.respond(to: request, remoteAddress: context.remoteAddress, channel: context.channel)
+        if path == "/v1" || path.hasPrefix("/v1/") || path == NativeRouter.documentPath {
+            return try await native.respond(to: request, context: context)
         }
         if path.hasPrefix("/r/"), let pages { return await pages.respond(to: path, method: request.method) }
         if let match = mounts.match(path: path, method: request.method) {

@@ -13,7 +13,7 @@ struct Database: Sendable {
     private let cluster: EmbeddedCluster?
     let isEmbedded: Bool
 
-    /// Opens pools on a database whose schema is as new as this program, migrating an embedded one.
+    /// Opens pools on a database whose schema serves this program, migrating an embedded one that is older.
     ///
     /// - Parameters:
     ///   - configuration: where the database is.
@@ -158,8 +158,7 @@ struct Database: Sendable {
         let admin = try await PostgresConnection.connect(PostgresConfiguration(adminConnectionString), logger: logger)
         do {
             try await Bootstrap.prepare(admin)
-            let applied = try await Migrator.bundled().migrate(admin, progress: progress)
-            if !applied.isEmpty { progress("applied \(applied.count) migration(s)") }
+            try await Migrator.bundled().migrate(admin, progress: progress)
         } catch {
             await admin.close()
             throw error
@@ -167,7 +166,7 @@ struct Database: Sendable {
         await admin.close()
     }
 
-    /// Where the schema stands against this program.
+    /// How the schema compares with this program.
     ///
     /// - Throws: `DatabaseProblem` when our role gets no session, `MigrationError`.
     func schema(_ logger: Logger) async throws -> MigrationStatus {
@@ -204,12 +203,8 @@ struct Database: Sendable {
 
     /// Nobody but the operator changes the schema of a database of the operator's own.
     private func requireSchema(_ logger: Logger) async throws {
-        let status = try await schema(logger)
-        guard status.pending.isEmpty else {
-            throw DatabaseProblem(
-                "the schema is at version \(status.databaseVersion), this program needs \(status.programVersion); "
-                    + DatabaseProblem.advice
-            )
+        if let obstacle = try await schema(logger).obstacle {
+            throw DatabaseProblem("\(obstacle); \(DatabaseProblem.advice)")
         }
     }
 

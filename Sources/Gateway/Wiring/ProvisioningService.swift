@@ -10,7 +10,7 @@ import ServiceLifecycle
 ///
 /// It hears of changes by notification, and looks anyway every second, because a notification may be lost.
 final class ProvisioningService: Service {
-    /// One second: design §7 promises that a running gateway follows within it.
+    /// One second: docs/operations.md#provisioning promises that a running gateway applies changes within it.
     static let period = Duration.seconds(1)
 
     private let directory: PostgresDirectory

@@ -1,6 +1,6 @@
 /// How long a connection waits for what, and how long it lives.
 ///
-/// Part of `ConnectionConfiguration`; the defaults are those of apns.md §13.6. Zero or less means at once, what is above
+/// Part of `ConnectionConfiguration`; the defaults are those of docs/contracts/apns.md#13.6. Zero or less means at once, what is above
 /// `maxDuration` counts as that.
 package struct HTTP2Timeouts: Sendable, Equatable {
     /// For name look-up and TCP connect together, over all addresses.
@@ -9,18 +9,18 @@ package struct HTTP2Timeouts: Sendable, Equatable {
     package var nextAddress = Duration.milliseconds(250)
     /// For the TLS handshake, from the first byte to the last.
     package var tls = Duration.seconds(5)
-    /// Requests are open and nothing at all was received for this long: ask by PING whether the peer lives (apns.md §11.3).
+    /// Requests are open and nothing at all was received for this long: ask by PING whether the peer lives (docs/contracts/apns.md#11.3).
     package var pingWhenSilent = Duration.seconds(10)
     /// For the answer to a PING; then the connection is closed.
     package var pingAnswer = Duration.seconds(5)
     /// Nothing is open and nothing was received for this long: PING, because NATs forget idle connections.
     package var pingWhenIdle = Duration.seconds(600)
     /// No request was open for this long: the connection retires (`ConnectionChange.retired(.idle)`). Nil for never, which suits
-    /// the last connection of a pool; else 60 minutes (apns.md §13.6).
+    /// the last connection of a pool; else 60 minutes (docs/contracts/apns.md#13.6).
     package var idleClose: Duration?
     /// Open for this long: the connection retires (`ConnectionChange.retired(.age)`) and finishes what is open. Nil for never.
     ///
-    /// apns.md §13.6 has 24 h for production and 10 min for the sandbox. Apple wants connections to last hours or days.
+    /// docs/contracts/apns.md#13.6 has 24 h for production and 10 min for the sandbox. Apple wants connections to last hours or days.
     package var maxAge: Duration?
     /// Up to this share of `maxAge` is taken off by chance, so that connections that opened together do not retire together.
     /// 0...1; 0.1 is pushiko's.
@@ -33,7 +33,7 @@ package struct HTTP2Timeouts: Sendable, Equatable {
     /// without a request. Unit: whole seconds. Zero leaves the system's default, two hours.
     package var tcpKeepAlive = Duration.seconds(60)
 
-    /// The defaults of apns.md §13.6.
+    /// The defaults of docs/contracts/apns.md#13.6.
     package init() {}
 
     /// Ten years: more than anything lives, and far from where a clock's arithmetic overflows.

@@ -18,7 +18,7 @@ final class AddressBook: Sendable {
 
     private let state = NIOLockedValueBox(State())
 
-    /// The addresses in the order to try them: those that did not fail lately, among them those that are used least (apns.md §11.4),
+    /// The addresses in the order to try them: those that did not fail lately, among them those that are used least (docs/contracts/apns.md#11.4),
     /// else as the resolver gave them; then the two families in turns (RFC 8305 §4), so that one that is cut off costs one attempt.
     func ordered(_ addresses: [SocketAddress], now: ContinuousClock.Instant) -> [SocketAddress] {
         let ranked = state.withLockedValue { state in

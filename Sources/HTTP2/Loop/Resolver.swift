@@ -11,7 +11,7 @@ struct SocketAddress: Sendable, Hashable {
 
 /// Looks names up by `getaddrinfo`, each on a thread of its own, because the call blocks for as long as a resolver is silent.
 ///
-/// Nothing is cached: Apple asks for uncached look-ups before each connection (apns.md §11.4).
+/// Nothing is cached: Apple asks for uncached look-ups before each connection (docs/contracts/apns.md#11.4).
 enum Resolver {
     private static let running = NIOLockedValueBox(0)
 

@@ -1,3 +1,4 @@
+internal import Bytes
 internal import CNGHTTP2
 
 /// One request's place in a session: its bytes, its stream and what came back so far.

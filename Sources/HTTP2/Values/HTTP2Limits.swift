@@ -1,7 +1,7 @@
 /// Every bound of a connection, each with the harm it avoids.
 package struct HTTP2Limits: Sendable, Equatable {
     /// 900 streams at most, whatever the peer allows. At exactly its limit a peer's own count can be ahead of ours, and Apple
-    /// answers one stream too many with GOAWAY (apns.md §11.1).
+    /// answers one stream too many with GOAWAY (docs/contracts/apns.md#11.1).
     package var maxConcurrentStreams = 900
 
     /// 256 requests may wait on a connection beyond its open streams, and never more than its stream limit. They keep the

@@ -1,3 +1,5 @@
+internal import Bytes
+
 /// Requests on their way to a connection: one buffer of bytes and a list of what lies where.
 ///
 /// The **producer** encodes each request's path, fields and payload straight into the batch, on its own thread; the connection's

@@ -1,8 +1,8 @@
 /// A name that identities carry and audiences ask for, in the form in which it compares: lower-case, except the value of a system tag.
 ///
-/// System tags are `$UserId:{value}` and `$InstallationId:{value}`; the braces may be left out (azure.md §6) and are not kept.
+/// System tags are `$UserId:{value}` and `$InstallationId:{value}`; the braces may be left out (docs/contracts/notificationhubs.md#6) and are not kept.
 package struct Tag: Sendable, Hashable, CustomStringConvertible {
-    /// 120 characters: azure.md §5.
+    /// 120 characters: docs/contracts/notificationhubs.md#5.
     package static let limit = 120
 
     /// The folded form, which is what is stored.

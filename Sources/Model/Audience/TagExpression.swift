@@ -1,7 +1,7 @@
 /// Who is meant, said in tags: `(follows_RedSox || follows_Cardinals) && !location_Boston`.
 ///
 /// `!` binds tighter than `&&`, that tighter than `||`. A target without any tag satisfies `!a`. Plain tags compare without case, the values of
-/// `$UserId:{…}` and `$InstallationId:{…}` with it (protocols/azure.md, Decisions and §6), so tags are kept folded: see `Tag`.
+/// `$UserId:{…}` and `$InstallationId:{…}` with it (docs/contracts/notificationhubs.md#6), so tags are kept folded: see `Tag`.
 package struct TagExpression: Sendable, Hashable {
     /// A parsed expression. As deep as its parentheses, which `Limits.depth` bounds.
     package indirect enum Node: Sendable, Hashable {
@@ -15,11 +15,11 @@ package struct TagExpression: Sendable, Hashable {
 
     /// What an expression may cost.
     package struct Limits: Sendable, Hashable {
-        /// Tags where only `||` joins them. 20: azure.md §6.
+        /// Tags where only `||` joins them. 20: docs/contracts/notificationhubs.md#6.
         package var tagsInUnion: Int
-        /// Tags where anything else does. 6: azure.md §6.
+        /// Tags where anything else does. 6: docs/contracts/notificationhubs.md#6.
         package var tags: Int
-        /// Bytes. 8 KiB: azure.md §6.
+        /// Bytes. 8 KiB: docs/contracts/notificationhubs.md#6.
         package var bytes: Int
         /// Parentheses and negations inside each other. 32: nobody reads more, and no stack feels it.
         package var depth: Int

@@ -1,4 +1,4 @@
-/// Targets that are a part of an identity: one device that says in several ways what it wants to hear, each with tags of its own (azure.md §5.6).
+/// Targets that are a part of an identity: one device that receives several variants of a message, each with its own tags (docs/contracts/notificationhubs.md#5.6).
 ///
 /// An identity lists them in its attributes, by name with their folded tags; a message for variants (`Content.variants`) has one target for each that
 /// it means, and so may ring a device once for each.

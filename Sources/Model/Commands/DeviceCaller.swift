@@ -23,7 +23,7 @@ package struct HistoryPage: Sendable, Hashable {
         case user(UserID?)
     }
 
-    /// 50 messages in one page: each is read with its content (protocols/ipns.md §2.9).
+    /// 50 messages in one page: each is read with its content (docs/contracts/ipns.md#2.9).
     package static let limit = 50
     /// 10,000 messages that are not received are counted; a client asks again while there are any, so that a higher number tells it nothing.
     package static let remainingLimit = 10_000

@@ -11,7 +11,7 @@ package enum ReceiptCommand: Sendable, Hashable {
 }
 
 /// What was reported. `read` implies `received`.
-package enum ReceiptKind: String, Sendable, Hashable {
+package enum ReceiptKind: String, Sendable, Hashable, CaseIterable {
     case received, read
 }
 

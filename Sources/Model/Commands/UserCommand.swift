@@ -2,7 +2,8 @@
 package enum UserCommand: Sendable, Hashable {
     /// Does what can be done of it, in one transaction.
     case track(UserBatch)
-    case describe([UserName])
+    /// With what they were sent, told apart by these members of the messages' data; without any, nobody looks for it.
+    case describe([UserName], messages: [String] = [])
     /// Each with its devices, attributes, acts and aliases.
     case erase([UserName])
     /// Gives users further names. An alias that is somebody's stays that user's.
@@ -201,6 +202,7 @@ package enum UserReply: Sendable, Hashable {
 
 /// What is known of a user.
 package struct DescribedUser: Sendable, Hashable {
+    package var app: AppID
     package var user: UserID
     /// Known by aliases only: the id is the gateway's own.
     package var isAnonymous: Bool
@@ -210,16 +212,20 @@ package struct DescribedUser: Sendable, Hashable {
     package var aliases: [UserAlias]
     package var tallies: [ActTally]
     package var devices: [UserDevice]
+    package var messages: [SentMessages]
 
     package init(
+        app: AppID,
         user: UserID,
         isAnonymous: Bool,
         attributes: JSONObject,
         consents: [String: ConsentState] = [:],
         aliases: [UserAlias] = [],
         tallies: [ActTally] = [],
-        devices: [UserDevice] = []
+        devices: [UserDevice] = [],
+        messages: [SentMessages] = []
     ) {
+        self.app = app
         self.user = user
         self.isAnonymous = isAnonymous
         self.attributes = attributes
@@ -227,6 +233,23 @@ package struct DescribedUser: Sendable, Hashable {
         self.aliases = aliases
         self.tallies = tallies
         self.devices = devices
+        self.messages = messages
+    }
+}
+
+/// Messages that a user was sent, alike in what of their data was asked for.
+package struct SentMessages: Sendable, Hashable {
+    /// The members that were asked for, as far as they are there; never empty.
+    package var data: JSONObject
+    /// When the last of them was sent.
+    package var lastAt: Timestamp
+    /// Whether the user read one of them.
+    package var isRead: Bool
+
+    package init(data: JSONObject, lastAt: Timestamp, isRead: Bool) {
+        self.data = data
+        self.lastAt = lastAt
+        self.isRead = isRead
     }
 }
 
@@ -253,11 +276,20 @@ package struct UserDevice: Sendable, Hashable {
     package var platform: Platform
     package var token: DeviceToken?
     package var acceptsPush: Bool
+    /// What the device told of itself.
+    package var attributes: JSONObject
 
-    package init(key: VendorDeviceKey, platform: Platform, token: DeviceToken?, acceptsPush: Bool) {
+    package init(
+        key: VendorDeviceKey,
+        platform: Platform,
+        token: DeviceToken?,
+        acceptsPush: Bool,
+        attributes: JSONObject = [:]
+    ) {
         self.key = key
         self.platform = platform
         self.token = token
         self.acceptsPush = acceptsPush
+        self.attributes = attributes
     }
 }

@@ -84,7 +84,7 @@ package struct EventRecord: Sendable, Hashable {
     /// As `GET /v1/events` and webhooks spell it: what it does not have is left out.
     package var json: JSON {
         var object = JSONObject([
-            ("offset", .int(offset)), ("at", .int(at.milliseconds)), ("kind", .string(kind)),
+            ("offset", .int(offset)), ("at", .string(at.rfc3339)), ("kind", .string(kind)),
             ("app", .string(app.rawValue)),
         ])
         object["vendor"] = vendor.map { .string($0.rawValue) }

@@ -19,7 +19,7 @@ package struct Content: Sendable, Hashable {
     /// A whole native payload that is sent unchanged; then nothing above is read.
     package var raw: JSON?
     /// Placeholders in it are filled for each target.
-    package var isTemplate: Bool
+    package var isTemplate = false
     package var page: PageReference?
     /// It is for variants of identities, for those that these terms mean, each of them a target; nil: for identities.
     package var variants: TagTerms?
@@ -31,7 +31,6 @@ package struct Content: Sendable, Hashable {
         subtitle: String? = nil,
         body: String = "",
         badge: Int? = nil,
-        badgeStep: Int? = nil,
         sound: String? = nil,
         category: String? = nil,
         threadID: String? = nil,
@@ -39,16 +38,12 @@ package struct Content: Sendable, Hashable {
         media: MediaReference? = nil,
         isUrgent: Bool = false,
         isSilent: Bool = false,
-        raw: JSON? = nil,
-        isTemplate: Bool = false,
-        page: PageReference? = nil,
-        variants: TagTerms? = nil
+        raw: JSON? = nil
     ) {
         self.title = title
         self.subtitle = subtitle
         self.body = body
         self.badge = badge
-        self.badgeStep = badgeStep
         self.sound = sound
         self.category = category
         self.threadID = threadID
@@ -57,9 +52,6 @@ package struct Content: Sendable, Hashable {
         self.isUrgent = isUrgent
         self.isSilent = isSilent
         self.raw = raw
-        self.isTemplate = isTemplate
-        self.page = page
-        self.variants = variants
     }
 }
 
@@ -119,31 +111,22 @@ package struct TargetFacts: Sendable, Hashable {
     package var identity: IdentityID
     package var device: DeviceID?
     package var app: AppID
-    /// Whose SDK shows it: its adapter writes the payload.
+    /// The vendor whose SDK shows the push: its adapter writes the payload.
     package var vendor: Vendor
     package var key: VendorDeviceKey
-    package var user: UserID?
-    package var name: String?
-    package var phone: String?
-    package var platform: Platform
-    package var environment: PushEnvironment
+    package var person: TargetPerson
+    package var destination: PushDestination
     package var identityState: IdentityState
-    package var token: DeviceToken?
-    package var tokenState: TokenState
-    /// When this token was last registered: a 410 that is older does not condemn it.
-    package var tokenRegisteredAt: Timestamp?
     package var acceptsPush: Bool
-    /// Whether its user asked for pushes; only messages for such users are told.
+    /// Whether the user asked for pushes. It is read only for messages that require it.
     package var isOptedIn = false
     package var clock: DeviceClock
     /// What the server counted for it with this message, the same in every attempt; nil: it is not counted.
     package var badge: Int?
     /// Which variant of its identity it is, by its name; nil: the identity itself.
     package var variant: String?
-    /// What fills a template for it; of a variant all that its identity says of itself.
-    package var variables: JSONObject
-    /// What is kept of its user, by name; for templates.
-    package var attributes: JSONObject
+    /// What fills a template for it. A variant has the attributes of its identity.
+    package var variables = JSONObject()
 
     package init(
         target: TargetID,
@@ -152,42 +135,61 @@ package struct TargetFacts: Sendable, Hashable {
         app: AppID,
         vendor: Vendor,
         key: VendorDeviceKey,
-        user: UserID? = nil,
-        name: String? = nil,
-        phone: String? = nil,
-        platform: Platform,
-        environment: PushEnvironment,
+        person: TargetPerson = TargetPerson(),
+        destination: PushDestination,
         identityState: IdentityState = .active,
-        token: DeviceToken?,
-        tokenState: TokenState,
-        tokenRegisteredAt: Timestamp? = nil,
         acceptsPush: Bool = true,
-        clock: DeviceClock = .unset,
-        badge: Int? = nil,
-        variant: String? = nil,
-        variables: JSONObject = JSONObject(),
-        attributes: JSONObject = JSONObject()
+        clock: DeviceClock = .unset
     ) {
-        self.attributes = attributes
         self.target = target
         self.identity = identity
         self.device = device
         self.app = app
         self.vendor = vendor
         self.key = key
+        self.person = person
+        self.destination = destination
+        self.identityState = identityState
+        self.acceptsPush = acceptsPush
+        self.clock = clock
+    }
+}
+
+/// The person who uses a target, as its identity was registered.
+package struct TargetPerson: Sendable, Hashable {
+    package var user: UserID?
+    package var name: String?
+    package var phone: String?
+    /// What is stored of the user, by name; for templates.
+    package var attributes = JSONObject()
+
+    package init(user: UserID? = nil, name: String? = nil, phone: String? = nil) {
         self.user = user
         self.name = name
         self.phone = phone
+    }
+}
+
+/// Where a push for a target goes.
+package struct PushDestination: Sendable, Hashable {
+    package var platform: Platform
+    package var environment: PushEnvironment
+    package var token: DeviceToken?
+    package var tokenState: TokenState
+    /// When this token was last registered: a 410 that is older does not condemn it.
+    package var tokenRegisteredAt: Timestamp?
+
+    package init(
+        platform: Platform,
+        environment: PushEnvironment,
+        token: DeviceToken?,
+        tokenState: TokenState,
+        tokenRegisteredAt: Timestamp? = nil
+    ) {
         self.platform = platform
         self.environment = environment
-        self.identityState = identityState
         self.token = token
         self.tokenState = tokenState
         self.tokenRegisteredAt = tokenRegisteredAt
-        self.acceptsPush = acceptsPush
-        self.clock = clock
-        self.badge = badge
-        self.variant = variant
-        self.variables = variables
     }
 }

@@ -1,5 +1,5 @@
 /// What is known of a device's token.
-package enum TokenState: String, Sendable, Hashable {
+package enum TokenState: String, Sendable, Hashable, CaseIterable {
     /// No token yet. Goes to: active.
     case none
     /// Usable. Goes to: invalid, quarantined.
@@ -11,12 +11,12 @@ package enum TokenState: String, Sendable, Hashable {
 }
 
 /// What a vendor's client made of its registration.
-package enum IdentityState: String, Sendable, Hashable {
+package enum IdentityState: String, Sendable, Hashable, CaseIterable {
     case active, replaced, unregistered, removed
 }
 
 /// Where a message is on its way. It never goes back except from `paused`.
-package enum MessageState: String, Sendable, Hashable {
+package enum MessageState: String, Sendable, Hashable, CaseIterable {
     case scheduled, expanding, sending, paused, done, canceled, expired, dead
 }
 

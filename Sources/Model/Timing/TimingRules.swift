@@ -3,7 +3,7 @@
 /// A value without a clock. `gateway.due_of` is the same in SQL, for expansion; a test holds both to each other.
 package struct TimingRules: Sendable, Hashable {
     /// What a target waits for.
-    package enum Wait: String, Sendable, Hashable {
+    package enum Wait: String, Sendable, Hashable, CaseIterable {
         case localTime, quietHours, receivingWindow
     }
 

@@ -150,8 +150,7 @@ package struct DatabaseBackup: Sendable {
         do {
             let admin = try await PostgresConnection.connect(PostgresConfiguration(connectionString), logger: logger)
             try await Bootstrap.prepare(admin)
-            let applied = try await Migrator.bundled().migrate(admin, progress: progress)
-            if !applied.isEmpty { progress("applied \(applied.count) migration(s)") }
+            try await Migrator.bundled().migrate(admin, progress: progress)
             progress("analyzing")
             try await admin.script("SET statement_timeout = 0; ANALYZE", timeout: Self.analyzeTimeout)
             await admin.close()

@@ -158,10 +158,12 @@ package enum AdapterContract {
             app: "shop",
             vendor: subject.adapter.vendor,
             key: "key",
-            platform: platform,
-            environment: .production,
-            token: nil,
-            tokenState: .active
+            destination: PushDestination(
+                platform: platform,
+                environment: .production,
+                token: nil,
+                tokenState: .active
+            )
         )
         let what = "body of \(content.body.utf8.count) bytes, data of \(content.data.count) keys"
         do throws(AdapterError) {

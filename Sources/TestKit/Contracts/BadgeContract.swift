@@ -280,8 +280,8 @@ enum BadgeContract {
             let work = try await world.deliveries.load(world.handover(message))
             findings.equal(work?.targets[0]?.variables, ["VAR1": "a"], "his own")
             findings.equal(work?.targets[2]?.variables, [:], "nobody's")
-            findings.equal(work?.targets[2]?.attributes, ["city": "Seoul"], "what is kept of the user")
-            findings.equal(work?.targets[0]?.attributes, [:], "nothing is kept")
+            findings.equal(work?.targets[2]?.person.attributes, ["city": "Seoul"], "what is kept of the user")
+            findings.equal(work?.targets[0]?.person.attributes, [:], "nothing is kept")
             return findings.list
         },
     ]

@@ -16,7 +16,7 @@ package enum DeliveryStoreContract {
             let message = try await world.listed(1)
             guard let lease = try await world.claim(message.id, by: "n1").first,
                 let facts = try await world.deliveries.load(lease)?.targets[0], let device = facts.device,
-                let token = facts.token
+                let token = facts.destination.token
             else { return ["no device"] }
             findings.equal(try await environment(of: lease, world), .production, "environment before")
             let stale = TokenVerdict.moved(device, world.newToken(), to: .sandbox)
@@ -29,7 +29,7 @@ package enum DeliveryStoreContract {
     ]
 
     private static func environment(of lease: SliceLease, _ world: ContractWorld) async throws -> PushEnvironment? {
-        try await world.deliveries.load(lease)?.targets[0]?.environment
+        try await world.deliveries.load(lease)?.targets[0]?.destination.environment
     }
 
     private static let leases = [
@@ -162,7 +162,7 @@ package enum DeliveryStoreContract {
             findings.equal(work.notification.content, message.content, "content")
             findings.equal(work.notification.sentAt, message.dueAt, "send time")
             findings.equal(work.targets.keys.sorted(), [0, 1], "targets")
-            findings.equal(work.targets[0]?.tokenState, .active, "token state")
+            findings.equal(work.targets[0]?.destination.tokenState, .active, "token state")
             findings.equal(work.targets[0]?.vendor, .rationalOwl, "dialect")
             findings.expect(work.routes[.ios]?.credentials[.production] != nil, "no production credential")
             findings.expect(work.settings[.rationalOwl] != nil, "no settings of the dialect")

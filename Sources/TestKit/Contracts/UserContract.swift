@@ -100,6 +100,7 @@ enum UserContract {
                 _ = try await put(world, UserWrite(profiles: [user]))
                 let answer = try await world.run(.userDetails(world.scope, .devices, ["hong"], limit: 5))
                 guard case .userDevices(let devices)? = answer else { return nil }
+                findings.equal(devices.first?.value.attributes, attributes, "what the device told")
                 return devices.first?.value.acceptsPush
             }
             var user = StoredProfile(user: "hong", acceptsPush: true)
@@ -214,6 +215,52 @@ enum UserContract {
                 return ["no answer"]
             }
             findings.equal(counted.map(\.memberCount), [2], "counted")
+            return findings.list
+        },
+        ContractRule("what a user was sent is grouped by members of the messages' data") { world in
+            var findings = Findings()
+            let key = world.newKey()
+            let made = try await world.register(key, token: world.newToken(), user: "hong")
+            func send(_ data: JSONObject, _ state: DeliveryState = .sent) async throws -> MessageID {
+                var message = world.message(to: [made?.identity].compactMap(\.self))
+                message.content.data = data
+                _ = try await world.accept(message)
+                for lease in try await world.claim(message.id, by: "n1") {
+                    var progress = world.progress(lease, state, .finished)
+                    for place in progress.results.indices { progress.results[place].user = "hong" }
+                    _ = try await world.deliveries.record(progress, by: "n1")
+                }
+                return message.id
+            }
+            func sent(_ members: [String], limit: Int = 10, in tenant: TenantID? = nil) async throws -> [SentMessages] {
+                let asked = StoreStatement.userDetails(
+                    world.scope,
+                    .messages(by: members),
+                    ["hong", "x"],
+                    limit: limit
+                )
+                guard case .userMessages(let found)? = try await world.run(asked, in: tenant) else { return [] }
+                findings.expect(found.allSatisfy { $0.user == "hong" && $0.value.lastAt <= world.now() }, "whose, when")
+                return found.map(\.value)
+            }
+            let winter: JSONObject = ["campaign": ["name": "W \"é"], "v": "1", "other": 1]
+            let first = try await send(winter)
+            _ = try await send(["v": "2"])
+            _ = try await send(winter)
+            _ = try await send(["campaign": ["name": "lost"]], .failed)
+            _ = try await send([:])
+            _ = try await world.run(.receipt(world.scope, first, Reporter(key: key), .read, at: world.now()))
+            let all = try await sent(["campaign", "v"])
+            let expected: Set<JSONObject> = [["campaign": ["name": "W \"é"], "v": "1"], ["v": "2"]]
+            findings.equal(Set(all.map(\.data)), expected, "groups")
+            findings.equal(all.count, 2, "each once")
+            findings.equal(all.filter(\.isRead).map { $0.data["v"] }, ["1"], "read")
+            findings.equal(try await sent(["campaign"]).map(\.data), [["campaign": ["name": "W \"é"]]], "one member")
+            findings.equal(try await sent(["campaign"]).map(\.isRead), [true], "read once is read")
+            // Which of them is the newest is not told by ids of one millisecond.
+            findings.expect(try await sent(["campaign", "v"], limit: 1).count <= 1, "so many are looked at")
+            findings.equal(try await sent(["absent"]), [], "no such member")
+            findings.equal(try await sent(["v"], in: world.otherTenant), [], "another tenant's")
             return findings.list
         },
         ContractRule("erased users are gone from their dialect, with what hangs on them") { world in

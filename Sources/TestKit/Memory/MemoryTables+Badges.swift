@@ -150,7 +150,7 @@ extension MemoryTables {
         _ targets: inout [Int: TargetFacts]
     ) {
         for (place, facts) in targets.sorted(by: { $0.key < $1.key }) where facts.vendor == message.scope.vendor {
-            guard facts.identityState == .active, facts.tokenState == .active,
+            guard facts.identityState == .active, facts.destination.tokenState == .active,
                 let row = identities[Scoped(tenant, facts.identity)]
             else { continue }
             let mark = Scoped(tenant, MarkIndex(message: message.id, holder: holder(row)))

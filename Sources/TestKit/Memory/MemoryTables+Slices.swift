@@ -94,13 +94,13 @@ extension MemoryTables {
         var targets = Dictionary(known) { first, _ in first }
         if let step = row.message.content.badgeStep { takeBadges(tenant, row.message, step, &targets) }
         for (place, facts) in targets where facts.variant == nil {
-            targets[place]?.variables = facts.user.flatMap { row.variables[$0] } ?? JSONObject()
-            guard let user = facts.user else { continue }
+            targets[place]?.variables = facts.person.user.flatMap { row.variables[$0] } ?? JSONObject()
+            guard let user = facts.person.user else { continue }
             let scope = AppScope(app: facts.app, vendor: facts.vendor)
             let profile = profiles[Scoped(tenant, UserIndex(scope: scope, user: user))]?.profile
             if row.message.content.consent == .optedIn { targets[place]?.isOptedIn = profile?.isOptedIn ?? false }
             guard row.message.content.isTemplate else { continue }
-            targets[place]?.attributes = profile?.attributes ?? JSONObject()
+            targets[place]?.person.attributes = profile?.attributes ?? JSONObject()
         }
         return SliceWork(
             app: row.message.scope.app,
@@ -130,15 +130,15 @@ extension MemoryTables {
             app: identity.scope.app,
             vendor: identity.scope.vendor,
             key: identity.key,
-            user: identity.user,
-            name: identity.name,
-            phone: identity.phone,
-            platform: device.platform,
-            environment: device.environment,
+            person: TargetPerson(user: identity.user, name: identity.name, phone: identity.phone),
+            destination: PushDestination(
+                platform: device.platform,
+                environment: device.environment,
+                token: device.token,
+                tokenState: device.tokenState,
+                tokenRegisteredAt: device.tokenRegisteredAt
+            ),
             identityState: identity.endsAt.map { $0 <= now } ?? false ? .unregistered : identity.state,
-            token: device.token,
-            tokenState: device.tokenState,
-            tokenRegisteredAt: device.tokenRegisteredAt,
             acceptsPush: identity.isRung,
             clock: device.clock
         )

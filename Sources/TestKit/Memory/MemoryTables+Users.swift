@@ -1,4 +1,5 @@
 import Commands
+import DeliveryEngine
 import Model
 
 /// Users as back ends describe them.
@@ -118,12 +119,43 @@ extension MemoryTables {
                                 key: row.key,
                                 platform: platform,
                                 token: token,
-                                acceptsPush: row.isRung
+                                acceptsPush: row.isRung,
+                                attributes: row.attributes
                             )
                         )
                     }
             }
             return .userDevices(found)
+        case .messages(let members):
+            return .userMessages(
+                users.flatMap { user in
+                    sent(tenant, scope, user, members, limit).map { UsersOwn(user: user, value: $0) }
+                }
+            )
+        }
+    }
+
+    private func sent(_ tenant: TenantID, _ scope: AppScope, _ user: UserID, _ members: [String], _ limit: Int)
+        -> [SentMessages]
+    {
+        let states: Set<DeliveryState> = [.sent, .received, .read]
+        let newest = deliveries.filter { key, row in
+            key.tenant == tenant && row.result.user == user && states.contains(row.state) && !row.awaitsOutcome
+                && messages[Scoped(tenant, key.value.message)]?.message.scope == scope
+        }.sorted { $0.key.value.message > $1.key.value.message }.prefix(limit)
+        var found: [JSONObject: SentMessages] = [:]
+        for (key, row) in newest {
+            let all = messages[Scoped(tenant, key.value.message)]?.message.content.data ?? JSONObject()
+            var data = JSONObject()
+            for name in members { data[name] = all[name] }
+            guard !data.isEmpty else { continue }
+            var sum = found[data] ?? SentMessages(data: data, lastAt: row.result.at, isRead: false)
+            sum.lastAt = max(sum.lastAt, row.result.at)
+            sum.isRead = sum.isRead || row.readAt != nil
+            found[data] = sum
+        }
+        return found.values.sorted {
+            ($1.lastAt, JSONWriter.text(.object($0.data))) < ($0.lastAt, JSONWriter.text(.object($1.data)))
         }
     }
 

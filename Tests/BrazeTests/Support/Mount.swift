@@ -107,7 +107,7 @@ enum Mount {
     private static func reply(_ command: UserCommand) -> UserReply {
         switch command {
         case .track(let batch): .tracked(patches: batch.patches.map { _ in nil }, acts: batch.acts.map { _ in nil })
-        case .describe(let names): .described(names.map { _ in nil })
+        case .describe(let names, _): .described(names.map { _ in nil })
         case .erase(let names): .erased(names.count)
         case .name(let users): .named(users.count)
         case .identify(let users): .identified(users.count)
@@ -138,11 +138,12 @@ enum Mount {
         app: "shop",
         vendor: .braze,
         key: "k",
-        platform: .ios,
-        environment: .production,
-        identityState: .active,
-        token: nil,
-        tokenState: .active
+        destination: PushDestination(
+            platform: .ios,
+            environment: .production,
+            token: nil,
+            tokenState: .active
+        )
     )
 }
 

@@ -1,4 +1,5 @@
 import DeliveryEngine
+import EngineSupport
 import Model
 import TestKit
 
@@ -81,10 +82,12 @@ struct MachineBench {
             app: "shop",
             vendor: .rationalOwl,
             key: VendorDeviceKey("d\(index)"),
-            platform: .ios,
-            environment: .production,
-            token: DeviceToken(stored: "token-\(index)"),
-            tokenState: .active
+            destination: PushDestination(
+                platform: .ios,
+                environment: .production,
+                token: DeviceToken(stored: "token-\(index)"),
+                tokenState: .active
+            )
         )
     }
 
@@ -156,19 +159,4 @@ struct MachineBench {
     }
 
     var disposition: SliceProgress.Disposition? { records.last?.disposition }
-}
-
-extension Outcome {
-    static let yes = Outcome.accepted(TransportMessageID("id"))
-    static let lost = Outcome.indeterminate(TransportError(.reset))
-
-    static func rejected(_ scope: Rejection.Scope, _ reason: String, _ status: Int = 400) -> Outcome {
-        .rejected(Rejection(scope: scope, reason: reason, status: status))
-    }
-
-    static func busy(_ status: Int = 503, after: Duration? = nil) -> Outcome {
-        .deferred(Rejection(scope: .service, reason: "ServiceUnavailable", status: status), after: after)
-    }
-
-    static func notSent(_ code: TransportError.Code) -> Outcome { .unsent(TransportError(code)) }
 }

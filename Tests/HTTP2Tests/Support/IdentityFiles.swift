@@ -1,6 +1,6 @@
 /// A push certificate as Apple makes them, with key and authority, in files; made now, valid for a day.
 ///
-/// The Apple extensions are made by the `openssl` command from their documented OIDs (apns.md §4), never by our code.
+/// The Apple extensions are made by the `openssl` command from their documented OIDs (docs/contracts/apns.md#4), never by our code.
 struct IdentityFiles: Sendable {
     let directory: TemporaryDirectory
     static let passphrase = "correct horse"

@@ -1,4 +1,4 @@
-"""A back end and an app of Azure Notification Hubs, written from the contract (protocols/azure.md) with Python's standard library alone.
+"""A back end and an app of Azure Notification Hubs, written from the contract (docs/contracts/notificationhubs.md) with Python's standard library alone.
 
 usage: hubs_contract.py HOST:PORT HUB; the keys in HUB_FULL_KEY and HUB_LISTEN_KEY; trust comes from SSL_CERT_FILE. Exit status 1 and the first
 difference from the contract on standard output, or 0 and one JSON object with what was sent.

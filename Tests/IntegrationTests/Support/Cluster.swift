@@ -106,7 +106,7 @@ final class Cluster: @unchecked Sendable {
         guard number > 0 else { return try await world.killGateway() }
         guard let node = others.removeValue(forKey: number) else { return }
         node.process.kill()
-        while node.process.isRunning { try await Task.sleep(for: .milliseconds(5)) }
+        try await node.process.ended()
         await node.http.close()
     }
 

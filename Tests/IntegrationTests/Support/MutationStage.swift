@@ -1,4 +1,5 @@
 import Commands
+import DatabaseSupport
 import DeliveryEngine
 import Foundation
 import HTTPTypes
@@ -12,12 +13,11 @@ import Testing
 
 @testable import Gateway
 
-/// Two tenants on a private PostgreSQL, without processes: the vendor endpoint is called as it is.
+/// Two tenants on a database of the test cluster, without processes: the vendor endpoint is called as it is.
 struct MutationStage: Sendable {
     static let own = TenantID("own")
     static let other = TenantID("other")
 
-    let directory: String
     let database: Database
     let endpoint: VendorEndpoint
     let adapter = RationalOwlAdapter()
@@ -26,14 +26,10 @@ struct MutationStage: Sendable {
 
     static func open() async throws -> MutationStage {
         let identifiers = SystemIdentifiers()
-        let directory = "/tmp/pgw-mutate-" + identifiers.randomHex(byteCount: 4)
-        try FileManager.default.createDirectory(
-            atPath: directory,
-            withIntermediateDirectories: true,
-            attributes: [.posixPermissions: 0o755]
-        )
         let reader = try await GatewayConfiguration.load(
-            flags: ["data.dir": directory, "database.connections": "8"],
+            flags: [
+                "database.url": try await TestCluster.database().adminConnectionString, "database.connections": "8",
+            ],
             configFile: nil
         )
         let logger = Logger(label: "mutation") { _ in SwiftLogNoOpLogHandler() }
@@ -74,7 +70,6 @@ struct MutationStage: Sendable {
             ownRequests.message, ownRequests.sender,
         ]
         return MutationStage(
-            directory: directory,
             database: database,
             endpoint: endpoint,
             requests: ownRequests,
@@ -224,7 +219,6 @@ struct MutationStage: Sendable {
 
     func close() async {
         await database.close()
-        try? FileManager.default.removeItem(atPath: directory)
     }
 }
 

@@ -1,5 +1,6 @@
 import AsyncHTTPClient
 import Commands
+import DatabaseSupport
 import DeliveryEngine
 import Foundation
 import Logging
@@ -13,7 +14,7 @@ import Webhooks
 
 @testable import Gateway
 
-/// Two nodes of the native API behind real HTTP, each with pools of its own, on one private PostgreSQL. Nothing is sent: there is no engine.
+/// Two nodes of the native API behind real HTTP, each with pools of its own, on one database of the test cluster. Nothing is sent: there is no engine.
 struct NativeStage: Sendable {
     static let tenant = TenantID("own")
 
@@ -30,22 +31,20 @@ struct NativeStage: Sendable {
     /// Opens a stage, runs `body` on it and takes it away.
     static func on(_ body: @escaping @Sendable (NativeStage) async throws -> Void) async throws {
         let identifiers = SystemIdentifiers()
-        let directory = "/tmp/pgw-native-" + identifiers.randomHex(byteCount: 4)
-        try FileManager.default.createDirectory(
-            atPath: directory,
-            withIntermediateDirectories: true,
-            attributes: [.posixPermissions: 0o755]
-        )
-        defer { try? FileManager.default.removeItem(atPath: directory) }
         let logger = Logger(label: "native") { _ in SwiftLogNoOpLogHandler() }
         let configuration = try await GatewayConfiguration.load(
-            flags: ["data.dir": directory, "database.connections": "6"],
+            flags: [
+                "database.url": try await TestCluster.database().adminConnectionString, "database.connections": "6",
+            ],
             configFile: nil
         )
         let first = try await Database.open(configuration, logger: logger) { _ in }
         let second = try await Database.open(configuration, logger: logger) { _ in }
         let keys = (0..<3).map { _ in APIKeys.make(identifiers) }
-        do {
+        try await closing {
+            await second.close()
+            await first.close()
+        } after: {
             try await provision(first, keys)
             try await serve([first, second], logger) { bases in
                 let stage = NativeStage(
@@ -57,11 +56,7 @@ struct NativeStage: Sendable {
                 )
                 try await body(stage)
             }
-        } catch {
-            Issue.record(error)
         }
-        await second.close()
-        await first.close()
     }
 
     private static func provision(_ database: Database, _ keys: [String]) async throws {
@@ -209,6 +204,7 @@ struct NativeStage: Sendable {
         let response = try await HTTPClient.shared.execute(request, timeout: .seconds(60))
         let buffer = try await response.body.collect(upTo: 4 << 20)
         let answer = HTTPCaller.Answer(status: Int(response.status.code), bytes: Array(buffer.readableBytesView))
+        DeclaredAnswers.check(call.method.rawValue, call.path, answer)
         return (answer, response.headers.first(name: "content-type"))
     }
 

@@ -19,18 +19,20 @@ struct PythonClient {
         self.world = world
     }
 
-    /// With `package` of the Python package index, of exactly that version, in the world's directory.
+    /// With packages of the Python package index, of exactly those versions, in the world's directory.
     ///
     /// - Throws: `Skip` where python, its `venv` or the index is out of reach.
-    init(_ world: World, installing package: String) async throws {
+    init(_ world: World, installing packages: String...) async throws {
         let own = try PythonClient(world)
         let place = world.material.path("python")
         let made = try await own.run(["-m", "venv", place])
         guard made.status == 0 else { throw Skip("python3 -m venv: \(made.log)") }
         program = place + "/bin/python"
         self.world = world
-        let installed = try await run(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", package])
-        guard installed.status == 0 else { throw Skip("pip install \(package): \(installed.log)") }
+        let installed = try await run(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"] + packages)
+        guard installed.status == 0 else {
+            throw Skip("pip install \(packages.joined(separator: " ")): \(installed.log)")
+        }
     }
 
     /// Why a test cannot be run on this machine.
@@ -58,8 +60,8 @@ struct PythonClient {
             logFile: log,
             environment: environment
         )
-        // 180 s: an installation over a slow network is the longest of them.
-        for _ in 0..<3600 where process.isRunning { try await Task.sleep(for: .milliseconds(50)) }
+        // An installation over a slow network is the longest of them.
+        try await process.ended(within: .seconds(180))
         let status = await process.stop()
         return (status, String(decoding: FileManager.default.contents(atPath: log) ?? Data(), as: UTF8.self))
     }

@@ -1,6 +1,7 @@
 import Model
 
-/// The documented requests of RationalOwl's contract with this world's ids put in. Source: the vendor document and the contract §5–§8, §11.1.
+/// The documented requests of RationalOwl's contract with this world's ids put in. Source: the vendor document and docs/contracts/rationalowl.md#5 to 8,
+/// docs/contracts/rationalowl.md#11.1.
 struct RationalOwlRequests {
     var account: String
     var service: String

@@ -1,5 +1,4 @@
 import Foundation
-import Testing
 
 /// What the long runs have in common: sizes from the environment, which `scripts/soak` sets, and a cluster from start to end.
 enum Soak {
@@ -9,13 +8,14 @@ enum Soak {
     }
 
     /// Starts the cluster, runs `body` and ends the cluster, whatever happens.
+    ///
+    /// - Throws: what `body` throws.
     static func with(_ cluster: Cluster, _ body: (Cluster) async throws -> Void) async throws {
-        do {
+        try await closing {
+            await cluster.close()
+        } after: {
             try await cluster.start()
             try await body(cluster)
-        } catch {
-            Issue.record(error)
         }
-        await cluster.close()
     }
 }

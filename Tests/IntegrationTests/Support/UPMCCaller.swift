@@ -13,8 +13,39 @@ import Testing
 struct UPMCCaller: Sendable {
     /// Scheme, host and port of a node.
     var base: String
-    var application = "com.example.upmc"
+    /// What the apps of this test end with (`World.applyUPMC`).
+    var ending = ""
+    var application: String
     var prefix = "/upmc"
+    /// Named in place of the address that is called: an app of 3.0 is known by its host.
+    var host: String?
+
+    init(base: String, ending: String = "") {
+        self.base = base
+        self.ending = ending
+        application = "com.example.upmc\(ending)"
+    }
+
+    /// The app's id in the gateway.
+    func app(_ name: String = "upmc") -> String { name + ending }
+
+    /// The same caller for another app.
+    func of(_ name: String) -> UPMCCaller {
+        var caller = self
+        caller.application = "com.example.\(app(name))"
+        return caller
+    }
+
+    /// An app of 3.0, which names no application: its bundle or its host alone tells.
+    func nameless() -> UPMCCaller {
+        var caller = self
+        caller.application = ""
+        caller.host = "\(app("old")).example"
+        return caller
+    }
+
+    /// The bundle of the app of 3.0.
+    var bundle: String { "com.example.bundle\(ending)" }
 
     struct Answer: Sendable {
         var status: Int
@@ -58,6 +89,7 @@ struct UPMCCaller: Sendable {
         var request = HTTPClientRequest(url: "\(base)\(prefix)/\(name).ctl")
         request.method = .POST
         request.headers.add(name: "content-type", value: type)
+        if let host { request.headers.add(name: "host", value: host) }
         request.body = .bytes(ByteBuffer(bytes: body))
         let response = try await HTTPClient.shared.execute(request, timeout: .seconds(60))
         let buffer = try await response.body.collect(upTo: 1 << 20)
@@ -117,41 +149,60 @@ struct UPMCCaller: Sendable {
 }
 
 extension World {
-    /// The tenants file with apps of this vendor beside the demo's: `upmc` and one app per version, and one that asks for keys.
-    func applyUPMC(publicURL: String? = nil) async throws {
-        _ = try await apply()
+    /// Adds apps of this vendor to the demo's tenant: `upmc`, one app per version, one that asks for keys and others; and a tenant `other` with one app.
+    ///
+    /// - Parameters:
+    ///   - ending: of their names; another one for each test of a shared world.
+    ///   - publicURL: where the gateway shows pages.
+    /// - Throws: when the file is refused.
+    func applyUPMC(ending: String = "", publicURL: String? = nil) async throws {
         let path = material.path("tenants.yaml")
-        var text = try String(contentsOfFile: path, encoding: .utf8)
+        if !FileManager.default.fileExists(atPath: path) { _ = try await apply() }
+        let marker = "\n# UPMC\n"
+        let written = try String(contentsOfFile: path, encoding: .utf8)
+        let before = written.firstRange(of: marker).map { String(written[..<$0.lowerBound]) } ?? written
+        upmcApps.append((ending, publicURL))
+        let apps = upmcApps.map { Self.upmcApps(ending: $0.ending, publicURL: $0.publicURL) }.joined()
+        let others = upmcApps.map { Self.otherTenant(ending: $0.ending) }.joined()
+        try (before + marker + apps + others).write(toFile: path, atomically: true, encoding: .utf8)
+        let applied = try await apply("tenants.yaml", environment: ["UPMC_SECRET": "a secret of sixteen"])
+        try #require(applied.status == 0, "\(applied.log)")
+        let last = UPMCCaller(base: http.base, ending: ending).of("other")
+        try await eventually("the apps are served") {
+            try await last.call("rcv_get_service", UPMCCaller.Phone(user: "nobody").fields).code == "0000"
+        }
+    }
+
+    private static func upmcApps(ending: String, publicURL: String?) -> String {
         let page = publicURL.map { ", publicUrl: \"\($0)\"" } ?? ""
-        func app(_ id: String, _ version: String, _ rest: String = "") -> String {
+        func app(_ name: String, _ version: String, _ rest: String = "") -> String {
             """
 
-                  - id: \(id)
+                  - id: \(name)\(ending)
                     platforms:
                       ios: { topic: \(DemoMaterial.topic), production: apple }
                     bindings:
-                      upmc: { applicationId: com.example.\(id), version: "\(version)"\(rest), settings: { mutableContent: "off"\(page)
+                      upmc: { applicationId: com.example.\(name)\(ending), version: "\(version)"\(rest), settings: { mutableContent: "off"\(page)
             """
         }
-        text += app("upmc", "4.0EE") + " } }"
-        for (index, version) in Self.versions.enumerated() { text += app("v\(index)", version) + " } }" }
-        text += app("old", "3.0", ", bundleId: com.example.bundle, host: localhost") + " } }"
+        var text = app("upmc", "4.0EE") + " } }"
+        for (index, version) in versions.enumerated() { text += app("v\(index)", version) + " } }" }
+        let place = ", bundleId: com.example.bundle\(ending), host: old\(ending).example"
+        text += app("old", "3.0", place) + " } }"
         text += app("secured", "5.0", ", authKeySecretEnv: UPMC_SECRET") + ", security: { using: true } } }"
-        text += app("open", "5.0") + ", history: { cuidAlone: \"on\" } } }"
-        // Another tenant, whose app nothing is pushed to.
-        text += """
+        return text + app("open", "5.0") + ", history: { cuidAlone: \"on\" } } }"
+    }
 
-              - id: other
-                apps:
-                  - id: upmc
-                    bindings:
-                      upmc: { applicationId: com.example.other, version: "4.0EE" }
-            """
-        try text.write(toFile: path, atomically: true, encoding: .utf8)
-        let applied = try await apply("tenants.yaml", environment: ["UPMC_SECRET": "a secret of sixteen"])
-        try #require(applied.status == 0, "\(applied.log)")
-        // A running gateway follows within a second.
-        try await Task.sleep(for: .milliseconds(1500))
+    /// Another tenant, whose app nothing is pushed to.
+    private static func otherTenant(ending: String) -> String {
+        """
+
+          - id: other\(ending)
+            apps:
+              - id: upmc
+                bindings:
+                  upmc: { applicationId: com.example.other\(ending), version: "4.0EE" }
+        """
     }
 
     /// The column `value` of the one row that a statement answers.
@@ -171,14 +222,16 @@ extension World {
 
     static let versions = ["3.0", "3.5", "3.6", "3.7", "3.8", "4.0", "4.0EE", "5.0", "5.1"]
 
-    /// The payload that the simulator got for a token, the newest; waits for it.
-    func payload(of token: String, count: Int = 1) async throws -> JSON {
-        for _ in 0..<600 {
+    /// The newest of the `count` payloads that the simulator got for a token; waits for it.
+    func payload(
+        of token: String,
+        count: Int = 1,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> JSON {
+        try await first("push \(count) for \(token.prefix(8))", sourceLocation: sourceLocation) {
             let answer = try await control.call("GET", "/_simulator/requests?token=\(token)&limit=10")
             let requests = answer.json?["requests"]?.array ?? []
-            if requests.count >= count, let payload = requests.last?["payload"] { return payload }
-            try await Task.sleep(for: .milliseconds(50))
+            return requests.count >= count ? requests.last?["payload"] : nil
         }
-        throw DemoFailure("the simulator got nothing for \(token.prefix(8))")
     }
 }

@@ -48,18 +48,22 @@ extension World {
     }
 
     /// The funnel once the message is done; the gateway may be restarted meanwhile by the caller.
-    func funnel(of id: String, within limit: Duration = .seconds(120)) async throws -> JSON {
-        let end = ContinuousClock.now + limit
-        var last = ""
-        while ContinuousClock.now < end {
-            if let answer = try? await native("GET", "/v1/messages/\(id)") {
-                last = answer.text
-                if answer.json?["state"]?.string == "done" { return answer.json?["funnel"] ?? .null }
+    func funnel(
+        of id: String,
+        within limit: Duration = .seconds(120),
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> JSON {
+        try await first(
+            "message \(id) is done",
+            within: limit,
+            every: .milliseconds(50),
+            sourceLocation: sourceLocation
+        ) {
+            guard let answer = try? await native("GET", "/v1/messages/\(id)"), answer.json?["state"] == "done" else {
+                return nil
             }
-            try await Task.sleep(for: .milliseconds(50))
+            return answer.json?["funnel"] ?? .null
         }
-        Issue.record("message \(id) was not done in time: \(last)")
-        return .null
     }
 
     /// Distinct (token, apns-id) pairs accepted and repeats among them.

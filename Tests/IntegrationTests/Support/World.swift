@@ -20,6 +20,7 @@ final class World: @unchecked Sendable {
     private(set) var https: HTTPCaller
     private(set) var control: HTTPCaller
     private(set) var adminAddress = ""
+    private var gatewayLogFile = ""
     private var simulatorPorts: (apns: Int, control: Int) = (0, 0)
     private let serveArguments: [String]
     private let simulatorArguments: [String]
@@ -28,6 +29,11 @@ final class World: @unchecked Sendable {
         ["--data-dir", material.path("data")] + (databaseURL.map { ["--database-url", $0] } ?? [])
     }
     private let databaseURL: String?
+    /// The endings of the UPMC apps that `applyUPMC` has written so far, with the URL of their pages.
+    var upmcApps: [(ending: String, publicURL: String?)] = []
+
+    /// The program that the next start or command runs.
+    var gatewayProgram = programs + "/push-gateway"
 
     /// The directory of the programs under test: where the test bundle is, or `GATEWAY_PROGRAMS`, such as those of a release build.
     static let programs: String = {
@@ -91,15 +97,16 @@ final class World: @unchecked Sendable {
     /// Starts the gateway on the same data directory.
     func startGateway() async throws {
         try? FileManager.default.removeItem(atPath: material.path("gateway.json"))
+        gatewayLogFile = material.path("gateway-\(UInt32.random(in: 0...9999)).log")
         let process = try DemoProcess(
             "push-gateway serve",
-            program: Self.programs + "/push-gateway",
+            program: gatewayProgram,
             arguments: [
                 "serve", "--listen", "127.0.0.1:0", "--tls-listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0",
                 "--tls-cert", material.path("gateway-cert.pem"), "--tls-key", material.path("gateway-key.pem"),
                 "--address-file", material.path("gateway.json"),
             ] + place + serveArguments,
-            logFile: material.path("gateway-\(UInt32.random(in: 0...9999)).log")
+            logFile: gatewayLogFile
         )
         gateway = process
         let addresses = try await readAddressFile(material.path("gateway.json"), of: process)
@@ -137,12 +144,12 @@ final class World: @unchecked Sendable {
         let log = material.path("command.log")
         let process = try DemoProcess(
             arguments.first ?? "",
-            program: Self.programs + "/push-gateway",
+            program: gatewayProgram,
             arguments: arguments + place,
             logFile: log,
             environment: environment
         )
-        while process.isRunning { try await Task.sleep(for: .milliseconds(20)) }
+        try await process.ended()
         let status = await process.stop()
         return (status, String(decoding: FileManager.default.contents(atPath: log) ?? Data(), as: UTF8.self))
     }
@@ -160,8 +167,11 @@ final class World: @unchecked Sendable {
     private func kill(_ process: DemoProcess?) async throws {
         guard let process else { return }
         process.kill()
-        while process.isRunning { try await Task.sleep(for: .milliseconds(5)) }
+        try await process.ended()
     }
+
+    /// What the running gateway has logged since its start.
+    func gatewayLog() throws -> String { try String(contentsOfFile: gatewayLogFile, encoding: .utf8) }
 
     /// The embedded PostgreSQL's process id.
     func postgresPID() throws -> Int32 {
@@ -172,7 +182,9 @@ final class World: @unchecked Sendable {
     func stats() async throws -> JSON { try #require(try await control.call("GET", "/_simulator/stats").json) }
 
     func native(_ method: String, _ path: String, _ body: JSON? = nil) async throws -> HTTPCaller.Answer {
-        try await http.call(method, path, body, bearer: apiKey)
+        let answer = try await http.call(method, path, body, bearer: apiKey)
+        DeclaredAnswers.check(method, path, answer)
+        return answer
     }
 
     /// Ends both in order, also the cluster, and removes the directory.

@@ -45,7 +45,7 @@ enum Fixture {
     }
 }
 
-/// An independent maker of signatures, from the vendor's published algorithm (contract §3.2).
+/// An independent maker of signatures, from the vendor's published algorithm (docs/contracts/notificationhubs.md#3.2).
 struct Signer {
     var name = "DefaultFullSharedAccessSignature"
     var key = Mount.fullKey

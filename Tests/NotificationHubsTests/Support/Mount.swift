@@ -122,7 +122,7 @@ enum Mount {
         return MessageID(rawValue: UUID(bytes: bytes) ?? UUID())
     }()
 
-    /// The same of a schedule (contract §7.7).
+    /// The same of a schedule (docs/contracts/notificationhubs.md#7.7).
     static let scheduleText = messageText.replacing("-", with: "_")
 
     /// How this wire spells that message's id.

@@ -2,9 +2,10 @@ import HTTPTypes
 import Model
 import RationalOwl
 
-/// What an answer may look like, endpoint by endpoint, written from the tables of contract §5, §7.4, §8 and §11: the judge of the mutated calls.
+/// What an answer may look like, endpoint by endpoint, written from the tables of docs/contracts/rationalowl.md#5, docs/contracts/rationalowl.md#7.4,
+/// docs/contracts/rationalowl.md#8 and docs/contracts/rationalowl.md#11: the judge of the mutated calls.
 struct Shape {
-    /// Result codes of contract §4.2: all that may leave `/pushApp`.
+    /// Result codes of docs/contracts/rationalowl.md#4.2: all that may leave `/pushApp`.
     static let resultCodes: Set<Int64> = [1, -1, -101, -102, -201, -202, -203, -231, -232, -241, -251, -301]
 
     var endpoint: String

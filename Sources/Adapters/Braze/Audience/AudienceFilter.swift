@@ -1,6 +1,7 @@
 import Model
 
-/// `audience`: which of all users a message is for (contract §5.10). It is asked when a push is written, of what is known of its user then.
+/// `audience`: the filter that selects the users of a message (docs/contracts/braze.md#5.10). It is evaluated when a push is written, on the user's data at
+/// that time.
 indirect enum AudienceFilter: Hashable {
     case all([AudienceFilter])
     case any([AudienceFilter])

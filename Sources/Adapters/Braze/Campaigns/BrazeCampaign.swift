@@ -1,6 +1,7 @@
 import Model
 
-/// A campaign in this dialect: `{"variations": [{"message_variation_id": "…", "apple_push": {…}}]}` (contract §5.6), kept by the native API.
+/// A campaign of this vendor: `{"variations": [{"message_variation_id": "…", "apple_push": {…}}]}` (docs/contracts/braze.md#5.6), stored through the native
+/// API.
 struct BrazeCampaign {
     struct Variation {
         var id: String

@@ -1,6 +1,7 @@
 import Model
 
-/// Calls about what is kept: campaigns, schedules and sends (contract §5.6–5.8). Those that read before they write do the second part in `sequel`.
+/// Calls about stored objects: campaigns, schedules and sends (docs/contracts/braze.md#5.6, docs/contracts/braze.md#5.7, docs/contracts/braze.md#5.8). Calls
+/// that read before they write do the second part in `sequel`.
 struct CampaignCalls {
     private let call: BrazeCall
     private let request: VendorRequest
@@ -202,7 +203,7 @@ struct CampaignCalls {
         }
     }
 
-    /// 32 digits (contract §5.5).
+    /// 32 digits (docs/contracts/braze.md#5.5).
     private func dispatch(_ id: MessageID) -> JSON { .string(HexCoding.encode(id.rawValue.bytes)) }
 
     private func sendName(_ replies: [Reply]) -> String? {

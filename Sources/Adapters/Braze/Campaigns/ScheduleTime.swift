@@ -1,6 +1,6 @@
 import Model
 
-/// The object `schedule`: when (contract §5.7).
+/// The object `schedule`: the time of a send (docs/contracts/braze.md#5.7).
 struct ScheduleTime: Hashable {
     /// Nil on a local schedule.
     private(set) var dueAt: Timestamp?
@@ -9,7 +9,7 @@ struct ScheduleTime: Hashable {
     /// What the end of the message is counted from. Assumed: on a local schedule that is the clock's, too, so that its life is as long in every zone.
     var start: Timestamp { dueAt ?? Timestamp(seconds: localDue?.seconds ?? 0) }
 
-    /// `at_optimal_time` is ignored (contract §5.7).
+    /// `at_optimal_time` is ignored (docs/contracts/braze.md#5.7).
     ///
     /// - Throws: `AdapterError` with the text of the answer.
     init(_ value: JSON?, at now: Timestamp) throws(AdapterError) {

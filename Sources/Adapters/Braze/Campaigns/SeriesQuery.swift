@@ -1,6 +1,6 @@
 import Model
 
-/// The query of `GET /sends/data_series` (contract §5.8).
+/// The query of `GET /sends/data_series` (docs/contracts/braze.md#5.8).
 struct SeriesQuery {
     let label: String
     let days: ClosedRange<Int32>

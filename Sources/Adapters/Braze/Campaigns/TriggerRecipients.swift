@@ -1,6 +1,6 @@
 import Model
 
-/// `recipients` of a trigger: whom it is for, what fills the template for each, and what is told of them on the way (contract §5.6).
+/// `recipients` of a trigger: users, the template values of each, and attribute changes that come with them (docs/contracts/braze.md#5.6).
 struct TriggerRecipients {
     struct Recipient {
         var user: UserName

@@ -1,6 +1,6 @@
 import Model
 
-/// `POST /campaigns/trigger/send` and its schedule: a stored campaign to users, each with properties of his own (contract §5.6).
+/// `POST /campaigns/trigger/send` and its schedule: sends a stored campaign to users, each with individual properties (docs/contracts/braze.md#5.6).
 struct TriggerSend {
     private let body: JSONObject
     private let now: Timestamp
@@ -29,7 +29,8 @@ struct TriggerSend {
         let (users, variables) = recipients?.audience(found) ?? ([], [])
         let audience = recipients == nil ? Audience.everyone : .users(users)
         let push = try ApplePush(variation.push, at: due?.start ?? now)
-        var content = Content(isSilent: push.isSilent, raw: .object(push.document), isTemplate: push.isTemplate)
+        var content = Content(isSilent: push.isSilent, raw: .object(push.document))
+        content.isTemplate = push.isTemplate
         content.data = push.data
         content.data[BrazePayload.variationKey] = .string(variation.id)
         content.data[BrazePayload.campaignKey] = own.facts

@@ -1,14 +1,14 @@
 import FoundationEssentials
 import Model
 
-/// What a reader of Currents is told of an event (contract §7, §8), of whatever dialect its message or device is.
+/// An event in Currents format (docs/contracts/braze.md#7, docs/contracts/braze.md#8), for messages and devices of all vendors.
 ///
 /// Assumed: the name stands in `event_type` beside the fields; `id` is the event's place in the tenant's log; `user_id` is the app's own id; the values
 /// of `push_token_state_change_type`, `abort_type` and `subscription_status`. Not told: `push_token`, which the gateway shows nobody, and what it does not know.
 struct CurrentsEvent {
     private static let pushes = "users.messages.pushnotification."
     private static let behaviors = "users.behaviors."
-    /// Why a token is bounced (contract §7); everything else that fails is given up.
+    /// Reasons that make a token bounce (docs/contracts/braze.md#7); other failures are aborts.
     private static let bounces: Set<String> = [
         "Unregistered", "BadDeviceToken", "DeviceTokenNotForTopic", "ExpiredToken",
     ]

@@ -8,7 +8,7 @@ enum LiquidLimits {
     static let depth = 8
     /// 20 filters behind one value, and 20 comparisons in one condition.
     static let chainCount = 20
-    /// 255 bytes of a name, as of the vendor's attributes (contract §4.4).
+    /// 255 bytes of a name, as in the vendor's attributes (docs/contracts/braze.md#4.4).
     static let nameBytes = 255
     /// 64 bytes of a number: none that a person writes is longer, and exponents must not grow texts.
     static let numberBytes = 64

@@ -2,7 +2,7 @@ import Model
 
 /// One text of a template, read: literals, values with filters, conditions and assignments.
 ///
-/// What of the language is understood is what the contract's Decisions name; a text with anything else is refused when it is accepted. Pure and bounded;
+/// The supported part of the language is listed in docs/contracts/braze.md#5.6; a text with anything else is refused at acceptance. Pure and bounded;
 /// a text is read in time linear to its length, and nothing repeats when it is rendered.
 struct LiquidTemplate: Hashable {
     /// A value and what is done to it.

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Model
 
-/// The value of `ab.c`, which comes back in what an SDK tells of a push (contract §3.3, Decisions).
+/// The value of `ab.c`, which the SDK returns in its reports about a push (docs/contracts/braze.md#3.3).
 enum PushReference {
     /// 43 characters of base64url are 32 bytes: message and target.
     private static let characters = 43

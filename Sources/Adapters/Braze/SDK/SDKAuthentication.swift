@@ -3,7 +3,7 @@ import CryptoExtras
 import FoundationEssentials
 import Model
 
-/// The proof that the SDK speaks for the user it names: a JWT of the app's own back end (contract §3.7).
+/// The proof that the SDK speaks for the user it names: a JWT signed by the app's own back end (docs/contracts/braze.md#3.7).
 struct SDKAuthentication {
     enum Mode: String, CaseIterable {
         case disabled

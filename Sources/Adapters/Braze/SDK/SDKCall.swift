@@ -1,7 +1,7 @@
 import HTTPTypes
 import Model
 
-/// One call that the vendor's SDK makes (contract §3).
+/// One call of the vendor's SDK (docs/contracts/braze.md#3).
 enum SDKCall: String, CaseIterable {
     case data = "/api/v3/data"
     case template = "/api/v3/template"

@@ -1,6 +1,7 @@
 import Model
 
-/// What one call of the SDK changes: its device, users and what they did, receipts (contract §3.2–3.4).
+/// The changes that one SDK call makes: device, users and their events, receipts (docs/contracts/braze.md#3.2, docs/contracts/braze.md#3.3,
+/// docs/contracts/braze.md#3.4).
 ///
 /// Nothing of it is refused: an SDK keeps what was refused, and tells it for ever. What is at fault is dropped.
 struct SDKData {
@@ -32,7 +33,7 @@ struct SDKData {
 
     private var alias: UserAlias { UserAlias(label: Self.deviceLabel, name: device.rawValue) }
 
-    /// In the order of contract §3.9: device, attributes, events; then what changes whose things are.
+    /// In the order of docs/contracts/braze.md#3.9: device, attributes, events; then changes of ownership.
     func commands(after standing: IdentityStanding?) -> [Command] {
         let current: UserName = standing?.user.map { .id($0) } ?? .alias(alias)
         func name(_ user: UserID?) -> UserName { user.map { .id($0) } ?? current }
@@ -55,7 +56,7 @@ struct SDKData {
             if let act = event.act(of: name(event.user)) { batches.add(act, of: event) }
         }
         var commands = batches.commands + receipts
-        // What an unnamed user did is the first named one's, once (contract §3.4).
+        // The events of an anonymous user become those of the first named user, once (docs/contracts/braze.md#3.4).
         if let first = named.first, standing?.user.map(Self.isUnnamed) ?? true {
             commands.append(.user(.identify([NamedUser(user: first, alias: alias)])))
         }

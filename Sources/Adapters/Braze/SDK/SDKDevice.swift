@@ -1,6 +1,6 @@
 import Model
 
-/// What a call says of its device: facts, permission, zone (contract §3.2, §3.4).
+/// The facts that a call reports about its device: model, permission, time zone (docs/contracts/braze.md#3.2, docs/contracts/braze.md#3.4).
 struct SDKDevice {
     private let body: JSONObject
 
@@ -69,7 +69,7 @@ struct SDKDevice {
         var change = TokenChange.none
         for element in elements {
             switch element["push_token"] {
-            // Assumed: null or an empty text removes it (contract §3.4).
+            // Assumed: null or an empty text removes it (docs/contracts/braze.md#3.4).
             case .null?, .string("")?: change = .clear
             case .string(let text)?:
                 if let token = DeviceToken(apns: text) { change = .set(token) }

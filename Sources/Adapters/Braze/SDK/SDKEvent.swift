@@ -1,7 +1,10 @@
 import Model
 
-/// One element of `events` (contract §3.3).
+/// One element of `events` (docs/contracts/braze.md#3.3).
 struct SDKEvent {
+    /// The name of an event that tells of the start of a session.
+    static let sessionStart = "ss"
+
     let name: String
     let data: JSONObject
     /// Never more ahead of us than a clock may be.
@@ -89,7 +92,7 @@ struct SDKEvent {
     /// What becomes of the user's attributes.
     var changes: [AttributeChange] {
         switch name {
-        case "ss":
+        case Self.sessionStart:
             let time = ScheduleTime.spelled(at)
             return [
                 AttributeChange("date_of_first_session", .first(.string(time))),

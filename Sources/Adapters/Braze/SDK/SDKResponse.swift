@@ -3,7 +3,7 @@ import FoundationEssentials
 import HTTPTypes
 import Model
 
-/// Writes what the vendor's SDK is answered (contract §3.1, §3.5, §3.8).
+/// Writes the answers to the vendor's SDK (docs/contracts/braze.md#3.1, docs/contracts/braze.md#3.5, docs/contracts/braze.md#3.8).
 struct SDKResponse {
     private let call: SDKCall
     private let request: VendorRequest
@@ -26,7 +26,7 @@ struct SDKResponse {
             )
         }
         var answer = body
-        // Done, and told (contract §3.6 G).
+        // Mode Optional: processed, and the error is reported (docs/contracts/braze.md#3.6).
         answer["auth_error"] = SDKAuthentication(settings).failure(request)?.json
         return response(201, answer)
     }

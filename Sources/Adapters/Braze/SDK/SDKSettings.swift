@@ -6,10 +6,10 @@ struct SDKSettings {
 
     init(_ binding: BindingSettings) { values = binding.values }
 
-    /// Off unless the operator says otherwise: whether an app may keep the vendor's SDK is a question of its licence (contract §0.2).
+    /// Off unless the operator enables it: whether an app may keep the vendor's SDK is a question of its licence (docs/contracts/braze.md#0.2).
     var isEnabled: Bool { values["sdkEnabled"] == true }
 
-    /// Names of events that tell of an opened push. Which the vendor's SDKs send is not public but for this one's name (contract §3.3).
+    /// Names of events that report an opened push. The names that the vendor's SDKs send are not public, except this one (docs/contracts/braze.md#3.3).
     var openEvents: Set<String> { names("openEvents") ?? ["pc"] }
     /// Names of events that tell of a push that arrived. None is public.
     var receivedEvents: Set<String> { names("receivedEvents") ?? [] }

@@ -1,6 +1,6 @@
 import Model
 
-/// `/subscription/…`: what users said to the vendor's subscription groups (contract §5.9).
+/// `/subscription/…`: users' decisions about the vendor's subscription groups (docs/contracts/braze.md#5.9).
 struct SubscriptionCalls {
     private let call: BrazeCall
     private let request: VendorRequest

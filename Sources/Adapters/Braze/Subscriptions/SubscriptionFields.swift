@@ -4,7 +4,7 @@ import Model
 enum SubscriptionFields {
     static let stateField = "recipient_subscription_state"
 
-    /// Whom a send is for (contract §5.5).
+    /// `recipient_subscription_state`: the consent that a send requires (docs/contracts/braze.md#5.5).
     ///
     /// - Throws: `AdapterError` with the text of the answer.
     static func rule(_ body: JSONObject) throws(AdapterError) -> ConsentRule {

@@ -1,6 +1,6 @@
 import Model
 
-/// One element of `attributes`: what becomes of one user (contract §5.1).
+/// One element of `attributes`: the changes of one user (docs/contracts/braze.md#5.1).
 struct UserAttributes {
     private let fields: JSONObject
 

@@ -1,6 +1,6 @@
 import Model
 
-/// Calls that describe, erase and name users (contract §5.2–5.4).
+/// Calls that describe, erase and name users (docs/contracts/braze.md#5.2, docs/contracts/braze.md#5.3, docs/contracts/braze.md#5.4).
 struct UserCalls {
     private let call: BrazeCall
     private let request: VendorRequest
@@ -20,8 +20,7 @@ struct UserCalls {
         case .export:
             let names = try UserFields.listed(body, without: Self.exportIdentifiers)
             guard !names.isEmpty else { throw AdapterError(.invalid, field: BrazeText.nobodyToExport) }
-            _ = try UserExport(body)
-            return [.user(.describe(names))]
+            return [.user(.describe(names, messages: try UserExport(body).messageData))]
         case .delete:
             let names = try UserFields.listed(body, without: Self.deleteIdentifiers)
             guard !names.isEmpty else { throw BrazeText.fault("external_ids") }

@@ -1,6 +1,6 @@
 import Model
 
-/// How `/users/export/ids` shows users (contract §5.4).
+/// The format of users in `/users/export/ids` (docs/contracts/braze.md#5.4). Fields that the gateway does not know are left out.
 struct UserExport {
     /// Nil: every field.
     private let fields: Set<String>?
@@ -12,6 +12,9 @@ struct UserExport {
         guard names.count == list.count else { throw BrazeText.fault("fields_to_export") }
         fields = names.isEmpty ? nil : Set(names)
     }
+
+    /// The members of a message's data that tell its campaign; none where nobody asks for campaigns.
+    var messageData: [String] { wants("campaigns_received") ? ReceivedCampaigns.messageData : [] }
 
     /// A user who is named twice is shown once; ids that are nobody's are told apart.
     func facts(_ names: [UserName], _ users: [DescribedUser?]) -> JSONObject {
@@ -52,19 +55,11 @@ struct UserExport {
         add("custom_attributes", custom.isEmpty ? nil : .object(custom))
         add("custom_events", list(tallies(of: user, .event)))
         add("purchases", list(tallies(of: user, .purchase)))
-        add("devices", list(user.devices.map { ["device_id": .string($0.key.rawValue)] }))
-        add(
-            "push_tokens",
-            list(
-                user.devices.compactMap { device in
-                    guard let token = device.token else { return nil }
-                    return [
-                        "platform": device.platform == .ios ? "iOS" : "Android", "token": .string(token.text),
-                        "device_id": .string(device.key.rawValue), "notifications_enabled": .bool(device.acceptsPush),
-                    ]
-                }
-            )
-        )
+        add("devices", list(user.devices.map { .object(ExportedDevice($0).facts) }))
+        add("push_tokens", list(user.devices.compactMap { ExportedDevice($0).token(of: user.app) }))
+        add("apps", ExportedApp(user).facts.map { [.object($0)] })
+        // Empty as the vendor shows it: that there are none is known.
+        add("campaigns_received", .array(ReceivedCampaigns(user.messages).all))
         return shown
     }
 

@@ -1,6 +1,6 @@
 import Model
 
-/// Whom an element of a call is about (contract §5.1).
+/// The user that an element of a call identifies (docs/contracts/braze.md#5.1).
 enum UserFields {
     /// In the order in which they count. The last three name nobody here.
     private static let identifiers = ["external_id", "user_alias", "braze_id", "email", "phone"]

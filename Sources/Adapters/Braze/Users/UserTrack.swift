@@ -1,6 +1,6 @@
 import Model
 
-/// `POST /users/track`: what users are, what they did and what they bought (contract §5.1).
+/// `POST /users/track`: attributes, events and purchases of users (docs/contracts/braze.md#5.1).
 struct UserTrack {
     /// Arrays of the call, in the order in which they are worked off.
     private static let arrays = ["attributes", "events", "purchases"]

@@ -1,7 +1,8 @@
+import ApplePayload
 package import Model
 
-/// One message as an iPNS app expects to receive it. Contract §2.6: `aps.alert` is a plain text and `message` stands beside `aps`, both the vendor's
-/// word; the number stands under several keys, because the library takes it out itself.
+/// One message in the format that an iPNS app expects (docs/contracts/ipns.md#2.6). The vendor documents that `aps.alert` is a plain text and that `message` is
+/// a top-level key. The number has several keys, because the key that the library reads is unknown.
 package struct IPNSPayload {
     /// The key of a caller's `MESSAGE`, in the content's data and on the wire.
     package static let messageKey = "message"
@@ -29,79 +30,61 @@ package struct IPNSPayload {
     /// - Throws: `AdapterError(.tooLarge)` when it cannot be made to fit, `.invalid` when there is nothing to show.
     package func encoded() throws(AdapterError) -> PushPayload {
         let content = notification.content
-        if let raw = content.raw { return try push(JSONWriter.bytes(raw), reduced: []) }
-        var alert = Self.alert(of: content)
-        guard content.isSilent || !alert.isEmpty else { throw AdapterError(.invalid, field: "body") }
-        var message = Self.message(of: notification)
-        var bytes = write(alert: alert, message: message, more: false)
+        let type: PushType = content.isSilent ? .background : .alert
+        do throws(PushFault) {
+            if let raw = content.raw {
+                return try RawPayload.push(JSONWriter.bytes(raw), type: type, collapseID: notification.collapseID)
+            }
+            let alert = Self.alert(of: content)
+            guard content.isSilent || !alert.isEmpty else { throw PushFault("body", .missing) }
+            let message = Self.message(of: notification)
+            do throws(PushFault) {
+                return try push(type, alert: alert, message: message)
+            } catch {
+                guard error.isTooLarge else { throw error }
+                return try reduced(type, alert: alert, message: message)
+            }
+        } catch {
+            throw AdapterError(error)
+        }
+    }
+
+    /// With as much of both texts as fits; `more` says that the rest is fetched by `getMsgDetail`.
+    private func reduced(_ type: PushType, alert: String, message: String) throws(PushFault) -> PushPayload {
+        var alert = alert
         var reduced: [String] = []
-        if bytes.count > IPNSLimits.payloadBytes {
-            let room = IPNSLimits.payloadBytes - write(alert: "", message: "", more: true).count
-            if Self.encodedBytes(alert) > room {
-                // Only what came by another API has an alert of this length.
-                alert = Self.head(of: alert, encodedBytes: room - "…".utf8.count) + "…"
-                reduced.append("alert")
-            }
-            let head = Self.head(of: message, encodedBytes: room - Self.encodedBytes(alert))
-            if head != message { reduced.append(Self.messageKey) }
-            message = head
-            bytes = write(alert: alert, message: message, more: true)
+        let room = type.maxPayloadBytes - (try payload(alert: "", message: "", more: true).bytes(for: type).count)
+        if JSONText.encodedBytes(alert) > room {
+            // Only a message of another API has an alert of this length.
+            alert = JSONText.head(of: alert, encodedBytes: room - "…".utf8.count) + "…"
+            reduced.append(AppleKey.alert)
         }
-        return try push(bytes, reduced: reduced)
+        let head = JSONText.head(of: message, encodedBytes: room - JSONText.encodedBytes(alert))
+        if head != message { reduced.append(Self.messageKey) }
+        return try push(type, alert: alert, message: head, reduced: reduced)
     }
 
-    private func push(_ bytes: [UInt8], reduced: [String]) throws(AdapterError) -> PushPayload {
-        guard bytes.count <= IPNSLimits.payloadBytes else { throw AdapterError(.tooLarge) }
-        let isSilent = notification.content.isSilent
-        // Apple refuses priority 10 on a background push.
-        return PushPayload(
-            bytes: bytes,
-            type: isSilent ? .background : .alert,
-            priority: isSilent ? 5 : 10,
-            collapseID: notification.collapseID,
-            reduced: reduced
-        )
+    private func push(_ type: PushType, alert: String, message: String, reduced: [String] = []) throws(PushFault)
+        -> PushPayload
+    {
+        try payload(alert: alert, message: message, more: !reduced.isEmpty)
+            .push(type: type, collapseID: notification.collapseID, reduced: reduced)
     }
 
-    private func write(alert: String, message: String, more: Bool) -> [UInt8] {
+    private func payload(alert: String, message: String, more: Bool) -> APNsPayload {
         let content = notification.content
-        var aps = JSONObject()
+        var aps = Aps(isContentAvailable: true)
         if !content.isSilent {
-            aps["alert"] = .string(alert)
-            aps["badge"] = content.badge.map { .int($0) }
-            aps["sound"] = .string(content.sound ?? "default")
+            aps.alert = .text(alert)
+            aps.badge = content.badge
+            aps.sound = .named(content.sound ?? "default")
         }
-        aps["content-available"] = 1
         let number = JSON.string(notification.number(for: .ipns))
-        var root = JSONObject([
-            ("aps", .object(aps)), (Self.messageKey, .string(message)), ("msg_id", number), ("req_id", number),
-            ("requestId", number),
-        ])
-        root["app_id"] = appID.map { .string($0) }
-        // The rest is fetched by `getMsgDetail`.
-        if more { root["more"] = "Y" }
-        return JSONWriter.bytes(.object(root))
-    }
-
-    /// As many whole characters as fit into so many bytes of a JSON string.
-    private static func head(of text: String, encodedBytes limit: Int) -> String {
-        var used = 0
-        return String(
-            text.prefix { character in
-                used += encodedBytes(String(character))
-                return used <= limit
-            }
-        )
-    }
-
-    /// The size inside a JSON string, without the quotes.
-    private static func encodedBytes(_ text: String) -> Int {
-        text.utf8.reduce(into: 0) { size, byte in
-            switch byte {
-            case UInt8(ascii: "\""), UInt8(ascii: "\\"), 0x0A, 0x0D, 0x09: size += 2
-            case 0..<0x20: size += 6
-            default: size += 1  // any other byte is written as it is
-            }
-        }
+        var custom: JSONObject = [
+            Self.messageKey: .string(message), "msg_id": number, "req_id": number, "requestId": number,
+        ]
+        custom["app_id"] = appID.map { .string($0) }
+        if more { custom["more"] = "Y" }
+        return APNsPayload(aps, custom: custom)
     }
 }

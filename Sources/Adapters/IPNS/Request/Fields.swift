@@ -5,7 +5,7 @@ package import Model
 ///
 /// An empty text is an absent value. Where a field stands in the query and in the body, the body's counts.
 package struct Fields: Sendable {
-    /// Every field that has a meaning here. Contract §2.4–§2.11.
+    /// All supported fields (docs/contracts/ipns.md#2.4 to 2.11).
     package enum Key: String, Sendable, CaseIterable {
         case appID = "APP_ID"
         case deviceID = "DEVICE_ID"
@@ -36,15 +36,22 @@ package struct Fields: Sendable {
 
     private static let known: [String: Key] = {
         var known = Dictionary(Key.allCases.map { (folded($0.rawValue), $0) }) { first, _ in first }
-        // P-hint: the misspelling of a public relative of this product (contract §2.11).
+        // Assumed: the misspelling of a public relative of this product (docs/contracts/ipns.md#2.11).
         known["bedge"] = .badge
+        // The parameter labels of the vendor's library document: `registiPNG:UserCN:DeviceToken:`, `updateConfig:Start:End:YN:CpUserId:`, and
+        // `requestID`, by which it also calls a message's number.
+        known["devicetoken"] = .pushToken
+        known["start"] = .startTime
+        known["end"] = .endTime
+        known["yn"] = .pushYN
+        known["requestid"] = .reqID
         return known
     }()
 
-    /// As the contract spells them, which most callers do.
+    /// Keys in their documented spelling, which most callers use.
     private static let spelled = Dictionary(Key.allCases.map { ($0.rawValue, $0) }) { first, _ in first }
 
-    /// Which field names the operation (contract §2.3).
+    /// Fields that name the operation (docs/contracts/ipns.md#2.3).
     private static let operationNames: Set<String> = ["cmd", "command", "method", "reqcmd"]
 
     /// Few: looked through faster than hashed.
@@ -121,6 +128,9 @@ package struct Fields: Sendable {
         hasStrangers ? nil : Set(entries.filter { $0.value != .null && $0.value != .string("") }.map(\.key))
     }
 
+    /// Whether one of these fields came, even if it is empty.
+    func has(_ keys: Set<Key>) -> Bool { entries.contains { keys.contains($0.key) } }
+
     private func value(_ key: Key) -> JSON? { entries.first { $0.key == key }?.value }
 
     /// A text, or nil when it is absent, null or empty.
@@ -153,7 +163,7 @@ package struct Fields: Sendable {
         return value
     }
 
-    /// `Y` and `N`, `true` and `false`, `1` and `0` (contract §2.8).
+    /// `Y` and `N`, `true` and `false`, `1` and `0` (docs/contracts/ipns.md#2.8).
     ///
     /// - Throws: `AdapterError(.invalid)` when it is something else.
     func flag(_ key: Key) throws(AdapterError) -> Bool? {

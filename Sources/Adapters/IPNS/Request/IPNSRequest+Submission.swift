@@ -1,6 +1,6 @@
 import Model
 
-/// The send call of back ends. Contract §2.11.
+/// The send call of back ends (docs/contracts/ipns.md#2.11).
 extension IPNSRequest {
     /// What is to be sent, and to whom. Whether a reservation lies in the past, only who has a clock can say.
     ///
@@ -22,7 +22,7 @@ extension IPNSRequest {
             content: content,
             audience: try audience(recipients),
             dueAt: try reservation(),
-            // Assumed: PRIORITY says nothing about the user's hours, which hold for every message (contract §2.6).
+            // Assumed: PRIORITY does not override the user's receiving window (docs/contracts/ipns.md#2.6).
             lane: recipients.count == 1 ? .transactional : .bulk,
             idempotencyKey: try repeatKey()
         )

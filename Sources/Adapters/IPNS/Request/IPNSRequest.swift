@@ -1,6 +1,6 @@
 import Model
 
-/// One call on its way to the commands it stands for. Contract §2.5–§2.10.
+/// Converts one call to its commands (docs/contracts/ipns.md#2.5 to 2.10).
 struct IPNSRequest {
     let operation: Operation
     let fields: Fields
@@ -14,18 +14,18 @@ struct IPNSRequest {
     func commands() throws(AdapterError) -> [Command] {
         switch operation {
         case .appRegist: try registration()
-        case .recvReport: [.receipt(try report(.received, .msgID))]
-        case .readReport: [.receipt(try report(.read, .reqID))]
+        case .recvReport: [.receipt(try report(.received, .msgID, or: .reqID))]
+        case .readReport: [.receipt(try report(.read, .reqID, or: .msgID))]
         case .updateConfig: [.preference(.setPreferences(try caller(), try change()))]
         case .getConfig: [.preference(.preferences(try caller()))]
         case .getMsgs: [.inbox(.history(try caller(), try page()))]
-        case .getMsgDetail: [.inbox(.message(try caller(), number: try fields.required(.reqID)))]
+        case .getMsgDetail: [.inbox(.message(try caller(), number: try number(.reqID, or: .msgID)))]
         case .polling: [.inbox(.poll(try caller(), limit: try count(default: IPNSLimits.pollCount)))]
         case .send: [.submission(.submit(try submission()))]
         }
     }
 
-    /// Registers, then sets what the call says of pushes, then asks what holds: a repeat that says nothing keeps it (contract §2.5).
+    /// Registers, then applies the call's `PUSH_YN`, then reads the result: a repeated call without it keeps the setting (docs/contracts/ipns.md#2.5).
     private func registration() throws(AdapterError) -> [Command] {
         let user = try fields.required(.userCN)
         let platform = try platform()
@@ -48,7 +48,7 @@ struct IPNSRequest {
         return commands + [.preference(.preferences(caller))]
     }
 
-    /// Who calls: by `DEVICE_ID`, else by `PUSH_TOKEN` (contract §2.4).
+    /// The caller: by `DEVICE_ID`, else by `PUSH_TOKEN` (docs/contracts/ipns.md#2.4).
     private func caller() throws(AdapterError) -> DeviceCaller {
         let caller = DeviceCaller(
             key: try fields.text(.deviceID).map { VendorDeviceKey($0) },
@@ -64,7 +64,7 @@ struct IPNSRequest {
         return platform
     }
 
-    /// An APNs token has at least 64 hex digits (contract §2.5).
+    /// An APNs token has at least 64 hex digits (docs/contracts/ipns.md#2.5).
     private func token(_ platform: Platform) throws(AdapterError) -> DeviceToken? {
         guard let text = try fields.text(.pushToken, limit: IPNSLimits.tokenBytes) else { return nil }
         let token =
@@ -76,13 +76,24 @@ struct IPNSRequest {
         return token
     }
 
-    private func report(_ kind: ReceiptKind, _ key: Fields.Key) throws(AdapterError) -> ReceiptCommand {
-        .reportNumber(kind, number: try fields.required(key), caller: try caller())
+    private func report(_ kind: ReceiptKind, _ key: Fields.Key, or other: Fields.Key) throws(AdapterError)
+        -> ReceiptCommand
+    {
+        .reportNumber(kind, number: try number(key, or: other), caller: try caller())
     }
 
-    /// An absent or empty field leaves what it is (contract §2.8).
+    /// The number of a message. The vendor's guide calls the same value `msg_id` and `request_id`: each call accepts both names.
+    private func number(_ key: Fields.Key, or other: Fields.Key) throws(AdapterError) -> String {
+        if let number = try fields.text(key) { return number }
+        guard let number = try fields.text(other) else { throw fields.missing(key) }
+        return number
+    }
+
+    /// An absent or empty field leaves the value unchanged (docs/contracts/ipns.md#2.8). A call with none of the fields is refused, because it would change
+    /// nothing.
     private func change() throws(AdapterError) -> PreferenceChange {
-        PreferenceChange(
+        guard fields.has([.pushYN, .startTime, .endTime, .cpUserID]) else { throw fields.missing(.pushYN) }
+        return PreferenceChange(
             acceptsPush: try fields.flag(.pushYN),
             windowFrom: try minute(.startTime),
             windowTo: try minute(.endTime),
@@ -97,7 +108,7 @@ struct IPNSRequest {
         return minute
     }
 
-    /// `N`: the newest, whatever `REQ_ID` says; `O`: what is older than it (contract §2.9).
+    /// `N`: the newest messages, `REQ_ID` is ignored; `O`: messages older than `REQ_ID` (docs/contracts/ipns.md#2.9).
     private func page() throws(AdapterError) -> HistoryPage {
         let owner: HistoryPage.Owner
         switch try fields.required(.pushIDType) {

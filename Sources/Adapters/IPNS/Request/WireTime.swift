@@ -1,6 +1,6 @@
 package import Model
 
-/// Times on this wire: `yyyyMMddHHmmss` on the clock of Seoul (contract §2.4).
+/// Times of this vendor: `yyyyMMddHHmmss` in the time zone of Seoul (docs/contracts/ipns.md#2.4).
 package enum WireTime {
     /// `20200115090000`.
     package static func text(_ time: Timestamp) -> String {

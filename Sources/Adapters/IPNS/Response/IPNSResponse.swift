@@ -1,8 +1,8 @@
 import HTTPTypes
 import Model
 
-/// The answer to one call. Contract §2.4: the pair of result and text stands twice, because nobody knows which the library reads; the answer to a
-/// successful send has it once (§2.11).
+/// The answer to one call (docs/contracts/ipns.md#2.4). The pair of result and text appears under two names, because the name that the library reads is
+/// unknown; the answer to a successful send has it once (docs/contracts/ipns.md#2.11).
 struct IPNSResponse {
     /// Nil for a call that nobody knows.
     let operation: Operation?
@@ -56,7 +56,7 @@ struct IPNSResponse {
         ])
     }
 
-    /// Contract §2.9.
+    /// docs/contracts/ipns.md#2.9.
     private static func item(_ entry: InboxEntry) -> JSON {
         let notification = entry.notification
         return .pairs([
@@ -71,7 +71,7 @@ struct IPNSResponse {
         ])
     }
 
-    /// Contract §2.11.
+    /// docs/contracts/ipns.md#2.11.
     private static func accepted(_ sent: AddressedSubmission) -> JSONObject {
         let unknown = sent.unknown.map { address -> JSON in
             switch address {

@@ -29,7 +29,7 @@ struct HubGuard {
         guard rule.rights.contains(right) else { throw right == .manage ? .manage : .right }
     }
 
-    /// Contract §3.2, 5.
+    /// The right that a call needs (docs/contracts/notificationhubs.md#3.2, step 5).
     private func right(_ request: VendorRequest) -> HubRight {
         switch path.call {
         case .installation, .registration, .registrationIDs: .listen

@@ -4,7 +4,8 @@ import Model
 
 /// What a caller shows: `SharedAccessSignature sr=…&sig=…&se=…&skn=…`, in any order.
 ///
-/// Source: contract §3.1 and §3.2. The resource is signed as it is spelled here: each SDK escapes it in its own way.
+/// Source: docs/contracts/notificationhubs.md#3.1 and docs/contracts/notificationhubs.md#3.2. The resource is verified as received, because each SDK escapes it
+/// in its own way.
 struct SharedAccessSignature: Hashable {
     /// Undecoded.
     let resource: String
@@ -57,7 +58,7 @@ struct SharedAccessSignature: Hashable {
         return zip(expected, shown).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
     }
 
-    /// Whether the resource is `host` and `path`, or above them, on the border of a part (contract §3.2, 4).
+    /// Whether the resource is `host` and `path`, or a prefix of them that ends at a segment boundary (docs/contracts/notificationhubs.md#3.2).
     func covers(host: String, path: [String]) -> Bool {
         guard let decoded = PercentCoding.decode(resource.utf8, plusIsSpace: false)?.lowercased() else { return false }
         let rest = decoded.firstRange(of: "://").map { decoded[$0.upperBound...] } ?? decoded[...]

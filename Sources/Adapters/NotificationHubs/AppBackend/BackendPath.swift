@@ -1,7 +1,7 @@
 import HTTPTypes
 import Model
 
-/// A call of the tutorial's back end, below the binding's prefix or at the root: `/{prefix}/api/register/{id}` (contract §10).
+/// A call of the tutorial's back end, below the binding's prefix or at the root: `/{prefix}/api/register/{id}` (docs/contracts/notificationhubs.md#10).
 struct BackendPath: Hashable {
     enum Call: Hashable {
         /// An id to register under.

@@ -1,7 +1,8 @@
+import ApplePayload
 import HTTPTypes
 import Model
 
-/// What the calls of the tutorial's back end ask for (contract §10.2). Devices are registrations of the hub, so that its own sends find them too.
+/// The calls of the tutorial's back end (docs/contracts/notificationhubs.md#10.2). Devices are registrations of the hub, so that its own sends find them too.
 struct BackendRequest {
     let path: BackendPath
     let request: VendorRequest
@@ -111,7 +112,7 @@ struct BackendRequest {
         var tags: [String] = []
         for element in list {
             guard let text = element.string, Tag(text) != nil else { throw Self.fault("A tag is not valid") }
-            // Who is meant by a user's name is not for the device to say (contract §10.2).
+            // A device cannot choose the user whose pushes it receives (docs/contracts/notificationhubs.md#10.2).
             if !text.lowercased().hasPrefix(BackendUser.tagPrefix) { tags.append(text) }
         }
         return tags
@@ -131,7 +132,12 @@ struct BackendRequest {
         guard let text = (try? JSONParser.parse(request.body))?.string else {
             throw AdapterError(.unreadable, field: "The message is not a JSON string")
         }
-        let payload: JSONObject = ["aps": ["alert": .string("From \(user.name): \(text)")]]
+        let payload: JSONObject
+        do throws(PushFault) {
+            payload = try APNsPayload(Aps(alert: .text("From \(user.name): \(text)"))).document(for: .alert)
+        } catch {
+            throw AdapterError(.invalid, field: HubText.payloadTooLarge)
+        }
         return Submission(
             content: Content(raw: .object(payload)),
             audience: .tags(try audience("\(BackendUser.tag(name)) || from:\(user.name)")),
@@ -174,7 +180,8 @@ struct BackendRequest {
     }
 }
 
-/// The push that has the app fetch what it shows: `richId`, `richMessage`, `richType` (contract §7.1, §10.3).
+/// The push that makes the app fetch the image: `richId`, `richMessage`, `richType` (docs/contracts/notificationhubs.md#7.1,
+/// docs/contracts/notificationhubs.md#10.3).
 enum RichPush {
     private static let messageKey = "richMessage"
     private static let typeKey = "richType"
@@ -189,14 +196,15 @@ enum RichPush {
     static func id(of number: String) -> Int? { Int(number).map { $0 - 1 } }
 
     /// Nil: it is another push.
-    static func payload(_ notification: Notification) -> JSONObject? {
+    static func payload(_ notification: Notification) -> APNsPayload? {
         let content = notification.content
         guard content.media != nil, let message = content.data[messageKey], let type = content.data[typeKey],
             let id = id(of: notification.number(for: .notificationHubs))
         else { return nil }
-        return [
-            "aps": ["content-available": 1, "sound": ""], "richId": .string("\(id)"), "richMessage": message,
-            "richType": type,
-        ]
+        // The empty sound is the tutorial's.
+        return APNsPayload(
+            Aps(sound: .named(""), isContentAvailable: true),
+            custom: ["richId": .string("\(id)"), messageKey: message, typeKey: type]
+        )
     }
 }

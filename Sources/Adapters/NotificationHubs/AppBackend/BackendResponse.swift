@@ -59,7 +59,7 @@ struct BackendResponse {
 
     private static func message(_ text: String) -> [UInt8] { JSONWriter.bytes(["Message": .string(text)]) }
 
-    /// With its quotes: the app's client cuts off the first and the last character (contract §10.2).
+    /// With its quotes: the app's client cuts off the first and the last character (docs/contracts/notificationhubs.md#10.2).
     private func text(_ text: String) -> VendorResponse {
         response(200, [Self.type], JSONWriter.bytes(.string(text)))
     }

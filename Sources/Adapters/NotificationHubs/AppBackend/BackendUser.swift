@@ -3,7 +3,7 @@ import Foundation
 import HTTPTypes
 import Model
 
-/// Who calls the tutorial's back end: `Authorization: Basic` (contract §10.1).
+/// The user of a call to the tutorial's back end: `Authorization: Basic` (docs/contracts/notificationhubs.md#10.1).
 struct BackendUser: Hashable {
     /// As it came.
     let name: String

@@ -1,6 +1,6 @@
 import Model
 
-/// One installation: what an app, or a back end for it, says of itself, whole (contract §4).
+/// One complete installation, as an app or a back end writes it (docs/contracts/notificationhubs.md#4).
 struct Installation: Hashable {
     /// The platforms that have a place in the model. The raw value is the wire's, in its own case.
     enum Network: String, CaseIterable {
@@ -91,7 +91,7 @@ struct Installation: Hashable {
         return .registration(.enlist(registration, user.map { .set(UserID($0)) } ?? .clear))
     }
 
-    /// Its own tags, and those by which the vendor lets it be found (contract §5.6).
+    /// Its own tags, and the tags of its id and its user (docs/contracts/notificationhubs.md#5.6).
     private var modelTags: [Tag] {
         var system = ["$InstallationId:{\(id)}"]
         if let user { system.append("$UserId:{\(user)}") }
@@ -101,7 +101,7 @@ struct Installation: Hashable {
         return own + [.hasVariants] + theirs.map { Tag.ofVariant($0) }
     }
 
-    /// The tags of each template, its name among them where it can be one (contract §4.2).
+    /// The tags of each template, including its name if the name is a valid tag (docs/contracts/notificationhubs.md#4.2).
     private var templateTags: [(name: String, tags: [Tag])] {
         templates.pairs.map { name, template in
             let named = (template["tags"]?.array ?? []).compactMap { $0.string.flatMap { Tag($0) } }
@@ -140,7 +140,7 @@ struct Installation: Hashable {
         return object
     }
 
-    /// What a caller is shown (contract §4.2).
+    /// The installation as an answer shows it (docs/contracts/notificationhubs.md#4.2).
     func document() -> String {
         var object: JSONObject = ["installationId": .string(id), "pushChannel": .string(channel)]
         object["pushChannelExpired"] = .bool(isChannelExpired)
@@ -156,7 +156,7 @@ struct Installation: Hashable {
 
     private static let never = "9999-12-31T23:59:59.9999999Z"
 
-    /// Each with its own name among its tags (contract §4.2).
+    /// Each with its own name among its tags (docs/contracts/notificationhubs.md#4.2).
     var shownTemplates: JSONObject {
         JSONObject(
             templates.pairs.map { name, template in
@@ -172,7 +172,7 @@ struct Installation: Hashable {
 
     private static func fault(_ text: String) -> AdapterError { AdapterError(.invalid, field: text) }
 
-    /// Contract §4: letters, digits and a few marks.
+    /// docs/contracts/notificationhubs.md#4: letters, digits and a few punctuation marks.
     static func isIdentifier(_ text: String) -> Bool {
         (1...HubsLimits.identifierCharacters).contains(text.utf8.count)
             && text.utf8.allSatisfy { byte in
@@ -190,7 +190,7 @@ struct Installation: Hashable {
         return text.isEmpty ? nil : text
     }
 
-    /// Texts of the vendor's SDK (contract §4.1).
+    /// Texts of the vendor's SDK (docs/contracts/notificationhubs.md#4.1).
     static func token(_ channel: String, _ network: Network) throws(AdapterError) -> DeviceToken {
         guard network == .apns else {
             guard let token = DeviceToken(fcm: channel) else { throw fault("The push channel is not valid") }
@@ -212,7 +212,7 @@ struct Installation: Hashable {
         var seen: Set<Tag> = []
         var tags: [String] = []
         for element in list {
-            // What the gateway says of an installation nobody else may say (contract §5).
+            // Callers cannot set the tags that the gateway sets (docs/contracts/notificationhubs.md#5).
             if element.string?.hasPrefix("$") == true { throw fault("Tags can not start with $") }
             guard let text = element.string, let tag = Tag(text) else {
                 throw fault("The tag '\((element.lenientString ?? "").prefix(64))' is not valid")

@@ -1,6 +1,6 @@
 import Model
 
-/// One operation of a partial update: `{"op":"add","path":"/tags","value":"busan"}` (contract §4.3).
+/// One operation of a partial update: `{"op":"add","path":"/tags","value":"busan"}` (docs/contracts/notificationhubs.md#4.3).
 struct InstallationChange: Hashable {
     enum Operation: String {
         case add, remove, replace
@@ -81,7 +81,7 @@ struct InstallationChange: Hashable {
             body["tags"] = value
             return
         }
-        // A text with a comma stays one tag, and is then refused as one (contract §4.3).
+        // A text with a comma stays one tag, and is then refused as a tag (docs/contracts/notificationhubs.md#4.3).
         let others = operation == .replace ? [] : body["tags"]?.array ?? []
         body["tags"] = .array(others + (value.map { [$0] } ?? []))
     }

@@ -1,7 +1,7 @@
 import HTTPTypes
 import Model
 
-/// The calls of one installation (contract §4.1 to §4.4).
+/// The calls of one installation (docs/contracts/notificationhubs.md#4.1 to docs/contracts/notificationhubs.md#4.4).
 struct InstallationRequest {
     let id: String
     let request: VendorRequest

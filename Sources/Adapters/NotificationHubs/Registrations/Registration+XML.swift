@@ -1,6 +1,6 @@
 import Model
 
-// The wire's form: Atom around a description whose elements have a fixed order (contract §5.2).
+// The XML form: Atom around a description whose elements have a fixed order (docs/contracts/notificationhubs.md#5.2).
 extension Registration {
     private static let native = "AppleRegistrationDescription"
     private static let filled = "AppleTemplateRegistrationDescription"
@@ -10,7 +10,7 @@ extension Registration {
     /// - Throws: `AdapterError` with the text of the answer.
     init(id: String, xml body: [UInt8], at time: Timestamp) throws(AdapterError) {
         let description = try Self.description(body)
-        // Older clients name the kind beside the element (contract §5.2).
+        // Older clients send the kind in addition to the element (docs/contracts/notificationhubs.md#5.2).
         let kind = description.name == "RegistrationDescription" ? description.attributes["type"] : description.name
         let bare = (kind ?? "").split(separator: ":").last.map(String.init) ?? ""
         guard bare == Self.native || bare == Self.filled else {
@@ -61,7 +61,7 @@ extension Registration {
         return description
     }
 
-    /// A number or an expression; empty is an error (contract §5.2).
+    /// A number or an expression; empty is an error (docs/contracts/notificationhubs.md#5.2).
     private static func filledIn(_ text: String?, _ name: String) throws(AdapterError) -> String? {
         guard let text else { return nil }
         guard !trimmed(text).isEmpty else { throw fault("The value of \(name) is empty") }
@@ -73,7 +73,7 @@ extension Registration {
         return text
     }
 
-    /// Separated by commas. Only the gateway says `$…` of others, but a client may name its installation and its user (contract §5).
+    /// Separated by commas. A client may name its own installation and user; other `$…` tags are the gateway's (docs/contracts/notificationhubs.md#5).
     private static func tags(_ text: String) throws(AdapterError) -> [String] {
         var seen: Set<Tag> = []
         var tags: [String] = []
@@ -140,7 +140,7 @@ extension Registration {
     var description: String {
         let name = template == nil ? Self.native : Self.filled
         func element(_ name: String, _ text: String) -> String { "<\(name)>\(XMLText.escape(text))</\(name)>" }
-        // The SDK for iOS needs the zone (contract §5.2).
+        // The iOS SDK requires the zone (docs/contracts/notificationhubs.md#5.2).
         var text =
             "<\(name) xmlns=\"\(Self.connect)\" xmlns:i=\"\(Self.schema)\"><ETag>\(etag)</ETag>"
             + "<ExpirationTime>9999-12-31T23:59:59.999Z</ExpirationTime>" + element("RegistrationId", id)

@@ -1,6 +1,6 @@
 import Model
 
-/// One registration of an Apple device, native or by template (contract §5).
+/// One registration of an Apple device, native or by template (docs/contracts/notificationhubs.md#5).
 struct Registration: Hashable {
     /// What a registration by template fills.
     struct Template: Hashable {
@@ -98,7 +98,8 @@ struct Registration: Hashable {
         return .registration(.register(registration))
     }
 
-    /// The registration that is stored as `standing`; nil where there is none now. One whose token Apple called dead is gone (contract §11.7).
+    /// The registration that is stored as `standing`; nil if none exists now. A registration with a dead token is deleted
+    /// (docs/contracts/notificationhubs.md#11.7).
     init?(id: String, _ standing: IdentityStanding) {
         let stored = standing.attributes
         guard standing.state == .active, standing.tokenState == .active, let token = standing.token,
@@ -133,7 +134,7 @@ struct Registration: Hashable {
 
     // MARK: What an installation is in a list
 
-    /// One native registration and one per template (contract §5.6). Assumed: their ids can only be looked at, in lists.
+    /// One native registration and one per template (docs/contracts/notificationhubs.md#5.6). Assumed: their ids appear in lists only.
     static func all(of installation: Installation, updatedAt: Timestamp) -> [Registration] {
         guard installation.network == .apns else { return [] }
         var system = ["$InstallationId:{\(installation.id)}"]

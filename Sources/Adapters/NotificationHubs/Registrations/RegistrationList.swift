@@ -1,6 +1,6 @@
 import Model
 
-/// A list of registrations, and those that installations are: all, of one channel, or with one tag (contract §5.5).
+/// A list of registrations, including those of installations: all, of one channel, or with one tag (docs/contracts/notificationhubs.md#5.5).
 struct RegistrationList {
     private let request: VendorRequest
     /// Nil: no tag is asked for.

@@ -1,7 +1,8 @@
 import HTTPTypes
 import Model
 
-/// The calls of one registration (contract §5.1 to §5.4). Each reads first: what was deleted is gone, and versions count up.
+/// The calls of one registration (docs/contracts/notificationhubs.md#5.1 to docs/contracts/notificationhubs.md#5.4). Each reads first: deleted registrations
+/// are gone, and versions increase.
 struct RegistrationRequest {
     /// Nil: the gateway gives one out.
     let id: String?
@@ -67,7 +68,7 @@ struct RegistrationRequest {
         return .write(etag: etag &+ 1, expected: standing.attributes)
     }
 
-    /// Deleted within a day (contract §5.2).
+    /// Deleted within a day (docs/contracts/notificationhubs.md#5.2).
     private func isLately(_ standing: IdentityStanding?) -> Bool {
         guard let standing, standing.state != .active, let removed = standing.attributes["removedAt"]?.int else {
             return false

@@ -1,6 +1,7 @@
 import Model
 
-/// The body of a batch of direct sends: `multipart/mixed` of two parts, the notification and the handles that it is for (contract §7.4).
+/// The body of a batch of direct sends: `multipart/mixed` with two parts, the notification and the handles of its devices
+/// (docs/contracts/notificationhubs.md#7.4).
 ///
 /// Parts are told by their names and may come in any order (Assumed). Each lies within the body, so its size is the bound.
 struct BatchBody {

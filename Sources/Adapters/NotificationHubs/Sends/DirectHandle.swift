@@ -1,7 +1,7 @@
 import Model
 
-/// What a handle that nobody has installed is kept as, so that a direct send finds it (contract §7.2, §7.4): an identity of no tags and no templates,
-/// which nothing but its handle means, and which ends by itself.
+/// How a handle without an installation is stored, so that a direct send finds it (docs/contracts/notificationhubs.md#7.2,
+/// docs/contracts/notificationhubs.md#7.4): an identity without tags and templates, which is selected only by its handle, and which expires.
 enum DirectHandle {
     /// No installation and no registration is called so: their ids have no such mark.
     private static let prefix = "h/"

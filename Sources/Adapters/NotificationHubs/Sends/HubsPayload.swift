@@ -1,3 +1,4 @@
+import ApplePayload
 import Model
 
 /// A push of this dialect: what a back end sent, unchanged; or Apple's payload of a message that came another way.
@@ -16,43 +17,48 @@ struct HubsPayload {
     /// What is stored of a send's way.
     static func data(type: PushType?, priority: Int?, end: Timestamp?) -> JSONObject {
         var data = JSONObject()
-        data[typeKey] = type.map { .string(name(of: $0)) }
+        data[typeKey] = type.map { .string($0.wireName) }
         data[priorityKey] = priority.map { .int($0) }
         // The message's own end is cut to what the gateway can keep, Apple is told the caller's.
         data[expirationKey] = end.map { .int($0.seconds) }
         return data
     }
 
-    private static let types: KeyValuePairs<String, PushType> = [
-        "alert": .alert, "background": .background, "voip": .voip, "complication": .complication,
-        "fileprovider": .fileProvider, "mdm": .mdm, "location": .location, "liveactivity": .liveActivity,
-        "pushtotalk": .pushToTalk, "widgets": .widgets, "controls": .controls,
-    ]
-
-    static func type(named name: String) -> PushType? { types.first { $0.key == name.lowercased() }?.value }
-
-    private static func name(of type: PushType) -> String { types.first { $0.value == type }?.key ?? "alert" }
-
-    /// A payload that shows nothing is a background push, also with an empty sound, as the tutorial has it (contract §7.1).
-    static func inferredType(_ payload: JSONObject) -> PushType {
-        guard let aps = payload["aps"]?.object, aps["content-available"]?.lenientInt == 1, aps["alert"] == nil,
-            aps["badge"] == nil
-        else { return .alert }
-        return aps["sound"] == nil || aps["sound"] == "" ? .background : .alert
+    /// The documented type of that name, in whatever case.
+    static func type(named name: String) -> PushType? {
+        let type = PushType(wire: name.lowercased())
+        return PushType.documented.contains(type) ? type : nil
     }
 
     /// - Throws: `AdapterError(.tooLarge)`.
     func encoded() throws(AdapterError) -> PushPayload {
+        do throws(PushFault) { return try push() } catch { throw AdapterError(error, payload: "payload") }
+    }
+
+    private func push() throws(PushFault) -> PushPayload {
         let content = notification.content
+        let collapseID = notification.collapseID
         if notification.origin == .notificationHubs, let rich = RichPush.payload(notification) {
-            return try push(JSONWriter.bytes(.object(rich)), .background)
+            return try rich.push(type: .background, collapseID: collapseID)
         }
-        guard let raw = content.raw else { return try push(JSONWriter.bytes(.object(document))) }
+        let shown: PushType = content.isSilent ? .background : .alert
+        guard let raw = content.raw else {
+            return try APNsPayload(Aps(content), custom: content.data.besideAps).push(
+                type: shown,
+                collapseID: collapseID
+            )
+        }
         // Of another dialect: its data is its caller's.
-        guard notification.origin == .notificationHubs else { return try push(JSONWriter.bytes(raw)) }
-        let bytes = content.data[Self.textKey]?.string.map { Array($0.utf8) } ?? JSONWriter.bytes(raw)
-        let type = content.data[Self.typeKey]?.string.flatMap { Self.type(named: $0) }
-        return try push(bytes, type, content.data[Self.priorityKey]?.int.map { Int(clamping: $0) }, ownEnd)
+        guard notification.origin == .notificationHubs else {
+            return try RawPayload.push(JSONWriter.bytes(raw), type: shown, collapseID: collapseID)
+        }
+        return try RawPayload.push(
+            content.data[Self.textKey]?.string.map { Array($0.utf8) } ?? JSONWriter.bytes(raw),
+            type: content.data[Self.typeKey]?.string.flatMap { Self.type(named: $0) } ?? shown,
+            priority: content.data[Self.priorityKey]?.int.map { Int(clamping: $0) },
+            collapseID: collapseID,
+            expiresAt: ownEnd
+        )
     }
 
     /// What the send says of its end; nil: nothing.
@@ -63,7 +69,7 @@ struct HubsPayload {
     /// Assumed: what had ended when it was due is for now or never, as with `0`; Apple would at most try once.
     private func end(_ time: Timestamp) -> Timestamp { time > notification.sentAt ? time : Timestamp(seconds: 0) }
 
-    /// The push of a template. What its headers say wins over the send's (contract §8).
+    /// The push of a template. Its headers override the send's (docs/contracts/notificationhubs.md#8).
     ///
     /// - Throws: `TemplateFault`.
     func encoded(by template: TemplatePush) throws(TemplateFault) -> PushPayload {
@@ -74,64 +80,26 @@ struct HubsPayload {
             guard let known = Self.type(named: name) else { throw .token }
             type = known
         } else {
-            type = Self.inferredType(payload)
+            type = RawPayload.inferredType(of: payload)
         }
-        var priority = data[Self.priorityKey]?.int.map { Int(clamping: $0) } ?? (type == .background ? 5 : 10)
+        var priority = data[Self.priorityKey]?.int.map { Int(clamping: $0) } ?? type.rule.standardPriority
         if let text = try template.header("apns-priority") {
-            guard let number = Int(text), [1, 5, 10].contains(number) else { throw .number }
+            guard let number = Int(text), PushTypeRule.Priorities.any.contains(number: number) else { throw .number }
             priority = number
         }
         let collapseID = try template.header("apns-collapse-id") ?? notification.collapseID
-        guard collapseID?.utf8.count ?? 1 <= HubsLimits.collapseBytes else { throw .tooLong }
-        let bytes = JSONWriter.bytes(.object(payload))
-        guard bytes.count <= (type == .voip ? HubsLimits.voipBytes : HubsLimits.payloadBytes) else { throw .tooLarge }
-        return PushPayload(
-            bytes: bytes,
-            type: type,
-            priority: priority,
-            collapseID: collapseID.flatMap { $0.isEmpty ? nil : $0 },
-            expiresAt: try template.end().map(end) ?? ownEnd
-        )
-    }
-
-    private func push(
-        _ bytes: [UInt8],
-        _ named: PushType? = nil,
-        _ priority: Int? = nil,
-        _ end: Timestamp? = nil
-    ) throws(AdapterError) -> PushPayload {
-        let type = named ?? (notification.content.isSilent ? .background : .alert)
-        let limit = type == .voip ? HubsLimits.voipBytes : HubsLimits.payloadBytes
-        guard bytes.count <= limit else { throw AdapterError(.tooLarge, field: "payload") }
-        return PushPayload(
-            bytes: bytes,
-            type: type,
-            priority: priority ?? (type == .background ? 5 : 10),
-            collapseID: notification.collapseID,
-            expiresAt: end
-        )
-    }
-
-    /// Apple's payload of a message by the native API.
-    private var document: JSONObject {
-        let content = notification.content
-        var aps = JSONObject()
-        if content.isSilent {
-            aps["content-available"] = 1
-        } else {
-            var alert = JSONObject()
-            alert["title"] = content.title.map { .string($0) }
-            alert["subtitle"] = content.subtitle.map { .string($0) }
-            alert["body"] = .string(content.body)
-            aps["alert"] = .object(alert)
-            aps["badge"] = content.badge.map { .int($0) }
-            aps["sound"] = .string(content.sound ?? "default")
-            aps["category"] = content.category.map { .string($0) }
-            aps["thread-id"] = content.threadID.map { .string($0) }
-            if content.isUrgent { aps["interruption-level"] = "time-sensitive" }
+        guard collapseID?.utf8.count ?? 1 <= AppleLimits.collapseIDBytes else { throw .tooLong }
+        let end = try template.end().map(end) ?? ownEnd
+        do throws(PushFault) {
+            return try RawPayload.push(
+                JSONWriter.bytes(.object(payload)),
+                type: type,
+                priority: priority,
+                collapseID: collapseID.flatMap { $0.isEmpty ? nil : $0 },
+                expiresAt: end
+            )
+        } catch {
+            throw .tooLarge
         }
-        var document = content.data
-        document["aps"] = .object(aps)
-        return document
     }
 }

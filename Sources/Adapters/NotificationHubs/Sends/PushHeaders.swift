@@ -1,7 +1,8 @@
+import ApplePayload
 import HTTPTypes
 import Model
 
-/// What the headers of a send say of the push (contract §7, §7.1).
+/// The push options in the headers of a send (docs/contracts/notificationhubs.md#7, docs/contracts/notificationhubs.md#7.1).
 struct PushHeaders {
     private(set) var type: PushType?
     private(set) var priority: Int?
@@ -16,11 +17,15 @@ struct PushHeaders {
             type = known
         }
         if let text = request.header("apns-priority") {
-            guard let number = Int(text), [1, 5, 10].contains(number) else { throw Self.fault("apns-priority") }
+            guard let number = Int(text), PushTypeRule.Priorities.any.contains(number: number) else {
+                throw Self.fault("apns-priority")
+            }
             priority = number
         }
         if let text = request.header("apns-collapse-id") {
-            guard (1...HubsLimits.collapseBytes).contains(text.utf8.count) else { throw Self.fault("apns-collapse-id") }
+            guard (1...AppleLimits.collapseIDBytes).contains(text.utf8.count) else {
+                throw Self.fault("apns-collapse-id")
+            }
             collapseID = text
         }
         try check(topic: request.header("apns-topic"), settings)
@@ -51,7 +56,7 @@ struct PushHeaders {
             guard let time = HubTime.unix(text) else { throw fault(own) }
             return time
         }
-        // A published client leaves the second hyphen out (contract, Decisions).
+        // A published client omits the second hyphen (docs/contracts/notificationhubs.md#7).
         for name in ["ServiceBusNotification-Apns-Expiry", "ServiceBusNotification-ApnsExpiry"] {
             guard let text = request.header(name), !text.isEmpty else { continue }
             guard let time = HubTime.parse(text) else { throw fault(name) }

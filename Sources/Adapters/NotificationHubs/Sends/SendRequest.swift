@@ -1,8 +1,10 @@
+import ApplePayload
 import HTTPTypes
 import Model
 
-/// `POST /{hub}/messages`: a native notification to whom its tags mean, or to one device by its handle (contract §7); or the same later, by
-/// `POST /{hub}/schedulednotifications` (§7.5); or to many handles, by `POST /{hub}/messages/$batch` (§7.4).
+/// `POST /{hub}/messages`: a native notification to the devices that match its tags, or to one device by its handle (docs/contracts/notificationhubs.md#7); the
+/// same at a later time, by `POST /{hub}/schedulednotifications` (docs/contracts/notificationhubs.md#7.5); or to many handles, by `POST /{hub}/messages/$batch`
+/// (docs/contracts/notificationhubs.md#7.4).
 struct SendRequest {
     /// By which of the calls it came.
     enum Kind { case now, schedule, batch }
@@ -89,7 +91,7 @@ struct SendRequest {
         throw Self.fault("The notification format '\(format)' is not available on this gateway")
     }
 
-    /// From five minutes to seven days ahead (contract §7.5).
+    /// From five minutes to seven days ahead (docs/contracts/notificationhubs.md#7.5).
     private func scheduleTime() throws(AdapterError) -> Timestamp {
         let name = "ServiceBusNotification-ScheduleTime"
         guard let text = request.header(name), !text.isEmpty else { throw AdapterError(.missing, field: name) }
@@ -101,7 +103,7 @@ struct SendRequest {
         return time
     }
 
-    /// `direct`, with or without a value, wherever it stands (contract, Decisions).
+    /// `direct`, with or without a value, at any position of the query (docs/contracts/notificationhubs.md#7.2).
     private var isDirect: Bool { request.parameter("direct").map { $0.lowercased() != "false" } ?? false }
 
     private func handle() throws(AdapterError) -> DeviceToken {
@@ -134,15 +136,15 @@ struct SendRequest {
         return handles
     }
 
-    /// Everybody on the format's platform, or those of them whom the tags mean. Blank tags are nobody's wish (contract §6).
+    /// All devices of the format's platform, or those that match the tags. Blank tags are refused (docs/contracts/notificationhubs.md#6).
     private func audience() throws(AdapterError) -> TagExpression {
         let platform = Tag(Platform.ios)
         let meant = try expression()?.narrowed(to: platform) ?? TagExpression(platform)
-        // A registration by template hears nothing of native sends (contract §7).
+        // Native sends do not reach template registrations (docs/contracts/notificationhubs.md#7).
         return meant.excluding(.onlyVariants)
     }
 
-    /// Whose templates: of an installation and each of its templates together (contract §6.2).
+    /// The templates that match: tags of an installation and of each of its templates together (docs/contracts/notificationhubs.md#6.2).
     private func variants() throws(AdapterError) -> TagExpression { try expression() ?? TagExpression(.hasVariants) }
 
     /// What the caller's tags say; nil: everybody.
@@ -165,8 +167,8 @@ struct SendRequest {
         guard let text = String(validating: body, as: UTF8.self), let json = Self.object(body) else {
             throw AdapterError(.unreadable, field: "The payload is not a JSON object")
         }
-        let type = head.type ?? HubsPayload.inferredType(json)
-        let limit = type == .voip ? HubsLimits.voipBytes : HubsLimits.payloadBytes
+        let type = head.type ?? RawPayload.inferredType(of: json)
+        let limit = type.maxPayloadBytes
         guard body.count <= limit else { throw Self.fault("The payload is larger than \(limit) bytes") }
         var content = Content(isSilent: type == .background, raw: .object(json))
         content.data = HubsPayload.data(type: type, priority: head.priority, end: head.end)

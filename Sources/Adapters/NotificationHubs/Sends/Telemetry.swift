@@ -1,6 +1,6 @@
 import Model
 
-/// What became of one send (contract §7.8).
+/// The results of one send (docs/contracts/notificationhubs.md#7.8).
 struct Telemetry {
     let report: MessageReport
     let host: String
@@ -74,7 +74,7 @@ struct Telemetry {
         }
     }
 
-    /// Contract §7.8, "APNs → outcome"; Assumed: for what never came to Apple.
+    /// docs/contracts/notificationhubs.md#7.8. Assumed: the names for pushes that were never sent to Apple.
     static func name(_ state: DeliveryState, _ reason: String?) -> String {
         switch state {
         case .sent, .received, .read: "Success"

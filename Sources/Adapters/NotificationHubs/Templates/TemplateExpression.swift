@@ -1,6 +1,7 @@
 import Model
 
-/// One text of a template: a literal, or an expression that is its whole (contract §8). Pure, bounded, and without recursion: expressions do not nest.
+/// One text of a template: a literal, or an expression that is the whole text (docs/contracts/notificationhubs.md#8). Pure, bounded, and without recursion:
+/// expressions do not nest.
 ///
 /// Assumed: a text that begins with `$`, `.`, `%` or `#` is an expression only where a parenthesis follows: `$5 off` and `...` are literals.
 struct TemplateExpression: Hashable {
@@ -82,14 +83,14 @@ struct TemplateExpression: Hashable {
     }
 }
 
-/// Why a template gives no push. Texts: contract §8.
+/// The reason why a template makes no push. Texts: docs/contracts/notificationhubs.md#8.
 enum TemplateFault: Error, Hashable {
     case tooLong, parenthesis, name, cut, token, composition, number, date, tooMany, tooLarge
     /// `$body` means something to the vendor.
     case reserved
 }
 
-/// What fills a template: what the send says before what the installation says (contract §8). Names compare without case.
+/// The values of a template: the send's values precede the installation's (docs/contracts/notificationhubs.md#8). Names compare without case.
 struct TemplateValues {
     private var values: [String: String] = [:]
 

@@ -1,6 +1,6 @@
 import Model
 
-/// The push that a template of an installation makes of a send (contract §8).
+/// The push that a template of an installation makes of a send (docs/contracts/notificationhubs.md#8).
 struct TemplatePush {
     private let template: JSONObject
     private let values: TemplateValues

@@ -34,7 +34,7 @@ extension TrackingID {
     }
 }
 
-/// How this wire spells a message's id: `73622a22797441e4b434e8c2c14112ce-20260101000000-1-1` (contract §7).
+/// The format of a message id: `73622a22797441e4b434e8c2c14112ce-20260101000000-1-1` (docs/contracts/notificationhubs.md#7).
 enum HubMessageID {
     static func text(_ id: MessageID) -> String {
         let bytes = id.rawValue.bytes

@@ -1,6 +1,8 @@
+import ApplePayload
 import Model
 
-/// The keys that a RationalOwl app reads beside `aps`, contract §6.1. Every value is a string: the apps cast to it, and one of them by force.
+/// The keys that a RationalOwl app reads in addition to `aps` (docs/contracts/rationalowl.md#6.1). All values are strings: the apps cast to it, and one of them
+/// crashes otherwise.
 struct CustomKeys {
     let object: JSONObject
 
@@ -26,7 +28,7 @@ struct CustomKeys {
 
     /// What the vendor's server and the demo extension write themselves, so that no caller may. `silent` and `SystemPush` work by mere presence.
     private static let reserved: Set<String> = [
-        "aps", "mId", "type", "title", "body", "st", "ii", "notiTitle", "notiBody", "silent", "SystemPush",
+        AppleKey.aps, "mId", "type", "title", "body", "st", "ii", "notiTitle", "notiBody", "silent", "SystemPush",
         "received-at",
         "show-notification",
     ]

@@ -1,9 +1,11 @@
+import ApplePayload
+
 /// The two texts of a push, each of which goes out three times, and how they shrink. A pure value.
 ///
 /// The extension of the app replaces `alert` by `title` and `body`, and `notiTitle`, `notiBody` are read by one generation's extension only, so that
-/// their cutting loses nothing where the extension runs (contract §6.2).
+/// cutting them loses nothing if the extension runs (docs/contracts/rationalowl.md#6.2).
 struct PushText: Equatable {
-    /// What may be cut, in this order (contract, Decisions).
+    /// The texts that may be shortened, in this order (docs/contracts/rationalowl.md#6.2).
     enum Cut: String, CaseIterable {
         case alertBody, notiBody, titleCopies
     }
@@ -24,7 +26,7 @@ struct PushText: Equatable {
         self.body = body
         alertTitle = self.title
         notiTitle = self.title
-        // Without a body in the alert the extension is not called (contract §6.2).
+        // The extension runs only if the alert has a body (docs/contracts/rationalowl.md#6.2).
         alertBody = body.isEmpty ? self.title : body
         notiBody = body
         if self.title != title { reduced.append("title") }
@@ -43,16 +45,11 @@ struct PushText: Equatable {
         return self != before
     }
 
-    /// Takes at least `excess` encoded bytes off the body, the only cut that loses text on the device; false when the body is too short for that.
-    mutating func cutBody(byEncodedBytes excess: Int) -> Bool {
-        let room = Self.encodedBytes(body) - excess - "…".utf8.count
+    /// Cuts the body to `limit` encoded bytes, the only cut that loses text on the device; false when there is no room for any of it.
+    mutating func cutBody(toEncodedBytes limit: Int) -> Bool {
+        let room = limit - "…".utf8.count
         guard room > 0 else { return false }
-        var used = 0
-        let kept = body.prefix { character in
-            used += Self.encodedBytes(String(character))
-            return used <= room
-        }
-        body = kept + "…"
+        body = JSONText.head(of: body, encodedBytes: room) + "…"
         reduced.append("body")
         return true
     }
@@ -72,16 +69,5 @@ struct PushText: Equatable {
             return bytes <= characters * RationalOwlLimits.bytesPerCharacter
         }
         return String(head)
-    }
-
-    /// The size inside a JSON string, without the quotes.
-    private static func encodedBytes(_ text: String) -> Int {
-        text.utf8.reduce(into: 0) { size, byte in
-            switch byte {
-            case UInt8(ascii: "\""), UInt8(ascii: "\\"), 0x0A, 0x0D, 0x09: size += 2
-            case 0..<0x20: size += 6
-            default: size += 1  // any other byte is written as it is
-            }
-        }
     }
 }

@@ -1,6 +1,6 @@
 package import Model
 
-/// The body of a tracking callback: an array of messages, each with its targets that changed. Contract §8.6.
+/// The body of a tracking callback: an array of messages, each with its changed targets (docs/contracts/rationalowl.md#8.6).
 struct RationalOwlCallback {
     /// Nil when no delivery has an address that the sender would know.
     let body: VendorRequestBody?
@@ -39,7 +39,7 @@ struct RationalOwlCallback {
         return .object(entry)
     }
 
-    /// As the sender named it; `pn` where a phone is known (contract §8.6).
+    /// As the sender named it; `pn` if the phone is known (docs/contracts/rationalowl.md#8.6).
     private static func name(_ address: Address?) -> JSONObject? {
         switch address {
         case .phone(let phone): JSONObject([("pn", .string(phone))])
@@ -60,7 +60,7 @@ struct RationalOwlCallback {
     }
 }
 
-/// A push's state in a callback, contract §8.6.
+/// A push's state in a callback (docs/contracts/rationalowl.md#8.6).
 package enum PushState: Int, Sendable, Hashable {
     case reserved = 1
     case undelivered = 2
@@ -72,8 +72,8 @@ package enum PushState: Int, Sendable, Hashable {
 
     /// The state of a delivery.
     ///
-    /// Assumed: a token that Apple calls dead or foreign is "no app", as the core's codes 12 and 13 say (contract §10); every other end without a receipt
-    /// is "undelivered", because the list has no state for it. A test account and an uninstalled app would settle it.
+    /// Assumed: a token that Apple calls dead or foreign is "no app", as the core's codes 12 and 13 (docs/contracts/rationalowl.md#10). Every other end without
+    /// a receipt is "undelivered", because the list has no state for it. A test account and an uninstalled app would settle it.
     package init(_ delivery: DeliverySnapshot, isFallbackUsed: Bool) {
         switch delivery.state {
         case .read: self = .read

@@ -1,9 +1,10 @@
+import ApplePayload
 import Model
 
 /// One message as a RationalOwl app expects to receive it.
 ///
-/// No public document shows what the vendor's server sends to Apple: `aps` is derived from what the sample apps must see (contract §6). The bytes depend
-/// on the message, the platform and the settings, not on the target, so that a sender may encode once for many.
+/// No public document shows the vendor's payload: `aps` is derived from what the sample apps need (docs/contracts/rationalowl.md#6). The bytes depend on the
+/// message, the platform and the settings, not on the target, so a sender may encode once for many targets.
 struct RationalOwlPayload {
     private let notification: Notification
     private let platform: Platform
@@ -19,11 +20,11 @@ struct RationalOwlPayload {
 
     /// - Throws: `AdapterError(.tooLarge)` when it cannot be made to fit, `.invalid` when there is nothing to show.
     func encoded() throws(AdapterError) -> PushPayload {
-        if let raw = content.raw { return try unchanged(raw) }
+        if let raw = content.raw { return try forwarded(JSONWriter.bytes(raw)) }
         return content.isSilent ? try silent() : try alert()
     }
 
-    // MARK: Alert, contract §6.2
+    // MARK: Alert (docs/contracts/rationalowl.md#6.2)
 
     private func alert() throws(AdapterError) -> PushPayload {
         let title = content.title ?? ""
@@ -34,78 +35,87 @@ struct RationalOwlPayload {
             bytes: bytes,
             type: .alert,
             priority: 10,
-            // The app looks a message up by its request's identifier, which is this: a caller's own wish loses (contract, Decisions).
+            // The app looks a message up by the notification's identifier, so a collapse id of the caller is ignored (docs/contracts/rationalowl.md#6.2).
             collapseID: notification.message.description,
             reduced: text.reduced
         )
     }
 
+    /// The payload with as much of the texts as fits.
     private func fitted(_ text: inout PushText) throws(AdapterError) -> [UInt8] {
-        var bytes = write(text)
-        for cut in PushText.Cut.allCases where bytes.count > RationalOwlLimits.payloadBytes {
-            if text.apply(cut) { bytes = write(text) }
+        if let bytes = try written(text) { return bytes }
+        for cut in PushText.Cut.allCases where text.apply(cut) {
+            if let bytes = try written(text) { return bytes }
         }
-        let excess = bytes.count - RationalOwlLimits.payloadBytes
-        guard excess > 0 else { return bytes }
-        guard text.cutBody(byEncodedBytes: excess) else { throw AdapterError(.tooLarge) }
-        return write(text)
+        var bare = text
+        bare.body = ""
+        guard let frame = try written(bare)?.count, text.cutBody(toEncodedBytes: AppleLimits.payloadBytes - frame),
+            let bytes = try written(text)
+        else { throw AdapterError(.tooLarge) }
+        return bytes
     }
 
-    private func write(_ text: PushText) -> [UInt8] {
+    /// Nil: it is larger than a payload may be.
+    private func written(_ text: PushText) throws(AdapterError) -> [UInt8]? {
         let custom = CustomKeys(notification, title: text.title, body: text.body).object
-        // Android gets data messages only; FCM's own envelope is the transport's (contract §6.5).
-        guard platform == .ios else { return JSONWriter.bytes(.object(custom)) }
-        var root = JSONObject([("aps", aps(text))])
-        for (key, value) in custom.pairs { root[key] = value }
-        if settings.duplicatesNotiKeys {
-            root["notiTitle"] = .string(text.notiTitle)
-            root["notiBody"] = .string(text.notiBody)
+        // Android gets data messages only; the transport adds FCM's envelope (docs/contracts/rationalowl.md#6.5).
+        guard platform == .ios else {
+            let bytes = JSONWriter.bytes(.object(custom))
+            return bytes.count <= AppleLimits.payloadBytes ? bytes : nil
         }
-        return JSONWriter.bytes(.object(root))
+        var keys = custom
+        if settings.duplicatesNotiKeys {
+            keys["notiTitle"] = .string(text.notiTitle)
+            keys["notiBody"] = .string(text.notiBody)
+        }
+        do throws(PushFault) {
+            return try APNsPayload(aps(text), custom: keys).bytes(for: .alert)
+        } catch {
+            guard error.isTooLarge else { throw AdapterError(error) }
+            return nil
+        }
     }
 
-    /// No `content-available`: the apps of the vendor document would then acknowledge twice (contract §6.2).
-    private func aps(_ text: PushText) -> JSON {
-        var alert = JSONObject()
-        if !text.alertTitle.isEmpty { alert["title"] = .string(text.alertTitle) }
-        alert["subtitle"] = content.subtitle.map { .string($0) }
-        alert["body"] = .string(text.alertBody)
-        var aps = JSONObject([
-            ("alert", .object(alert)),
-            ("sound", .string(content.sound ?? "default")),
-            ("mutable-content", 1),
-        ])
-        // Assumed: no badge unless the message names one; what the vendor does is unknown (contract §6.2).
-        aps["badge"] = content.badge.map { .int($0) }
-        aps["category"] = content.category.map { .string($0) }
-        aps["thread-id"] = content.threadID.map { .string($0) }
-        if content.isUrgent, settings.urgentIsTimeSensitive { aps["interruption-level"] = "time-sensitive" }
-        return .object(aps)
+    /// No `content-available`: the G1 apps would then acknowledge twice (docs/contracts/rationalowl.md#6.2). Assumed: a badge only if the message names
+    /// one; the vendor's behaviour is unknown.
+    private func aps(_ text: PushText) -> Aps {
+        var aps = Aps(content)
+        aps.alert = .detailed(
+            AlertContent(
+                title: text.alertTitle.isEmpty ? nil : .literal(text.alertTitle),
+                subtitle: content.subtitle.map { .literal($0) },
+                body: .literal(text.alertBody)
+            )
+        )
+        aps.isContentMutable = true
+        if !settings.urgentIsTimeSensitive { aps.interruptionLevel = nil }
+        return aps
     }
 
-    // MARK: Silent, contract §6.3
+    // MARK: Silent (docs/contracts/rationalowl.md#6.3)
 
+    /// No collapse id: each carries data of its own.
     private func silent() throws(AdapterError) -> PushPayload {
-        var root = JSONObject()
-        if platform == .ios { root["aps"] = .pairs(["content-available": 1]) }
-        for (key, value) in CustomKeys(notification, title: "").object.pairs { root[key] = value }
-        return try background(JSONWriter.bytes(.object(root)))
-    }
-
-    /// Priority 5, because Apple refuses 10 on a background push, and no collapse id: each carries data of its own.
-    private func background(_ bytes: [UInt8]) throws(AdapterError) -> PushPayload {
-        guard bytes.count <= RationalOwlLimits.payloadBytes else { throw AdapterError(.tooLarge) }
-        return PushPayload(bytes: bytes, type: .background, priority: 5)
+        let custom = CustomKeys(notification, title: "").object
+        guard platform == .ios else { return try forwarded(JSONWriter.bytes(.object(custom))) }
+        do throws(PushFault) {
+            return try APNsPayload(Aps(content), custom: custom).push(type: .background)
+        } catch {
+            throw AdapterError(error)
+        }
     }
 
     // MARK: Raw
 
-    private func unchanged(_ raw: JSON) throws(AdapterError) -> PushPayload {
-        let bytes = JSONWriter.bytes(raw)
-        guard content.isSilent else {
-            guard bytes.count <= RationalOwlLimits.payloadBytes else { throw AdapterError(.tooLarge) }
-            return PushPayload(bytes: bytes, collapseID: notification.message.description)
+    /// A payload that somebody else wrote.
+    private func forwarded(_ bytes: [UInt8]) throws(AdapterError) -> PushPayload {
+        do throws(PushFault) {
+            guard content.isSilent else {
+                return try RawPayload.push(bytes, type: .alert, collapseID: notification.message.description)
+            }
+            return try RawPayload.push(bytes, type: .background)
+        } catch {
+            throw AdapterError(error)
         }
-        return try background(bytes)
     }
 }

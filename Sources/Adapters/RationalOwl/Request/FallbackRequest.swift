@@ -2,7 +2,7 @@ import Model
 
 /// The object `a` of a send call: what to try when the push does not arrive.
 ///
-/// Checked here, carried with the message as JSON, acted on by the fallback engine when it comes (contract, Decisions).
+/// Checked here and stored with the message as JSON; the gateway sends no fallback yet (docs/contracts/rationalowl.md#9).
 struct FallbackRequest {
     /// The checked fields under the vendor's own keys: `s`, `t`, `sp`, `atId`, `kcId`, `atm`.
     let json: JSON

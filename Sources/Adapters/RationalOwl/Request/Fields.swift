@@ -1,7 +1,7 @@
 import HTTPTypes
 package import Model
 
-/// The keys of one request, read as contract §3 asks: forgiving of types and extra keys, strict about presence, size and characters.
+/// The keys of one request (docs/contracts/rationalowl.md#3): lenient about types and extra keys, strict about presence, size and characters.
 ///
 /// A number may come as a string and a string as a number; an empty string is an absent value; a key that nobody asks for is ignored. The body may
 /// be JSON under any content type, or a form with the same keys. JSON itself is not relaxed.

@@ -1,6 +1,6 @@
 import Model
 
-/// The calls of a back end that makes itself known and asks for callbacks, contract §8.2 and §8.5.
+/// The calls of a back end that registers and sets a callback (docs/contracts/rationalowl.md#8.2, docs/contracts/rationalowl.md#8.5).
 extension RationalOwlRequest {
     /// `msgClient/register`. The constants `cId`, `r` and `t` are not looked at: no answer depends on them.
     func enrolment() throws(AdapterError) -> RegistrationCommand {

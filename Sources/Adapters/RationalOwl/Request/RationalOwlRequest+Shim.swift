@@ -1,11 +1,11 @@
 import Model
 
-/// The calls that stand where the vendor's closed device channel stood. They are ours, contract §7.4.
+/// The gateway's own calls, which replace the vendor's closed device channel (docs/contracts/rationalowl.md#7.4).
 extension RationalOwlRequest {
-    /// `device/register`. No key: the gateway gives one out, or the one it gave this token before.
+    /// `device/register`. No key: the gateway makes one of the token, so that the same token is the same device again, or draws one where there is no token.
     func shimRegistration() throws(AdapterError) -> DeviceRegistration {
         let platform = try platform()
-        return DeviceRegistration(
+        var registration = DeviceRegistration(
             key: nil,
             platform: platform,
             environment: try environment(),
@@ -13,12 +13,14 @@ extension RationalOwlRequest {
             name: try fields.text("name", limit: RationalOwlLimits.nameBytes),
             attributes: try attributes()
         )
+        registration.derivesKey = true
+        return registration
     }
 
     func shimToken() throws(AdapterError) -> RegistrationCommand {
         let key = try deviceKey()
         // The platform is not sent again, and the two kinds of token cannot be mistaken: an FCM token is never plain hex.
-        let text = try fields.required("tk", limit: 4096)
+        let text = try fields.required("tk", limit: DeviceToken.maximumTextBytes)
         guard let token = DeviceToken(apns: text) ?? DeviceToken(fcm: text) else { throw fields.invalid("tk") }
         return .updateToken(key: key, token: token, environment: try environment())
     }

@@ -1,8 +1,9 @@
 import Model
 
-/// The two send calls, which differ in how they name a target. Contract §8.3 and §8.4.
+/// The two send calls, which differ in how they name a target (docs/contracts/rationalowl.md#8.3, docs/contracts/rationalowl.md#8.4).
 extension RationalOwlRequest {
-    /// How the entries of `dest.tg` name their targets. Who is not known to us is a legal target all the same (contract §8.3, §8.4).
+    /// How the entries of `dest.tg` name their targets. An unknown phone or device is a legal target (docs/contracts/rationalowl.md#8.3,
+    /// docs/contracts/rationalowl.md#8.4).
     enum TargetNaming {
         case phones, devices
     }
@@ -42,7 +43,7 @@ extension RationalOwlRequest {
         throw message.tooMuch(key)
     }
 
-    /// Assumed: `msg.type` 1 or 2, or the flag `msg.u`. The console has the check box, but no field of it is documented (contract §8.3).
+    /// Assumed: `msg.type` 1 or 2, or the flag `msg.u`. The console has a check box, but no field is documented (docs/contracts/rationalowl.md#8.3).
     private func isUrgent(_ message: Fields) throws(AdapterError) -> Bool {
         switch try message.integer("type") {
         case 2: return true
@@ -67,7 +68,7 @@ extension RationalOwlRequest {
         }
     }
 
-    /// The same person is sent to once (contract §8.3); the first entry's name stays.
+    /// The same person is sent to once (docs/contracts/rationalowl.md#8.3); the first entry's name is used.
     private func targets(of destination: Fields, _ naming: TargetNaming) throws(AdapterError) -> [Addressee] {
         guard let list = try destination.list("tg") else { throw destination.missing("tg") }
         guard list.count <= RationalOwlLimits.targetCount else { throw destination.tooMuch("tg") }

@@ -2,8 +2,8 @@ import Model
 
 /// One call of a device or a sender, on its way to the command it stands for.
 ///
-/// What is required is what contract §5 and §8 require; the vendor's own validation is unpublished. A field at fault is named in the error in the
-/// vendor's spelling, so that a developer finds it in the answer's `cmt`.
+/// Required fields are those of docs/contracts/rationalowl.md#5 and docs/contracts/rationalowl.md#8; the vendor's own validation is unpublished. An error names
+/// the field in the vendor's spelling, so that a developer finds it in the answer's `cmt`.
 struct RationalOwlRequest {
     let endpoint: Endpoint
     let fields: Fields
@@ -43,10 +43,10 @@ struct RationalOwlRequest {
     }
 }
 
-// MARK: Device calls, contract §5
+// MARK: Device calls (docs/contracts/rationalowl.md#5)
 
 extension RationalOwlRequest {
-    /// `installApp`. Every call updates what it carries, also when the device is known (contract §5.1, "Upsert").
+    /// `installApp`. Each call updates the fields that it has, also for a known device (docs/contracts/rationalowl.md#5.1).
     private func installation() throws(AdapterError) -> DeviceRegistration {
         try checkServiceID()
         let platform = try platform()
@@ -91,7 +91,7 @@ extension RationalOwlRequest {
         return .verify(phone: phone.digits, code: try fields.required("an"), platform: platform)
     }
 
-    /// `notiRead` is never refused: whatever it names that nobody knows is an orphan, counted and answered like a success (contract §5.5).
+    /// `notiRead` is never refused: an unknown message or device is counted as an orphan and answered like a success (docs/contracts/rationalowl.md#5.5).
     private func readReceipt() -> ReceiptCommand {
         .report(.read, message: (try? fields.text("mId")).flatMap(\.self) ?? "", reporter: reporter(), at: nil)
     }
@@ -129,9 +129,9 @@ extension RationalOwlRequest {
         }
     }
 
-    /// `tk`, ours: the push token, which the vendor's REST never carries (contract §7.4).
+    /// `tk`, the gateway's own field: the push token, which the vendor's REST API never carries (docs/contracts/rationalowl.md#7.4).
     func token(for platform: Platform) throws(AdapterError) -> DeviceToken? {
-        guard let text = try fields.text("tk", limit: 4096) else { return nil }
+        guard let text = try fields.text("tk", limit: DeviceToken.maximumTextBytes) else { return nil }
         let token = platform == .ios ? DeviceToken(apns: text) : DeviceToken(fcm: text)
         guard let token else { throw fields.invalid("tk") }
         return token

@@ -2,8 +2,8 @@ import Model
 
 /// `msg.tArgv`: what fills a template's variables.
 ///
-/// Assumed: three shapes, because the vendor publishes none (contract §8.3): an object by name, a list in order of first appearance, or a list of
-/// `{"k","v"}`. The last becomes the first.
+/// Assumed: three shapes, because the vendor publishes none (docs/contracts/rationalowl.md#8.3): an object by name, a list in order of first appearance, or a
+/// list of `{"k","v"}`. The last one is converted to the first one.
 struct TemplateArguments {
     /// An object of strings by variable, or a list of strings in order.
     let json: JSON

@@ -4,7 +4,7 @@ package import Model
 ///
 /// The record in `DeliverySnapshot.fallback` is `{"a":{"s","st"},"m":{"t","s","st"}}`: Alimtalk and text, each with its state (1 requested,
 /// 2 delivered, 3 failed) and time (ms), the text with its type (12 SMS, 13 LMS, 14 MMS). A part that was not used is absent. The numbers are closed
-/// sets on the apps' side, so that anything else reads as "not sent", 0 (contract §4.1, §14).
+/// sets in the apps, so any other number reads as "not sent", 0 (docs/contracts/rationalowl.md#4.1, docs/contracts/rationalowl.md#14).
 package struct FallbackStates: Sendable, Hashable {
     package var alimtalk: Int64 = 0
     /// Milliseconds since 1970; 0 when none was sent.

@@ -1,14 +1,14 @@
 import Model
 
-/// The seven device calls, contract §5.
+/// The seven device calls (docs/contracts/rationalowl.md#5).
 extension RationalOwlResponse {
     func pushApp(_ reply: Reply) -> VendorResponse {
         switch (endpoint, reply) {
         case (.installApp, .registration(.registered(let device))): installed(device)
-        // An unknown device leaves with success: the apps delete their own data only then (contract §5.2).
+        // An unknown device is unregistered with success: the apps delete their own data only then (docs/contracts/rationalowl.md#5.2).
         case (.unregUser, .registration(.unregistered)), (.unregUser, .refused(.unknownDevice)): succeed()
         case (.reqAuthNumber, .registration(.verificationSent)): succeed()
-        // Too often for this phone, or nobody to send it: the call's own failure, under 200 (contract §5.3).
+        // Too often for this phone, or no SMS provider: the call's own failure, under 200 (docs/contracts/rationalowl.md#5.3).
         case (.reqAuthNumber, .refused(.rateLimited)), (.reqAuthNumber, .refused(.unsupported)):
             fail(.verificationNotSent)
         case (.verifyAuthNumber, .registration(.verified(let isRight, let platform))):
@@ -58,7 +58,8 @@ extension RationalOwlResponse {
         return .object(body)
     }
 
-    /// `cId`. The path decides, not the request (contract §3); `PushAppProto` of the samples lists them (contract §4.1).
+    /// `cId`. The path decides, not the request (docs/contracts/rationalowl.md#3); the class `PushAppProto` of the vendor's samples lists the values
+    /// (docs/contracts/rationalowl.md#4.1).
     private var commandID: Int {
         switch endpoint {
         case .reqAuthNumber: 301
@@ -107,7 +108,7 @@ extension RationalOwlResponse {
         return given.isEmpty ? ["dRId"] : given
     }
 
-    /// The iOS demo unwraps a comment key by force, strict Android clients know neither in a success (contract §2.1, rule 4).
+    /// The iOS demo crashes without a comment key, strict Android clients know neither in a success (docs/contracts/rationalowl.md#2.1, rule 4).
     private func commentKeys(isSuccess: Bool, stored: Platform?) -> [String] {
         switch settings.profile {
         case .doc2023: ["c"]
@@ -126,7 +127,7 @@ extension RationalOwlResponse {
         body["ms"] = .int(states.text)
     }
 
-    /// `as` became `ase` in 2025. Strict Android clients know one of them, iOS clients ignore the other (contract §2.1, rule 2).
+    /// `as` became `ase` in 2025. Strict Android clients know one of them, iOS clients ignore the other (docs/contracts/rationalowl.md#2.1, rule 2).
     private func alimtalkKeys(stored: Platform?) -> [String] {
         switch settings.profile {
         case .doc2023: ["as"]

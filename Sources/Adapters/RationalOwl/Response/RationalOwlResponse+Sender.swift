@@ -1,6 +1,6 @@
 import Model
 
-/// The answers to back ends, contract §8 and §11.1.
+/// The answers to back ends (docs/contracts/rationalowl.md#8, docs/contracts/rationalowl.md#11.1).
 extension RationalOwlResponse {
     func server(_ reply: Reply) -> VendorResponse {
         guard endpoint == .serverRegister, case .registration(.sender(let sender)) = reply else { return mismatch() }
@@ -21,7 +21,8 @@ extension RationalOwlResponse {
         }
     }
 
-    /// Assumed: the vendor publishes no error of a send. Both its conventions at once: UMS's `rc` and `cmt`, the core's `error` (contract §8.3).
+    /// Assumed: the vendor publishes no error of a send. It has both conventions at once: UMS's `rc` and `cmt`, the core's `error`
+    /// (docs/contracts/rationalowl.md#8.3).
     func messageClientError(_ error: RationalOwlError) -> JSON {
         var body = JSONObject([("rc", .int(error.code.rawValue)), ("cmt", .string(error.comment))])
         if endpoint == .sendByPhoneNumber || endpoint == .sendByDeviceID { body["error"] = .string(error.detail) }

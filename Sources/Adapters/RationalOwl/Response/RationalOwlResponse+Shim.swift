@@ -1,6 +1,6 @@
 import Model
 
-/// The shim's answers. They are ours, contract §7.4.
+/// The answers of the gateway's own calls (docs/contracts/rationalowl.md#7.4).
 extension RationalOwlResponse {
     func shim(_ reply: Reply) -> VendorResponse {
         switch (endpoint, reply) {
@@ -22,7 +22,7 @@ extension RationalOwlResponse {
         .pairs(["rc": .int(error.code.rawValue), "cmt": .string(error.comment)])
     }
 
-    /// The SDK's own code for "already there", which it treats as success. Source: the Flutter binding's read-me (contract §7.1).
+    /// The SDK's own code for "already registered", which it treats as success. Source: read-me of the Flutter binding (docs/contracts/rationalowl.md#7.1).
     private static let alreadyRegistered = -122
 
     /// The list belongs to `active` alone.
@@ -31,7 +31,7 @@ extension RationalOwlResponse {
         return .pairs(["rc": 1, "undelivered": .array(entries.map(undelivered))])
     }
 
-    /// One element of the SDK's list of undelivered pushes (contract §6.6): the custom keys as JSON text.
+    /// One element of the SDK's list of undelivered pushes (docs/contracts/rationalowl.md#6.6): the custom keys as JSON text.
     private func undelivered(_ entry: InboxEntry) -> JSON {
         let keys = CustomKeys(entry.notification, title: entry.notification.content.title ?? "")
         return .pairs([

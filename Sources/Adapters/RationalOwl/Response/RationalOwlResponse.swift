@@ -3,8 +3,8 @@ import Model
 
 /// The answer to one call, in the shape that the client's generation can read.
 ///
-/// The rules (contract §2.1): no `null`, no key beyond the documented ones, every documented key also in an error (Swift decoders need them to reach
-/// `rc`), and `rc` from the closed set.
+/// The rules (docs/contracts/rationalowl.md#2.1): no `null`, no key beyond the documented ones, all documented keys also in an error (Swift decoders need them
+/// to reach `rc`), and `rc` from the closed set.
 struct RationalOwlResponse {
     let endpoint: Endpoint
     /// Of the request, because answers repeat its ids; empty where it could not be read.
@@ -18,10 +18,14 @@ struct RationalOwlResponse {
     func answer(_ reply: Reply) -> VendorResponse {
         switch (endpoint.surface, reply) {
         case (.pushApp, _): pushApp(reply)
+        // Who is not there has left.
+        case (.shim, .refused(.unknownDevice)) where endpoint == .deviceUnregister: shim(reply)
         case (_, .refused(let refusal)): fail(RationalOwlError(refusal, at: endpoint))
         case (.shim, _): shim(reply)
         case (.server, _): server(reply)
         case (.messageClient, _): messageClient(reply)
+        // Of these there is no call.
+        case (.deviceGroup, _), (.downstream, _), (.customPush, _), (.tracking, _), (.sync, _): mismatch()
         }
     }
 
@@ -29,7 +33,7 @@ struct RationalOwlResponse {
     func refuse(_ error: AdapterError) -> VendorResponse {
         guard endpoint == .notiRead else { return fail(RationalOwlError(error, at: endpoint)) }
         return switch error.code {
-        // Assumed: the vendor's answer to a body it cannot read (contract §5.5).
+        // Assumed: the vendor's answer to a body it cannot read (docs/contracts/rationalowl.md#5.5).
         case .unreadable: .text("error", status: 400)
         // A receipt that names nobody is an orphan: an error would only be sent again.
         case .missing, .invalid, .unauthorized: .text("ok")
@@ -45,7 +49,8 @@ struct RationalOwlResponse {
             case .pushApp: pushAppBody(Verdict(error))
             case .messageClient: messageClientError(error)
             case .shim: shimError(error)
-            case .server: .pairs(["error": .string(error.detail)])
+            case .server, .deviceGroup, .downstream, .customPush, .tracking, .sync:
+                .pairs(["error": .string(error.detail)])
             }
         return .json(body, status: error.status, headers: error.headers)
     }
@@ -55,7 +60,7 @@ struct RationalOwlResponse {
         fail(RationalOwlError(.unavailable(retryAfter: nil), at: endpoint))
     }
 
-    /// Whose decoder will read this (contract §2.1): the request's own word, what is stored of the device, else the client's name.
+    /// The client that decodes this answer (docs/contracts/rationalowl.md#2.1): by the request's `dt`, else by the stored device, else by the client's name.
     func platform(stored: Platform?) -> Platform? {
         switch try? fields.integer("dt") {
         case 1: .android

@@ -19,11 +19,9 @@ extension VendorResponse {
     /// The short error of a surface, where no call's own shape is owed: unknown paths, and bodies that were not read.
     static func failure(_ error: RationalOwlError, on surface: Surface) -> VendorResponse {
         let body: JSON =
-            switch surface {
-            case .server: .pairs(["error": .string(error.detail)])
-            case .pushApp, .messageClient, .shim:
-                .pairs(["rc": .int(error.code.rawValue), "cmt": .string(error.comment)])
-            }
+            surface.isCore
+            ? .pairs(["error": .string(error.detail)])
+            : .pairs(["rc": .int(error.code.rawValue), "cmt": .string(error.comment)])
         return .json(body, status: error.status, headers: error.headers)
     }
 }

@@ -15,7 +15,7 @@ package enum Base64Image {
         return data.isEmpty || data.count > RationalOwlLimits.imageBytes ? nil : Array(data)
     }
 
-    /// Padded, without line breaks or prefix: the demo app's decoder rejects both (contract §5.7).
+    /// Padded, without line breaks or prefix: the demo app's decoder rejects both (docs/contracts/rationalowl.md#5.7).
     package static func encode(_ bytes: [UInt8]) -> String {
         Data(bytes).base64EncodedString()
     }

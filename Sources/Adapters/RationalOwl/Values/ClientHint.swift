@@ -1,6 +1,6 @@
 import Model
 
-/// What a client's `User-Agent` tells of its platform. Source: the HTTP libraries of the vendor's samples (contract §2.1).
+/// The platform that a client's `User-Agent` indicates. Source: the HTTP libraries of the vendor's samples (docs/contracts/rationalowl.md#2.1).
 enum ClientHint {
     static func platform(userAgent: String?) -> Platform? {
         guard let agent = userAgent?.lowercased() else { return nil }

@@ -6,7 +6,7 @@ package struct PhoneNumber: Sendable, Hashable {
 
     /// Nil when fewer or more digits are left than a phone number has.
     ///
-    /// Everything but digits is dropped; Korea's country code before a mobile number becomes the trunk zero (contract §4.3).
+    /// Only digits are kept; Korea's country code before a mobile number becomes the leading zero (docs/contracts/rationalowl.md#4.3).
     package init?(_ text: String) {
         var digits = text.filter { $0.isASCII && $0.isNumber }
         let national = digits.dropFirst(2)

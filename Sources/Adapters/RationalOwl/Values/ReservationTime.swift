@@ -1,7 +1,7 @@
 import Foundation
 package import Model
 
-/// `rv.st`: `yyyy/m/d h:m:s` without need of zeros, a local time of the app's zone (contract §8.3).
+/// `rv.st`: `yyyy/m/d h:m:s`, zeros are optional, a local time in the app's zone (docs/contracts/rationalowl.md#8.3).
 package enum ReservationTime {
     /// Korea has had one offset, +9 h, since 1988: no table is needed for the default zone.
     private static let koreanOffset: Int64 = 9 * 3600

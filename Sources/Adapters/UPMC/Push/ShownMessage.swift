@@ -35,7 +35,8 @@ struct ShownMessage {
         return JSONWriter.text(.object(content.data))
     }
 
-    /// `%CUID%`, `%CNAME%` and `%VAR1%` to `%VAR10%` replaced by what this reader has for them; nothing where it has none (contract §1.9.1, §1.9.3).
+    /// Replaces `%CUID%`, `%CNAME%` and `%VAR1%` to `%VAR10%` by this recipient's values, or by nothing (docs/contracts/upmc.md#1.9.1,
+    /// docs/contracts/upmc.md#1.9.3).
     private func filled(_ text: String) -> String {
         guard content.isTemplate, text.utf8.contains(UInt8(ascii: "%")) else { return text }
         var out = ""

@@ -1,7 +1,8 @@
+import ApplePayload
 import FoundationEssentials
 import Model
 
-/// One message as an app of this vendor expects to receive it, by the version it was built for. Source: contract §1.10.1, and its Decisions.
+/// One message in the format that an app of this vendor expects, by the version it was built for. Source: docs/contracts/upmc.md#1.10.1.
 struct UPMCPayload {
     private let notification: Notification
     private let target: TargetFacts
@@ -14,29 +15,41 @@ struct UPMCPayload {
         self.notification = notification
         self.target = target
         self.settings = settings
-        let reader = ShownMessage.Reader(user: target.user, name: target.name, variables: target.variables)
+        let reader = ShownMessage.Reader(
+            user: target.person.user,
+            name: target.person.name,
+            variables: target.variables
+        )
         message = ShownMessage(notification: notification, reader: reader, settings: settings)
     }
 
     /// - Throws: `AdapterError(.tooLarge)` when it does not fit, `.invalid` when there is nothing to show.
     func encoded() throws(AdapterError) -> PushPayload {
-        if let raw = content.raw { return try push(JSONWriter.bytes(raw)) }
-        guard content.isSilent || !content.body.isEmpty || content.title != nil else {
-            throw AdapterError(.invalid, field: "MESSAGE")
-        }
-        return try push(JSONWriter.bytes(document))
-    }
-
-    private func push(_ bytes: [UInt8]) throws(AdapterError) -> PushPayload {
-        guard bytes.count <= UPMCLimits.payloadBytes else { throw AdapterError(.tooLarge) }
-        if content.isSilent { return PushPayload(bytes: bytes, type: .background, priority: 5) }
         // Batches yield to the rest, as 5.1 has a priority for them.
-        let isBatch = content.data[DataKey.isBatch]?.string == "Y"
-        return PushPayload(bytes: bytes, type: .alert, priority: isBatch ? 5 : 10)
+        let isBatch = !content.isSilent && content.data[DataKey.isBatch]?.string == "Y"
+        let type: PushType = content.isSilent ? .background : .alert
+        do throws(PushFault) {
+            if let raw = content.raw {
+                return try RawPayload.push(JSONWriter.bytes(raw), type: type, priority: isBatch ? 5 : nil)
+            }
+            guard content.isSilent || !content.body.isEmpty || content.title != nil else {
+                throw PushFault("MESSAGE", .missing)
+            }
+            guard let network = DeviceName.Network(target.key), network != .apns else {
+                return try payload.push(type: type, priority: isBatch ? 5 : nil)
+            }
+            return try RawPayload.push(
+                JSONWriter.bytes(try document(of: network)),
+                type: type,
+                priority: isBatch ? 5 : nil
+            )
+        } catch {
+            throw AdapterError(error)
+        }
     }
 
-    /// The size with the longest number and keys that a target may have.
-    static func largestSize(of content: Content, _ settings: UPMCSettings) -> Int {
+    /// Whether the payload fits with the longest number and keys that a target may have.
+    static func fits(_ content: Content, _ settings: UPMCSettings) -> Bool {
         var notification = Notification(
             message: MessageID(TargetID.placeholder),
             origin: .upmc,
@@ -44,44 +57,55 @@ struct UPMCPayload {
             sentAt: Timestamp(milliseconds: 0)
         )
         notification.numbers[.upmc] = "9223372036854775807"
-        let target = TargetFacts(
+        var target = TargetFacts(
             target: TargetID(TargetID.placeholder),
             identity: IdentityID(TargetID.placeholder),
             device: nil,
             app: "",
             vendor: .upmc,
             key: "APNS:",
-            platform: .ios,
-            environment: .production,
-            token: nil,
-            tokenState: .none,
-            badge: content.badgeStep == nil ? nil : 1_000_000_000
+            destination: PushDestination(
+                platform: .ios,
+                environment: .production,
+                token: nil,
+                tokenState: .none
+            )
         )
-        return JSONWriter.bytes(UPMCPayload(notification, to: target, settings: settings).document).count
+        target.badge = content.badgeStep == nil ? nil : 1_000_000_000
+        do throws(PushFault) {
+            _ = try UPMCPayload(notification, to: target, settings: settings).payload.bytes(for: .alert)
+            return true
+        } catch {
+            return !error.isTooLarge
+        }
     }
 
     // MARK: The document
 
-    private var document: JSON {
-        let network = DeviceName.Network(target.key) ?? .apns
-        switch network {
-        case .apns: return .pairs(["aps": .object(aps(alert)), "mps": .object(mps)])
-        case .web: return .pairs(["aps": .pairs(["alert": .string(alertText)]), "mps": .object(mps)])
-        case .fcm, .gcm, .upns:
-            var aps = aps(.string(alertText))
-            aps["badge"] = badge.map { .string(String($0)) }
-            let inner = JSON.pairs(["aps": .object(aps), "mps": .object(mps)])
-            return .pairs(["message": .string(JSONWriter.text(inner)), "SEQNO": .string(number)])
-        }
+    /// Of devices that Apple's push service reaches.
+    private var payload: APNsPayload { APNsPayload(aps(alert), custom: ["mps": .object(mps)]) }
+
+    /// Of devices that the vendor's apps reach by another network: Apple's keys in a document that is not Apple's, which no rule of Apple's holds for.
+    private func document(of network: DeviceName.Network) throws(PushFault) -> JSON {
+        let isWeb = network == .web
+        let aps = isWeb ? Aps(alert: .text(alertText)) : aps(.text(alertText))
+        let limit = UPMCLimits.otherPayloadBytes
+        var document = try APNsPayload(aps, custom: ["mps": .object(mps)]).document(for: .unknown(""), limit: limit)
+        guard !isWeb else { return .object(document) }
+        var inner = document[AppleKey.aps]?.object ?? JSONObject()
+        inner[AppleKey.badge] = badge.map { .string(String($0)) }
+        document[AppleKey.aps] = .object(inner)
+        return .pairs(["message": .string(JSONWriter.text(.object(document))), "SEQNO": .string(number)])
     }
 
-    private func aps(_ alert: JSON) -> JSONObject {
-        if content.isSilent { return JSONObject([("content-available", 1)]) }
-        var aps = JSONObject([("alert", alert)])
-        aps["badge"] = badge.map { .int($0) }
-        aps["sound"] = .string(content.sound ?? "default")
-        if settings.isMutable || content.media != nil { aps["mutable-content"] = 1 }
-        return aps
+    private func aps(_ alert: Aps.Alert) -> Aps {
+        guard !content.isSilent else { return Aps(isContentAvailable: true) }
+        return Aps(
+            alert: alert,
+            badge: badge,
+            sound: .named(content.sound ?? "default"),
+            isContentMutable: settings.isMutable || content.media != nil
+        )
     }
 
     /// What the server counted; else the caller's own number. Neither: the icon stays as it is.
@@ -94,16 +118,16 @@ struct UPMCPayload {
         settings.alertStyle ?? (settings.version >= .v5 ? .dictionary : .string)
     }
 
-    private var alert: JSON {
-        guard let title else { return .string(body) }
+    private var alert: Aps.Alert {
+        guard let title else { return .text(body) }
         switch style {
-        case .dictionary: return .pairs(["title": .string(title), "body": .string(body)])
-        case .raw: return .string(message.source)
-        case .string: return .string(body.isEmpty ? title : "\(title)\n\(body)")
+        case .dictionary: return .detailed(AlertContent(title: .literal(title), body: .literal(body)))
+        case .raw: return .text(message.source)
+        case .string: return .text(body.isEmpty ? title : "\(title)\n\(body)")
         }
     }
 
-    /// As text, for readers that parse it themselves (contract §1.10.2).
+    /// As JSON text, for clients that parse it themselves (docs/contracts/upmc.md#1.10.2).
     private var alertText: String {
         guard let title else { return body }
         return JSONWriter.text(.pairs(["title": .string(title), "body": .string(body)]))
@@ -112,8 +136,8 @@ struct UPMCPayload {
     private var number: String { message.number }
 
     private var mps: JSONObject {
-        let token = target.token?.text ?? ""
-        let user = target.user?.rawValue ?? AuthKey.guest
+        let token = target.destination.token?.text ?? ""
+        let user = target.person.user?.rawValue ?? AuthKey.guest
         let application = settings.applicationID
         let version = settings.version
         var mps = JSONObject([

@@ -47,7 +47,7 @@ struct DeviceName: Equatable {
 
     /// `PSID`; nil when there is none.
     ///
-    /// Old iOS libraries send a description of the token's bytes (contract §1.8): no token, so the app hears that it did not register.
+    /// Old iOS libraries send a description of the token's bytes (docs/contracts/upmc.md#1.8). This is not a token, so the app gets an error.
     static func token(_ parameters: Parameters, _ network: Network) throws(AdapterError) -> DeviceToken? {
         guard let text = try parameters.text("PSID", limit: UPMCLimits.tokenBytes) else { return nil }
         guard let token = token(text, network) else { throw AdapterError(.invalid, field: "PSID") }

@@ -30,7 +30,7 @@ struct Guard {
         guard hasKey(request) else { throw AdapterError(.unauthorized) }
     }
 
-    /// Those that come before a key, and those of the web's service worker, which has none (contract §1.4).
+    /// Calls that precede a key, and those of the web's service worker, which has none (docs/contracts/upmc.md#1.4).
     private var isExempt: Bool {
         switch endpoint {
         case .askingAuthorization, .encryptionKey, .putLog: true

@@ -1,6 +1,6 @@
 import Model
 
-/// The marketing server's two calls, in JSON (contract §1.13).
+/// The marketing server's two calls, in JSON (docs/contracts/upmc.md#1.13).
 struct MarketingRequest {
     let object: JSONObject
 

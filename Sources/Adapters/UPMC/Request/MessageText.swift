@@ -1,6 +1,6 @@
 import Model
 
-/// `MESSAGE`: plain text, or JSON with `title` and `body`, perhaps with raw line ends in it, perhaps encoded twice (contract §1.9.1).
+/// `MESSAGE`: plain text, or JSON with `title` and `body`, possibly with raw line ends, possibly encoded twice (docs/contracts/upmc.md#1.9.1).
 struct MessageText: Equatable {
     var title: String?
     var body: String

@@ -1,7 +1,7 @@
 import HTTPTypes
 import Model
 
-/// The parameters of one call: a form, a multipart form, or the query of its address, all the same to every endpoint (contract §1.3).
+/// The parameters of one call: from a form, a multipart form, or the query, the same for all endpoints (docs/contracts/upmc.md#1.3).
 struct Parameters {
     private var values: [String: [String]] = [:]
     private var files: [String: [UInt8]] = [:]
@@ -23,7 +23,7 @@ struct Parameters {
             let parts = try MultipartBody.parse(request.body, contentType: type)
             for part in parts { try add(part) }
         } else {
-            // Whatever else it says it is: senders are known that misspell the header (contract §1.9.1).
+            // Any other content type is read as a form: a known sender misspells the header (docs/contracts/upmc.md#1.9.1).
             try add(form: request.body[...])
         }
     }
@@ -49,7 +49,7 @@ struct Parameters {
         values[part.name, default: []].append(text)
     }
 
-    /// What else a parameter is called (contract §1.8).
+    /// Other names of a parameter (docs/contracts/upmc.md#1.8).
     private static let aliases: [String: [String]] = [
         "APP_ID": ["APPID", "APPLICATION_ID"],
         "DEVICE_ID": ["DVC_ID", "UUID", "DEVICE_UUID"],

@@ -2,7 +2,7 @@ import Model
 
 /// Who a send is for, as callers write it.
 enum RecipientList {
-    /// `CUID`: one id, a JSON array, a list without quotes, or the parameter several times (contract §1.9.1). Each once, in the given order.
+    /// `CUID`: one id, a JSON array, a list without quotes, or the parameter several times (docs/contracts/upmc.md#1.9.1). Each once, in the given order.
     ///
     /// - Throws: `AdapterError(.missing)` when nobody is named, `.invalid` for an id that cannot be one, `.tooLarge` for too many.
     static func users(_ parameters: Parameters) throws(AdapterError) -> [UserID] {
@@ -32,7 +32,7 @@ enum RecipientList {
             .filter { !$0.isEmpty }
     }
 
-    /// One row per line: `CUID,CNAME[,VAR1…]`, quoted or not (contract §1.9.3). Of two rows of one user the first counts.
+    /// One row per line: `CUID,CNAME[,VAR1…]`, quoted or not (docs/contracts/upmc.md#1.9.3). Of two rows of one user the first counts.
     ///
     /// - Throws: `AdapterError` of the field `upload_file`.
     static func rows(_ file: [UInt8]) throws(AdapterError) -> [UserVariables] {

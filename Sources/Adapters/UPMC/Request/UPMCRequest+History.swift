@@ -1,6 +1,6 @@
 import Model
 
-// Histories, contract §1.11: calls of this gateway's own, beside the vendor's.
+// Histories (docs/contracts/upmc.md#1.11): calls of this gateway, in addition to the vendor's.
 extension UPMCRequest {
     func messageList() throws(AdapterError) -> Command {
         let user = try historyUser()

@@ -1,6 +1,6 @@
 import Model
 
-/// Sends, contract §1.9 and §1.8.13.
+/// Sends: docs/contracts/upmc.md#1.9, docs/contracts/upmc.md#1.8.13.
 extension UPMCRequest {
     func submission() throws(AdapterError) -> Submission {
         let (audience, variables) = try audience()
@@ -103,27 +103,27 @@ extension UPMCRequest {
             title: message.title,
             body: message.body,
             badge: !settings.version.countsBadges && number > 0 ? number : nil,
-            badgeStep: settings.version.countsBadges && number > 0 ? number : nil,
             sound: try parameters.text("SOUNDFILE"),
-            data: data,
-            isTemplate: parameters.flag("TEMPLATE_YN")
+            data: data
         )
+        content.badgeStep = settings.version.countsBadges && number > 0 ? number : nil
+        content.isTemplate = parameters.flag("TEMPLATE_YN")
         return (content, try pageFor(&content))
     }
 
     /// What does not fit into a push because of `EXT` is published as a page, whose address stands for it.
     private func pageFor(_ content: inout Content) throws(AdapterError) -> PageDraft? {
-        guard UPMCPayload.largestSize(of: content, settings) > UPMCLimits.payloadBytes else { return nil }
+        guard !UPMCPayload.fits(content, settings) else { return nil }
         let extra = content.data[DataKey.extra]?.string ?? ""
         let name = KoreanTime(receivedAt).pageName + "_msp.html"
         content.data[DataKey.extra] = ""
         content.page = PageReference(id: String(repeating: "0", count: 32), name: name)
-        guard UPMCPayload.largestSize(of: content, settings) <= UPMCLimits.payloadBytes else {
+        guard UPMCPayload.fits(content, settings) else {
             throw AdapterError(.tooLarge, field: "MESSAGE")
         }
         content.page = nil
         guard !extra.isEmpty, settings.publicURL != nil else { throw AdapterError(.tooLarge, field: "EXT") }
-        // The apps decode escapes in what they fetch (contract §1.10.1).
+        // The apps percent-decode the page that they fetch (docs/contracts/upmc.md#1.10.1).
         return PageDraft(name: name, body: PercentCoding.encode(extra))
     }
 }

@@ -13,7 +13,7 @@ struct UPMCRequest {
         case .askingAuthorization:
             _ = try parameters.required("PSID", limit: UPMCLimits.tokenBytes)
             return []
-        // Assumed: nothing is known of its answer, so that the library goes on without keys of the server (contract §1.8.14).
+        // Assumed: the answer's format is unknown; after an error the library continues without server keys (docs/contracts/upmc.md#1.8.14).
         case .encryptionKey: throw AdapterError(.notFound)
         case .reallocateBroker: throw AdapterError(.notFound, field: "UPNS")
         case .brokerConfiguration, .putLog: return []
@@ -44,7 +44,7 @@ struct UPMCRequest {
         }
     }
 
-    // MARK: Registration, contract §1.8.2 to §1.8.7
+    // MARK: Registration (docs/contracts/upmc.md#1.8.2)
 
     private func registerService(user: UserChange) throws(AdapterError) -> Command {
         let device = try DeviceName(parameters)
@@ -116,7 +116,7 @@ struct UPMCRequest {
         return .registration(.enlist(registration, try assigned(user)))
     }
 
-    // MARK: Groups, contract §1.8.8
+    // MARK: Groups (docs/contracts/upmc.md#1.8.8)
 
     private func group() throws(AdapterError) -> GroupName {
         GroupName(try parameters.required("GROUPSEQ"))
@@ -128,7 +128,7 @@ struct UPMCRequest {
         return user
     }
 
-    // MARK: Receipts and badges, contract §1.8.9 to §1.8.12
+    // MARK: Receipts and badges (docs/contracts/upmc.md#1.8.9)
 
     private func receipt(_ kind: ReceiptKind, _ change: BadgeChange?) throws(AdapterError) -> ReceiptCommand {
         let number = try parameters.required("SEQNO")

@@ -1,6 +1,6 @@
 import Model
 
-// What the history calls answer, contract §1.11.
+// The answers of the history calls: docs/contracts/upmc.md#1.11.
 extension UPMCResponse {
     /// Nil: a reply that is none of theirs.
     func history(_ replies: [Reply]) -> VendorResponse? {

@@ -1,7 +1,7 @@
 import HTTPTypes
 import Model
 
-/// The answer to one call: `HEADER` and `BODY`, all scalars as strings, under HTTP 200 (contract §1.3).
+/// The answer to one call: `HEADER` and `BODY`, all scalars as strings, under HTTP 200 (docs/contracts/upmc.md#1.3).
 struct UPMCResponse {
     let endpoint: Endpoint
     /// Of the request, because answers repeat its ids; empty where it could not be read.
@@ -100,7 +100,7 @@ struct UPMCResponse {
         }
     }
 
-    /// Registered with this token; for another user; or not at all (contract §1.8.5).
+    /// Registered with this token; for another user; or not at all (docs/contracts/upmc.md#1.8.5).
     private func verdict(_ standing: IdentityStanding?) -> String {
         let shown = (try? DeviceName(parameters))?.token
         guard let standing, standing.state == .active, let token = standing.token, token == shown else { return "N" }
@@ -219,7 +219,7 @@ extension VendorResponse {
         return VendorResponse(status: status, headers: headers, body: JSONWriter.bytes(value))
     }
 
-    /// What a browser asks before it calls from another origin (contract §1.3).
+    /// The answer to a browser's preflight request (docs/contracts/upmc.md#1.3).
     static var preflight: VendorResponse {
         var headers = HTTPFields()
         headers[.accessControlAllowOrigin] = "*"

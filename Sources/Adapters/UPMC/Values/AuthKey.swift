@@ -4,8 +4,8 @@ import Model
 
 /// A key that an app shows with its calls: who it was given to, until when, and a MAC over both.
 ///
-/// `base64url(SHA-256(APP_ID)[0..<8] ‖ expiry ‖ HMAC-SHA256(secret, APP_ID ‖ CUID ‖ PSID ‖ expiry))`, contract §1.4. Whoever has no secret gets a key
-/// of the same form that nothing is checked against.
+/// `base64url(SHA-256(APP_ID)[0..<8] ‖ expiry ‖ HMAC-SHA256(secret, APP_ID ‖ CUID ‖ PSID ‖ expiry))` (docs/contracts/upmc.md#1.4). A binding without a secret
+/// issues a key of the same form that is never checked.
 struct AuthKey {
     let applicationID: String
     let secret: [UInt8]?

@@ -2,7 +2,7 @@ import Model
 
 /// Times as this dialect writes them: in Korea, nine hours ahead of UTC, without summer time.
 ///
-/// Assumed: the vendor's server ran on Korean time; no document names a zone (contract §1.10.1).
+/// Assumed: the vendor's server used Korean time; no document names a zone (docs/contracts/upmc.md#1.10.1).
 struct KoreanTime: Equatable {
     var year: Int
     var month: Int

@@ -10,7 +10,7 @@ package struct CertificateFacts: Sendable, Hashable {
     package let fingerprint: [UInt8]
     /// The common name (CN) of the subject.
     package let commonName: String?
-    /// The user id (UID, 0.9.2342.19200300.100.1.1) of the subject: the app's bundle id, or an MDM topic (apns.md §4).
+    /// The user id (UID, 0.9.2342.19200300.100.1.1) of the subject: the app's bundle id, or an MDM topic (docs/contracts/apns.md#4).
     package let userID: String?
     /// The common name of the issuer.
     package let issuerCommonName: String?
@@ -19,7 +19,7 @@ package struct CertificateFacts: Sendable, Hashable {
 
     /// Every topic it may push to: those of its extensions, else its subject's UID alone. Empty if it names none.
     ///
-    /// `apns-topic` may be left out only if this is a single one (Apple, A-send; apns.md §4).
+    /// `apns-topic` may be left out only if this is a single one (docs/contracts/apns.md#4).
     package var topics: [String] {
         let listed = pushScope.topics + pushScope.voipTopics.filter { !pushScope.topics.contains($0) }
         return listed.isEmpty ? userID.map { [$0] } ?? [] : listed

@@ -2,7 +2,7 @@ internal import COpenSSL
 
 /// An OpenSSL library context of our own with the providers `default` and, if it is installed, `legacy`.
 ///
-/// Made for one file and freed after it: RC2-40 and its like are in reach of nothing but that file (apns.md §4).
+/// Made for one file and freed after it: RC2-40 and its like are in reach of nothing but that file (docs/contracts/apns.md#4).
 @safe
 final class PrivateOpenSSL {
     /// All freed in `deinit`, the providers first.

@@ -1,4 +1,4 @@
-/// What Apple's extensions say a push certificate is for (Apple, A-cert and A-send; apns.md §4).
+/// The uses of a push certificate according to Apple's extensions (docs/contracts/apns.md#4).
 ///
 /// Assumed: the shapes, which Apple does not document; Pushy reads the same ones. An extension of another shape counts as one
 /// without topics, never as an error: what it means is Apple's to judge.

@@ -88,7 +88,7 @@ package struct CaptureFacts: Sendable, Hashable {
 /// One call and its answer, masked.
 package struct CapturedExchange: Sendable, Hashable {
     /// How the gateway took it.
-    package enum Outcome: String, Sendable, Hashable {
+    package enum Outcome: String, Sendable, Hashable, CaseIterable {
         /// A call of the catalogue that was carried out.
         case known
         /// A call of the catalogue that was refused; the reason says why.

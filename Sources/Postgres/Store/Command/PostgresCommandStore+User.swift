@@ -111,9 +111,24 @@ extension PostgresCommandStore {
                             key: try row.id("key"),
                             platform: try row.word("platform"),
                             token: try row.optionalText("token").map { DeviceToken(stored: $0) },
-                            acceptsPush: try row.bool("accepts_push")
+                            acceptsPush: try row.bool("accepts_push"),
+                            attributes: try row.object("attributes")
                         )
                         return UsersOwn(user: try row.id("user_id"), value: device)
+                    }
+                )
+            }
+        case .messages(let members):
+            let statement = UserSQL.messages.with(parameters + [.strings(members)])
+            return StoreQuestion(statement) { (result) throws(PostgresError) in
+                .userMessages(
+                    try result.rows { (row) throws(PostgresError) in
+                        let messages = SentMessages(
+                            data: try row.object("data"),
+                            lastAt: try row.time("last_at"),
+                            isRead: try row.bool("is_read")
+                        )
+                        return UsersOwn(user: try row.id("user_id"), value: messages)
                     }
                 )
             }

@@ -79,7 +79,7 @@ extension PostgresDeliveryStore {
         for row in try await engine.run(statement, tenant: nil) {
             let place = try row.int("place")
             targets[place]?.variables = try row.object("variables")
-            targets[place]?.attributes = try row.object("attributes")
+            targets[place]?.person.attributes = try row.object("attributes")
         }
     }
 
@@ -153,15 +153,19 @@ extension PostgresDeliveryStore {
             app: try row.id("app_id"),
             vendor: try row.id("vendor"),
             key: try row.id("key"),
-            user: try row.optionalID("user_id"),
-            name: try row.optionalText("name"),
-            phone: try row.optionalText("phone"),
-            platform: try row.word("platform"),
-            environment: try row.word("environment"),
+            person: TargetPerson(
+                user: try row.optionalID("user_id"),
+                name: try row.optionalText("name"),
+                phone: try row.optionalText("phone")
+            ),
+            destination: PushDestination(
+                platform: try row.word("platform"),
+                environment: try row.word("environment"),
+                token: try row.optionalText("token").map { DeviceToken(stored: $0) },
+                tokenState: try row.word("token_state"),
+                tokenRegisteredAt: try row.optionalTime("token_registered_at")
+            ),
             identityState: try row.word("state"),
-            token: try row.optionalText("token").map { DeviceToken(stored: $0) },
-            tokenState: try row.word("token_state"),
-            tokenRegisteredAt: try row.optionalTime("token_registered_at"),
             acceptsPush: try row.bool("accepts_push"),
             clock: try ClockRow.read(row)
         )

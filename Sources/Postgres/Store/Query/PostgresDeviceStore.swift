@@ -13,6 +13,36 @@ package struct PostgresDeviceStore: Sendable {
         try await call.run(statements, tenant: tenant.rawValue)
     }
 
+    /// A page of devices in the order of their ids.
+    ///
+    /// - Throws: `StoreError`.
+    package func devices(
+        in tenant: TenantID,
+        _ filter: DeviceFilter,
+        after: DeviceID?,
+        limit: Int
+    ) async throws(StoreError) -> [DeviceFacts] {
+        try await asStore { () throws(PostgresError) in
+            let isList = filter == DeviceFilter(app: filter.app)
+            let statement =
+                isList
+                ? DeviceSQL.list(.id(tenant), .id(filter.app), .id(after), .int(max(0, limit)))
+                : ListSQL.devices(
+                    .id(tenant),
+                    .id(filter.app),
+                    .id(after),
+                    .id(filter.vendor),
+                    .id(filter.user),
+                    .id(filter.key),
+                    .text(filter.phone),
+                    .text(filter.token),
+                    .int(max(0, limit))
+                )
+            let devices = try await call.run(statement, tenant: tenant.rawValue).rows(Self.device)
+            return try await withIdentities(devices, in: tenant)
+        }
+    }
+
     /// A page of devices in the order of their ids; `app` nil: of every app.
     ///
     /// - Throws: `StoreError`.
@@ -22,11 +52,7 @@ package struct PostgresDeviceStore: Sendable {
         after: DeviceID?,
         limit: Int
     ) async throws(StoreError) -> [DeviceFacts] {
-        try await asStore { () throws(PostgresError) in
-            let statement = DeviceSQL.list(.id(tenant), .id(app), .id(after), .int(max(0, limit)))
-            let devices = try await call.run(statement, tenant: tenant.rawValue).rows(Self.device)
-            return try await withIdentities(devices, in: tenant)
-        }
+        try await devices(in: tenant, DeviceFilter(app: app), after: after, limit: limit)
     }
 
     /// One device, with its count of what is unread.

@@ -38,7 +38,7 @@ package struct PostgresQueryStore: Sendable {
         }
     }
 
-    private static func message(_ row: Row) throws(PostgresError) -> MessageFacts {
+    static func message(_ row: Row) throws(PostgresError) -> MessageFacts {
         let recipients = try row.optionalInt("recipients")
         return MessageFacts(
             id: try row.id("message_id"),

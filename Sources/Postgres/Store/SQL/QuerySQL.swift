@@ -1,6 +1,6 @@
 /// Messages, deliveries and analytics, as the native API shows them.
 enum QuerySQL {
-    private static let messageColumns = """
+    static let messageColumns = """
         \(StoreSQL.messageColumns), m.sender_id, m.state, m.lane, m.fallback, m.accepted_at, m.due_day, m.recipients
         """
 

@@ -55,5 +55,6 @@ struct StoreSQL: Sendable {
             + ProvisioningSQL.all + DirectorySQL.all + QuerySQL.all + EventSQL.all + SubscriptionSQL.all + DeviceSQL.all
             + StatusSQL.all + GaugeSQL.all + HistorySQL.all + NumberSQL.all + BadgeSQL.all + CatalogSQL.all
             + MaintenanceSQL.all + AuditSQL.all + AnswerSQL.all + CaptureSQL.all + UserSQL.all + CampaignSQL.all
+            + ListSQL.all
     }
 }

@@ -61,13 +61,33 @@ enum UserSQL {
         """
         SELECT r.* FROM unnest($4::text[]) AS q(user_id)
         CROSS JOIN LATERAL (
-            SELECT i.user_id, i.key, d.platform,
+            SELECT i.user_id, i.key, d.platform, i.attributes,
                 i.accepts_push AND i.denies_push IS NOT TRUE AS accepts_push,
                 CASE WHEN d.token_state = 'active' THEN d.token END AS token
             FROM gateway.identity i JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
             WHERE i.tenant_id = $1 AND i.app_id = $2 AND i.vendor = $3 AND i.user_id = q.user_id AND i.state = 'active'
             ORDER BY i.key LIMIT $5) AS r
         ORDER BY r.user_id, r.key
+        """
+    )
+
+    /// What was sent of the newest `$5` of each user, by the members `$6` of the messages' data: all of that may be a megabyte.
+    static let messages = StoreSQL.tenant(
+        """
+        SELECT q.user_id, r.data, max(r.sent_at) AS last_at, bool_or(r.is_read) AS is_read
+        FROM unnest($4::text[]) AS q(user_id)
+        CROSS JOIN LATERAL (
+            SELECT d.sent_at, d.read_at IS NOT NULL AS is_read, (
+                SELECT json_object_agg(n.name, m.content->'data'->n.name ORDER BY n.place)::text
+                FROM unnest($6::text[]) WITH ORDINALITY AS n(name, place)
+                WHERE m.content->'data'->n.name IS NOT NULL) AS data
+            FROM gateway.delivery d JOIN gateway.message m ON m.tenant_id = $1 AND m.message_id = d.message_id
+            WHERE d.tenant_id = $1 AND d.app_id = $2 AND d.user_id = q.user_id AND d.state IN ('sent', 'received', 'read')
+                AND d.sent_at IS NOT NULL AND m.vendor = $3
+            ORDER BY d.message_id DESC LIMIT $5) AS r
+        WHERE r.data IS NOT NULL
+        GROUP BY q.user_id, r.data
+        ORDER BY q.user_id, last_at DESC, r.data
         """
     )
 
@@ -119,6 +139,7 @@ enum UserSQL {
     )
 
     static let all = [
-        put, erase, profiles, knownTokens, aliases, tallies, devices, resolveNames, optedIn, dropActs, dropTallies,
+        put, erase, profiles, knownTokens, aliases, tallies, devices, messages, resolveNames, optedIn, dropActs,
+        dropTallies,
     ]
 }

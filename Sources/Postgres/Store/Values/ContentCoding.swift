@@ -56,7 +56,6 @@ enum ContentCoding {
             subtitle: object[Key.subtitle]?.string,
             body: object[Key.body]?.string ?? "",
             badge: object[Key.badge]?.int.map { Int($0) },
-            badgeStep: object[Key.badgeStep]?.int.map { Int($0) },
             sound: object[Key.sound]?.string,
             category: object[Key.category]?.string,
             threadID: object[Key.thread]?.string,
@@ -64,11 +63,12 @@ enum ContentCoding {
             media: media(object),
             isUrgent: object[Key.isUrgent]?.bool ?? false,
             isSilent: object[Key.isSilent]?.bool ?? false,
-            raw: object[Key.raw],
-            isTemplate: object[Key.isTemplate]?.bool ?? false,
-            page: page(object),
-            variants: object[Key.variants].flatMap { TagTerms($0) }
+            raw: object[Key.raw]
         )
+        content.badgeStep = object[Key.badgeStep]?.int.map { Int($0) }
+        content.isTemplate = object[Key.isTemplate]?.bool ?? false
+        content.page = page(object)
+        content.variants = object[Key.variants].flatMap { TagTerms($0) }
         content.consent = object[Key.consent]?.string.flatMap(ConsentRule.init) ?? .subscribed
         return content
     }

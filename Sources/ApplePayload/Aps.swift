@@ -1,0 +1,85 @@
+package import Model
+
+/// The `aps` dictionary of every push except Live Activities.
+///
+/// Source: Apple, "Generating a remote notification" (2026-11); Keys that only old systems read (`summary-arg`,
+/// `action-loc-key`) are left out.
+package struct Aps: Sendable, Hashable {
+    /// What is shown.
+    package enum Alert: Sendable, Hashable {
+        /// The body alone, as a JSON string.
+        case text(String)
+        /// Title, subtitle and body, each literal or localised.
+        case detailed(AlertContent)
+        /// The alert object as a caller wrote it, with Apple's keys; written unchanged when its members have the documented types.
+        case dictionary(JSONObject)
+    }
+
+    /// What is heard.
+    package enum Sound: Sendable, Hashable {
+        /// A sound file of the app, or `default`.
+        case named(String)
+        /// Heard although the device is muted; needs an entitlement. `volume` is 0.0 (silent) through 1.0.
+        case critical(name: String, volume: Double)
+    }
+
+    /// How urgently the system shows it.
+    package enum InterruptionLevel: String, Sendable, Hashable, CaseIterable {
+        case passive, active
+        case timeSensitive = "time-sensitive"
+        case critical
+    }
+
+    /// `alert`.
+    package var alert: Alert?
+    /// `badge`: the number on the icon; 0 removes it.
+    package var badge: Int?
+    /// `sound`.
+    package var sound: Sound?
+    /// `thread-id`: what is grouped together.
+    package var threadID: String?
+    /// `category`: which actions are offered.
+    package var category: String?
+    /// `content-available`: wakes the app in the background.
+    package var isContentAvailable: Bool
+    /// `mutable-content`: the app's service extension may change it first. Needs an alert.
+    package var isContentMutable: Bool
+    /// `target-content-id`: which scene is brought forward.
+    package var targetContentID: String?
+    /// `interruption-level`.
+    package var interruptionLevel: InterruptionLevel?
+    /// `relevance-score`: 0.0 through 1.0, the highest leads the summary.
+    package var relevanceScore: Double?
+    /// `filter-criteria`: what a Focus filter is asked.
+    package var filterCriteria: String?
+    /// `url-args`: for Safari website pushes, which must have it; nobody else's may.
+    package var urlArguments: [String]?
+
+    package init(
+        alert: Alert? = nil,
+        badge: Int? = nil,
+        sound: Sound? = nil,
+        threadID: String? = nil,
+        category: String? = nil,
+        isContentAvailable: Bool = false,
+        isContentMutable: Bool = false,
+        targetContentID: String? = nil,
+        interruptionLevel: InterruptionLevel? = nil,
+        relevanceScore: Double? = nil,
+        filterCriteria: String? = nil,
+        urlArguments: [String]? = nil
+    ) {
+        self.alert = alert
+        self.badge = badge
+        self.sound = sound
+        self.threadID = threadID
+        self.category = category
+        self.isContentAvailable = isContentAvailable
+        self.isContentMutable = isContentMutable
+        self.targetContentID = targetContentID
+        self.interruptionLevel = interruptionLevel
+        self.relevanceScore = relevanceScore
+        self.filterCriteria = filterCriteria
+        self.urlArguments = urlArguments
+    }
+}

@@ -1,0 +1,154 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import Model
+
+/// One operation of the native API. The declaration is all there is: it routes, reads, checks and documents.
+///
+/// How to add one: docs/native-api.md.
+struct NativeOperation: Sendable {
+    /// What is called: `registerDevice`. Also the name of the method that carries it out.
+    let id: String
+    let method: HTTPRequest.Method
+    /// With `{name}` for each path field.
+    let path: String
+    let scope: APIScope
+    let summary: String
+    let inputs: [any DeclaredInput]
+    let body: NativeBody
+    /// The schema of a JSON body; nil for other bodies and none.
+    let bodySchema: JSONSchema?
+    /// Of the body.
+    let example: JSON?
+    let answers: [DeclaredAnswer]
+    /// Every problem it may answer.
+    let problems: [ProblemCode]
+    /// Reads and checks the inputs, and carries the operation out.
+    let perform: @Sendable (NativeAPI, NativeCaller, Parameters) async throws(Problem) -> Response
+
+    /// Without `body`, it is JSON if there are body fields. Without `example`, one of a JSON body is made of the examples of its fields. `problems` are
+    /// those that do not follow from the scope, the inputs and the body.
+    init<Input: InputFields>(
+        _ id: String,
+        _ method: HTTPRequest.Method,
+        _ path: String,
+        scope: APIScope,
+        _ summary: String,
+        input: Input,
+        body: NativeBody? = nil,
+        example: JSON? = nil,
+        answers: [DeclaredAnswer],
+        problems: [ProblemCode] = [],
+        _ handler: @escaping @Sendable (NativeAPI) -> (NativeCall<Input>) async throws(Problem) -> Response
+    ) {
+        let inputs = input.declared
+        let hasBodyFields = inputs.contains { $0.place == .body }
+        let body = body ?? (hasBodyFields ? .json() : .none)
+        self.id = id
+        self.method = method
+        self.path = path
+        self.scope = scope
+        self.summary = summary
+        self.inputs = inputs
+        self.body = body
+        self.answers = answers
+        if case .json(let isOpen) = body {
+            let schema = input.bodySchema(isOpen: isOpen)
+            let name = id.prefix(1).uppercased() + id.dropFirst() + "Request"
+            bodySchema = schema.named(name)
+            self.example = example ?? schema.exampleValue
+        } else {
+            bodySchema = nil
+            self.example = nil
+        }
+        self.problems = Self.problems(inputs, body, problems)
+        let reader = NativeInputReader(input, body)
+        perform = { (api, caller, parameters) async throws(Problem) in
+            try await handler(api)(try await reader.call(caller, parameters))
+        }
+    }
+
+    /// Those declared and those that follow from the rest, in the order of their codes.
+    private static func problems(
+        _ inputs: [any DeclaredInput],
+        _ body: NativeBody,
+        _ declared: [ProblemCode]
+    ) -> [ProblemCode] {
+        // 422 always: an undeclared query parameter is one.
+        var all: Set<ProblemCode> = [.unauthorized, .forbidden, .invalid, .unavailable]
+        all.formUnion(declared)
+        switch body {
+        case .none: break
+        case .json: all.formUnion([.badRequest, .tooLarge, .tooSlow])
+        case .bytes, .stream: all.formUnion([.tooLarge, .tooSlow])
+        }
+        if inputs.contains(where: { $0.place == .header && $0.name == CommonInputs.repeatKeyName }) {
+            all.insert(.conflict)
+        }
+        return ProblemCode.allCases.filter { all.contains($0) }
+    }
+}
+
+/// Reads the inputs of one operation from a request.
+struct NativeInputReader<Input: InputFields>: Sendable {
+    private let input: Input
+    private let body: NativeBody
+    private let pathNames: [String]
+    private let queryNames: Set<String>
+    /// Those that may be given more than once.
+    private let listNames: Set<String>
+    private let bodyNames: Set<String>
+
+    init(_ input: Input, _ body: NativeBody) {
+        self.input = input
+        self.body = body
+        let declared = input.declared
+        func names(_ place: InputPlace) -> [String] { declared.filter { $0.place == place }.map(\.name) }
+        pathNames = names(.path)
+        queryNames = Set(names(.query))
+        listNames = Set(declared.filter { $0.place == .query && $0.schema.json["type"] == "array" }.map(\.name))
+        bodyNames = Set(names(.body))
+    }
+
+    /// - Throws: `Problem` for a parameter or field that is not declared, and for a body that cannot be read.
+    func call(_ caller: NativeCaller, _ parameters: Parameters) async throws(Problem) -> NativeCall<Input> {
+        let query = try query(caller.request)
+        var bytes: [UInt8] = []
+        var object = JSONObject()
+        switch body {
+        case .none, .stream: break
+        case .bytes: bytes = try await NativeAPI.body(of: caller)
+        case .json(let isOpen):
+            bytes = try await NativeAPI.body(of: caller)
+            object = try parsed(bytes)
+            if !isOpen, let unknown = object.keys.first(where: { !bodyNames.contains($0) }) {
+                throw .invalid(unknown, "is not a known field")
+            }
+        }
+        var values = InputValues(input, body: object)
+        values.query = query
+        values.headers = caller.request.headers
+        for name in pathNames { values.path[name] = parameters.get(name).map { $0.removingPercentEncoding ?? $0 } }
+        return NativeCall(caller: caller, values: values, bytes: bytes)
+    }
+
+    private func parsed(_ bytes: [UInt8]) throws(Problem) -> JSONObject {
+        let json: JSON
+        do throws(JSONError) { json = try JSONParser.parse(bytes) } catch { throw .badRequest(error.description) }
+        guard let object = json.object else { throw .badRequest("the body must be a JSON object") }
+        return object
+    }
+
+    private func query(_ request: Request) throws(Problem) -> [String: [String]] {
+        var query: [String: [String]] = [:]
+        for (name, value) in request.uri.queryParameters {
+            let name = String(name)
+            guard queryNames.contains(name) else { throw .invalid(name, "is not a known parameter") }
+            guard query[name] == nil || listNames.contains(name) else {
+                throw .invalid(name, "is given more than once")
+            }
+            query[name, default: []].append(value.removingPercentEncoding ?? String(value))
+        }
+        return query
+    }
+}

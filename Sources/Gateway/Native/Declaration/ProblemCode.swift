@@ -1,0 +1,130 @@
+/// Every error of the native API. The codes are stable and never change their meaning; `docs/errors.md` holds the same table, and a test compares them.
+enum ProblemCode: String, Sendable, Hashable, CaseIterable {
+    case badRequest = "PG-1001"
+    case invalid = "PG-1002"
+    case unauthorized = "PG-1003"
+    case forbidden = "PG-1004"
+    case notFound = "PG-1005"
+    case methodNotAllowed = "PG-1006"
+    case tooLarge = "PG-1007"
+    case tooSlow = "PG-1008"
+    case conflict = "PG-1009"
+    case rateLimited = "PG-1010"
+    case noCredential = "PG-1011"
+    case gone = "PG-1012"
+    case unavailable = "PG-2001"
+
+    struct Entry: Sendable {
+        var status: Int
+        var title: String
+        /// What it means, for the documentation.
+        var meaning: String
+        /// What the caller should do.
+        var advice: String
+
+        init(_ status: Int, _ title: String, _ meaning: String, _ advice: String) {
+            self.status = status
+            self.title = title
+            self.meaning = meaning
+            self.advice = advice
+        }
+    }
+
+    var status: Int { entry.status }
+
+    var entry: Entry {
+        switch self {
+        case .badRequest:
+            Entry(
+                400,
+                "The request cannot be parsed",
+                "the request cannot be parsed",
+                "send a JSON object; the detail names the byte position"
+            )
+        case .invalid:
+            Entry(
+                422,
+                "A field or parameter has an invalid value",
+                "a field or parameter has an invalid value",
+                "the detail names the field or parameter; unknown ones are refused too"
+            )
+        case .unauthorized:
+            Entry(
+                401,
+                "No valid API key",
+                "no valid API key",
+                "`push-gateway key create`; removed and expired keys stop working at once"
+            )
+        case .forbidden:
+            Entry(
+                403,
+                "The API key lacks a scope",
+                "the key lacks a scope",
+                "create a key with it: send, devices, read, admin"
+            )
+        case .notFound:
+            Entry(
+                404,
+                "Not found",
+                "not found",
+                "objects of other tenants count as not found"
+            )
+        case .methodNotAllowed:
+            Entry(
+                405,
+                "Method not allowed",
+                "method not allowed",
+                "the `Allow` header lists the methods of the path; `/openapi.json` lists all operations"
+            )
+        case .tooLarge:
+            Entry(
+                413,
+                "The body is too large",
+                "the body is too large",
+                "10 MiB; an import: 256 MiB"
+            )
+        case .tooSlow:
+            Entry(
+                408,
+                "The body arrived too slowly",
+                "the body arrived too slowly",
+                "15 s from the first byte to the last; an import: 15 min, then resume after `import.line`"
+            )
+        case .conflict:
+            Entry(
+                409,
+                "The idempotency key was used with another call",
+                "the idempotency key was used with another call",
+                "use a new key for a new request"
+            )
+        case .rateLimited:
+            Entry(
+                429,
+                "Too many requests",
+                "too many requests",
+                "wait `Retry-After` seconds"
+            )
+        case .noCredential:
+            Entry(
+                422,
+                "The app has no push credential",
+                "the app has no push credential",
+                "add one to the provisioning file and apply it"
+            )
+        case .gone:
+            Entry(
+                410,
+                "The requested events have expired",
+                "the requested events have expired",
+                "events were missed; start again at offset 0"
+            )
+        case .unavailable:
+            Entry(
+                503,
+                "The gateway cannot process the call now",
+                "the gateway cannot process the call now",
+                "nothing was changed; try again after `Retry-After` seconds"
+            )
+        }
+    }
+}

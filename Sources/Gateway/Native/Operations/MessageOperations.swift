@@ -1,0 +1,265 @@
+import Commands
+import Hummingbird
+import Model
+import Postgres
+
+/// `/v1/messages`.
+enum MessageOperations {
+    static let all =
+        [send, list, show, withdraw] + MessageControl.allCases.map(control) + [listDeliveries, showDelivery]
+
+    /// A message is named by its id, or by the number its vendor gave it.
+    static let id = PathField.required(
+        "message",
+        .text(128, atLeast: 1).example("0198a1f0-7c00-7000-8000-000000000001"),
+        "The message's id, or the number that its vendor gave it."
+    )
+
+    struct SendInput: InputFields {
+        let once = CommonInputs.repeatKey
+        let preview = QueryField.optional(
+            "preview",
+            .flag,
+            default: false,
+            as: false,
+            "Answer what each vendor's payload would be, and send nothing."
+        )
+        let app = BodyField.required("app", .app, "The app's id.")
+        let to = BodyField.required("to", .audience, "The audience.")
+        let title = BodyField.optional("title", .text(), "The title.")
+        let subtitle = BodyField.optional("subtitle", .text(), "The subtitle.")
+        let body = BodyField.optional("body", .text(), default: "", "The text.")
+        let badge = BodyField.optional("badge", .integer(0...Int(Int32.max)), "The app icon's badge.")
+        let sound = BodyField.optional("sound", .text(128), "The sound's name; null: the default sound.")
+        let category = BodyField.optional("category", .text(128), "The notification's category.")
+        let threadID = BodyField.optional("threadId", .text(128), "Notifications with one id are shown as a group.")
+        let data = BodyField.optional("data", .anyObject, "Members for the app, beside `aps`.")
+        let urgent = BodyField.optional("urgent", .flag, default: false, as: false, "Sent before all others.")
+        let silent = BodyField.optional(
+            "silent",
+            .flag,
+            default: false,
+            as: false,
+            "Wakes the app without showing anything."
+        )
+        let consent = BodyField.optional(
+            "consent",
+            .word(ConsentRule.self),
+            "Only users who: opted in, did not unsubscribe (default), or all."
+        )
+        let raw = BodyField.optional("raw", .anyObject, "Apple's payload as it is to be sent, for native devices.")
+        let image = BodyField.optional("image", .imageHash, "The SHA-256 of an image stored with `storeMedia`.")
+        let collapseID = BodyField.optional(
+            "collapseId",
+            .text(64),
+            "A later notification with the same id replaces the earlier one."
+        )
+        let sendAt = BodyField.optional("sendAt", .schedule, "When it is due; null: now.")
+        let ttlSeconds = BodyField.optional(
+            "ttlSeconds",
+            .integer(0...2_592_000),
+            "How long the push service may keep it; null: as the app's defaults say."
+        )
+    }
+
+    /// What came of a submission.
+    struct Accepted: Sendable {
+        var id: MessageID
+        var recipients: Int?
+    }
+
+    static let accepted = AnswerShape<Accepted>(
+        "AcceptedMessage",
+        [
+            .id("id", "The message's id.") { $0.id.description },
+            .optionalInt("recipients", "Targets; null while the audience is being expanded.") { $0.recipients },
+        ]
+    )
+
+    static let send = NativeOperation(
+        "sendMessage",
+        .post,
+        "/v1/messages",
+        scope: .send,
+        "Send a message to users, groups, a tag expression, a list of devices or everyone; now, at a time, or at a local time.",
+        input: SendInput(),
+        example: [
+            "app": "shop", "to": ["users": ["u-1"]], "title": "Hello", "body": "Your parcel is here.",
+            "data": ["order": "4711"], "ttlSeconds": 86_400,
+        ],
+        answers: [
+            .json(202, accepted.schema, "The message is stored and will be sent."),
+            .json(200, PayloadPreview.schema, "With `preview`: what would be sent."),
+        ],
+        problems: [.notFound, .conflict, .rateLimited, .noCredential],
+        NativeAPI.sendMessage
+    )
+
+    struct ListInput: InputFields {
+        let app = CommonInputs.appFilter
+        let state = QueryField.optional("state", .word(MessageState.self), "Only in this state.")
+        let after = CommonInputs.after(MessageID.self)
+        let limit = CommonInputs.limit
+    }
+
+    static let page = AnswerPage("messages", NativeShapes.messageSummary, next: .uuid)
+
+    static let list = NativeOperation(
+        "listMessages",
+        .get,
+        "/v1/messages",
+        scope: .read,
+        "List messages of every vendor, the latest due first. Counts are in each message's own answer.",
+        input: ListInput(),
+        answers: [.json(page.schema, "A page of messages.")],
+        NativeAPI.listMessages
+    )
+
+    struct IDInput: InputFields {
+        let message = MessageOperations.id
+    }
+
+    static let show = NativeOperation(
+        "showMessage",
+        .get,
+        "/v1/messages/{message}",
+        scope: .read,
+        "Show a message's state and its counts by stage.",
+        input: IDInput(),
+        answers: [.json(NativeShapes.message.schema, "The message.")],
+        problems: [.notFound],
+        NativeAPI.showMessage
+    )
+
+    struct ControlInput: InputFields {
+        let message = MessageOperations.id
+        let once = CommonInputs.repeatKey
+    }
+
+    private static func changed(_ schema: String, _ name: String) -> JSONSchema {
+        JSONSchema.object([
+            ("id", .uuid.described("The message's id."), true),
+            (name, .flag.described("False: there was nothing to change."), true),
+        ]).named(schema)
+    }
+
+    static let withdraw = NativeOperation(
+        "withdrawMessage",
+        .delete,
+        "/v1/messages/{message}",
+        scope: .send,
+        "Cancel what is not sent yet. The same as `cancelMessage`.",
+        input: ControlInput(),
+        answers: [.json(changed("WithdrawnMessage", "canceled"), "What came of it.")],
+        problems: [.notFound],
+        NativeAPI.withdrawMessage
+    )
+
+    private static func summary(_ control: MessageControl) -> String {
+        switch control {
+        case .cancel: "Cancel what is not sent yet."
+        case .pause: "Stop sending until the message is resumed. Pushes in flight are still sent."
+        case .resume: "Go on with a paused message."
+        case .requeue: "Try again the parts that were given up."
+        }
+    }
+
+    private static func control(_ control: MessageControl) -> NativeOperation {
+        NativeOperation(
+            "\(control.rawValue)Message",
+            .post,
+            "/v1/messages/{message}/\(control.rawValue)",
+            scope: .send,
+            summary(control) + " A repeated call changes nothing and succeeds.",
+            input: ControlInput(),
+            answers: [.json(changed("ChangedMessage", "changed"), "Whether anything changed.")],
+            problems: [.notFound],
+            { api in
+                { (call) async throws(Problem) in try await api.controlMessage(call, control, answer: "changed") }
+            }
+        )
+    }
+
+    struct DeliveriesInput: InputFields {
+        let message = MessageOperations.id
+        let state = QueryField.optional("state", .word(DeliveryState.self), "Only in this state.")
+        let after = CommonInputs.after(TargetID.self)
+        let limit = CommonInputs.limit
+    }
+
+    static let deliveries = AnswerPage("deliveries", NativeShapes.delivery, next: .uuid)
+
+    static let listDeliveries = NativeOperation(
+        "listDeliveries",
+        .get,
+        "/v1/messages/{message}/deliveries",
+        scope: .read,
+        "List a message's deliveries that have an outcome, by target.",
+        input: DeliveriesInput(),
+        answers: [.json(deliveries.schema, "A page of deliveries.")],
+        problems: [.notFound],
+        NativeAPI.listDeliveries
+    )
+
+    struct DeliveryInput: InputFields {
+        let message = MessageOperations.id
+        let target = PathField.required(
+            "target",
+            .id(TargetID.self, missing: "no such delivery"),
+            "The target's id, `target` of a delivery."
+        )
+    }
+
+    static let showDelivery = NativeOperation(
+        "showDelivery",
+        .get,
+        "/v1/messages/{message}/deliveries/{target}",
+        scope: .read,
+        "Show one delivery, also a queued one, and explain where it stands.",
+        input: DeliveryInput(),
+        answers: [.json(DeliveryExplanation.shape.schema, "The delivery, explained.")],
+        problems: [.notFound],
+        NativeAPI.showDelivery
+    )
+}
+
+/// When a message is due.
+struct MessageSchedule: Sendable, Hashable {
+    var at: Timestamp?
+    /// A wall-clock time in each device's own zone.
+    var local: LocalTime?
+}
+
+/// The members of `sendAt`, if it is an object.
+struct LocalScheduleFields: InputFields {
+    let local = BodyField.required(
+        "local",
+        .localTime,
+        "A time without a zone, like 2026-12-01T09:00:00: each device gets the message when its own clock shows it."
+    )
+}
+
+extension InputKind where Value == LocalTime {
+    static let localTime = InputKind<String>.text(32, atLeast: 1).example("2026-12-01T09:00:00").map(
+        "must be a time without a zone, like 2026-12-01T09:00:00"
+    ) { LocalTime($0) }
+}
+
+extension InputKind where Value == MessageSchedule {
+    /// A moment, or `{"local": …}`.
+    static let schedule: InputKind = {
+        let moment = InputKind<Timestamp>.time
+        let local = InputKind<LocalTime>.object(LocalScheduleFields()) { (fields) throws(Problem) in try fields.local }
+        return InputKind(.any(of: [moment.schema, local.schema])) { (json, name) throws(Problem) in
+            if json.object != nil { return MessageSchedule(local: try local.read(json, name)) }
+            return MessageSchedule(at: try moment.read(json, name))
+        }
+    }()
+}
+
+extension InputKind where Value == String {
+    /// 64 hexadecimal digits, in lower case once read.
+    fileprivate static let imageHash = text(64).example(.string(String(repeating: "5f", count: 32))).map(
+        "must be the hash of PUT /v1/apps/{app}/media/{hash}"
+    ) { $0.utf8.count == 64 && HexCoding.decode($0) != nil ? $0.lowercased() : nil }
+}

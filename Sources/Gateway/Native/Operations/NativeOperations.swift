@@ -1,0 +1,16 @@
+/// Every operation of the native API, in the order of the document. A new resource is one more line here.
+enum NativeOperations {
+    static let all: [NativeOperation] = [
+        MessageOperations.all,
+        DeviceOperations.all,
+        AppOperations.all,
+        UserOperations.all,
+        GroupOperations.all,
+        CampaignOperations.all,
+        ReceiptOperations.all,
+        ImportOperations.all,
+        EventOperations.all,
+        WebhookOperations.all,
+        CaptureOperations.all,
+    ].flatMap(\.self)
+}

@@ -1,0 +1,108 @@
+import Commands
+import Hummingbird
+import Model
+
+/// `/v1/apps/{app}/receipts` and `/v1/apps/{app}/media`.
+enum ReceiptOperations {
+    static let all = [report, storeMedia]
+
+    struct ReportInput: InputFields {
+        let once = CommonInputs.repeatKey
+        let app = CommonInputs.app
+        let message = BodyField.required(
+            "message",
+            .text(128, atLeast: 1).example("0198a1f0-7c00-7000-8000-000000000001"),
+            "The message's id, `messageId` of the payload."
+        )
+        let key = BodyField.required("key", .deviceKey, "The key of the device that reports.")
+        let kind = BodyField.required("kind", .word(ReceiptKind.self), "What happened; `read` implies `received`.")
+        let at = BodyField.optional("at", .time, "When it happened; null: now.")
+    }
+
+    /// `recorded`, `repeated` or `orphan`: no delivery of the message to the device is known.
+    static let outcomes = ["recorded", "repeated", "orphan"]
+
+    static let report = NativeOperation(
+        "reportReceipt",
+        .post,
+        "/v1/apps/{app}/receipts",
+        scope: .devices,
+        "Report that a device received a message, or that it was read.",
+        input: ReportInput(),
+        answers: [
+            .json(
+                JSONSchema.object([
+                    ("outcome", .words(outcomes).described("`orphan`: no such delivery is known."), true)
+                ]).named("ReceiptOutcome"),
+                "What came of it."
+            )
+        ],
+        problems: [.notFound, .rateLimited],
+        NativeAPI.reportReceipt
+    )
+
+    struct MediaInput: InputFields {
+        let once = CommonInputs.repeatKey
+        let app = CommonInputs.app
+        let hash = PathField.required(
+            "hash",
+            .text(64, atLeast: 1).example(.string(String(repeating: "5f", count: 32))),
+            "The body's SHA-256 in hexadecimal digits."
+        )
+    }
+
+    static let storeMedia = NativeOperation(
+        "storeMedia",
+        .put,
+        "/v1/apps/{app}/media/{hash}",
+        scope: .send,
+        "Store an image, which messages name by its hash.",
+        input: MediaInput(),
+        body: .bytes(type: "application/octet-stream"),
+        answers: [
+            .json(
+                201,
+                JSONSchema.object([
+                    ("hash", .text(example: String(repeating: "5f", count: 32)).described("The image's hash."), true)
+                ]).named("StoredMedia"),
+                "The image is stored."
+            )
+        ],
+        problems: [.notFound, .rateLimited],
+        NativeAPI.storeMedia
+    )
+}
+
+extension NativeAPI {
+    func reportReceipt(_ call: NativeCall<ReceiptOperations.ReportInput>) async throws(Problem) -> Response {
+        let command = ReceiptCommand.report(
+            try call.kind,
+            message: try call.message,
+            reporter: Reporter(key: try call.key),
+            at: try call.at
+        )
+        return try await perform(
+            .receipt(command),
+            call.caller,
+            app: try call.app,
+            once: repeatKey(try call.once, call)
+        ) { reply in
+            guard case .receipt(let outcome) = reply else { return nil }
+            return .json(["outcome": .string("\(outcome)")])
+        }
+    }
+
+    func storeMedia(_ call: NativeCall<ReceiptOperations.MediaInput>) async throws(Problem) -> Response {
+        let hash = identifiers.sha256(call.bytes)
+        guard hash == (try call.hash).lowercased() else { throw .invalid("hash", "the body's SHA-256 is \(hash)") }
+        return try await perform(
+            .media(.store(bytes: call.bytes, hash: hash)),
+            call.caller,
+            app: try call.app,
+            once: repeatKey(try call.once, call)
+        ) { reply in
+            if case .refused = reply { return nil }
+            return .json(["hash": .string(hash)], status: 201)
+        }
+    }
+}

@@ -1,0 +1,113 @@
+internal import Glibc
+
+/// Bytes copied and looked over many at a time. The callers, which look at every push, need no pointers.
+extension OutputSpan<UInt8> {
+    /// Adds as many of the bytes as there is room for and says whether that was all.
+    @discardableResult
+    package mutating func append(copying bytes: Span<UInt8>) -> Bool {
+        unsafe bytes.withUnsafeBufferPointer { unsafe append(copying: $0) }
+    }
+
+    /// The same for text that is written in the source: without a `String`.
+    @discardableResult
+    package mutating func append(copying text: StaticString) -> Bool {
+        unsafe append(copying: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+    }
+
+    /// Adds text between two pieces that are written in the source, in one go; what there is no room for is left out.
+    ///
+    /// - Returns: whether that was all.
+    @discardableResult
+    package mutating func append(_ before: StaticString, copying text: Span<UInt8>, _ after: StaticString) -> Bool {
+        let (first, last) = (before.utf8CodeUnitCount, after.utf8CodeUnitCount)
+        guard text.count <= freeCapacity &- first &- last else {
+            // To the brim, as the single pieces do it.
+            return append(copying: before) && append(copying: text) && append(copying: after)
+        }
+        unsafe withUnsafeMutableBufferPointer { buffer, filled in
+            guard let base = buffer.baseAddress else { return }
+            unsafe memcpy(base + filled, before.utf8Start, first)
+            filled += first
+            unsafe text.withUnsafeBufferPointer { bytes in
+                if let start = bytes.baseAddress { unsafe memcpy(base + filled, start, bytes.count) }
+            }
+            filled += text.count
+            unsafe memcpy(base + filled, after.utf8Start, last)
+            filled += last
+        }
+        return true
+    }
+
+    /// The first `count` bytes of numbers, of each the lowest first; nothing if there is no room for them.
+    package mutating func append(words: InlineArray<5, UInt64>, count: Int) {
+        var bytes = words
+        for index in bytes.indices { bytes[index] = words[index].littleEndian }
+        guard count <= freeCapacity, count <= 40 else { return }
+        unsafe bytes.span.withUnsafeBytes { raw in
+            let all = unsafe raw.bindMemory(to: UInt8.self)
+            _ = unsafe append(copying: UnsafeBufferPointer(rebasing: all[..<count]))
+        }
+    }
+
+    private mutating func append(copying bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        let count = min(bytes.count, freeCapacity)
+        guard count > 0, let from = bytes.baseAddress else { return bytes.isEmpty }
+        unsafe withUnsafeMutableBufferPointer { buffer, filled in
+            if let to = buffer.baseAddress { unsafe memcpy(to + filled, from, count) }
+            filled += count
+        }
+        return count == bytes.count
+    }
+}
+
+extension Span<UInt8> {
+    /// Whether these are the same bytes. As arrays they would be compared one by one.
+    package func isSame(as other: Span<UInt8>) -> Bool {
+        unsafe withUnsafeBufferPointer { mine in
+            unsafe other.withUnsafeBufferPointer { theirs in
+                guard mine.count == theirs.count, let left = mine.baseAddress, let right = theirs.baseAddress else {
+                    return mine.count == theirs.count
+                }
+                return unsafe memcmp(left, right, mine.count) == 0
+            }
+        }
+    }
+
+    /// Eight bytes as a number, the first lowest. Traps where there are no eight.
+    @inlinable
+    package func word(at place: Int) -> UInt64 {
+        precondition(place >= 0 && place &+ 8 <= count)
+        return unsafe withUnsafeBytes { unsafe $0.loadUnaligned(fromByteOffset: place, as: UInt64.self).littleEndian }
+    }
+
+    /// Whether some byte is marked. Eight at a time, the last eight maybe twice, and no early end: a good text has to be seen whole anyway.
+    ///
+    /// - Parameters:
+    ///   - filler: a byte that is not marked, in place of those that a text of less than eight does not have.
+    ///   - mark: sets the marks of the bytes that are looked for.
+    /// - Returns: true if it marked one.
+    @inlinable
+    @inline(__always)
+    package func contains(filler: UInt8, where mark: (ByteLanes) -> UInt64) -> Bool {
+        unsafe withUnsafeBytes { bytes in
+            let count = bytes.count
+            guard count >= 8, let base = bytes.baseAddress else {
+                var lanes: UInt64 = UInt64(filler) &* 0x0101_0101_0101_0101
+                for index in 0..<count {
+                    let shift = UInt64(truncatingIfNeeded: index &* 8)
+                    lanes = unsafe lanes & ~(0xFF &<< shift) | UInt64(bytes[index]) &<< shift
+                }
+                return mark(ByteLanes(lanes)) & ByteLanes.marks != 0
+            }
+            // By the address: the buffer would check each word's place, which takes longer than to look at the word.
+            let last = unsafe base + (count &- 8)
+            var found = unsafe mark(ByteLanes(last.loadUnaligned(as: UInt64.self)))
+            var next = unsafe base
+            while unsafe next < last {
+                found |= unsafe mark(ByteLanes(next.loadUnaligned(as: UInt64.self)))
+                unsafe next += 8
+            }
+            return found & ByteLanes.marks != 0
+        }
+    }
+}

@@ -1,0 +1,88 @@
+-- Stores a message with everything that its acceptance promises. outcome: inserted, repeated (with the answer of the first call), or mismatch: the
+-- idempotency key was used with another body.
+-- Slices are passed flattened: slice k has the targets up to p_slice_ends[k]. p_slice_dues: the due times of slices that are due later than the message;
+-- null entries are due with it. p_holder and p_lease: that node leases the slices from the start; null: they are ready when due.
+CREATE OR REPLACE FUNCTION gateway.accept_message(
+    p_tenant text, p_app text, p_vendor text, p_id uuid, p_sender text, p_content json, p_collapse text, p_lane smallint,
+    p_accepted timestamptz, p_due timestamptz, p_due_day integer, p_expires timestamptz, p_fallback json, p_recipients bigint,
+    p_media_id text, p_media_hash text, p_key text, p_body_hash text,
+    p_slice_numbers integer[], p_slice_kinds text[], p_slice_ends integer[], p_targets uuid[], p_addresses text[],
+    p_holder text, p_lease interval, p_node text,
+    p_sup_targets uuid[], p_sup_identities uuid[], p_sup_devices uuid[], p_sup_addresses text[], p_sup_reasons text[],
+    p_audience json DEFAULT NULL, p_due_local bigint DEFAULT NULL, p_slice_dues timestamptz[] DEFAULT NULL)
+RETURNS TABLE (outcome text, message_id uuid, recipients bigint)
+LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+    v_old gateway.idempotency;
+    v_slices integer := cardinality(p_slice_numbers);
+    v_suppressed integer := cardinality(p_sup_targets);
+    v_from integer := 1;
+    v_holder text;
+    v_next timestamptz;
+BEGIN
+    IF p_key IS NOT NULL THEN
+        INSERT INTO gateway.idempotency (tenant_id, app_id, vendor, key, body_hash, message_id, recipients, created_at)
+            VALUES (p_tenant, p_app, p_vendor, p_key, p_body_hash, p_id, p_recipients, now())
+            ON CONFLICT (tenant_id, app_id, vendor, key) DO NOTHING;
+        IF NOT FOUND THEN
+            SELECT * INTO v_old FROM gateway.idempotency y
+                WHERE y.tenant_id = p_tenant AND y.app_id = p_app AND y.vendor = p_vendor AND y.key = p_key;
+            IF v_old.body_hash = p_body_hash THEN
+                RETURN QUERY SELECT 'repeated', v_old.message_id, v_old.recipients;
+            ELSE
+                RETURN QUERY SELECT 'mismatch', NULL::uuid, NULL::bigint;
+            END IF;
+            RETURN;
+        END IF;
+    END IF;
+
+    INSERT INTO gateway.message
+            (tenant_id, message_id, app_id, vendor, sender_id, state, lane, content, collapse_id, fallback, accepted_at,
+            due_at, due_day, expires_at, recipients, open_slices, audience, due_local)
+        VALUES (p_tenant, p_id, p_app, p_vendor, p_sender,
+            CASE WHEN v_slices = 0 THEN 'done' WHEN p_due > p_accepted AND p_holder IS NULL THEN 'scheduled'
+                WHEN 'expand' = ANY (p_slice_kinds) THEN 'expanding' ELSE 'sending' END,
+            p_lane, p_content, p_collapse, p_fallback, p_accepted, p_due, p_due_day, p_expires, p_recipients, v_slices,
+            p_audience, p_due_local);
+    IF p_media_id IS NOT NULL THEN
+        INSERT INTO gateway.message_media (tenant_id, message_id, media_id, hash)
+            VALUES (p_tenant, p_id, p_media_id, p_media_hash);
+    END IF;
+    FOR k IN 1 .. v_slices LOOP
+        -- A slice that is due later is not leased yet.
+        v_holder := CASE WHEN p_slice_dues[k] IS NULL THEN p_holder END;
+        v_next := coalesce(p_slice_dues[k], greatest(p_due, now() + p_lease));
+        INSERT INTO gateway.slice
+                (tenant_id, message_id, no, lane, kind, due_day, targets, addresses, state, next_at, owner, epoch)
+            VALUES (p_tenant, p_id, p_slice_numbers[k], p_lane, p_slice_kinds[k], p_due_day,
+                p_targets[v_from:p_slice_ends[k]], p_addresses[v_from:p_slice_ends[k]],
+                CASE WHEN v_holder IS NULL THEN 'ready' ELSE 'leased' END, v_next, v_holder,
+                CASE WHEN v_holder IS NULL THEN 0 ELSE 1 END);
+        v_from := p_slice_ends[k] + 1;
+    END LOOP;
+    IF v_slices > 0 THEN
+        INSERT INTO gateway.lane (tenant_id, lane) VALUES (p_tenant, p_lane) ON CONFLICT DO NOTHING;
+    END IF;
+    IF v_suppressed > 0 THEN
+        INSERT INTO gateway.delivery
+                (tenant_id, due_day, message_id, target_id, app_id, vendor, identity_id, device_id, address, state, reason, sent_at)
+            SELECT p_tenant, p_due_day, p_id, s.target, p_app, p_vendor, s.identity, s.device, s.address, 'suppressed',
+                s.reason, p_accepted
+            FROM unnest(p_sup_targets, p_sup_identities, p_sup_devices, p_sup_addresses, p_sup_reasons)
+                AS s(target, identity, device, address, reason)
+            ON CONFLICT DO NOTHING;
+    END IF;
+    -- Recipients of an expanded audience are counted page by page; a count that the answer names before is an estimate.
+    PERFORM gateway.add_counts(
+        p_tenant, p_app, p_vendor, p_due, p_node,
+        CASE WHEN 'expand' = ANY (p_slice_kinds) THEN 0 ELSE coalesce(p_recipients, 0) END, 0, 0, 0, 0, v_suppressed, 0, 0);
+    -- The message's own event has no target.
+    PERFORM gateway.append_events(
+        p_tenant, p_app, p_vendor, p_sender, p_id, p_due_day,
+        'accepted'::text || array_fill('suppressed'::text, ARRAY[v_suppressed]), NULL::uuid || p_sup_targets);
+    RETURN QUERY SELECT 'inserted', p_id, p_recipients;
+END $$;
+
+REVOKE ALL ON FUNCTION gateway.accept_message FROM PUBLIC, gateway_call, gateway_engine;
+GRANT EXECUTE ON FUNCTION gateway.accept_message TO gateway_call, gateway_engine;

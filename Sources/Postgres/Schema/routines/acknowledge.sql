@@ -1,0 +1,73 @@
+-- Records a receipt by a message's number or id, from the reporter with this token, key or user, and changes the badge: p_badge -1 subtracts one at the
+-- holder's first read of the message, 0 and more sets it, null leaves it. If several of the reporter's identities were sent the message, the first one counts.
+CREATE OR REPLACE FUNCTION gateway.acknowledge(
+    p_tenant text, p_app text, p_vendor text, p_ref text, p_message uuid, p_key text, p_token text, p_user text, p_kind text,
+    p_badge integer, p_at timestamptz, p_node text)
+RETURNS TABLE (outcome text, badge integer) LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+    v_ids uuid[] := gateway.reporting_identities(p_tenant, p_app, p_vendor, p_key, p_token, p_user);
+    v_message uuid := p_message;
+    v_day integer;
+    d record;
+    i record;
+    v_target uuid;
+    v_reporter uuid;
+    v_holder text;
+    v_first boolean := true;
+    v_badge integer;
+    v_outcome text := 'orphan';
+BEGIN
+    IF v_message IS NULL THEN
+        SELECT r.message_id INTO v_message FROM gateway.message_ref r
+            WHERE r.tenant_id = p_tenant AND r.app_id = p_app AND r.vendor = p_vendor AND r.ref = p_ref;
+    END IF;
+    SELECT x.due_day INTO v_day FROM gateway.message x
+        WHERE x.tenant_id = p_tenant AND x.message_id = v_message AND x.app_id = p_app;
+    IF v_day IS NOT NULL AND cardinality(v_ids) > 0 THEN
+        SELECT x.target_id, x.read_at INTO d FROM gateway.delivery x
+            WHERE x.tenant_id = p_tenant AND x.due_day = v_day AND x.message_id = v_message AND x.target_id = ANY (v_ids)
+                AND (x.state IN ('sent', 'received', 'read') OR x.state IN ('failed', 'expired') AND x.transport IS NOT NULL)
+            ORDER BY array_position(v_ids, x.target_id) LIMIT 1;
+        v_target := d.target_id;
+        v_first := d.read_at IS NULL;
+        IF v_target IS NULL THEN
+            -- The push is being sent, and its outcome is not written yet.
+            SELECT u.target INTO v_target FROM gateway.slice s CROSS JOIN LATERAL unnest(s.targets) AS u(target)
+                WHERE s.tenant_id = p_tenant AND s.message_id = v_message AND s.state = 'leased' AND u.target = ANY (v_ids)
+                ORDER BY array_position(v_ids, u.target) LIMIT 1;
+        END IF;
+    END IF;
+    v_reporter := coalesce(v_target, v_ids[1]);
+    SELECT x.key, coalesce('user:' || x.user_id, 'key:' || x.key) AS holder INTO i FROM gateway.identity x
+        WHERE x.tenant_id = p_tenant AND x.identity_id = v_reporter;
+    v_holder := i.holder;
+
+    IF v_holder IS NOT NULL AND p_badge IS NOT NULL THEN
+        IF v_target IS NOT NULL THEN
+            INSERT INTO gateway.badge_mark AS k (tenant_id, message_id, holder, is_read) VALUES (p_tenant, v_message, v_holder, true)
+                ON CONFLICT (tenant_id, message_id, holder) DO UPDATE SET is_read = true WHERE NOT k.is_read;
+            v_first := FOUND AND v_first;
+        ELSE
+            v_first := false;
+        END IF;
+        IF p_badge >= 0 THEN
+            INSERT INTO gateway.badge (tenant_id, app_id, vendor, holder, count) VALUES (p_tenant, p_app, p_vendor, v_holder, p_badge)
+                ON CONFLICT (tenant_id, app_id, vendor, holder) DO UPDATE SET count = excluded.count;
+        ELSIF v_first THEN
+            UPDATE gateway.badge b SET count = greatest(b.count - 1, 0)
+                WHERE b.tenant_id = p_tenant AND b.app_id = p_app AND b.vendor = p_vendor AND b.holder = v_holder;
+        END IF;
+    END IF;
+    IF v_holder IS NOT NULL THEN
+        SELECT b.count INTO v_badge FROM gateway.badge b
+            WHERE b.tenant_id = p_tenant AND b.app_id = p_app AND b.vendor = p_vendor AND b.holder = v_holder;
+    END IF;
+    IF v_target IS NOT NULL THEN
+        v_outcome := gateway.record_receipt(p_tenant, p_app, p_vendor, v_message, i.key, p_kind, p_at, p_node);
+    END IF;
+    RETURN QUERY SELECT v_outcome, coalesce(v_badge, 0);
+END $$;
+
+REVOKE ALL ON FUNCTION gateway.acknowledge FROM PUBLIC, gateway_call, gateway_engine;
+GRANT EXECUTE ON FUNCTION gateway.acknowledge TO gateway_call, gateway_engine;

@@ -1,0 +1,39 @@
+-- Changes the user of an active identity: p_change is set, clear or keep. Returns no row when there is no such identity. has_moved: the user is new on
+-- this identity and was on another identity of the app before. p_exclusive: other identities of this user lose it.
+CREATE OR REPLACE FUNCTION gateway.assign_user(
+    p_tenant text, p_app text, p_vendor text, p_key text, p_change text, p_user text, p_name text, p_phone text, p_exclusive boolean)
+RETURNS TABLE (user_id text, has_moved boolean) LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+    i record;
+    v_moved boolean := false;
+BEGIN
+    PERFORM gateway.lock_name(p_tenant, 'key', p_app || chr(31) || p_vendor || chr(31) || p_key);
+    SELECT x.identity_id, x.user_id, x.state INTO i FROM gateway.identity x
+        WHERE x.tenant_id = p_tenant AND x.app_id = p_app AND x.vendor = p_vendor AND x.key = p_key;
+    IF NOT FOUND OR i.state <> 'active' THEN RETURN; END IF;
+    IF p_change = 'set' THEN
+        v_moved := i.user_id IS DISTINCT FROM p_user AND EXISTS (
+            SELECT FROM gateway.identity o
+            WHERE o.tenant_id = p_tenant AND o.app_id = p_app AND o.vendor = p_vendor AND o.user_id = p_user
+                AND o.identity_id <> i.identity_id);
+        IF p_exclusive THEN
+            PERFORM gateway.lock_name(p_tenant, 'user', p_app || chr(31) || p_vendor || chr(31) || p_user);
+            UPDATE gateway.identity SET user_id = NULL, name = NULL
+                WHERE tenant_id = p_tenant AND app_id = p_app AND vendor = p_vendor AND user_id = p_user
+                    AND identity_id <> i.identity_id AND state = 'active';
+        END IF;
+        UPDATE gateway.identity SET user_id = p_user, name = coalesce(p_name, CASE WHEN user_id = p_user THEN name END),
+                phone = coalesce(p_phone, phone)
+            WHERE tenant_id = p_tenant AND identity_id = i.identity_id;
+        RETURN QUERY SELECT p_user, v_moved;
+    ELSIF p_change = 'clear' THEN
+        UPDATE gateway.identity SET user_id = NULL, name = NULL WHERE tenant_id = p_tenant AND identity_id = i.identity_id;
+        RETURN QUERY SELECT NULL::text, false;
+    ELSE
+        RETURN QUERY SELECT i.user_id, false;
+    END IF;
+END $$;
+
+REVOKE ALL ON FUNCTION gateway.assign_user FROM PUBLIC, gateway_call, gateway_engine;
+GRANT EXECUTE ON FUNCTION gateway.assign_user TO gateway_call, gateway_engine;

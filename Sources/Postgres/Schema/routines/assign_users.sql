@@ -1,0 +1,41 @@
+-- `assign_user` for several identities of one app and vendor, without repeated keys and never exclusive. Returns one row per key, in order.
+CREATE OR REPLACE FUNCTION gateway.assign_users(
+    p_tenant text, p_app text, p_vendor text, p_keys text[], p_changes text[], p_users text[], p_names text[], p_phones text[])
+RETURNS TABLE (user_id text, ordinal bigint, has_moved boolean)
+LANGUAGE plpgsql SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off AS $$
+#variable_conflict use_column
+DECLARE
+    v record;
+    v_count bigint;
+BEGIN
+    PERFORM gateway.lock_name(p_tenant, 'key', n.name) FROM (
+        SELECT p_app || chr(31) || p_vendor || chr(31) || u.key AS name FROM unnest(p_keys) AS u(key) ORDER BY 1) AS n;
+    -- A user that appears twice in the arrays has two devices, whichever comes first.
+    SELECT array_agg(i.identity_id ORDER BY u.o) AS ids,
+            array_agg(CASE u.change WHEN 'set' THEN u.user_id WHEN 'keep' THEN i.user_id END ORDER BY u.o) AS users,
+            array_agg(u.change = 'set' AND i.user_id IS DISTINCT FROM u.user_id AND (u.turn > 1 OR EXISTS (
+                SELECT FROM gateway.identity o
+                WHERE o.tenant_id = p_tenant AND o.app_id = p_app AND o.vendor = p_vendor AND o.user_id = u.user_id
+                    AND o.identity_id <> i.identity_id OFFSET 0)) ORDER BY u.o) AS moved
+        INTO v FROM (
+            SELECT x.*, row_number() OVER (PARTITION BY x.change, x.user_id ORDER BY x.o) AS turn
+            FROM unnest(p_keys, p_changes, p_users) WITH ORDINALITY AS x(key, change, user_id, o)) AS u
+        LEFT JOIN LATERAL (
+            SELECT x.identity_id, x.user_id FROM gateway.identity x
+            WHERE x.tenant_id = p_tenant AND x.app_id = p_app AND x.vendor = p_vendor AND x.key = u.key AND x.state = 'active' OFFSET 0) AS i ON true;
+    PERFORM FROM gateway.identity i WHERE i.tenant_id = p_tenant AND i.identity_id = ANY (v.ids) ORDER BY i.identity_id FOR UPDATE;
+    WITH r AS (
+        UPDATE gateway.identity i SET user_id = u.user_id, phone = coalesce(u.phone, i.phone),
+                name = CASE WHEN u.change = 'set' THEN coalesce(u.name, CASE WHEN i.user_id = u.user_id THEN i.name END) END
+            FROM unnest(v.ids, p_changes, v.users, p_names, p_phones) AS u(id, change, user_id, name, phone)
+            WHERE u.change <> 'keep' AND i.tenant_id = p_tenant AND i.identity_id = u.id
+                AND (i.user_id IS DISTINCT FROM u.user_id OR u.change = 'clear' AND i.name IS NOT NULL
+                    OR u.name IS NOT NULL AND u.name IS DISTINCT FROM i.name OR u.phone IS NOT NULL AND u.phone IS DISTINCT FROM i.phone)
+            RETURNING 1)
+    SELECT count(*) INTO v_count FROM r;
+    RETURN QUERY SELECT u.user_id, CASE WHEN u.id IS NOT NULL THEN u.o END, u.moved
+        FROM unnest(v.ids, v.users, v.moved) WITH ORDINALITY AS u(id, user_id, moved, o) ORDER BY u.o;
+END $$;
+
+REVOKE ALL ON FUNCTION gateway.assign_users FROM PUBLIC, gateway_call, gateway_engine;
+GRANT EXECUTE ON FUNCTION gateway.assign_users TO gateway_call;

@@ -1,0 +1,15 @@
+-- Erases devices and returns how many there were. Writes the audit row.
+CREATE OR REPLACE FUNCTION gateway.erase_devices(p_tenant text, p_devices uuid[], p_actor text, p_subject text)
+RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+    v_count bigint := gateway.erase_rows(p_tenant, p_devices, '{}');
+BEGIN
+    IF v_count > 0 THEN
+        PERFORM gateway.write_audit(
+            p_tenant, p_actor, ARRAY['erase'], ARRAY[p_subject], ARRAY[json_build_object('devices', v_count)::text]);
+    END IF;
+    RETURN v_count;
+END $$;
+
+REVOKE ALL ON FUNCTION gateway.erase_devices FROM PUBLIC, gateway_call, gateway_engine;
+GRANT EXECUTE ON FUNCTION gateway.erase_devices TO gateway_call, gateway_engine;

@@ -1,0 +1,32 @@
+-- Erases a user: membership in groups, every identity, with or without a device, and every device. Returns the number of identities.
+CREATE OR REPLACE FUNCTION gateway.erase_user(p_tenant text, p_user text, p_actor text) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+    v_devices uuid[];
+    v_identities uuid[];
+    v_count bigint := 0;
+    v_groups integer := 0;
+    g record;
+BEGIN
+    FOR g IN
+        SELECT m.app_id, m.vendor, m.group_name FROM gateway.group_member m
+        WHERE m.tenant_id = p_tenant AND m.user_id = p_user ORDER BY m.app_id, m.vendor, m.group_name
+    LOOP
+        PERFORM gateway.change_members(p_tenant, g.app_id, g.vendor, g.group_name, '{}', ARRAY[p_user]);
+        v_groups := v_groups + 1;
+    END LOOP;
+    -- App by app, because the index begins with the app: without it, every identity of the tenant would be read.
+    SELECT array_agg(DISTINCT i.device_id), array_agg(i.identity_id) INTO v_devices, v_identities
+        FROM gateway.app a JOIN gateway.identity i ON i.tenant_id = p_tenant AND i.app_id = a.app_id
+        WHERE a.tenant_id = p_tenant AND i.user_id = p_user;
+    IF v_identities IS NULL AND v_groups = 0 THEN RETURN 0; END IF;
+    IF v_identities IS NOT NULL THEN
+        v_count := gateway.erase_rows(p_tenant, array_remove(v_devices, NULL), v_identities);
+    END IF;
+    PERFORM gateway.write_audit(
+        p_tenant, p_actor, ARRAY['erase'], ARRAY['user ' || p_user],
+        ARRAY[json_build_object('devices', v_count, 'identities', coalesce(cardinality(v_identities), 0), 'groups', v_groups)::text]);
+    RETURN coalesce(cardinality(v_identities), 0);
+END $$;
+
+REVOKE ALL ON FUNCTION gateway.erase_user FROM PUBLIC, gateway_call, gateway_engine;
+GRANT EXECUTE ON FUNCTION gateway.erase_user TO gateway_call, gateway_engine;

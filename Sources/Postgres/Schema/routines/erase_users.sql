@@ -1,0 +1,48 @@
+-- Erases users of one vendor of an app: groups, identities, devices that no other identity uses, and everything kept about the users. Returns how many
+-- users there were.
+CREATE OR REPLACE FUNCTION gateway.erase_users(p_tenant text, p_app text, p_vendor text, p_users text[], p_actor text) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+    v_identities uuid[];
+    v_devices uuid[];
+    v_known text[];
+    g record;
+BEGIN
+    PERFORM FROM gateway.user_profile p
+        WHERE p.tenant_id = p_tenant AND p.app_id = p_app AND p.vendor = p_vendor AND p.user_id = ANY (p_users)
+        ORDER BY p.user_id FOR UPDATE;
+    SELECT coalesce(array_agg(DISTINCT k.user_id), '{}') INTO v_known FROM (
+        SELECT p.user_id FROM gateway.user_profile p
+            WHERE p.tenant_id = p_tenant AND p.app_id = p_app AND p.vendor = p_vendor AND p.user_id = ANY (p_users)
+        UNION ALL
+        SELECT i.user_id FROM gateway.identity i
+            WHERE i.tenant_id = p_tenant AND i.app_id = p_app AND i.vendor = p_vendor AND i.user_id = ANY (p_users)) AS k;
+    IF cardinality(v_known) = 0 THEN RETURN 0; END IF;
+    FOR g IN
+        SELECT m.group_name, array_agg(m.user_id) AS users FROM gateway.group_member m
+        WHERE m.tenant_id = p_tenant AND m.app_id = p_app AND m.vendor = p_vendor AND m.user_id = ANY (p_users)
+        GROUP BY m.group_name ORDER BY m.group_name
+    LOOP
+        PERFORM gateway.change_members(p_tenant, p_app, p_vendor, g.group_name, '{}', g.users);
+    END LOOP;
+    SELECT coalesce(array_agg(i.identity_id), '{}') INTO v_identities FROM gateway.identity i
+        WHERE i.tenant_id = p_tenant AND i.app_id = p_app AND i.vendor = p_vendor AND i.user_id = ANY (p_users);
+    SELECT coalesce(array_agg(DISTINCT i.device_id), '{}') INTO v_devices FROM gateway.identity i
+        WHERE i.tenant_id = p_tenant AND i.identity_id = ANY (v_identities) AND i.device_id IS NOT NULL AND NOT EXISTS (
+            SELECT FROM gateway.identity o
+            WHERE o.tenant_id = p_tenant AND o.device_id = i.device_id AND o.identity_id <> ALL (v_identities));
+    IF cardinality(v_identities) > 0 THEN
+        PERFORM gateway.erase_rows(p_tenant, v_devices, v_identities);
+    END IF;
+    DELETE FROM gateway.user_profile
+        WHERE tenant_id = p_tenant AND app_id = p_app AND vendor = p_vendor AND user_id = ANY (p_users);
+    DELETE FROM gateway.badge WHERE tenant_id = p_tenant AND app_id = p_app AND vendor = p_vendor
+        AND holder = ANY (SELECT 'user:' || u FROM unnest(p_users) AS u);
+    DELETE FROM gateway.campaign_mark
+        WHERE tenant_id = p_tenant AND app_id = p_app AND vendor = p_vendor AND user_id = ANY (p_users);
+    PERFORM gateway.write_audit(
+        p_tenant, p_actor, array_agg('erase'::text), array_agg('user ' || u ORDER BY u), array_agg('{}'::text)) FROM unnest(v_known) AS u;
+    RETURN cardinality(v_known);
+END $$;
+
+REVOKE ALL ON FUNCTION gateway.erase_users FROM PUBLIC, gateway_call, gateway_engine;
+GRANT EXECUTE ON FUNCTION gateway.erase_users TO gateway_call, gateway_engine;

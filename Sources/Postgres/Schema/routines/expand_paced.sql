@@ -1,0 +1,32 @@
+-- `expand_slice` for messages with or without throttling. With throttling, new slices are short enough and become due one after the other.
+CREATE OR REPLACE FUNCTION gateway.expand_paced(
+    p_tenant text, p_message uuid, p_no integer, p_epoch bigint, p_owner text, p_page integer, p_slice_size integer)
+RETURNS TABLE (outcome text, targets bigint, after uuid) LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+    m record;
+    v_last integer;
+    e record;
+BEGIN
+    SELECT x.pace_count, x.pace_seconds, x.expanded, x.due_at, x.expires_at INTO m FROM gateway.message x
+        WHERE x.tenant_id = p_tenant AND x.message_id = p_message;
+    IF m.pace_count IS NULL THEN
+        RETURN QUERY SELECT x.outcome, x.targets, x.after
+            FROM gateway.expand_slice(p_tenant, p_message, p_no, p_epoch, p_owner, p_page, p_slice_size) x;
+        RETURN;
+    END IF;
+    SELECT max(s.no) INTO v_last FROM gateway.slice s WHERE s.tenant_id = p_tenant AND s.message_id = p_message;
+    SELECT * INTO e FROM gateway.expand_slice(
+        p_tenant, p_message, p_no, p_epoch, p_owner, p_page, least(p_slice_size, m.pace_count)) x;
+    UPDATE gateway.slice s
+        SET next_at = least(m.expires_at, greatest(
+            s.next_at, m.due_at + m.pace_seconds * div(m.expanded + n.before, m.pace_count)::bigint * interval '1 second'))
+        FROM (
+            SELECT x.no, sum(cardinality(x.targets)) OVER (ORDER BY x.no) - cardinality(x.targets) AS before FROM gateway.slice x
+            WHERE x.tenant_id = p_tenant AND x.message_id = p_message AND x.no > v_last) AS n
+        WHERE s.tenant_id = p_tenant AND s.message_id = p_message AND s.no = n.no AND s.state = 'ready';
+    RETURN QUERY SELECT e.outcome, e.targets, e.after;
+END $$;
+
+REVOKE ALL ON FUNCTION gateway.expand_paced FROM PUBLIC, gateway_call, gateway_engine;
+GRANT EXECUTE ON FUNCTION gateway.expand_paced TO gateway_engine;

@@ -1,0 +1,111 @@
+-- Turns the next page of an audience into slices. outcome: page, finished, or fenced (another node holds the slice, or the message is not being sent).
+--
+-- Where time zones, quiet hours or windows matter, targets are grouped by due time, and each group gets slices of its own. A page of everyone is then ten
+-- times as long, because otherwise the groups would be small; a page of an audience already looks at twenty times as many candidates. Where they do not
+-- matter, the cost is one lookup of the app.
+--
+-- The last page ends the expansion, except for a message to variants: `expand_variants` rewrites its slices afterwards, and only then is the number of
+-- targets known. The native API sends to all vendors' identities, but only once to each device.
+CREATE OR REPLACE FUNCTION gateway.expand_slice(
+    p_tenant text, p_message uuid, p_no integer, p_epoch bigint, p_owner text, p_page integer, p_slice_size integer)
+RETURNS TABLE (outcome text, targets bigint, after uuid)
+LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+    s gateway.slice;
+    m gateway.message;
+    v_ids uuid[];
+    v_count integer;
+    v_first integer;
+    v_slices integer;
+    v_ended boolean := true;
+    v_finishes boolean;
+    v_is_timed boolean := false;
+    p record;
+    v_app record;
+    v_group record;
+BEGIN
+    SELECT * INTO s FROM gateway.slice
+        WHERE tenant_id = p_tenant AND message_id = p_message AND no = p_no AND epoch = p_epoch AND owner = p_owner
+            AND state = 'leased' FOR UPDATE;
+    IF NOT FOUND THEN RETURN QUERY SELECT 'fenced', 0::bigint, NULL::uuid; RETURN; END IF;
+    SELECT * INTO m FROM gateway.message WHERE tenant_id = p_tenant AND message_id = p_message FOR UPDATE;
+
+    IF m.state = 'paused' THEN
+        UPDATE gateway.slice SET state = 'ready', owner = NULL, epoch = epoch + 1, next_at = m.expires_at
+            WHERE tenant_id = p_tenant AND message_id = p_message AND no = p_no;
+        RETURN QUERY SELECT 'fenced', 0::bigint, NULL::uuid;
+        RETURN;
+    END IF;
+    IF m.state IN ('scheduled', 'expanding', 'sending', 'dead') THEN
+        SELECT x.defaults, x.uses_windows INTO v_app FROM gateway.app x WHERE x.tenant_id = p_tenant AND x.app_id = m.app_id;
+        v_is_timed := m.due_local IS NOT NULL OR v_app.defaults->'quiet'->'lanes' @> to_jsonb(m.lane)
+            OR v_app.uses_windows AND gateway.heeds_windows(v_app.defaults, m.lane);
+        IF v_is_timed AND m.audience IS NULL THEN p_page := greatest(p_page, least(p_page * 10, 5000)); END IF;
+        SELECT * INTO p FROM gateway.audience_page(
+            p_tenant, m.app_id, m.vendor, m.audience, p_page, s.after_user, s.after_vendor, s.after);
+        v_ids := p.o_ids;
+        v_ended := p.o_ended;
+        s.after_user := p.io_user;
+        s.after_vendor := p.io_dialect;
+        s.after := p.io_after;
+    END IF;
+    v_count := coalesce(cardinality(v_ids), 0);
+
+    v_slices := 0;
+    v_finishes := v_ended AND (v_count = 0 OR m.content->'variants' IS NULL);
+    UPDATE gateway.slice SET after_user = s.after_user, after_vendor = s.after_vendor, after = s.after,
+            state = CASE WHEN v_finishes THEN 'done' ELSE state END, owner = CASE WHEN v_finishes THEN NULL ELSE owner END
+        WHERE tenant_id = p_tenant AND message_id = p_message AND no = p_no;
+    IF v_count = 0 AND NOT v_finishes THEN
+        -- None of the candidates matched: only the cursor moves, and the transaction stays short.
+        UPDATE gateway.message SET state = 'expanding' WHERE tenant_id = p_tenant AND message_id = p_message AND state = 'scheduled';
+        RETURN QUERY SELECT 'page', 0::bigint, coalesce(s.after, '00000000-0000-0000-0000-000000000000'::uuid);
+        RETURN;
+    END IF;
+    IF v_count > 0 THEN
+        SELECT max(x.no) + 1 INTO v_first FROM gateway.slice x WHERE x.tenant_id = p_tenant AND x.message_id = p_message;
+        IF v_is_timed THEN
+            FOR v_group IN
+                SELECT x.due, x.ids FROM gateway.group_by_due(
+                    p_tenant, m.lane, m.due_at, m.due_local, m.expires_at, v_app.defaults, v_ids) AS x
+            LOOP
+                FOR k IN 0 .. (cardinality(v_group.ids) - 1) / p_slice_size LOOP
+                    INSERT INTO gateway.slice (tenant_id, message_id, no, lane, kind, due_day, targets, state, next_at)
+                        VALUES (p_tenant, p_message, v_first + v_slices, m.lane, 'deliver', m.due_day,
+                            v_group.ids[k * p_slice_size + 1 : (k + 1) * p_slice_size], 'ready', v_group.due);
+                    v_slices := v_slices + 1;
+                END LOOP;
+            END LOOP;
+        ELSE
+            v_slices := (v_count + p_slice_size - 1) / p_slice_size;
+            FOR k IN 0 .. v_slices - 1 LOOP
+                INSERT INTO gateway.slice (tenant_id, message_id, no, lane, kind, due_day, targets, state, next_at)
+                    VALUES (p_tenant, p_message, v_first + k, m.lane, 'deliver', m.due_day,
+                        v_ids[k * p_slice_size + 1 : (k + 1) * p_slice_size], 'ready', greatest(m.due_at, now()));
+            END LOOP;
+        END IF;
+        PERFORM gateway.add_counts(p_tenant, m.app_id, m.vendor, m.due_at, p_owner, v_count, 0, 0, 0, 0, 0, 0, 0);
+    END IF;
+    IF NOT v_finishes THEN
+        UPDATE gateway.message SET expanded = expanded + v_count, open_slices = open_slices + v_slices, state = 'expanding'
+            WHERE tenant_id = p_tenant AND message_id = p_message;
+        -- Between two users the walk is not at an identity.
+        RETURN QUERY SELECT 'page', v_count::bigint, coalesce(s.after, '00000000-0000-0000-0000-000000000000'::uuid);
+        RETURN;
+    END IF;
+    UPDATE gateway.message SET expanded = expanded + v_count, recipients = expanded + v_count, open_slices = open_slices + v_slices - 1,
+            dead_slices = dead_slices - (s.dead_reason IS NOT NULL)::integer,
+            state = CASE WHEN state NOT IN ('scheduled', 'expanding', 'sending', 'dead') THEN state
+                WHEN open_slices + v_slices <= 1 THEN 'done'
+                WHEN dead_slices - (s.dead_reason IS NOT NULL)::integer >= open_slices + v_slices - 1 THEN 'dead' ELSE 'sending' END
+        WHERE tenant_id = p_tenant AND message_id = p_message;
+    IF m.state IN ('scheduled', 'expanding', 'sending', 'dead') THEN
+        RETURN QUERY SELECT 'finished', m.expanded + v_count, NULL::uuid;
+    ELSE
+        RETURN QUERY SELECT 'fenced', 0::bigint, NULL::uuid;
+    END IF;
+END $$;
+
+REVOKE ALL ON FUNCTION gateway.expand_slice FROM PUBLIC, gateway_call, gateway_engine;
+GRANT EXECUTE ON FUNCTION gateway.expand_slice TO gateway_engine;

@@ -1,0 +1,79 @@
+-- Inserts the devices and identities that are new, and reports for each row whether it was not new. Parallel arrays, without repeated keys or tokens. New
+-- means that neither the key nor the token is known, in any environment. A window of the whole day is stored as none; tags are separated by spaces, null:
+-- tags are not given.
+--
+-- Each row is looked up by the indexes, with or without statistics: OFFSET 0 keeps the lookups from becoming a join in which the planner might read all
+-- rows, and disabled sequential scans keep a table that is empty at planning time from getting another plan.
+CREATE OR REPLACE FUNCTION gateway.import_new(
+    p_tenant text, p_app text, p_vendor text, p_keys text[], p_identities uuid[], p_devices uuid[], p_platforms text[],
+    p_environments text[], p_tokens text[], p_users text[], p_names text[], p_phones text[], p_raw_phones text[],
+    p_attributes text[], p_zones text[], p_from integer[], p_to integer[], p_tags text[], p_at timestamptz)
+RETURNS boolean[] LANGUAGE plpgsql SET enable_seqscan = off AS $$
+DECLARE
+    v_known boolean[];
+    v_new text[];
+    v_count bigint;
+BEGIN
+    v_known := ARRAY(
+        SELECT EXISTS (
+                SELECT FROM gateway.identity i
+                WHERE i.tenant_id = p_tenant AND i.app_id = p_app AND i.vendor = p_vendor AND i.key = u.key OFFSET 0)
+            OR u.token IS NOT NULL AND EXISTS (
+                SELECT FROM gateway.device d
+                WHERE d.tenant_id = p_tenant AND d.app_id = p_app AND d.platform = u.platform
+                    AND d.token_digest = md5(u.token) OFFSET 0)
+        FROM unnest(p_keys, p_platforms, p_tokens) WITH ORDINALITY AS u(key, platform, token, o) ORDER BY u.o);
+    v_new := ARRAY(SELECT u.key FROM unnest(p_keys, v_known) AS u(key, known) WHERE NOT u.known);
+    IF cardinality(v_new) = 0 THEN RETURN v_known; END IF;
+    -- RETURNING keeps Citus from turning the INSERT into a COPY, which row-level security refuses; a taken key remains a unique_violation.
+    WITH r AS (
+        INSERT INTO gateway.device
+            (tenant_id, device_id, app_id, platform, environment, token, token_state, token_registered_at, created_at, seen_at,
+            time_zone, window_from, window_to)
+        SELECT p_tenant, u.id, p_app, u.platform, coalesce(u.environment, 'production'), u.token,
+            CASE WHEN u.token IS NULL THEN 'none' ELSE 'active' END,
+            CASE WHEN u.token IS NULL THEN NULL ELSE p_at + u.o * interval '1 microsecond' END,
+            p_at + u.o * interval '1 microsecond', p_at + u.o * interval '1 microsecond', u.zone,
+            CASE WHEN (u.last - u.first + 1440) % 1440 = 1439 THEN NULL ELSE u.first END,
+            CASE WHEN (u.last - u.first + 1440) % 1440 = 1439 THEN NULL ELSE u.last END
+        FROM unnest(p_devices, p_platforms, p_environments, p_tokens, p_zones, p_from, p_to, v_known)
+            WITH ORDINALITY AS u(id, platform, environment, token, zone, first, last, known, o)
+        WHERE NOT u.known
+        RETURNING 1)
+    SELECT count(*) INTO v_count FROM r;
+    WITH r AS (
+        INSERT INTO gateway.identity
+            (tenant_id, identity_id, app_id, vendor, key, device_id, state, user_id, name, phone, raw_phone, attributes,
+            registered_at, created_at)
+        SELECT p_tenant, u.id, p_app, p_vendor, u.key, u.device, 'active', u.user_id, u.name, u.phone, u.raw_phone,
+            coalesce(u.attributes, '{}')::json, p_at + u.o * interval '1 microsecond', p_at + u.o * interval '1 microsecond'
+        FROM unnest(p_identities, p_keys, p_devices, p_users, p_names, p_phones, p_raw_phones, p_attributes, v_known)
+            WITH ORDINALITY AS u(id, key, device, user_id, name, phone, raw_phone, attributes, known, o)
+        WHERE NOT u.known
+        RETURNING 1)
+    SELECT count(*) INTO v_count FROM r;
+    IF array_length(array_remove(p_tags, NULL), 1) > 0 THEN
+        WITH r AS (
+            INSERT INTO gateway.identity_tag (tenant_id, app_id, vendor, tag, identity_id)
+            SELECT p_tenant, p_app, p_vendor, t.tag, u.id FROM unnest(p_identities, p_tags, v_known) AS u(id, tags, known)
+            CROSS JOIN LATERAL unnest(string_to_array(u.tags, ' ')) AS t(tag)
+            WHERE NOT u.known
+            RETURNING 1)
+        SELECT count(*) INTO v_count FROM r;
+    END IF;
+    IF EXISTS (
+        SELECT FROM unnest(p_from, p_to, v_known) AS u(first, last, known)
+        WHERE NOT u.known AND (u.last - u.first + 1440) % 1440 <> 1439)
+    THEN
+        UPDATE gateway.app SET uses_windows = true WHERE tenant_id = p_tenant AND app_id = p_app AND NOT uses_windows;
+    END IF;
+    -- Last, because other registrations wait for these rows until the commit.
+    PERFORM gateway.count_identities(p_tenant, p_app, p_vendor, v_new, 1);
+    RETURN v_known;
+EXCEPTION WHEN unique_violation THEN
+    -- A concurrent call has registered one of them.
+    RETURN array_fill(true, ARRAY[cardinality(p_keys)]);
+END $$;
+
+REVOKE ALL ON FUNCTION gateway.import_new FROM PUBLIC, gateway_call, gateway_engine;
+GRANT EXECUTE ON FUNCTION gateway.import_new TO gateway_call, gateway_engine;

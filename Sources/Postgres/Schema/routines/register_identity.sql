@@ -1,0 +1,94 @@
+-- Inserts or updates an identity and its device; null fields stay. An identity whose attributes say `sharesDevice` does not replace others of its vendor
+-- on the device.
+CREATE OR REPLACE FUNCTION gateway.register_identity(
+    p_tenant text, p_app text, p_vendor text, p_key text, p_identity uuid, p_device uuid,
+    p_platform text, p_environment text, p_token text, p_user text, p_name text, p_phone text, p_raw_phone text,
+    p_replaces_phone boolean, p_attributes json, p_at timestamptz)
+RETURNS TABLE (identity_id uuid, device_id uuid, platform text, was_active boolean, replaced uuid[])
+LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+    v_id uuid;
+    v_old_device uuid;
+    v_device uuid;
+    v_state text;
+    v_phone text;
+    v_replaced uuid[] := '{}';
+    v_platform text := p_platform;
+BEGIN
+    PERFORM gateway.lock_name(p_tenant, 'key', p_app || chr(31) || p_vendor || chr(31) || p_key);
+    SELECT i.identity_id, i.device_id, i.state, i.phone INTO v_id, v_old_device, v_state, v_phone FROM gateway.identity i
+        WHERE i.tenant_id = p_tenant AND i.app_id = p_app AND i.vendor = p_vendor AND i.key = p_key;
+    v_device := v_old_device;
+    -- A replaced identity that registers again does not take its successor's device.
+    IF v_state <> 'active' AND EXISTS (
+        SELECT FROM gateway.identity o
+        WHERE o.tenant_id = p_tenant AND o.device_id = v_old_device AND o.app_id = p_app AND o.vendor = p_vendor
+            AND o.state = 'active')
+    THEN
+        v_device := NULL;
+    END IF;
+
+    IF p_token IS NOT NULL AND p_attributes->>'sharesDevice' = 'true' THEN
+        -- With a new token it leaves the identities that it shared the old token with.
+        IF EXISTS (
+            SELECT FROM gateway.identity o
+            WHERE o.tenant_id = p_tenant AND o.device_id = v_device AND o.app_id = p_app AND o.vendor = p_vendor
+                AND o.state = 'active' AND o.identity_id <> v_id)
+        THEN
+            v_device := NULL;
+        END IF;
+        v_device := gateway.seat_token(p_tenant, p_app, v_device, p_device, p_platform, p_environment, p_token, p_at);
+    ELSIF p_token IS NOT NULL THEN
+        SELECT t.o_device, t.o_replaced INTO v_device, v_replaced
+            FROM gateway.place_token(
+                p_tenant, p_app, p_vendor, coalesce(v_id, p_identity), v_device, p_device,
+                p_platform, p_environment, p_token, p_at) t;
+    ELSIF v_device IS NULL THEN
+        INSERT INTO gateway.device (tenant_id, device_id, app_id, platform, environment, created_at, seen_at)
+            VALUES (p_tenant, p_device, p_app, p_platform, coalesce(p_environment, 'production'), p_at, p_at);
+        v_device := p_device;
+    ELSE
+        UPDATE gateway.device d SET seen_at = greatest(d.seen_at, p_at),
+                -- Without a token, nothing depends on platform and environment; with one, they describe the token.
+                platform = CASE WHEN d.token IS NULL THEN p_platform ELSE d.platform END,
+                environment = CASE WHEN d.token IS NULL THEN coalesce(p_environment, d.environment) ELSE d.environment END
+            WHERE d.tenant_id = p_tenant AND d.device_id = v_device
+            RETURNING d.platform INTO v_platform;
+    END IF;
+
+    IF v_id IS NULL THEN
+        v_id := p_identity;
+        INSERT INTO gateway.identity
+                (tenant_id, identity_id, app_id, vendor, key, device_id, state, user_id, name, phone, raw_phone, attributes,
+                registered_at, created_at)
+            VALUES (p_tenant, v_id, p_app, p_vendor, p_key, v_device, 'active', p_user, p_name, p_phone, p_raw_phone,
+                coalesce(p_attributes, '{}'), p_at, p_at);
+    ELSE
+        UPDATE gateway.identity i SET device_id = v_device, state = 'active', user_id = coalesce(p_user, i.user_id),
+                name = coalesce(p_name, i.name), phone = coalesce(p_phone, i.phone),
+                raw_phone = coalesce(p_raw_phone, i.raw_phone), attributes = coalesce(p_attributes, i.attributes),
+                registered_at = p_at
+            WHERE i.tenant_id = p_tenant AND i.identity_id = v_id;
+    END IF;
+    IF v_state IS DISTINCT FROM 'active' THEN
+        PERFORM gateway.count_identities(p_tenant, p_app, p_vendor, ARRAY[p_key], 1);
+    END IF;
+
+    v_phone := coalesce(p_phone, v_phone);
+    IF p_replaces_phone AND v_phone IS NOT NULL THEN
+        PERFORM gateway.lock_name(p_tenant, 'phone', p_app || chr(31) || p_vendor || chr(31) || v_phone);
+        v_replaced := v_replaced || gateway.replace_identities(p_tenant, p_app, p_vendor, v_id, NULL, v_phone);
+    END IF;
+    -- Only a device that existed before can have other identities, and an identity that stayed on it has been checked before.
+    IF v_device <> p_device AND (v_device IS DISTINCT FROM v_old_device OR v_state <> 'active') THEN
+        PERFORM gateway.note_sharing(p_tenant, p_app, v_id, v_device);
+    END IF;
+    IF v_old_device IS DISTINCT FROM v_device AND v_old_device IS NOT NULL THEN
+        PERFORM gateway.drop_unused_tokens(p_tenant, ARRAY[v_old_device]);
+    END IF;
+    RETURN QUERY SELECT v_id, v_device, v_platform, coalesce(v_state = 'active', false), v_replaced;
+END $$;
+
+REVOKE ALL ON FUNCTION gateway.register_identity FROM PUBLIC, gateway_call, gateway_engine;
+GRANT EXECUTE ON FUNCTION gateway.register_identity TO gateway_call, gateway_engine;

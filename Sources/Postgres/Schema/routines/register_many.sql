@@ -1,0 +1,110 @@
+-- `register_noted` for several identities of one app and vendor, without repeated keys, as parallel arrays. Returns one row per key, in order.
+--
+-- Handles registrations that affect no other identity: a new key with a new token, and a known key whose token is its own or new. A registration that takes a
+-- token from another device, returns to it, or shares a device within a vendor gets a row without a device; the caller then registers it alone.
+--
+-- Only nested loops are allowed: each row is looked up by the indexes, with or without statistics.
+CREATE OR REPLACE FUNCTION gateway.register_many(
+    p_tenant text, p_app text, p_vendor text, p_keys text[], p_identities uuid[], p_devices uuid[], p_platforms text[],
+    p_environments text[], p_tokens text[], p_users text[], p_names text[], p_phones text[], p_raw_phones text[],
+    p_attributes text[], p_at timestamptz[])
+RETURNS TABLE (identity_id uuid, device_id uuid, platform text, was_active boolean, replaced uuid[])
+LANGUAGE plpgsql SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off AS $$
+#variable_conflict use_column
+DECLARE
+    v record;
+    v_new text[];
+    v_count bigint;
+BEGIN
+    -- All keys before all tokens, as in register_identity, each in their order, so that two calls cannot deadlock.
+    PERFORM gateway.lock_name(p_tenant, 'key', n.name) FROM (
+        SELECT p_app || chr(31) || p_vendor || chr(31) || u.key AS name FROM unnest(p_keys) AS u(key) ORDER BY 1) AS n;
+    PERFORM gateway.lock_name(p_tenant, 'token', n.name) FROM (
+        SELECT DISTINCT p_app || chr(31) || u.platform || chr(31) || u.token AS name FROM unnest(p_platforms, p_tokens) AS u(platform, token)
+        WHERE u.token IS NOT NULL ORDER BY 1) AS n;
+
+    -- `way`: new, kept, or null (must register alone).
+    SELECT array_agg(w.way ORDER BY w.o) AS ways, array_agg(w.identity ORDER BY w.o) AS identities, array_agg(w.device ORDER BY w.o) AS devices
+        INTO v FROM (
+        SELECT u.o, i.identity_id AS identity, i.device_id AS device,
+            CASE
+                WHEN u.token IS NULL OR count(*) OVER (PARTITION BY u.platform, u.token) > 1 THEN NULL
+                WHEN i.identity_id IS NULL THEN CASE WHEN t.holders IS NULL THEN 'new' END
+                WHEN i.state <> 'active' OR EXISTS (
+                    SELECT FROM gateway.identity o
+                    WHERE o.tenant_id = p_tenant AND o.device_id = i.device_id AND o.app_id = p_app AND o.vendor = p_vendor
+                        AND o.state = 'active' AND o.identity_id <> i.identity_id OFFSET 0) THEN NULL
+                WHEN t.holders IS NULL OR t.holders = ARRAY[i.device_id] AND t.tokens = ARRAY[u.token] THEN 'kept'
+            END AS way
+        FROM unnest(p_keys, p_platforms, p_tokens) WITH ORDINALITY AS u(key, platform, token, o)
+        LEFT JOIN LATERAL (
+            SELECT x.identity_id, x.device_id, x.state FROM gateway.identity x
+            WHERE x.tenant_id = p_tenant AND x.app_id = p_app AND x.vendor = p_vendor AND x.key = u.key OFFSET 0) AS i ON true
+        LEFT JOIN LATERAL (
+            SELECT array_agg(y.device_id) AS holders, array_agg(y.token) AS tokens FROM gateway.device y
+            WHERE y.tenant_id = p_tenant AND y.app_id = p_app AND y.platform = u.platform AND y.token_digest = md5(u.token)) AS t ON true) AS w;
+
+    IF 'kept' = ANY (v.ways) THEN
+        -- Locked in one order, because other calls lock devices too.
+        PERFORM FROM gateway.device d
+            WHERE d.tenant_id = p_tenant AND d.device_id IN (SELECT k.device FROM unnest(v.devices, v.ways) AS k(device, way) WHERE k.way = 'kept')
+            ORDER BY d.device_id FOR UPDATE;
+        WITH r AS (
+            UPDATE gateway.device d SET token = u.token, platform = u.platform, environment = coalesce(u.environment, d.environment),
+                    token_state = 'active', token_reason = NULL, seen_at = greatest(d.seen_at, u.at),
+                    token_registered_at = CASE WHEN d.token = u.token THEN greatest(d.token_registered_at, u.at) ELSE u.at END
+                FROM unnest(v.devices, v.ways, p_platforms, p_environments, p_tokens, p_at) AS u(device, way, platform, environment, token, at)
+                WHERE u.way = 'kept' AND d.tenant_id = p_tenant AND d.device_id = u.device
+                RETURNING 1)
+        SELECT count(*) INTO v_count FROM r;
+        WITH r AS (
+            UPDATE gateway.identity i SET user_id = coalesce(u.user_id, i.user_id), name = coalesce(u.name, i.name),
+                    phone = coalesce(u.phone, i.phone), raw_phone = coalesce(u.raw_phone, i.raw_phone),
+                    attributes = coalesce(u.attributes::json, i.attributes), registered_at = u.at
+                FROM unnest(v.identities, v.ways, p_users, p_names, p_phones, p_raw_phones, p_attributes, p_at)
+                    AS u(identity, way, user_id, name, phone, raw_phone, attributes, at)
+                WHERE u.way = 'kept' AND i.tenant_id = p_tenant AND i.identity_id = u.identity
+                RETURNING 1)
+        SELECT count(*) INTO v_count FROM r;
+    END IF;
+
+    v_new := ARRAY(SELECT u.key FROM unnest(p_keys, v.ways) AS u(key, way) WHERE u.way = 'new');
+    IF cardinality(v_new) > 0 THEN
+        -- RETURNING keeps Citus from turning the INSERT into a COPY, which row-level security refuses.
+        WITH r AS (
+            INSERT INTO gateway.device
+                (tenant_id, device_id, app_id, platform, environment, token, token_state, token_registered_at, created_at, seen_at)
+            SELECT p_tenant, u.device, p_app, u.platform, coalesce(u.environment, 'production'), u.token, 'active', u.at, u.at, u.at
+            FROM unnest(p_devices, v.ways, p_platforms, p_environments, p_tokens, p_at) AS u(device, way, platform, environment, token, at)
+            WHERE u.way = 'new'
+            RETURNING 1)
+        SELECT count(*) INTO v_count FROM r;
+        WITH r AS (
+            INSERT INTO gateway.identity
+                (tenant_id, identity_id, app_id, vendor, key, device_id, state, user_id, name, phone, raw_phone, attributes,
+                registered_at, created_at)
+            SELECT p_tenant, u.identity, p_app, p_vendor, u.key, u.device, 'active', u.user_id, u.name, u.phone, u.raw_phone,
+                coalesce(u.attributes, '{}')::json, u.at, u.at
+            FROM unnest(p_identities, v.ways, p_keys, p_devices, p_users, p_names, p_phones, p_raw_phones, p_attributes, p_at)
+                AS u(identity, way, key, device, user_id, name, phone, raw_phone, attributes, at)
+            WHERE u.way = 'new'
+            RETURNING 1)
+        SELECT count(*) INTO v_count FROM r;
+        -- Last, because other registrations wait for the counts and the event head until the commit.
+        PERFORM gateway.count_identities(p_tenant, p_app, p_vendor, v_new, 1);
+        PERFORM gateway.append_changes(
+            p_tenant, array_agg('registered'::text), array_agg(p_app), array_agg(p_vendor), array_agg(u.identity ORDER BY u.o),
+            array_agg(u.device ORDER BY u.o), NULL)
+            FROM unnest(p_identities, p_devices, v.ways) WITH ORDINALITY AS u(identity, device, way, o) WHERE u.way = 'new';
+    END IF;
+
+    RETURN QUERY
+        SELECT CASE u.way WHEN 'new' THEN u.identity ELSE u.old_identity END,
+            CASE u.way WHEN 'new' THEN u.device WHEN 'kept' THEN u.old_device END,
+            u.platform, u.way = 'kept', '{}'::uuid[]
+        FROM unnest(v.ways, p_identities, p_devices, v.identities, v.devices, p_platforms) WITH ORDINALITY
+            AS u(way, identity, device, old_identity, old_device, platform, o) ORDER BY u.o;
+END $$;
+
+REVOKE ALL ON FUNCTION gateway.register_many FROM PUBLIC, gateway_call, gateway_engine;
+GRANT EXECUTE ON FUNCTION gateway.register_many TO gateway_call;

@@ -1,0 +1,24 @@
+-- `report_number` for several receipts of one app and vendor (see `settle_receipts`).
+CREATE OR REPLACE FUNCTION gateway.report_numbers(
+    p_tenant text, p_app text, p_vendor text, p_node text, p_keys text[], p_numbers text[], p_kinds text[], p_at timestamptz[])
+RETURNS TABLE (ordinal integer, outcome text) LANGUAGE plpgsql SET enable_hashjoin = off SET enable_mergejoin = off AS $$
+DECLARE
+    v record;
+    v_outcomes text[];
+BEGIN
+    SELECT array_agg(i.identity_id ORDER BY u.o) AS identities, array_agg(m.message_id ORDER BY u.o) AS messages,
+            array_agg(CASE WHEN i.identity_id IS NOT NULL THEN m.due_day END ORDER BY u.o) AS days
+        INTO v FROM unnest(p_keys, p_numbers) WITH ORDINALITY AS u(key, number, o)
+        LEFT JOIN gateway.identity i
+            ON i.tenant_id = p_tenant AND i.app_id = p_app AND i.key = u.key AND i.vendor = p_vendor AND i.state = 'active'
+        LEFT JOIN gateway.message_ref r
+            ON r.tenant_id = p_tenant AND r.app_id = p_app AND r.vendor = p_vendor AND r.ref = u.number
+        LEFT JOIN gateway.message m ON m.tenant_id = p_tenant AND m.message_id = r.message_id AND m.app_id = p_app;
+    v_outcomes := gateway.settle_receipts(p_tenant, p_app, v.identities, v.messages, v.days, p_kinds, p_at, p_node);
+    DELETE FROM gateway.inbox_open o USING unnest(v.identities, v.messages, v_outcomes) AS u(identity, message, result)
+        WHERE o.tenant_id = p_tenant AND o.identity_id = u.identity AND o.message_id = u.message AND u.result IS NOT NULL;
+    RETURN QUERY SELECT k, v_outcomes[k] FROM generate_subscripts(v_outcomes, 1) AS k ORDER BY k;
+END $$;
+
+REVOKE ALL ON FUNCTION gateway.report_numbers FROM PUBLIC, gateway_call, gateway_engine;
+GRANT EXECUTE ON FUNCTION gateway.report_numbers TO gateway_call, gateway_engine;

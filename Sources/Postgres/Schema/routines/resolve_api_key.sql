@@ -1,0 +1,12 @@
+-- The tenant of an API key that is valid now.
+CREATE OR REPLACE FUNCTION gateway.resolve_api_key(p_hash bytea)
+RETURNS TABLE (key_id uuid, tenant_id text, name text, scopes text[], expires_at timestamptz)
+LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    RETURN QUERY
+        SELECT k.key_id, k.tenant_id, k.name, k.scopes, k.expires_at FROM gateway.api_key k
+        WHERE k.hash = p_hash AND (k.expires_at IS NULL OR k.expires_at > now());
+END $$;
+
+REVOKE ALL ON FUNCTION gateway.resolve_api_key FROM PUBLIC, gateway_call, gateway_engine;
+GRANT EXECUTE ON FUNCTION gateway.resolve_api_key TO gateway_call, gateway_engine;

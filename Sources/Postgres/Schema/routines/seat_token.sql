@@ -1,0 +1,32 @@
+-- Gives a token to the device that has it, or to p_device, or to a new device with the id p_new_device; replaces no identity (`place_token` does).
+CREATE OR REPLACE FUNCTION gateway.seat_token(
+    p_tenant text, p_app text, p_device uuid, p_new_device uuid, p_platform text, p_environment text, p_token text, p_at timestamptz,
+    OUT o_device uuid)
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_environment text := p_environment;
+BEGIN
+    PERFORM gateway.lock_name(p_tenant, 'token', p_app || chr(31) || p_platform || chr(31) || p_token);
+    SELECT d.device_id, d.environment INTO o_device, v_environment FROM gateway.device d
+        WHERE d.tenant_id = p_tenant AND d.app_id = p_app AND d.platform = p_platform AND d.token_digest = md5(p_token)
+            AND d.token = p_token AND (p_environment IS NULL OR d.environment = p_environment)
+        ORDER BY d.token_registered_at DESC LIMIT 1;
+    IF o_device IS NOT NULL THEN
+        UPDATE gateway.device SET token_state = 'active', token_reason = NULL,
+                token_registered_at = greatest(token_registered_at, p_at), seen_at = greatest(seen_at, p_at)
+            WHERE tenant_id = p_tenant AND device_id = o_device;
+    ELSIF p_device IS NOT NULL THEN
+        UPDATE gateway.device SET token = p_token, platform = p_platform, environment = coalesce(p_environment, environment),
+                token_state = 'active', token_reason = NULL, token_registered_at = p_at, seen_at = greatest(seen_at, p_at)
+            WHERE tenant_id = p_tenant AND device_id = p_device;
+        o_device := p_device;
+    ELSE
+        INSERT INTO gateway.device
+                (tenant_id, device_id, app_id, platform, environment, token, token_state, token_registered_at, created_at, seen_at)
+            VALUES (p_tenant, p_new_device, p_app, p_platform, coalesce(p_environment, 'production'), p_token, 'active', p_at, p_at, p_at);
+        o_device := p_new_device;
+    END IF;
+END $$;
+
+REVOKE ALL ON FUNCTION gateway.seat_token FROM PUBLIC, gateway_call, gateway_engine;
+GRANT EXECUTE ON FUNCTION gateway.seat_token TO gateway_call, gateway_engine;

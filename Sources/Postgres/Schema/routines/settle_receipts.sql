@@ -1,0 +1,87 @@
+-- Records receipts of deliveries in parallel arrays; entries with nulls are skipped. Returns the outcomes in their positions; null marks a receipt that
+-- must be recorded alone: its delivery is missing or failed, or appears twice in the arrays.
+--
+-- The first receipt of a delivery finds it in state 'sent' and writes it without reading it first; only those not found so are looked up. Works day by day,
+-- because the planner then sees one partition; the join settings keep it from reading a partition whole. Rows are locked in the order of their key within
+-- each step, then the counters, then the event head.
+CREATE OR REPLACE FUNCTION gateway.settle_receipts(
+    p_tenant text, p_app text, p_identities uuid[], p_messages uuid[], p_days integer[], p_kinds text[], p_at timestamptz[], p_node text)
+RETURNS text[] LANGUAGE plpgsql SET enable_hashjoin = off SET enable_mergejoin = off AS $$
+DECLARE
+    v_outcomes text[] := array_fill(NULL::text, ARRAY[coalesce(cardinality(p_messages), 0)]);
+    v_first integer[] := '{}';
+    v_later integer[] := '{}';
+    v_found integer[];
+    v_rest integer[];
+    v_day integer;
+    k integer;
+    g record;
+BEGIN
+    FOR v_day IN SELECT DISTINCT x.day FROM unnest(p_days) AS x(day) WHERE x.day IS NOT NULL ORDER BY x.day LOOP
+        -- One receipt per delivery: a second one in the arrays is recorded alone, afterwards.
+        SELECT array_agg(y.o ORDER BY y.message, y.identity) INTO v_rest FROM (
+            SELECT DISTINCT ON (x.message, x.identity) x.o::integer AS o, x.message, x.identity
+            FROM unnest(p_identities, p_messages, p_days) WITH ORDINALITY AS x(identity, message, day, o)
+            WHERE x.day = v_day AND x.identity IS NOT NULL ORDER BY x.message, x.identity, x.o) y;
+
+        WITH w AS (
+            UPDATE gateway.delivery d SET state = p_kinds[u.o], received_at = p_at[u.o],
+                    read_at = CASE WHEN p_kinds[u.o] = 'read' THEN p_at[u.o] END
+                FROM unnest(v_rest) AS u(o)
+                WHERE d.tenant_id = p_tenant AND d.due_day = v_day AND d.message_id = p_messages[u.o]
+                    AND d.target_id = p_identities[u.o] AND d.state = 'sent'
+                RETURNING u.o)
+        SELECT array_agg(w.o) INTO v_found FROM w;
+        IF v_found IS NOT NULL THEN
+            v_first := v_first || v_found;
+            FOREACH k IN ARRAY v_found LOOP v_outcomes[k] := 'recorded'; END LOOP;
+        END IF;
+        CONTINUE WHEN coalesce(cardinality(v_found), 0) = coalesce(cardinality(v_rest), 0);
+
+        SELECT array_agg(u.o ORDER BY u.place) INTO v_rest FROM unnest(v_rest) WITH ORDINALITY AS u(o, place)
+            WHERE v_outcomes[u.o] IS NULL;
+        WITH w AS (
+            UPDATE gateway.delivery d SET state = 'read', read_at = p_at[u.o]
+                FROM unnest(v_rest) AS u(o)
+                WHERE d.tenant_id = p_tenant AND d.due_day = v_day AND d.message_id = p_messages[u.o]
+                    AND d.target_id = p_identities[u.o] AND d.state = 'received' AND p_kinds[u.o] = 'read'
+                RETURNING u.o)
+        SELECT array_agg(w.o) INTO v_found FROM w;
+        IF v_found IS NOT NULL THEN
+            v_later := v_later || v_found;
+            FOREACH k IN ARRAY v_found LOOP v_outcomes[k] := 'recorded'; END LOOP;
+        END IF;
+
+        -- A delivery with an equal or later receipt: repeated.
+        FOR k IN
+            SELECT u.o FROM unnest(v_rest) AS u(o)
+            JOIN gateway.delivery d ON d.tenant_id = p_tenant AND d.due_day = v_day AND d.message_id = p_messages[u.o]
+                AND d.target_id = p_identities[u.o]
+            WHERE v_outcomes[u.o] IS NULL AND (d.state = 'read' OR d.state = 'received' AND p_kinds[u.o] = 'received')
+        LOOP v_outcomes[k] := 'repeated'; END LOOP;
+    END LOOP;
+    IF cardinality(v_first) + cardinality(v_later) = 0 THEN RETURN v_outcomes; END IF;
+
+    FOR g IN
+        SELECT m.vendor, min(m.due_at) AS due_at, count(*) FILTER (WHERE x.is_first) AS received,
+            count(*) FILTER (WHERE p_kinds[x.o] = 'read') AS read
+        FROM (SELECT f.o, true AS is_first FROM unnest(v_first) AS f(o) UNION ALL SELECT l.o, false FROM unnest(v_later) AS l(o)) x
+        JOIN gateway.message m ON m.tenant_id = p_tenant AND m.message_id = p_messages[x.o]
+        GROUP BY m.vendor, floor(extract(epoch FROM m.due_at) / 3600) ORDER BY m.vendor, 2
+    LOOP
+        PERFORM gateway.add_counts(p_tenant, p_app, g.vendor, g.due_at, p_node, 0, 0, g.received, g.read, 0, 0, 0, 0);
+    END LOOP;
+    FOR g IN
+        SELECT m.vendor, m.sender_id, m.message_id, m.due_day, array_agg(p_kinds[x.o] ORDER BY x.o) AS kinds,
+            array_agg(p_identities[x.o] ORDER BY x.o) AS targets
+        FROM unnest(v_first || v_later) AS x(o)
+        JOIN gateway.message m ON m.tenant_id = p_tenant AND m.message_id = p_messages[x.o]
+        GROUP BY m.message_id, m.vendor, m.sender_id, m.due_day ORDER BY min(x.o)
+    LOOP
+        PERFORM gateway.append_events(p_tenant, p_app, g.vendor, g.sender_id, g.message_id, g.due_day, g.kinds, g.targets);
+    END LOOP;
+    RETURN v_outcomes;
+END $$;
+
+REVOKE ALL ON FUNCTION gateway.settle_receipts FROM PUBLIC, gateway_call, gateway_engine;
+GRANT EXECUTE ON FUNCTION gateway.settle_receipts TO gateway_call, gateway_engine;

@@ -1,0 +1,27 @@
+-- Sets a new token for the active identity of a key. Returns 1; 0: there is none.
+CREATE OR REPLACE FUNCTION gateway.update_token(
+    p_tenant text, p_app text, p_vendor text, p_key text, p_environment text, p_token text, p_at timestamptz)
+RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+    v_id uuid;
+    v_old uuid;
+    v_new uuid;
+    v_platform text;
+BEGIN
+    PERFORM gateway.lock_name(p_tenant, 'key', p_app || chr(31) || p_vendor || chr(31) || p_key);
+    SELECT i.identity_id, i.device_id, d.platform INTO v_id, v_old, v_platform
+        FROM gateway.identity i JOIN gateway.device d ON d.tenant_id = p_tenant AND d.device_id = i.device_id
+        WHERE i.tenant_id = p_tenant AND i.app_id = p_app AND i.vendor = p_vendor AND i.key = p_key AND i.state = 'active';
+    IF NOT FOUND THEN RETURN 0; END IF;
+    SELECT t.o_device INTO v_new
+        FROM gateway.place_token(p_tenant, p_app, p_vendor, v_id, v_old, v_old, v_platform, p_environment, p_token, p_at) t;
+    IF v_new <> v_old THEN
+        UPDATE gateway.identity SET device_id = v_new WHERE tenant_id = p_tenant AND identity_id = v_id;
+        PERFORM gateway.drop_unused_tokens(p_tenant, ARRAY[v_old]);
+        PERFORM gateway.note_sharing(p_tenant, p_app, v_id, v_new);
+    END IF;
+    RETURN 1;
+END $$;
+
+REVOKE ALL ON FUNCTION gateway.update_token FROM PUBLIC, gateway_call, gateway_engine;
+GRANT EXECUTE ON FUNCTION gateway.update_token TO gateway_call, gateway_engine;

@@ -1,0 +1,83 @@
+-- Apps, their credentials and rate limits.
+
+-- The first distributed table: on Citus the other tenant tables are colocated with it.
+CREATE TABLE gateway.app (
+    tenant_id text NOT NULL,
+    app_id text NOT NULL CHECK (app_id <> ''),
+    -- {"ios": {"topic": "com.example.shop", "credentials": {"production": "apple"}}}
+    platforms jsonb NOT NULL DEFAULT '{}',
+    -- Defaults of messages, as `TimingCoding` and the provisioning write them:
+    -- {"ttlSeconds": 86400, "timeZone": "Asia/Seoul",
+    --  "quiet": {"from": 1320, "to": 420, "zone": null, "lanes": [2, 3], "hold": "delay"},
+    --  "windows": {"lanes": [1, 2, 3], "hold": "delay"}, "cap": {"count": 5, "seconds": 86400}}
+    defaults jsonb NOT NULL DEFAULT '{}',
+    -- Set when the provisioning file stops listing the app. Its history stays; calls no longer reach it.
+    retired_at timestamptz,
+    created_at timestamptz NOT NULL DEFAULT now(),
+    -- True once any device of the app has had a delivery window. While it is false, no expansion reads devices for their windows. Never reset.
+    uses_windows boolean NOT NULL DEFAULT false,
+    -- True once any device of the app has had two identities at a time. While it is false, no page looks for shared devices. Never reset.
+    shares_devices boolean NOT NULL DEFAULT false,
+    PRIMARY KEY (tenant_id, app_id)
+);
+SELECT gateway.colocate('gateway.app');
+ALTER TABLE gateway.app ADD FOREIGN KEY (tenant_id) REFERENCES gateway.tenant ON DELETE CASCADE;
+ALTER TABLE gateway.app ENABLE ROW LEVEL SECURITY;
+CREATE POLICY tenant_only ON gateway.app USING (tenant_id = current_setting('gateway.tenant', true))
+    WITH CHECK (tenant_id = current_setting('gateway.tenant', true));
+GRANT SELECT ON gateway.app TO gateway_call;
+GRANT SELECT, INSERT, UPDATE, DELETE ON gateway.app TO gateway_engine;
+GRANT UPDATE (uses_windows, shares_devices) ON gateway.app TO gateway_call;
+
+CREATE TABLE gateway.credential (
+    tenant_id text NOT NULL,
+    credential_id text NOT NULL CHECK (credential_id <> ''),
+    kind text NOT NULL,
+    team_id text,
+    key_id text,
+    endpoint text,
+    trust_roots text,
+    sealed bytea NOT NULL,
+    -- Digest of the secret, to detect a change: sealing the same secret twice produces different bytes.
+    fingerprint bytea NOT NULL,
+    version bigint NOT NULL DEFAULT 1,
+    -- The push service's reason for refusing the credential; null while it works.
+    refusal text,
+    refused_at timestamptz,
+    -- The credential's rate limit over all nodes; null: unlimited.
+    pushes_per_second integer CHECK (pushes_per_second > 0),
+    PRIMARY KEY (tenant_id, credential_id)
+);
+SELECT gateway.colocate('gateway.credential');
+ALTER TABLE gateway.credential ADD FOREIGN KEY (tenant_id) REFERENCES gateway.tenant ON DELETE CASCADE;
+ALTER TABLE gateway.credential ENABLE ROW LEVEL SECURITY;
+CREATE POLICY tenant_only ON gateway.credential USING (tenant_id = current_setting('gateway.tenant', true))
+    WITH CHECK (tenant_id = current_setting('gateway.tenant', true));
+GRANT SELECT, INSERT, UPDATE, DELETE ON gateway.credential TO gateway_engine;
+
+-- The last use of each API key, apart from the reference table `api_key`.
+CREATE TABLE gateway.api_key_use (
+    tenant_id text NOT NULL,
+    key_id uuid NOT NULL,
+    last_used_at timestamptz NOT NULL,
+    PRIMARY KEY (tenant_id, key_id)
+);
+SELECT gateway.colocate('gateway.api_key_use');
+ALTER TABLE gateway.api_key_use ENABLE ROW LEVEL SECURITY;
+CREATE POLICY tenant_only ON gateway.api_key_use USING (tenant_id = current_setting('gateway.tenant', true))
+    WITH CHECK (tenant_id = current_setting('gateway.tenant', true));
+GRANT SELECT, INSERT, UPDATE, DELETE ON gateway.api_key_use TO gateway_engine;
+
+-- A rate limit as a clock (`draw_budget`): each push moves `spent_until` forward by 1 s / rate, and it may be ahead of the time by a bounded interval.
+CREATE TABLE gateway.budget (
+    tenant_id text NOT NULL,
+    -- 'tenant', or 'credential/' and the credential's id.
+    name text NOT NULL,
+    spent_until timestamptz NOT NULL,
+    PRIMARY KEY (tenant_id, name)
+) WITH (fillfactor = 50);
+SELECT gateway.colocate('gateway.budget');
+ALTER TABLE gateway.budget ENABLE ROW LEVEL SECURITY;
+CREATE POLICY tenant_only ON gateway.budget USING (tenant_id = current_setting('gateway.tenant', true))
+    WITH CHECK (tenant_id = current_setting('gateway.tenant', true));
+GRANT SELECT, INSERT, UPDATE ON gateway.budget TO gateway_engine;

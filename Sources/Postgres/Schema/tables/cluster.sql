@@ -1,0 +1,62 @@
+-- Bookkeeping of the gateway nodes and of the schema. These tables have no tenant. On Citus they stay on the coordinator and are never joined with a
+-- tenant's tables.
+
+-- The migrations of this database (docs/schema.md). A database that began with the baseline has one row for each migration the baseline contains.
+CREATE TABLE gateway.schema_version (
+    version integer PRIMARY KEY,
+    name text NOT NULL,
+    -- SHA-256 of the migration file.
+    checksum text NOT NULL,
+    applied_at timestamptz NOT NULL DEFAULT now(),
+    -- The oldest schema version a program may be built for to run on this schema.
+    oldest_program integer,
+    -- Index of the first step after the expand part that is not finished; null: the migration is complete.
+    next_step integer,
+    -- Where the backfill of that step continues: the primary key of the last row it changed.
+    cursor text[]
+);
+GRANT SELECT ON gateway.schema_version TO gateway_engine;
+
+-- The routine files of this database. A file whose checksum differs is run again.
+CREATE TABLE gateway.schema_routine (
+    name text PRIMARY KEY,
+    -- SHA-256 of the routine file.
+    checksum text NOT NULL
+);
+GRANT SELECT ON gateway.schema_routine TO gateway_engine;
+
+CREATE TABLE gateway.node (
+    node_id text PRIMARY KEY,
+    started_at timestamptz NOT NULL DEFAULT now(),
+    seen_at timestamptz NOT NULL DEFAULT now()
+);
+GRANT SELECT, INSERT, UPDATE, DELETE ON gateway.node TO gateway_engine;
+
+-- Leases of work that one node does for all nodes. The owner holds the lease until `held_until`.
+CREATE TABLE gateway.singleton (
+    name text PRIMARY KEY,
+    owner text NOT NULL,
+    held_until timestamptz NOT NULL
+);
+GRANT SELECT, INSERT, UPDATE, DELETE ON gateway.singleton TO gateway_engine;
+
+-- One signed APNs provider token per team and key, shared by all nodes: Apple throttles providers that renew tokens too often.
+CREATE TABLE gateway.provider_token (
+    team_id text NOT NULL,
+    key_id text NOT NULL,
+    -- Digest of the private key. A tenant that names another tenant's team and key without having the key gets a row of its own.
+    fingerprint bytea NOT NULL,
+    sealed bytea NOT NULL,
+    issued_at timestamptz NOT NULL,
+    PRIMARY KEY (team_id, key_id, fingerprint)
+);
+GRANT SELECT, INSERT, UPDATE, DELETE ON gateway.provider_token TO gateway_engine;
+
+-- A single row: the id of the key that seals the secrets, and a value that only this key produces.
+CREATE TABLE gateway.master_key (
+    is_only boolean PRIMARY KEY DEFAULT true CHECK (is_only),
+    key_id text NOT NULL,
+    check_value bytea NOT NULL,
+    adopted_at timestamptz NOT NULL DEFAULT now()
+);
+GRANT SELECT, INSERT, UPDATE, DELETE ON gateway.master_key TO gateway_engine;

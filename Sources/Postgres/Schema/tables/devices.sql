@@ -1,0 +1,119 @@
+-- Devices, the identities that vendors' clients register for them, and phone verification.
+
+-- One installation of an app, found by its push token.
+CREATE TABLE gateway.device (
+    tenant_id text NOT NULL,
+    device_id uuid NOT NULL,
+    app_id text NOT NULL,
+    platform text NOT NULL,
+    environment text NOT NULL,
+    token text,
+    -- An index row holds at most 2.7 kB and an FCM token may be longer, so the index has the digest. Queries compare the token as well.
+    token_digest text GENERATED ALWAYS AS (md5(token)) STORED,
+    token_state text NOT NULL DEFAULT 'none' CHECK (token_state IN ('none', 'active', 'invalid', 'quarantined')),
+    token_reason text,
+    -- A push service's report that a token is invalid is ignored if it is older than this.
+    token_registered_at timestamptz,
+    created_at timestamptz NOT NULL,
+    seen_at timestamptz,
+    -- IANA name of the device's time zone; null: the app's time zone applies.
+    time_zone text,
+    -- First and last minute of the day (0 to 1439, local time) at which the device may receive pushes; null: at any time.
+    window_from smallint,
+    window_to smallint,
+    PRIMARY KEY (tenant_id, device_id)
+) WITH (fillfactor = 90);
+SELECT gateway.colocate('gateway.device');
+ALTER TABLE gateway.device ADD FOREIGN KEY (tenant_id, app_id) REFERENCES gateway.app ON DELETE CASCADE;
+-- The environment is the last column: a caller that does not name one looks the token up in both.
+CREATE UNIQUE INDEX device_token ON gateway.device (tenant_id, app_id, platform, token_digest, environment) WHERE token_digest IS NOT NULL;
+ALTER TABLE gateway.device ENABLE ROW LEVEL SECURITY;
+CREATE POLICY tenant_only ON gateway.device USING (tenant_id = current_setting('gateway.tenant', true))
+    WITH CHECK (tenant_id = current_setting('gateway.tenant', true));
+GRANT SELECT, INSERT, UPDATE, DELETE ON gateway.device TO gateway_call, gateway_engine;
+
+-- What one vendor's client calls a device.
+CREATE TABLE gateway.identity (
+    tenant_id text NOT NULL,
+    identity_id uuid NOT NULL,
+    app_id text NOT NULL,
+    vendor text NOT NULL,
+    key text NOT NULL,
+    device_id uuid,
+    state text NOT NULL CHECK (state IN ('active', 'replaced', 'unregistered', 'removed')),
+    user_id text,
+    name text,
+    phone text,
+    raw_phone text,
+    accepts_push boolean NOT NULL DEFAULT true,
+    attributes json NOT NULL DEFAULT '{}',
+    registered_at timestamptz NOT NULL,
+    created_at timestamptz NOT NULL,
+    -- What the back end calls the identity's user, where that is not the user's id.
+    alias text,
+    -- When the registration ends, from the attribute "$endsAt" (seconds since 1970); null: it does not end. From then on sends treat the identity as
+    -- unregistered, and retention unregisters it (`end_identities`). Other values of the attribute belong to the caller and are ignored.
+    ends_at timestamptz GENERATED ALWAYS AS (
+        CASE WHEN attributes->>'$endsAt' ~ '^[0-9]{1,12}$' THEN to_timestamp((attributes->>'$endsAt')::double precision) END) STORED,
+    -- True: the device's system shows no pushes of the app, so none is sent whatever the user chose. A column, because every push reads it and the
+    -- attributes may be 8 KiB and stored out of line.
+    denies_push boolean GENERATED ALWAYS AS (attributes->>'deniesPush' = 'true') STORED,
+    PRIMARY KEY (tenant_id, identity_id)
+) WITH (fillfactor = 90);
+SELECT gateway.colocate('gateway.identity');
+ALTER TABLE gateway.identity ADD FOREIGN KEY (tenant_id, app_id) REFERENCES gateway.app ON DELETE CASCADE;
+-- The vendor is the last column: the native API looks a key up over all vendors.
+CREATE UNIQUE INDEX identity_key ON gateway.identity (tenant_id, app_id, key, vendor);
+-- App and vendor are in each of the following indexes although they select little: before the first ANALYZE the planner takes the index that matches most
+-- columns, and would read the whole app through `identity_audience`.
+CREATE INDEX identity_device ON gateway.identity (tenant_id, device_id, app_id, vendor) WHERE device_id IS NOT NULL;
+CREATE INDEX identity_phone ON gateway.identity (tenant_id, app_id, phone, vendor) WHERE phone IS NOT NULL;
+-- Walks the identities of one user, which may be many: an app may give every installation the user "guest".
+CREATE INDEX identity_user ON gateway.identity (tenant_id, app_id, user_id, vendor, identity_id) WHERE user_id IS NOT NULL;
+CREATE INDEX identity_alias ON gateway.identity (tenant_id, app_id, alias, vendor) WHERE alias IS NOT NULL;
+-- The keyset that audiences are expanded along. Not partial on the state: without statistics the planner would take it for a small index.
+CREATE INDEX identity_audience ON gateway.identity (tenant_id, app_id, vendor, identity_id);
+-- The few identities that a page of an audience must leave out.
+CREATE INDEX identity_gone ON gateway.identity (tenant_id, app_id, identity_id) WHERE state <> 'active';
+CREATE INDEX identity_end ON gateway.identity (tenant_id, ends_at) WHERE ends_at IS NOT NULL AND state = 'active';
+ALTER TABLE gateway.identity ENABLE ROW LEVEL SECURITY;
+CREATE POLICY tenant_only ON gateway.identity USING (tenant_id = current_setting('gateway.tenant', true))
+    WITH CHECK (tenant_id = current_setting('gateway.tenant', true));
+GRANT SELECT, INSERT, UPDATE, DELETE ON gateway.identity TO gateway_call, gateway_engine;
+
+-- The maintained number of active identities: sixteen rows per app and vendor, summed on read. With a single row, registrations would wait for each other.
+CREATE TABLE gateway.identity_count (
+    tenant_id text NOT NULL,
+    app_id text NOT NULL,
+    vendor text NOT NULL,
+    bucket smallint NOT NULL,
+    active bigint NOT NULL,
+    PRIMARY KEY (tenant_id, app_id, vendor, bucket)
+) WITH (fillfactor = 50);
+SELECT gateway.colocate('gateway.identity_count');
+ALTER TABLE gateway.identity_count ENABLE ROW LEVEL SECURITY;
+CREATE POLICY tenant_only ON gateway.identity_count USING (tenant_id = current_setting('gateway.tenant', true))
+    WITH CHECK (tenant_id = current_setting('gateway.tenant', true));
+GRANT SELECT, INSERT, UPDATE ON gateway.identity_count TO gateway_call;
+GRANT SELECT, INSERT, UPDATE, DELETE ON gateway.identity_count TO gateway_engine;
+
+-- One verification code per phone number that is not proven yet.
+CREATE TABLE gateway.verification (
+    tenant_id text NOT NULL,
+    app_id text NOT NULL,
+    vendor text NOT NULL,
+    phone text NOT NULL,
+    -- Null after the code was used.
+    code_hash text,
+    sent_at timestamptz NOT NULL,
+    tries integer NOT NULL DEFAULT 0,
+    -- Start of the hour in which `sent_count` codes were sent.
+    window_start timestamptz NOT NULL,
+    sent_count integer NOT NULL,
+    PRIMARY KEY (tenant_id, app_id, vendor, phone)
+);
+SELECT gateway.colocate('gateway.verification');
+ALTER TABLE gateway.verification ENABLE ROW LEVEL SECURITY;
+CREATE POLICY tenant_only ON gateway.verification USING (tenant_id = current_setting('gateway.tenant', true))
+    WITH CHECK (tenant_id = current_setting('gateway.tenant', true));
+GRANT SELECT, INSERT, UPDATE, DELETE ON gateway.verification TO gateway_call, gateway_engine;

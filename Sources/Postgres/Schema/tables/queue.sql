@@ -1,0 +1,60 @@
+-- The queue: the slices of messages, by lane. docs/schema.md, "The queue", describes how it works.
+
+-- The lanes in which each tenant has or had work. Nodes discover work along this table.
+CREATE TABLE gateway.lane (
+    tenant_id text NOT NULL,
+    lane smallint NOT NULL,
+    is_paused boolean NOT NULL DEFAULT false,
+    PRIMARY KEY (tenant_id, lane)
+);
+SELECT gateway.colocate('gateway.lane');
+ALTER TABLE gateway.lane ENABLE ROW LEVEL SECURITY;
+CREATE POLICY tenant_only ON gateway.lane USING (tenant_id = current_setting('gateway.tenant', true))
+    WITH CHECK (tenant_id = current_setting('gateway.tenant', true));
+GRANT SELECT, INSERT ON gateway.lane TO gateway_call;
+GRANT SELECT, INSERT, UPDATE, DELETE ON gateway.lane TO gateway_engine;
+
+-- About 500 targets of a message (kind 'deliver'), or the expansion of its audience (kind 'expand').
+CREATE TABLE gateway.slice (
+    tenant_id text NOT NULL,
+    message_id uuid NOT NULL,
+    no integer NOT NULL,
+    lane smallint NOT NULL,
+    kind text NOT NULL CHECK (kind IN ('deliver', 'expand')),
+    due_day integer NOT NULL,
+    targets uuid[] NOT NULL DEFAULT '{}',
+    -- How the caller named each target; parallel to targets, or empty.
+    addresses text[] NOT NULL DEFAULT '{}',
+    -- One bit per target, least significant first.
+    done bytea NOT NULL DEFAULT '\x',
+    -- Where the expansion continues.
+    after uuid,
+    state text NOT NULL CHECK (state IN ('ready', 'leased', 'done')),
+    -- The only time the queue reads: the due time while ready, the end of the lease while leased.
+    next_at timestamptz NOT NULL,
+    owner text,
+    -- Increases with every claim and every return. An outcome written under an older epoch is refused.
+    epoch bigint NOT NULL DEFAULT 0,
+    attempts smallint NOT NULL DEFAULT 0,
+    -- The credential the slice waits for. When the credential works again, the wait ends.
+    held_by text,
+    -- Number of consecutive leases that expired without any report from their owner. A slice that crashes nodes must not be passed on for ever.
+    lapses smallint NOT NULL DEFAULT 0,
+    -- Why the slice gave up; null: it has not.
+    dead_reason text,
+    -- Cursor of an expansion by users: within `after_user`, behind (after_vendor, after). `after` null: that user is finished.
+    after_user text,
+    after_vendor text,
+    PRIMARY KEY (tenant_id, message_id, no)
+) WITH (fillfactor = 80);
+SELECT gateway.colocate('gateway.slice');
+ALTER TABLE gateway.slice ADD FOREIGN KEY (tenant_id, message_id) REFERENCES gateway.message ON DELETE CASCADE;
+CREATE INDEX slice_next ON gateway.slice (tenant_id, lane, next_at) WHERE state IN ('ready', 'leased');
+CREATE INDEX slice_held ON gateway.slice (tenant_id, held_by) WHERE held_by IS NOT NULL;
+-- Random bytes do not compress.
+ALTER TABLE gateway.slice ALTER COLUMN targets SET STORAGE EXTERNAL;
+ALTER TABLE gateway.slice ENABLE ROW LEVEL SECURITY;
+CREATE POLICY tenant_only ON gateway.slice USING (tenant_id = current_setting('gateway.tenant', true))
+    WITH CHECK (tenant_id = current_setting('gateway.tenant', true));
+GRANT SELECT, INSERT, UPDATE ON gateway.slice TO gateway_call;
+GRANT SELECT, INSERT, UPDATE, DELETE ON gateway.slice TO gateway_engine;

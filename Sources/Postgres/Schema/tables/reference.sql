@@ -1,0 +1,55 @@
+-- Tables that are read before the tenant is known.
+--
+-- On Citus these become reference tables: small, rarely written, and without a foreign key to a distributed table. Calls never read them directly, only
+-- through the functions `resolve_binding` and `resolve_api_key`.
+
+CREATE TABLE gateway.tenant (
+    -- Not empty: in a session without a tenant the setting gateway.tenant is '' and must match no row.
+    tenant_id text PRIMARY KEY CHECK (tenant_id <> ''),
+    created_at timestamptz NOT NULL DEFAULT now(),
+    -- How many seconds each kind of row is kept, for example {"deliveries": 2592000}. A missing kind follows the gateway's own policy.
+    retention jsonb NOT NULL DEFAULT '{}',
+    -- The tenant's rate limit over all nodes; null: unlimited.
+    pushes_per_second integer CHECK (pushes_per_second > 0)
+);
+ALTER TABLE gateway.tenant ENABLE ROW LEVEL SECURITY;
+CREATE POLICY tenant_only ON gateway.tenant USING (tenant_id = current_setting('gateway.tenant', true))
+    WITH CHECK (tenant_id = current_setting('gateway.tenant', true));
+GRANT SELECT, INSERT, UPDATE, DELETE ON gateway.tenant TO gateway_engine;
+
+-- The app that a vendor's key (an account, a service, a hub) belongs to.
+CREATE TABLE gateway.binding (
+    tenant_id text NOT NULL REFERENCES gateway.tenant ON DELETE CASCADE,
+    app_id text NOT NULL,
+    vendor text NOT NULL,
+    -- The kind of key: account, service, hub and so on.
+    kind text NOT NULL,
+    value text NOT NULL,
+    -- '' matches every host.
+    host text NOT NULL DEFAULT '',
+    settings json NOT NULL DEFAULT '{}',
+    PRIMARY KEY (vendor, kind, value, host)
+);
+CREATE INDEX binding_app ON gateway.binding (tenant_id, app_id);
+ALTER TABLE gateway.binding ENABLE ROW LEVEL SECURITY;
+CREATE POLICY tenant_only ON gateway.binding USING (tenant_id = current_setting('gateway.tenant', true))
+    WITH CHECK (tenant_id = current_setting('gateway.tenant', true));
+GRANT SELECT, INSERT, UPDATE, DELETE ON gateway.binding TO gateway_engine;
+
+CREATE TABLE gateway.api_key (
+    key_id uuid PRIMARY KEY,
+    tenant_id text NOT NULL REFERENCES gateway.tenant ON DELETE CASCADE,
+    name text NOT NULL,
+    -- Hash of the whole key; the key itself is not stored. The time of its last use is in `api_key_use`, because writing a reference table is expensive.
+    hash bytea NOT NULL UNIQUE,
+    scopes text[] NOT NULL DEFAULT '{}',
+    expires_at timestamptz,
+    created_at timestamptz NOT NULL DEFAULT now(),
+    -- True: the key comes from the provisioning file, which may remove it again.
+    is_provisioned boolean NOT NULL DEFAULT false,
+    UNIQUE (tenant_id, name)
+);
+ALTER TABLE gateway.api_key ENABLE ROW LEVEL SECURITY;
+CREATE POLICY tenant_only ON gateway.api_key USING (tenant_id = current_setting('gateway.tenant', true))
+    WITH CHECK (tenant_id = current_setting('gateway.tenant', true));
+GRANT SELECT, INSERT, UPDATE, DELETE ON gateway.api_key TO gateway_engine;

@@ -1,0 +1,133 @@
+import DeliveryEngine
+import EngineSupport
+import Model
+import NIOConcurrencyHelpers
+
+/// One test's part of a store, behind a switch: while it is away, every call fails as an unreachable database's would.
+///
+/// An engine takes due work of every tenant of its database; through this one it sees only those of its test.
+final class OutageStore: DeliveryStore {
+    private struct State {
+        var isAway = false
+        var failures = 0
+        var loads = 0
+        var pages: [SliceLease.Work] = []
+    }
+
+    private let inner: any DeliveryStore
+    private let tenants: Set<TenantID>
+    private let state = NIOLockedValueBox(State())
+    /// Above zero: `expand` invents so many pages instead of reading the audience.
+    private let inventedPages: Int
+
+    init(_ inner: any DeliveryStore, tenants: Set<TenantID>, inventedPages: Int = 0) {
+        self.inner = inner
+        self.tenants = tenants
+        self.inventedPages = inventedPages
+    }
+
+    var isAway: Bool {
+        get { state.withLockedValue { $0.isAway } }
+        set { state.withLockedValue { $0.isAway = newValue } }
+    }
+
+    var failures: Int { state.withLockedValue { $0.failures } }
+
+    /// How often a slice's work was read.
+    var loads: Int { state.withLockedValue { $0.loads } }
+
+    /// The cursor of each expansion call.
+    var pages: [SliceLease.Work] { state.withLockedValue { $0.pages } }
+
+    private func check() throws(StoreError) {
+        let isAway = state.withLockedValue { state in
+            if state.isAway { state.failures += 1 }
+            return state.isAway
+        }
+        if isAway { throw StoreError(.unavailable, "the test took the store away") }
+    }
+
+    func dueTenants(in lane: Lane, limit: Int) async throws(StoreError) -> [TenantID] {
+        try check()
+        // More than any test target has, so that the others' tenants leave room for this test's.
+        let due = try await inner.dueTenants(in: lane, limit: 10_000)
+        return Array(due.filter { tenants.contains($0) }.prefix(limit))
+    }
+
+    func claim(
+        tenant: TenantID,
+        lane: Lane,
+        limit: Int,
+        by node: NodeID,
+        lease: Duration
+    ) async throws(StoreError) -> [SliceLease] {
+        try check()
+        return try await inner.claim(tenant: tenant, lane: lane, limit: limit, by: node, lease: lease)
+    }
+
+    func resume(_ key: CredentialKey) async throws(StoreError) {
+        try check()
+        try await inner.resume(key)
+    }
+
+    func renew(_ leases: [SliceLease], by node: NodeID, lease: Duration) async throws(StoreError) -> Set<SliceKey> {
+        try check()
+        return try await inner.renew(leases, by: node, lease: lease)
+    }
+
+    func load(_ lease: SliceLease) async throws(StoreError) -> SliceWork? {
+        try check()
+        state.withLockedValue { $0.loads += 1 }
+        return try await inner.load(lease)
+    }
+
+    func record(_ progress: SliceProgress, by node: NodeID) async throws(StoreError) -> RecordResult {
+        try check()
+        return try await inner.record(progress, by: node)
+    }
+
+    func expand(_ lease: SliceLease, by node: NodeID, pageSize: Int) async throws(StoreError) -> ExpansionResult {
+        try check()
+        guard inventedPages > 0 else { return try await inner.expand(lease, by: node, pageSize: pageSize) }
+        let number = state.withLockedValue { state in
+            state.pages.append(lease.work)
+            return state.pages.count
+        }
+        guard number > inventedPages else { return .page(pageSize, after: IdentityID(.numbered(number))) }
+        // Ends the row too, so that it is not claimed again.
+        let app = AppID("shop")
+        let end = SliceProgress(lease: lease, app: app, vendor: .rationalOwl, results: [], disposition: .finished)
+        _ = try await inner.record(end, by: node)
+        return .finished(recipients: inventedPages * pageSize)
+    }
+
+    func condemn(_ verdicts: [TokenVerdict], tenant: TenantID) async throws(StoreError) {
+        try check()
+        try await inner.condemn(verdicts, tenant: tenant)
+    }
+
+    func noteCredential(_ key: CredentialKey, refusal: Rejection?) async throws(StoreError) {
+        try check()
+        try await inner.noteCredential(key, refusal: refusal)
+    }
+
+    func draw(_ draws: [BudgetDraw]) async throws(StoreError) -> [Int32] {
+        try check()
+        return try await inner.draw(draws)
+    }
+
+    func release(_ leases: [SliceLease], by node: NodeID) async throws(StoreError) {
+        try check()
+        try await inner.release(leases, by: node)
+    }
+
+    func heartbeat(_ node: NodeID) async throws(StoreError) -> Timestamp {
+        try check()
+        return try await inner.heartbeat(node)
+    }
+
+    func leave(_ node: NodeID) async throws(StoreError) {
+        try check()
+        try await inner.leave(node)
+    }
+}

@@ -1,0 +1,154 @@
+import Foundation
+import Model
+import Testing
+
+@testable import Gateway
+
+/// The declared operations of the native API, the document made of them, and the pages that repeat them.
+@Suite struct NativeOperationTests {
+    private let operations = NativeOperations.all
+
+    private func page(_ name: String) throws -> String {
+        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        return try String(contentsOf: root.appending(path: "docs/\(name)"), encoding: .utf8)
+    }
+
+    @Test func idsAndRoutesAreUnique() {
+        #expect(Set(operations.map(\.id)).count == operations.count)
+        #expect(Set(operations.map { "\($0.method) \($0.path)" }).count == operations.count)
+    }
+
+    @Test func thePathDeclaresItsFieldsAndNoOthers() {
+        for operation in operations {
+            let fields = operation.inputs.filter { $0.place == .path }
+            let names = operation.path.split(separator: "/").filter { $0.hasPrefix("{") }.map {
+                String($0.dropFirst().dropLast())
+            }
+            #expect(Set(fields.map(\.name)) == Set(names), "\(operation.id)")
+            #expect(fields.allSatisfy(\.isRequired), "\(operation.id)")
+            let app = names.contains("app")
+            #expect(!app || operation.path.hasPrefix("/v1/apps/{app}/"), "\(operation.path)")
+        }
+    }
+
+    // Two inputs of one name could not be told apart in a call, and two schemas of one name would be one.
+    @Test func namesAreUniqueInAnOperationAndSchemasInTheDocument() {
+        var schemas: [String: JSONObject] = [:]
+        for operation in operations {
+            let names = operation.inputs.map { "\($0.place) \($0.name)" }
+            #expect(Set(names).count == names.count, "\(operation.id)")
+            let all = operation.inputs.map(\.schema) + operation.answers.map(\.schema)
+            for (name, schema) in all.flatMap(\.components) + (operation.bodySchema?.components ?? [:]) {
+                #expect(schemas[name] == nil || schemas[name] == schema, "\(name) of \(operation.id)")
+                schemas[name] = schema
+            }
+        }
+    }
+
+    @Test func everyWriteWithoutAnIdentityOfItsOwnTakesARepeatKey() {
+        // Repeated, these do what they did the first time; webhooks take none.
+        let repeatable: Set<String> = [
+            "updateUser", "changeConsents", "createGroup", "deleteGroup", "changeGroupMembers", "createCampaign",
+            "putCampaign", "deleteCampaign", "createWebhook", "updateWebhook", "deleteWebhook", "replayWebhook",
+            "stopCapture",
+        ]
+        for operation in operations where operation.method != .get {
+            let takesKey = operation.inputs.contains { $0.name == CommonInputs.repeatKeyName }
+            #expect(takesKey != repeatable.contains(operation.id), "\(operation.id)")
+            #expect(takesKey == operation.problems.contains(.conflict) || !takesKey, "\(operation.id)")
+        }
+    }
+
+    @Test func everyListHasPages() {
+        for operation in operations where operation.id.hasPrefix("list") {
+            // At most 20 webhooks and 10 captures: they need no pages.
+            guard !["listWebhooks", "listCaptures"].contains(operation.id) else { continue }
+            let names = Set(operation.inputs.filter { $0.place == .query }.map(\.name))
+            #expect(names.isSuperset(of: ["after", "limit"]), "\(operation.id)")
+        }
+    }
+
+    // The page is the table of `ProblemCode`, in its order.
+    @Test func theErrorsPageIsTheTableOfCodes() throws {
+        let lines = try page("errors.md").split(separator: "\n").filter { $0.hasPrefix("| PG-") }.map(String.init)
+        let table = ProblemCode.allCases.map { code in
+            "| \(code.rawValue) | \(code.status) | \(code.entry.meaning) | \(code.entry.advice) |"
+        }
+        #expect(lines == table, "docs/errors.md should be:\n\(table.joined(separator: "\n"))")
+    }
+
+    @Test func theNativeAPIPageListsTheOperations() throws {
+        let lines = try page("native-api.md").split(separator: "\n").filter { $0.hasPrefix("| `/v1") }.map(String.init)
+        let table = operations.map { operation in
+            "| `\(operation.path)` | \(operation.method) | `\(operation.id)` | \(operation.scope.rawValue) | \(operation.summary) |"
+        }
+        #expect(lines == table, "docs/native-api.md should be:\n\(table.joined(separator: "\n"))")
+    }
+
+    // Webhooks write events with the same function, so that their schema is this one too.
+    @Test func anEventHasTheDeclaredMembers() {
+        let event = EventRecord(
+            offset: 1,
+            at: Timestamp(milliseconds: 1_789_999_999_123),
+            kind: "sent",
+            app: "shop",
+            vendor: .native,
+            sender: "s",
+            message: MessageID(UUID()),
+            target: TargetID(UUID()),
+            identity: IdentityID(UUID()),
+            device: DeviceID(UUID()),
+            address: .phone("010"),
+            reason: "r",
+            data: ["a": 1]
+        )
+        let declared = EventOperations.event.components["Event"]
+        #expect(event.json.object?.keys == declared?["properties"]?.object?.keys)
+        #expect(event.json["at"] == "2026-09-21T14:13:19.123Z")
+    }
+
+    // MARK: Kinds of inputs
+
+    private func problem<Value>(_ kind: InputKind<Value>, _ json: JSON) -> String? {
+        do throws(Problem) {
+            _ = try kind.read(json, "x")
+            return nil
+        } catch { return "\(error.status) \(error.detail)" }
+    }
+
+    @Test func timesAreRFC3339TextOrMilliseconds() throws {
+        let expected = Timestamp(milliseconds: 1_798_205_400_250)
+        for json in [
+            1_798_205_400_250, "2026-12-25T13:30:00.250Z", "2026-12-25T22:30:00.250+09:00",
+        ] as [JSON] {
+            #expect(try InputKind<Timestamp>.time.read(json, "x") == expected)
+        }
+        for json in ["tomorrow", -1, 1.5, "2026-12-25", "2026-12-25T13:30:00", true, [:]] as [JSON] {
+            #expect(problem(.time, json)?.hasPrefix("422 x: must be a time") == true, "\(JSONWriter.text(json))")
+        }
+    }
+
+    @Test func limitsAreThoseThatAreDeclared() {
+        let text = InputKind<String>.text(4, atLeast: 1)
+        #expect(text.schema.json["maxLength"] == 4 && text.schema.json["minLength"] == 1)
+        #expect(problem(text, "abcd") == nil)
+        #expect(problem(text, "abcde") == "422 x: at most 4 bytes")
+        #expect(problem(text, "") == "422 x: must not be empty")
+        #expect(problem(text, 1) == "422 x: must be a string")
+        let number = InputKind<Int>.integer(1...5)
+        #expect(number.schema.json["minimum"] == 1 && number.schema.json["maximum"] == 5)
+        #expect(problem(number, 5) == nil && problem(number, 6) == "422 x: must be an integer from 1 to 5")
+        let list = InputKind<[String]>.list(.text(4), limit: 2)
+        #expect(problem(list, ["a", "b"]) == nil && problem(list, ["a", "b", "c"]) == "422 x: at most 2 entries")
+        #expect(problem(.flag, "true") == "422 x: must be true or false")
+        #expect(problem(InputKind<Vendor>.vendor, "nobody")?.contains("must be one of") == true)
+    }
+
+    @Test func anUnknownMemberOfAnObjectIsNamed() {
+        #expect(problem(.window, ["from": "0800", "to": "2200"]) == nil)
+        #expect(problem(.window, ["from": "0800"]) == "422 x.to: is missing")
+        let unknown: JSON = ["from": "0800", "to": "2200", "till": "x"]
+        #expect(problem(.window, unknown) == "422 x.till: is not a known field")
+    }
+}

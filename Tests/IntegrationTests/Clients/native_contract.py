@@ -1,0 +1,351 @@
+"""Holds the native API to its own description.
+
+It validates /openapi.json as OpenAPI 3.1, checks that every operation has an id, parameters, bodies, responses and examples, validates every example
+against its schema, then calls every operation and validates every answer against the schema that the description declares for its status.
+
+usage: native_contract.py BASE, an API key with every scope in GATEWAY_KEY, one with only `read` in GATEWAY_READ_KEY.
+"""
+
+import hashlib
+import json
+import os
+import re
+import sys
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+
+from jsonschema import Draft202012Validator, FormatChecker
+from openapi_spec_validator import OpenAPIV31SpecValidator
+from referencing import Registry, Resource
+from referencing.jsonschema import DRAFT202012
+
+BASE = sys.argv[1]
+KEY = os.environ["GATEWAY_KEY"]
+READ_KEY = os.environ["GATEWAY_READ_KEY"]
+METHODS = ("get", "put", "post", "patch", "delete")
+# Formats that are checked; the others are annotations.
+FORMATS = FormatChecker(("date-time", "date", "uuid"))
+
+failures: list[str] = []
+
+
+def check(holds: bool, what: str) -> None:
+    if not holds:
+        failures.append(what)
+
+
+class Description:
+    """The document, its operations by id, and validators of the schemas in it."""
+
+    def __init__(self, document: dict) -> None:
+        self.document = document
+        resource = Resource.from_contents(document, default_specification=DRAFT202012)
+        self.registry = Registry().with_resource("urn:api", resource)
+        self.operations: dict[str, tuple[str, str, dict]] = {}
+        for path, item in document["paths"].items():
+            for method in METHODS:
+                if method in item:
+                    operation = item[method]
+                    identifier = operation.get("operationId", "")
+                    check(identifier != "", f"{method} {path} has no operationId")
+                    check(identifier not in self.operations, f"{identifier} is there twice")
+                    self.operations[identifier] = (method, path, operation)
+
+    def faults(self, schema: dict, value: object) -> list[str]:
+        """Why `value` does not satisfy a schema of the document."""
+        text = json.dumps(schema).replace('"#/components/', '"urn:api#/components/')
+        validator = Draft202012Validator(json.loads(text), registry=self.registry, format_checker=FORMATS)
+        return [f"{'/'.join(map(str, error.absolute_path))}: {error.message}" for error in validator.iter_errors(value)]
+
+    def check_declarations(self) -> None:
+        """Every operation says all that a caller needs, and its examples are true."""
+        for identifier, (method, path, operation) in self.operations.items():
+            parameters = operation.get("parameters")
+            check(parameters is not None, f"{identifier} declares no parameters")
+            declared = {parameter["name"] for parameter in parameters or [] if parameter["in"] == "path"}
+            check(declared == set(re.findall(r"\{(\w+)\}", path)), f"{identifier}: path fields {declared} of {path}")
+            has_example = False
+            for parameter in parameters or []:
+                has_example = True
+                for fault in self.faults(parameter["schema"], parameter["example"]):
+                    check(False, f"{identifier}: example of {parameter['name']}: {fault}")
+            body = operation.get("requestBody")
+            check((body is not None) == (method in ("put", "post", "patch")) or body is None, f"{identifier}: body")
+            for kind, media in (body or {}).get("content", {}).items():
+                if kind == "application/json":
+                    has_example = True
+                    for fault in self.faults(media["schema"], media["example"]):
+                        check(False, f"{identifier}: example of the body: {fault}")
+            codes: list[str] = []
+            for status, response in operation["responses"].items():
+                codes += response.get("x-problem-codes", [])
+                for kind, media in response.get("content", {}).items():
+                    has_example = True
+                    for fault in self.faults(media["schema"], media["example"]):
+                        check(False, f"{identifier}: example of {status} {kind}: {fault}")
+                check(status == "204" or "content" in response, f"{identifier}: {status} has no schema")
+            check(len(codes) == len(set(codes)) and "PG-1003" in codes, f"{identifier}: problem codes {codes}")
+            check(any(status < "300" for status in operation["responses"]), f"{identifier}: declares no success")
+            check(has_example, f"{identifier} has no example")
+            check(operation["security"] == [{"bearer": []}], f"{identifier}: security")
+
+
+class API:
+    """Calls operations by id, and validates each answer."""
+
+    def __init__(self, description: Description) -> None:
+        self.description = description
+        self.seen: set[tuple[str, int]] = set()
+
+    def call(
+        self,
+        identifier: str,
+        path: dict | None = None,
+        query: dict | None = None,
+        body: object = None,
+        expect: int = 200,
+        raw: bytes | None = None,
+        kind: str = "application/json",
+        key: str = KEY,
+    ) -> object:
+        method, template, operation = self.description.operations[identifier]
+        url = template
+        for name, value in (path or {}).items():
+            url = url.replace("{" + name + "}", urllib.parse.quote(str(value), safe=""))
+        if query:
+            url += "?" + urllib.parse.urlencode(query)
+        data = raw if raw is not None else None if body is None else json.dumps(body).encode()
+        headers = {"Authorization": "Bearer " + key}
+        if data is not None:
+            headers["Content-Type"] = kind
+        request = urllib.request.Request(BASE + url, data, headers, method=method.upper())
+        try:
+            with urllib.request.urlopen(request, timeout=30) as answer:
+                status, answer_kind, payload = answer.status, answer.headers.get("Content-Type"), answer.read()
+        except urllib.error.HTTPError as error:
+            status, answer_kind, payload = error.code, error.headers.get("Content-Type"), error.read()
+        where = f"{identifier} ({method.upper()} {url}) -> {status}"
+        check(status == expect, f"{where}, not {expect}: {payload[:300]!r}")
+        return self.validated(identifier, operation, status, answer_kind, payload, where)
+
+    def validated(
+        self, identifier: str, operation: dict, status: int, kind: str | None, payload: bytes, where: str
+    ) -> object:
+        self.seen.add((identifier, status))
+        response = operation["responses"].get(str(status))
+        if response is None:
+            check(False, f"{where}: the status is not declared")
+            return None
+        content = response.get("content")
+        if content is None:
+            check(payload == b"", f"{where}: a body is not declared: {payload[:100]!r}")
+            return None
+        media = content.get((kind or "").split(";")[0])
+        if media is None:
+            check(False, f"{where}: the content type {kind} is not declared")
+            return None
+        values = [json.loads(line) for line in payload.splitlines()] if "ndjson" in (kind or "") else [json.loads(payload)]
+        for value in values:
+            for fault in self.description.faults(media["schema"], value):
+                check(False, f"{where}: {fault} in {json.dumps(value)[:300]}")
+            if "x-problem-codes" in response:
+                check(value["code"] in response["x-problem-codes"], f"{where}: {value['code']} is not declared")
+        return values if "ndjson" in (kind or "") else values[0]
+
+    def check_coverage(self) -> None:
+        """Every operation was called, and gave every success that it declares."""
+        for identifier, (_, _, operation) in self.description.operations.items():
+            for status in operation["responses"]:
+                if status < "300":
+                    check((identifier, int(status)) in self.seen, f"{identifier} never answered {status}")
+
+
+def devices_and_messages(api: API) -> None:
+    token = hashlib.sha256(b"native contract").hexdigest()
+    phone = "+82 10-1234-5678"
+    registration = {
+        "app": "shop", "platform": "ios", "environment": "production", "token": token, "key": "contract-1",
+        "user": "u-contract", "name": "Kim", "phone": phone, "attributes": {"plan": "gold"}, "tags": ["seoul"],
+        "timeZone": "Asia/Seoul", "receivingWindow": {"from": "0000", "to": "2359"},
+    }  # fmt: skip
+    device = api.call("registerDevice", body=registration, expect=201)["id"]
+    api.call("registerDevice", body=registration)
+    second = api.call("registerDevice", body={"app": "shop", "platform": "android", "key": "contract-2"}, expect=201)["id"]
+    for query in (
+        {"user": "u-contract"}, {"key": "contract-1"}, {"phone": phone}, {"token": token}, {"app": "shop", "key": "contract-1"},
+        {"vendor": "native", "user": "u-contract", "token": token},
+    ):  # fmt: skip
+        found = api.call("listDevices", query=query)
+        check([one["id"] for one in found["devices"]] == [device], f"listDevices {query}: {found}")
+        check(token not in json.dumps(found), "a token is shown in full")
+    check(api.call("listDevices", query={"user": "nobody"})["devices"] == [], "a lookup of nobody finds somebody")
+    first = api.call("listDevices", query={"limit": 1})
+    rest = api.call("listDevices", query={"after": first["next"]})
+    check(len(first["devices"]) == 1 and first["devices"][0] not in rest["devices"], "pages of devices overlap")
+    shown = api.call("showDevice", {"device": device})
+    check(token not in json.dumps(shown), "a token is shown in full")
+    api.call("updateDevice", {"device": device}, body={"name": "Lee", "tags": ["seoul", "vip"]})
+    message = {
+        "app": "shop", "to": {"keys": ["contract-1"]}, "title": "Hello", "body": "there", "data": {"order": "4711"},
+        "ttlSeconds": 600,
+    }  # fmt: skip
+    api.call("sendMessage", query={"preview": "true"}, body=message)
+    sent = api.call("sendMessage", body=message, expect=202)["id"]
+    for _ in range(200):
+        if api.call("showMessage", {"message": sent})["state"] == "done":
+            break
+        time.sleep(0.05)
+    deliveries = api.call("listDeliveries", {"message": sent}, {"state": "sent", "limit": 10})["deliveries"]
+    check(len(deliveries) == 1, f"one delivery was sent: {deliveries}")
+    api.call("showDelivery", {"message": sent, "target": deliveries[0]["target"]})
+    receipt = {"message": sent, "key": "contract-1", "kind": "read", "at": int(time.time() * 1000)}
+    check(api.call("reportReceipt", {"app": "shop"}, body=receipt) == {"outcome": "recorded"}, "the receipt is recorded")
+    api.call("listDeviceInbox", {"device": device}, {"limit": 5})
+    controls(api)
+    unknown_inputs(api, device)
+    everyone = api.call("sendMessage", body={"app": "shop", "to": "everyone", "body": "all"}, expect=202)
+    check(set(everyone) == {"id", "recipients"}, "an accepted message has an id and recipients")
+    api.call("eraseDevice", {"device": second}, expect=204)
+    api.call("eraseDevice", {"device": second}, expect=404)
+
+
+def controls(api: API) -> None:
+    later = {"app": "shop", "to": {"users": ["u-contract"]}, "body": "later", "sendAt": "2036-12-01T09:00:00+09:00"}
+    queued = api.call("sendMessage", body=later, expect=202)["id"]
+    target = api.call("listDeliveries", {"message": queued})["deliveries"]
+    check(target == [], "a scheduled message has no outcomes")
+    local = dict(later, sendAt={"local": "2036-12-01T09:00:00"})
+    other = api.call("sendMessage", body=local, expect=202)["id"]
+    for name in ("pauseMessage", "resumeMessage", "requeueMessage", "cancelMessage"):
+        api.call(name, {"message": queued})
+    api.call("withdrawMessage", {"message": other})
+    for query in ({}, {"app": "shop"}, {"state": "canceled"}, {"app": "none"}):
+        api.call("listMessages", query=query)
+    newest = api.call("listMessages", query={"limit": 1})
+    after = api.call("listMessages", query={"after": newest["next"], "app": "shop"})
+    identifiers = [one["id"] for one in newest["messages"] + after["messages"]]
+    check(identifiers == sorted(identifiers, reverse=True) and len(set(identifiers)) == len(identifiers), "the latest first")
+
+
+def unknown_inputs(api: API, device: str) -> None:
+    """What is not declared is refused, in the body and in the query; so are ids that cannot be."""
+    api.call("showDevice", {"device": device}, {"verbose": "true"}, expect=422)
+    api.call("listDevices", query={"limt": "5"}, expect=422)
+    api.call("updateDevice", {"device": device}, body={"nmae": "Kim"}, expect=422)
+    api.call("updateDevice", {"device": device}, raw=b"{", expect=400)
+    api.call("showDevice", {"device": "x"}, expect=404)
+    api.call("listDevices", query={"after": "x"}, expect=422)
+    api.call("showMessage", {"message": "none"}, expect=404)
+    api.call("sendMessage", body={"app": "none", "to": "everyone", "body": "x"}, expect=404)
+    api.call("listAudit", key=READ_KEY, expect=403)
+    api.call("listApps", key="pgw_unknown", expect=401)
+
+
+def users_and_groups(api: API) -> None:
+    app = {"app": "shop"}
+    api.call("listApps")
+    user = dict(app, user="u-contract")
+    api.call("updateUser", user, body={"attributes": {"plan": "gold"}, "acceptsPush": True})
+    api.call("changeConsents", app, body={"subject": "news", "state": "subscribed", "users": ["u-contract", "u-other"]})
+    api.call("showUser", user)
+    api.call("showConsents", user)
+    users = api.call("listUsers", app)["users"]
+    check([one["user"] for one in users] == ["u-contract", "u-other"], f"users in the order of their ids: {users}")
+    check([one["devices"] for one in users] == [1, 0], f"devices of the users: {users}")
+    check(api.call("listUsers", app, {"after": "u-contract"})["users"] == users[1:], "users after one of them")
+    check(api.call("listUsers", app, {"vendor": "upmc"})["users"] == [], "users of another vendor")
+    api.call("listUsers", {"app": "none"}, expect=404)
+    group = dict(app, group="early birds")
+    api.call("createGroup", group, expect=201)
+    api.call("createGroup", group)
+    api.call("createGroup", dict(app, group="late birds"), expect=201)
+    api.call("changeGroupMembers", group, body={"add": ["u-2", "u-1"], "remove": ["u-3"]})
+    check(api.call("showGroup", group)["members"] == 2, "members are counted")
+    members = api.call("listGroupMembers", group)["members"]
+    check(members == [{"user": "u-1"}, {"user": "u-2"}], f"members in the order of their ids: {members}")
+    first = api.call("listGroups", app, {"limit": 1})
+    check([one["group"] for one in first["groups"]] == ["early birds"], f"groups by name: {first}")
+    check([one["group"] for one in api.call("listGroups", app, {"after": first["next"]})["groups"]] == ["late birds"], "next")
+    api.call("deleteGroup", group, expect=204)
+    api.call("showGroup", group, expect=404)
+    api.call("eraseUser", {"user": "u-other"})
+
+
+def campaigns_media_and_imports(api: API) -> None:
+    vendor = {"vendor": "braze"}
+    campaign = {"name": "Winter", "variations": [{"message_variation_id": "v-1", "apple_push": {"alert": "Sale"}}]}
+    winter = {"app": "shop", "campaign": "winter"}
+    api.call("putCampaign", winter, vendor, campaign, expect=201)
+    api.call("putCampaign", winter, vendor, dict(campaign, name="Winter sale"))
+    api.call("createCampaign", {"app": "shop"}, vendor, campaign, expect=201)
+    api.call("showCampaign", winter, vendor)
+    check(len(api.call("listCampaigns", {"app": "shop"}, vendor)["campaigns"]) == 2, "two campaigns")
+    api.call("listCampaigns", {"app": "shop"}, {"vendor": "ipns"}, expect=422)
+    api.call("listCampaigns", {"app": "shop"}, expect=422)
+    api.call("deleteCampaign", winter, vendor, expect=204)
+    image = b"\xff\xd8\xff\x01"
+    digest = hashlib.sha256(image).hexdigest()
+    api.call("storeMedia", {"app": "shop", "hash": digest}, raw=image, kind="image/jpeg", expect=201)
+    api.call("storeMedia", {"app": "shop", "hash": "00" * 32}, raw=image, kind="image/jpeg", expect=422)
+    lines = b'{"key":"imported-1"}\n{"key":"imported-2","token":"no hex"}\n'
+    report = api.call("importDevices", {"app": "shop"}, {"dryRun": "true"}, raw=lines, kind="application/x-ndjson")
+    check(report["created"] == 1 and report["rejected"] == 1, f"one line is good: {report}")
+    api.call("importDevices", {"app": "shop"}, {"format": "csv"}, raw=b"key,colour\nk,red\n", kind="text/csv", expect=422)
+
+
+def events_webhooks_and_captures(api: API) -> None:
+    events = api.call("listEvents", query={"limit": 1000})
+    check({"registered", "accepted", "sent"} <= {event["kind"] for event in events}, "the log tells what happened")
+    some = api.call("listEvents", query={"kinds": "sent,read", "app": "shop", "vendor": "native"})
+    check({event["kind"] for event in some} == {"sent", "read"}, "kinds are filtered")
+    api.call("listEvents", query={"format": "currents"})
+    api.call("listEvents", query={"kinds": "sunt"}, expect=422)
+    api.call("showFunnel", query={"app": "shop", "from": "2026-01-01T00:00:00Z"})
+    entries = api.call("listAudit", query={"limit": 2})
+    api.call("listAudit", query={"after": entries["next"]})
+    hook = api.call("createWebhook", body={"url": "https://events.example/hook", "active": False}, expect=201)
+    webhook = {"webhook": hook["id"]}
+    api.call("listWebhooks")
+    check("secret" not in api.call("showWebhook", webhook), "the secret is shown once")
+    api.call("updateWebhook", webhook, body={"kinds": ["sent"]})
+    api.call("replayWebhook", webhook, body={"from": 0})
+    api.call("replayWebhook", webhook, body={"from": 10**12}, expect=422)
+    api.call("deleteWebhook", webhook, expect=204)
+    order = {"app": "shop", "vendor": "rationalowl", "minutes": 5, "exchanges": 10}
+    capture = {"capture": api.call("startCapture", body=order, expect=201)["id"]}
+    time.sleep(1.5)
+    request = urllib.request.Request(BASE + "/pushApp/installApp", b"{}", {"Content-Type": "application/json"})
+    try:
+        urllib.request.urlopen(request, timeout=10).read()
+    except urllib.error.HTTPError:
+        pass
+    api.call("listCaptures")
+    api.call("showCapture", capture, {"limit": 5})
+    api.call("stopCapture", capture)
+    api.call("deleteCapture", capture, expect=204)
+    api.call("showCapture", capture, expect=404)
+
+
+def main() -> None:
+    with urllib.request.urlopen(BASE + "/openapi.json", timeout=10) as answer:
+        document = json.load(answer)
+    for error in OpenAPIV31SpecValidator(document).iter_errors():
+        check(False, f"openapi-spec-validator: {error.message[:300]}")
+    description = Description(document)
+    description.check_declarations()
+    api = API(description)
+    devices_and_messages(api)
+    users_and_groups(api)
+    campaigns_media_and_imports(api)
+    events_webhooks_and_captures(api)
+    api.check_coverage()
+    for failure in failures:
+        print(failure)
+    print(f"{len(description.operations)} operations, {len(api.seen)} kinds of answers, {len(failures)} failures")
+    sys.exit(1 if failures else 0)
+
+
+if __name__ == "__main__":
+    main()

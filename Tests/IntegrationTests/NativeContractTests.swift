@@ -1,0 +1,72 @@
+import Foundation
+import Model
+import Testing
+
+@testable import Gateway
+
+/// The native API against its own description, by tools of others: an OpenAPI validator, JSON Schema, and a generated client.
+@Suite(.serialized, .timeLimit(.minutes(10)))
+struct NativeContractTests {
+    /// Runs `body` against a gateway; where the machine lacks something it needs, the test is left out and says why.
+    private func withWorld(_ body: (World) async throws -> Void) async throws {
+        let world = try World()
+        var skipped: String?
+        do {
+            try await world.startSimulator()
+            try await world.startGateway()
+            try #require(try await world.apply().status == 0)
+            try await body(world)
+        } catch let skip as PythonClient.Skip {
+            skipped = skip.reason
+        } catch {
+            Issue.record(error)
+        }
+        await world.close()
+        if let skipped { try Test.cancel("\(skipped)") }
+    }
+
+    private func key(_ world: World, _ scopes: String) async throws -> String {
+        let made = try await world.command(["key", "create", "--tenant", "acme", "--name", scopes, "--scopes", scopes])
+        return try #require(
+            made.log.split(separator: "\n").map(String.init).first { $0.hasPrefix("pgw_") },
+            "\(made.log)"
+        )
+    }
+
+    // PyPI's `openapi-spec-validator` and `jsonschema`.
+    @Test func everyOperationAnswersAsItIsDeclared() async throws {
+        try await withWorld { world in
+            let python = try await PythonClient(
+                world,
+                installing: "openapi-spec-validator==0.9.0",
+                "jsonschema==4.26.0",
+                "rfc3339-validator==0.1.4"
+            )
+            let result = try await python.run(
+                script: "native_contract",
+                [world.http.base],
+                environment: [
+                    "GATEWAY_KEY": try await key(world, "admin"), "GATEWAY_READ_KEY": try await key(world, "read"),
+                ]
+            )
+            #expect(result.status == 0, "\(result.log)")
+            #expect(result.log.contains("\(NativeOperations.all.count) operations"), "\(result.log)")
+        }
+    }
+
+    // PyPI's `openapi-python-client`, whose warnings are failures: it must understand the whole description.
+    @Test func aGeneratedClientRegistersSendsAndReadsDeliveries() async throws {
+        try await withWorld { world in
+            let python = try await PythonClient(world, installing: "openapi-python-client==0.29.1")
+            let result = try await python.run(
+                script: "native_generated",
+                [world.http.base, world.material.path("generated")],
+                environment: ["GATEWAY_KEY": world.apiKey]
+            )
+            try #require(result.status == 0, "\(result.log)")
+            let report = try JSONParser.parse(result.log)
+            #expect(report["operations"]?.int == Int64(NativeOperations.all.count), "\(result.log)")
+            #expect(report["state"] == "sent", "\(result.log)")
+        }
+    }
+}

@@ -1,0 +1,59 @@
+import Testing
+
+@testable import Gateway
+
+/// Starts one simulator and one gateway for all tests of a suite: a start costs seconds, and most tests only need apps of their own.
+///
+/// The suite must be `.serialized`, because one task at a time drives a world. A test that kills a process, or counts what the simulator got in all, has a
+/// world of its own instead.
+struct SharedWorld: SuiteTrait, TestScoping {
+    @TaskLocal private static var running: World?
+
+    /// The world of the running suite.
+    static var current: World { get throws { try #require(running, "the suite has no .sharedWorld") } }
+
+    /// Done once, when the gateway serves.
+    let prepare: @Sendable (World) async throws -> Void
+
+    func provideScope(
+        for test: Test,
+        testCase: Test.Case?,
+        performing function: @Sendable () async throws -> Void
+    ) async throws {
+        try await World.with { world in
+            try await prepare(world)
+            try await Self.$running.withValue(world) { try await function() }
+        }
+    }
+}
+
+extension Trait where Self == SharedWorld {
+    /// One simulator and one gateway with the demo's tenant for the whole suite.
+    static func sharedWorld(_ prepare: @escaping @Sendable (World) async throws -> Void = { _ in }) -> SharedWorld {
+        SharedWorld { world in
+            let applied = try await world.apply()
+            try #require(applied.status == 0, "\(applied.log)")
+            try await prepare(world)
+        }
+    }
+}
+
+extension World {
+    /// Starts simulator and gateway, runs `body` and takes both away, however it ends.
+    ///
+    /// - Throws: what `body` throws: the test fails where that happened.
+    static func with(
+        simulatorArguments: [String] = ["--mode", "script"],
+        serveArguments: [String] = [],
+        _ body: (World) async throws -> Void
+    ) async throws {
+        let world = try World(simulatorArguments: simulatorArguments, serveArguments: serveArguments)
+        try await closing {
+            await world.close()
+        } after: {
+            try await world.startSimulator()
+            try await world.startGateway()
+            try await body(world)
+        }
+    }
+}

@@ -1,0 +1,47 @@
+package import Commands
+package import Model
+import Postgres
+
+// What tests put into a database before the part they are about. The only place outside PostgresTests that knows how a store is asked.
+extension DatabaseStores {
+    /// Registers devices of a vendor's app, in one transaction.
+    package func register(_ devices: [SeededDevice], scope: AppScope, in tenant: TenantID) async throws {
+        let at = try await now()
+        let statements = devices.map { device in
+            StoreStatement.register(
+                scope,
+                key: device.key,
+                device.registration,
+                identity: device.identity,
+                device: device.device,
+                at: at
+            )
+        }
+        _ = try await commands.run(statements, in: tenant)
+    }
+
+    /// Accepts a message as it is, with its slices.
+    package func accept(_ message: NewMessage, in tenant: TenantID) async throws {
+        _ = try await commands.run([.accept(message)], in: tenant)
+    }
+}
+
+/// A device as an app registers it under its vendor's key, with the ids it gets.
+package struct SeededDevice: Sendable {
+    package var key: VendorDeviceKey
+    package var identity: IdentityID
+    package var device: DeviceID
+    package var registration: DeviceRegistration
+
+    package init(
+        key: VendorDeviceKey,
+        identity: IdentityID,
+        device: DeviceID,
+        registration: DeviceRegistration
+    ) {
+        self.key = key
+        self.identity = identity
+        self.device = device
+        self.registration = registration
+    }
+}

@@ -1,0 +1,141 @@
+import DeliveryEngine
+package import Model
+package import Postgres
+import Synchronization
+
+/// A database with its two pools, and every store on them.
+///
+/// `shared` is what a test normally takes: its tenants are its own, the database and its sessions are those of all tests of its target. What such a test
+/// asks of all tenants (who has due work, gauges, clean-up), or changes for all of them (time, schema, settings), it shares too: that needs `copy`.
+package struct DatabaseStores: Sendable {
+    package let database: TestDatabase
+    package let call: PostgresPool
+    package let engine: PostgresPool
+    /// This test's own node.
+    package let node: NodeID
+    /// What the names of this test's tenants end with; empty in a database of its own.
+    private let suffix: String
+
+    package var commands: PostgresCommandStore { PostgresCommandStore(call: call, node: node) }
+    package var delivery: PostgresDeliveryStore { PostgresDeliveryStore(engine: engine, inboxVendors: [.ipns]) }
+    package var webhooks: PostgresWebhookStore { PostgresWebhookStore(engine: engine) }
+    package var subscriptions: PostgresSubscriptionStore { PostgresSubscriptionStore(call: call) }
+    package var provisioning: PostgresProvisioningStore { PostgresProvisioningStore(engine: engine) }
+    package var directory: PostgresDirectory { PostgresDirectory(call: call, engine: engine) }
+    package var queries: PostgresQueryStore { PostgresQueryStore(call: call) }
+    package var devices: PostgresDeviceStore { PostgresDeviceStore(call: call) }
+    package var status: PostgresStatusStore { PostgresStatusStore(engine: engine) }
+    package var audit: PostgresAuditStore { PostgresAuditStore(call: call) }
+
+    private struct SharedDatabase: Sendable {
+        let database: TestDatabase
+        let call: PostgresPool
+        let engine: PostgresPool
+    }
+
+    /// One database per test target: the targets run in one process, and some ask about all tenants.
+    private static let shared = Mutex<[String: Task<SharedDatabase, any Error>]>([:])
+    private static let counter = Atomic<Int>(0)
+
+    /// The database that all tests of the caller's target share, with names for this test alone.
+    ///
+    /// - Parameter file: tells the target.
+    /// - Returns: the same database and sessions at each call, and a new node and new names of tenants.
+    /// - Throws: when the cluster or the database cannot be made.
+    package static func shared(file: String = #fileID) async throws -> DatabaseStores {
+        let target = String(file.prefix { $0 != "/" })
+        let task = shared.withLock { databases in
+            if let running = databases[target] { return running }
+            let task = Task {
+                let database = try await TestCluster.database()
+                return SharedDatabase(
+                    database: database,
+                    call: database.pool(.call, limits: .patient(maximumConnections: 16)),
+                    engine: database.pool(.engine, limits: .patient(maximumConnections: 16))
+                )
+            }
+            databases[target] = task
+            return task
+        }
+        let found = try await task.value
+        let number = counter.add(1, ordering: .relaxed).newValue
+        return DatabaseStores(
+            database: found.database,
+            call: found.call,
+            engine: found.engine,
+            node: NodeID("node-\(number)"),
+            suffix: "-\(number)"
+        )
+    }
+
+    /// A database of the caller's own, copied from the template: for tests that change time or schema, or look over all tenants.
+    package static func copy() async throws -> DatabaseStores {
+        let database = try await TestCluster.database()
+        return DatabaseStores(
+            database: database,
+            call: database.pool(.call),
+            engine: database.pool(.engine),
+            node: "node-1",
+            suffix: ""
+        )
+    }
+
+    /// The id of this test's tenant of that name. It is `name` itself only in a database of the test's own.
+    package func tenantID(_ name: String) -> TenantID { TenantID(name + suffix) }
+
+    /// Provisions one tenant per name as `ProvisionedTenant.sample` describes it, and returns their ids in that order.
+    @discardableResult
+    package func provision(_ names: String..., change: (inout ProvisionedTenant) -> Void = { _ in }) async throws
+        -> [TenantID]
+    {
+        let tenants = names.map { name in
+            var tenant = ProvisionedTenant.sample(tenantID(name))
+            change(&tenant)
+            return tenant
+        }
+        _ = try await provisioning.apply(tenants)
+        return tenants.map(\.id)
+    }
+
+    /// The database's clock.
+    package func now() async throws -> Timestamp { try await delivery.heartbeat(node) }
+}
+
+extension ProvisionedTenant {
+    /// A tenant with the app `shop` (iOS, topic `com.example.shop`, credential `apple` for both environments), an API key `backend`, and a binding of
+    /// RationalOwl. Key and binding are named after the tenant, because no two tenants may have the same.
+    package static func sample(_ id: TenantID) -> ProvisionedTenant {
+        let key = BindingKey(vendor: .rationalOwl, kind: "account", value: "account-of-\(id)")
+        return ProvisionedTenant(
+            id: id,
+            apiKeys: [ProvisionedKey(name: "backend", hash: Array("hash-\(id)".utf8), scopes: ["send", "read"])],
+            credentials: [.sample("apple")],
+            apps: [
+                ProvisionedApp(
+                    id: "shop",
+                    platforms: [
+                        .ios: PlatformRoute(
+                            topic: "com.example.shop",
+                            credentials: [.production: "apple", .sandbox: "apple"]
+                        )
+                    ],
+                    bindings: [ProvisionedBinding(key: key, settings: JSONObject([("compat", "legacy")]))]
+                )
+            ]
+        )
+    }
+}
+
+extension ProvisionedCredential {
+    /// An APNs signing key. Its sealed bytes are random, as those of every sealing; `secret` tells one key from another.
+    package static func sample(_ id: CredentialID, secret: UInt8 = 1) -> ProvisionedCredential {
+        ProvisionedCredential(
+            id: id,
+            kind: "apns-token",
+            teamID: "ABCDE12345",
+            keyID: "KEY1234567",
+            sealed: (0..<12).map { _ in UInt8.random(in: 0...255) },
+            fingerprint: [secret]
+        )
+    }
+}

@@ -1,0 +1,122 @@
+import Foundation
+package import Logging
+package import Postgres
+import Synchronization
+
+/// One private PostgreSQL per test process, and databases copied from templates in it.
+///
+/// A copy costs more than most tests: only a test that changes time, schema, or what all tenants share takes one. The others share a database
+/// (`DatabaseStores.shared`).
+package enum TestCluster {
+    private static let folderPrefix = "push-gateway-tests-"
+    private static let shared = Task { try await launch() }
+    private static let counter = Atomic<Int>(0)
+
+    package static let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+
+    /// Patient: a hundred tests start at once, perhaps beside a build, and what they test is not speed.
+    package static func configuration(_ connectionString: String) -> PostgresConfiguration {
+        var configuration = PostgresConfiguration(connectionString)
+        configuration.connectTimeout = .seconds(60)
+        // A hundred copies of one template share its lock; a session that starts in it queues between them, and the copies behind it wait for all before.
+        configuration.lockTimeout = .seconds(120)
+        configuration.batchTimeout = .seconds(120)
+        configuration.statementTimeout = .seconds(180)
+        return configuration
+    }
+
+    /// The cluster all suites share. Never stop it.
+    package static func cluster() async throws -> EmbeddedCluster { try await shared.value.cluster }
+
+    /// A database that nobody else uses: with our schema, or with roles and an empty schema only.
+    package static func database(migrated: Bool = true) async throws -> TestDatabase {
+        let launched = try await shared.value
+        let template = migrated ? try await launched.migratedTemplate.value : Launched.bareTemplate
+        let name = "test_\(counter.add(1, ordering: .relaxed).newValue)"
+        let admin = try await launched.server()
+        try await admin.script("CREATE DATABASE \(name) TEMPLATE \(template)")
+        return TestDatabase(name: name, cluster: launched.cluster)
+    }
+
+    /// A path for a cluster or file of one test, removed at the end of the process.
+    package static func scratchPath(_ name: String) async throws -> String {
+        _ = try await shared.value
+        return "\(folder)/\(name)-\(counter.add(1, ordering: .relaxed).newValue)"
+    }
+
+    private static var folder: String { "/tmp/\(folderPrefix)\(getpid())" }
+
+    /// A launched cluster with its templates.
+    struct Launched: Sendable {
+        static let bareTemplate = "bare"
+
+        let cluster: EmbeddedCluster
+
+        /// Made at first use, so that suites about the client do not depend on the schema.
+        let migratedTemplate: Task<String, any Error>
+
+        func server() async throws -> PostgresConnection {
+            try await PostgresConnection.connect(
+                TestCluster.configuration(cluster.adminConnectionString(database: "postgres")),
+                logger: TestCluster.logger
+            )
+        }
+    }
+
+    private static func launch() async throws -> Launched {
+        removeLeftovers()
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        var options = EmbeddedClusterOptions()
+        options.maximumConnections = 600
+        let cluster = try await EmbeddedCluster.start(
+            directory: "\(folder)/shared",
+            options: options,
+            logger: logger
+        )
+        atexit { TestCluster.tearDown() }
+        let launchedServer = try await PostgresConnection.connect(
+            TestCluster.configuration(cluster.adminConnectionString(database: "postgres")),
+            logger: logger
+        )
+        try await launchedServer.script("ALTER DATABASE gateway RENAME TO \(Launched.bareTemplate)")
+        let migratedTemplate = Task {
+            try await launchedServer.script("CREATE DATABASE migrated TEMPLATE \(Launched.bareTemplate)")
+            let admin = try await PostgresConnection.connect(
+                TestCluster.configuration(cluster.adminConnectionString(database: "migrated")),
+                logger: logger
+            )
+            try await Migrator.bundled().migrate(admin)
+            await admin.close()
+            return "migrated"
+        }
+        return Launched(cluster: cluster, migratedTemplate: migratedTemplate)
+    }
+
+    /// Servers and folders of test processes that were killed.
+    private static func removeLeftovers() {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: "/tmp")) ?? []
+        for name in names where name.hasPrefix(folderPrefix) {
+            guard let owner = pid_t(name.dropFirst(folderPrefix.count)), kill(owner, 0) != 0 else { continue }
+            let clusters = (try? FileManager.default.contentsOfDirectory(atPath: "/tmp/\(name)")) ?? []
+            for cluster in clusters { end(serverOf: "/tmp/\(name)/\(cluster)/data") }
+            try? FileManager.default.removeItem(atPath: "/tmp/\(name)")
+        }
+    }
+
+    private static func tearDown() {
+        let clusters = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        for cluster in clusters { end(serverOf: "\(folder)/\(cluster)/data") }
+        try? FileManager.default.removeItem(atPath: folder)
+    }
+
+    /// Ends the server of a data directory at once: nobody will read this data again.
+    private static func end(serverOf data: String) {
+        // The first line of the file is the process; its working directory tells whether that process is this server or a stranger with its number.
+        guard let file = try? String(contentsOfFile: "\(data)/postmaster.pid", encoding: .utf8),
+            let process = file.split(separator: "\n").first.flatMap({ pid_t($0) }), process > 1,
+            (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(process)/cwd")) == data
+        else { return }
+        kill(process, SIGQUIT)
+        for _ in 0..<400 where FileManager.default.fileExists(atPath: "/proc/\(process)/cwd") { usleep(5000) }
+    }
+}
