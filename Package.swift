@@ -263,6 +263,7 @@ var parts: [Part] = [
     // Tests.
     .library(
         "TestKit",
+        path: "Tests/Support/TestKit",
         [.ours("Model"), .ours("Commands"), .ours("DeliveryEngine"), httpTypes, locks]
     ),
     // Apart from TestKit, which knows no test framework.
