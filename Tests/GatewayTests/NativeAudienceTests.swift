@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test func tagsOfARegistrationAreReadOrNamed() throws {
-        let kind = InputKind<[Tag]>.tags
+        let kind = InputKind<[Model.Tag]>.tags
         #expect(
             try kind.read(["Seoul", "seoul", "$UserId:{Kim}"], "tags").map(\.text) == ["seoul", "seoul", "$UserId:Kim"]
         )

@@ -72,7 +72,7 @@ struct NativeWritesTests {
                 // The same key with another call: the body, or for one without body the spelling of the path, differs.
                 var other = call
                 if call.body.isEmpty, let last = other.path.utf8.last {
-                    other.path = other.path.dropLast() + "%" + String(last, radix: 16)
+                    other.path = String(other.path.dropLast()) + "%" + String(last, radix: 16)
                 } else {
                     other.body += Array(" ".utf8)
                 }

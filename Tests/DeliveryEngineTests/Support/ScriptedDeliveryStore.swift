@@ -126,7 +126,7 @@ final class ScriptedDeliveryStore: DeliveryStore {
             for index in work.targets.keys {
                 let target = lease.targets[index]
                 work.targets[index]?.target = target
-                work.targets[index]?.token = DeviceToken(stored: "\(target)")
+                work.targets[index]?.destination.token = DeviceToken(stored: "\(target)")
             }
             return work
         }
