@@ -1,4 +1,3 @@
-import Commands
 import DatabaseSupport
 import Foundation
 import Model
@@ -7,12 +6,12 @@ import Testing
 @testable import Postgres
 
 /// Calls of one kind that go to the server as one statement: each gets what it would get alone.
-@Suite struct FoldTests {
+@Suite struct StatementBatchTests {
     // MARK: The group
 
     private func call(_ name: String, tenant: String = "a", sql: String = "many") -> Transaction {
         var transaction = Transaction(tenant: tenant, [Statement("one", [.text("p"), .text(name)])])
-        transaction.folds = [Fold(sql: sql, shared: [.text("p")], row: [.text(name)])]
+        transaction.batches = [StatementBatch(shared: Statement(sql, [.text("p")]), row: [.text(name)])]
         return transaction
     }
 
@@ -36,7 +35,7 @@ import Testing
 
     @Test func whatIsOfOneKindAndTenantGoesTogether() {
         let alone = Transaction(tenant: "a", [Statement("other")])
-        let group = FoldedGroup([
+        let group = BatchedTransactions([
             call("1"), alone, call("2"), call("3", tenant: "b"), call("4", sql: "else"), call("5"),
         ])
         #expect(group.transactions.count == 4)
@@ -50,15 +49,15 @@ import Testing
     @Test func callsOfSeveralStatementsGoTogetherUnlessTheyAreAboutTheSame() throws {
         func call(_ name: String, subject: String) -> Transaction {
             var transaction = Transaction(tenant: "a", [Statement("one"), Statement("two")])
-            transaction.folds = [
-                Fold(sql: "ones", shared: [], row: [.text(name)], subject: subject),
-                Fold(sql: "twos", shared: [.bool(true)], row: [.uuid(nil)]),
+            transaction.batches = [
+                StatementBatch(shared: Statement("ones"), row: [.text(name)], subject: subject),
+                StatementBatch(shared: Statement("twos", [.bool(true)]), row: [.uuid(nil)]),
             ]
             return transaction
         }
         var half = call("4", subject: "w")
-        half.folds.removeLast()
-        let group = FoldedGroup([
+        half.batches.removeLast()
+        let group = BatchedTransactions([
             call("1", subject: "x"), call("2", subject: "y"), call("3", subject: "x"), half, call("5", subject: "z"),
         ])
         #expect(group.transactions.map(\.statements.count) == [2, 2, 2])
@@ -80,16 +79,16 @@ import Testing
     @Test func noMoreGoTogetherThanMay() throws {
         let calls = (0..<7).map { number in
             var call = call("\(number)")
-            call.folds[0].limit = 3
+            call.batches[0].limit = 3
             return call
         }
-        let group = FoldedGroup(calls)
+        let group = BatchedTransactions(calls)
         #expect(group.transactions.map { $0.statements[0].sql } == ["many", "many", "one"])
         #expect(group.transactions[1].statements[0].parameters == [.text("p"), .texts(["3", "4", "5"])])
     }
 
     @Test func eachGetsItsRow() throws {
-        let group = FoldedGroup([call("1"), call("2"), call("3")])
+        let group = BatchedTransactions([call("1"), call("2"), call("3")])
         let split = group.split([.success([rows(["recorded", nil, "repeated"])])], count: 3)
         #expect(try split[0]?.get().first?.only().text("outcome") == "recorded")
         #expect(split[1] == nil)
@@ -97,7 +96,7 @@ import Testing
     }
 
     @Test func whatFailedForAllIsTriedAloneUnlessItMayHaveHappened() {
-        let group = FoldedGroup([call("1"), call("2")])
+        let group = BatchedTransactions([call("1"), call("2")])
         let refused = group.split([.failure(PostgresError(.invalidParameter))], count: 2)
         #expect(refused.allSatisfy { $0 == nil })
         var error = PostgresError(.connectionLost)
@@ -107,7 +106,7 @@ import Testing
     }
 
     @Test func anAnswerOfAnotherLengthIsNobodys() {
-        let split = FoldedGroup([call("1"), call("2")]).split([.success([rows(["recorded"])])], count: 2)
+        let split = BatchedTransactions([call("1"), call("2")]).split([.success([rows(["recorded"])])], count: 2)
         #expect(split.allSatisfy { $0 == nil })
     }
 
@@ -133,11 +132,18 @@ import Testing
         _ calls: [(message: MessageID, key: String, kind: String)]
     ) async throws -> [String?] {
         let at = try await fixture.now()
-        let statement = InboxSQL.receipts.with([
-            .id(fixture.acme), .text("shop"), .text(Vendor.rationalOwl.rawValue), .id(fixture.node),
-            .uuids(calls.map(\.message.rawValue)), .texts(calls.map(\.key)), .texts(calls.map(\.kind)),
-            .milliseconds(calls.map { _ in at.milliseconds }),
-        ])
+        let statement = try fixture.joined(
+            calls.map { call in
+                let kind = try #require(ReceiptKind(rawValue: call.kind))
+                return RecordReceipt(
+                    fixture.scope,
+                    call.message,
+                    Reporter(key: VendorDeviceKey(call.key)),
+                    kind,
+                    at: at
+                )
+            }
+        )
         return try await fixture.call.run(statement, tenant: fixture.acme.rawValue).map { row throws(PostgresError) in
             try row.optionalText("outcome")
         }
@@ -177,34 +183,34 @@ import Testing
         let keys = (0..<40).map { "k\($0)" }
         let message = try await sent(fixture, keys)
         let at = try await fixture.now()
-        let replies = try await withThrowingTaskGroup(of: (String, StoreAnswer).self) { group in
+        let replies = try await withThrowingTaskGroup(of: (String, ReceiptReply).self) { group in
             for key in keys + ["nobody", "k\u{0}1"] {
                 for kind in [ReceiptKind.received, .received, .read] {
                     group.addTask {
                         let reporter = Reporter(key: VendorDeviceKey(key))
-                        let statement = StoreStatement.receipt(fixture.scope, message.id, reporter, kind, at: at)
+                        let statement = RecordReceipt(fixture.scope, message.id, reporter, kind, at: at)
                         do {
                             return (key, try await fixture.ask(statement))
                         } catch {
                             // A NUL is no text of the server's: its own call fails, and no other.
-                            return (key, .receipt(.orphan))
+                            return (key, .orphan)
                         }
                     }
                 }
             }
-            return try await group.reduce(into: [String: [StoreAnswer]]()) { $0[$1.0, default: []].append($1.1) }
+            return try await group.reduce(into: [String: [ReceiptReply]]()) { $0[$1.0, default: []].append($1.1) }
         }
         for key in keys {
-            let recorded = replies[key]?.filter { if case .receipt(.recorded) = $0 { true } else { false } }.count ?? 0
+            let recorded = replies[key]?.count { $0 == .recorded } ?? 0
             // The read may come first; then it is the only one.
             #expect((1...2).contains(recorded), "\(key): \(replies[key] ?? [])")
         }
         for key in ["nobody", "k\u{0}1"] {
             #expect(replies[key]?.count == 3)
-            for case .receipt(let reply) in replies[key] ?? [] { #expect(reply == .orphan) }
+            for reply in replies[key] ?? [] { #expect(reply == .orphan) }
         }
         #expect(try await fixture.counters() == Funnel(recipients: 40, sent: 40, received: 40, read: 40))
-        let recorded = replies.values.joined().filter { if case .receipt(.recorded) = $0 { true } else { false } }.count
+        let recorded = replies.values.joined().count { $0 == .recorded }
         #expect(try await fixture.deliveryKinds().filter { $0 != "sent" }.count == recorded)
     }
 }

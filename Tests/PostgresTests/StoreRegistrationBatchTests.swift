@@ -1,4 +1,3 @@
-import Commands
 import DatabaseSupport
 import Foundation
 import Model
@@ -8,7 +7,7 @@ import Testing
 @testable import Postgres
 
 /// Registrations of many callers as one set, and yet as if each had registered by itself.
-@Suite struct StoreRegistrationFoldTests {
+@Suite struct StoreRegistrationBatchTests {
     private struct Row {
         var key: String
         var registration: DeviceRegistration
@@ -35,8 +34,10 @@ import Testing
         return Row(key: key, registration: registration)
     }
 
-    private func statement(_ row: Row, _ scope: AppScope, _ id: IdentityID? = nil, at: Timestamp) -> StoreStatement {
-        .register(
+    private func statement(_ row: Row, _ scope: AppScope, _ id: IdentityID? = nil, at: Timestamp)
+        -> RegisterDevice
+    {
+        RegisterDevice(
             scope,
             key: VendorDeviceKey(row.key),
             row.registration,
@@ -50,25 +51,13 @@ import Testing
         -> Registered?
     {
         let statement = statement(row, scope, at: try await fixture.now())
-        guard case .registered(let registered) = try await fixture.ask(statement, in: tenant) else { return nil }
-        return registered
+        return try await fixture.ask(statement, in: tenant)
     }
 
     /// The statement for many, as it is: no other test knows which calls meet in a group. Nil where one has to go alone.
     private func together(_ rows: [Row], _ scope: AppScope, _ fixture: StoreFixture) async throws -> [Bool?] {
         let at = try await fixture.now()
-        func texts(_ value: (DeviceRegistration) -> String?) -> PostgresValue {
-            .texts(rows.map { value($0.registration) })
-        }
-        let statement = RegistrationSQL.registerMany.with([
-            .id(fixture.acme), .id(scope.app), .id(scope.vendor), .texts(rows.map(\.key)),
-            .uuids(rows.map { _ in UUID() }),
-            .uuids(rows.map { _ in UUID() }), texts(\.platform.rawValue), texts(\.environment?.rawValue),
-            texts(\.token?.text),
-            texts(\.user?.rawValue), texts(\.name), texts(\.phone), texts(\.rawPhone),
-            texts { $0.attributes.isEmpty ? nil : JSONWriter.text(.object($0.attributes)) },
-            .milliseconds(rows.map { _ in at.milliseconds }),
-        ])
+        let statement = try fixture.joined(rows.map { self.statement($0, scope, at: at) })
         return try await fixture.call.run(statement, tenant: fixture.acme.rawValue).map { (row) throws(PostgresError) in
             guard try !row.isNull("device_id") else { return nil }
             #expect(try row.uuids("replaced").isEmpty)
@@ -151,8 +140,7 @@ import Testing
             #expect(try await identities(fixture, fixture.acme) == identities(fixture, fixture.other), "seed \(seed)")
             if let key = keys.first, Bool.random(using: &random) {
                 for tenant in [fixture.acme, fixture.other] {
-                    let now = try await fixture.now()
-                    let leaving = StoreStatement.unregister(scope, .key(VendorDeviceKey("k\(key)")), at: now)
+                    let leaving = UnregisterDevices(scope, .key(VendorDeviceKey("k\(key)")))
                     _ = try await fixture.ask(leaving, in: tenant)
                 }
             }
@@ -174,7 +162,7 @@ import Testing
                 let seat = row("k\(number)", String(format: "%064x", number), user: number < 3 ? "u\(number)" : nil)
                 _ = try await registered(seat, scope, fixture, in: tenant)
             }
-            let leaving = StoreStatement.unregister(scope, .key("k7"), at: try await fixture.now())
+            let leaving = UnregisterDevices(scope, .key("k7"))
             _ = try await fixture.ask(leaving, in: tenant)
         }
         for _ in 0..<20 {
@@ -190,24 +178,14 @@ import Testing
                     }
                 return (key: "k\(number)", change: change)
             }
-            let fields = changes.map { change -> [String?] in
-                switch change.change {
-                case .keep: ["keep", nil, nil, nil]
-                case .clear: ["clear", nil, nil, nil]
-                case .set(let user, let name, let phone, _): ["set", user.rawValue, name, phone]
-                }
-            }
-            let parameters: [PostgresValue] =
-                [.id(fixture.acme), .id(scope.app), .id(scope.vendor), .texts(changes.map(\.key))]
-                + (0..<4).map { column in .texts(fields.map { $0[column] }) }
-            let answers = try await fixture.call.run(
-                BadgeSQL.assignMany.with(parameters),
-                tenant: fixture.acme.rawValue
+            let statement = try fixture.joined(
+                changes.map { AssignUser(scope, key: VendorDeviceKey($0.key), $0.change) }
             )
+            let answers = try await fixture.call.run(statement, tenant: fixture.acme.rawValue)
             try #require(answers.rowCount == changes.count)
             for (answer, change) in zip(answers, changes) {
-                let statement = StoreStatement.assignUser(scope, key: VendorDeviceKey(change.key), change.change)
-                guard case .assigned(let oracle) = try await fixture.ask(statement, in: fixture.other) else { return }
+                let statement = AssignUser(scope, key: VendorDeviceKey(change.key), change.change)
+                let oracle = try await fixture.ask(statement, in: fixture.other)
                 #expect(try answer.isNull("ordinal") == (oracle == nil), "seed \(seed): \(change)")
                 guard let oracle else { continue }
                 #expect(try answer.optionalText("user_id") == oracle.user?.rawValue)
@@ -224,9 +202,12 @@ import Testing
         let scope = AppScope(app: "shop", vendor: .ipns)
         _ = try await together([row("k1", "aa01"), row("k2", "aa02"), row("k3", "aa03")], scope, fixture)
         func said(_ accepts: Bool, _ keys: [String]) async throws -> [Int?] {
-            let statement = HistorySQL.setManyPreferences.with([
-                .id(fixture.acme), .id(scope.app), .id(scope.vendor), .bool(accepts), .texts(keys),
-            ])
+            let statement = try fixture.joined(
+                keys.map { key in
+                    let caller = DeviceCaller(key: VendorDeviceKey(key))
+                    return SetPreferences(scope, caller, PreferenceChange(acceptsPush: accepts))
+                }
+            )
             return try await fixture.call.run(statement, tenant: fixture.acme.rawValue).map {
                 (row) throws(PostgresError) in
                 try row.isNull("ordinal") ? nil : try row.int("count")
@@ -235,9 +216,9 @@ import Testing
         #expect(try await said(false, ["k2", "nobody", "k1"]) == [1, nil, 1])
         #expect(try await said(false, ["k1", "k3"]) == [1, 1])
         #expect(try await said(true, ["k3"]) == [1])
-        let read = HistorySQL.manyPreferences.with([
-            .id(fixture.acme), .id(scope.app), .id(scope.vendor), .texts(["k3", "nobody", "k1"]),
-        ])
+        let read = try fixture.joined(
+            ["k3", "nobody", "k1"].map { FindPreferences(scope, DeviceCaller(key: VendorDeviceKey($0))) }
+        )
         let accepts = try await fixture.call.run(read, tenant: fixture.acme.rawValue).map {
             (row) throws(PostgresError) in
             try row.isNull("ordinal") ? nil : try row.bool("accepts_push")
@@ -259,30 +240,27 @@ import Testing
                 number % 2 == 0
             )
         }
-        let answers = await withTaskGroup(of: (Int, [StoreAnswer]?).self) { group in
+        typealias Answer = (Registered, Int, DevicePreferences?)
+        let answers = await withTaskGroup(of: (Int, Answer?).self) { group in
             for (number, call) in calls.enumerated() {
                 group.addTask {
                     let caller = DeviceCaller(key: VendorDeviceKey(call.0.key), token: call.0.registration.token)
-                    let statements: [StoreStatement] = [
+                    let answer = try? await fixture.commands.run(
                         // One that the database refuses.
                         self.statement(call.0, scope, number == 7 ? taken : nil, at: at),
-                        .setPreferences(scope, caller, PreferenceChange(acceptsPush: call.1)),
-                        .preferences(scope, caller),
-                    ]
-                    return (number, try? await fixture.commands.run(statements, in: fixture.acme))
+                        SetPreferences(scope, caller, PreferenceChange(acceptsPush: call.1)),
+                        FindPreferences(scope, caller),
+                        in: fixture.acme
+                    )
+                    return (number, answer)
                 }
             }
-            return await group.reduce(into: [Int: [StoreAnswer]]()) { $0[$1.0] = $1.1 }
+            return await group.reduce(into: [Int: Answer]()) { $0[$1.0] = $1.1 }
         }
         for (number, call) in calls.enumerated() where number != 7 {
-            guard case .registered(let registered)? = answers[number]?.first,
-                case .preferences(let preferences?)? = answers[number]?.last
-            else {
-                Issue.record("\(number): \(answers[number] ?? [])")
-                continue
-            }
+            let (registered, _, preferences) = try #require(answers[number], "\(number)")
             #expect(registered.key.rawValue == call.0.key)
-            #expect(preferences.acceptsPush == call.1 && preferences.user?.rawValue == "u\(number)", "\(number)")
+            #expect(preferences?.acceptsPush == call.1 && preferences?.user?.rawValue == "u\(number)", "\(number)")
         }
         #expect(answers[7] == nil)
         let counted = try await counts(fixture, fixture.acme)

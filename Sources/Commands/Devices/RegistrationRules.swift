@@ -1,15 +1,16 @@
 package import Model
+import Postgres
 
-/// Devices, identities and senders.
+/// Devices and their identities; the commands of senders are `SenderRules`'.
 enum RegistrationRules {
     static func plan(_ command: RegistrationCommand, _ context: RuleContext) -> Plan {
         switch command {
         case .register(let registration): register(registration, context)
         case .updateToken(let key, let token, let environment): updateToken(key, token, environment, context)
         case .unregister(let selector): unregister(selector, context)
-        case .registerSender(let name): registerSender(name, context)
-        case .enrolSender(let id, let name, let address): enrolSender(id, name, address, context)
-        case .setCallback(let id, let url): setCallback(id, url, context)
+        case .registerSender(let name): SenderRules.register(name, context)
+        case .enrolSender(let id, let name, let address): SenderRules.enrol(id, name, address, context)
+        case .setCallback(let id, let url): SenderRules.setCallback(id, url, context)
         case .requestVerification(let phone, _): VerificationRules.request(phone, context)
         case .verify(let phone, let code, let platform):
             VerificationRules.check(phone, code: code, platform: platform, context)
@@ -22,27 +23,35 @@ enum RegistrationRules {
     }
 
     private static func register(_ registration: DeviceRegistration, _ context: RuleContext) -> Plan {
-        if let field = registration.unstorableField { return .refused(.invalid(field)) }
+        switch request(registration, context) {
+        case .failure(let refused): .refused(refused.refusal)
+        case .success(let request): request.map { .registration(.registered($0)) }
+        }
+    }
+
+    /// What registers a device, under its own key or one that is made for it.
+    static func request(
+        _ registration: DeviceRegistration,
+        _ context: RuleContext
+    ) -> Result<StoreRequest<Registered>, Refused> {
+        if let field = registration.unstorableField { return .failure(Refused(.invalid(field))) }
         let ids = context.identifiers
         // 32 digits: as long as a random one, and no way back to the token.
         let derived =
             registration.derivesKey ? registration.token.map { ids.sha256(Array($0.text.utf8)).prefix(32) } : nil
         let key = registration.key ?? VendorDeviceKey(derived.map { String($0) } ?? ids.randomHex(byteCount: 16))
-        let statement = StoreStatement.register(
-            context.scope,
-            key: key,
-            registration,
-            identity: IdentityID(rawValue: ids.uuid(at: context.now)),
-            device: DeviceID(rawValue: ids.uuid(at: context.now)),
-            at: context.now
+        let request = StoreRequest(
+            RegisterDevice(
+                context.scope,
+                key: key,
+                registration,
+                identity: IdentityID(rawValue: ids.uuid(at: context.now)),
+                device: DeviceID(rawValue: ids.uuid(at: context.now)),
+                at: context.now
+            )
         )
-        let condition = registration.expected.map { [StoreStatement.expect(context.scope, key: key, attributes: $0)] }
-        return Plan((condition ?? []) + [statement]) { answers in
-            guard case .registered(let registered)? = answers.last else {
-                return .refused(.unavailable(retryAfter: nil))
-            }
-            return .registration(.registered(registered))
-        }
+        guard let expected = registration.expected else { return .success(request) }
+        return .success(request.preceded(by: [ExpectAttributes(context.scope, key: key, attributes: expected)]))
     }
 
     private static func listed(
@@ -56,9 +65,7 @@ enum RegistrationRules {
         guard (1...CommandLimits.listedRows).contains(limit) else {
             return .refused(.tooMany("registrations", limit: CommandLimits.listedRows))
         }
-        return Plan(.identities(context.scope, filter, from: from, limit: limit)) { answer in
-            if case .identities(let found) = answer { .registration(.listed(found)) } else { nil }
-        }
+        return Plan(ListIdentities(context.scope, filter, from: from, limit: limit)) { .registration(.listed($0)) }
     }
 
     private static func updateToken(
@@ -68,9 +75,8 @@ enum RegistrationRules {
         _ context: RuleContext
     ) -> Plan {
         guard Storable.isKey(key.rawValue) else { return .refused(.unknownDevice) }
-        return Plan(.updateToken(context.scope, key: key, token, environment, at: context.now)) { answer in
-            guard case .count(let count) = answer else { return nil }
-            return count > 0 ? .registration(.tokenUpdated) : .refused(.unknownDevice)
+        return Plan(UpdateToken(context.scope, key: key, token, environment, at: context.now)) { count in
+            count > 0 ? .registration(.tokenUpdated) : .refused(.unknownDevice)
         }
     }
 
@@ -82,52 +88,7 @@ enum RegistrationRules {
             }
         // What cannot be stored is not there: leaving is idempotent.
         guard Storable.isKey(text) else { return .settled(.registration(.unregistered(0))) }
-        return Plan(.unregister(context.scope, selector, at: context.now)) { answer in
-            if case .count(let count) = answer { .registration(.unregistered(count)) } else { nil }
-        }
-    }
-
-    private static func registerSender(_ name: String, _ context: RuleContext) -> Plan {
-        guard !name.isEmpty, Storable.fits(name, CommandLimits.nameBytes) else { return .refused(.invalid("name")) }
-        return Plan(.registerSender(context.scope, name: name, id: newSender(context))) { answer in
-            guard case .sender(let sender?) = answer else { return nil }
-            return .registration(.sender(sender.id))
-        }
-    }
-
-    /// `SVR` and a random UUID: the form that RationalOwl's clients have seen (protocols/rationalowl.md §8.1); to others it is opaque.
-    private static func newSender(_ context: RuleContext) -> SenderID {
-        let hex = Array(context.identifiers.randomHex(byteCount: 16))
-        let parts = [0..<8, 8..<12, 12..<16, 16..<20, 20..<32].map { range in
-            String(hex.enumerated().filter { range.contains($0.offset) }.map(\.element))
-        }
-        return SenderID("SVR" + parts.joined(separator: "-"))
-    }
-
-    private static func enrolSender(
-        _ id: SenderID,
-        _ name: String?,
-        _ address: String?,
-        _ context: RuleContext
-    ) -> Plan {
-        guard Storable.isKey(id.rawValue) else { return .refused(.unknownSender) }
-        guard Storable.fits(name, CommandLimits.nameBytes) else { return .refused(.invalid("name")) }
-        guard Storable.fits(address, CommandLimits.nameBytes) else { return .refused(.invalid("address")) }
-        let key = context.identifiers.randomHex(byteCount: 16)
-        return Plan(.enrolSender(context.scope, id, key: key, name: name, address: address)) { answer in
-            guard case .sender(let sender) = answer else { return nil }
-            guard let sender, let key = sender.enrolmentKey else { return .refused(.unknownSender) }
-            return .registration(.enrolled(key: key, isNew: sender.isNew))
-        }
-    }
-
-    private static func setCallback(_ id: SenderID, _ url: String?, _ context: RuleContext) -> Plan {
-        guard Storable.isKey(id.rawValue) else { return .refused(.unknownSender) }
-        if let url, !CallbackURL.isAcceptable(url) { return .refused(.invalid("url")) }
-        return Plan(.setCallback(context.scope, id, url: url)) { answer in
-            guard case .count(let count) = answer else { return nil }
-            return count > 0 ? .registration(.callbackSet) : .refused(.unknownSender)
-        }
+        return Plan(UnregisterDevices(context.scope, selector)) { .registration(.unregistered($0)) }
     }
 }
 

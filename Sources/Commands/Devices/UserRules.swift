@@ -1,4 +1,5 @@
 import Model
+import Postgres
 
 /// Whose a device is.
 enum UserRules {
@@ -6,32 +7,29 @@ enum UserRules {
     static func enlist(_ registration: DeviceRegistration, _ change: UserChange, _ context: RuleContext) -> Plan {
         guard let key = registration.key else { return .refused(.invalid("key")) }
         if let field = unstorableField(change) { return .refused(.invalid(field)) }
-        let first = RegistrationRules.plan(.register(registration), context)
-        guard !first.statements.isEmpty else { return first }
-        let statements = first.statements + [.assignUser(context.scope, key: key, change)]
-        return Plan(statements) { answers in
-            guard case .registered(let registered)? = answers.dropLast().last, case .assigned(let user?)? = answers.last
-            else {
-                return .refused(.unavailable(retryAfter: nil))
+        switch RegistrationRules.request(registration, context) {
+        case .failure(let refused): return .refused(refused.refusal)
+        case .success(let request):
+            let whole = request.map { (registered: $0, user: AssignedUser?.none) }
+                .adding(AssignUser(context.scope, key: key, change)) { $0.user = $1 }
+            return whole.map { answer in
+                guard let user = answer.user else { return .refused(.unavailable(retryAfter: nil)) }
+                return .registration(.enlisted(answer.registered, user))
             }
-            return .registration(.enlisted(registered, user))
         }
     }
 
     static func assign(_ key: VendorDeviceKey, _ change: UserChange, _ context: RuleContext) -> Plan {
         guard Storable.isKey(key.rawValue) else { return .refused(.unknownDevice) }
         if let field = unstorableField(change) { return .refused(.invalid(field)) }
-        return Plan(.assignUser(context.scope, key: key, change)) { answer in
-            guard case .assigned(let user) = answer else { return nil }
-            return user.map { .registration(.assigned($0)) } ?? .refused(.unknownDevice)
+        return Plan(AssignUser(context.scope, key: key, change)) { user in
+            user.map { .registration(.assigned($0)) } ?? .refused(.unknownDevice)
         }
     }
 
     static func standing(_ key: VendorDeviceKey, _ context: RuleContext) -> Plan {
         guard Storable.isKey(key.rawValue) else { return .settled(.registration(.standing(nil))) }
-        return Plan(.standing(context.scope, key: key)) { answer in
-            if case .standing(let standing) = answer { .registration(.standing(standing)) } else { nil }
-        }
+        return Plan(FindStanding(context.scope, key: key)) { .registration(.standing($0)) }
     }
 
     private static func unstorableField(_ change: UserChange) -> String? {

@@ -1,4 +1,5 @@
 import Model
+import Postgres
 
 /// The proof that a phone number is its user's. Nobody here sends text messages yet: only the test codes of a binding's settings work.
 enum VerificationRules {
@@ -8,11 +9,9 @@ enum VerificationRules {
         let limits = limits(context)
         let hash = hash(code, of: phone, context)
         return Plan(
-            .putVerification(context.scope, phone: phone, codeHash: hash, limits: limits, at: context.now)
-        ) { answer in
-            guard case .permitted(let isPermitted, _) = answer else { return nil }
-            return isPermitted
-                ? .registration(.verificationSent) : .refused(.rateLimited(retryAfter: limits.resendAfter))
+            PutVerification(context.scope, phone: phone, codeHash: hash, limits: limits, at: context.now)
+        ) { isPermitted in
+            isPermitted ? .registration(.verificationSent) : .refused(.rateLimited(retryAfter: limits.resendAfter))
         }
     }
 
@@ -23,10 +22,9 @@ enum VerificationRules {
         let hash = hash(code, of: phone, context)
         let limits = limits(context)
         return Plan(
-            .checkVerification(context.scope, phone: phone, codeHash: hash, limits: limits, at: context.now)
-        ) { answer in
-            guard case .permitted(let isPermitted, let stored) = answer else { return nil }
-            return .registration(.verified(isPermitted, platform: platform ?? stored))
+            CheckVerification(context.scope, phone: phone, codeHash: hash, limits: limits, at: context.now)
+        ) { isPermitted in
+            .registration(.verified(isPermitted, platform: platform))
         }
     }
 

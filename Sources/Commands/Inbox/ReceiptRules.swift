@@ -1,4 +1,5 @@
 import Model
+import Postgres
 
 /// What devices report of messages. Nothing a device says by a message's id is refused: a vendor's SDK would report it again for ever. By a number it is,
 /// where the vendor's SDK shows that as a failure.
@@ -11,15 +12,12 @@ enum ReceiptRules {
             }
             let reporter = Reporter(key: key, phone: nil)
             let time = believed(at, now: context.now)
-            return Plan(.receipt(context.scope, message, reporter, kind, at: time)) { answer in
-                if case .receipt(let reply) = answer { .receipt(reply) } else { nil }
-            }
+            return Plan(RecordReceipt(context.scope, message, reporter, kind, at: time)) { .receipt($0) }
         case .reportNumber(let kind, let number, let caller):
             guard caller.isStorable else { return .refused(.unknownDevice) }
             guard Storable.isKey(number) else { return .refused(.unknownMessage) }
-            return Plan(.reportNumber(context.scope, caller, number: number, kind, at: context.now)) { answer in
-                guard case .reported(let report) = answer else { return nil }
-                return switch report {
+            return Plan(ReportNumber(context.scope, caller, number: number, kind, at: context.now)) { report in
+                switch report {
                 case .recorded: .receipt(.recorded)
                 case .repeated: .receipt(.repeated)
                 case .unknownDevice: .refused(.unknownDevice)
@@ -28,7 +26,7 @@ enum ReceiptRules {
             }
         case .acknowledge(let kind, let reference, let holder, let change):
             return BadgeRules.acknowledge(kind, reference, holder, change, context)
-        case .visit(let user, let campaign): return BadgeRules.visit(user, campaign, context)
+        case .visit(let user, let campaign): return CampaignRules.visit(user, campaign, context)
         }
     }
 
@@ -37,9 +35,4 @@ enum ReceiptRules {
         guard let time, time <= now, time + CommandLimits.receiptAge >= now else { return now }
         return time
     }
-}
-
-/// What came of a receipt by number.
-package enum ReceiptReport: Sendable, Hashable {
-    case recorded, repeated, unknownDevice, unknownMessage
 }

@@ -1,18 +1,18 @@
 import Model
+import Postgres
 
 /// Messages that a vendor numbers, and whose caller is told who is reached.
 extension SubmissionPlan {
     /// What is asked of the recipients; nil: nothing, the maintained counts stand for them.
-    func recipientsQuestion(_ numbering: Numbering) -> StoreStatement? {
-        let limit = Audience.listedLimit + 1
-        switch submission.audience {
-        case .users: return .recipients(context.scope, users, tokens: numbering.tokens, limit: limit)
-        case .everyone:
-            return numbering.tokens.map { .recipients(context.scope, nil, tokens: $0, limit: limit) }
-        case .groups:
-            return numbering.tokens.map { .groupRecipients(context.scope, groups, tokens: $0, limit: limit) }
-        case .listed, .tags: return nil
-        }
+    func recipients(_ numbering: Numbering) -> FindRecipients? {
+        let among: FindRecipients.Among? =
+            switch submission.audience {
+            case .users: .users(users, tokens: numbering.tokens)
+            case .everyone: numbering.tokens.map { .everyone(tokens: $0) }
+            case .groups: numbering.tokens.map { .groups(groups, tokens: $0) }
+            case .listed, .tags: nil
+            }
+        return among.map { FindRecipients(context.scope, $0, limit: Audience.listedLimit + 1) }
     }
 
     /// The message to the recipients that were found.
@@ -37,25 +37,25 @@ extension SubmissionPlan {
         return .success(newMessage(targets, recipients: targets.count, node: node))
     }
 
-    /// What is stored behind the message, in its transaction; its number last.
-    func appendix(of message: NewMessage) -> [StoreStatement] {
-        guard let numbering = submission.numbering else { return [] }
-        var statements: [StoreStatement] = []
-        if !numbering.variables.isEmpty { statements.append(.putVariables(message.id, numbering.variables)) }
+    /// The acceptance with what is stored behind a message that the vendor numbers; its number last.
+    func appending(to request: StoreRequest<Accepted>, _ message: NewMessage) -> StoreRequest<Accepted> {
+        guard let numbering = submission.numbering else { return request }
+        var request = request
+        if !numbering.variables.isEmpty { request = request.adding(PutVariables(message.id, numbering.variables)) }
         if let draft = numbering.page, let page = message.content.page {
-            statements.append(.putPage(message.id, page, body: draft.body, expiresAt: message.expiresAt))
+            let end = message.times.expiresAt
+            request = request.adding(PutPage(message.id, page, body: draft.body, expiresAt: end))
         }
-        if let pace = numbering.pace, message.slices.contains(where: { $0.work != .deliver }) {
-            statements.append(.setPace(message.id, pace.coarsened))
+        if let pace = numbering.pace, message.targets.slices.contains(where: { $0.work != .deliver }) {
+            request = request.adding(SetPace(message.id, pace.coarsened))
         }
-        return statements + [.sequenceMessage(context.scope, message.id)]
+        return request.adding(SequenceMessage(context.scope, message.id)) { $0.number = $1 }
     }
 
     /// The reply of a numbered message.
-    func numbered(_ message: NewMessage, _ number: String, _ facts: [StoreAnswer]) -> SubmissionReply {
-        let found = facts.lazy.compactMap { if case .recipients(let found) = $0 { found } else { nil } }.first
-        guard let found else {
-            let count = message.recipients ?? 0
+    func numbered(_ message: NewMessage, _ number: String, _ facts: SubmissionFacts) -> SubmissionReply {
+        guard let found = facts.recipients else {
+            let count = message.targets.recipients ?? 0
             return .numbered(NumberedAcceptance(message: message.id, number: number, targetCount: count, keys: nil))
         }
         let known = Set(found.compactMap(\.user))

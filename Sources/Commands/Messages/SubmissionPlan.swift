@@ -1,4 +1,5 @@
 import Model
+import Postgres
 
 /// A submission that may be sent: what to ask the store, the message made of the answers, and the reply.
 struct SubmissionPlan: Sendable {
@@ -38,36 +39,45 @@ struct SubmissionPlan: Sendable {
     }
 
     /// What is read first, in one transaction.
-    var questions: [StoreStatement] {
-        var statements: [StoreStatement] = [.app(context.scope)]
-        if let sender = submission.sender { statements.append(.sender(context.scope, sender)) }
-        if let numbering = submission.numbering, let question = recipientsQuestion(numbering) {
+    var questions: StoreRequest<SubmissionFacts> {
+        var request = StoreRequest(FindApp(context.scope)) { SubmissionFacts(app: $0) }
+        if let sender = submission.sender {
+            request = request.adding(FindSender(context.scope, sender)) { $0.sender = $1 }
+        }
+        if let numbering = submission.numbering, let recipients = recipients(numbering) {
             // A group that nobody knows is another answer than one with nobody in it.
-            if !groups.isEmpty { statements.append(.groups(context.scope, groups)) }
-            return statements + [question]
+            if !groups.isEmpty { request = request.adding(FindGroups(context.scope, groups)) { $0.groups = $1 } }
+            return request.adding(recipients) { $0.recipients = $1 }
         }
         switch submission.audience {
-        case .listed: statements.append(.resolve(context.scope, addresses))
-        // One more than may be counted at once: then it is known that there are more.
-        case .users where submission.naming == .aliases:
-            statements.append(.resolveAliases(context.scope, users, limit: Audience.listedLimit + 1))
-        case .users where submission.naming == .names:
-            statements.append(.resolveNames(context.scope, users, limit: Audience.listedLimit + 1))
-        case .users: statements.append(.resolveUsers(context.scope, users, limit: Audience.listedLimit + 1))
-        case .groups: statements.append(.groups(context.scope, groups))
-        case .tags, .everyone: break
+        case .listed: return request.adding(ResolveAddresses(context.scope, addresses)) { $0.resolved = $1 }
+        case .users:
+            // One more than may be counted at once: then it is known that there are more.
+            let limit = Audience.listedLimit + 1
+            return request.adding(ResolveUsers(context.scope, users, by: naming, limit: limit)) {
+                $0.users = $1
+                $0.names = Set($1.map(\.user))
+            }
+        case .groups: return request.adding(FindGroups(context.scope, groups)) { $0.groups = $1 }
+        case .tags, .everyone: return request
         }
-        return statements
+    }
+
+    private var naming: ResolveUsers.Naming {
+        switch submission.naming {
+        case .users: .ids
+        case .aliases: .aliases
+        case .names: .names
+        }
     }
 
     /// The message that the answers to `questions` allow.
     ///
     /// - Parameters:
-    ///   - answers: one per question.
+    ///   - known: what was found.
     ///   - node: who takes the slices in memory; nil: nobody.
     /// - Returns: the message, or why there is none.
-    func message(answers: [StoreAnswer], node: NodeID?) -> Result<NewMessage, Refused> {
-        let known = Known(answers)
+    func message(_ known: SubmissionFacts, node: NodeID?) -> Result<NewMessage, Refused> {
         guard let app = known.app else { return .failure(Refused(.unknownBinding)) }
         if submission.sender != nil, known.sender?.enrolmentKey == nil { return .failure(Refused(.unknownSender)) }
         guard app.hasCredential || submission.fallback != nil else { return .failure(Refused(.noCredential)) }
@@ -130,7 +140,7 @@ struct SubmissionPlan: Sendable {
         let isCounted = isNumbered || context.policy.countedVendors.contains(context.call.vendor)
         let targets = TargetPlan(slices: [NewSlice(number: 0, work: .expand(after: nil))])
         var message = newMessage(targets, recipients: isCounted ? count : nil, node: node)
-        message.audience = audience
+        message.targets.audience = audience
         return message
     }
 
@@ -144,14 +154,18 @@ struct SubmissionPlan: Sendable {
             content: content,
             collapseID: submission.collapseID,
             lane: submission.lane,
-            acceptedAt: context.now,
-            dueAt: dueAt,
-            localDue: submission.localDue,
-            expiresAt: expiresAt,
+            times: NewMessage.Times(
+                acceptedAt: context.now,
+                dueAt: dueAt,
+                localDue: submission.localDue,
+                expiresAt: expiresAt
+            ),
             fallback: submission.fallback,
-            recipients: recipients,
-            slices: targets.slices,
-            suppressed: targets.suppressed,
+            targets: NewMessage.Targets(
+                recipients: recipients,
+                slices: targets.slices,
+                suppressed: targets.suppressed
+            ),
             idempotency: submission.idempotencyKey.map {
                 IdempotencyKey(key: $0, bodyHash: submission.bodyHash ?? "")
             },
@@ -160,9 +174,8 @@ struct SubmissionPlan: Sendable {
     }
 
     /// Addressees that are no targets, in the caller's order.
-    func unknown(answers: [StoreAnswer]) -> [Address] {
+    func unknown(_ known: SubmissionFacts) -> [Address] {
         guard submission.omitsUnknown else { return [] }
-        let known = Known(answers)
         switch submission.audience {
         case .listed: return zip(addresses, known.resolved).filter { $0.1 == nil }.map(\.0)
         case .users: return users.filter { !known.has($0) }.map { .user($0) }
@@ -180,68 +193,58 @@ struct SubmissionPlan: Sendable {
     }
 
     /// The dialects that must have a number for the message.
-    func numberedDialects(answers: [StoreAnswer]) -> [Vendor] {
+    func numberedDialects(_ known: SubmissionFacts) -> [Vendor] {
         let own = context.call.vendor
-        let spoken = own == .native ? Known(answers).app?.dialects ?? [] : [own]
+        let spoken = own == .native ? known.app?.dialects ?? [] : [own]
         return context.policy.inboxVendors.intersection(spoken).sorted()
     }
 
-    /// The statements that accept `message`, in one transaction: its image first, so that no message refers to bytes that are not there.
-    func acceptance(of message: NewMessage, numbers: [Vendor: String] = [:]) -> [StoreStatement] {
-        var statements: [StoreStatement] = []
+    /// What accepts `message`, in one transaction: its image first, so that no message refers to bytes that are not there; its number last.
+    func acceptance(of message: NewMessage, numbers: [Vendor: String] = [:]) -> StoreRequest<Accepted> {
+        var first: [any StoreOperation] = []
         if let image {
-            statements.append(
-                .putMedia(
-                    hash: image.hash,
-                    contentType: image.contentType,
-                    bytes: image.bytes,
-                    at: context.now
-                )
+            first.append(
+                PutMedia(hash: image.hash, contentType: image.contentType, bytes: image.bytes, at: context.now)
             )
         }
-        if let replaced = submission.schedule?.replaced {
-            statements.append(.campaigns(context.scope, .withdraw(replaced)))
-        }
-        statements.append(.accept(message))
+        if let replaced = submission.schedule?.replaced { first.append(WithdrawSchedule(context.scope, replaced)) }
+        var request = StoreRequest(AcceptMessage(message)) { Accepted(acceptance: $0) }.preceded(by: first)
         if !numbers.isEmpty {
-            let targets = message.suppressed.filter { $0.identity != nil }.map(\.target)
-            statements.append(
-                .number(message.id, numbers, targets: targets, inboxes: context.policy.inboxVendors)
-            )
+            let targets = message.targets.suppressed.filter { $0.identity != nil }.map(\.target)
+            let inboxes = context.policy.inboxVendors
+            request = request.adding(NumberMessage(message.id, numbers, targets: targets, inboxes: inboxes))
         }
-        return statements + companions(of: message) + appendix(of: message)
+        if !submission.variables.isEmpty { request = request.adding(PutVariables(message.id, submission.variables)) }
+        if !submission.labels.isEmpty {
+            request = request.adding(LabelMessage(context.scope, message.id, submission.labels))
+        }
+        if let draft = submission.schedule { request = request.adding(KeepSchedule(context.scope, draft, message.id)) }
+        return appending(to: request, message)
     }
 
-    /// What is stored beside any message.
-    private func companions(of message: NewMessage) -> [StoreStatement] {
-        var statements: [StoreStatement] = []
-        if !submission.variables.isEmpty { statements.append(.putVariables(message.id, submission.variables)) }
-        if !submission.labels.isEmpty {
-            statements.append(.campaigns(context.scope, .label(message.id, submission.labels)))
-        }
-        if let draft = submission.schedule { statements.append(.campaigns(context.scope, .keep(draft, message.id))) }
-        return statements
+    /// What came of an acceptance.
+    struct Accepted: Sendable {
+        var acceptance: Acceptance
+        /// Of a message that the vendor numbers.
+        var number: String?
     }
 
     /// The reply, and what this node sends now.
     ///
     /// - Parameters:
     ///   - message: as it was accepted.
-    ///   - answers: to `acceptance`.
-    ///   - facts: the answers to `questions`.
+    ///   - accepted: what came of it.
+    ///   - known: what was found before.
     /// - Returns: both.
-    func outcome(of message: NewMessage, answers: [StoreAnswer], facts: [StoreAnswer]) -> (Reply, [SliceLease]) {
-        let found = answers.lazy.compactMap(\.acceptance)
-        guard let acceptance = found.first else {
-            return (.refused(.unavailable(retryAfter: context.policy.retryAfter)), [])
-        }
-        switch acceptance {
+    func outcome(of message: NewMessage, _ accepted: Accepted, _ known: SubmissionFacts) -> (Reply, [SliceLease]) {
+        switch accepted.acceptance {
         case .inserted where isNumbered:
-            guard case .number(let number?)? = answers.last else {
+            guard let number = accepted.number else {
                 return (.refused(.unavailable(retryAfter: context.policy.retryAfter)), leases(of: message))
             }
-            return (.submission(numbered(message, number, facts)), leases(of: message))
-        case .inserted: return (.submission(.accepted(message.id, recipients: message.recipients)), leases(of: message))
+            return (.submission(numbered(message, number, known)), leases(of: message))
+        case .inserted:
+            return (.submission(.accepted(message.id, recipients: message.targets.recipients)), leases(of: message))
         case .repeated(let first, let recipients): return (.submission(.accepted(first, recipients: recipients)), [])
         case .mismatch: return (.refused(.idempotencyMismatch), [])
         }
@@ -250,46 +253,31 @@ struct SubmissionPlan: Sendable {
     /// The slices as the store inserted them: a claim at acceptance is their first, so their epoch is 1.
     private func leases(of message: NewMessage) -> [SliceLease] {
         guard message.claim != nil else { return [] }
-        return message.slices.filter { $0.dueAt == nil }.map { slice in
+        return message.targets.slices.filter { $0.dueAt == nil }.map { slice in
             SliceLease(
                 key: SliceKey(tenant: context.call.tenant, message: message.id, number: slice.number),
                 epoch: 1,
                 lane: message.lane,
-                dueDay: message.dueAt.day,
+                dueDay: message.times.dueAt.day,
                 work: slice.work,
                 targets: slice.targets,
                 addresses: slice.addresses
             )
         }
     }
-
-    /// The answers to `questions`, by kind.
-    private struct Known {
-        var app: AppFacts?
-        var sender: SenderFacts?
-        var resolved: [ResolvedTarget?] = []
-        var users: [UserTarget] = []
-        var groups: [GroupFacts] = []
-        var recipients: [RecipientTarget]?
-
-        var names: Set<UserID> = []
-
-        func has(_ user: UserID) -> Bool { names.contains(user) }
-
-        init(_ answers: [StoreAnswer]) {
-            for answer in answers {
-                if case .app(let facts) = answer { app = facts }
-                if case .sender(let facts) = answer { sender = facts }
-                if case .resolved(let targets) = answer { resolved = targets }
-                if case .resolvedUsers(let targets) = answer { users = targets }
-                if case .groups(let found) = answer { groups = found }
-                if case .recipients(let found) = answer { recipients = found }
-            }
-            names = Set(users.map(\.user))
-        }
-    }
 }
 
-extension StoreAnswer {
-    fileprivate var acceptance: Acceptance? { if case .accepted(let acceptance) = self { acceptance } else { nil } }
+/// What a submission is made with: what was found of its app, its sender and its audience.
+struct SubmissionFacts: Sendable {
+    var app: AppFacts?
+    var sender: SenderFacts?
+    var resolved: [ResolvedTarget?] = []
+    var users: [UserTarget] = []
+    /// Those of `users`.
+    var names: Set<UserID> = []
+    var groups: [GroupFacts] = []
+    /// Nil: they were not asked for.
+    var recipients: [RecipientTarget]?
+
+    func has(_ user: UserID) -> Bool { names.contains(user) }
 }

@@ -1,4 +1,5 @@
 import Model
+import Postgres
 
 /// What may be sent at all: everything that can be judged before the store is asked.
 enum SubmissionRules {
@@ -7,13 +8,12 @@ enum SubmissionRules {
         switch command {
         case .control(let control, let text):
             guard let message = MessageID(text: text) else { return .refused(.unknownMessage) }
-            return Plan(.control(context.scope, message, control, by: context.call.actor, at: context.now)) { answer in
-                if case .count(let count) = answer { .submission(.controlled(count > 0)) } else { nil }
+            return Plan(ControlMessage(context.scope, message, control, by: context.call.actor)) { count in
+                .submission(.controlled(count > 0))
             }
         case .report(let message):
-            return Plan(.report(context.scope, message)) { answer in
-                guard case .report(let report) = answer else { return nil }
-                return report.map { .submission(.report($0)) } ?? .refused(.unknownMessage)
+            return Plan(FindReport(context.scope, message)) { report in
+                report.map { .submission(.report($0)) } ?? .refused(.unknownMessage)
             }
         case .campaign(let command): return CampaignRules.plan(command, context)
         case .submit: return .refused(.unsupported("submit"))

@@ -1,4 +1,5 @@
 import Model
+import Postgres
 
 /// What becomes of each address of a list: a place in a slice, or a delivery row that says why it gets no push.
 ///

@@ -1,12 +1,11 @@
 /// How one statement of a call joins others of its kind: one statement with arrays does for all what each would do alone.
 ///
 /// The statement for many gives a row per call, in order, with the columns of the statement for one, and NULL in the second of them (`ordinal`, …) where a
-/// call has to go alone after all. Of a call with several statements each is folded; those behind one that goes alone have happened then, and happen again:
+/// call has to go alone after all. Of a call with several statements each is joined; those behind one that goes alone have happened then, and happen again:
 /// they must bear it.
-struct Fold: Sendable {
-    /// The statement for many: the parameters that are shared, then one array per value of `row`.
-    var sql: String
-    var shared: [PostgresValue]
+package struct StatementBatch: Sendable {
+    /// The statement for many, with the parameters that are shared; one array per value of `row` follows them.
+    var shared: Statement
     /// This call's own values: text, uuid or timestamptz.
     var row: [PostgresValue]
     /// Whom the call is about: two about the same one do not go together. Nil: they may.
@@ -15,25 +14,38 @@ struct Fold: Sendable {
     var limit: Int?
 
     /// Whether the two can go together, for one tenant.
-    func joins(_ other: Fold) -> Bool { sql == other.sql && shared == other.shared && row.count == other.row.count }
+    func joins(_ other: StatementBatch) -> Bool {
+        shared.sql == other.shared.sql && shared.parameters == other.shared.parameters && row.count == other.row.count
+    }
+
+    /// The statement for all of these, which join each other; nil where a value is of a kind that is not joined.
+    static func joined(_ batches: [StatementBatch]) -> Statement? {
+        guard let first = batches.first else { return nil }
+        var statement = first.shared
+        for column in first.row.indices {
+            guard let array = PostgresValue.array(of: batches.map { $0.row[column] }) else { return nil }
+            statement.parameters.append(array)
+        }
+        return statement
+    }
 }
 
-/// A group of transactions as it goes to the server: those that can be folded are one.
-struct FoldedGroup: Sendable {
+/// A group of transactions as it goes to the server: those that can be joined are one.
+struct BatchedTransactions: Sendable {
     /// Calls that go together.
-    private struct Party {
+    private struct BatchGroup {
         var tenant: String?
-        var folds: [Fold]
+        var batches: [StatementBatch]
         var members: [Int]
         var subjects: Set<String>
 
         /// Takes the call in, if it may come along.
         mutating func admits(_ transaction: Transaction, _ member: Int) -> Bool {
-            guard members.count < folds.first?.limit ?? .max, tenant == transaction.tenant,
-                folds.count == transaction.folds.count,
-                zip(folds, transaction.folds).allSatisfy({ $0.joins($1) })
+            guard members.count < batches.first?.limit ?? .max, tenant == transaction.tenant,
+                batches.count == transaction.batches.count,
+                zip(batches, transaction.batches).allSatisfy({ $0.joins($1) })
             else { return false }
-            if let subject = transaction.folds.first?.subject, !subjects.insert(subject).inserted { return false }
+            if let subject = transaction.batches.first?.subject, !subjects.insert(subject).inserted { return false }
             members.append(member)
             return true
         }
@@ -41,43 +53,37 @@ struct FoldedGroup: Sendable {
 
     /// What is sent.
     private(set) var transactions: [Transaction] = []
-    /// For each that is sent, which of the group's it does; more than one is folded.
+    /// For each that is sent, which of the group's it does; more than one is joined.
     private var members: [[Int]] = []
 
-    init(_ group: [Transaction]) {
-        var parties: [Party] = []
-        for (index, transaction) in group.enumerated() {
-            guard !transaction.folds.isEmpty, transaction.folds.count == transaction.statements.count else {
+    init(_ calls: [Transaction]) {
+        var groups: [BatchGroup] = []
+        for (index, transaction) in calls.enumerated() {
+            guard !transaction.batches.isEmpty, transaction.batches.count == transaction.statements.count else {
                 add(transaction, [index])
                 continue
             }
-            if parties.indices.contains(where: { parties[$0].admits(transaction, index) }) { continue }
-            let subjects = Set([transaction.folds.first?.subject].compactMap(\.self))
-            parties.append(
-                Party(tenant: transaction.tenant, folds: transaction.folds, members: [index], subjects: subjects)
+            if groups.indices.contains(where: { groups[$0].admits(transaction, index) }) { continue }
+            let subjects = Set([transaction.batches.first?.subject].compactMap(\.self))
+            groups.append(
+                BatchGroup(
+                    tenant: transaction.tenant,
+                    batches: transaction.batches,
+                    members: [index],
+                    subjects: subjects
+                )
             )
         }
-        for party in parties {
-            let statements = party.folds.indices.map { Self.statement($0, of: party.members.map { group[$0] }) }
-            if party.members.count > 1, statements.allSatisfy({ $0 != nil }) {
-                add(Transaction(tenant: party.tenant, statements.compactMap(\.self)), party.members)
+        for group in groups {
+            let statements = group.batches.indices.map { place in
+                StatementBatch.joined(group.members.map { calls[$0].batches[place] })
+            }
+            if group.members.count > 1, statements.allSatisfy({ $0 != nil }) {
+                add(Transaction(tenant: group.tenant, statements.compactMap(\.self)), group.members)
             } else {
-                for member in party.members { add(group[member], [member]) }
+                for member in group.members { add(calls[member], [member]) }
             }
         }
-    }
-
-    /// The statement at `place` for all of these; nil where a value is of a kind that is not folded.
-    private static func statement(_ place: Int, of transactions: [Transaction]) -> Statement? {
-        guard let fold = transactions.first?.folds[place] else { return nil }
-        var parameters = fold.shared
-        for column in fold.row.indices {
-            guard let array = PostgresValue.array(of: transactions.map { $0.folds[place].row[column] }) else {
-                return nil
-            }
-            parameters.append(array)
-        }
-        return Statement(fold.sql, parameters)
     }
 
     private mutating func add(_ transaction: Transaction, _ members: [Int]) {
@@ -115,7 +121,7 @@ struct FoldedGroup: Sendable {
 }
 
 extension PostgresValue {
-    /// An array of values of one kind; nil for kinds that are not folded.
+    /// An array of values of one kind; nil for kinds that are not joined.
     fileprivate static func array(of values: [PostgresValue]) -> PostgresValue? {
         switch values.first {
         case .text: .texts(values.map { if case .text(let text) = $0 { text } else { nil } })

@@ -1,16 +1,9 @@
-/// A statement's text and over whose rows it goes. Every statement of the stores is one, so that a test can read them all.
+/// A statement's text and over whose rows it goes. Every statement of the stores is one, so that tests hold each to what it says of itself.
 struct StoreSQL: Sendable {
-    enum Reach: Sendable {
-        /// One tenant's rows: it names `tenant_id` for each tenant table in it.
-        case tenant
-        /// Reference tables, bookkeeping, or a look over all tenants by the engine's role.
-        case global
-    }
-
     let text: String
-    let reach: Reach
+    let reach: Statement.Reach
 
-    private init(_ text: String, _ reach: Reach) {
+    private init(_ text: String, _ reach: Statement.Reach) {
         self.text = text
         self.reach = reach
     }
@@ -19,12 +12,16 @@ struct StoreSQL: Sendable {
     static func global(_ text: String) -> StoreSQL { StoreSQL(text, .global) }
 
     /// The statement with its parameters.
-    func callAsFunction(_ parameters: PostgresValue...) -> Statement { Statement(text, parameters) }
+    func callAsFunction(_ parameters: PostgresValue...) -> Statement {
+        Statement(text, parameters, reach: reach)
+    }
 
     /// The statement with a list of parameters.
-    func with(_ parameters: [PostgresValue]) -> Statement { Statement(text, parameters) }
+    func with(_ parameters: [PostgresValue]) -> Statement {
+        Statement(text, parameters, reach: reach)
+    }
 
-    /// A call of a function of ours with `count` parameters, the first of which is the tenant.
+    /// A call of a function of ours with `count` parameters, the first of which is the tenant. Above twelve it is a `Routine`.
     static func function(_ name: String, _ count: Int, columns: String = "*") -> StoreSQL {
         let places = (1...max(1, count)).map { "$\($0)" }.joined(separator: ", ")
         return .tenant("SELECT \(columns) FROM gateway.\(name)(\(places))")
@@ -48,13 +45,4 @@ struct StoreSQL: Sendable {
 
     /// What `ClockRow` reads, of `device d`.
     static let clockColumns = "d.time_zone, d.window_from, d.window_to"
-
-    /// Every statement of every store.
-    static var all: [StoreSQL] {
-        RegistrationSQL.all + PreferenceSQL.all + InboxSQL.all + SubmissionSQL.all + DeliverySQL.all + WebhookSQL.all
-            + ProvisioningSQL.all + DirectorySQL.all + QuerySQL.all + EventSQL.all + SubscriptionSQL.all + DeviceSQL.all
-            + StatusSQL.all + GaugeSQL.all + HistorySQL.all + NumberSQL.all + BadgeSQL.all + CatalogSQL.all
-            + MaintenanceSQL.all + AuditSQL.all + AnswerSQL.all + CaptureSQL.all + UserSQL.all + CampaignSQL.all
-            + ListSQL.all
-    }
 }

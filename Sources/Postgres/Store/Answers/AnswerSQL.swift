@@ -17,6 +17,4 @@ enum AnswerSQL {
         WHERE tenant_id = $1 AND app_id = '' AND vendor = 'native' AND key = $2
         """
     )
-
-    static let all = [find, keep, peek]
 }

@@ -1,4 +1,3 @@
-import Commands
 import Model
 
 /// Statements that are run unless their repeat key came before, and whose answer is kept in their transaction.

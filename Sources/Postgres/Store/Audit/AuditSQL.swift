@@ -13,6 +13,4 @@ enum AuditSQL {
     static let newest = StoreSQL.tenant(
         "SELECT \(columns) FROM gateway.audit WHERE tenant_id = $1 ORDER BY position DESC LIMIT $2"
     )
-
-    static let all = [write, page, newest]
 }

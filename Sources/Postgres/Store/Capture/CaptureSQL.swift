@@ -7,7 +7,6 @@ enum CaptureSQL {
         """
 
     static let start = StoreSQL.function("start_capture", 11, columns: "start_capture AS outcome")
-    static let record = StoreSQL.function("record_exchange", 16, columns: "record_exchange AS sequence")
 
     static let stop = StoreSQL.tenant(
         """
@@ -65,6 +64,4 @@ enum CaptureSQL {
     static let drop = StoreSQL.tenant(
         "DELETE FROM gateway.capture c WHERE c.tenant_id = $1 AND c.ends_at < now() - $2::interval"
     )
-
-    static let all = [start, record, stop, remove, list, find, exchanges, running, keys, sole, drop]
 }

@@ -1,4 +1,3 @@
-package import Commands
 package import FoundationEssentials
 package import Model
 
@@ -184,6 +183,34 @@ package struct PostgresCaptureStore: Sendable {
         }
     }
 
+    /// Where an exchange is written.
+    private struct Place: Sendable {
+        var tenant: TenantID
+        var capture: UUID
+    }
+
+    private static let recording = Routine<Place, CapturedExchange>(
+        "record_exchange",
+        select: { "SELECT record_exchange AS sequence FROM \($0)" }
+    ) { p in
+        p["p_tenant"] = { place, _ in .id(place.tenant) }
+        p["p_capture"] = { place, _ in .uuid(place.capture) }
+        p["p_at"] = { .time($1.at) }
+        p["p_route"] = { .string($1.route) }
+        p["p_outcome"] = { .string($1.outcome.rawValue) }
+        p["p_reason"] = { .string($1.reason) }
+        p["p_method"] = { .string($1.method) }
+        p["p_path"] = { .string($1.path) }
+        p["p_query"] = { .string($1.query) }
+        p["p_headers"] = { .document($1.headers) }
+        p["p_body"] = { .string($1.body) }
+        p["p_body_bytes"] = { .int($1.bodyBytes) }
+        p["p_status"] = { .int16(Int16(clamping: $1.status)) }
+        p["p_answer_type"] = { .string($1.answerType) }
+        p["p_answer"] = { .string($1.answer) }
+        p["p_answer_bytes"] = { .int($1.answerBytes) }
+    }
+
     /// Writes one exchange; 0 when the capture is over or full, and then nothing was written.
     ///
     /// - Throws: `StoreError`.
@@ -192,24 +219,7 @@ package struct PostgresCaptureStore: Sendable {
         in id: UUID,
         of tenant: TenantID
     ) async throws(StoreError) -> Int {
-        let statement = CaptureSQL.record(
-            .id(tenant),
-            .uuid(id),
-            .time(exchange.at),
-            .string(exchange.route),
-            .string(exchange.outcome.rawValue),
-            .string(exchange.reason),
-            .string(exchange.method),
-            .string(exchange.path),
-            .string(exchange.query),
-            .document(exchange.headers),
-            .string(exchange.body),
-            .int(exchange.bodyBytes),
-            .int16(Int16(clamping: exchange.status)),
-            .string(exchange.answerType),
-            .string(exchange.answer),
-            .int(exchange.answerBytes)
-        )
+        let statement = Self.recording(Place(tenant: tenant, capture: id), exchange)
         return try await asStore { () throws(PostgresError) in
             try await call.run(statement, tenant: tenant.rawValue).only().int("sequence")
         }

@@ -127,8 +127,6 @@ enum DeliverySQL {
         """
     )
 
-    static let record = StoreSQL.function("record_slice", 23, columns: "record_slice AS count")
-
     /// After `record` put it back, to come up again.
     static let putBack = StoreSQL.function("put_back_slice", 6, columns: "put_back_slice AS count")
 
@@ -180,12 +178,30 @@ enum DeliverySQL {
 
     static let leave = StoreSQL.global("DELETE FROM gateway.node WHERE node_id = $1")
 
-    static let all = [
-        due, claim, renew, release, message, settings, targets, target, variants, duplicates, capped, record, putBack,
-        bury, resume,
-        expand,
-        draw,
-        condemn, move,
-        refuseCredential, clearCredential, heartbeat, leave,
-    ]
+    static let takeBadges = StoreSQL.function("take_badges", 5)
+
+    static let openInbox = StoreSQL.function("open_inbox", 3, columns: "open_inbox AS count")
+
+    /// What fills a template: what the message brings for a user, and what is kept of it.
+    static let variables = StoreSQL.tenant(
+        """
+        SELECT t.place, v.variables, p.attributes FROM unnest($3::bigint[], $4::uuid[]) AS t(place, target)
+        JOIN gateway.identity i ON i.tenant_id = $1 AND i.identity_id = t.target
+        LEFT JOIN gateway.message_variable v ON v.tenant_id = $1 AND v.message_id = $2 AND v.user_id = i.user_id
+        LEFT JOIN gateway.user_profile p
+            ON p.tenant_id = $1 AND p.app_id = i.app_id AND p.vendor = i.vendor AND p.user_id = i.user_id
+        WHERE v.user_id IS NOT NULL OR p.user_id IS NOT NULL
+        """
+    )
+
+    /// Those of the targets whose users asked for pushes.
+    static let optedIn = StoreSQL.tenant(
+        """
+        SELECT t.place FROM unnest($2::bigint[], $3::uuid[]) AS t(place, target)
+        JOIN gateway.identity i ON i.tenant_id = $1 AND i.identity_id = t.target
+        JOIN gateway.user_profile p
+            ON p.tenant_id = $1 AND p.app_id = i.app_id AND p.vendor = i.vendor AND p.user_id = i.user_id
+        WHERE p.opted_in
+        """
+    )
 }

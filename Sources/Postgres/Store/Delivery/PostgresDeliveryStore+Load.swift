@@ -54,7 +54,7 @@ extension PostgresDeliveryStore {
         _ open: [Int],
         _ targets: inout [Int: TargetFacts]
     ) async throws(PostgresError) {
-        let statement = BadgeSQL.take(
+        let statement = DeliverySQL.takeBadges(
             .id(lease.key.tenant),
             .id(lease.key.message),
             .int32(Int32(clamping: step)),
@@ -70,7 +70,7 @@ extension PostgresDeliveryStore {
     private func fillVariables(_ lease: SliceLease, _ open: [Int], _ targets: inout [Int: TargetFacts])
         async throws(PostgresError)
     {
-        let statement = NumberSQL.variables(
+        let statement = DeliverySQL.variables(
             .id(lease.key.tenant),
             .id(lease.key.message),
             .ints(open),
@@ -88,7 +88,7 @@ extension PostgresDeliveryStore {
         async throws(PostgresError)
     {
         let known = open.compactMap { place in targets[place].map { (place, $0.identity) } }
-        let statement = UserSQL.optedIn.with([.id(lease.key.tenant), .ints(known.map(\.0)), .ids(known.map(\.1))])
+        let statement = DeliverySQL.optedIn.with([.id(lease.key.tenant), .ints(known.map(\.0)), .ids(known.map(\.1))])
         for place in try Self.places(try await engine.run(statement, tenant: nil)) { targets[place]?.isOptedIn = true }
     }
 

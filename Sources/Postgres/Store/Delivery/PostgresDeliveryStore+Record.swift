@@ -5,7 +5,7 @@ extension PostgresDeliveryStore {
     package func record(_ progress: SliceProgress, by node: NodeID) async throws(StoreError) -> RecordResult {
         try await asStore { () throws(PostgresError) in
             let statements =
-                [DeliverySQL.record.with(Self.parameters(of: progress, node))] + Self.afterwards(progress)
+                [Self.recording(node, progress)] + Self.afterwards(progress)
                 + inbox(progress)
             let count = try await engine.run(gathered: Transaction(tenant: nil, statements)).result(0).only().int(
                 "count"
@@ -33,7 +33,7 @@ extension PostgresDeliveryStore {
     private func inbox(_ progress: SliceProgress) -> [Statement] {
         let targets = progress.results.filter { $0.dialect.map(inboxVendors.contains) ?? false }.map(\.target)
         if targets.isEmpty { return [] }
-        return [HistorySQL.open(.id(progress.lease.key.tenant), .id(progress.lease.key.message), .ids(targets))]
+        return [DeliverySQL.openInbox(.id(progress.lease.key.tenant), .id(progress.lease.key.message), .ids(targets))]
     }
 
     package func resume(_ key: CredentialKey) async throws(StoreError) {
@@ -42,14 +42,33 @@ extension PostgresDeliveryStore {
         }
     }
 
-    /// In the order of `gateway.record_slice`.
-    private static func parameters(of progress: SliceProgress, _ node: NodeID) -> [PostgresValue] {
-        let lease = progress.lease
-        return [
-            .id(lease.key.tenant), .id(lease.key.message), .int32(lease.key.number), .int64(lease.epoch), .id(node),
-            .bytes(lease.done), .text(disposition(progress)), .interval(delay(progress)),
-            .bool(progress.countsAttempt),
-        ] + columns(of: progress.results)
+    private static let recording = Routine<NodeID, SliceProgress>(
+        "record_slice",
+        select: { "SELECT record_slice AS count FROM \($0)" }
+    ) { p in
+        p["p_tenant"] = { .id($1.lease.key.tenant) }
+        p["p_message"] = { .id($1.lease.key.message) }
+        p["p_no"] = { .int32($1.lease.key.number) }
+        p["p_epoch"] = { .int64($1.lease.epoch) }
+        p["p_owner"] = { node, _ in .id(node) }
+        p["p_done"] = { .bytes($1.lease.done) }
+        p["p_disposition"] = { .text(disposition($1)) }
+        p["p_after"] = { .interval(delay($1)) }
+        p["p_counts"] = { .bool($1.countsAttempt) }
+        p["p_targets"] = { .ids($1.results.map(\.target)) }
+        p["p_identities"] = { .ids($1.results.map(\.identity)) }
+        p["p_devices"] = { .ids($1.results.map(\.device)) }
+        p["p_users"] = { .strings($1.results.map { $0.user?.rawValue }) }
+        p["p_addresses"] = { .strings($1.results.map { $0.address?.canonical }) }
+        p["p_states"] = { .texts($1.results.map(\.state.rawValue)) }
+        p["p_reasons"] = { .strings($1.results.map(\.reason)) }
+        p["p_transports"] = { .strings($1.results.map(\.transport)) }
+        p["p_transport_ids"] = { .uuids($1.results.map(\.transportID)) }
+        p["p_certain"] = { .bools($1.results.map(\.isCertain)) }
+        p["p_attempts"] = { .int16s($1.results.map(\.attempts)) }
+        p["p_sent"] = { .times($1.results.map(\.at)) }
+        p["p_bytes"] = { .int32s($1.results.map(\.payloadBytes)) }
+        p["p_reduced"] = { .strings($1.results.map(\.reduced)) }
     }
 
     private static func disposition(_ progress: SliceProgress) -> String {
@@ -66,25 +85,6 @@ extension PostgresDeliveryStore {
         case .again(let delay, _), .crowded(let delay): delay
         case .dead: .zero
         }
-    }
-
-    private static func columns(of results: [DeliveryResult]) -> [PostgresValue] {
-        [
-            .ids(results.map(\.target)),
-            .ids(results.map(\.identity)),
-            .ids(results.map(\.device)),
-            .strings(results.map { $0.user?.rawValue }),
-            .strings(results.map { $0.address?.canonical }),
-            .texts(results.map(\.state.rawValue)),
-            .strings(results.map(\.reason)),
-            .strings(results.map(\.transport)),
-            .uuids(results.map(\.transportID)),
-            .bools(results.map(\.isCertain)),
-            .int16s(results.map(\.attempts)),
-            .times(results.map(\.at)),
-            .int32s(results.map(\.payloadBytes)),
-            .strings(results.map(\.reduced)),
-        ]
     }
 
     package func condemn(_ verdicts: [TokenVerdict], tenant: TenantID) async throws(StoreError) {

@@ -89,10 +89,20 @@ enum MaintenanceSQL {
     /// Those whose time is over; each is several statements.
     static let endIdentities = StoreSQL.function("end_identities", 2, columns: "end_identities AS count")
 
-    static let all = [
-        lead, makePartitions, dropPartitions, analyzeDevices, analyzeGrown, sweepNodes, tenants, dropMessages,
-        dropMedia, dropEvents,
-        dropKeys, dropDeliveries, dropInbox, dropAudit, dropVerifications,
-        endIdentities,
-    ]
+    /// What is older than the retention, 10,000 at most: a long transaction holds back vacuum.
+    static let dropActs = StoreSQL.tenant(
+        """
+        DELETE FROM gateway.user_act WHERE tenant_id = $1 AND (app_id, vendor, user_id, digest) IN (
+            SELECT a.app_id, a.vendor, a.user_id, a.digest FROM gateway.user_act a
+            WHERE a.tenant_id = $1 AND a.noted_at < now() - $2::interval ORDER BY a.noted_at LIMIT 10000)
+        """
+    )
+
+    static let dropTallies = StoreSQL.tenant(
+        """
+        DELETE FROM gateway.user_tally WHERE tenant_id = $1 AND (app_id, vendor, user_id, kind, name) IN (
+            SELECT t.app_id, t.vendor, t.user_id, t.kind, t.name FROM gateway.user_tally t
+            WHERE t.tenant_id = $1 AND t.noted_at < now() - $2::interval ORDER BY t.noted_at LIMIT 10000)
+        """
+    )
 }

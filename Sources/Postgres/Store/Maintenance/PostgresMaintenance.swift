@@ -105,8 +105,8 @@ package struct PostgresMaintenance: Sendable {
             report.deliveriesRemoved += try await swept(10_000, MaintenanceSQL.dropDeliveries(id, .int32(day)))
         }
         _ = try await swept(10_000, MaintenanceSQL.dropInbox(id, .int32(Self.back(policy.deliveries, from: now).day)))
-        report.actsRemoved += try await swept(10_000, UserSQL.dropActs(id, .interval(policy.acts)))
-        _ = try await swept(10_000, UserSQL.dropTallies(id, .interval(policy.tallies)))
+        report.actsRemoved += try await swept(10_000, MaintenanceSQL.dropActs(id, .interval(policy.acts)))
+        _ = try await swept(10_000, MaintenanceSQL.dropTallies(id, .interval(policy.tallies)))
         report.auditRemoved += try await count(MaintenanceSQL.dropAudit(id, .interval(policy.audit)))
         _ = try await changed(MaintenanceSQL.dropVerifications(id))
         report.identitiesEnded += try await ended(id)

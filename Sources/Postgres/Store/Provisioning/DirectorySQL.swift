@@ -79,10 +79,6 @@ enum DirectorySQL {
         "DELETE FROM gateway.api_key WHERE tenant_id = $1 AND (name = $2 OR key_id::text = $2) RETURNING key_id, name"
     )
 
-    static let all = [
-        binding, apiKey, credentials, everyPlatforms, settings, standing, touch, providerToken, offerProviderToken,
-        masterKey,
-        adoptMasterKey,
-        createKey, listKeys, revokeKey,
-    ]
+    /// Before its tenant is known.
+    static let page = StoreSQL.global("SELECT * FROM gateway.resolve_page($1)")
 }

@@ -38,7 +38,7 @@ package struct PostgresDirectory: Sendable {
     /// - Throws: `StoreError`.
     package func page(_ id: String) async throws(StoreError) -> (name: String, body: String)? {
         try await asStore { () throws(PostgresError) in
-            guard let row = try await call.run(NumberSQL.page(.string(id)), tenant: nil).first else { return nil }
+            guard let row = try await call.run(DirectorySQL.page(.string(id)), tenant: nil).first else { return nil }
             return (try row.text("name"), try row.text("body"))
         }
     }

@@ -122,10 +122,4 @@ enum ProvisioningSQL {
     )
 
     static let notify = StoreSQL.global("SELECT pg_notify('gateway_provisioning', '')")
-
-    static let all = [
-        lock, tenants, dropBindings, putBindings, takenBindings, dropKeys, takenKeys, putKeys, putRetention, putRate,
-        retireApps, putApps,
-        dropCredentials, putCredentials, notify,
-    ]
 }

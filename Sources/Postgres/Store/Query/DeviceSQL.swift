@@ -63,10 +63,6 @@ enum DeviceSQL {
         """
     )
 
-    static let importNew = StoreSQL.function("import_new", 19, columns: "import_new AS known")
-
-    static let importEach = StoreSQL.function("import_each", 19, columns: "import_each AS count")
-
     /// What `import` would do. A null field changes nothing.
     static let previewImport = StoreSQL.tenant(
         """
@@ -91,9 +87,4 @@ enum DeviceSQL {
             LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id) p
         """
     )
-
-    static let all = [
-        list, one, identities, patch, tag, setClock, erase, devicesOfUser, inbox, unread, importNew, importEach,
-        previewImport,
-    ]
 }

@@ -71,6 +71,4 @@ enum EventSQL {
             WHERE m.tenant_id = $1 AND m.message_id = q.id LIMIT 1) AS r
         """
     )
-
-    static let all = [head, bounds, page, identities, devices, messages]
 }

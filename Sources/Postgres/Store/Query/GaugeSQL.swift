@@ -79,6 +79,4 @@ enum GaugeSQL {
     static let givenUp = StoreSQL.global(
         "SELECT count(*) AS slices FROM gateway.slice WHERE state = 'ready' AND dead_reason IS NOT NULL"
     )
-
-    static let all = [queue, webhooks, senders, nodes, credentials, activity, givenUp]
 }

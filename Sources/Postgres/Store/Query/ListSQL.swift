@@ -65,6 +65,4 @@ enum ListSQL {
         ORDER BY d.device_id LIMIT $9
         """
     )
-
-    static let all = [messages, apps, users, groups, members, devices]
 }

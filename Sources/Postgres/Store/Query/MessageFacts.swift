@@ -1,4 +1,3 @@
-package import Commands
 package import FoundationEssentials
 package import Model
 

@@ -1,4 +1,3 @@
-package import Commands
 package import Model
 
 /// Devices by the file.
@@ -66,14 +65,12 @@ extension PostgresDeviceStore {
         turn: @Sendable () async throws(StoreError) -> Void = {}
     ) async throws(StoreError) -> ImportCounts {
         let (first, repeats) = Self.firstUses(rows)
-        let owner: [PostgresValue] = [.id(tenant), .id(scope.app), .id(scope.vendor)]
-        var statements = [
-            DeviceSQL.importNew.with(owner + Self.columns(first.map { rows[$0] }, identifiers, manner.at))
-        ]
+        let importing = Importing(tenant: tenant, scope: scope, identifiers: identifiers, at: manner.at)
+        var statements = [Self.importNew(importing, first.map { rows[$0] })]
         if let actor = manner.begunBy {
             statements.append([AuditRecord(.importBegun, Self.subject(scope))].written(by: actor, in: tenant))
         }
-        let known = try await importing(statements, in: tenant, manner.pauses) { (row) throws(PostgresError) in
+        let known = try await asked(statements, in: tenant, manner.pauses) { (row) throws(PostgresError) in
             try row.bools("known")
         }
         guard known.count == first.count else {
@@ -85,8 +82,8 @@ extension PostgresDeviceStore {
         try await turn()
         for start in stride(from: 0, to: others.count, by: Self.knownRowCount) {
             let page = others[start..<min(start + Self.knownRowCount, others.count)].map { rows[$0] }
-            let statement = DeviceSQL.importEach.with(owner + Self.columns(page, identifiers, manner.at))
-            let created = try await importing([statement], in: tenant, manner.pauses) { (row) throws(PostgresError) in
+            let statement = Self.importEach(importing, page)
+            let created = try await asked([statement], in: tenant, manner.pauses) { (row) throws(PostgresError) in
                 try row.int("count")
             }
             counts += ImportCounts(created: created, updated: page.count - created)
@@ -108,25 +105,47 @@ extension PostgresDeviceStore {
         return (first, repeats)
     }
 
-    /// What `import_new` and `import_each` take behind tenant, app and dialect.
-    private static func columns(
-        _ rows: [DeviceRegistration],
-        _ identifiers: any IdentifierSource,
-        _ at: Timestamp
-    ) -> [PostgresValue] {
-        [
-            .strings(rows.map { $0.key?.rawValue }),
-            .uuids(rows.map { _ in identifiers.uuid(at: at) }),
-            .uuids(rows.map { _ in identifiers.uuid(at: at) }),
-            .strings(rows.map(\.platform.rawValue)),
-            .strings(rows.map { $0.environment?.rawValue }),
-            .strings(rows.map { $0.token?.text }),
-            .strings(rows.map { $0.user?.rawValue }),
-            .strings(rows.map(\.name)),
-            .strings(rows.map(\.phone)),
-            .strings(rows.map(\.rawPhone)),
-            .strings(rows.map { $0.attributes.isEmpty ? nil : DocumentText.of($0.attributes) }),
-        ] + clocks(rows) + [tags(rows), .time(at)]
+    /// Whose devices are imported, and when.
+    struct Importing: Sendable {
+        var tenant: TenantID
+        var scope: AppScope
+        var identifiers: any IdentifierSource
+        var at: Timestamp
+    }
+
+    static let importNew = Routine<Importing, [DeviceRegistration]>(
+        "import_new",
+        select: { "SELECT import_new AS known FROM \($0)" },
+        declare
+    )
+
+    private static let importEach = Routine<Importing, [DeviceRegistration]>(
+        "import_each",
+        select: { "SELECT import_each AS count FROM \($0)" },
+        declare
+    )
+
+    private static func declare(_ p: inout RoutineParameters<Importing, [DeviceRegistration]>) {
+        p["p_tenant"] = { importing, _ in .id(importing.tenant) }
+        p["p_app"] = { importing, _ in .id(importing.scope.app) }
+        p["p_vendor"] = { importing, _ in .id(importing.scope.vendor) }
+        p["p_keys"] = { .strings($1.map { $0.key?.rawValue }) }
+        p["p_identities"] = { importing, rows in .uuids(rows.map { _ in importing.identifiers.uuid(at: importing.at) })
+        }
+        p["p_devices"] = { importing, rows in .uuids(rows.map { _ in importing.identifiers.uuid(at: importing.at) }) }
+        p["p_platforms"] = { .strings($1.map(\.platform.rawValue)) }
+        p["p_environments"] = { .strings($1.map { $0.environment?.rawValue }) }
+        p["p_tokens"] = { .strings($1.map { $0.token?.text }) }
+        p["p_users"] = { .strings($1.map { $0.user?.rawValue }) }
+        p["p_names"] = { .strings($1.map(\.name)) }
+        p["p_phones"] = { .strings($1.map(\.phone)) }
+        p["p_raw_phones"] = { .strings($1.map(\.rawPhone)) }
+        p["p_attributes"] = { .strings($1.map { $0.attributes.isEmpty ? nil : DocumentText.of($0.attributes) }) }
+        p["p_zones"] = { .strings($1.map { $0.clock.timeZone?.text }) }
+        p["p_from"] = { .int32s($1.map { $0.clock.window.map { Int32(clamping: $0.from) } }) }
+        p["p_to"] = { .int32s($1.map { $0.clock.window.map { Int32(clamping: $0.to) } }) }
+        p["p_tags"] = { tags($1) }
+        p["p_at"] = { importing, _ in .time(importing.at) }
     }
 
     /// Per row its tags, parted by spaces, which no tag has.
@@ -135,7 +154,7 @@ extension PostgresDeviceStore {
     }
 
     /// One transaction, tried again as often as there are pauses.
-    private func importing<Value: Sendable>(
+    private func asked<Value: Sendable>(
         _ statements: [Statement],
         in tenant: TenantID,
         _ pauses: [Int],
@@ -225,7 +244,7 @@ extension PostgresDeviceStore {
             .strings(rows.map(\.phone))
         )
         statement.parameters += Self.clocks(rows) + [Self.tags(rows)]
-        return try await importing([statement], in: tenant, pauses) { (row) throws(PostgresError) in
+        return try await asked([statement], in: tenant, pauses) { (row) throws(PostgresError) in
             ImportCounts(
                 created: try row.int("created"),
                 updated: try row.int("changed"),

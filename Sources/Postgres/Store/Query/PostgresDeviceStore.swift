@@ -1,4 +1,3 @@
-package import Commands
 package import Model
 
 /// Devices as the native API shows, changes and erases them, under row-level security. They are created by registering.

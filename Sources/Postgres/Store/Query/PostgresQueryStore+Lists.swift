@@ -1,4 +1,3 @@
-package import Commands
 import DeliveryEngine
 package import Model
 

@@ -1,4 +1,3 @@
-import Commands
 package import DeliveryEngine
 package import Model
 

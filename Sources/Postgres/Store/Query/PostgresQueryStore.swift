@@ -1,4 +1,3 @@
-import Commands
 package import Model
 
 /// What the native API and the CLI read of messages, under row-level security.

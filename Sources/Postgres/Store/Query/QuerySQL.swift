@@ -128,9 +128,4 @@ enum QuerySQL {
         GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
         """
     )
-
-    static let all = [
-        messageByID, messageByReference, funnel, dead, deliveries, delivery, queued, queue, addressee, targetsOfDevice,
-        analytics,
-    ]
 }

@@ -35,6 +35,4 @@ enum StatusSQL {
     )
 
     static let strays = StoreSQL.global("SELECT gateway.default_partition_rows() AS rows")
-
-    static let all = [ping, settings, nodes, now, backlog, stopped, partitions, strays]
 }

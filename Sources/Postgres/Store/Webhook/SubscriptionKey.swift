@@ -1,4 +1,3 @@
-import Commands
 import Model
 
 /// Which subscription, of either kind: how it is claimed and what its lease reads.

@@ -66,8 +66,6 @@ enum WebhookSQL {
         WHERE tenant_id = $1 AND app_id = $2 AND vendor = $3 AND sender_id = $4 AND owner = $5 AND epoch = $6
         """
     )
-
-    static let all = [due, claim, failing, settings, batch, advance, postpone]
 }
 
 /// The same for webhooks, and what their tenants do with them.
@@ -143,6 +141,4 @@ enum SubscriptionSQL {
 
     static let remove = StoreSQL.tenant("DELETE FROM gateway.webhook WHERE tenant_id = $1 AND webhook_id = $2")
     static let replay = StoreSQL.function("replay_webhook", 3)
-
-    static let all = [due, claim, failing, advance, postpone, stop, create, list, one, change, remove, replay]
 }
