@@ -151,6 +151,24 @@ import Testing
         #expect(elsewhere.replies == [.refused(.unknownBinding)])
     }
 
+    @Test func theGroupsOfAUserAreThoseHeIsIn() async throws {
+        let world = try await CommandWorld.make()
+        for name in ["b", "a", "c"] as [GroupName] { _ = await world.reply(.preference(.putGroup(name))) }
+        _ = await world.reply(.preference(.changeMembers("b", GroupChange(add: ["u1", "u2"]))))
+        _ = await world.reply(.preference(.changeMembers("a", GroupChange(add: ["u1"]))))
+        guard case .preference(.groups(let found))? = await world.reply(.preference(.groups(of: "u1"))) else {
+            Issue.record("no groups")
+            return
+        }
+        #expect(found.map(\.name) == ["a", "b"] && found.map(\.memberCount) == [1, 2])
+        #expect(await world.reply(.preference(.groups(of: "nobody"))) == .preference(.groups([])))
+        #expect(await world.reply(.preference(.groups(of: ""))) == .preference(.groups([])))
+        var braze = world.call
+        braze.vendor = .braze
+        let other = await world.handler.perform([.preference(.groups(of: "u1"))], in: braze)
+        #expect(other.replies == [.preference(.groups([]))], "the groups of another dialect")
+    }
+
     @Test func anIdentityCarriesSixtyTagsAtMost() async throws {
         let world = try await CommandWorld.make()
         func reply(_ count: Int) async -> Reply? {

@@ -13,6 +13,12 @@ enum PreferenceRules {
         case .setPreferences(let caller, let change): set(change, of: caller, context)
         case .createGroup(let title): GroupRules.create(title, context)
         case .listGroups(let name): GroupRules.list(name, context)
+        case .groups(let user):
+            Storable.isKey(user.rawValue)
+                ? Plan(ListGroupsOfUser(context.scope, user, limit: CommandLimits.groupRows)) {
+                    .preference(.groups($0))
+                }
+                : .settled(.preference(.groups([])))
         case .listMembers(let name, let user): GroupRules.members(name, user, context)
         }
     }
