@@ -1,24 +1,18 @@
 import Model
+import Postgres
 
-/// What one command needs of the store, and what it makes of the answers. Without statements it is settled already.
-struct Plan: Sendable {
-    var statements: [StoreStatement]
-    /// Called with one answer per statement.
-    var reply: @Sendable ([StoreAnswer]) -> Reply
+/// What one command asks of the store, and the reply that its answers make. Settled: it needs no store.
+typealias Plan = StoreRequest<Reply>
 
-    init(_ statements: [StoreStatement], reply: @escaping @Sendable ([StoreAnswer]) -> Reply) {
-        self.statements = statements
-        self.reply = reply
-    }
+/// What a command about users reads first; what is found makes its plan. Both are done again where another call changed a user in between.
+typealias UserPlan = StoreRequest<Plan>
 
-    /// One statement, one answer.
-    init(_ statement: StoreStatement, reply: @escaping @Sendable (StoreAnswer) -> Reply?) {
-        // A store that answers with another case has a bug: the caller is told to try again, and nothing traps.
-        self.init([statement]) { answers in answers.first.flatMap(reply) ?? .refused(.unavailable(retryAfter: nil)) }
-    }
+extension StoreRequest where Answer == Reply {
+    static func refused(_ refusal: Refusal) -> Plan { .settled(.refused(refusal)) }
+}
 
-    static func settled(_ reply: Reply) -> Plan { Plan([]) { _ in reply } }
-    static func refused(_ refusal: Refusal) -> Plan { settled(.refused(refusal)) }
+extension StoreRequest where Answer == Plan {
+    static func refused(_ refusal: Refusal) -> UserPlan { .settled(Plan.refused(refusal)) }
 }
 
 /// What a rule may look at besides the command: values only.
