@@ -273,7 +273,7 @@ var parts: [Part] = [
         path: "Tests/Support/Database",
         [.ours("DeliveryEngine"), .ours("Model"), .ours("Postgres"), log]
     ),
-    // What the two targets of engine tests share.
+    // Shared by the two targets of engine tests.
     .library("EngineSupport", path: "Tests/Support/Engine", [.ours("Model")]),
     .tests("ModelTests", [.ours("Model"), .ours("TestKit"), httpTypes]),
     .tests("RoutingTests", [.ours("Routing"), .ours("Model")]),

@@ -1,10 +1,10 @@
 import Model
 import Postgres
 
-/// What one command asks of the store, and the reply that its answers make. Settled: it needs no store.
+/// The operations that one command runs, and the reply built from their answers. A settled plan runs none.
 typealias Plan = StoreRequest<Reply>
 
-/// What a command about users reads first; what is found makes its plan. Both are done again where another call changed a user in between.
+/// The reads of a command about users, whose answers give its plan. Both are repeated if another call changed a user in between.
 typealias UserPlan = StoreRequest<Plan>
 
 extension StoreRequest where Answer == Reply {

@@ -267,7 +267,7 @@ struct SubmissionPlan: Sendable {
     }
 }
 
-/// What a submission is made with: what was found of its app, its sender and its audience.
+/// The stored facts that a submission needs: its app, its sender and its audience.
 struct SubmissionFacts: Sendable {
     var app: AppFacts?
     var sender: SenderFacts?

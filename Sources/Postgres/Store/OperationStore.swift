@@ -66,7 +66,7 @@ package struct OperationStore: Sendable {
         return try await asStore { () throws(PostgresError) in try await act.run(on: pool, in: tenant) }
     }
 
-    /// What waits while the server works: it holds the transaction and nothing else.
+    /// The part that is suspended while the server works: it holds the transaction and nothing else.
     private func results(
         of operations: [any StoreOperation],
         in tenant: TenantID

@@ -3,7 +3,7 @@ import Model
 /// A function of the schema that operations call by the names of its parameters: `accept_message(p_tenant => $1, …)`.
 ///
 /// Each parameter's name is written next to its value, once; the text is made of the names once, so that it stays the key of one prepared statement. For
-/// functions with more parameters than can be told apart by their place.
+/// functions with too many parameters to identify each by its position.
 struct Routine<Call: Sendable, Operation: Sendable>: Sendable {
     typealias Value = @Sendable (Call, Operation) -> PostgresValue
 

@@ -6,7 +6,7 @@ package import Model
 /// answers with `AppFacts?`. Operations that run together are one transaction, in order; each reads what those before it wrote, and the rows of another
 /// tenant do not exist for it.
 package protocol StoreOperation: Sendable {
-    /// What the caller gets.
+    /// The result that the caller receives.
     associatedtype Answer: Sendable
 
     /// The statement of this call. Its text must be constant: it is the key of the prepared statement.
