@@ -196,7 +196,7 @@ var parts: [Part] = [
     // The inside: values and rules.
     .library("Model", [httpTypes]),
     .library("Routing", [.ours("Model")]),
-    .library("Commands", [.ours("Model"), locks]),
+    .library("Commands", [.ours("Model"), .ours("Postgres"), locks]),
     .library("DeliveryEngine", [.ours("Model"), .ours("Routing"), locks, log, metrics, lifecycle]),
     .library(
         "Webhooks",
@@ -228,8 +228,7 @@ var parts: [Part] = [
     .library(
         "Postgres",
         [
-            .ours("CPQ"), .ours("CLinuxEvents"), .ours("Commands"), .ours("DeliveryEngine"),
-            .ours("Model"), locks, log, subprocess,
+            .ours("CPQ"), .ours("CLinuxEvents"), .ours("DeliveryEngine"), .ours("Model"), locks, log, subprocess,
         ],
         resources: [.copy("Schema")]
     ),
@@ -263,7 +262,8 @@ var parts: [Part] = [
     // Tests.
     .library(
         "TestKit",
-        [.ours("Model"), .ours("Commands"), .ours("DeliveryEngine"), httpTypes, locks]
+        path: "Tests/Support/TestKit",
+        [.ours("Model"), httpTypes, locks]
     ),
     // Vendors that exist only for tests, added as those of the product are.
     .library(
@@ -281,13 +281,19 @@ var parts: [Part] = [
     .library(
         "DatabaseSupport",
         path: "Tests/Support/Database",
-        [.ours("Commands"), .ours("DeliveryEngine"), .ours("Model"), .ours("Postgres"), log]
+        [.ours("DeliveryEngine"), .ours("Model"), .ours("Postgres"), log]
     ),
-    // What the two targets of engine tests share.
+    // Shared by the two targets of engine tests.
     .library("EngineSupport", path: "Tests/Support/Engine", [.ours("Model")]),
     .tests("ModelTests", [.ours("Model"), .ours("TestKit"), httpTypes]),
     .tests("RoutingTests", [.ours("Routing"), .ours("Model")]),
-    .tests("CommandsTests", [.ours("Commands"), .ours("DeliveryEngine"), .ours("Model"), .ours("TestKit")]),
+    .tests(
+        "CommandsTests",
+        [
+            .ours("Commands"), .ours("DatabaseSupport"), .ours("DeliveryEngine"), .ours("Model"), .ours("Postgres"),
+            .ours("TestKit"),
+        ]
+    ),
     // Without the store: the thread sanitizer runs it, and takes libpq's client and the child processes of the cluster for races.
     .tests(
         "DeliveryEngineTests",
@@ -296,8 +302,8 @@ var parts: [Part] = [
     .tests(
         "DeliveryEngineStoreTests",
         [
-            .ours("Commands"), .ours("DatabaseSupport"), .ours("DeliveryEngine"), .ours("EngineSupport"),
-            .ours("Model"), .ours("TestKit"), lifecycle, locks, log,
+            .ours("DatabaseSupport"), .ours("DeliveryEngine"), .ours("EngineSupport"), .ours("Model"),
+            .ours("Postgres"), .ours("TestKit"), lifecycle, locks, log,
         ]
     ),
     .tests(
@@ -340,7 +346,7 @@ var parts: [Part] = [
     .tests(
         "PostgresTests",
         [
-            .ours("Postgres"), .ours("Commands"), .ours("DatabaseSupport"), .ours("DeliveryEngine"), .ours("Model"),
+            .ours("Postgres"), .ours("DatabaseSupport"), .ours("DeliveryEngine"), .ours("Model"),
             .ours("TestKit"), log,
         ],
         resources: [.copy("Fixtures")]

@@ -1,4 +1,5 @@
 import APNs
+import ApplePayload
 import FoundationEssentials
 import Model
 

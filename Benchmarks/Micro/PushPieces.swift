@@ -1,4 +1,5 @@
 import APNs
+import ApplePayload
 import FoundationEssentials
 import HTTP2
 import Model
@@ -37,12 +38,14 @@ struct PushPieces {
     }
 
     private func push(_ slot: Int, _ encoder: inout PayloadEncoder) throws -> Push {
-        let notification = APNsNotification(
+        Push(
+            slot: slot,
             token: DeviceToken(stored: PushPieces.token),
+            environment: .production,
             topic: PushPieces.topic,
             id: PushID(high: 0x0102_0304_0506_4008, low: 0x800A_0B0C_0D0E_0F00 | UInt64(slot & 0xFF)),
-            payload: payload
+            payload: try encoder.payload(payload),
+            expiresAt: nil
         )
-        return try notification.push(slot: slot, with: &encoder)
     }
 }

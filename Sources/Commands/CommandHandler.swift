@@ -1,11 +1,12 @@
 package import Model
+package import Postgres
 
 /// Carries out what adapters decode: a command in, a reply out.
 ///
-/// The rules are pure (`RegistrationRules` and its siblings); this type runs their statements. Commands of one call that need one step share one
+/// The rules are pure (`RegistrationRules` and its siblings); this type runs their operations. Commands of one call that need one step share one
 /// transaction, in order; a submission reads first and then commits in a transaction of its own. Safe to call from any task.
 package struct CommandHandler: Sendable {
-    private let store: any CommandStore
+    private let store: OperationStore
     private let clock: any WallClock
     private let identifiers: any IdentifierSource
     private let policy: CommandPolicy
@@ -21,7 +22,7 @@ package struct CommandHandler: Sendable {
     ///   - policy: what the operator set.
     ///   - node: who takes slices that are due now; nil when this process has no delivery engine.
     package init(
-        store: any CommandStore,
+        store: OperationStore,
         clock: any WallClock,
         identifiers: any IdentifierSource,
         policy: CommandPolicy = CommandPolicy(),
@@ -85,14 +86,15 @@ package struct CommandHandler: Sendable {
         func answer(_ reply: Reply) -> Swift.Result<KeptAnswer, KeptRefusal> {
             keep.answer(reply).map { .success($0) } ?? .failure(KeptRefusal(reply: reply))
         }
-        guard !plan.statements.isEmpty else { return answer(plan.reply([])) }
-        let whole = Keep<[StoreAnswer]>(keep.key) { keep.answer(plan.reply($0)) }
         do throws(StoreError) {
-            let outcome = try await repeatingConflicts { () async throws(StoreError) in
-                try await store.run(plan.statements, in: scope.tenant, keeping: whole)
-            }
+            let outcome =
+                plan.isSettled
+                ? .done(try await store.run(plan, in: scope.tenant))
+                : try await repeatingConflicts { () async throws(StoreError) in
+                    try await store.run(plan, in: scope.tenant, keeping: keep)
+                }
             switch outcome {
-            case .done(let answers): return answer(plan.reply(answers))
+            case .done(let reply): return answer(reply)
             case .repeated(let first): return .success(first)
             case .mismatch: return .failure(KeptRefusal(reply: .refused(.idempotencyMismatch)))
             case .tooLarge:
@@ -134,39 +136,29 @@ package struct CommandHandler: Sendable {
         }
     }
 
-    /// The replies of `plans`, whose statements are one transaction.
+    /// The replies of `plans`, which are one transaction.
     private func run(_ plans: [Plan], in tenant: TenantID) async -> [Reply] {
-        let statements = plans.flatMap(\.statements)
         do {
-            return Self.replies(of: plans, to: try await run(statements, in: tenant))
+            return try await run(StoreRequest.all(plans), in: tenant)
         } catch {
             return replies(of: plans, without: error)
         }
     }
 
     @inline(never)
-    private static func replies(of plans: [Plan], to answers: [StoreAnswer]) -> [Reply] {
-        var rest = answers[...]
-        return plans.map { plan in
-            defer { rest = rest.dropFirst(plan.statements.count) }
-            return plan.reply(Array(rest.prefix(plan.statements.count)))
-        }
-    }
-
-    @inline(never)
     private func replies(of plans: [Plan], without error: StoreError) -> [Reply] {
-        plans.map { $0.statements.isEmpty ? $0.reply([]) : .refused(refusal(of: error)) }
+        plans.map { $0.known ?? .refused(refusal(of: error)) }
     }
 
-    private func run(_ statements: [StoreStatement], in tenant: TenantID) async throws(StoreError) -> [StoreAnswer] {
-        guard !statements.isEmpty else { return [] }
+    /// The answer of `request`, which is run again when another transaction won.
+    private func run<Answer>(_ request: StoreRequest<Answer>, in tenant: TenantID) async throws(StoreError) -> Answer {
         do throws(StoreError) {
-            return try await store.run(statements, in: tenant)
+            return try await store.run(request, in: tenant)
         } catch {
             guard error.code == .conflict else { throw error }
             return try await repeatingConflicts(times: CommandLimits.conflictRetries - 1) {
                 () async throws(StoreError) in
-                try await store.run(statements, in: tenant)
+                try await store.run(request, in: tenant)
             }
         }
     }
@@ -175,10 +167,8 @@ package struct CommandHandler: Sendable {
     private func run(_ plan: UserPlan, in tenant: TenantID) async -> Reply {
         do {
             return try await repeatingConflicts(times: CommandLimits.userRetries) { () async throws(StoreError) in
-                let found = plan.questions.isEmpty ? [] : try await store.run(plan.questions, in: tenant)
-                let act = plan.act(found)
-                guard !act.statements.isEmpty else { return act.reply([]) }
-                return act.reply(try await store.run(act.statements, in: tenant))
+                let act = try await store.run(plan, in: tenant)
+                return try await store.run(act, in: tenant)
             }
         } catch {
             return .refused(refusal(of: error))
@@ -195,13 +185,13 @@ package struct CommandHandler: Sendable {
         }
         do {
             let facts = try await run(plan.questions, in: context.call.tenant)
-            switch plan.message(answers: facts, node: policy.handsOver() ? node : nil) {
+            switch plan.message(facts, node: policy.handsOver() ? node : nil) {
             case .failure(let refused): return (.refused(refused.refusal), [])
             case .success(let message):
-                let dialects = plan.numberedDialects(answers: facts)
+                let dialects = plan.numberedDialects(facts)
                 if dialects.isEmpty && !submission.omitsUnknown {
-                    let answers = try await run(plan.acceptance(of: message), in: context.call.tenant)
-                    return plan.outcome(of: message, answers: answers, facts: facts)
+                    let accepted = try await run(plan.acceptance(of: message), in: context.call.tenant)
+                    return plan.outcome(of: message, accepted, facts)
                 }
                 return try await accept(message, plan, facts, numberedFor: dialects)
             }
@@ -214,7 +204,7 @@ package struct CommandHandler: Sendable {
     private func accept(
         _ message: NewMessage,
         _ plan: SubmissionPlan,
-        _ facts: [StoreAnswer],
+        _ facts: SubmissionFacts,
         numberedFor dialects: [Vendor]
     ) async throws(StoreError) -> (Reply, [SliceLease]) {
         let call = plan.context.call
@@ -222,18 +212,17 @@ package struct CommandHandler: Sendable {
         for vendor in dialects {
             drawn[vendor] = try await number(AppScope(app: call.app, vendor: vendor), in: call.tenant).text
         }
-        let answers = try await run(plan.acceptance(of: message, numbers: drawn), in: call.tenant)
-        let (reply, handover) = plan.outcome(of: message, answers: answers, facts: facts)
+        let accepted = try await run(plan.acceptance(of: message, numbers: drawn), in: call.tenant)
+        let (reply, handover) = plan.outcome(of: message, accepted, facts)
         guard case .submission(.accepted(let id, let recipients)) = reply, call.vendor != .native else {
             return (reply, handover)
         }
         var number = drawn[call.vendor]
         if id != message.id {
             // A repeat: the first message's own.
-            let known = try await run([.numbers(of: id)], in: call.tenant)
-            if case .numbered(let first)? = known.first { number = first[call.vendor] }
+            number = try await run(StoreRequest(FindNumbers(of: id)), in: call.tenant)[call.vendor]
         }
-        let unknown = plan.unknown(answers: facts)
+        let unknown = plan.unknown(facts)
         let numbered = AddressedSubmission(
             message: id,
             number: number,
@@ -251,15 +240,14 @@ package struct CommandHandler: Sendable {
         switch numbers.take(key, at: second) {
         case .number(let number): return number
         case .draw(let count):
-            guard case .numbers(let block)? = try await run([.drawNumbers(scope, count: count)], in: tenant).first
-            else { throw StoreError(.failed, "no numbers") }
+            let block = try await run(StoreRequest(DrawNumbers(scope, count: count)), in: tenant)
             numbers.put(block, key, at: second)
             return block.first
         }
     }
 
     /// An app that is not provisioned is the caller's slip, everything else our trouble.
-    private func refusal(of error: StoreError) -> Refusal {
+    func refusal(of error: StoreError) -> Refusal {
         switch error.code {
         case .missing: .unknownBinding
         case .outdated: .outdated

@@ -1,24 +1,18 @@
 import Model
+import Postgres
 
-/// What one command needs of the store, and what it makes of the answers. Without statements it is settled already.
-struct Plan: Sendable {
-    var statements: [StoreStatement]
-    /// Called with one answer per statement.
-    var reply: @Sendable ([StoreAnswer]) -> Reply
+/// The operations that one command runs, and the reply built from their answers. A settled plan runs none.
+typealias Plan = StoreRequest<Reply>
 
-    init(_ statements: [StoreStatement], reply: @escaping @Sendable ([StoreAnswer]) -> Reply) {
-        self.statements = statements
-        self.reply = reply
-    }
+/// The reads of a command about users, whose answers give its plan. Both are repeated if another call changed a user in between.
+typealias UserPlan = StoreRequest<Plan>
 
-    /// One statement, one answer.
-    init(_ statement: StoreStatement, reply: @escaping @Sendable (StoreAnswer) -> Reply?) {
-        // A store that answers with another case has a bug: the caller is told to try again, and nothing traps.
-        self.init([statement]) { answers in answers.first.flatMap(reply) ?? .refused(.unavailable(retryAfter: nil)) }
-    }
+extension StoreRequest where Answer == Reply {
+    static func refused(_ refusal: Refusal) -> Plan { .settled(.refused(refusal)) }
+}
 
-    static func settled(_ reply: Reply) -> Plan { Plan([]) { _ in reply } }
-    static func refused(_ refusal: Refusal) -> Plan { settled(.refused(refusal)) }
+extension StoreRequest where Answer == Plan {
+    static func refused(_ refusal: Refusal) -> UserPlan { .settled(Plan.refused(refusal)) }
 }
 
 /// What a rule may look at besides the command: values only.

@@ -1,32 +1,38 @@
 import Commands
+import DatabaseSupport
 import Model
-import TestKit
 import Testing
+
+@testable import Postgres
 
 /// Who is meant without being listed one by one (design §5.2).
 @Suite struct AudienceTests {
-    private func register(_ desk: Desk, _ key: String, user: UserID, token: String? = nil) async {
+    private func registration(_ key: String, user: UserID, token: String? = nil) -> Model.Command {
         let registration = DeviceRegistration(
             key: VendorDeviceKey(key),
             platform: .ios,
             token: token.map { DeviceToken(stored: $0) },
             user: user
         )
-        _ = await desk.registration(.register(registration))
+        return .registration(.register(registration))
     }
 
-    private func submit(_ audience: Audience, _ desk: Desk) async -> CallResult {
-        await desk.submit(Submission(content: Content(body: "b"), audience: audience))
+    private func register(_ world: CommandWorld, _ key: String, user: UserID, token: String? = nil) async {
+        _ = await world.perform(registration(key, user: user, token: token))
+    }
+
+    private func submit(_ audience: Audience, _ world: CommandWorld) async -> CallResult {
+        await world.submit(Submission(content: Content(body: "b"), audience: audience))
     }
 
     @Test func aListedUserRingsAllDevicesAndIsCountedAtOnce() async throws {
-        let desk = Desk()
-        await register(desk, "k1", user: "u1", token: "aa")
-        await register(desk, "k2", user: "u1", token: "bb")
-        await register(desk, "k3", user: "u1")
-        await register(desk, "k4", user: "u2", token: "cc")
-        let result = await submit(.users(["u1", "nobody", "u1"]), desk)
-        let message = try #require(desk.message(result))
+        let world = try await CommandWorld.make()
+        await register(world, "k1", user: "u1", token: "aa")
+        await register(world, "k2", user: "u1", token: "bb")
+        await register(world, "k3", user: "u1")
+        await register(world, "k4", user: "u2", token: "cc")
+        let result = await submit(.users(["u1", "nobody", "u1"]), world)
+        let message = try #require(try await world.message(result))
         // Two devices, one without a token, and one user without a device.
         #expect(result.replies == [.submission(.accepted(message.id, recipients: 4))])
         #expect(message.slices.map(\.targets.count) == [2] && message.audience == nil)
@@ -37,70 +43,70 @@ import Testing
 
     // Design §5.8: one message rings a device once.
     @Test func twoIdentitiesOfAUserOnOneDeviceAreOneTarget() async throws {
-        let desk = Desk()
-        await register(desk, "k1", user: "u1", token: "aa")
-        var call = desk.call
+        let world = try await CommandWorld.make()
+        await register(world, "k1", user: "u1", token: "aa")
+        var call = world.call
         call.vendor = .braze
         let registration = DeviceRegistration(key: "b1", platform: .ios, token: DeviceToken(stored: "aa"), user: "u1")
-        _ = await desk.handler.perform([.registration(.register(registration))], in: call)
+        _ = await world.handler.perform([.registration(.register(registration))], in: call)
         call.vendor = .native
         let submission = Submission(content: Content(body: "b"), audience: .users(["u1"]))
-        let result = await desk.handler.perform([.submission(.submit(submission))], in: call)
-        let message = try #require(desk.message(result))
+        let result = await world.handler.perform([.submission(.submit(submission))], in: call)
+        let message = try #require(try await world.message(result))
         #expect(message.recipients == 1 && message.slices.map(\.targets.count) == [1] && message.suppressed.isEmpty)
     }
 
     @Test func usersWithMoreDevicesThanMayBeCountedAtOnceAreExpanded() async throws {
-        let desk = Desk()
-        for index in 0...Audience.listedLimit { await register(desk, "k\(index)", user: "guest") }
-        let result = await submit(.users(["guest", "guest"]), desk)
-        let message = try #require(desk.message(result))
+        let world = try await CommandWorld.make()
+        await world.performAll((0...Audience.listedLimit).map { registration("k\($0)", user: "guest") })
+        let result = await submit(.users(["guest", "guest"]), world)
+        let message = try #require(try await world.message(result))
         #expect(result.replies == [.submission(.accepted(message.id, recipients: nil))])
-        #expect(message.audience == .users(["guest"]))
+        #expect(message.audience == ["users": ["guest"]])
         #expect(message.slices == [NewSlice(number: 0, work: .expand(after: nil))])
-        _ = await desk.registration(.unregister(.key("k0")))
-        let fewer = try #require(desk.message(await submit(.users(["guest"]), desk)))
+        _ = await world.registration(.unregister(.key("k0")))
+        let fewer = try #require(try await world.message(submit(.users(["guest"]), world)))
         #expect(fewer.recipients == Audience.listedLimit && fewer.audience == nil)
     }
 
     @Test func groupsAreExpandedAndOneThatIsNotThereIsNamed() async throws {
-        let desk = Desk()
-        #expect(await desk.reply(.preference(.putGroup("g"))) == .preference(.groupPut(isNew: true)))
+        let world = try await CommandWorld.make()
+        #expect(await world.reply(.preference(.putGroup("g"))) == .preference(.groupPut(isNew: true)))
         let change = GroupChange(add: ["u1", "u2"])
         #expect(
-            await desk.reply(.preference(.changeMembers("g", change)))
+            await world.reply(.preference(.changeMembers("g", change)))
                 == .preference(.membersChanged(added: 2, removed: 0))
         )
-        #expect(await submit(.groups(["g", "h"]), desk).replies == [.refused(.unknownGroup("h"))])
-        let result = await submit(.groups(["g", "g"]), desk)
-        let message = try #require(desk.message(result))
-        #expect(message.audience == .groups(["g"]))
+        #expect(await submit(.groups(["g", "h"]), world).replies == [.refused(.unknownGroup("h"))])
+        let result = await submit(.groups(["g", "g"]), world)
+        let message = try #require(try await world.message(result))
+        #expect(message.audience == ["groups": ["g"]])
         #expect(result.replies == [.submission(.accepted(message.id, recipients: nil))])
         #expect(result.handover.map(\.work) == [.expand(after: nil)])
     }
 
     @Test func aVendorThatMustNameACountGetsTheGroupsMaintainedOne() async throws {
-        let desk = Desk(policy: CommandPolicy(countedVendors: [.rationalOwl]))
-        for name in ["g", "h"] as [GroupName] { _ = await desk.reply(.preference(.putGroup(name))) }
-        _ = await desk.reply(.preference(.changeMembers("g", GroupChange(add: ["u1", "u2"]))))
-        _ = await desk.reply(.preference(.changeMembers("h", GroupChange(add: ["u3"]))))
-        let message = try #require(desk.message(await submit(.groups(["g", "h"]), desk)))
+        let world = try await CommandWorld.make(policy: CommandPolicy(countedVendors: [.rationalOwl]))
+        for name in ["g", "h"] as [GroupName] { _ = await world.reply(.preference(.putGroup(name))) }
+        _ = await world.reply(.preference(.changeMembers("g", GroupChange(add: ["u1", "u2"]))))
+        _ = await world.reply(.preference(.changeMembers("h", GroupChange(add: ["u3"]))))
+        let message = try #require(try await world.message(submit(.groups(["g", "h"]), world)))
         #expect(message.recipients == 3)
-        let tagged = try #require(desk.message(await submit(.tags(try TagExpression("a")), desk)))
+        let tagged = try #require(try await world.message(submit(.tags(try TagExpression("a")), world)))
         #expect(tagged.recipients == nil)
     }
 
     @Test func tagsAreExpandedAsTheyWereWritten() async throws {
-        let desk = Desk()
+        let world = try await CommandWorld.make()
         let expression = try TagExpression("a && !b")
-        let result = await submit(.tags(expression), desk)
-        let message = try #require(desk.message(result))
-        #expect(message.audience == .tags(expression))
+        let result = await submit(.tags(expression), world)
+        let message = try #require(try await world.message(result))
+        #expect(message.audience == AudienceCoding.encode(.tags(expression)))
         #expect(message.slices == [NewSlice(number: 0, work: .expand(after: nil))])
     }
 
     @Test func whatNamesNobodyOrTooManyIsRefused() async throws {
-        let desk = Desk()
+        let world = try await CommandWorld.make()
         let users = (0...Audience.listedLimit).map { UserID("u\($0)") }
         let groups = (0...Audience.groupLimit).map { GroupName("g\($0)") }
         let wide = (0..<10).map { "(x\($0) || y\($0))" }.joined(separator: " && ")
@@ -112,13 +118,13 @@ import Testing
             (.groups(groups), .tooMany("audience", limit: 50)), (.tags(expression), .tooMany("tags", limit: 62)),
         ]
         for (audience, refusal) in refusals {
-            #expect(await submit(audience, desk).replies == [.refused(refusal)])
+            #expect(await submit(audience, world).replies == [.refused(refusal)])
         }
     }
 
-    @Test func changesOfGroupsAreBoundedAndTheirNamesStorable() async {
-        let desk = Desk()
-        func reply(_ command: PreferenceCommand) async -> Reply? { await desk.reply(.preference(command)) }
+    @Test func changesOfGroupsAreBoundedAndTheirNamesStorable() async throws {
+        let world = try await CommandWorld.make()
+        func reply(_ command: PreferenceCommand) async -> Reply? { await world.reply(.preference(command)) }
         #expect(await reply(.putGroup("")) == .refused(.invalid("group")))
         #expect(await reply(.putGroup("a\u{0}")) == .refused(.invalid("group")))
         #expect(await reply(.group("none")) == .refused(.unknownGroup("none")))
@@ -133,20 +139,41 @@ import Testing
         let many = GroupChange(add: Array(users.prefix(500)), remove: Array(users.suffix(501)))
         #expect(await reply(.changeMembers("g", many)) == .refused(.tooMany("members", limit: 1000)))
         _ = await reply(.changeMembers("g", one))
-        let facts = GroupFacts(name: "g", memberCount: 1, createdAt: desk.clock.now())
-        #expect(await reply(.group("g")) == .preference(.group(facts)))
+        guard case .preference(.group(let facts))? = await reply(.group("g")) else {
+            Issue.record("no group")
+            return
+        }
+        #expect(facts.name == "g" && facts.memberCount == 1)
         #expect(await reply(.deleteGroup("g")) == .preference(.groupDeleted))
-        var call = desk.call
+        var call = world.call
         call.app = "other"
-        let elsewhere = await desk.handler.perform([.preference(.putGroup("g"))], in: call)
+        let elsewhere = await world.handler.perform([.preference(.putGroup("g"))], in: call)
         #expect(elsewhere.replies == [.refused(.unknownBinding)])
     }
 
-    @Test func anIdentityCarriesSixtyTagsAtMost() async {
-        let desk = Desk()
+    @Test func theGroupsOfAUserAreThoseHeIsIn() async throws {
+        let world = try await CommandWorld.make()
+        for name in ["b", "a", "c"] as [GroupName] { _ = await world.reply(.preference(.putGroup(name))) }
+        _ = await world.reply(.preference(.changeMembers("b", GroupChange(add: ["u1", "u2"]))))
+        _ = await world.reply(.preference(.changeMembers("a", GroupChange(add: ["u1"]))))
+        guard case .preference(.groups(let found))? = await world.reply(.preference(.groups(of: "u1"))) else {
+            Issue.record("no groups")
+            return
+        }
+        #expect(found.map(\.name) == ["a", "b"] && found.map(\.memberCount) == [1, 2])
+        #expect(await world.reply(.preference(.groups(of: "nobody"))) == .preference(.groups([])))
+        #expect(await world.reply(.preference(.groups(of: ""))) == .preference(.groups([])))
+        var braze = world.call
+        braze.vendor = .braze
+        let other = await world.handler.perform([.preference(.groups(of: "u1"))], in: braze)
+        #expect(other.replies == [.preference(.groups([]))], "the groups of another dialect")
+    }
+
+    @Test func anIdentityCarriesSixtyTagsAtMost() async throws {
+        let world = try await CommandWorld.make()
         func reply(_ count: Int) async -> Reply? {
             let tags = (0..<count).compactMap { Tag("t\($0)") }
-            return await desk.registration(.register(DeviceRegistration(key: "k", platform: .ios, tags: tags)))
+            return await world.registration(.register(DeviceRegistration(key: "k", platform: .ios, tags: tags)))
         }
         #expect(await reply(61) == .refused(.invalid("tags")))
         guard case .registration(.registered)? = await reply(60) else {

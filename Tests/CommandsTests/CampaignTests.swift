@@ -1,72 +1,85 @@
 import Commands
+import DatabaseSupport
 import Model
+import Postgres
 import TestKit
 import Testing
 
 /// Campaigns, schedules, and what else is stored beside a message.
 @Suite struct CampaignTests {
-    private func campaign(_ desk: Desk, _ command: CampaignCommand) async -> Reply? {
-        await desk.perform(.submission(.campaign(command))).replies.first
+    private func campaign(_ world: CommandWorld, _ command: CampaignCommand) async -> Reply? {
+        await world.perform(.submission(.campaign(command))).replies.first
     }
 
-    private func register(_ desk: Desk) async {
+    private func register(_ world: CommandWorld) async {
         let token = DeviceToken(stored: String(repeating: "a", count: 64))
         var registration = DeviceRegistration(key: "k1", platform: .ios, token: token)
         registration.user = "u-1"
-        _ = await desk.registration(.register(registration))
+        _ = await world.registration(.register(registration))
     }
 
-    private func scheduled(_ draft: ScheduleDraft, _ desk: Desk, in delay: Duration = .seconds(600)) -> Submission {
+    private func scheduled(_ draft: ScheduleDraft, _ world: CommandWorld, in delay: Duration = .seconds(600))
+        -> Submission
+    {
         var submission = Submission(
             content: Content(body: "b"),
             audience: .users(["u-1"]),
-            dueAt: desk.clock.now() + delay
+            dueAt: world.clock.now() + delay
         )
         submission.schedule = draft
         return submission
     }
 
     @Test func aScheduleKeepsItsNameOverItsMessages() async throws {
-        let desk = Desk()
-        await register(desk)
-        let first = try #require(desk.message(await desk.submit(scheduled(ScheduleDraft(request: ["n": 1]), desk))))
-        guard case .submission(.campaign(.schedule(let read?)))? = await campaign(desk, .schedule(first.id)) else {
+        let world = try await CommandWorld.make()
+        await register(world)
+        let first = try #require(
+            try await world.message(world.submit(scheduled(ScheduleDraft(request: ["n": 1]), world)))
+        )
+        guard case .submission(.campaign(.schedule(let read?)))? = await campaign(world, .schedule(first.id)) else {
             Issue.record("no schedule")
             return
         }
         #expect(read.version == Schedule.Version(id: first.id, message: first.id))
         #expect(read.request == ["n": 1])
         let draft = ScheduleDraft(replaced: read.version, request: ["n": 2])
-        let second = try #require(desk.message(await desk.submit(scheduled(draft, desk))))
-        #expect(desk.database.message(Desk.tenant, first.id)?.state == .canceled)
-        #expect(desk.database.message(Desk.tenant, second.id)?.state == .scheduled)
+        let second = try #require(try await world.message(world.submit(scheduled(draft, world))))
+        #expect(try await world.state(of: first.id) == .canceled)
+        #expect(try await world.state(of: second.id) == .scheduled)
         // Who read the first version is told so, and leaves no message behind.
-        #expect(await desk.submit(scheduled(draft, desk)).replies == [.refused(.outdated)])
-        let all = await campaign(desk, .schedules(until: nil, limit: 9))
+        #expect(await world.submit(scheduled(draft, world)).replies == [.refused(.outdated)])
+        let all = await campaign(world, .schedules(until: nil, limit: 9))
         guard case .submission(.campaign(.schedules(let found)))? = all else {
             Issue.record("no schedules")
             return
         }
         #expect(found.map(\.message) == [second.id] && found.map(\.id) == [first.id])
-        #expect(await campaign(desk, .cancelSchedule(first.id)) == .submission(.campaign(.removed(true))))
-        #expect(await campaign(desk, .cancelSchedule(first.id)) == .submission(.campaign(.removed(false))))
-        #expect(desk.database.message(Desk.tenant, second.id)?.state == .canceled)
+        #expect(await campaign(world, .cancelSchedule(first.id)) == .submission(.campaign(.removed(true))))
+        #expect(await campaign(world, .cancelSchedule(first.id)) == .submission(.campaign(.removed(false))))
+        #expect(try await world.state(of: second.id) == .canceled)
     }
 
     // A repeat would store them again.
     @Test func whatIsStoredBesideAMessageHasNoRepeatKeyAndLimits() async throws {
-        let desk = Desk()
-        await register(desk)
+        let world = try await CommandWorld.make()
+        await register(world)
         var plain = Submission(content: Content(body: "b"), audience: .users(["u-1"]))
         let long = String(repeating: "x", count: CommandLimits.labelBytes)
         plain.labels = [long, "b"]
         plain.variables = [UserVariables(user: "u-1", values: ["a": 1])]
-        let accepted = try #require(desk.message(await desk.submit(plain)))
-        #expect(desk.database.message(Desk.tenant, accepted.id)?.variables == ["u-1": ["a": 1]])
+        let accepted = try #require(try await world.message(world.submit(plain)))
+        let stored = try await world.stores.call.run(
+            Statement(
+                "SELECT user_id, variables::text AS variables FROM gateway.message_variable WHERE tenant_id = $1 AND message_id = $2",
+                [.text(world.tenant.rawValue), .uuid(accepted.id.rawValue)]
+            ),
+            tenant: world.tenant.rawValue
+        )
+        #expect(try stored.only().text("user_id") == "u-1" && stored.only().text("variables") == #"{"a":1}"#)
         func refusal(_ change: (inout Submission) -> Void) async -> Reply? {
             var submission = plain
             change(&submission)
-            return await desk.submit(submission).replies.first
+            return await world.submit(submission).replies.first
         }
         #expect(await refusal { $0.idempotencyKey = "k" } == .refused(.invalid("idempotencyKey")))
         #expect(await refusal { $0.labels = [long + "x"] } == .refused(.invalid("labels")))
@@ -87,10 +100,10 @@ import Testing
         )
     }
 
-    @Test func aCampaignHasItsLimits() async {
-        let desk = Desk()
+    @Test func aCampaignHasItsLimits() async throws {
+        let world = try await CommandWorld.make()
         func put(_ id: String, _ body: JSONObject = [:]) async -> Reply? {
-            await campaign(desk, .put(id: id, name: "n", body: body))
+            await campaign(world, .put(id: id, name: "n", body: body))
         }
         #expect(await put("c") == .submission(.campaign(.put(isNew: true))))
         #expect(await put("c") == .submission(.campaign(.put(isNew: false))))
@@ -99,11 +112,14 @@ import Testing
         let large = JSONObject([("a", JSON.string(String(repeating: "x", count: CommandLimits.contentBytes)))])
         #expect(await put("d", large) == .refused(.invalid("body")))
         #expect(await put("d", ["a": "\u{0}"]) == .refused(.invalid("body")))
-        for number in 1..<CampaignCommand.countLimit { _ = await put("c\(number)") }
+        let others = 1..<CampaignCommand.countLimit
+        await world.performAll(
+            others.map { .submission(.campaign(.put(id: "c\($0)", name: "n", body: JSONObject()))) }
+        )
         #expect(await put("d") == .refused(.tooMany("campaigns", limit: CampaignCommand.countLimit)))
         #expect(await put("c1") == .submission(.campaign(.put(isNew: false))))
-        #expect(await campaign(desk, .find("")) == .submission(.campaign(.found(nil))))
+        #expect(await campaign(world, .find("")) == .submission(.campaign(.found(nil))))
         let days = 0...Int32(CampaignCommand.dayLimit)
-        #expect(await campaign(desk, .series(label: "l", days: days)) == .refused(.invalid("series")))
+        #expect(await campaign(world, .series(label: "l", days: days)) == .refused(.invalid("series")))
     }
 }

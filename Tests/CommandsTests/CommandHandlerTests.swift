@@ -1,61 +1,99 @@
-import Commands
+import DatabaseSupport
 import Model
+import Postgres
 import TestKit
 import Testing
 
+@testable import Commands
+
 @Suite struct CommandHandlerTests {
-    // Design §4: our own trouble is a refusal that makes the caller try again, never a throw.
-    @Test(arguments: [StoreError.Code.unavailable, .timedOut, .failed])
-    func theStoresTroubleIsARefusalThatAsksToTryAgain(_ code: StoreError.Code) async {
-        let desk = Desk()
-        desk.database.failNext(StoreError(code, "down"))
-        let reply = await desk.registration(.register(DeviceRegistration(key: "k", platform: .ios)))
-        #expect(reply == .refused(.unavailable(retryAfter: .seconds(2))))
-        desk.database.failNext(StoreError(code, "down"))
-        let result = await desk.submit(.text(to: "01011111111"))
-        #expect(result == CallResult(replies: [.refused(.unavailable(retryAfter: .seconds(2)))]))
+    // Our own trouble is a refusal that makes the caller try again, never a throw.
+    @Test(arguments: [StoreError.Code.unavailable, .timedOut, .failed, .conflict])
+    func theStoresTroubleIsARefusalThatAsksToTryAgain(_ code: StoreError.Code) async throws {
+        let handler = try await CommandWorld.make().handler
+        #expect(handler.refusal(of: StoreError(code, "down")) == .unavailable(retryAfter: .seconds(2)))
     }
 
-    @Test func aConflictIsTriedAgainTwice() async {
-        let desk = Desk()
-        let conflict = StoreError(.conflict, "40001")
-        desk.database.failNext(conflict, conflict)
-        #expect(await desk.device("k1") != nil)
-        desk.database.failNext(conflict, conflict, conflict)
-        #expect(await desk.device("k2") == nil)
-        #expect(await desk.device("k2")?.wasActive == false)
+    @Test func withoutADatabaseCallersAreAskedToTryAgain() async throws {
+        let world = try await CommandWorld.make()
+        let pool = world.stores.database.pool(.call)
+        await pool.close()
+        let handler = CommandHandler(
+            store: OperationStore(call: pool, node: world.node),
+            clock: world.clock,
+            identifiers: world.identifiers,
+            node: world.node
+        )
+        let commands: [Command] = [
+            .registration(.register(DeviceRegistration(key: "k", platform: .ios))),
+            .submission(.submit(.text(to: "01011111111"))), .user(.describe([.id("u")])),
+        ]
+        let result = await handler.perform(commands, in: world.call)
+        let unavailable = Reply.refused(.unavailable(retryAfter: .seconds(2)))
+        #expect(result == CallResult(replies: [unavailable, unavailable, unavailable]))
+        // What needs no store is answered all the same.
+        let refused = await handler.perform([.preference(.group(""))], in: world.call)
+        #expect(refused.replies == [.refused(.unknownGroup(""))])
     }
 
-    // Design §4: one call, one transaction.
-    @Test func theCommandsOfOneCallHappenTogetherOrNotAtAll() async {
-        let desk = Desk()
-        let commands = ["k1", "k2"].map {
-            Command.registration(.register(DeviceRegistration(key: VendorDeviceKey($0), platform: .ios)))
-        }
-        desk.database.failNext(StoreError(.unavailable, "down"))
-        let failed = await desk.handler.perform(commands, in: desk.call)
-        #expect(failed.replies.count == 2)
-        // One failure for both: a second transaction would have succeeded.
-        #expect(failed.replies.allSatisfy { $0 == .refused(.unavailable(retryAfter: .seconds(2))) })
+    /// A world whose next transactions that make a group meet another one, as many as `count`.
+    private func conflicting(_ count: Int) async throws -> CommandWorld {
+        let world = try await CommandWorld.alone()
+        let admin = try await world.stores.database.admin()
+        // A sequence is not rolled back: it counts tries.
+        try await admin.script(
+            """
+            CREATE SEQUENCE public.tries;
+            GRANT USAGE ON SEQUENCE public.tries TO PUBLIC;
+            CREATE FUNCTION public.conflict() RETURNS trigger LANGUAGE plpgsql AS $$
+            BEGIN
+                IF nextval('public.tries') <= \(count) THEN RAISE lock_not_available; END IF;
+                RETURN NULL;
+            END $$;
+            CREATE TRIGGER conflict AFTER INSERT ON gateway.user_group FOR EACH STATEMENT EXECUTE FUNCTION public.conflict();
+            """
+        )
+        await admin.close()
+        return world
     }
 
-    @Test func everyCommandOfACallHasItsReplyInOrder() async {
-        let desk = Desk()
+    @Test(arguments: [2, 3])
+    func aConflictIsTriedAgainTwice(_ conflicts: Int) async throws {
+        let world = try await conflicting(conflicts)
+        let reply = await world.reply(.preference(.putGroup("g")))
+        let wanted: Reply =
+            conflicts == 2 ? .preference(.groupPut(isNew: true)) : .refused(.unavailable(retryAfter: .seconds(2)))
+        #expect(reply == wanted)
+    }
+
+    // One call, one transaction.
+    @Test func theCommandsOfOneCallHappenTogetherOrNotAtAll() async throws {
+        let world = try await conflicting(3)
+        let failed = await world.perform(.preference(.putGroup("g1")), .preference(.putGroup("g2")))
+        // Three failures for both: a second transaction would have succeeded.
+        let unavailable = Reply.refused(.unavailable(retryAfter: .seconds(2)))
+        #expect(failed.replies == [unavailable, unavailable])
+        #expect(await world.reply(.preference(.group("g1"))) == .refused(.unknownGroup("g1")))
+        #expect(await world.reply(.preference(.putGroup("g1"))) == .preference(.groupPut(isNew: true)))
+    }
+
+    @Test func everyCommandOfACallHasItsReplyInOrder() async throws {
+        let world = try await CommandWorld.make()
         let register = Command.registration(.register(DeviceRegistration(key: "k", platform: .ios)))
         let invalid = Command.registration(.register(DeviceRegistration(key: "", platform: .ios)))
         let submit = Command.submission(.submit(.text(to: "01011111111")))
         let leave = Command.registration(.unregister(.key("k")))
-        let replies = await desk.perform(register, invalid, submit, leave).replies
+        let replies = await world.perform(register, invalid, submit, leave).replies
         #expect(replies.count == 4)
         #expect(replies[1] == .refused(.invalid("key")))
         #expect(replies[3] == .registration(.unregistered(1)))
         if case .submission(.accepted) = replies[2] {} else { Issue.record("\(replies[2])") }
     }
 
-    @Test func tooManyCommandsInACallAreRefusedWhole() async {
-        let desk = Desk()
+    @Test func tooManyCommandsInACallAreRefusedWhole() async throws {
+        let world = try await CommandWorld.make()
         let commands = Array(repeating: Command.registration(.unregister(.key("k"))), count: 101)
-        let result = await desk.handler.perform(commands, in: desk.call)
+        let result = await world.handler.perform(commands, in: world.call)
         #expect(result.replies.count == 101)
         #expect(result.replies.allSatisfy { $0 == .refused(.tooMany("commands", limit: 100)) })
     }

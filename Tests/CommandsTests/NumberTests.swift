@@ -1,4 +1,6 @@
+import DatabaseSupport
 import Model
+import Postgres
 import TestKit
 import Testing
 
@@ -32,35 +34,35 @@ import Testing
     }
 
     @Test func aReservedMessagesIDIsOfTheMomentItIsDue() async throws {
-        let desk = Desk()
-        await desk.device("k1", phone: "01011111111")
+        let world = try await CommandWorld.make()
+        await world.device("k1", phone: "01011111111")
         var submission = Submission.text(to: "01011111111")
-        let due = desk.clock.now() + .seconds(86_400)
+        let due = world.clock.now() + .seconds(86_400)
         submission.dueAt = due
-        let message = try #require(await desk.message(desk.submit(submission)))
+        let message = try #require(try await world.message(world.submit(submission)))
         let (first, next) = (MessageID.first(at: due), MessageID.first(at: due + .milliseconds(1)))
         #expect(first.map { message.id >= $0 } == true && next.map { message.id < $0 } == true)
     }
 
     // protocols/upmc.md §1.9.1, REQ_PSIDS: of a group only the members who have these tokens.
     @Test func ofAGroupOnlyTheTokensThatAreNamedAreMeant() async throws {
-        let desk = Desk()
+        let world = try await CommandWorld.make()
         let digits: [(UserID, String)] = [("hong", "a"), ("hong", "b"), ("kim", "c"), ("lee", "d")]
         let tokens = digits.map { DeviceToken(stored: String(repeating: $0.1, count: 64)) }
         for (user, digit) in digits {
-            await desk.device(VendorDeviceKey(digit), digit: digit)
-            _ = await desk.registration(.assign(key: VendorDeviceKey(digit), .set(user)))
+            await world.device(VendorDeviceKey(digit), digit: digit)
+            _ = await world.registration(.assign(key: VendorDeviceKey(digit), .set(user)))
         }
-        guard case .preference(.groupCreated(let group))? = await desk.reply(.preference(.createGroup(title: "VIP")))
+        guard case .preference(.groupCreated(let group))? = await world.reply(.preference(.createGroup(title: "VIP")))
         else {
             Issue.record("no group")
             return
         }
-        _ = await desk.reply(.preference(.changeMembers(group.name, GroupChange(add: ["hong", "kim"]))))
+        _ = await world.reply(.preference(.changeMembers(group.name, GroupChange(add: ["hong", "kim"]))))
         func send(_ group: GroupName, _ tokens: [DeviceToken]) async -> Reply? {
             var submission = Submission(content: Content(body: "b"), audience: .groups([group]))
             submission.numbering = Numbering(tokens: tokens)
-            return await desk.submit(submission).replies.first
+            return await world.submit(submission).replies.first
         }
         guard case .submission(.numbered(let sent))? = await send(group.name, [tokens[3], tokens[1], tokens[2]]) else {
             Issue.record("not sent")
@@ -69,19 +71,19 @@ import Testing
         #expect(sent.targetCount == 2)
         #expect(sent.keys == ["b", "c"])
         #expect(sent.missing == [])
-        let message = try #require(desk.database.message(Desk.tenant, sent.message))
-        #expect(message.message.slices.flatMap(\.targets).count == 2)
+        let message = try #require(try await world.stores.message(sent.message, in: world.tenant))
+        #expect(message.slices.flatMap(\.targets).count == 2)
         #expect(message.recipients == 2)
         #expect(await send(group.name, [tokens[3]]) == .refused(.noRecipients), "no member has it")
         #expect(await send("99", [tokens[1]]) == .refused(.unknownGroup("99")), "and no group is another answer")
     }
 
     @Test func whoIsNotKnownIsNoTargetWhereTheCallerSaysSo() async throws {
-        let desk = Desk()
-        await desk.device("k1", phone: "01011111111")
+        let world = try await CommandWorld.make()
+        await world.device("k1", phone: "01011111111")
         var submission = Submission.text("b", to: "01011111111", "01099999999")
         submission.omitsUnknown = true
-        guard case .submission(.addressed(let sent))? = await desk.submit(submission).replies.first else {
+        guard case .submission(.addressed(let sent))? = await world.submit(submission).replies.first else {
             Issue.record("no numbered answer")
             return
         }
@@ -89,6 +91,6 @@ import Testing
         #expect(sent.number == nil)
         var nobody = Submission.text("b", to: "01099999999")
         nobody.omitsUnknown = true
-        #expect(await desk.submit(nobody).replies == [.refused(.unknownDevice)])
+        #expect(await world.submit(nobody).replies == [.refused(.unknownDevice)])
     }
 }

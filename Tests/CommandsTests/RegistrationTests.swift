@@ -1,11 +1,13 @@
+import DatabaseSupport
 import Model
+import Postgres
 import Testing
 
 @Suite struct RegistrationTests {
     // Design §4: a reply carries what the vendor's answer needs.
-    @Test func aRegistrationWithoutKeyGetsOneOf32HexDigits() async {
-        let desk = Desk()
-        let reply = await desk.registration(.register(DeviceRegistration(key: nil, platform: .ios)))
+    @Test func aRegistrationWithoutKeyGetsOneOf32HexDigits() async throws {
+        let world = try await CommandWorld.make()
+        let reply = await world.registration(.register(DeviceRegistration(key: nil, platform: .ios)))
         guard case .registration(.registered(let registered))? = reply else {
             Issue.record("\(String(describing: reply))")
             return
@@ -16,38 +18,38 @@ import Testing
     }
 
     @Test(arguments: ["", String(repeating: "k", count: 129), "a\u{0}b"])
-    func aKeyThatCannotBeAnIndexEntryIsRefused(_ key: String) async {
+    func aKeyThatCannotBeAnIndexEntryIsRefused(_ key: String) async throws {
         let registration = DeviceRegistration(key: VendorDeviceKey(key), platform: .ios)
-        #expect(await Desk().registration(.register(registration)) == .refused(.invalid("key")))
+        #expect(try await CommandWorld.make().registration(.register(registration)) == .refused(.invalid("key")))
     }
 
     // PostgreSQL's text holds no U+0000: it must be the caller's fault, not our trouble (I5).
-    @Test func aNullCharacterInAnAttributeIsRefused() async {
+    @Test func aNullCharacterInAnAttributeIsRefused() async throws {
         let attributes = JSONObject([("model", .array([.string("i\u{0}")]))])
         let registration = DeviceRegistration(key: "k", platform: .ios, attributes: attributes)
-        #expect(await Desk().registration(.register(registration)) == .refused(.invalid("attributes")))
+        #expect(try await CommandWorld.make().registration(.register(registration)) == .refused(.invalid("attributes")))
     }
 
-    @Test func aTokenForAnUnknownDeviceIsRefused() async {
+    @Test func aTokenForAnUnknownDeviceIsRefused() async throws {
         let token = DeviceToken(stored: "aa")
-        let reply = await Desk().registration(.updateToken(key: "k", token: token, environment: nil))
+        let reply = try await CommandWorld.make().registration(.updateToken(key: "k", token: token, environment: nil))
         #expect(reply == .refused(.unknownDevice))
     }
 
     // protocols/rationalowl.md §5.2: leaving is idempotent, an error would trap the user.
-    @Test func leavingTwiceIsNoError() async {
-        let desk = Desk()
-        await desk.device("k")
-        #expect(await desk.registration(.unregister(.key("k"))) == .registration(.unregistered(1)))
-        #expect(await desk.registration(.unregister(.key("k"))) == .registration(.unregistered(0)))
-        #expect(await desk.registration(.unregister(.phone(""))) == .registration(.unregistered(0)))
+    @Test func leavingTwiceIsNoError() async throws {
+        let world = try await CommandWorld.make()
+        await world.device("k")
+        #expect(await world.registration(.unregister(.key("k"))) == .registration(.unregistered(1)))
+        #expect(await world.registration(.unregister(.key("k"))) == .registration(.unregistered(0)))
+        #expect(await world.registration(.unregister(.phone(""))) == .registration(.unregistered(0)))
     }
 
     // protocols/rationalowl.md §8.1: the form that clients have seen.
-    @Test func aSendersIDHasTheVendorsFormAndStays() async {
-        let desk = Desk()
-        let first = await desk.registration(.registerSender(name: "shop"))
-        let again = await desk.registration(.registerSender(name: "shop"))
+    @Test func aSendersIDHasTheVendorsFormAndStays() async throws {
+        let world = try await CommandWorld.make()
+        let first = await world.registration(.registerSender(name: "shop"))
+        let again = await world.registration(.registerSender(name: "shop"))
         guard case .registration(.sender(let id))? = first else {
             Issue.record("\(String(describing: first))")
             return
@@ -57,20 +59,20 @@ import Testing
         #expect(MessageID(text: String(id.rawValue.dropFirst(3))) != nil)
     }
 
-    @Test func enrollingTwiceGivesTheFirstKey() async {
-        let desk = Desk()
-        guard case .registration(.sender(let id))? = await desk.registration(.registerSender(name: "shop")) else {
+    @Test func enrollingTwiceGivesTheFirstKey() async throws {
+        let world = try await CommandWorld.make()
+        guard case .registration(.sender(let id))? = await world.registration(.registerSender(name: "shop")) else {
             Issue.record("no sender")
             return
         }
-        let first = await desk.registration(.enrolSender(id, name: "n", address: "203.0.113.10"))
+        let first = await world.registration(.enrolSender(id, name: "n", address: "203.0.113.10"))
         guard case .registration(.enrolled(let key, isNew: true))? = first else {
             Issue.record("\(String(describing: first))")
             return
         }
-        let again = await desk.registration(.enrolSender(id, name: nil, address: nil))
+        let again = await world.registration(.enrolSender(id, name: nil, address: nil))
         #expect(again == .registration(.enrolled(key: key, isNew: false)))
-        let unknown = await desk.registration(.enrolSender("SVRx", name: nil, address: nil))
+        let unknown = await world.registration(.enrolSender("SVRx", name: nil, address: nil))
         #expect(unknown == .refused(.unknownSender))
     }
 
@@ -79,17 +81,17 @@ import Testing
         "https://a.example:x/", "https://a.example/\u{7F}", "https://a b/", "a.example", "https://[::1/",
         "https://a.example\\@b.example/", "https://a.example/" + String(repeating: "x", count: 2048),
     ])
-    func aCallbackThatIsNoPlainURLIsRefused(_ url: String) async {
-        let desk = Desk()
-        let id = await desk.sender()
-        #expect(await desk.registration(.setCallback(id, url: url)) == .refused(.invalid("url")))
+    func aCallbackThatIsNoPlainURLIsRefused(_ url: String) async throws {
+        let world = try await CommandWorld.make()
+        let id = await world.sender()
+        #expect(await world.registration(.setCallback(id, url: url)) == .refused(.invalid("url")))
     }
 
     @Test(arguments: ["https://a.example/cb?x=1", "http://a.example:8080", "HTTPS://[2001:db8::1]:443/x", nil])
-    func aPlainCallbackIsSetOrRemoved(_ url: String?) async {
-        let desk = Desk()
-        let id = await desk.sender()
-        #expect(await desk.registration(.setCallback(id, url: url)) == .registration(.callbackSet))
-        #expect(await desk.registration(.setCallback("SVRx", url: url)) == .refused(.unknownSender))
+    func aPlainCallbackIsSetOrRemoved(_ url: String?) async throws {
+        let world = try await CommandWorld.make()
+        let id = await world.sender()
+        #expect(await world.registration(.setCallback(id, url: url)) == .registration(.callbackSet))
+        #expect(await world.registration(.setCallback("SVRx", url: url)) == .refused(.unknownSender))
     }
 }

@@ -1,6 +1,8 @@
 import Commands
+import DatabaseSupport
 import DeliveryEngine
 import Model
+import Postgres
 import TestKit
 import Testing
 
@@ -9,28 +11,28 @@ import Testing
 
     // Design §2: an address without a device is a target too, `suppressed(noDevice)`.
     @Test func aPhoneWithoutTheAppIsATargetWithoutADevice() async throws {
-        let desk = Desk()
-        let result = await desk.submit(.text(to: "01099999999"))
-        let message = try #require(desk.message(result))
+        let world = try await CommandWorld.make()
+        let result = await world.submit(.text(to: "01099999999"))
+        let message = try #require(try await world.message(result))
         #expect(message.slices.isEmpty)
         #expect(message.recipients == 1)
         #expect(message.suppressed.map(\.reason) == [.noDevice])
         #expect(message.suppressed.map(\.identity) == [nil])
-        let target = desk.identifiers.target(for: .phone("01099999999"), in: message.id)
+        let target = world.identifiers.target(for: .phone("01099999999"), in: message.id)
         #expect(message.suppressed.map(\.target) == [target])
         #expect(result.handover.isEmpty)
-        #expect(desk.database.message(Desk.tenant, message.id)?.state == .done)
+        #expect(try await world.state(of: message.id) == .done)
     }
 
     // Design §5.8: one message rings a device once.
     @Test func targetsThatShareADeviceRingItOnce() async throws {
-        let desk = Desk()
-        let registered = try #require(await desk.device("k1", phone: "01011111111"))
+        let world = try await CommandWorld.make()
+        let registered = try #require(await world.device("k1", phone: "01011111111"))
         let byPhoneAndKey: [Addressee] = [Addressee(.phone("01011111111")), Addressee(.deviceKey("k1"))]
-        let result = await desk.submit(
+        let result = await world.submit(
             Submission(content: Content(body: "b"), audience: .listed(byPhoneAndKey))
         )
-        let message = try #require(desk.message(result))
+        let message = try #require(try await world.message(result))
         #expect(message.slices.flatMap(\.targets) == [TargetID(registered.identity)])
         #expect(message.suppressed.map(\.reason) == [.duplicate])
         #expect(message.suppressed.map(\.address) == [.deviceKey("k1")])
@@ -38,47 +40,49 @@ import Testing
     }
 
     @Test func twoIdentitiesOnOneDeviceAreOnePush() async throws {
-        let desk = Desk()
-        let first = try #require(await desk.device("k1", digit: "a"))
+        let world = try await CommandWorld.make()
+        let first = try #require(await world.device("k1", digit: "a"))
         // The same token in another dialect: a second SDK in the same app.
-        var braze = desk.call
+        var braze = world.call
         braze.vendor = .braze
         let token = DeviceToken(stored: String(repeating: "a", count: 64))
         let second = DeviceRegistration(key: "k2", platform: .ios, token: token)
-        _ = await desk.handler.perform([.registration(.register(second))], in: braze)
-        var native = desk.call
+        _ = await world.handler.perform([.registration(.register(second))], in: braze)
+        var native = world.call
         native.vendor = .native
         let submission = Submission(
             content: Content(body: "b"),
             audience: .listed([Addressee(.deviceKey("k1")), Addressee(.deviceKey("k2"))])
         )
-        let result = await desk.handler.perform([.submission(.submit(submission))], in: native)
-        let message = try #require(desk.message(result))
+        let result = await world.handler.perform([.submission(.submit(submission))], in: native)
+        let message = try #require(try await world.message(result))
         #expect(message.slices.flatMap(\.targets) == [TargetID(first.identity)])
         #expect(message.suppressed.map(\.reason) == [.duplicate])
         #expect(message.suppressed.map(\.device) == [first.device])
     }
 
     @Test func theSameAddressTwiceIsOneTarget() async throws {
-        let desk = Desk()
-        await desk.device("k1", phone: "01011111111")
-        let message = try #require(desk.message(await desk.submit(.text(to: "01011111111", "01011111111"))))
+        let world = try await CommandWorld.make()
+        await world.device("k1", phone: "01011111111")
+        let message = try #require(try await world.message(world.submit(.text(to: "01011111111", "01011111111"))))
         #expect(message.recipients == 1)
         #expect(message.slices.flatMap(\.targets).count == 1)
         #expect(message.suppressed.isEmpty)
     }
 
     @Test func slicesHoldAtMostFiveHundredTargetsWithTheirAddresses() async throws {
-        let desk = Desk()
+        let world = try await CommandWorld.make()
         var list: [Addressee] = []
+        var commands: [Command] = []
         for index in 0..<501 {
             let key = VendorDeviceKey("k\(index)")
             let token = DeviceToken(stored: String(index, radix: 16))
-            _ = await desk.registration(.register(DeviceRegistration(key: key, platform: .ios, token: token)))
+            commands.append(.registration(.register(DeviceRegistration(key: key, platform: .ios, token: token))))
             list.append(Addressee(.deviceKey(key)))
         }
-        let result = await desk.submit(Submission(content: Content(body: "b"), audience: .listed(list)))
-        let message = try #require(desk.message(result))
+        await world.performAll(commands)
+        let result = await world.submit(Submission(content: Content(body: "b"), audience: .listed(list)))
+        let message = try #require(try await world.message(result))
         #expect(message.slices.map(\.targets.count) == [500, 1])
         #expect(message.slices.map(\.number) == [0, 1])
         #expect(message.slices.flatMap(\.addresses) == list.map(\.address))
@@ -87,49 +91,52 @@ import Testing
 
     // Design §5.3: what a node accepts for sending now it inserts as already leased by itself.
     @Test func whatIsDueNowIsHandedOverAsTheStoreLeasedIt() async throws {
-        let desk = Desk()
-        await desk.device("k1", phone: "01011111111")
-        let result = await desk.submit(.text(to: "01011111111"))
-        let id = try #require(desk.messageID(result))
-        #expect(result.handover == desk.database.slices(Desk.tenant, id).map(\.lease))
-        #expect(desk.database.slices(Desk.tenant, id).map(\.owner) == ["node"])
+        let world = try await CommandWorld.make()
+        await world.device("k1", phone: "01011111111")
+        let result = await world.submit(.text(to: "01011111111"))
+        let id = try #require(world.messageID(result))
+        let slices = try await world.stores.slices(of: id, in: world.tenant)
+        #expect(result.handover.map(\.key) == slices.map(\.key) && slices.count == 1)
+        #expect(result.handover.map(\.epoch) == slices.map(\.epoch) && slices.map(\.owner) == [world.node])
+        let message = try #require(try await world.message(result))
+        #expect(result.handover.map(\.targets) == message.slices.map(\.targets))
     }
 
     @Test func whatIsDueLaterIsNotClaimed() async throws {
-        let desk = Desk()
-        await desk.device("k1", phone: "01011111111")
+        let world = try await CommandWorld.make()
+        await world.device("k1", phone: "01011111111")
         var submission = Submission.text(to: "01011111111")
-        submission.dueAt = desk.clock.now() + .seconds(60)
-        let result = await desk.submit(submission)
-        let message = try #require(desk.message(result))
-        #expect(message.claim == nil)
+        submission.dueAt = world.clock.now() + .seconds(60)
+        let result = await world.submit(submission)
+        let message = try #require(try await world.message(result))
+        #expect(!message.isClaimed)
         #expect(result.handover.isEmpty)
-        #expect(desk.database.message(Desk.tenant, message.id)?.state == .scheduled)
+        #expect(try await world.state(of: message.id) == .scheduled)
         #expect(message.expiresAt == message.dueAt + .seconds(72 * 3600))
     }
 
     @Test(arguments: [true, false])
     func aNodeThatDrainsOrHasNoEngineClaimsNothing(_ hasNode: Bool) async throws {
-        let desk = Desk(policy: CommandPolicy(handsOver: { false }), node: hasNode ? "node" : nil)
-        await desk.device("k1", phone: "01011111111")
-        let result = await desk.submit(.text(to: "01011111111"))
+        let world = try await CommandWorld.make(policy: CommandPolicy(handsOver: { false }), hasNode: hasNode)
+        await world.device("k1", phone: "01011111111")
+        let result = await world.submit(.text(to: "01011111111"))
         #expect(result.handover.isEmpty)
-        #expect(desk.message(result)?.claim == nil)
+        #expect(try await world.message(result)?.isClaimed == false)
     }
 
     @Test func everyoneIsOneSliceToBeExpandedAndNoCount() async throws {
-        let desk = Desk()
-        let result = await desk.submit(Submission(content: Content(body: "b"), audience: .everyone))
-        let message = try #require(desk.message(result))
+        let world = try await CommandWorld.make()
+        let result = await world.submit(Submission(content: Content(body: "b"), audience: .everyone))
+        let message = try #require(try await world.message(result))
         #expect(message.slices == [NewSlice(number: 0, work: .expand(after: nil))])
         #expect(result.replies == [.submission(.accepted(message.id, recipients: nil))])
         #expect(result.handover.map(\.work) == [.expand(after: nil)])
     }
 
     @Test func aVendorThatMustNameACountGetsTheMaintainedOne() async throws {
-        let desk = Desk(policy: CommandPolicy(countedVendors: [.rationalOwl]))
-        await desk.device("k1")
-        let result = await desk.submit(Submission(content: Content(body: "b"), audience: .everyone))
+        let world = try await CommandWorld.make(policy: CommandPolicy(countedVendors: [.rationalOwl]))
+        await world.device("k1")
+        let result = await world.submit(Submission(content: Content(body: "b"), audience: .everyone))
         guard case .submission(.accepted(_, let recipients))? = result.replies.first else {
             Issue.record("\(result.replies)")
             return
@@ -137,46 +144,46 @@ import Testing
         #expect(recipients == 1)
     }
 
-    @Test func onlyAnEnrolledSenderMaySend() async {
-        let desk = Desk()
+    @Test func onlyAnEnrolledSenderMaySend() async throws {
+        let world = try await CommandWorld.make()
         var submission = Submission.text(to: "01011111111")
         submission.sender = "SVRnobody"
-        #expect(await desk.submit(submission).replies == [.refused(.unknownSender)])
-        guard case .registration(.sender(let id))? = await desk.registration(.registerSender(name: "n")) else {
+        #expect(await world.submit(submission).replies == [.refused(.unknownSender)])
+        guard case .registration(.sender(let id))? = await world.registration(.registerSender(name: "n")) else {
             Issue.record("no sender")
             return
         }
         submission.sender = id
-        #expect(await desk.submit(submission).replies == [.refused(.unknownSender)])
-        _ = await desk.registration(.enrolSender(id, name: nil, address: nil))
-        #expect(desk.messageID(await desk.submit(submission)) != nil)
+        #expect(await world.submit(submission).replies == [.refused(.unknownSender)])
+        _ = await world.registration(.enrolSender(id, name: nil, address: nil))
+        #expect(world.messageID(await world.submit(submission)) != nil)
     }
 
     // protocols/rationalowl.md §8.3: -231 only without credential and without fallback.
     @Test func withoutCredentialOnlyAFallbackIsAccepted() async throws {
-        let desk = Desk(hasCredential: false)
+        let world = try await CommandWorld.make(hasCredential: false)
         var submission = Submission.text(to: "01011111111")
-        #expect(await desk.submit(submission).replies == [.refused(.noCredential)])
+        #expect(await world.submit(submission).replies == [.refused(.noCredential)])
         submission.fallback = ["s": 2, "t": 12]
-        #expect(desk.message(await desk.submit(submission))?.fallback == ["s": 2, "t": 12])
+        #expect(try await world.message(world.submit(submission))?.fallback == ["s": 2, "t": 12])
     }
 
-    @Test func anUnknownAppIsRefused() async {
-        let desk = Desk()
-        var call = desk.call
+    @Test func anUnknownAppIsRefused() async throws {
+        let world = try await CommandWorld.make()
+        var call = world.call
         call.app = "other"
-        let result = await desk.handler.perform([.submission(.submit(.text(to: "0101")))], in: call)
+        let result = await world.handler.perform([.submission(.submit(.text(to: "0101")))], in: call)
         #expect(result.replies == [.refused(.unknownBinding)])
     }
 
-    @Test func whatCannotBeSentIsRefusedByField() async {
-        let desk = Desk()
+    @Test func whatCannotBeSentIsRefusedByField() async throws {
+        let world = try await CommandWorld.make()
         func reply(_ change: (inout Submission) -> Void) async -> Reply? {
             var submission = Submission.text(to: "01011111111")
             change(&submission)
-            return await desk.submit(submission).replies.first
+            return await world.submit(submission).replies.first
         }
-        let now = desk.clock.now()
+        let now = world.clock.now()
         #expect(await reply { $0.content.body = "" } == .refused(.invalid("body")))
         #expect(await reply { $0.content.body = "a\u{0}" } == .refused(.invalid("content")))
         #expect(await reply { $0.template = TemplateReference(id: "x") } == .refused(.unknownTemplate))
@@ -193,18 +200,18 @@ import Testing
 
     // protocols/rationalowl.md §5.7: an image is fetched by an id that cannot be guessed.
     @Test func anImageIsStoredByItsHashAndFetchedByItsID() async throws {
-        let desk = Desk()
+        let world = try await CommandWorld.make()
         var submission = Submission.text(to: "01011111111")
         submission.image = InlineImage(name: "a.png", bytes: png)
-        let message = try #require(desk.message(await desk.submit(submission)))
+        let message = try #require(try await world.message(world.submit(submission)))
         let media = try #require(message.content.media)
         #expect(media.id.count == 32)
-        #expect(media.hash == desk.identifiers.sha256(png))
-        let fetched = await desk.reply(.media(.fetch(message: message.id.description, media: media.id)))
+        #expect(media.hash == world.identifiers.sha256(png))
+        let fetched = await world.reply(.media(.fetch(message: message.id.description, media: media.id)))
         #expect(fetched == .media(.bytes(png, contentType: "image/png")))
-        let other = await desk.reply(.media(.fetch(message: message.id.description, media: media.hash)))
+        let other = await world.reply(.media(.fetch(message: message.id.description, media: media.hash)))
         #expect(other == .refused(.unknownMedia))
-        #expect(await desk.reply(.media(.fetch(message: "x", media: media.id))) == .refused(.unknownMedia))
+        #expect(await world.reply(.media(.fetch(message: "x", media: media.id))) == .refused(.unknownMedia))
     }
 
     @Test(
@@ -214,43 +221,43 @@ import Testing
         ] as [([UInt8], String)]
     )
     func storedMediaIsKnownByItsFirstBytes(_ bytes: [UInt8], _ type: String) async throws {
-        let desk = Desk()
-        let hash = desk.identifiers.sha256(bytes)
-        #expect(await desk.reply(.media(.store(bytes: bytes, hash: hash))) == .media(.stored(hash: hash)))
-        #expect(await desk.reply(.media(.store(bytes: bytes, hash: "00"))) == .refused(.invalid("hash")))
+        let world = try await CommandWorld.make()
+        let hash = world.identifiers.sha256(bytes)
+        #expect(await world.reply(.media(.store(bytes: bytes, hash: hash))) == .media(.stored(hash: hash)))
+        #expect(await world.reply(.media(.store(bytes: bytes, hash: "00"))) == .refused(.invalid("hash")))
         var submission = Submission.text(to: "01011111111")
         submission.content.media = MediaReference(id: "", hash: hash)
-        let message = try #require(desk.message(await desk.submit(submission)))
+        let message = try #require(try await world.message(world.submit(submission)))
         let id = try #require(message.content.media?.id)
-        let fetched = await desk.reply(.media(.fetch(message: message.id.description, media: id)))
+        let fetched = await world.reply(.media(.fetch(message: message.id.description, media: id)))
         #expect(fetched == .media(.bytes(bytes, contentType: type)))
     }
 
     // Design §5.1: a repeat gets the first answer, and nothing is sent twice.
     @Test func aRepeatedCallGetsTheFirstAnswerAndNoHandover() async throws {
-        let desk = Desk()
-        await desk.device("k1", phone: "01011111111")
+        let world = try await CommandWorld.make()
+        await world.device("k1", phone: "01011111111")
         var submission = Submission.text(to: "01011111111")
         submission.idempotencyKey = "once"
         submission.bodyHash = "h"
-        let first = await desk.submit(submission)
-        let again = await desk.submit(submission)
+        let first = await world.submit(submission)
+        let again = await world.submit(submission)
         #expect(again.replies == first.replies)
         #expect(first.handover.count == 1)
         #expect(again.handover.isEmpty)
         submission.bodyHash = "other"
-        #expect(await desk.submit(submission).replies == [.refused(.idempotencyMismatch)])
+        #expect(await world.submit(submission).replies == [.refused(.idempotencyMismatch)])
     }
 
     @Test func cancelingStopsWhatIsNotSentOnce() async throws {
-        let desk = Desk()
-        await desk.device("k1", phone: "01011111111")
+        let world = try await CommandWorld.make()
+        await world.device("k1", phone: "01011111111")
         var submission = Submission.text(to: "01011111111")
-        submission.dueAt = desk.clock.now() + .seconds(60)
-        let id = try #require(desk.messageID(await desk.submit(submission)))
+        submission.dueAt = world.clock.now() + .seconds(60)
+        let id = try #require(world.messageID(await world.submit(submission)))
         let cancel = Command.submission(.control(.cancel, message: id.description))
-        #expect(await desk.reply(cancel) == .submission(.controlled(true)))
-        #expect(await desk.reply(cancel) == .submission(.controlled(false)))
-        #expect(await desk.reply(.submission(.control(.cancel, message: "no"))) == .refused(.unknownMessage))
+        #expect(await world.reply(cancel) == .submission(.controlled(true)))
+        #expect(await world.reply(cancel) == .submission(.controlled(false)))
+        #expect(await world.reply(.submission(.control(.cancel, message: "no"))) == .refused(.unknownMessage))
     }
 }

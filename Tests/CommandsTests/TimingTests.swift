@@ -1,18 +1,20 @@
 import Commands
+import DatabaseSupport
 import Model
+import Postgres
 import TestKit
 import Testing
 
 /// A list is accepted in slices that come due where and when their devices may be rung.
 @Suite struct TimingTests {
-    private func device(_ desk: Desk, _ key: VendorDeviceKey, _ digit: String, _ clock: DeviceClock) async {
+    private func device(_ world: CommandWorld, _ key: VendorDeviceKey, _ digit: String, _ clock: DeviceClock) async {
         let registration = DeviceRegistration(
             key: key,
             platform: .ios,
             token: DeviceToken(stored: String(repeating: digit, count: 64)),
             clock: clock
         )
-        _ = await desk.registration(.register(registration))
+        _ = await world.registration(.register(registration))
     }
 
     private func zone(_ name: String) -> DeviceClock { DeviceClock(timeZone: TimeZoneName(name)) }
@@ -28,16 +30,16 @@ import Testing
     }
 
     @Test func aListIsGroupedByItsDevicesZones() async throws {
-        let desk = Desk()
-        await device(desk, "seoul", "a", zone("Asia/Seoul"))
-        await device(desk, "berlin", "b", zone("Europe/Berlin"))
-        await device(desk, "none", "c", .unset)
-        await device(desk, "tokyo", "d", zone("Asia/Tokyo"))
-        let now = desk.clock.now()
+        let world = try await CommandWorld.make()
+        await device(world, "seoul", "a", zone("Asia/Seoul"))
+        await device(world, "berlin", "b", zone("Europe/Berlin"))
+        await device(world, "none", "c", .unset)
+        await device(world, "tokyo", "d", zone("Asia/Tokyo"))
+        let now = world.clock.now()
         let local = LocalTime(seconds: now.seconds / 86_400 * 86_400 + 4 * 86_400 + 9 * 3600)
-        let result = await desk.submit(submission(["none", "berlin", "seoul", "tokyo"], local: local))
-        let message = try #require(desk.message(result))
-        #expect(result.handover.isEmpty && message.claim == nil)
+        let result = await world.submit(submission(["none", "berlin", "seoul", "tokyo"], local: local))
+        let message = try #require(try await world.message(result))
+        #expect(result.handover.isEmpty && !message.isClaimed)
         #expect(message.localDue == local && message.dueAt == local.earliest)
         #expect(message.expiresAt == local.latest + .seconds(7200))
         #expect(message.slices.map(\.number) == [0, 1, 2])
@@ -52,46 +54,46 @@ import Testing
 
     // What may be sent now is handed over, the rest waits for whoever claims it.
     @Test func onlyWhatIsDueNowIsHandedOver() async throws {
-        let desk = Desk()
-        let minute = LocalTime(desk.clock.now(), in: .utc).minute
+        let world = try await CommandWorld.make()
+        let minute = LocalTime(world.clock.now(), in: .utc).minute
         let closed = DailyWindow(from: (minute + 60) % 1440, to: (minute + 120) % 1440)
-        await device(desk, "open", "a", .unset)
-        await device(desk, "closed", "b", DeviceClock(window: closed))
-        let result = await desk.submit(submission(["closed", "open"]))
-        let message = try #require(desk.message(result))
+        await device(world, "open", "a", .unset)
+        await device(world, "closed", "b", DeviceClock(window: closed))
+        let result = await world.submit(submission(["closed", "open"]))
+        let message = try #require(try await world.message(result))
         #expect(message.slices.map(\.addresses) == [[.deviceKey("open")], [.deviceKey("closed")]])
         #expect(message.slices[0].dueAt == nil)
-        let wait = try #require(message.slices[1].dueAt) - desk.clock.now()
+        let wait = try #require(message.slices[1].dueAt) - world.clock.now()
         #expect(wait > .seconds(3540) && wait <= .seconds(3600))
         #expect(result.handover.map(\.key.number) == [0])
-        #expect(desk.database.slices(Desk.tenant, message.id).map(\.lease.epoch) == [1, 0])
+        #expect(try await world.stores.slices(of: message.id, in: world.tenant).map(\.epoch) == [1, 0])
     }
 
     @Test func withoutZonesAndWindowsAListIsOneSlice() async throws {
-        let desk = Desk()
-        await device(desk, "a", "a", zone("Asia/Seoul"))
-        await device(desk, "b", "b", .unset)
-        let result = await desk.submit(submission(["a", "b"]))
-        #expect(desk.message(result)?.slices.map(\.targets.count) == [2])
+        let world = try await CommandWorld.make()
+        await device(world, "a", "a", zone("Asia/Seoul"))
+        await device(world, "b", "b", .unset)
+        let result = await world.submit(submission(["a", "b"]))
+        #expect(try await world.message(result)?.slices.map(\.targets.count) == [2])
         #expect(result.handover.count == 1)
     }
 
-    @Test func aLocalTimeThatIsOverEverywhereIsRefused() async {
-        let desk = Desk()
-        await device(desk, "a", "a", .unset)
-        let now = desk.clock.now().seconds
+    @Test func aLocalTimeThatIsOverEverywhereIsRefused() async throws {
+        let world = try await CommandWorld.make()
+        await device(world, "a", "a", .unset)
+        let now = world.clock.now().seconds
         for (local, at, isTaken) in [
             (now - 12 * 3600 - 60, nil, false), (now - 12 * 3600 + 60, nil, true), (now + 366 * 86_400, nil, false),
-            (now, desk.clock.now(), false), (Int64.max / 1_000_000, nil, false),
+            (now, world.clock.now(), false), (Int64.max / 1_000_000, nil, false),
         ] as [(Int64, Timestamp?, Bool)] {
-            let result = await desk.submit(submission(["a"], local: LocalTime(seconds: local), at: at))
-            #expect((desk.messageID(result) != nil) == isTaken, "\(local)")
+            let result = await world.submit(submission(["a"], local: LocalTime(seconds: local), at: at))
+            #expect((world.messageID(result) != nil) == isTaken, "\(local)")
         }
     }
 
-    @Test func aZoneThatNobodyKnowsIsRefused() async {
+    @Test func aZoneThatNobodyKnowsIsRefused() async throws {
         let clock = DeviceClock(timeZone: TimeZoneName(stored: "Mars/Base"))
         let registration = DeviceRegistration(key: "k", platform: .ios, clock: clock)
-        #expect(await Desk().registration(.register(registration)) == .refused(.invalid("timeZone")))
+        #expect(try await CommandWorld.make().registration(.register(registration)) == .refused(.invalid("timeZone")))
     }
 }

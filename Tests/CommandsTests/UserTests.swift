@@ -1,4 +1,6 @@
+import DatabaseSupport
 import Model
+import Postgres
 import TestKit
 import Testing
 
@@ -72,32 +74,32 @@ import Testing
         UserAct(user: user, updatesOnly: only, kind: .event, name: name, at: at, data: ["p": 1])
     }
 
-    private func described(_ desk: Desk, _ names: [UserName]) async -> [DescribedUser?] {
-        guard case .user(.described(let users))? = await desk.reply(.user(.describe(names))) else { return [] }
+    private func described(_ world: CommandWorld, _ names: [UserName]) async -> [DescribedUser?] {
+        guard case .user(.described(let users))? = await world.reply(.user(.describe(names))) else { return [] }
         return users
     }
 
     @Test func aBatchIsDoneOnceAndAgainWhereItHasNoKey() async throws {
-        let desk = Desk()
+        let world = try await CommandWorld.make()
         let patch = UserPatch(user: .id("hong"), changes: [AttributeChange("n", .increase("1"))])
-        let acts = [act(.id("hong"), "seen", at: desk.clock.now()), act(.id("hong"), "seen", at: desk.clock.now())]
+        let acts = [act(.id("hong"), "seen", at: world.clock.now()), act(.id("hong"), "seen", at: world.clock.now())]
         let batch = UserBatch(patches: [patch], acts: acts, repeatKey: "k")
         for _ in 0..<2 {
-            let reply = await desk.reply(.user(.track(batch)))
+            let reply = await world.reply(.user(.track(batch)))
             #expect(reply == .user(.tracked(patches: [nil], acts: [nil, nil])))
         }
-        var user = try #require(await described(desk, [.id("hong")]).first ?? nil)
+        var user = try #require(await described(world, [.id("hong")]).first ?? nil)
         #expect(user.attributes == ["n": 1])
         // Two of the same in one batch are two.
         #expect(user.tallies.map(\.count) == [2])
         // Without a key the acts are known again, and the attribute is not.
-        _ = await desk.reply(.user(.track(UserBatch(patches: [patch], acts: acts))))
-        user = try #require(await described(desk, [.id("hong")]).first ?? nil)
+        _ = await world.reply(.user(.track(UserBatch(patches: [patch], acts: acts))))
+        user = try #require(await described(world, [.id("hong")]).first ?? nil)
         #expect(user.attributes == ["n": 2] && user.tallies.map(\.count) == [2])
     }
 
     @Test func oneElementsFaultIsItsOwn() async throws {
-        let desk = Desk()
+        let world = try await CommandWorld.make()
         let long = String(repeating: "x", count: CommandLimits.actNameBytes + 1)
         let batch = UserBatch(
             patches: [
@@ -107,12 +109,13 @@ import Testing
                 UserPatch(user: .id("nobody"), updatesOnly: true, changes: [AttributeChange("n", .set(1))]),
             ],
             acts: [
-                act(.id("hong"), long, at: desk.clock.now()), act(.id("ghost"), "e", at: desk.clock.now(), only: true),
-                act(.id("kim"), "e", at: desk.clock.now()),
+                act(.id("hong"), long, at: world.clock.now()),
+                act(.id("ghost"), "e", at: world.clock.now(), only: true),
+                act(.id("kim"), "e", at: world.clock.now()),
             ]
         )
         #expect(
-            await desk.reply(.user(.track(batch)))
+            await world.reply(.user(.track(batch)))
                 == .user(
                     .tracked(
                         patches: [nil, .invalid("attributes.n"), .invalid("user"), nil],
@@ -120,13 +123,13 @@ import Testing
                     )
                 )
         )
-        let users = await described(desk, ["hong", "nobody", "ghost", "kim"].map { .id($0) })
+        let users = await described(world, ["hong", "nobody", "ghost", "kim"].map { .id($0) })
         #expect(users.map { $0?.user } == ["hong", nil, nil, "kim"])
         #expect(users.first??.attributes == ["n": "x"])
     }
 
     @Test func devicesOfAUserComeWithHim() async throws {
-        let desk = Desk()
+        let world = try await CommandWorld.make()
         func device(_ digit: String) -> DeviceRegistration {
             let token = DeviceToken(stored: String(repeating: digit, count: 64))
             return DeviceRegistration(key: VendorDeviceKey("d\(digit)"), platform: .ios, token: token)
@@ -135,23 +138,23 @@ import Testing
             UserPatch(user: .id("hong"), acceptsPush: false, devices: [device("a"), device("b")]),
             UserPatch(user: nil, devices: [device("a"), device("c")]),
         ])
-        _ = await desk.reply(.user(.track(batch)))
-        let user = try #require(await described(desk, [.id("hong")]).first ?? nil)
+        _ = await world.reply(.user(.track(batch)))
+        let user = try #require(await described(world, [.id("hong")]).first ?? nil)
         #expect(user.devices.map(\.key) == ["da", "db"])
         #expect(user.devices.allSatisfy { !$0.acceptsPush })
         // Imported once more: whose token is known stays whose it was.
         let again = UserBatch(patches: [UserPatch(user: nil, devices: [device("a")])])
-        _ = await desk.reply(.user(.track(again)))
-        #expect(await described(desk, [.id("hong")]).first??.devices.map(\.key) == ["da", "db"])
+        _ = await world.reply(.user(.track(again)))
+        #expect(await described(world, [.id("hong")]).first??.devices.map(\.key) == ["da", "db"])
     }
 
     // MARK: Names
 
     @Test func anAliasBecomesAUser() async throws {
-        let desk = Desk()
+        let world = try await CommandWorld.make()
         let alias = UserAlias(label: "crm", name: "7")
         #expect(
-            await desk.reply(
+            await world.reply(
                 .user(.name([NamedUser(user: nil, alias: alias), NamedUser(user: "ghost", alias: alias)]))
             )
                 == .user(.named(1))
@@ -164,23 +167,23 @@ import Testing
                     changes: [AttributeChange("city", .set("Seoul")), AttributeChange("n", .set(1))]
                 ), UserPatch(user: .id("hong"), changes: [AttributeChange("n", .set(2))]),
             ],
-            acts: [act(.alias(alias), "seen", at: desk.clock.now())]
+            acts: [act(.alias(alias), "seen", at: world.clock.now())]
         )
-        _ = await desk.reply(.user(.track(tracked)))
-        let before = await described(desk, [.alias(alias), .id("hong")])
+        _ = await world.reply(.user(.track(tracked)))
+        let before = await described(world, [.alias(alias), .id("hong")])
         #expect(before.map { $0?.isAnonymous } == [true, false])
         let identify = UserCommand.identify([NamedUser(user: "hong", alias: alias)])
-        #expect(await desk.reply(.user(identify)) == .user(.identified(1)))
-        let after = await described(desk, [.alias(alias)])
+        #expect(await world.reply(.user(identify)) == .user(.identified(1)))
+        let after = await described(world, [.alias(alias)])
         // What the user has already wins.
         #expect(after.first??.user == "hong" && after.first??.attributes == ["n": 2, "city": "Seoul"])
         #expect(after.first??.tallies.map(\.count) == [1] && after.first??.aliases == [alias])
-        #expect(await desk.reply(.user(.erase([.alias(alias), .id("x")]))) == .user(.erased(1)))
-        #expect(await described(desk, [.alias(alias), .id("hong")]) == [nil, nil])
+        #expect(await world.reply(.user(.erase([.alias(alias), .id("x")]))) == .user(.erased(1)))
+        #expect(await described(world, [.alias(alias), .id("hong")]) == [nil, nil])
     }
 
     @Test func aUserBecomesAnother() async throws {
-        let desk = Desk()
+        let world = try await CommandWorld.make()
         let alias = UserAlias(label: "crm", name: "7")
         let device = DeviceRegistration(key: "d", platform: .ios, token: DeviceToken(stored: "aa"))
         let batch = UserBatch(
@@ -199,17 +202,17 @@ import Testing
                     consents: ["news": .unsubscribed]
                 ), UserPatch(user: .alias(alias)),
             ],
-            acts: [act(.id("old"), "seen", at: desk.clock.now()), act(.id("hong"), "seen", at: desk.clock.now())]
+            acts: [act(.id("old"), "seen", at: world.clock.now()), act(.id("hong"), "seen", at: world.clock.now())]
         )
-        _ = await desk.reply(.user(.track(batch)))
+        _ = await world.reply(.user(.track(batch)))
         let merges = [
             UserMerge(.id("old"), into: .id("hong")), UserMerge(.alias(alias), into: .id("hong")),
             // Nobody, himself, and one who is no more.
             UserMerge(.id("x"), into: .id("hong")), UserMerge(.id("hong"), into: .id("y")),
             UserMerge(.id("hong"), into: .id("hong")), UserMerge(.id("hong"), into: .id("old")),
         ]
-        #expect(await desk.reply(.user(.merge(merges))) == .user(.merged(2)))
-        let found = await described(desk, [.id("old"), .id("hong"), .alias(alias)])
+        #expect(await world.reply(.user(.merge(merges))) == .user(.merged(2)))
+        let found = await described(world, [.id("old"), .id("hong"), .alias(alias)])
         let user = try #require(found[1])
         #expect(found[0] == nil && found[2]?.user == "hong")
         #expect(user.attributes == ["n": 2, "city": "Seoul"])
@@ -217,19 +220,19 @@ import Testing
         // Both did the same at the same time: it is told once, and counted as often as it was.
         #expect(user.tallies.map(\.count) == [2])
         #expect(user.devices.map(\.key) == ["d"] && user.devices.map(\.acceptsPush) == [false])
-        #expect(await desk.reply(.user(.merge([UserMerge(.id(""), into: .id("hong"))]))) == .refused(.invalid("user")))
-        #expect(await desk.reply(.user(.merge(merges))) == .user(.merged(0)))
+        #expect(await world.reply(.user(.merge([UserMerge(.id(""), into: .id("hong"))]))) == .refused(.invalid("user")))
+        #expect(await world.reply(.user(.merge(merges))) == .user(.merged(0)))
     }
 
-    @Test func tooManyAreRefusedAtOnce() async {
-        let desk = Desk()
+    @Test func tooManyAreRefusedAtOnce() async throws {
+        let world = try await CommandWorld.make()
         let names = (0...CommandLimits.usersPerCall).map { UserName.id(UserID("u\($0)")) }
         let limit = CommandLimits.usersPerCall
-        #expect(await desk.reply(.user(.describe(names))) == .refused(.tooMany("users", limit: limit)))
-        #expect(await desk.reply(.user(.erase(names))) == .refused(.tooMany("users", limit: limit)))
+        #expect(await world.reply(.user(.describe(names))) == .refused(.tooMany("users", limit: limit)))
+        #expect(await world.reply(.user(.erase(names))) == .refused(.tooMany("users", limit: limit)))
         let patches = names.map { UserPatch(user: $0) }
         #expect(
-            await desk.reply(.user(.track(UserBatch(patches: patches)))) == .refused(.tooMany("patches", limit: limit))
+            await world.reply(.user(.track(UserBatch(patches: patches)))) == .refused(.tooMany("patches", limit: limit))
         )
     }
 }

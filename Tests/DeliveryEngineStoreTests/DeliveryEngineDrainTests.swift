@@ -1,9 +1,9 @@
-import Commands
 import DatabaseSupport
 import DeliveryEngine
 import Logging
 import Model
 import NIOConcurrencyHelpers
+import Postgres
 import ServiceLifecycle
 import TestKit
 import Testing

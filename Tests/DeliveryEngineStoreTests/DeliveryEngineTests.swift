@@ -1,9 +1,9 @@
-import Commands
 import DatabaseSupport
 import DeliveryEngine
 import EngineSupport
 import FoundationEssentials
 import Model
+import Postgres
 import TestKit
 import Testing
 

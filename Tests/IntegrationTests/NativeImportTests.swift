@@ -147,7 +147,7 @@ struct NativeImportTests {
         try await NativeStage.on { stage in
             let imports = DeviceImports(
                 devices: PostgresDeviceStore(call: stage.database.call),
-                commands: PostgresCommandStore(call: stage.database.call, node: "n"),
+                commands: OperationStore(call: stage.database.call, node: "n"),
                 maintenance: PostgresMaintenance(engine: stage.database.engine, node: "n"),
                 identifiers: SystemIdentifiers(),
                 clock: SystemTime()

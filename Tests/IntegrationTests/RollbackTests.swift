@@ -90,9 +90,17 @@ struct RollbackTests {
         return Set(try rows.map { (row) throws(PostgresError) in try row.text("color") })
     }
 
-    /// Registers a device and sends to everyone; returns how many devices were sent to.
+    /// Registers a new device and sends to everyone; returns how many devices were sent to.
     private func use(_ world: World, _ title: String) async throws -> Int64? {
-        _ = try await world.register(1)
+        let registered = try await world.native(
+            "POST",
+            "/v1/devices",
+            [
+                "app": "shop", "platform": "ios", "environment": "production", "key": .string(title),
+                "token": .string(SystemIdentifiers().randomHex(byteCount: 32)),
+            ]
+        )
+        try #require(registered.status == 201, "\(registered.text)")
         let id = try await world.sendToEveryone(title)
         let funnel = try await world.funnel(of: id)
         return funnel["sent"]?.int

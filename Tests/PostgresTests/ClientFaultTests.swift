@@ -69,12 +69,14 @@ import Testing
         let database = try await database()
         var limits = PoolLimits(maximumConnections: 1)
         limits.maximumWaiters = 2
-        limits.waitTimeout = .milliseconds(300)
+        limits.waitTimeout = .seconds(2)
         let pool = database.pool(.call, limits: limits)
         let holder = Task { await code { try await pool.run(sleep, tenant: "a") } }
         try await until(try await database.admin(), sleeps)
         let waiters = (0..<2).map { _ in Task { await code { try await pool.run(sleep, tenant: "a") } } }
-        while pool.statistics.waitingCount < 2 { await Task.yield() }
+        while pool.statistics.waitingCount < 2, pool.statistics.shedCount == 0 {
+            try await Task.sleep(for: .milliseconds(1))
+        }
         #expect(await code { try await pool.run(sleep, tenant: "a") } == .overloaded)
         for waiter in waiters { #expect(await waiter.value == .overloaded) }
         #expect(pool.statistics.shedCount == 3)

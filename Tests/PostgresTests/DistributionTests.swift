@@ -162,14 +162,6 @@ import Testing
         )
     }
 
-    @Test func everyStatementCanBeSpread() async throws {
-        let rules = try await rules()
-        for sql in StoreSQL.all {
-            let isGlobal = if case .global = sql.reach { true } else { false }
-            #expect(rules.breaches(in: sql.text, isGlobal: isGlobal) == [], "\(sql.text)")
-        }
-    }
-
     @Test func everyStatementOfEveryFunctionCanBeSpread() async throws {
         let rules = try await rules()
         let admin = try await DatabaseStores.shared().database.admin()

@@ -1,4 +1,3 @@
-import Commands
 import DatabaseSupport
 import DeliveryEngine
 import Foundation
@@ -22,8 +21,8 @@ private typealias Tag = Model.Tag
     ) async throws -> (NewMessage, SliceLease) {
         let slice = NewSlice(number: 0, work: .expand(after: nil))
         var message = try await fixture.message(slices: [slice], recipients: 0, scope: scope)
-        message.recipients = nil
-        message.audience = audience
+        message.targets.recipients = nil
+        message.targets.audience = audience
         try await fixture.accept(message)
         return (message, fixture.lease(of: message))
     }
@@ -75,7 +74,7 @@ private typealias Tag = Model.Tag
             user: user.map { UserID($0) },
             tags: tags
         )
-        let statement = StoreStatement.register(
+        let statement = RegisterDevice(
             AppScope(app: "shop", vendor: vendor),
             key: VendorDeviceKey(key),
             registration,
@@ -83,10 +82,7 @@ private typealias Tag = Model.Tag
             device: DeviceID(UUID()),
             at: try await fixture.now()
         )
-        guard case .registered(let registered) = try await fixture.ask(statement) else {
-            throw StoreError(.failed, "not registered")
-        }
-        return registered
+        return try await fixture.ask(statement)
     }
 
     /// A number of the rows of `acme`: row-level security leaves the other tenants' out.
@@ -110,7 +106,7 @@ private typealias Tag = Model.Tag
             let seat = try await register(key, fixture, tags: tags, token: token, vendor: vendor)
             if index % 7 == 5 {
                 let scope = AppScope(app: "shop", vendor: vendor)
-                _ = try await fixture.ask(.unregister(scope, .key(VendorDeviceKey(key)), at: fixture.now()))
+                _ = try await fixture.ask(UnregisterDevices(scope, .key(VendorDeviceKey(key))))
             } else {
                 identities.append((key, Set(tags), vendor, seat))
             }
@@ -144,7 +140,7 @@ private typealias Tag = Model.Tag
     @Test func whoComesBackToADeviceThatAnotherHasNowIsReachedOnce() async throws {
         let fixture = try await StoreFixture.make()
         try await register("k1", fixture, token: "aa01")
-        _ = try await fixture.ask(.unregister(fixture.scope, .key("k1"), at: fixture.now()))
+        _ = try await fixture.ask(UnregisterDevices(fixture.scope, .key("k1")))
         let other = try await register("b1", fixture, token: "aa01", vendor: .braze)
         let back = try await register("k1", fixture, token: "aa01")
         #expect(back.device == other.device)
@@ -159,9 +155,9 @@ private typealias Tag = Model.Tag
         for index in 0..<30 {
             try await register(String(format: "k%02d", index), fixture, user: "u\(index % 10)", tags: [tag])
         }
-        #expect(try await fixture.ask(.putGroup(fixture.scope, "g")) == .groupPut(isNew: true))
+        #expect(try await fixture.ask(PutGroup(fixture.scope, "g")) == true)
         let users = (0..<10).map { UserID("u\($0)") }
-        _ = try await fixture.ask(.changeMembers(fixture.scope, "g", GroupChange(add: users)))
+        _ = try await fixture.ask(ChangeMembers(fixture.scope, "g", GroupChange(add: users)))
         let old = Set((0..<30).map { String(format: "k%02d", $0) })
         let audiences: [Audience?] = [
             nil, .tags(try TagExpression("a")), .tags(try TagExpression("!b")), .users(users), .groups(["g"]),
@@ -226,7 +222,7 @@ private typealias Tag = Model.Tag
 
     @Test func changesOfAGroupAtOnceKeepItsCountExact() async throws {
         let fixture = try await StoreFixture.make()
-        for name in ["g1", "g2"] as [GroupName] { _ = try await fixture.ask(.putGroup(fixture.scope, name)) }
+        for name in ["g1", "g2"] as [GroupName] { _ = try await fixture.ask(PutGroup(fixture.scope, name)) }
         try await withThrowingTaskGroup(of: Void.self) { group in
             for task in 0..<6 {
                 group.addTask {
@@ -235,7 +231,7 @@ private typealias Tag = Model.Tag
                         let users = (0..<40).map { UserID("u\($0)") }.shuffled(using: &random)
                         let change = GroupChange(add: Array(users.prefix(10)), remove: Array(users.suffix(10)))
                         let name: GroupName = Bool.random(using: &random) ? "g1" : "g2"
-                        _ = try await fixture.ask(.changeMembers(fixture.scope, name, change))
+                        _ = try await fixture.ask(ChangeMembers(fixture.scope, name, change))
                     }
                 }
             }
@@ -257,10 +253,7 @@ private typealias Tag = Model.Tag
                 fixture
             )
             #expect(counted == there && there > 0, "\(name)")
-            guard case .groups(let facts) = try await fixture.ask(.groups(fixture.scope, [GroupName(name)])) else {
-                Issue.record("no group")
-                return
-            }
+            let facts = try await fixture.ask(FindGroups(fixture.scope, [GroupName(name)]))
             #expect(facts.map(\.memberCount) == [there])
         }
     }
@@ -272,12 +265,12 @@ private typealias Tag = Model.Tag
                 group.addTask {
                     for round in 0..<20 {
                         if task == 0 {
-                            _ = try await fixture.ask(.deleteGroup(fixture.scope, "g"))
-                            _ = try await fixture.ask(.putGroup(fixture.scope, "g"))
+                            _ = try await fixture.ask(DeleteGroup(fixture.scope, "g"))
+                            _ = try await fixture.ask(PutGroup(fixture.scope, "g"))
                         } else {
                             let users = (0..<5).map { UserID("u\(($0 + task * round) % 12)") }
                             _ = try await fixture.ask(
-                                .changeMembers(fixture.scope, "g", GroupChange(add: users, remove: ["u1"]))
+                                ChangeMembers(fixture.scope, "g", GroupChange(add: users, remove: ["u1"]))
                             )
                         }
                     }
@@ -294,8 +287,8 @@ private typealias Tag = Model.Tag
         let tag = try #require(Tag("a"))
         let one = try await register("k1", fixture, user: "u1", tags: [tag], token: "aa01")
         try await register("k2", fixture, user: "u2", tags: [tag])
-        _ = try await fixture.ask(.putGroup(fixture.scope, "g"))
-        _ = try await fixture.ask(.changeMembers(fixture.scope, "g", GroupChange(add: ["u1", "u2", "u3"])))
+        _ = try await fixture.ask(PutGroup(fixture.scope, "g"))
+        _ = try await fixture.ask(ChangeMembers(fixture.scope, "g", GroupChange(add: ["u1", "u2", "u3"])))
         #expect(try await fixture.devices.erase(one.device, in: fixture.acme, by: .key("test")) == .done(true))
         #expect(try await count("SELECT count(*) FROM gateway.identity_tag", fixture) == 1)
         #expect(try await fixture.devices.eraseUser("u2", in: fixture.acme, by: .key("test")) == .done(1))
@@ -343,9 +336,12 @@ private typealias Tag = Model.Tag
     @Test func acceptanceIsPossibleWithoutAnAudience() async throws {
         let fixture = try await StoreFixture.make()
         let message = try await fixture.message(to: [(TargetID(rawValue: UUID()), nil)])
-        let parameters = AcceptanceParameters.of(message, tenant: fixture.acme, node: fixture.node).dropLast()
-        let before = StoreSQL.function("accept_message", parameters.count)
-        let result = try await fixture.call.run(before.with(Array(parameters)), tenant: fixture.acme.rawValue)
+        var statement = AcceptMessage(message).statement(StoreCall(tenant: fixture.acme, node: fixture.node))
+        let last = try #require(statement.sql.firstMatch(of: /, p_slice_dues => \$\d+\)$/))
+        statement.sql.replaceSubrange(last.range, with: ")")
+        statement.parameters.removeLast()
+        statement.reach = nil
+        let result = try await fixture.call.run(statement, tenant: fixture.acme.rawValue)
         #expect(try result.only().text("outcome") == "inserted")
     }
 }

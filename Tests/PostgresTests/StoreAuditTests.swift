@@ -1,4 +1,3 @@
-import Commands
 import DatabaseSupport
 import DeliveryEngine
 import Foundation
@@ -162,7 +161,7 @@ import Testing
         )
         try await fixture.accept(waiting)
         _ = try await fixture.ask(
-            .putVerification(
+            PutVerification(
                 fixture.scope,
                 phone: "01044445555",
                 codeHash: "h",

@@ -1,4 +1,3 @@
-import Commands
 import DatabaseSupport
 import DeliveryEngine
 import Foundation
@@ -50,7 +49,7 @@ import Testing
         }
         #expect(claimed.count == 60)
         #expect(Set(claimed.map(\.key)).count == 60)
-        #expect(claimed.allSatisfy { $0.epoch == 1 && $0.targets.count == 1 && $0.dueDay == message.dueAt.day })
+        #expect(claimed.allSatisfy { $0.epoch == 1 && $0.targets.count == 1 && $0.dueDay == message.times.dueAt.day })
     }
 
     @Test func anExpiredLeaseIsAnyonesAndItsFormerHolderIsFenced() async throws {
@@ -170,7 +169,7 @@ import Testing
         try await fixture.register("b1", token: "aa00", vendor: .braze)
         let slice = NewSlice(number: 0, work: .expand(after: nil))
         var message = try await fixture.message(slices: [slice], leased: true, recipients: 0)
-        message.recipients = nil
+        message.targets.recipients = nil
         try await fixture.accept(message)
         #expect(try await fixture.facts(message.id).state == .expanding)
         let lease = fixture.lease(of: message)
@@ -206,7 +205,7 @@ import Testing
         let slice = NewSlice(number: 0, work: .expand(after: nil))
         let native = AppScope(app: "shop", vendor: .native)
         var message = try await fixture.message(slices: [slice], recipients: 0, scope: native)
-        message.recipients = nil
+        message.targets.recipients = nil
         try await fixture.accept(message)
         let lease = fixture.lease(of: message)
         let result = try await fixture.delivery.expand(lease, by: fixture.node, pageSize: 10)

@@ -1,4 +1,3 @@
-import Commands
 import DatabaseSupport
 import DeliveryEngine
 import Foundation
@@ -138,7 +137,7 @@ import Testing
     @Test func aPageStopsAtItsLimitAndPassesOverWhatIsNotWanted() async throws {
         let fixture = try await StoreFixture.make()
         for index in 0..<6 { try await fixture.register(VendorDeviceKey("k\(index)"), token: "aa0\(index)") }
-        _ = try await fixture.count(.unregister(fixture.scope, .key("k0"), at: try await fixture.now()))
+        _ = try await fixture.ask(UnregisterDevices(fixture.scope, .key("k0")))
         var page = try await fixture.queries.events(in: fixture.acme, after: 0, limit: 4)
         #expect(page.events.map(\.offset) == [1, 2, 3, 4] && page.through == 4 && page.head == 7)
         let filter = EventFilter(app: "shop", kinds: ["unregistered"])

@@ -1,4 +1,3 @@
-import Commands
 import DatabaseSupport
 import DeliveryEngine
 import Foundation
@@ -18,7 +17,7 @@ struct StoreFixture: Sendable {
     var call: PostgresPool { stores.call }
     var engine: PostgresPool { stores.engine }
     var node: NodeID { stores.node }
-    var commands: PostgresCommandStore { stores.commands }
+    var commands: OperationStore { stores.commands }
     var delivery: PostgresDeliveryStore { stores.delivery }
     var webhooks: PostgresWebhookStore { stores.webhooks }
     var subscriptions: PostgresSubscriptionStore { stores.subscriptions }
@@ -52,15 +51,20 @@ struct StoreFixture: Sendable {
 
     // MARK: Commands
 
-    /// The answer to one statement.
-    func ask(_ statement: StoreStatement, in tenant: TenantID? = nil) async throws -> StoreAnswer {
-        try #require(try await commands.run([statement], in: tenant ?? acme).first)
+    /// The answer to one operation.
+    func ask<Operation: StoreOperation>(
+        _ operation: Operation,
+        in tenant: TenantID? = nil
+    ) async throws -> Operation.Answer {
+        try await commands.run(operation, in: tenant ?? acme)
     }
 
-    /// The number a statement answers.
-    func count(_ statement: StoreStatement, in tenant: TenantID? = nil) async throws -> Int {
-        guard case .count(let count) = try await ask(statement, in: tenant) else { return -1 }
-        return count
+    /// The set form of operations of `acme`, as it is: no test knows which calls meet in a group.
+    func joined(_ operations: [some StoreOperation]) throws -> Statement {
+        let call = StoreCall(tenant: acme, node: node)
+        let batches = operations.compactMap { $0.batch(call) }
+        try #require(batches.count == operations.count)
+        return try #require(StatementBatch.joined(batches))
     }
 
     @discardableResult
@@ -83,7 +87,7 @@ struct StoreFixture: Sendable {
             replacesSamePhone: replaces
         )
         registration.attributes[DeviceRegistration.endAttribute] = end
-        let statement = StoreStatement.register(
+        let statement = RegisterDevice(
             AppScope(app: "shop", vendor: vendor),
             key: key,
             registration,
@@ -91,10 +95,7 @@ struct StoreFixture: Sendable {
             device: DeviceID(UUID()),
             at: try await now()
         )
-        guard case .registered(let registered) = try await ask(statement, in: tenant) else {
-            throw StoreError(.failed, "not registered")
-        }
-        return registered
+        return try await ask(statement, in: tenant)
     }
 
     /// A message to `targets`, leased by this node.
@@ -119,15 +120,13 @@ struct StoreFixture: Sendable {
             scope: scope ?? self.scope,
             sender: sender,
             content: content,
-            collapseID: nil,
             lane: .transactional,
-            acceptedAt: now,
-            dueAt: now + delay,
-            expiresAt: now + delay + .seconds(3600),
-            fallback: nil,
-            recipients: recipients ?? targets.count + suppressed.count,
-            slices: slices,
-            suppressed: suppressed,
+            times: NewMessage.Times(acceptedAt: now, dueAt: now + delay, expiresAt: now + delay + .seconds(3600)),
+            targets: NewMessage.Targets(
+                recipients: recipients ?? targets.count + suppressed.count,
+                slices: slices,
+                suppressed: suppressed
+            ),
             idempotency: idempotency,
             claim: leased ? NewMessage.Claim(node: node, lease: .seconds(600)) : nil
         )
@@ -135,10 +134,7 @@ struct StoreFixture: Sendable {
 
     @discardableResult
     func accept(_ message: NewMessage, in tenant: TenantID? = nil) async throws -> Acceptance {
-        guard case .accepted(let acceptance) = try await ask(.accept(message), in: tenant) else {
-            throw StoreError(.failed, "not accepted")
-        }
-        return acceptance
+        try await ask(AcceptMessage(message), in: tenant)
     }
 
     /// A message to registered identities, accepted and leased by this node, with its lease.
@@ -157,12 +153,12 @@ struct StoreFixture: Sendable {
 
     /// The lease that a message was inserted with.
     func lease(of message: NewMessage, tenant: TenantID? = nil) -> SliceLease {
-        let slice = message.slices.first ?? NewSlice(number: 0, work: .deliver)
+        let slice = message.targets.slices.first ?? NewSlice(number: 0, work: .deliver)
         return SliceLease(
             key: SliceKey(tenant: tenant ?? acme, message: message.id, number: slice.number),
             epoch: 1,
             lane: message.lane,
-            dueDay: message.dueAt.day,
+            dueDay: message.times.dueAt.day,
             work: slice.work,
             targets: slice.targets,
             addresses: slice.addresses
@@ -213,9 +209,7 @@ struct StoreFixture: Sendable {
         _ kind: ReceiptKind = .received,
         in tenant: TenantID? = nil
     ) async throws -> ReceiptReply {
-        let statement = StoreStatement.receipt(scope, message, Reporter(key: key), kind, at: try await now())
-        guard case .receipt(let reply) = try await ask(statement, in: tenant) else { return .orphan }
-        return reply
+        try await ask(RecordReceipt(scope, message, Reporter(key: key), kind, at: try await now()), in: tenant)
     }
 
     /// The tenant's log from its beginning.

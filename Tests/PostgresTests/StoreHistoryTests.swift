@@ -1,4 +1,3 @@
-import Commands
 import DatabaseSupport
 import Foundation
 import Model
@@ -51,14 +50,14 @@ struct StoreHistoryTests {
             var times: [String?: [Duration]] = [:]
             for _ in 0..<15 {
                 for before in [nil, last] {
-                    let page = StoreStatement.history(
+                    let page = ListHistory(
                         scope,
                         DeviceCaller(key: "D1"),
                         HistoryPage(owner, before: before, count: 50),
                         at: now
                     )
                     let start = ContinuousClock.now
-                    guard case .inbox(let entries) = try await fixture.ask(page) else { continue }
+                    let entries = try await fixture.ask(page)
                     times[before, default: []].append(ContinuousClock.now - start)
                     try #require(entries.count == 50)
                 }
@@ -81,7 +80,7 @@ struct StoreHistoryTests {
         let scope = AppScope(app: "shop", vendor: .ipns)
         let now = try await fixture.now()
         let caller = DeviceCaller(key: "D1")
-        let unread = StoreStatement.unread(
+        let unread = CountUnread(
             scope,
             caller,
             .user("E1"),
@@ -89,9 +88,9 @@ struct StoreHistoryTests {
             limit: HistoryPage.lookLimit,
             at: now
         )
-        #expect(try await fixture.ask(unread) == .count(HistoryPage.lookLimit))
+        #expect(try await fixture.ask(unread) == HistoryPage.lookLimit)
         let read = HistoryPage(.user("E1"), count: 50, look: HistoryLook(isRead: true))
-        #expect(try await fixture.ask(.history(scope, caller, read, at: now)) == .inbox([]))
+        #expect(try await fixture.ask(ListHistory(scope, caller, read, at: now)) == [])
 
         let admin = try await fixture.database.admin()
         let from = MessageID.first(at: now)?.description ?? ""

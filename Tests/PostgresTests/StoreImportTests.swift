@@ -1,4 +1,3 @@
-import Commands
 import DatabaseSupport
 import Foundation
 import Model
@@ -69,9 +68,7 @@ import Testing
     }
 
     private func counted(_ fixture: StoreFixture, _ tenant: TenantID) async throws -> Int {
-        let answer = try await fixture.commands.run([.app(fixture.scope)], in: tenant).first
-        guard case .app(let facts?) = answer else { return -1 }
-        return facts.identityCount
+        try await fixture.ask(FindApp(fixture.scope), in: tenant)?.identityCount ?? -1
     }
 
     @Test func newOnesAreInsertedAndKnownOnesChanged() async throws {
@@ -126,16 +123,14 @@ import Testing
                 let key = try #require(row.key)
                 let now = try await fixture.now()
                 _ = try await fixture.commands.run(
-                    [
-                        .register(
-                            fixture.scope,
-                            key: key,
-                            row,
-                            identity: IdentityID(rawValue: identifiers.uuid(at: now)),
-                            device: DeviceID(rawValue: identifiers.uuid(at: now)),
-                            at: now
-                        )
-                    ],
+                    RegisterDevice(
+                        fixture.scope,
+                        key: key,
+                        row,
+                        identity: IdentityID(rawValue: identifiers.uuid(at: now)),
+                        device: DeviceID(rawValue: identifiers.uuid(at: now)),
+                        at: now
+                    ),
                     in: fixture.other
                 )
             }
@@ -191,16 +186,13 @@ import Testing
             let rows = (0..<300).map { row("k\(page)-\($0)", String(format: "%02x%06x", page, $0)) }
             try await importing(rows, fixture)
         }
-        let now = PostgresValue.time(try await fixture.now())
-        let none = PostgresValue.strings(["x", "y"].map { _ in nil })
-        let ids = PostgresValue.uuids((0..<4).map { _ in identifiers.uuid(at: Timestamp(milliseconds: 1)) })
-        guard case .uuids(let four) = ids else { return }
-        let call = DeviceSQL.importNew.with([
-            .id(fixture.acme), .id(fixture.scope.app), .id(fixture.scope.vendor), .strings(["n1", "k1-7"]),
-            .uuids(Array(four[..<2])), .uuids(Array(four[2...])), .strings(["ios", "ios"]), none,
-            .strings(["ffff", "01000007"]), none, none, none, none, none, none, .int32s([nil, nil]),
-            .int32s([nil, nil]), none, now,
-        ])
+        let importing = PostgresDeviceStore.Importing(
+            tenant: fixture.acme,
+            scope: fixture.scope,
+            identifiers: identifiers,
+            at: try await fixture.now()
+        )
+        let call = PostgresDeviceStore.importNew(importing, [row("n1", "ffff"), row("k1-7", "01000007")])
         let read = Statement(
             """
             SELECT coalesce(sum(seq_tup_read), 0)::bigint AS rows FROM pg_stat_xact_user_tables

@@ -1,4 +1,3 @@
-import Commands
 import DatabaseSupport
 import DeliveryEngine
 import Foundation
@@ -91,20 +90,20 @@ import Testing
         let scope = fixture.scope
         let now = try await fixture.now()
         let other = fixture.other
-        #expect(try await fixture.ask(.identity(scope, key: "key"), in: other) == .identity(nil))
+        #expect(try await fixture.ask(FindIdentity(scope, key: "key"), in: other) == nil)
         #expect(try await fixture.receipt(message.id, "key", .read, in: other) == .orphan)
         #expect(
-            try await fixture.ask(.delivery(scope, message.id, Reporter(key: "key")), in: other)
-                == .delivery(nil, platform: nil)
+            try await fixture.ask(FindDelivery(scope, message.id, Reporter(key: "key")), in: other)
+                == ReportedDelivery()
         )
-        #expect(try await fixture.count(.control(scope, message.id, .cancel, by: nil, at: now), in: other) == 0)
-        #expect(try await fixture.count(.touch(scope, key: "key", at: now), in: other) == 0)
-        #expect(try await fixture.count(.unregister(scope, .key("key"), at: now), in: other) == 0)
-        #expect(try await fixture.count(.unregister(scope, .phone("01011112222"), at: now), in: other) == 0)
-        #expect(try await fixture.ask(.media(scope, message.id, media: "m"), in: other) == .noMedia)
+        #expect(try await fixture.ask(ControlMessage(scope, message.id, .cancel, by: nil), in: other) == 0)
+        #expect(try await fixture.ask(NoteContact(scope, key: "key", at: now), in: other) == 0)
+        #expect(try await fixture.ask(UnregisterDevices(scope, .key("key")), in: other) == 0)
+        #expect(try await fixture.ask(UnregisterDevices(scope, .phone("01011112222")), in: other) == 0)
+        #expect(try await fixture.ask(FindMedia(scope, message.id, media: "m"), in: other) == nil)
         #expect(
-            try await fixture.ask(.resolve(scope, [.phone("01011112222"), .device(device.device)]), in: other)
-                == .resolved([nil, nil])
+            try await fixture.ask(ResolveAddresses(scope, [.phone("01011112222"), .device(device.device)]), in: other)
+                == [nil, nil]
         )
         #expect(try await fixture.queries.message(message.id.description, in: other) == nil)
         #expect(try await fixture.queries.deliveries(of: message.id, in: other, limit: 10).isEmpty)

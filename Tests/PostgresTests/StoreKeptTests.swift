@@ -1,4 +1,3 @@
-import Commands
 import DatabaseSupport
 import Foundation
 import Model

@@ -1,4 +1,3 @@
-import Commands
 import DatabaseSupport
 import DeliveryEngine
 import Foundation
@@ -56,12 +55,12 @@ import Testing
         #expect(try await fixture.directory.binding(key(fixture.acme)) == nil)
         #expect(try await fixture.directory.apiKey(hash: Array("hash-\(fixture.acme)".utf8)) == nil)
         #expect(try await credentials(fixture).map(\.key.tenant) == [fixture.other])
-        #expect(try await fixture.ask(.app(fixture.scope)) == .app(nil))
+        #expect(try await fixture.ask(FindApp(fixture.scope)) == nil)
         #expect(try await fixture.devices.device(device.device, in: fixture.acme) != nil)
         // Listed again, it is as before.
         #expect(try await fixture.provisioning.apply([fixture.tenant("acme")]).apps == 1)
         let facts = AppFacts(hasCredential: true, identityCount: 1, dialects: [.rationalOwl])
-        #expect(try await fixture.ask(.app(fixture.scope)) == .app(facts))
+        #expect(try await fixture.ask(FindApp(fixture.scope)) == facts)
     }
 
     @Test func aBindingOfAnotherTenantIsRefusedAndNothingIsChanged() async throws {

@@ -1,4 +1,3 @@
-import Commands
 import DeliveryEngine
 import Foundation
 import Model
@@ -16,12 +15,7 @@ import Testing
     }
 
     private func snapshot(_ fixture: StoreFixture, _ message: MessageID) async throws -> DeliverySnapshot? {
-        guard
-            case .delivery(let snapshot, platform: _) = try await fixture.ask(
-                .delivery(fixture.scope, message, Reporter(key: "k1"))
-            )
-        else { return nil }
-        return snapshot
+        try await fixture.ask(FindDelivery(fixture.scope, message, Reporter(key: "k1"))).snapshot
     }
 
     @Test func theFirstReceiptWinsAndTheStateOnlyGoesForward() async throws {
@@ -150,8 +144,8 @@ import Testing
         _ = try await fixture.delivery.record(try await fixture.progress(lease, [0]), by: fixture.node)
         let now = try await fixture.now()
         func open(since: Timestamp, limit: Int = 10) async throws -> [MessageID] {
-            let statement = StoreStatement.undelivered(fixture.scope, key: "k1", since: since, limit: limit)
-            guard case .inbox(let entries) = try await fixture.ask(statement) else { return [] }
+            let statement = ListUndelivered(fixture.scope, key: "k1", since: since, limit: limit)
+            let entries = try await fixture.ask(statement)
             return entries.map(\.notification.message)
         }
         let yesterday = now + .seconds(-86400)
@@ -160,7 +154,7 @@ import Testing
         #expect(try await open(since: now + .seconds(60)).isEmpty)
         _ = try await fixture.receipt(second.id, "k1", .received)
         #expect(try await open(since: yesterday) == [first.id])
-        #expect(try await fixture.count(.touch(fixture.scope, key: "k1", at: now)) == 1)
+        #expect(try await fixture.ask(NoteContact(fixture.scope, key: "k1", at: now)) == 1)
         let inbox = try await fixture.devices.inbox(of: device.device, in: fixture.acme, before: nil, limit: 10)
         #expect(inbox.isEmpty, "the fixture's outcomes name no device")
     }

@@ -1,4 +1,3 @@
-import Commands
 import DeliveryEngine
 import Foundation
 import Model
@@ -9,12 +8,12 @@ import Testing
 /// Who owns a token, a phone and a name.
 @Suite struct StoreRegistrationTests {
     private func state(_ fixture: StoreFixture, _ key: VendorDeviceKey) async throws -> IdentityState? {
-        guard case .identity(let facts) = try await fixture.ask(.identity(fixture.scope, key: key)) else { return nil }
+        let facts = try await fixture.ask(FindIdentity(fixture.scope, key: key))
         return facts?.state
     }
 
     private func active(_ fixture: StoreFixture) async throws -> Int {
-        guard case .app(let facts) = try await fixture.ask(.app(fixture.scope)) else { return -1 }
+        let facts = try await fixture.ask(FindApp(fixture.scope))
         return facts?.identityCount ?? -1
     }
 
@@ -31,7 +30,7 @@ import Testing
         let fixture = try await StoreFixture.make()
         try await fixture.register("k1", token: "aa01", phone: "010")
         try await fixture.register("k1")
-        guard case .identity(let facts?) = try await fixture.ask(.identity(fixture.scope, key: "k1")) else {
+        guard let facts = try await fixture.ask(FindIdentity(fixture.scope, key: "k1")) else {
             Issue.record("gone")
             return
         }
@@ -59,7 +58,7 @@ import Testing
         // One SDK's new token is the device's new token.
         let now = try await fixture.now()
         let token = try #require(DeviceToken(apns: "aa02"))
-        #expect(try await fixture.count(.updateToken(fixture.scope, key: "k1", token, nil, at: now)) == 1)
+        #expect(try await fixture.ask(UpdateToken(fixture.scope, key: "k1", token, nil, at: now)) == 1)
         let device = try #require(try await fixture.devices.device(first.device, in: fixture.acme))
         #expect(device.token?.text == "aa02" && device.identities.count == 2)
     }
@@ -80,9 +79,7 @@ import Testing
         #expect(new.replaced == [old.identity])
         let both = try await fixture.register("k3", token: "aa03", phone: "010", replaces: false)
         #expect(both.replaced.isEmpty)
-        guard case .resolved(let found) = try await fixture.ask(.resolve(fixture.scope, [.phone("010")])) else {
-            return
-        }
+        let found = try await fixture.ask(ResolveAddresses(fixture.scope, [.phone("010")]))
         #expect(found.first??.identity == both.identity)
     }
 
@@ -95,16 +92,15 @@ import Testing
 
     @Test func anUnregisteredIdentityGivesUpItsTokenUnlessAnotherUsesIt() async throws {
         let fixture = try await StoreFixture.make()
-        let now = try await fixture.now()
         let first = try await fixture.register("k1", token: "aa01", phone: "010")
         try await fixture.register("b1", token: "aa01", vendor: .braze)
-        #expect(try await fixture.count(.unregister(fixture.scope, .phone("010"), at: now)) == 1)
+        #expect(try await fixture.ask(UnregisterDevices(fixture.scope, .phone("010"))) == 1)
         #expect(try await fixture.devices.device(first.device, in: fixture.acme)?.token != nil)
         let braze = AppScope(app: "shop", vendor: .braze)
-        #expect(try await fixture.count(.unregister(braze, .key("b1"), at: now)) == 1)
+        #expect(try await fixture.ask(UnregisterDevices(braze, .key("b1"))) == 1)
         let device = try #require(try await fixture.devices.device(first.device, in: fixture.acme))
         #expect(device.token == nil && device.tokenState == TokenState.none)
-        #expect(try await fixture.count(.unregister(fixture.scope, .key("k1"), at: now)) == 0)
+        #expect(try await fixture.ask(UnregisterDevices(fixture.scope, .key("k1"))) == 0)
         #expect(try await active(fixture) == 0)
     }
 
@@ -125,44 +121,39 @@ import Testing
     @Test func aNameGivesTheSameSenderAndAKeyIsGivenOnce() async throws {
         let fixture = try await StoreFixture.make()
         let scope = fixture.scope
-        guard case .sender(let first?) = try await fixture.ask(.registerSender(scope, name: "n", id: "S1")),
-            case .sender(let again?) = try await fixture.ask(.registerSender(scope, name: "n", id: "S2")),
-            case .sender(let enrolled?) = try await fixture.ask(
-                .enrolSender(scope, "S1", key: "K1", name: nil, address: "10.0.0.1")
-            ),
-            case .sender(let known?) = try await fixture.ask(
-                .enrolSender(scope, "S1", key: "K2", name: nil, address: nil)
-            )
-        else {
-            Issue.record("no sender")
-            return
-        }
+        let first = try await fixture.ask(RegisterSender(scope, name: "n", id: "S1"))
+        let again = try await fixture.ask(RegisterSender(scope, name: "n", id: "S2"))
+        let enrolled = try #require(
+            try await fixture.ask(EnrolSender(scope, "S1", key: "K1", name: nil, address: "10.0.0.1"))
+        )
+        let known = try #require(
+            try await fixture.ask(EnrolSender(scope, "S1", key: "K2", name: nil, address: nil))
+        )
         #expect(first.id == "S1" && again.id == "S1")
         #expect(enrolled.isNew && enrolled.enrolmentKey == "K1")
         #expect(!known.isNew && known.enrolmentKey == "K1")
-        #expect(try await fixture.ask(.sender(scope, "S9")) == .sender(nil))
-        #expect(try await fixture.count(.setCallback(scope, "S1", url: "https://example.com")) == 1)
-        #expect(try await fixture.count(.setCallback(scope, "S9", url: nil)) == 0)
+        #expect(try await fixture.ask(FindSender(scope, "S9")) == nil)
+        #expect(try await fixture.ask(SetCallback(scope, "S1", url: "https://example.com")) == 1)
+        #expect(try await fixture.ask(SetCallback(scope, "S9", url: nil)) == 0)
     }
 
     @Test func aCodeIsGoodOnceAndItsTriesAreCounted() async throws {
         let fixture = try await StoreFixture.make()
         let limits = VerificationLimits(maximumTries: 2)
         let now = try await fixture.now()
-        func put(_ code: String, after delay: Int64 = 0) async throws -> StoreAnswer {
+        func put(_ code: String, after delay: Int64 = 0) async throws -> Bool {
             let at = now + .seconds(delay)
             return try await fixture.ask(
-                .putVerification(fixture.scope, phone: "010", codeHash: code, limits: limits, at: at)
+                PutVerification(fixture.scope, phone: "010", codeHash: code, limits: limits, at: at)
             )
         }
-        func check(_ code: String, after delay: Int64 = 0) async throws -> StoreAnswer {
+        func check(_ code: String, after delay: Int64 = 0) async throws -> Bool {
             let at = now + .seconds(delay)
             return try await fixture.ask(
-                .checkVerification(fixture.scope, phone: "010", codeHash: code, limits: limits, at: at)
+                CheckVerification(fixture.scope, phone: "010", codeHash: code, limits: limits, at: at)
             )
         }
-        let yes = StoreAnswer.permitted(true, platform: nil)
-        let no = StoreAnswer.permitted(false, platform: nil)
+        let (yes, no) = (true, false)
         #expect(try await put("a") == yes)
         #expect(try await put("b", after: 10) == no)
         #expect(try await check("x") == no)
@@ -187,7 +178,7 @@ import Testing
             name: "a\u{0}b",
             attributes: JSONObject([("n", .number("1e999999")), ("z", "\u{0}"), ("e\u{0}", "\\u0000\\\u{0}")])
         )
-        let statement = StoreStatement.register(
+        let statement = RegisterDevice(
             fixture.scope,
             key: key,
             registration,
@@ -195,11 +186,8 @@ import Testing
             device: DeviceID(UUID()),
             at: Timestamp(milliseconds: .max)
         )
-        guard case .registered = try await fixture.ask(statement) else {
-            Issue.record("refused")
-            return
-        }
-        guard case .identity(let facts?) = try await fixture.ask(.identity(fixture.scope, key: key)) else {
+        _ = try await fixture.ask(statement)
+        guard let facts = try await fixture.ask(FindIdentity(fixture.scope, key: key)) else {
             Issue.record("not found")
             return
         }

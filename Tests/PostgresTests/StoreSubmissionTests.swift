@@ -1,4 +1,3 @@
-import Commands
 import DeliveryEngine
 import Foundation
 import Model
@@ -28,7 +27,7 @@ import Testing
         let now = try await fixture.now()
         let bytes: [UInt8] = [0, 1, 254, 255]
         #expect(
-            try await fixture.count(.putMedia(hash: "h1", contentType: "image/png", bytes: bytes, at: now)) == 1
+            try await fixture.ask(PutMedia(hash: "h1", contentType: "image/png", bytes: bytes, at: now)) == 1
         )
         let message = try await fixture.message(
             to: [(TargetID(device.identity), .phone("010"))],
@@ -41,18 +40,18 @@ import Testing
         #expect(facts.content == content)
         #expect(facts.content.data.keys == ["b", "a", "c"])
         #expect(facts.state == .sending && facts.recipients == 2 && facts.funnel.suppressed == 1)
-        #expect(facts.dueAt == message.dueAt && facts.dueDay == message.dueAt.day)
+        #expect(facts.dueAt == message.times.dueAt && facts.dueDay == message.times.dueAt.day)
         #expect(try await fixture.counters() == Funnel(recipients: 2, suppressed: 1))
         let events = try await fixture.log()
         #expect(Set(events.map(\.kind)) == ["registered", "accepted", "suppressed"])
         #expect(events.map(\.offset) == [1, 2, 3])
         #expect(
-            try await fixture.ask(.media(fixture.scope, message.id, media: "m1"))
-                == .media(bytes: bytes, contentType: "image/png")
+            try await fixture.ask(FindMedia(fixture.scope, message.id, media: "m1"))
+                == StoredMedia(bytes: bytes, contentType: "image/png")
         )
-        #expect(try await fixture.ask(.media(fixture.scope, message.id, media: "h1")) == .noMedia)
+        #expect(try await fixture.ask(FindMedia(fixture.scope, message.id, media: "h1")) == nil)
         let elsewhere = AppScope(app: "another", vendor: .rationalOwl)
-        #expect(try await fixture.ask(.media(elsewhere, message.id, media: "m1")) == .noMedia)
+        #expect(try await fixture.ask(FindMedia(elsewhere, message.id, media: "m1")) == nil)
     }
 
     @Test func aRepeatGetsTheFirstAnswerAndAnotherBodyNone() async throws {
@@ -105,26 +104,19 @@ import Testing
         #expect(try await !fixture.delivery.dueTenants(in: .transactional, limit: 10_000).contains(fixture.acme))
         let queued = try await fixture.queries.delivery(of: message.id, target: target, in: fixture.acme)
         #expect(queued?.snapshot.state == .queued && queued?.snapshot.isReserved == true)
-        guard
-            case .delivery(let snapshot?, platform: .ios) = try await fixture.ask(
-                .delivery(fixture.scope, message.id, Reporter(key: "k1"))
-            )
-        else {
-            Issue.record("not shown")
-            return
-        }
-        #expect(snapshot.isReserved && snapshot.state == .queued)
+        let found = try await fixture.ask(FindDelivery(fixture.scope, message.id, Reporter(key: "k1")))
+        let snapshot = try #require(found.snapshot)
+        #expect(found.platform == .ios && snapshot.isReserved && snapshot.state == .queued)
     }
 
     @Test func aCanceledMessageComesUpAtOnceToBeWrittenOff() async throws {
         let fixture = try await StoreFixture.make()
         let message = try await fixture.message(to: [(target(), nil)], dueIn: .seconds(3600), leased: false)
         try await fixture.accept(message)
-        let now = try await fixture.now()
         let braze = AppScope(app: "shop", vendor: .braze)
-        #expect(try await fixture.count(.control(braze, message.id, .cancel, by: nil, at: now)) == 0)
-        #expect(try await fixture.count(.control(fixture.scope, message.id, .cancel, by: nil, at: now)) == 1)
-        #expect(try await fixture.count(.control(fixture.scope, message.id, .cancel, by: nil, at: now)) == 0)
+        #expect(try await fixture.ask(ControlMessage(braze, message.id, .cancel, by: nil)) == 0)
+        #expect(try await fixture.ask(ControlMessage(fixture.scope, message.id, .cancel, by: nil)) == 1)
+        #expect(try await fixture.ask(ControlMessage(fixture.scope, message.id, .cancel, by: nil)) == 0)
         let claimed = try await fixture.delivery.claim(
             tenant: fixture.acme,
             lane: .transactional,
@@ -148,26 +140,26 @@ import Testing
         let addresses: [Address] = [
             .deviceKey("k2"), .phone("010"), .phone("099"), .device(first.device), .deviceKey("b1"),
         ]
-        guard case .resolved(let own) = try await fixture.ask(.resolve(fixture.scope, addresses)) else { return }
+        let own = try await fixture.ask(ResolveAddresses(fixture.scope, addresses))
         #expect(own.map { $0?.identity } == [second.identity, first.identity, nil, first.identity, nil])
         #expect(own.map { $0?.isReachable } == [false, true, nil, true, nil])
         let native = AppScope(app: "shop", vendor: .native)
-        guard case .resolved(let all) = try await fixture.ask(.resolve(native, addresses)) else { return }
+        let all = try await fixture.ask(ResolveAddresses(native, addresses))
         #expect(all.last??.identity == braze.identity)
     }
 
     @Test func anAppWithoutCredentialSaysSo() async throws {
         let fixture = try await StoreFixture.make()
         #expect(
-            try await fixture.ask(.app(fixture.scope)) == .app(AppFacts(hasCredential: true, identityCount: 0))
+            try await fixture.ask(FindApp(fixture.scope)) == AppFacts(hasCredential: true, identityCount: 0)
         )
         var tenant = fixture.tenant("acme")
         tenant.apps[0].platforms = [:]
         _ = try await fixture.provisioning.apply([tenant])
         #expect(
-            try await fixture.ask(.app(fixture.scope)) == .app(AppFacts(hasCredential: false, identityCount: 0))
+            try await fixture.ask(FindApp(fixture.scope)) == AppFacts(hasCredential: false, identityCount: 0)
         )
-        #expect(try await fixture.ask(.app(AppScope(app: "none", vendor: .native))) == .app(nil))
+        #expect(try await fixture.ask(FindApp(AppScope(app: "none", vendor: .native))) == nil)
     }
 
     /// Several commands of one call are one transaction.
@@ -177,7 +169,7 @@ import Testing
         var bad = try await fixture.message(to: [(target(), nil)])
         bad.scope.app = "unknown"
         await #expect(throws: StoreError.self) {
-            try await fixture.commands.run([.accept(good), .accept(bad)], in: fixture.acme)
+            try await fixture.commands.run(AcceptMessage(good), AcceptMessage(bad), in: fixture.acme)
         }
         #expect(try await fixture.queries.message(good.id.description, in: fixture.acme) == nil)
         #expect(try await fixture.counters().recipients == 0)

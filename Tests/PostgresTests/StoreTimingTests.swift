@@ -1,4 +1,3 @@
-import Commands
 import DatabaseSupport
 import DeliveryEngine
 import Foundation
@@ -184,11 +183,11 @@ import Testing
         for (days, isKept) in [(Int64(-2), true), (-101, false)] {
             var message = try await fixture.message(leased: false)
             message.id = isKept ? old : MessageID(rawValue: TestIdentifiers().uuid(at: now + .seconds(-301 * 86_400)))
-            message.dueAt = now + .seconds(days * 86_400)
-            message.expiresAt = message.dueAt + .seconds(3600)
-            message.slices = []
+            message.times.dueAt = now + .seconds(days * 86_400)
+            message.times.expiresAt = message.times.dueAt + .seconds(3600)
+            message.targets.slices = []
             ids.append(message.id)
-            _ = try await fixture.ask(.accept(message))
+            _ = try await fixture.ask(AcceptMessage(message))
         }
         _ = try await PostgresMaintenance(engine: fixture.engine, node: "n").run()
         #expect(try await fixture.queries.message(ids[0].description, in: fixture.acme) != nil)
@@ -208,7 +207,7 @@ import Testing
             clock: DeviceClock(timeZone: TimeZoneName("Asia/Kathmandu"))
         )
         _ = try await fixture.ask(
-            .register(
+            RegisterDevice(
                 fixture.scope,
                 key: key,
                 registration,
@@ -219,11 +218,11 @@ import Testing
         )
         let local = LocalTime(seconds: (now.seconds / 86_400 + 180) * 86_400 + 9 * 3600)
         var message = try await fixture.message(leased: false)
-        message.slices = [NewSlice(number: 0, work: .expand(after: nil))]
-        message.dueAt = local.earliest
-        message.localDue = local
-        message.expiresAt = local.latest + .seconds(3600)
-        _ = try await fixture.ask(.accept(message))
+        message.targets.slices = [NewSlice(number: 0, work: .expand(after: nil))]
+        message.times.dueAt = local.earliest
+        message.times.localDue = local
+        message.times.expiresAt = local.latest + .seconds(3600)
+        _ = try await fixture.ask(AcceptMessage(message))
         #expect(try await fixture.delivery.dueTenants(in: message.lane, limit: 10).isEmpty)
         let admin = try await fixture.database.admin()
         try await admin.script("UPDATE gateway.slice SET next_at = now()")

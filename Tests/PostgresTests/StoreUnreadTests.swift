@@ -1,4 +1,3 @@
-import Commands
 import DatabaseSupport
 import DeliveryEngine
 import Foundation

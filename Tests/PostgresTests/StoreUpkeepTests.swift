@@ -1,4 +1,3 @@
-import Commands
 import DatabaseSupport
 import DeliveryEngine
 import Foundation
@@ -180,16 +179,18 @@ import Testing
             SET gateway.tenant = 'acme';
             """
         )
-        let scope: [PostgresValue] = [.text("acme"), .text("shop"), .text("braze")]
-        let names = PostgresValue.texts(["u1", "u2"])
-        let tokens = PostgresValue.texts(["t1", "t2"])
-        let asked: [(StoreSQL, [PostgresValue])] = [
-            (UserSQL.profiles, [names, .texts(["crm", nil]), .texts(["a1", nil])]), (UserSQL.knownTokens, [tokens]),
-            (UserSQL.resolveNames, [names, .int(10)]), (NumberSQL.bearers, [tokens, .int(10)]),
-            (NumberSQL.groupBearers, [tokens, .int(10), .texts(["g"])]),
+        let scope = AppScope(app: "shop", vendor: .braze)
+        let tokens = ["t1", "t2"].map { DeviceToken(stored: $0) }
+        let asked: [any StoreOperation] = [
+            FindProfiles(scope, [.alias(UserAlias(label: "crm", name: "a1")), .id("u2")]),
+            FindKnownTokens(scope, tokens), ResolveUsers(scope, ["u1", "u2"], by: .names, limit: 10),
+            FindRecipients(scope, .everyone(tokens: tokens), limit: 10),
+            FindRecipients(scope, .groups(["g"], tokens: tokens), limit: 10),
         ]
-        for (sql, values) in asked {
-            let lines = try await admin.query("EXPLAIN (COSTS OFF) \(sql.text)", scope + values).map { try $0.text(0) }
+        for operation in asked {
+            let statement = operation.statement(StoreCall(tenant: fixture.acme, node: fixture.node))
+            let explain = "EXPLAIN (COSTS OFF) \(statement.sql)"
+            let lines = try await admin.query(explain, statement.parameters).map { try $0.text(0) }
             let text = lines.joined(separator: "\n")
             let scan = /Scan.* on (device|identity|user_profile|user_alias)\b/
             let scans = lines.indices.filter { lines[$0].contains(scan) }
@@ -291,8 +292,7 @@ import Testing
         _ = try await fixture.devices.patch(all[1].id, DevicePatch(user: "lee"), in: fixture.acme)
         #expect(try await fixture.devices.eraseUser("lee", in: fixture.acme, by: tester) == .done(1))
         #expect(try await fixture.devices.eraseUser("lee", in: fixture.acme, by: tester) == .done(0))
-        guard case .app(let facts?) = try await fixture.ask(.app(fixture.scope)) else { return }
-        #expect(facts.identityCount == 1)
+        #expect(try await fixture.ask(FindApp(fixture.scope))?.identityCount == 1)
     }
 
     @Test func aVendorsOwnNumberLeadsToItsMessage() async throws {

@@ -1,4 +1,3 @@
-import Commands
 import DatabaseSupport
 import DeliveryEngine
 import Foundation
@@ -11,8 +10,8 @@ import Testing
 @Suite struct StoreWebhookTests {
     private func subscribed() async throws -> StoreFixture {
         let fixture = try await StoreFixture.alone()
-        _ = try await fixture.ask(.registerSender(fixture.scope, name: "backend", id: "S1"))
-        #expect(try await fixture.count(.setCallback(fixture.scope, "S1", url: "https://example.com/cb")) == 1)
+        _ = try await fixture.ask(RegisterSender(fixture.scope, name: "backend", id: "S1"))
+        #expect(try await fixture.ask(SetCallback(fixture.scope, "S1", url: "https://example.com/cb")) == 1)
         return fixture
     }
 
@@ -113,9 +112,9 @@ import Testing
         let fixture = try await subscribed()
         _ = try await send(fixture, "k1")
         let lease = try #require(try await claim(fixture).first)
-        #expect(try await fixture.count(.setCallback(fixture.scope, "S1", url: nil)) == 1)
+        #expect(try await fixture.ask(SetCallback(fixture.scope, "S1", url: nil)) == 1)
         #expect(try await !fixture.webhooks.advance(lease, to: 99, by: "node-1"))
-        #expect(try await fixture.count(.setCallback(fixture.scope, "S1", url: "https://example.com/2")) == 1)
+        #expect(try await fixture.ask(SetCallback(fixture.scope, "S1", url: "https://example.com/2")) == 1)
         #expect(try await claim(fixture).isEmpty)
         let later = try await send(fixture, "k2")
         let next = try #require(try await claim(fixture).first)

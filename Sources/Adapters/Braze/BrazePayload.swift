@@ -32,7 +32,7 @@ struct BrazePayload {
             .replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
     }
 
-    /// The key beside `aps` that this vendor's SDK reads.
+    /// The top-level key, next to `aps`, that this vendor's SDK reads.
     static let attachmentKey = "ab"
 
     private static func referenced(_ document: JSONObject, _ reference: String) -> JSONObject {

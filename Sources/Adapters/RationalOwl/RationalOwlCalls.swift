@@ -90,7 +90,7 @@ package enum Surface: String, Sendable, CaseIterable {
         }
     }
 
-    /// Whether errors are told as the core tells them: a text in `error`, without a code.
+    /// Whether errors have the format of the RationalOwl core: a text in `error`, without a code.
     var isCore: Bool {
         switch self {
         case .server, .deviceGroup, .downstream, .customPush, .tracking, .sync: true

@@ -18,13 +18,13 @@ struct RationalOwlResponse {
     func answer(_ reply: Reply) -> VendorResponse {
         switch (endpoint.surface, reply) {
         case (.pushApp, _): pushApp(reply)
-        // Who is not there has left.
+        // Unregistering an unknown device succeeds.
         case (.shim, .refused(.unknownDevice)) where endpoint == .deviceUnregister: shim(reply)
         case (_, .refused(let refusal)): fail(RationalOwlError(refusal, at: endpoint))
         case (.shim, _): shim(reply)
         case (.server, _): server(reply)
         case (.messageClient, _): messageClient(reply)
-        // Of these there is no call.
+        // These surfaces have no calls.
         case (.deviceGroup, _), (.downstream, _), (.customPush, _), (.tracking, _), (.sync, _): mismatch()
         }
     }

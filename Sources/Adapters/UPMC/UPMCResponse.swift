@@ -128,7 +128,8 @@ struct UPMCResponse {
                 }
             )
         case .groupDeleted: return list([[:]])
-        case .groupPut, .group, .preferences, .preferencesSet: return mismatch()
+        // What this interface does not ask for.
+        default: return mismatch()
         }
     }
 

@@ -1,4 +1,5 @@
 import Model
+import Postgres
 
 /// Badges that the server counts, and what readers do to them.
 enum BadgeRules {
@@ -10,9 +11,8 @@ enum BadgeRules {
         case .set(let count, let holder):
             if let count, !(0...maximum).contains(count) { return .refused(.invalid("badge")) }
             guard isStorable(holder) else { return .refused(.unknownDevice) }
-            return Plan(.setBadge(context.scope, holder, count)) { answer in
-                guard case .badge(let badge) = answer else { return nil }
-                return badge.map { .badge(.count($0)) } ?? .refused(.unknownDevice)
+            return Plan(SetBadge(context.scope, holder, count)) { badge in
+                badge.map { .badge(.count($0)) } ?? .refused(.unknownDevice)
             }
         }
     }
@@ -29,19 +29,9 @@ enum BadgeRules {
         guard isStorable(holder), Storable.isKey(reference) else {
             return .settled(.receipt(.acknowledged(isKnown: false, badge: 0)))
         }
-        let message = MessageID(text: reference).map { MessageReference.id($0) } ?? .number(reference)
-        return Plan(.acknowledge(context.scope, message, holder, kind, change, at: context.now)) { answer in
-            guard case .acknowledged(let reply, let badge) = answer else { return nil }
-            return .receipt(.acknowledged(isKnown: reply != .orphan, badge: badge))
-        }
-    }
-
-    static func visit(_ user: UserID, _ campaign: String?, _ context: RuleContext) -> Plan {
-        guard Storable.isKey(user.rawValue), Storable.fits(campaign, CommandLimits.keyBytes) else {
-            return .settled(.receipt(.orphan))
-        }
-        return Plan(.visit(context.scope, user, campaign: campaign, at: context.now)) { answer in
-            if case .count(let count) = answer { .receipt(count > 0 ? .recorded : .orphan) } else { nil }
+        let message = MessageID(text: reference).map { AcknowledgeMessage.Reference.id($0) } ?? .number(reference)
+        return Plan(AcknowledgeMessage(context.scope, message, holder, kind, change, at: context.now)) { answer in
+            .receipt(.acknowledged(isKnown: answer.reply != .orphan, badge: answer.badge))
         }
     }
 

@@ -1,4 +1,5 @@
 import Model
+import Postgres
 
 /// What devices ask about their messages.
 enum InboxRules {
@@ -22,29 +23,22 @@ enum InboxRules {
         }
         // The phone of the call is only a hint: what may be seen follows from the key alone.
         let reporter = Reporter(key: key, phone: nil)
-        return Plan(.delivery(context.scope, message, reporter)) { answer in
-            guard case .delivery(let snapshot, let platform) = answer else { return nil }
-            guard let snapshot else { return .refused(.unknownMessage) }
-            return .inbox(.deliveryInfo(snapshot, platform: platform))
+        return Plan(FindDelivery(context.scope, message, reporter)) { found in
+            guard let snapshot = found.snapshot else { return .refused(.unknownMessage) }
+            return .inbox(.deliveryInfo(snapshot, platform: found.platform))
         }
     }
 
     private static func appState(_ key: VendorDeviceKey, isActive: Bool, _ context: RuleContext) -> Plan {
         guard Storable.isKey(key.rawValue) else { return .refused(.unknownDevice) }
-        var statements: [StoreStatement] = [.touch(context.scope, key: key, at: context.now)]
-        if isActive {
-            let since = Timestamp(
-                milliseconds: context.now.milliseconds - CommandLimits.undeliveredAge.milliseconds
-            )
-            statements.append(
-                .undelivered(context.scope, key: key, since: since, limit: CommandLimits.undeliveredCount)
-            )
+        let contact = NoteContact(context.scope, key: key, at: context.now)
+        guard isActive else {
+            return Plan(contact) { $0 > 0 ? .inbox(.undelivered([])) : .refused(.unknownDevice) }
         }
-        return Plan(statements) { answers in
-            guard case .count(let count)? = answers.first else { return .refused(.unavailable(retryAfter: nil)) }
-            guard count > 0 else { return .refused(.unknownDevice) }
-            if case .inbox(let entries)? = answers.last { return .inbox(.undelivered(entries)) }
-            return .inbox(.undelivered([]))
+        let since = Timestamp(milliseconds: context.now.milliseconds - CommandLimits.undeliveredAge.milliseconds)
+        let missed = ListUndelivered(context.scope, key: key, since: since, limit: CommandLimits.undeliveredCount)
+        return Plan(contact, missed) { count, entries in
+            count > 0 ? .inbox(.undelivered(entries)) : .refused(.unknownDevice)
         }
     }
 }

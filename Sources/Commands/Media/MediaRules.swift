@@ -1,4 +1,5 @@
 import Model
+import Postgres
 
 /// Images that belong to messages.
 enum MediaRules {
@@ -6,24 +7,16 @@ enum MediaRules {
         switch command {
         case .fetch(let text, let media):
             guard let message = MessageID(text: text), Storable.isKey(media) else { return .refused(.unknownMedia) }
-            return Plan(.media(context.scope, message, media: media)) { answer in
-                switch answer {
-                case .media(let bytes, let contentType): .media(.bytes(bytes, contentType: contentType))
-                case .noMedia: .refused(.unknownMedia)
-                default: nil
-                }
-            }
+            return Plan(FindMedia(context.scope, message, media: media), answer: reply)
         case .image(let number, let owner):
             guard Storable.isKey(number), Storable.isKey(owner) else { return .refused(.unknownMedia) }
-            return Plan(.ownMedia(context.scope, number: number, owner: owner)) { answer in
-                switch answer {
-                case .media(let bytes, let contentType): .media(.bytes(bytes, contentType: contentType))
-                case .noMedia: .refused(.unknownMedia)
-                default: nil
-                }
-            }
+            return Plan(FindOwnMedia(context.scope, number: number, owner: owner), answer: reply)
         case .store(let bytes, let hash): return store(bytes, hash: hash.lowercased(), context)
         }
+    }
+
+    private static func reply(_ found: StoredMedia?) -> Reply {
+        found.map { .media(.bytes($0.bytes, contentType: $0.contentType)) } ?? .refused(.unknownMedia)
     }
 
     private static func store(_ bytes: [UInt8], hash: String, _ context: RuleContext) -> Plan {
@@ -32,7 +25,7 @@ enum MediaRules {
         }
         guard let kind = ImageKind(sniffing: bytes) else { return .refused(.invalid("image")) }
         guard context.identifiers.sha256(bytes) == hash else { return .refused(.invalid("hash")) }
-        return Plan(.putMedia(hash: hash, contentType: kind.rawValue, bytes: bytes, at: context.now)) { _ in
+        return Plan(PutMedia(hash: hash, contentType: kind.rawValue, bytes: bytes, at: context.now)) { _ in
             .media(.stored(hash: hash))
         }
     }

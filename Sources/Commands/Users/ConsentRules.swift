@@ -1,4 +1,5 @@
 import Model
+import Postgres
 
 /// What users say to subjects, and to pushes at all.
 enum ConsentRules {
@@ -9,8 +10,7 @@ enum ConsentRules {
         }
         let names = Set(changes.flatMap(\.users)).sorted { $0.text < $1.text }
         guard names.allSatisfy(ProfileRules.isStorable) else { return .refused(.invalid("user")) }
-        return UserPlan(questions: [.profiles(context.scope, names)]) { answers in
-            guard case .profiles(let profiles)? = answers.first else { return .trouble }
+        return UserPlan(FindProfiles(context.scope, names)) { profiles in
             var drafts = Drafts(names, profiles, context.identifiers)
             var count = 0
             for change in changes {
@@ -18,7 +18,7 @@ enum ConsentRules {
                     guard let user = user(name, &drafts) else { continue }
                     var profile = drafts[user]
                     guard profile.consent(to: [change.subject: change.state]) else {
-                        return .settled(.refused(.tooMany("subjects", limit: CommandLimits.subjectsPerUser)))
+                        return .refused(.tooMany("subjects", limit: CommandLimits.subjectsPerUser))
                     }
                     drafts[user] = profile
                     count += 1
@@ -27,7 +27,7 @@ enum ConsentRules {
             let write = UserWrite(profiles: drafts.profiles, aliases: drafts.aliases)
             let reply = Reply.user(.consented(count))
             guard !write.isEmpty else { return .settled(reply) }
-            return UserPlan.Act(statements: [.putUsers(context.scope, write)]) { _ in reply }
+            return Plan(PutUsers(context.scope, write)) { _ in reply }
         }
     }
 

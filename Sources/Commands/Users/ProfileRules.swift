@@ -1,4 +1,5 @@
 import Model
+import Postgres
 
 /// Users as back ends describe them.
 enum ProfileRules {
@@ -35,8 +36,7 @@ enum ProfileRules {
         if let refused = tooMany(names.count) { return refused }
         // What cannot be stored is nobody.
         let asked = names.filter(isStorable)
-        return UserPlan(questions: [.profiles(context.scope, asked)]) { answers in
-            guard case .profiles(let profiles)? = answers.first else { return .trouble }
+        return UserPlan(FindProfiles(context.scope, asked)) { profiles in
             let users = Set(profiles.compactMap { $0?.user }).sorted()
             @Sendable func described(_ own: Details) -> Reply {
                 var rest = profiles[...]
@@ -50,34 +50,38 @@ enum ProfileRules {
                 )
             }
             guard !users.isEmpty else { return .settled(described(Details())) }
-            var statements: [StoreStatement] = [
-                .userDetails(context.scope, .aliases, users, limit: CommandLimits.describedAliases),
-                .userDetails(context.scope, .tallies, users, limit: CommandLimits.describedTallies),
-                .userDetails(context.scope, .devices, users, limit: CommandLimits.describedDevices),
-            ]
-            if !members.isEmpty {
-                let limit = CommandLimits.describedMessages
-                statements.append(.userDetails(context.scope, .messages(by: members), users, limit: limit))
+            let details = StoreRequest(
+                ListAliases(context.scope, of: users, limit: CommandLimits.describedAliases),
+                ListTallies(context.scope, of: users, limit: CommandLimits.describedTallies),
+                ListUserDevices(context.scope, of: users, limit: CommandLimits.describedDevices)
+            ) { aliases, tallies, devices in
+                Details(aliases, tallies, devices)
             }
-            return UserPlan.Act(statements: statements) { answers in described(Details(answers)) }
+            if members.isEmpty { return details.map(described) }
+            let limit = CommandLimits.describedMessages
+            let sent = ListSentMessages(context.scope, to: users, by: members, limit: limit)
+            return details.adding(sent) { $0.note($1) }.map(described)
         }
     }
 
     /// What hangs on users.
-    private struct Details {
-        private var aliases: [UserID: [UserAlias]] = [:]
-        private var tallies: [UserID: [ActTally]] = [:]
-        private var devices: [UserID: [UserDevice]] = [:]
+    private struct Details: Sendable {
+        private let aliases: [UserID: [UserAlias]]
+        private let tallies: [UserID: [ActTally]]
+        private let devices: [UserID: [UserDevice]]
         private var messages: [UserID: [SentMessages]] = [:]
 
-        init(_ answers: [StoreAnswer] = []) {
-            for answer in answers {
-                if case .userAliases(let found) = answer { aliases = Self.byUser(found) }
-                if case .userTallies(let found) = answer { tallies = Self.byUser(found) }
-                if case .userDevices(let found) = answer { devices = Self.byUser(found) }
-                if case .userMessages(let found) = answer { messages = Self.byUser(found) }
-            }
+        init(
+            _ aliases: [UsersOwn<UserAlias>] = [],
+            _ tallies: [UsersOwn<ActTally>] = [],
+            _ devices: [UsersOwn<UserDevice>] = []
+        ) {
+            self.aliases = Self.byUser(aliases)
+            self.tallies = Self.byUser(tallies)
+            self.devices = Self.byUser(devices)
         }
+
+        mutating func note(_ messages: [UsersOwn<SentMessages>]) { self.messages = Self.byUser(messages) }
 
         private static func byUser<Value>(_ found: [UsersOwn<Value>]) -> [UserID: [Value]] {
             Dictionary(grouping: found, by: \.user).mapValues { $0.map(\.value) }
@@ -101,19 +105,13 @@ enum ProfileRules {
     private static func erase(_ names: [UserName], _ context: RuleContext) -> UserPlan {
         if let refused = tooMany(names.count) { return refused }
         let asked = names.filter(isStorable)
-        return UserPlan(questions: [.profiles(context.scope, asked)]) { answers in
-            guard case .profiles(let profiles)? = answers.first else { return .trouble }
+        return UserPlan(FindProfiles(context.scope, asked)) { profiles in
             // Also those by id whom only a device that has left knows.
             let ids = asked.compactMap { name in if case .id(let id) = name { id } else { nil } }
             let users = Set(ids + profiles.compactMap { $0?.user }).sorted()
             guard !users.isEmpty else { return .settled(.user(.erased(0))) }
             let actor = context.call.actor ?? "vendor:\(context.call.vendor)"
-            return UserPlan.Act(statements: [.eraseUsers(context.scope, users, by: actor)]) { answers in
-                guard case .count(let count)? = answers.first else {
-                    return .refused(.unavailable(retryAfter: nil))
-                }
-                return .user(.erased(count))
-            }
+            return Plan(EraseUsers(context.scope, users, by: actor)) { .user(.erased($0)) }
         }
     }
 
@@ -132,8 +130,7 @@ enum ProfileRules {
     private static func name(_ users: [NamedUser], _ context: RuleContext) -> UserPlan {
         if let refused = refusal(of: users) { return refused }
         let names = names(of: users)
-        return UserPlan(questions: [.profiles(context.scope, names)]) { answers in
-            guard case .profiles(let profiles)? = answers.first else { return .trouble }
+        return UserPlan(FindProfiles(context.scope, names)) { profiles in
             var drafts = Drafts(names, profiles, context.identifiers)
             var count = 0
             for entry in users where drafts.user(.alias(entry.alias)) == nil {
@@ -148,15 +145,14 @@ enum ProfileRules {
             let write = UserWrite(profiles: drafts.profiles, aliases: drafts.aliases)
             let reply = Reply.user(.named(count))
             guard !write.isEmpty else { return .settled(reply) }
-            return UserPlan.Act(statements: [.putUsers(context.scope, write)]) { _ in reply }
+            return Plan(PutUsers(context.scope, write)) { _ in reply }
         }
     }
 
     private static func identify(_ users: [NamedUser], _ context: RuleContext) -> UserPlan {
         if let refused = refusal(of: users) { return refused }
         let names = names(of: users)
-        return UserPlan(questions: [.profiles(context.scope, names)]) { answers in
-            guard case .profiles(let profiles)? = answers.first else { return .trouble }
+        return UserPlan(FindProfiles(context.scope, names)) { profiles in
             var drafts = Drafts(names, profiles, context.identifiers)
             var moves: [UserWrite.Move] = []
             var count = 0
@@ -174,7 +170,7 @@ enum ProfileRules {
             let write = UserWrite(profiles: drafts.profiles, moves: moves)
             let reply = Reply.user(.identified(count))
             guard !write.isEmpty else { return .settled(reply) }
-            return UserPlan.Act(statements: [.putUsers(context.scope, write)]) { _ in reply }
+            return Plan(PutUsers(context.scope, write)) { _ in reply }
         }
     }
 
@@ -182,8 +178,7 @@ enum ProfileRules {
         if let refused = tooMany(merges.count) { return refused }
         let names = Set(merges.flatMap { [$0.from, $0.into] }).sorted { $0.text < $1.text }
         guard names.allSatisfy(isStorable) else { return .refused(.invalid("user")) }
-        return UserPlan(questions: [.profiles(context.scope, names)]) { answers in
-            guard case .profiles(let profiles)? = answers.first else { return .trouble }
+        return UserPlan(FindProfiles(context.scope, names)) { profiles in
             var drafts = Drafts(names, profiles, context.identifiers)
             var moves: [UserWrite.Move] = []
             for merge in merges {
@@ -198,7 +193,7 @@ enum ProfileRules {
             let reply = Reply.user(.merged(moves.count))
             guard !moves.isEmpty else { return .settled(reply) }
             let write = UserWrite(profiles: drafts.profiles, moves: moves)
-            return UserPlan.Act(statements: [.putUsers(context.scope, write)]) { _ in reply }
+            return Plan(PutUsers(context.scope, write)) { _ in reply }
         }
     }
 }

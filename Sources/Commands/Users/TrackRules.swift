@@ -1,4 +1,5 @@
 import Model
+import Postgres
 
 /// A batch of what users are and did.
 struct TrackRules: Sendable {
@@ -28,20 +29,16 @@ struct TrackRules: Sendable {
             return .refused(.tooMany("devices", limit: CommandLimits.commandsPerCall))
         }
         let (names, tokens) = (names, tokens)
-        let questions: [StoreStatement] =
-            [.profiles(context.scope, names)] + (tokens.isEmpty ? [] : [.knownTokens(context.scope, tokens)])
-        return UserPlan(questions: questions) { answers in
-            guard case .profiles(let profiles)? = answers.first else { return .trouble }
-            var known: Set<DeviceToken> = []
-            if case .tokens(let found)? = answers.dropFirst().first { known = found }
-            return act(Drafts(names, profiles, context.identifiers), known)
-        }
+        let profiles = StoreRequest(FindProfiles(context.scope, names)) { (profiles: $0, known: Set<DeviceToken>()) }
+        let found =
+            tokens.isEmpty ? profiles : profiles.adding(FindKnownTokens(context.scope, tokens)) { $0.known = $1 }
+        return found.map { found in plan(Drafts(names, found.profiles, context.identifiers), found.known) }
     }
 
-    private func act(_ start: Drafts, _ known: Set<DeviceToken>) -> UserPlan.Act {
+    private func plan(_ start: Drafts, _ known: Set<DeviceToken>) -> Plan {
         var drafts = start
-        var statements: [StoreStatement] = []
-        let patches = batch.patches.map { patch($0, known, &drafts, &statements) }
+        var devices: [StoreRequest<Registered>] = []
+        let patches = batch.patches.map { patch($0, known, &drafts, &devices) }
         var acts: [UserWrite.Act] = []
         var places: [String: Int] = [:]
         let refusals = batch.acts.map { act($0, &drafts, &acts, &places) }
@@ -51,17 +48,17 @@ struct TrackRules: Sendable {
             aliases: drafts.aliases,
             acts: acts
         )
-        // Devices first: what users chose is told to the new ones too.
-        if !write.isEmpty { statements.append(.putUsers(context.scope, write)) }
         let reply = Reply.user(.tracked(patches: patches, acts: refusals))
-        return UserPlan.Act(statements: statements) { _ in reply }
+        let registering = StoreRequest.all(devices).map { _ in reply }
+        // Devices first: what users chose is told to the new ones too.
+        return write.isEmpty ? registering : registering.adding(PutUsers(context.scope, write))
     }
 
     private func patch(
         _ patch: UserPatch,
         _ known: Set<DeviceToken>,
         _ drafts: inout Drafts,
-        _ statements: inout [StoreStatement]
+        _ devices: inout [StoreRequest<Registered>]
     ) -> Refusal? {
         if let name = patch.user, !ProfileRules.isStorable(name) { return .invalid("user") }
         if patch.updatesOnly, let name = patch.user, drafts.user(name) == nil { return nil }
@@ -70,7 +67,7 @@ struct TrackRules: Sendable {
         }
         guard let name = patch.user else {
             let new = patch.devices.filter { device in device.token.map { !known.contains($0) } ?? false }
-            statements += new.flatMap { RegistrationRules.plan(.register($0), context).statements }
+            devices += new.compactMap { try? RegistrationRules.request($0, context).get() }
             return nil
         }
         var trial = drafts
@@ -89,7 +86,7 @@ struct TrackRules: Sendable {
         for device in patch.devices {
             var device = device
             device.user = user
-            statements += RegistrationRules.plan(.register(device), context).statements
+            if let request = try? RegistrationRules.request(device, context).get() { devices.append(request) }
         }
         if !patch.devices.isEmpty, profile.acceptsPush != nil { trial.touch(user) }
         drafts = trial

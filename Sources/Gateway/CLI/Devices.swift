@@ -1,5 +1,4 @@
 import ArgumentParser
-import Commands
 import Foundation
 import Model
 import NIOConcurrencyHelpers
@@ -58,8 +57,8 @@ struct Devices: AsyncParsableCommand {
             let state = try await common.withDatabase { _, database in
                 let scope = AppScope(app: AppID(app), vendor: Vendor(vendor))
                 let tenant = TenantID(tenant)
-                let commands = PostgresCommandStore(call: database.call, node: NodeID("import"))
-                guard case .app(_?)? = try await commands.run([.app(scope)], in: tenant).first else {
+                let commands = OperationStore(call: database.call, node: NodeID("import"))
+                guard try await commands.run(FindApp(scope), in: tenant) != nil else {
                     throw CommandFailure(
                         "devices import: tenant '\(self.tenant)' has no app '\(app)'; see push-gateway apply"
                     )

@@ -1,5 +1,4 @@
 import ArgumentParser
-import Commands
 import Foundation
 import Model
 import Postgres
@@ -52,15 +51,16 @@ struct MessageOptions: ParsableArguments {
             guard let before = try await queries.message(id, in: tenant) else {
                 throw CommandFailure("message \(control.rawValue): tenant '\(tenant)' has no message '\(id)'")
             }
-            let statement = StoreStatement.control(
-                AppScope(app: before.scope.app, vendor: .native),
-                before.id,
-                control,
-                by: AuditActor.command(user: getuid()).description,
-                at: .init(milliseconds: 0)
+            let count = try await OperationStore(call: database.call, node: "cli").run(
+                ControlMessage(
+                    AppScope(app: before.scope.app, vendor: .native),
+                    before.id,
+                    control,
+                    by: AuditActor.command(user: getuid()).description
+                ),
+                in: tenant
             )
-            let answers = try await PostgresCommandStore(call: database.call, node: "cli").run([statement], in: tenant)
-            let isChanged = answers == [.count(1)]
+            let isChanged = count == 1
             guard let after = try await queries.message(before.id.description, in: tenant) else {
                 throw CommandFailure("message \(control.rawValue): '\(id)' is gone")
             }

@@ -1,4 +1,3 @@
-import Commands
 import Crypto
 import Foundation
 import Model
@@ -18,7 +17,7 @@ struct DeviceImports: Sendable {
     static let toldRejects = 100
 
     let devices: PostgresDeviceStore
-    let commands: any CommandStore
+    let commands: OperationStore
     let maintenance: PostgresMaintenance
     let identifiers: any IdentifierSource
     let clock: any WallClock
@@ -26,7 +25,7 @@ struct DeviceImports: Sendable {
 
     init(
         devices: PostgresDeviceStore,
-        commands: any CommandStore,
+        commands: OperationStore,
         maintenance: PostgresMaintenance,
         identifiers: any IdentifierSource,
         clock: any WallClock
@@ -97,7 +96,7 @@ struct DeviceImports: Sendable {
     ///
     /// - Throws: `StoreError`.
     func knows(_ scope: AppScope, in tenant: TenantID) async throws(StoreError) -> Bool {
-        if case .app(_?)? = try await commands.run([.app(scope)], in: tenant).first { true } else { false }
+        try await commands.run(FindApp(scope), in: tenant) != nil
     }
 
     /// Takes a body in. The first batch notes in the audit that it began, the end notes the counts; a repeat key is kept with the end.

@@ -56,7 +56,8 @@ struct NativeAPI: Sendable {
         )
         let response = problem.response
         count(response)
-        return response
+        // An answer to HEAD has no body; one that has breaks the connection for the client.
+        return request.method == .head ? response.createHeadResponse() : response
     }
 
     private func count(_ response: Response) {

@@ -101,7 +101,7 @@ struct GatewayRuntime {
         await follower.follow()
 
         let handler = CommandHandler(
-            store: PostgresCommandStore(call: database.call, node: node),
+            store: OperationStore(call: database.call, node: node),
             clock: clock,
             identifiers: identifiers,
             policy: CommandPolicy(
@@ -156,7 +156,7 @@ struct GatewayRuntime {
                 ),
                 imports: DeviceImports(
                     devices: devices,
-                    commands: PostgresCommandStore(call: database.call, node: node),
+                    commands: OperationStore(call: database.call, node: node),
                     maintenance: PostgresMaintenance(engine: database.engine, node: node),
                     identifiers: identifiers,
                     clock: clock

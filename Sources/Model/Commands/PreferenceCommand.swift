@@ -13,6 +13,8 @@ package enum PreferenceCommand: Sendable, Hashable {
     case createGroup(title: String)
     /// One, or (nil) all.
     case listGroups(GroupName?)
+    /// The groups that a user is in, by name; at most 1,000.
+    case groups(of: UserID)
     /// Members of one group, all or (with a user) that one.
     case listMembers(GroupName, UserID?)
 }
@@ -56,5 +58,6 @@ package enum PreferenceReply: Sendable, Hashable {
     case preferencesSet
     case groupCreated(TitledGroup)
     case groupList([TitledGroup])
+    case groups([GroupFacts])
     case memberList([GroupMember])
 }

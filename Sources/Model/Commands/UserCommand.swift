@@ -2,7 +2,7 @@
 package enum UserCommand: Sendable, Hashable {
     /// Does what can be done of it, in one transaction.
     case track(UserBatch)
-    /// With what they were sent, told apart by these members of the messages' data; without any, nobody looks for it.
+    /// With the messages they were sent, grouped by these members of the messages' data; an empty list omits the messages.
     case describe([UserName], messages: [String] = [])
     /// Each with its devices, attributes, acts and aliases.
     case erase([UserName])
@@ -276,7 +276,7 @@ package struct UserDevice: Sendable, Hashable {
     package var platform: Platform
     package var token: DeviceToken?
     package var acceptsPush: Bool
-    /// What the device told of itself.
+    /// The attributes that the device reported.
     package var attributes: JSONObject
 
     package init(

@@ -29,6 +29,10 @@ package struct PostgresConfiguration: Sendable {
     /// the one that is asked: the flush is of one server's log.
     package var sharesFlush = true
 
+    /// Called on the caller's task with every statement of a pool's call and with its set form, but not with those that follow on a result (`NextStep`).
+    /// Tests hold the statements to rules with it; nil in the program.
+    package var inspect: (@Sendable (Statement) -> Void)?
+
     /// Server settings of the session; they win over those above.
     package var settings: [String: String] = [:]
 

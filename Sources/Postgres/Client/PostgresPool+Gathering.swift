@@ -3,7 +3,7 @@ import NIOConcurrencyHelpers
 
 extension PostgresPool {
     /// A call that waits for its group's flush.
-    struct Passenger: Sendable {
+    struct PendingCall: Sendable {
         var transaction: Transaction
         var deadline: ContinuousClock.Instant
         var continuation: CheckedContinuation<Result<[ResultSet], PostgresError>, Never>
@@ -20,9 +20,10 @@ extension PostgresPool {
         guard transaction.then == nil, configuration.sharesFlush else {
             return try await run(transaction, timeout: timeout)
         }
+        show(transaction)
         let deadline = ContinuousClock.now + (timeout ?? configuration.batchTimeout)
         let result = await withCheckedContinuation { continuation in
-            board(Passenger(transaction: transaction, deadline: deadline, continuation: continuation))
+            enqueue(PendingCall(transaction: transaction, deadline: deadline, continuation: continuation))
         }
         // What the server undid for others' sake is repeated where it is alone, with the pool's patience.
         if Self.isWorthRepeating(result, until: deadline) {
@@ -32,12 +33,12 @@ extension PostgresPool {
     }
 
     @inline(never)
-    private func board(_ passenger: Passenger) {
-        if let action = gathering.withLockedValue({ $0.arrived(passenger, now: .now) }) {
+    private func enqueue(_ call: PendingCall) {
+        if let action = gathering.withLockedValue({ $0.arrived(call, now: .now) }) {
             perform(action)
         } else {
             let error = PostgresError(.overloaded, reason: "too many gathered calls")
-            passenger.continuation.resume(returning: .failure(error))
+            call.continuation.resume(returning: .failure(error))
         }
     }
 
@@ -50,8 +51,8 @@ extension PostgresPool {
         return error.wasRolledBackForOthers && ContinuousClock.now < deadline
     }
 
-    private func perform(_ action: GatherMachine<Passenger>.Action) {
-        for group in action.groups { Task { await self.carry(group) } }
+    private func perform(_ action: GatherMachine<PendingCall>.Action) {
+        for group in action.groups { Task { await self.send(group) } }
         guard let instant = action.wakesAt else { return }
         Task {
             try? await Task.sleep(until: instant, tolerance: .zero)
@@ -59,17 +60,17 @@ extension PostgresPool {
         }
     }
 
-    /// Takes a group to the server, folded where it can be, and gives each call its result.
-    private func carry(_ group: [Passenger]) async {
+    /// Takes a group to the server, joined where it can be, and gives each call its result.
+    private func send(_ group: [PendingCall]) async {
         // The oldest has the least time.
         let deadline = group.first?.deadline ?? .now
         let transactions = group.map(\.transaction)
-        let folded = FoldedGroup(transactions)
+        let batched = BatchedTransactions(transactions)
         var results = [Result<[ResultSet], PostgresError>?](repeating: nil, count: group.count)
         var failure = PostgresError(.other, reason: "no result")
         do throws(PostgresError) {
-            let answers = try await perform(folded.transactions, asGroup: true, until: deadline)
-            results = folded.split(answers, count: group.count)
+            let answers = try await perform(batched.transactions, asGroup: true, until: deadline)
+            results = batched.split(answers, count: group.count)
             let rest = results.indices.filter { results[$0] == nil }
             if !rest.isEmpty {
                 let answers = try await perform(rest.map { transactions[$0] }, asGroup: true, until: deadline)
@@ -79,8 +80,8 @@ extension PostgresPool {
             failure = error
         }
         perform(gathering.withLockedValue { $0.landed(now: .now) })
-        for (index, passenger) in group.enumerated() {
-            passenger.continuation.resume(returning: results[index] ?? .failure(failure))
+        for (index, call) in group.enumerated() {
+            call.continuation.resume(returning: results[index] ?? .failure(failure))
         }
     }
 }

@@ -23,8 +23,8 @@ package final class PostgresPool: Sendable {
     private let bell = Bell()
     private let state: NIOLockedValueBox<State>
     /// Short writes that go together.
-    let gathering = NIOLockedValueBox(GatherMachine<Passenger>(limits: GatherLimits()))
-    let configuration: PostgresConfiguration
+    let gathering = NIOLockedValueBox(GatherMachine<PendingCall>(limits: GatherLimits()))
+    package let configuration: PostgresConfiguration
     private let limits: PoolLimits
     private let logger: Logger
 
@@ -68,6 +68,7 @@ package final class PostgresPool: Sendable {
     ///
     /// - Throws: any `PostgresError`; nothing happened unless `isIndeterminate`.
     package func run(_ transaction: Transaction, timeout: Duration? = nil) async throws(PostgresError) -> [ResultSet] {
+        show(transaction)
         let deadline = ContinuousClock.now + (timeout ?? configuration.batchTimeout)
         var repeats = 0
         while true {
@@ -88,6 +89,7 @@ package final class PostgresPool: Sendable {
         -> [Result<[ResultSet], PostgresError>]
     {
         guard !pipeline.isEmpty else { return [] }
+        pipeline.forEach(show)
         return try await perform(pipeline, until: .now + (timeout ?? configuration.batchTimeout))
     }
 
@@ -134,6 +136,13 @@ package final class PostgresPool: Sendable {
             if performance.wasStale, ContinuousClock.now < deadline { continue }
             return performance.results
         }
+    }
+
+    /// Shows a transaction to whoever inspects statements; on the caller's task, so that a test knows what it asked.
+    func show(_ transaction: Transaction) {
+        guard let inspect = configuration.inspect else { return }
+        transaction.statements.forEach(inspect)
+        for batch in transaction.batches { inspect(batch.shared) }
     }
 
     private func pause(before repeats: Int) async throws(PostgresError) {

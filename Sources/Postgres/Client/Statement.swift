@@ -8,9 +8,20 @@ package struct Statement: Sendable {
     /// At most 65535, PostgreSQL's own limit.
     package var parameters: [PostgresValue]
 
-    package init(_ sql: String, _ parameters: [PostgresValue] = []) {
+    /// Over whose rows it goes, where that is known: tests hold it to that.
+    package var reach: Reach?
+
+    package enum Reach: Sendable {
+        /// One tenant's rows: it names `tenant_id` for each tenant table in it.
+        case tenant
+        /// Reference tables, bookkeeping, or a look over all tenants by the engine's role.
+        case global
+    }
+
+    package init(_ sql: String, _ parameters: [PostgresValue] = [], reach: Reach? = nil) {
         self.sql = sql
         self.parameters = parameters
+        self.reach = reach
     }
 }
 
@@ -47,8 +58,8 @@ package struct Transaction: Sendable {
     /// yet (`PostgresPool.run(gathered:)`). For answers that the reader builds on. Without `then`.
     package var flushes: Bool
 
-    /// How its statements join others of their kind (`PostgresPool.run(gathered:)`): one for each, or none at all.
-    var folds: [Fold] = []
+    /// How its statements join others of their kind (`PostgresPool.run(gathered:)`): one for each, or they do not.
+    var batches: [StatementBatch] = []
 
     /// Each step of `then` costs one more round trip, with the transaction open.
     package init(tenant: String?, _ statements: [Statement], flushes: Bool = false, then: NextStep? = nil) {

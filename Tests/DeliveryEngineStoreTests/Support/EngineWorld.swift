@@ -1,9 +1,9 @@
-import Commands
 import DatabaseSupport
 import DeliveryEngine
 import EngineSupport
 import FoundationEssentials
 import Model
+import Postgres
 import TestKit
 import Testing
 
@@ -110,18 +110,10 @@ struct EngineWorld {
         let message = NewMessage(
             id: MessageID(identifiers.uuid(at: now)),
             scope: scope,
-            sender: nil,
             content: Content(body: "hello"),
-            collapseID: nil,
             lane: lane,
-            acceptedAt: now,
-            dueAt: now,
-            expiresAt: now + .seconds(3600),
-            fallback: nil,
-            recipients: recipients,
-            slices: slices,
-            suppressed: [],
-            idempotency: nil,
+            times: NewMessage.Times(acceptedAt: now, dueAt: now, expiresAt: now + .seconds(3600)),
+            targets: NewMessage.Targets(recipients: recipients, slices: slices),
             claim: claim
         )
         try await stores.accept(message, in: tenant)

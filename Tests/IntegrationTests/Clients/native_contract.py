@@ -7,6 +7,7 @@ usage: native_contract.py BASE, an API key with every scope in GATEWAY_KEY, one 
 """
 
 import hashlib
+import datetime
 import json
 import os
 import re
@@ -212,11 +213,12 @@ def devices_and_messages(api: API) -> None:
 
 
 def controls(api: API) -> None:
-    later = {"app": "shop", "to": {"users": ["u-contract"]}, "body": "later", "sendAt": "2036-12-01T09:00:00+09:00"}
+    day = (datetime.date.today() + datetime.timedelta(days=30)).isoformat()
+    later = {"app": "shop", "to": {"users": ["u-contract"]}, "body": "later", "sendAt": f"{day}T09:00:00+09:00"}
     queued = api.call("sendMessage", body=later, expect=202)["id"]
     target = api.call("listDeliveries", {"message": queued})["deliveries"]
     check(target == [], "a scheduled message has no outcomes")
-    local = dict(later, sendAt={"local": "2036-12-01T09:00:00"})
+    local = dict(later, sendAt={"local": f"{day}T09:00:00"})
     other = api.call("sendMessage", body=local, expect=202)["id"]
     for name in ("pauseMessage", "resumeMessage", "requeueMessage", "cancelMessage"):
         api.call(name, {"message": queued})

@@ -78,7 +78,8 @@ final class Cluster: @unchecked Sendable {
         guard number > 0 else { return try await world.startGateway() }
         let address = world.material.path("gateway-\(number).json")
         try? FileManager.default.removeItem(atPath: address)
-        let url = try AttachedCluster(directory: world.material.path("data/postgres")).adminConnectionString
+        // PostgreSQL may be recovering from a kill of the test's own, and a node does not start without it.
+        let url = try await first("PostgreSQL accepts connections") { await connectableURL() }
         let log = world.material.path("gateway-\(number)-\(UInt32.random(in: 0...9999)).log")
         let error = starts[number].clockError
         let process = try DemoProcess(
@@ -112,6 +113,18 @@ final class Cluster: @unchecked Sendable {
 
     /// How PostgreSQL is told to stop at once: sessions are cut, recovery follows. The first node starts it again.
     func stopPostgresImmediately() throws { kill(try world.postgresPID(), SIGQUIT) }
+
+    /// How an administrator connects; nil while PostgreSQL accepts no connection.
+    private func connectableURL() async -> String? {
+        guard let url = try? AttachedCluster(directory: world.material.path("data/postgres")).adminConnectionString,
+            let connection = try? await PostgresConnection.connect(
+                PostgresConfiguration(url),
+                logger: Logger(label: "cluster")
+            )
+        else { return nil }
+        await connection.close()
+        return url
+    }
 
     /// The native API of one node.
     func http(_ number: Int) throws -> HTTPCaller {

@@ -19,6 +19,8 @@ struct MutationStage: Sendable {
     static let other = TenantID("other")
 
     let database: Database
+    /// What the commands are carried out with.
+    let pool: PostgresPool
     let endpoint: VendorEndpoint
     let adapter = RationalOwlAdapter()
     let requests: RationalOwlRequests
@@ -37,9 +39,12 @@ struct MutationStage: Sendable {
         let clock = DatabaseClock()
         clock.adjust(databaseTime: Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000)), askedFor: .zero)
         let node = NodeID("mutation")
-        let reached = ReachedStore(PostgresCommandStore(call: database.call, node: node))
+        // A pool of the commands' own, so that what it is asked tells what reached them.
+        var configuration = database.call.configuration
+        configuration.inspect = { _ in Reached.flag?.withLockedValue { $0 = true } }
+        let pool = PostgresPool(configuration, logger: logger)
         let handler = CommandHandler(
-            store: reached,
+            store: OperationStore(call: pool, node: node),
             clock: clock,
             identifiers: identifiers,
             policy: CommandPolicy(handsOver: { false }),
@@ -72,6 +77,7 @@ struct MutationStage: Sendable {
         ]
         return MutationStage(
             database: database,
+            pool: pool,
             endpoint: endpoint,
             requests: ownRequests,
             known: known
@@ -193,7 +199,7 @@ struct MutationStage: Sendable {
         for index in 0..<count {
             let body = mutator.body(index, from: request.body)
             let flag = NIOLockedValueBox(false)
-            let response = await ReachedStore.$flag.withValue(flag) {
+            let response = await Reached.$flag.withValue(flag) {
                 await endpoint.carryOut(VendorRequest(route: name, path: request.path, body: body), adapter)
             }
             let fault = RationalOwlRequests.fault(response.status, response.body, to: request.path, body)
@@ -219,30 +225,13 @@ struct MutationStage: Sendable {
     }
 
     func close() async {
+        await pool.close()
         await database.close()
     }
 }
 
 /// Notes in the calling task whether Commands asked the store.
-struct ReachedStore: CommandStore {
+enum Reached {
     /// Set by whoever wants to know; one per call.
     @TaskLocal static var flag: NIOLockedValueBox<Bool>?
-
-    private let base: any CommandStore
-
-    init(_ base: any CommandStore) { self.base = base }
-
-    func run(_ statements: [StoreStatement], in tenant: TenantID) async throws(StoreError) -> [StoreAnswer] {
-        Self.flag?.withLockedValue { $0 = true }
-        return try await base.run(statements, in: tenant)
-    }
-
-    func run(
-        _ statements: [StoreStatement],
-        in tenant: TenantID,
-        keeping keep: Keep<[StoreAnswer]>
-    ) async throws(StoreError) -> Kept<[StoreAnswer]> {
-        Self.flag?.withLockedValue { $0 = true }
-        return try await base.run(statements, in: tenant, keeping: keep)
-    }
 }

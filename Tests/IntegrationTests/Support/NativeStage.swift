@@ -115,7 +115,7 @@ struct NativeStage: Sendable {
         let identifiers = SystemIdentifiers()
         let clock = DatabaseClock()
         clock.adjust(databaseTime: Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000)), askedFor: .zero)
-        let commands = PostgresCommandStore(call: database.call, node: node)
+        let commands = OperationStore(call: database.call, node: node)
         let handler = CommandHandler(
             store: commands,
             clock: clock,

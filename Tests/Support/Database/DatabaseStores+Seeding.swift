@@ -1,28 +1,29 @@
-package import Commands
 package import Model
-import Postgres
+package import Postgres
 
 // What tests put into a database before the part they are about. The only place outside PostgresTests that knows how a store is asked.
 extension DatabaseStores {
     /// Registers devices of a vendor's app, in one transaction.
     package func register(_ devices: [SeededDevice], scope: AppScope, in tenant: TenantID) async throws {
         let at = try await now()
-        let statements = devices.map { device in
-            StoreStatement.register(
-                scope,
-                key: device.key,
-                device.registration,
-                identity: device.identity,
-                device: device.device,
-                at: at
+        let requests = devices.map { device in
+            StoreRequest(
+                RegisterDevice(
+                    scope,
+                    key: device.key,
+                    device.registration,
+                    identity: device.identity,
+                    device: device.device,
+                    at: at
+                )
             )
         }
-        _ = try await commands.run(statements, in: tenant)
+        _ = try await commands.run(StoreRequest.all(requests), in: tenant)
     }
 
     /// Accepts a message as it is, with its slices.
     package func accept(_ message: NewMessage, in tenant: TenantID) async throws {
-        _ = try await commands.run([.accept(message)], in: tenant)
+        _ = try await commands.run(AcceptMessage(message), in: tenant)
     }
 }
 

@@ -16,7 +16,7 @@ package struct DatabaseStores: Sendable {
     /// What the names of this test's tenants end with; empty in a database of its own.
     private let suffix: String
 
-    package var commands: PostgresCommandStore { PostgresCommandStore(call: call, node: node) }
+    package var commands: OperationStore { OperationStore(call: call, node: node) }
     package var delivery: PostgresDeliveryStore { PostgresDeliveryStore(engine: engine, inboxVendors: [.ipns]) }
     package var webhooks: PostgresWebhookStore { PostgresWebhookStore(engine: engine) }
     package var subscriptions: PostgresSubscriptionStore { PostgresSubscriptionStore(call: call) }

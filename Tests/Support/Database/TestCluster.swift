@@ -31,11 +31,12 @@ package enum TestCluster {
     /// A database that nobody else uses: with our schema, or with roles and an empty schema only.
     package static func database(migrated: Bool = true) async throws -> TestDatabase {
         let launched = try await shared.value
-        let template = migrated ? try await launched.migratedTemplate.value : Launched.bareTemplate
+        let schema = migrated ? try await launched.schema.value : nil
+        let template = schema?.template ?? Launched.bareTemplate
         let name = "test_\(counter.add(1, ordering: .relaxed).newValue)"
         let admin = try await launched.server()
         try await admin.script("CREATE DATABASE \(name) TEMPLATE \(template)")
-        return TestDatabase(name: name, cluster: launched.cluster)
+        return TestDatabase(name: name, cluster: launched.cluster, inspector: schema?.inspector)
     }
 
     /// A path for a cluster or file of one test, removed at the end of the process.
@@ -52,8 +53,14 @@ package enum TestCluster {
 
         let cluster: EmbeddedCluster
 
+        /// A migrated template, and what its schema asks of statements.
+        struct Schema: Sendable {
+            let template: String
+            let inspector: StatementInspector
+        }
+
         /// Made at first use, so that suites about the client do not depend on the schema.
-        let migratedTemplate: Task<String, any Error>
+        let schema: Task<Schema, any Error>
 
         func server() async throws -> PostgresConnection {
             try await PostgresConnection.connect(
@@ -79,17 +86,18 @@ package enum TestCluster {
             logger: logger
         )
         try await launchedServer.script("ALTER DATABASE gateway RENAME TO \(Launched.bareTemplate)")
-        let migratedTemplate = Task {
+        let schema = Task {
             try await launchedServer.script("CREATE DATABASE migrated TEMPLATE \(Launched.bareTemplate)")
             let admin = try await PostgresConnection.connect(
                 TestCluster.configuration(cluster.adminConnectionString(database: "migrated")),
                 logger: logger
             )
             try await Migrator.bundled().migrate(admin)
+            let inspector = try await StatementInspector(admin)
             await admin.close()
-            return "migrated"
+            return Launched.Schema(template: "migrated", inspector: inspector)
         }
-        return Launched(cluster: cluster, migratedTemplate: migratedTemplate)
+        return Launched(cluster: cluster, schema: schema)
     }
 
     /// Servers and folders of test processes that were killed.

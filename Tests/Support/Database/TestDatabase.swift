@@ -4,9 +4,13 @@ package import Postgres
 package struct TestDatabase: Sendable {
     package let name: String
     package let cluster: EmbeddedCluster
+    /// Sees what the pools of a migrated database are asked.
+    package let inspector: StatementInspector?
 
     package func configuration(_ role: GatewayRole) -> PostgresConfiguration {
-        TestCluster.configuration(cluster.connectionString(role: role, database: name))
+        var configuration = TestCluster.configuration(cluster.connectionString(role: role, database: name))
+        if let inspector { configuration.inspect = { inspector.inspect($0) } }
+        return configuration
     }
 
     package func pool(_ role: GatewayRole, limits: PoolLimits = .patient()) -> PostgresPool {

@@ -6,7 +6,7 @@ struct ExportedDevice {
 
     init(_ device: UserDevice) { self.device = device }
 
-    /// Fields of `devices` beside the id, and what the SDK calls each of them.
+    /// The fields of `devices` except the id, each with the SDK's name for it.
     private static let texts = [
         ("model", "model"), ("os", "os_version"), ("carrier", "carrier"), ("idfv", "idfv"), ("idfa", "idfa"),
         ("google_ad_id", "google_ad_id"), ("roku_ad_id", "roku_ad_id"),
@@ -42,13 +42,13 @@ struct ExportedDevice {
     static func name(of platform: Platform) -> JSON { platform == .ios ? "iOS" : "Android" }
 }
 
-/// What a user does with the app, as `apps` shows it: the app of the binding, as the user's SDK told of it.
+/// The use of the binding's app by one user, for `apps`: as the user's SDK reported it.
 struct ExportedApp {
     private let user: DescribedUser
 
     init(_ user: DescribedUser) { self.user = user }
 
-    /// Nil where no SDK told anything.
+    /// Nil if no SDK reported anything.
     var facts: JSONObject? {
         let told = user.devices.filter { $0.attributes["app_version"]?.string != nil }
         let sessions = user.tallies.first { $0.kind == .signal && $0.name == SDKEvent.sessionStart }

@@ -45,7 +45,7 @@ struct PushText: Equatable {
         return self != before
     }
 
-    /// Cuts the body to `limit` encoded bytes, the only cut that loses text on the device; false when there is no room for any of it.
+    /// Cuts the body to `limit` encoded bytes. This is the only cut that loses text on the device. Returns false if not even one character fits.
     mutating func cutBody(toEncodedBytes limit: Int) -> Bool {
         let room = limit - "…".utf8.count
         guard room > 0 else { return false }

@@ -2,7 +2,7 @@ import Model
 
 /// The gateway's own calls, which replace the vendor's closed device channel (docs/contracts/rationalowl.md#7.4).
 extension RationalOwlRequest {
-    /// `device/register`. No key: the gateway makes one of the token, so that the same token is the same device again, or draws one where there is no token.
+    /// `device/register`, which has no device key: the gateway derives one from the token, so that a token always identifies the same device; without a token it draws one.
     func shimRegistration() throws(AdapterError) -> DeviceRegistration {
         let platform = try platform()
         var registration = DeviceRegistration(

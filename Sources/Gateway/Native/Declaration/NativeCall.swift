@@ -9,7 +9,7 @@ enum APIScope: String, Sendable, CaseIterable {
     case send, devices, read, admin
 }
 
-/// Who makes a call, and over which connection.
+/// The caller of an operation, and the connection it uses.
 struct NativeCaller: Sendable {
     var request: Request
     var grant: APIKeyGrant
@@ -54,7 +54,7 @@ struct NativeCall<Input: InputFields>: Sendable {
 enum NativeBody: Sendable {
     /// Whatever is sent is not read.
     case none
-    /// A JSON object of the declared body fields. `isOpen`: with any other members beside them.
+    /// A JSON object of the declared body fields. `isOpen`: other members are allowed as well.
     case json(isOpen: Bool = false)
     /// Bytes, read whole.
     case bytes(type: String)

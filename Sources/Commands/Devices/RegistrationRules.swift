@@ -1,0 +1,111 @@
+package import Model
+import Postgres
+
+/// Devices and their identities; the commands of senders are `SenderRules`'.
+enum RegistrationRules {
+    static func plan(_ command: RegistrationCommand, _ context: RuleContext) -> Plan {
+        switch command {
+        case .register(let registration): register(registration, context)
+        case .updateToken(let key, let token, let environment): updateToken(key, token, environment, context)
+        case .unregister(let selector): unregister(selector, context)
+        case .registerSender(let name): SenderRules.register(name, context)
+        case .enrolSender(let id, let name, let address): SenderRules.enrol(id, name, address, context)
+        case .setCallback(let id, let url): SenderRules.setCallback(id, url, context)
+        case .requestVerification(let phone, _): VerificationRules.request(phone, context)
+        case .verify(let phone, let code, let platform):
+            VerificationRules.check(phone, code: code, platform: platform, context)
+        case .enlist(let registration, let change): UserRules.enlist(registration, change, context)
+        case .assign(let key, let change): UserRules.assign(key, change, context)
+        case .standing(let key): UserRules.standing(key, context)
+        case .drawKey: .settled(.registration(.drawn(VendorDeviceKey(context.identifiers.randomHex(byteCount: 16)))))
+        case .listed(let filter, let from, let limit): listed(filter, from, limit, context)
+        }
+    }
+
+    private static func register(_ registration: DeviceRegistration, _ context: RuleContext) -> Plan {
+        switch request(registration, context) {
+        case .failure(let refused): .refused(refused.refusal)
+        case .success(let request): request.map { .registration(.registered($0)) }
+        }
+    }
+
+    /// What registers a device, under its own key or one that is made for it.
+    static func request(
+        _ registration: DeviceRegistration,
+        _ context: RuleContext
+    ) -> Result<StoreRequest<Registered>, Refused> {
+        if let field = registration.unstorableField { return .failure(Refused(.invalid(field))) }
+        let ids = context.identifiers
+        // 32 digits: as long as a random one, and no way back to the token.
+        let derived =
+            registration.derivesKey ? registration.token.map { ids.sha256(Array($0.text.utf8)).prefix(32) } : nil
+        let key = registration.key ?? VendorDeviceKey(derived.map { String($0) } ?? ids.randomHex(byteCount: 16))
+        let request = StoreRequest(
+            RegisterDevice(
+                context.scope,
+                key: key,
+                registration,
+                identity: IdentityID(rawValue: ids.uuid(at: context.now)),
+                device: DeviceID(rawValue: ids.uuid(at: context.now)),
+                at: context.now
+            )
+        )
+        guard let expected = registration.expected else { return .success(request) }
+        return .success(request.preceded(by: [ExpectAttributes(context.scope, key: key, attributes: expected)]))
+    }
+
+    private static func listed(
+        _ filter: IdentityFilter,
+        _ from: VendorDeviceKey?,
+        _ limit: Int,
+        _ context: RuleContext
+    ) -> Plan {
+        // No list begins at what cannot be stored.
+        guard Storable.isKey(from?.rawValue ?? "-") else { return .refused(.invalid("from")) }
+        guard (1...CommandLimits.listedRows).contains(limit) else {
+            return .refused(.tooMany("registrations", limit: CommandLimits.listedRows))
+        }
+        return Plan(ListIdentities(context.scope, filter, from: from, limit: limit)) { .registration(.listed($0)) }
+    }
+
+    private static func updateToken(
+        _ key: VendorDeviceKey,
+        _ token: DeviceToken,
+        _ environment: PushEnvironment?,
+        _ context: RuleContext
+    ) -> Plan {
+        guard Storable.isKey(key.rawValue) else { return .refused(.unknownDevice) }
+        return Plan(UpdateToken(context.scope, key: key, token, environment, at: context.now)) { count in
+            count > 0 ? .registration(.tokenUpdated) : .refused(.unknownDevice)
+        }
+    }
+
+    private static func unregister(_ selector: IdentitySelector, _ context: RuleContext) -> Plan {
+        let text =
+            switch selector {
+            case .key(let key): key.rawValue
+            case .phone(let phone): phone
+            }
+        // What cannot be stored is not there: leaving is idempotent.
+        guard Storable.isKey(text) else { return .settled(.registration(.unregistered(0))) }
+        return Plan(UnregisterDevices(context.scope, selector)) { .registration(.unregistered($0)) }
+    }
+}
+
+extension DeviceRegistration {
+    /// The first field that cannot be stored; nil if all can.
+    package var unstorableField: String? {
+        if let key, !Storable.isKey(key.rawValue) { return "key" }
+        if !Storable.fits(user?.rawValue, CommandLimits.nameBytes) { return "user" }
+        if !Storable.fits(name, CommandLimits.nameBytes) { return "name" }
+        if !Storable.fits(phone, CommandLimits.keyBytes) { return "phone" }
+        if !Storable.fits(rawPhone, CommandLimits.keyBytes) { return "phone" }
+        if !Storable.fits(.object(attributes), CommandLimits.attributeBytes) { return "attributes" }
+        if let tags, tags.count(where: { !$0.isSystem }) > CommandLimits.tagsPerIdentity { return "tags" }
+        if let tags, tags.count > CommandLimits.tagsPerIdentity + CommandLimits.systemTagsPerIdentity { return "tags" }
+        if let zone = clock.timeZone, !zone.isKnown || zone.text.utf8.count > TimeZoneName.limitBytes {
+            return "timeZone"
+        }
+        return nil
+    }
+}

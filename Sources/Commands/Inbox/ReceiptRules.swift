@@ -1,0 +1,38 @@
+import Model
+import Postgres
+
+/// What devices report of messages. Nothing a device says by a message's id is refused: a vendor's SDK would report it again for ever. By a number it is,
+/// where the vendor's SDK shows that as a failure.
+enum ReceiptRules {
+    static func plan(_ command: ReceiptCommand, _ context: RuleContext) -> Plan {
+        switch command {
+        case .report(let kind, let text, let reporter, let at):
+            guard let message = MessageID(text: text), let key = reporter.key, Storable.isKey(key.rawValue) else {
+                return .settled(.receipt(.orphan))
+            }
+            let reporter = Reporter(key: key, phone: nil)
+            let time = believed(at, now: context.now)
+            return Plan(RecordReceipt(context.scope, message, reporter, kind, at: time)) { .receipt($0) }
+        case .reportNumber(let kind, let number, let caller):
+            guard caller.isStorable else { return .refused(.unknownDevice) }
+            guard Storable.isKey(number) else { return .refused(.unknownMessage) }
+            return Plan(ReportNumber(context.scope, caller, number: number, kind, at: context.now)) { report in
+                switch report {
+                case .recorded: .receipt(.recorded)
+                case .repeated: .receipt(.repeated)
+                case .unknownDevice: .refused(.unknownDevice)
+                case .unknownMessage: .refused(.unknownMessage)
+                }
+            }
+        case .acknowledge(let kind, let reference, let holder, let change):
+            return BadgeRules.acknowledge(kind, reference, holder, change, context)
+        case .visit(let user, let campaign): return CampaignRules.visit(user, campaign, context)
+        }
+    }
+
+    /// The device's own time when it can be true, else ours.
+    static func believed(_ time: Timestamp?, now: Timestamp) -> Timestamp {
+        guard let time, time <= now, time + CommandLimits.receiptAge >= now else { return now }
+        return time
+    }
+}

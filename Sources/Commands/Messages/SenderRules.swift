@@ -1,0 +1,43 @@
+import Model
+import Postgres
+
+/// Back ends that send.
+enum SenderRules {
+    static func register(_ name: String, _ context: RuleContext) -> Plan {
+        guard !name.isEmpty, Storable.fits(name, CommandLimits.nameBytes) else { return .refused(.invalid("name")) }
+        return Plan(RegisterSender(context.scope, name: name, id: newSender(context))) { .registration(.sender($0.id)) }
+    }
+
+    /// `SVR` and a random UUID: the form that RationalOwl's clients have seen (protocols/rationalowl.md §8.1); to others it is opaque.
+    private static func newSender(_ context: RuleContext) -> SenderID {
+        let hex = Array(context.identifiers.randomHex(byteCount: 16))
+        let parts = [0..<8, 8..<12, 12..<16, 16..<20, 20..<32].map { range in
+            String(hex.enumerated().filter { range.contains($0.offset) }.map(\.element))
+        }
+        return SenderID("SVR" + parts.joined(separator: "-"))
+    }
+
+    static func enrol(
+        _ id: SenderID,
+        _ name: String?,
+        _ address: String?,
+        _ context: RuleContext
+    ) -> Plan {
+        guard Storable.isKey(id.rawValue) else { return .refused(.unknownSender) }
+        guard Storable.fits(name, CommandLimits.nameBytes) else { return .refused(.invalid("name")) }
+        guard Storable.fits(address, CommandLimits.nameBytes) else { return .refused(.invalid("address")) }
+        let key = context.identifiers.randomHex(byteCount: 16)
+        return Plan(EnrolSender(context.scope, id, key: key, name: name, address: address)) { sender in
+            guard let sender, let key = sender.enrolmentKey else { return .refused(.unknownSender) }
+            return .registration(.enrolled(key: key, isNew: sender.isNew))
+        }
+    }
+
+    static func setCallback(_ id: SenderID, _ url: String?, _ context: RuleContext) -> Plan {
+        guard Storable.isKey(id.rawValue) else { return .refused(.unknownSender) }
+        if let url, !CallbackURL.isAcceptable(url) { return .refused(.invalid("url")) }
+        return Plan(SetCallback(context.scope, id, url: url)) { count in
+            count > 0 ? .registration(.callbackSet) : .refused(.unknownSender)
+        }
+    }
+}

@@ -1,0 +1,112 @@
+import Model
+import Postgres
+
+/// Messages that a vendor numbers, and whose caller is told who is reached.
+extension SubmissionPlan {
+    /// What is asked of the recipients; nil: nothing, the maintained counts stand for them.
+    func recipients(_ numbering: Numbering) -> FindRecipients? {
+        let among: FindRecipients.Among? =
+            switch submission.audience {
+            case .users: .users(users, tokens: numbering.tokens)
+            case .everyone: numbering.tokens.map { .everyone(tokens: $0) }
+            case .groups: numbering.tokens.map { .groups(groups, tokens: $0) }
+            case .listed, .tags: nil
+            }
+        return among.map { FindRecipients(context.scope, $0, limit: Audience.listedLimit + 1) }
+    }
+
+    /// The message to the recipients that were found.
+    func message(to found: [RecipientTarget], _ timing: AppTiming, node: NodeID?) -> Result<NewMessage, Refused> {
+        if found.isEmpty { return .failure(Refused(.noRecipients)) }
+        guard found.count <= Audience.listedLimit else {
+            // More than may be counted at once: as everywhere, an audience that is walked. Of tokens there are never so many.
+            return .success(expanded(.users(users), count: found.count, node))
+        }
+        // Who has a token and no user stands for himself.
+        let named = found.map { UserTarget(user: $0.user ?? UserID($0.key.rawValue), found: $0.found) }
+        let order = users.isEmpty ? named.map(\.user) : users
+        var seen: Set<UserID> = []
+        var targets = TargetPlan(
+            order.filter { seen.insert($0).inserted },
+            named,
+            (rules(timing), context.now)
+        ) { context.identifiers.target(for: $0, in: id) }
+        if let pace = submission.numbering?.pace {
+            targets.slow(to: pace, from: max(dueAt, context.now), until: expiresAt)
+        }
+        return .success(newMessage(targets, recipients: targets.count, node: node))
+    }
+
+    /// The acceptance with what is stored behind a message that the vendor numbers; its number last.
+    func appending(to request: StoreRequest<Accepted>, _ message: NewMessage) -> StoreRequest<Accepted> {
+        guard let numbering = submission.numbering else { return request }
+        var request = request
+        if !numbering.variables.isEmpty { request = request.adding(PutVariables(message.id, numbering.variables)) }
+        if let draft = numbering.page, let page = message.content.page {
+            let end = message.times.expiresAt
+            request = request.adding(PutPage(message.id, page, body: draft.body, expiresAt: end))
+        }
+        if let pace = numbering.pace, message.targets.slices.contains(where: { $0.work != .deliver }) {
+            request = request.adding(SetPace(message.id, pace.coarsened))
+        }
+        return request.adding(SequenceMessage(context.scope, message.id)) { $0.number = $1 }
+    }
+
+    /// The reply of a numbered message.
+    func numbered(_ message: NewMessage, _ number: String, _ facts: SubmissionFacts) -> SubmissionReply {
+        guard let found = facts.recipients else {
+            let count = message.targets.recipients ?? 0
+            return .numbered(NumberedAcceptance(message: message.id, number: number, targetCount: count, keys: nil))
+        }
+        let known = Set(found.compactMap(\.user))
+        return .numbered(
+            NumberedAcceptance(
+                message: message.id,
+                number: number,
+                targetCount: found.count,
+                keys: found.map(\.key),
+                missing: users.filter { !known.contains($0) }
+            )
+        )
+    }
+}
+
+extension Pace {
+    /// The same rate in larger steps: slices of a few targets would make a queue as long as the audience.
+    var coarsened: Pace {
+        let least = 100
+        guard count < least else { return self }
+        let factor = (least + count - 1) / max(1, count)
+        return Pace(count: count * factor, delay: delay * factor)
+    }
+}
+
+extension TargetPlan {
+    /// Cuts the slices so that each `pace.count` targets are due one delay after those before; what would come too late is written off in time.
+    mutating func slow(to pace: Pace, from start: Timestamp, until end: Timestamp) {
+        guard pace.count > 0, pace.delay > .zero else { return }
+        var cut: [NewSlice] = []
+        var place = 0
+        for slice in slices {
+            var from = 0
+            while from < slice.targets.count {
+                let room = pace.count - place % pace.count
+                let last = min(from + room, slice.targets.count)
+                let delay = pace.delay * (place / pace.count)
+                let due = delay == .zero ? slice.dueAt : min(max(start + delay, slice.dueAt ?? start), end)
+                cut.append(
+                    NewSlice(
+                        number: Int32(clamping: cut.count),
+                        work: slice.work,
+                        targets: Array(slice.targets[from..<last]),
+                        addresses: slice.addresses.isEmpty ? [] : Array(slice.addresses[from..<last]),
+                        dueAt: due
+                    )
+                )
+                place += last - from
+                from = last
+            }
+        }
+        slices = cut
+    }
+}

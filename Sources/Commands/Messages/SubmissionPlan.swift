@@ -1,0 +1,283 @@
+import Model
+import Postgres
+
+/// A submission that may be sent: what to ask the store, the message made of the answers, and the reply.
+struct SubmissionPlan: Sendable {
+    /// An image to be stored with the message.
+    struct Image: Sendable {
+        var hash: String
+        var contentType: String
+        var bytes: [UInt8]
+    }
+
+    var submission: Submission
+    var content: Content
+    var image: Image?
+    var id: MessageID
+    var dueAt: Timestamp
+    var timeToLive: Duration
+    var context: RuleContext
+
+    /// The listed addresses, each once, in the caller's order.
+    var addresses: [Address] {
+        guard case .listed(let list) = submission.audience else { return [] }
+        var seen: Set<Address> = []
+        return list.map(\.address).filter { seen.insert($0).inserted }
+    }
+
+    /// The users that are meant, each once.
+    var users: [UserID] {
+        guard case .users(let list) = submission.audience else { return [] }
+        var seen: Set<UserID> = []
+        return list.filter { seen.insert($0).inserted }
+    }
+
+    /// The groups that are meant, each once.
+    var groups: [GroupName] {
+        guard case .groups(let list) = submission.audience else { return [] }
+        return Set(list).sorted()
+    }
+
+    /// What is read first, in one transaction.
+    var questions: StoreRequest<SubmissionFacts> {
+        var request = StoreRequest(FindApp(context.scope)) { SubmissionFacts(app: $0) }
+        if let sender = submission.sender {
+            request = request.adding(FindSender(context.scope, sender)) { $0.sender = $1 }
+        }
+        if let numbering = submission.numbering, let recipients = recipients(numbering) {
+            // A group that nobody knows is another answer than one with nobody in it.
+            if !groups.isEmpty { request = request.adding(FindGroups(context.scope, groups)) { $0.groups = $1 } }
+            return request.adding(recipients) { $0.recipients = $1 }
+        }
+        switch submission.audience {
+        case .listed: return request.adding(ResolveAddresses(context.scope, addresses)) { $0.resolved = $1 }
+        case .users:
+            // One more than may be counted at once: then it is known that there are more.
+            let limit = Audience.listedLimit + 1
+            return request.adding(ResolveUsers(context.scope, users, by: naming, limit: limit)) {
+                $0.users = $1
+                $0.names = Set($1.map(\.user))
+            }
+        case .groups: return request.adding(FindGroups(context.scope, groups)) { $0.groups = $1 }
+        case .tags, .everyone: return request
+        }
+    }
+
+    private var naming: ResolveUsers.Naming {
+        switch submission.naming {
+        case .users: .ids
+        case .aliases: .aliases
+        case .names: .names
+        }
+    }
+
+    /// The message that the answers to `questions` allow.
+    ///
+    /// - Parameters:
+    ///   - known: what was found.
+    ///   - node: who takes the slices in memory; nil: nobody.
+    /// - Returns: the message, or why there is none.
+    func message(_ known: SubmissionFacts, node: NodeID?) -> Result<NewMessage, Refused> {
+        guard let app = known.app else { return .failure(Refused(.unknownBinding)) }
+        if submission.sender != nil, known.sender?.enrolmentKey == nil { return .failure(Refused(.unknownSender)) }
+        guard app.hasCredential || submission.fallback != nil else { return .failure(Refused(.noCredential)) }
+        let names = Set(known.groups.map(\.name))
+        if let missing = groups.first(where: { !names.contains($0) }) {
+            return .failure(Refused(.unknownGroup(missing)))
+        }
+        if let found = known.recipients { return message(to: found, app.timing, node: node) }
+        switch submission.audience {
+        case .everyone where isNumbered && app.identityCount == 0: return .failure(Refused(.noRecipients))
+        case .everyone: return .success(expanded(nil, count: app.identityCount, node))
+        case .tags: return .success(expanded(submission.audience, count: nil, node))
+        case .groups:
+            let count = known.groups.reduce(0) { $0 + $1.memberCount }
+            if isNumbered, count == 0 { return .failure(Refused(.noRecipients)) }
+            return .success(expanded(.groups(groups), count: count, node))
+        case .users:
+            guard known.users.count <= Audience.listedLimit else {
+                if submission.naming != .users || submission.omitsUnknown {
+                    return .failure(Refused(.tooMany("audience", limit: Audience.listedLimit)))
+                }
+                return .success(expanded(.users(users), count: nil, node))
+            }
+            let users = submission.omitsUnknown ? self.users.filter(known.has) : self.users
+            if users.isEmpty { return .failure(Refused(.unknownDevice)) }
+            let targets = TargetPlan(users, known.users, (rules(app.timing), context.now)) {
+                context.identifiers.target(for: $0, in: id)
+            }
+            return .success(newMessage(targets, recipients: targets.count, node: node))
+        case .listed:
+            let addresses = addresses
+            guard known.resolved.count == addresses.count else {
+                return .failure(Refused(.unavailable(retryAfter: context.policy.retryAfter)))
+            }
+            let pairs = zip(addresses, known.resolved).filter { !submission.omitsUnknown || $0.1 != nil }
+            if pairs.isEmpty { return .failure(Refused(.unknownDevice)) }
+            let targets = TargetPlan(pairs.map(\.0), pairs.map(\.1), (rules(app.timing), context.now)) {
+                context.identifiers.target(for: $0, in: id)
+            }
+            return .success(newMessage(targets, recipients: pairs.count, node: node))
+        }
+    }
+
+    var expiresAt: Timestamp { (submission.localDue?.latest ?? dueAt) + timeToLive }
+
+    private var isNumbered: Bool { submission.numbering != nil }
+
+    func rules(_ timing: AppTiming) -> TimingRules {
+        TimingRules(
+            app: timing,
+            lane: submission.lane,
+            dueAt: dueAt,
+            localDue: submission.localDue,
+            expiresAt: expiresAt
+        )
+    }
+
+    /// A message whose targets are found page by page. `count` is named only where the vendor's answer must name one.
+    func expanded(_ audience: Audience?, count: Int?, _ node: NodeID?) -> NewMessage {
+        let isCounted = isNumbered || context.policy.countedVendors.contains(context.call.vendor)
+        let targets = TargetPlan(slices: [NewSlice(number: 0, work: .expand(after: nil))])
+        var message = newMessage(targets, recipients: isCounted ? count : nil, node: node)
+        message.targets.audience = audience
+        return message
+    }
+
+    func newMessage(_ targets: TargetPlan, recipients: Int?, node: NodeID?) -> NewMessage {
+        let isDueNow = dueAt <= context.now
+        let claim = node.map { NewMessage.Claim(node: $0, lease: context.policy.lease) }
+        return NewMessage(
+            id: id,
+            scope: context.scope,
+            sender: submission.sender,
+            content: content,
+            collapseID: submission.collapseID,
+            lane: submission.lane,
+            times: NewMessage.Times(
+                acceptedAt: context.now,
+                dueAt: dueAt,
+                localDue: submission.localDue,
+                expiresAt: expiresAt
+            ),
+            fallback: submission.fallback,
+            targets: NewMessage.Targets(
+                recipients: recipients,
+                slices: targets.slices,
+                suppressed: targets.suppressed
+            ),
+            idempotency: submission.idempotencyKey.map {
+                IdempotencyKey(key: $0, bodyHash: submission.bodyHash ?? "")
+            },
+            claim: isDueNow && targets.slices.contains { $0.dueAt == nil } ? claim : nil
+        )
+    }
+
+    /// Addressees that are no targets, in the caller's order.
+    func unknown(_ known: SubmissionFacts) -> [Address] {
+        guard submission.omitsUnknown else { return [] }
+        switch submission.audience {
+        case .listed: return zip(addresses, known.resolved).filter { $0.1 == nil }.map(\.0)
+        case .users: return users.filter { !known.has($0) }.map { .user($0) }
+        case .groups, .tags, .everyone: return []
+        }
+    }
+
+    /// How many addressees the call names, each once; nil: none.
+    var namedCount: Int? {
+        switch submission.audience {
+        case .listed: addresses.count
+        case .users: users.count
+        case .groups, .tags, .everyone: nil
+        }
+    }
+
+    /// The dialects that must have a number for the message.
+    func numberedDialects(_ known: SubmissionFacts) -> [Vendor] {
+        let own = context.call.vendor
+        let spoken = own == .native ? known.app?.dialects ?? [] : [own]
+        return context.policy.inboxVendors.intersection(spoken).sorted()
+    }
+
+    /// What accepts `message`, in one transaction: its image first, so that no message refers to bytes that are not there; its number last.
+    func acceptance(of message: NewMessage, numbers: [Vendor: String] = [:]) -> StoreRequest<Accepted> {
+        var first: [any StoreOperation] = []
+        if let image {
+            first.append(
+                PutMedia(hash: image.hash, contentType: image.contentType, bytes: image.bytes, at: context.now)
+            )
+        }
+        if let replaced = submission.schedule?.replaced { first.append(WithdrawSchedule(context.scope, replaced)) }
+        var request = StoreRequest(AcceptMessage(message)) { Accepted(acceptance: $0) }.preceded(by: first)
+        if !numbers.isEmpty {
+            let targets = message.targets.suppressed.filter { $0.identity != nil }.map(\.target)
+            let inboxes = context.policy.inboxVendors
+            request = request.adding(NumberMessage(message.id, numbers, targets: targets, inboxes: inboxes))
+        }
+        if !submission.variables.isEmpty { request = request.adding(PutVariables(message.id, submission.variables)) }
+        if !submission.labels.isEmpty {
+            request = request.adding(LabelMessage(context.scope, message.id, submission.labels))
+        }
+        if let draft = submission.schedule { request = request.adding(KeepSchedule(context.scope, draft, message.id)) }
+        return appending(to: request, message)
+    }
+
+    /// What came of an acceptance.
+    struct Accepted: Sendable {
+        var acceptance: Acceptance
+        /// Of a message that the vendor numbers.
+        var number: String?
+    }
+
+    /// The reply, and what this node sends now.
+    ///
+    /// - Parameters:
+    ///   - message: as it was accepted.
+    ///   - accepted: what came of it.
+    ///   - known: what was found before.
+    /// - Returns: both.
+    func outcome(of message: NewMessage, _ accepted: Accepted, _ known: SubmissionFacts) -> (Reply, [SliceLease]) {
+        switch accepted.acceptance {
+        case .inserted where isNumbered:
+            guard let number = accepted.number else {
+                return (.refused(.unavailable(retryAfter: context.policy.retryAfter)), leases(of: message))
+            }
+            return (.submission(numbered(message, number, known)), leases(of: message))
+        case .inserted:
+            return (.submission(.accepted(message.id, recipients: message.targets.recipients)), leases(of: message))
+        case .repeated(let first, let recipients): return (.submission(.accepted(first, recipients: recipients)), [])
+        case .mismatch: return (.refused(.idempotencyMismatch), [])
+        }
+    }
+
+    /// The slices as the store inserted them: a claim at acceptance is their first, so their epoch is 1.
+    private func leases(of message: NewMessage) -> [SliceLease] {
+        guard message.claim != nil else { return [] }
+        return message.targets.slices.filter { $0.dueAt == nil }.map { slice in
+            SliceLease(
+                key: SliceKey(tenant: context.call.tenant, message: message.id, number: slice.number),
+                epoch: 1,
+                lane: message.lane,
+                dueDay: message.times.dueAt.day,
+                work: slice.work,
+                targets: slice.targets,
+                addresses: slice.addresses
+            )
+        }
+    }
+}
+
+/// The stored facts that a submission needs: its app, its sender and its audience.
+struct SubmissionFacts: Sendable {
+    var app: AppFacts?
+    var sender: SenderFacts?
+    var resolved: [ResolvedTarget?] = []
+    var users: [UserTarget] = []
+    /// Those of `users`.
+    var names: Set<UserID> = []
+    var groups: [GroupFacts] = []
+    /// Nil: they were not asked for.
+    var recipients: [RecipientTarget]?
+
+    func has(_ user: UserID) -> Bool { names.contains(user) }
+}

@@ -1,0 +1,136 @@
+import Model
+import Postgres
+
+/// What becomes of each address of a list: a place in a slice, or a delivery row that says why it gets no push.
+///
+/// Every address becomes exactly one target, because the caller's reports count what it named. Targets that share a device ring it once.
+struct TargetPlan: Sendable {
+    var slices: [NewSlice] = []
+    var suppressed: [SuppressedTarget] = []
+
+    init(slices: [NewSlice]) { self.slices = slices }
+
+    /// The plan of `addresses`, which are distinct, with what answers to them.
+    ///
+    /// - Parameters:
+    ///   - addresses: in the caller's order.
+    ///   - resolved: parallel to `addresses`.
+    ///   - timing: of the message, and the time now.
+    ///   - stand: the target that stands for an address without an identity of its own.
+    init(
+        _ addresses: [Address],
+        _ resolved: [ResolvedTarget?],
+        _ timing: (rules: TimingRules, now: Timestamp),
+        stand: (Address) -> TargetID
+    ) {
+        var identities: Set<IdentityID> = []
+        var devices: Set<DeviceID> = []
+        var chosen: [Chosen] = []
+        for (address, found) in zip(addresses, resolved) {
+            guard let found, identities.insert(found.identity).inserted else {
+                // Nobody, or somebody who is named twice: his identity's row is taken, so this address gets one of its own.
+                let reason: SuppressionReason = found == nil ? .noDevice : .duplicate
+                suppress(address, target: stand(address), nil, reason)
+                continue
+            }
+            guard found.isReachable, let device = found.device else {
+                suppress(address, target: TargetID(found.identity), found, .noDevice)
+                continue
+            }
+            guard devices.insert(device).inserted else {
+                suppress(address, target: TargetID(found.identity), found, .duplicate)
+                continue
+            }
+            chosen.append(Chosen(target: TargetID(found.identity), address: address, clock: found.clock))
+        }
+        slices = Self.slices(chosen, timing.rules, timing.now)
+    }
+
+    /// The plan of `users`, who are distinct, with every identity of theirs: one target per device, and one for whoever has none.
+    ///
+    /// - Parameters:
+    ///   - users: in the caller's order.
+    ///   - found: their identities.
+    ///   - timing: of the message, and the time now.
+    ///   - stand: the target that stands for a user without an identity.
+    init(
+        _ users: [UserID],
+        _ found: [UserTarget],
+        _ timing: (rules: TimingRules, now: Timestamp),
+        stand: (Address) -> TargetID
+    ) {
+        let byUser = Dictionary(grouping: found, by: \.user)
+        var devices: Set<DeviceID> = []
+        var chosen: [Chosen] = []
+        for user in users {
+            let address = Address.user(user)
+            guard let own = byUser[user] else {
+                suppress(address, target: stand(address), nil, .noDevice)
+                continue
+            }
+            // A second identity on a device would ring it again, so it is no target; an expansion leaves it out too.
+            for found in own.map(\.found) where found.device.map({ devices.insert($0).inserted }) ?? true {
+                guard found.isReachable else {
+                    suppress(address, target: TargetID(found.identity), found, .noDevice)
+                    continue
+                }
+                chosen.append(Chosen(target: TargetID(found.identity), address: address, clock: found.clock))
+            }
+        }
+        slices = Self.slices(chosen, timing.rules, timing.now)
+    }
+
+    /// How many targets there are.
+    var count: Int { slices.reduce(suppressed.count) { $0 + $1.targets.count } }
+
+    private mutating func suppress(
+        _ address: Address,
+        target: TargetID,
+        _ found: ResolvedTarget?,
+        _ reason: SuppressionReason
+    ) {
+        suppressed.append(
+            SuppressedTarget(
+                target: target,
+                identity: found?.identity,
+                device: found?.device,
+                address: address,
+                reason: reason
+            )
+        )
+    }
+
+    /// A target that is to be pushed.
+    private struct Chosen {
+        var target: TargetID
+        var address: Address
+        var clock: DeviceClock
+    }
+
+    /// Slices of targets that are due together, the earliest first.
+    private static func slices(_ chosen: [Chosen], _ rules: TimingRules, _ now: Timestamp) -> [NewSlice] {
+        guard chosen.contains(where: { rules.concerns($0.clock.window) }) else { return slices(chosen[...], nil, 0) }
+        // Many devices share a clock, and each look at a zone's costs.
+        var slots: [DeviceClock: Timestamp] = [:]
+        for clock in chosen.map(\.clock) where slots[clock] == nil { slots[clock] = rules.slot(clock, now: now) }
+        var slices: [NewSlice] = []
+        for group in TimingRules.grouped(chosen, by: { slots[$0.clock] ?? now }) {
+            let dueAt = group.due > max(now, rules.dueAt) ? group.due : nil
+            slices += Self.slices(group.items[...], dueAt, slices.count)
+        }
+        return slices
+    }
+
+    private static func slices(_ chosen: ArraySlice<Chosen>, _ dueAt: Timestamp?, _ first: Int) -> [NewSlice] {
+        stride(from: 0, to: chosen.count, by: SliceLease.targetLimit).enumerated().map { number, start in
+            let part = chosen[start..<min(start + SliceLease.targetLimit, chosen.count)]
+            return NewSlice(
+                number: Int32(clamping: first + number),
+                work: .deliver,
+                targets: part.map(\.target),
+                addresses: part.map(\.address),
+                dueAt: dueAt
+            )
+        }
+    }
+}

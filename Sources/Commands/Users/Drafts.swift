@@ -1,0 +1,67 @@
+import Model
+import Postgres
+
+/// The users of a call as they become, step by step.
+struct Drafts {
+    private let known: [UserName: StoredProfile]
+    private var made: [UserName: UserID] = [:]
+    private var drafts: [UserID: StoredProfile] = [:]
+    private var changed: Set<UserID> = []
+    private(set) var aliases: [UserWrite.Alias] = []
+    private let identifiers: any IdentifierSource
+
+    init(_ names: [UserName], _ profiles: [StoredProfile?], _ identifiers: any IdentifierSource) {
+        var known: [UserName: StoredProfile] = [:]
+        for (name, profile) in zip(names, profiles) { known[name] = profile }
+        self.known = known
+        self.identifiers = identifiers
+        for profile in profiles.compactMap(\.self) { drafts[profile.user] = profile }
+    }
+
+    /// The user of that name; nil when there is none.
+    func user(_ name: UserName) -> UserID? { made[name] ?? known[name]?.user }
+
+    /// The user of that name, or a new one.
+    mutating func userOrNew(_ name: UserName) -> UserID {
+        if let user = user(name) { return user }
+        switch name {
+        case .id(let id):
+            made[name] = id
+            if drafts[id] == nil { drafts[id] = StoredProfile(user: id) }
+            return id
+        case .alias(let alias):
+            // The same on every node, so that two calls at once make one user of it. No way back to the alias: it may be a phone number.
+            let id = UserID("alias:" + identifiers.sha256(Array(name.text.rawValue.utf8)).prefix(32))
+            made[name] = id
+            if drafts[id] == nil { drafts[id] = StoredProfile(user: id, isAnonymous: true) }
+            changed.insert(id)
+            aliases.append(UserWrite.Alias(alias, of: id))
+            return id
+        }
+    }
+
+    subscript(user: UserID) -> StoredProfile {
+        get { drafts[user] ?? StoredProfile(user: user) }
+        set {
+            if drafts[user] != newValue { changed.insert(user) }
+            drafts[user] = newValue
+        }
+    }
+
+    /// From now on the user has a profile.
+    mutating func keep(_ user: UserID) { if self[user].revision == 0 { changed.insert(user) } }
+
+    /// Written even where it stays as it is: what hangs on it is told to new devices.
+    mutating func touch(_ user: UserID) { changed.insert(user) }
+
+    mutating func name(_ alias: UserAlias, _ user: UserID) {
+        keep(user)
+        made[.alias(alias)] = user
+        aliases.append(UserWrite.Alias(alias, of: user))
+    }
+
+    mutating func drop(_ user: UserID) { changed.remove(user) }
+
+    /// In the order of users.
+    var profiles: [StoredProfile] { changed.sorted().map { self[$0] } }
+}

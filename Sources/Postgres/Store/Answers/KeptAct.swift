@@ -1,0 +1,76 @@
+import Model
+
+/// Statements that are run unless their repeat key came before, and whose answer is kept in their transaction.
+///
+/// Three steps, because the answer is made of the results: take the key, act, keep. Only calls with a key pay for them. A refusal keeps nothing.
+struct KeptAct<Result: Sendable>: Sendable {
+    private let statements: [Statement]
+    private let keep: Keep<Result>
+    private let read: @Sendable ([ResultSet]) throws(PostgresError) -> Result
+    private let last: @Sendable (Result) -> [Statement]
+
+    /// - Parameters:
+    ///   - statements: the act.
+    ///   - keep: the key, and what is kept under it.
+    ///   - read: what the act's results say.
+    ///   - last: what ends the transaction, such as a line of the audit.
+    init(
+        _ statements: [Statement],
+        _ keep: Keep<Result>,
+        read: @escaping @Sendable ([ResultSet]) throws(PostgresError) -> Result,
+        last: @escaping @Sendable (Result) -> [Statement] = { _ in [] }
+    ) {
+        self.statements = statements
+        self.keep = keep
+        self.read = read
+        self.last = last
+    }
+
+    /// - Throws: `PostgresError`.
+    func run(on pool: PostgresPool, in tenant: TenantID) async throws(PostgresError) -> Kept<Result> {
+        let results: [ResultSet]
+        do throws(PostgresError) {
+            results = try await pool.run(transaction(tenant))
+        } catch {
+            guard error.code == .abandoned else { throw error }
+            return .tooLarge
+        }
+        let found = try results.result(0).only()
+        switch try found.text("outcome") {
+        case "new": return .done(try read(Array(results.dropFirst())))
+        case "repeated":
+            return .repeated(KeptAnswer(status: try found.int("status"), body: try found.bytes("answer")))
+        default: return .mismatch
+        }
+    }
+
+    private func transaction(_ tenant: TenantID) -> Transaction {
+        let find = AnswerSQL.find(.id(tenant), .string(keep.key.key), .string(keep.key.bodyHash))
+        return Transaction(tenant: tenant.rawValue, [find]) { (found) throws(PostgresError) in
+            guard try found.result(0).only().text("outcome") == "new" else { return .commit }
+            return Step(statements) { (results) throws(PostgresError) in
+                let result = try read(results)
+                let kept = try keep.answer(result).map { (answer) throws(PostgresError) in
+                    try Self.kept(answer, under: keep.key, in: tenant)
+                }
+                return Step((kept.map { [$0] } ?? []) + last(result))
+            }
+        }
+    }
+
+    /// The statement that keeps an answer.
+    static func kept(
+        _ answer: KeptAnswer,
+        under key: IdempotencyKey,
+        in tenant: TenantID
+    ) throws(PostgresError) -> Statement {
+        guard answer.body.count <= KeptAnswer.limitBytes else { throw .abandoned("answer too large to be kept") }
+        return AnswerSQL.keep(
+            .id(tenant),
+            .string(key.key),
+            .string(key.bodyHash),
+            .int16(Int16(clamping: answer.status)),
+            .bytes(answer.body)
+        )
+    }
+}

@@ -1,0 +1,22 @@
+package import Model
+
+/// Makes a group of users unless there is one of that name. Answers with whether it is new; nil: there is no such app.
+package struct PutGroup: StoreWrite {
+    let scope: AppScope
+    let name: GroupName
+
+    package init(_ scope: AppScope, _ name: GroupName) {
+        self.scope = scope
+        self.name = name
+    }
+
+    package var sharesCommit: Bool { true }
+
+    private static let sql = StoreSQL.function("put_group", 4, columns: "put_group AS is_new")
+
+    package func statement(_ call: StoreCall) -> Statement {
+        Self.sql(.id(call.tenant), .id(scope.app), .id(scope.vendor), .id(name))
+    }
+
+    package func read(_ result: ResultSet) throws(PostgresError) -> Bool? { try result.only().optionalBool("is_new") }
+}

@@ -1,0 +1,102 @@
+package import Model
+
+/// The active identity behind each address: of a phone and of a user the newest. The native dialect reaches all others. Parallel to the addresses.
+package struct ResolveAddresses: StoreRead {
+    let scope: AppScope
+    let addresses: [Address]
+
+    package init(_ scope: AppScope, _ addresses: [Address]) {
+        self.scope = scope
+        self.addresses = addresses
+    }
+
+    /// Four lists of places and values: phones, device keys, users, devices.
+    private static let list = StoreSQL.tenant(
+        branch("$4::bigint[], $5::text[]", "i.phone = q.value") + "\nUNION ALL\n"
+            + branch("$6::bigint[], $7::text[]", "i.key = q.value") + "\nUNION ALL\n"
+            + branch("$8::bigint[], $9::text[]", "i.user_id = q.value") + "\nUNION ALL\n"
+            + branch("$10::bigint[], $11::uuid[]", "i.device_id = q.value")
+    )
+
+    private static func branch(_ lists: String, _ condition: String) -> String {
+        """
+        SELECT q.place, r.* FROM unnest(\(lists)) AS q(place, value)
+        CROSS JOIN LATERAL (\(newest(condition))) AS r
+        """
+    }
+
+    // One address: without a list the plan is made once, and not at each call.
+    private static let phone = one("i.phone = $4")
+    private static let key = one("i.key = $4")
+    private static let user = one("i.user_id = $4")
+    private static let device = one("i.device_id = $4")
+
+    private static func one(_ condition: String) -> StoreSQL {
+        .tenant("SELECT 0::bigint AS place, r.* FROM (\(newest(condition))) AS r")
+    }
+
+    private static func newest(_ condition: String) -> String {
+        """
+        SELECT \(ResolvedTarget.columns)
+        FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+        WHERE i.tenant_id = $1 AND i.app_id = $2 AND ($3 = 'native' OR i.vendor = $3) AND i.state = 'active'
+            AND \(condition)
+        ORDER BY i.registered_at DESC, i.identity_id DESC LIMIT 1
+        """
+    }
+
+    package func statement(_ call: StoreCall) -> Statement {
+        let owner = call.owner(scope)
+        guard addresses.count == 1, let address = addresses.first else {
+            return Self.list.with(owner + AddressLists(addresses).parameters)
+        }
+        return switch address {
+        case .phone(let phone): Self.phone.with(owner + [.string(phone)])
+        case .deviceKey(let key): Self.key.with(owner + [.string(key.rawValue)])
+        case .user(let user): Self.user.with(owner + [.string(user.rawValue)])
+        case .device(let device): Self.device.with(owner + [.id(device)])
+        }
+    }
+
+    package func read(_ result: ResultSet) throws(PostgresError) -> [ResolvedTarget?] {
+        var resolved = [ResolvedTarget?](repeating: nil, count: addresses.count)
+        for row in result {
+            let place = try row.int("place")
+            guard resolved.indices.contains(place) else { continue }
+            resolved[place] = try ResolvedTarget.read(row)
+        }
+        return resolved
+    }
+}
+
+/// Addresses by kind, each with its place in the caller's list.
+private struct AddressLists {
+    private var phones: ([Int], [String]) = ([], [])
+    private var keys: ([Int], [String]) = ([], [])
+    private var users: ([Int], [String]) = ([], [])
+    private var devices: ([Int], [DeviceID]) = ([], [])
+
+    init(_ addresses: [Address]) {
+        for (place, address) in addresses.enumerated() {
+            switch address {
+            case .phone(let phone): Self.add(place, phone, &phones)
+            case .deviceKey(let key): Self.add(place, key.rawValue, &keys)
+            case .user(let user): Self.add(place, user.rawValue, &users)
+            case .device(let device): Self.add(place, device, &devices)
+            }
+        }
+    }
+
+    private static func add<Value>(_ place: Int, _ value: Value, _ list: inout ([Int], [Value])) {
+        list.0.append(place)
+        list.1.append(value)
+    }
+
+    /// In the order of the statement.
+    var parameters: [PostgresValue] {
+        [
+            .ints(phones.0), .strings(phones.1), .ints(keys.0), .strings(keys.1), .ints(users.0), .strings(users.1),
+            .ints(devices.0), .ids(devices.1),
+        ]
+    }
+}

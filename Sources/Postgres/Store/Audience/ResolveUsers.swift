@@ -1,0 +1,118 @@
+package import Model
+
+/// Every active identity of each user, `limit` at most over all of them, the users in the given order.
+package struct ResolveUsers: StoreRead {
+    /// What the users are called by.
+    package enum Naming: Sendable, Hashable {
+        /// Their ids.
+        case ids
+        /// Their aliases on devices; whose alias nobody has is looked up by the user's id.
+        case aliases
+        /// Ids, or aliases as `UserName.text` spells them.
+        case names
+    }
+
+    let scope: AppScope
+    let users: [UserID]
+    let naming: Naming
+    let limit: Int
+
+    package init(_ scope: AppScope, _ users: [UserID], by naming: Naming = .ids, limit: Int) {
+        self.scope = scope
+        self.users = users
+        self.naming = naming
+        self.limit = limit
+    }
+
+    /// Both limits without an order, so that a user with a million devices is not read to the end. The planner cannot know how many each has.
+    private static let byID = StoreSQL.tenant(
+        """
+        SELECT q.place, q.value AS user_id, r.* FROM unnest($4::text[]) WITH ORDINALITY AS q(value, place)
+        CROSS JOIN LATERAL (
+            SELECT \(ResolvedTarget.columns)
+            FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+            WHERE i.tenant_id = $1 AND i.app_id = $2 AND ($3 = 'native' OR i.vendor = $3) AND i.state = 'active'
+                AND i.user_id = q.value
+            LIMIT $5) AS r
+        LIMIT $5
+        """
+    )
+
+    /// By alias where somebody has it, else by the user's own id.
+    private static let byAlias = StoreSQL.tenant(
+        """
+        SELECT q.place, q.value AS user_id, r.* FROM unnest($4::text[]) WITH ORDINALITY AS q(value, place)
+        CROSS JOIN LATERAL (
+            SELECT EXISTS (
+                SELECT FROM gateway.identity i
+                WHERE i.tenant_id = $1 AND i.app_id = $2 AND i.vendor = $3 AND i.state = 'active' AND i.alias = q.value
+                    OR i.tenant_id = $1 AND i.app_id = $2 AND i.vendor = $3 AND i.state = 'active' AND i.user_id = q.value
+                    AND i.alias IS NULL) AS is_alias) AS a
+        CROSS JOIN LATERAL (
+            (SELECT \(ResolvedTarget.columns)
+            FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+            WHERE i.tenant_id = $1 AND i.app_id = $2 AND i.vendor = $3 AND i.state = 'active' AND i.alias = q.value
+            LIMIT $5)
+            UNION ALL
+            (SELECT \(ResolvedTarget.columns)
+            FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+            WHERE i.tenant_id = $1 AND i.app_id = $2 AND i.vendor = $3 AND i.state = 'active' AND i.user_id = q.value
+                AND (i.alias IS NULL OR i.alias <> q.value AND NOT a.is_alias)
+            LIMIT $5)) AS r
+        LIMIT $5
+        """
+    )
+
+    /// A name that begins with U+001F is an alias.
+    private static let byName = StoreSQL.tenant(
+        """
+        SELECT q.place, q.value AS user_id, r.* FROM unnest($4::text[]) WITH ORDINALITY AS q(value, place)
+        LEFT JOIN LATERAL (
+            SELECT x.user_id FROM gateway.user_alias x
+            WHERE x.tenant_id = $1 AND x.app_id = $2 AND x.vendor = $3 AND left(q.value, 1) = chr(31)
+                AND x.label = split_part(q.value, chr(31), 2) AND x.name = split_part(q.value, chr(31), 3) LIMIT 1) AS a ON true
+        CROSS JOIN LATERAL (SELECT coalesce(a.user_id, q.value) AS user_id OFFSET 0) AS w
+        CROSS JOIN LATERAL (
+            SELECT \(ResolvedTarget.columns)
+            FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+            WHERE i.tenant_id = $1 AND i.app_id = $2 AND i.vendor = $3 AND i.state = 'active' AND i.user_id = w.user_id
+            LIMIT $5) AS r
+        LIMIT $5
+        """
+    )
+
+    package func statement(_ call: StoreCall) -> Statement {
+        let sql =
+            switch naming {
+            case .ids: Self.byID
+            case .aliases: Self.byAlias
+            case .names: Self.byName
+            }
+        return sql(
+            .id(call.tenant),
+            .id(scope.app),
+            .id(scope.vendor),
+            .strings(users.map(\.rawValue)),
+            .int(max(0, limit))
+        )
+    }
+
+    package func read(_ result: ResultSet) throws(PostgresError) -> [UserTarget] {
+        let found = try result.rows { (row) throws(PostgresError) in
+            (try row.int("place"), UserTarget(user: try row.id("user_id"), found: try ResolvedTarget.read(row)))
+        }
+        let order = found.sorted { ($0.0, $0.1.found.identity) < ($1.0, $1.1.found.identity) }
+        return order.map(\.1)
+    }
+}
+
+/// One of a user's identities.
+package struct UserTarget: Sendable, Hashable {
+    package var user: UserID
+    package var found: ResolvedTarget
+
+    package init(user: UserID, found: ResolvedTarget) {
+        self.user = user
+        self.found = found
+    }
+}

@@ -1,0 +1,61 @@
+package import Model
+
+/// The identity of a key, whatever its state.
+package struct FindIdentity: StoreRead {
+    let scope: AppScope
+    let key: VendorDeviceKey
+
+    package init(_ scope: AppScope, key: VendorDeviceKey) {
+        self.scope = scope
+        self.key = key
+    }
+
+    package var sharesCommit: Bool { true }
+
+    private static let sql = StoreSQL.tenant(
+        """
+        SELECT i.identity_id, i.device_id, i.state, i.phone, coalesce(d.platform, 'ios') AS platform
+        FROM gateway.identity i
+        LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+        WHERE i.tenant_id = $1 AND i.app_id = $2 AND i.vendor = $3 AND i.key = $4
+        """
+    )
+
+    package func statement(_ call: StoreCall) -> Statement {
+        Self.sql(.id(call.tenant), .id(scope.app), .id(scope.vendor), .id(key))
+    }
+
+    package func read(_ result: ResultSet) throws(PostgresError) -> IdentityFacts? {
+        guard let row = result.first else { return nil }
+        return IdentityFacts(
+            identity: try row.id("identity_id"),
+            device: try row.optionalID("device_id"),
+            state: try row.word("state"),
+            platform: try row.word("platform"),
+            phone: try row.optionalText("phone")
+        )
+    }
+}
+
+/// What is known of one identity.
+package struct IdentityFacts: Sendable, Hashable {
+    package var identity: IdentityID
+    package var device: DeviceID?
+    package var state: IdentityState
+    package var platform: Platform
+    package var phone: String?
+
+    package init(
+        identity: IdentityID,
+        device: DeviceID?,
+        state: IdentityState,
+        platform: Platform,
+        phone: String? = nil
+    ) {
+        self.identity = identity
+        self.device = device
+        self.state = state
+        self.platform = platform
+        self.phone = phone
+    }
+}

@@ -1,0 +1,41 @@
+package import Model
+
+/// How many were not read of the newest `limit`.
+package struct CountUnread: StoreRead {
+    let scope: AppScope
+    let caller: DeviceCaller
+    let owner: HistoryPage.Owner
+    let hiddenBy: String?
+    let limit: Int
+    let at: Timestamp
+
+    package init(
+        _ scope: AppScope,
+        _ caller: DeviceCaller,
+        _ owner: HistoryPage.Owner,
+        hiddenBy: String?,
+        limit: Int,
+        at: Timestamp
+    ) {
+        self.scope = scope
+        self.caller = caller
+        self.owner = owner
+        self.hiddenBy = hiddenBy
+        self.limit = limit
+        self.at = at
+    }
+
+    private static let routine = Routine<StoreCall, HistoryFinding>(
+        "find_history",
+        select: { "SELECT count(*) AS count FROM \($0)" },
+        HistoryFinding.declare
+    )
+
+    package func statement(_ call: StoreCall) -> Statement {
+        let look = HistoryLook(isRead: false, hiddenBy: hiddenBy)
+        let page = HistoryPage(owner, count: max(0, limit), look: look)
+        return Self.routine(call, HistoryFinding(scope: scope, caller: caller, page: page, look: look, at: at))
+    }
+
+    package func read(_ result: ResultSet) throws(PostgresError) -> Int { try result.count() }
+}

@@ -1,0 +1,32 @@
+package import Model
+
+/// How many messages the device has not received, `limit` at most.
+package struct CountUnreceived: StoreRead {
+    let scope: AppScope
+    let caller: DeviceCaller
+    let limit: Int
+    let at: Timestamp
+
+    package init(_ scope: AppScope, _ caller: DeviceCaller, limit: Int, at: Timestamp) {
+        self.scope = scope
+        self.caller = caller
+        self.limit = limit
+        self.at = at
+    }
+
+    /// `$6`: only what is due by now. Not counted beyond `$7`.
+    private static let sql = StoreSQL.tenant(
+        """
+        SELECT count(*) AS count FROM (
+            SELECT FROM gateway.calling_identity($1, $2, $3, $4, $5) i
+            JOIN gateway.inbox_open o ON o.tenant_id = $1 AND o.identity_id = i.identity_id
+            WHERE o.message_id < $6 LIMIT $7) x
+        """
+    )
+
+    package func statement(_ call: StoreCall) -> Statement {
+        Self.sql.with(call.caller(caller, scope) + [.id(MessageID.first(after: at)), .int(max(0, limit))])
+    }
+
+    package func read(_ result: ResultSet) throws(PostgresError) -> Int { try result.count() }
+}

@@ -1,0 +1,41 @@
+package import Model
+
+/// The delivery of a message to the reporter's identity, or to the phone registered for it.
+package struct FindDelivery: StoreRead {
+    let scope: AppScope
+    let message: MessageID
+    let reporter: Reporter
+
+    package init(_ scope: AppScope, _ message: MessageID, _ reporter: Reporter) {
+        self.scope = scope
+        self.message = message
+        self.reporter = reporter
+    }
+
+    package var sharesCommit: Bool { true }
+
+    private static let sql = StoreSQL.function("reported_delivery", 5)
+
+    package func statement(_ call: StoreCall) -> Statement {
+        Self.sql(.id(call.tenant), .id(scope.app), .id(scope.vendor), .id(message), .id(reporter.key))
+    }
+
+    package func read(_ result: ResultSet) throws(PostgresError) -> ReportedDelivery {
+        guard let row = result.first else { return ReportedDelivery() }
+        let platform = try row.optionalText("platform").flatMap { Platform(rawValue: $0) }
+        guard try !row.isNull("message_id") else { return ReportedDelivery(platform: platform) }
+        return ReportedDelivery(snapshot: try SnapshotRow.read(row), platform: platform)
+    }
+}
+
+/// A delivery as its device may see it, and what the device is.
+package struct ReportedDelivery: Sendable, Hashable {
+    /// Nil: there is none for this device.
+    package var snapshot: DeliverySnapshot?
+    package var platform: Platform?
+
+    package init(snapshot: DeliverySnapshot? = nil, platform: Platform? = nil) {
+        self.snapshot = snapshot
+        self.platform = platform
+    }
+}

@@ -1,0 +1,24 @@
+package import Model
+
+/// One message of the device that calls; nil: it has none of that number.
+package struct FindInboxMessage: StoreRead {
+    let scope: AppScope
+    let caller: DeviceCaller
+    let number: String
+
+    package init(_ scope: AppScope, _ caller: DeviceCaller, number: String) {
+        self.scope = scope
+        self.caller = caller
+        self.number = number
+    }
+
+    private static let sql = StoreSQL.function("history_message", 6)
+
+    package func statement(_ call: StoreCall) -> Statement {
+        Self.sql.with(call.caller(caller, scope) + [.string(number)])
+    }
+
+    package func read(_ result: ResultSet) throws(PostgresError) -> InboxEntry? {
+        try result.rows(InboxEntry.read).first
+    }
+}

@@ -1,0 +1,30 @@
+package import Model
+
+/// One message of that user, who must be the caller's; nil: there is none of that number.
+package struct FindUserMessage: StoreRead {
+    let scope: AppScope
+    let caller: DeviceCaller
+    let user: UserID
+    let number: String
+    let hiddenBy: String?
+
+    package init(_ scope: AppScope, _ caller: DeviceCaller, _ user: UserID, number: String, hiddenBy: String?) {
+        self.scope = scope
+        self.caller = caller
+        self.user = user
+        self.number = number
+        self.hiddenBy = hiddenBy
+    }
+
+    private static let sql = StoreSQL.tenant(
+        HistoryFinding.content(of: "gateway.find_message($1, $2, $3, $4, $5, $6, $7, $8, $9)")
+    )
+
+    package func statement(_ call: StoreCall) -> Statement {
+        Self.sql.with(call.reader(caller, scope) + [.id(user), .string(number), .string(hiddenBy)])
+    }
+
+    package func read(_ result: ResultSet) throws(PostgresError) -> InboxEntry? {
+        try result.rows(InboxEntry.readLooked).first
+    }
+}

@@ -1,0 +1,48 @@
+package import Model
+
+/// A page of a history. What was sent to the device itself and is shown counts as received, unless the page is only looked at. To a caller that is not
+/// registered it answers with nothing.
+package struct ListHistory: StoreOperation {
+    let scope: AppScope
+    let caller: DeviceCaller
+    let page: HistoryPage
+    let at: Timestamp
+
+    package init(_ scope: AppScope, _ caller: DeviceCaller, _ page: HistoryPage, at: Timestamp) {
+        self.scope = scope
+        self.caller = caller
+        self.page = page
+        self.at = at
+    }
+
+    package var writes: Bool { page.look == nil }
+
+    private static let showing = Routine<StoreCall, Self>("history_page") { p in
+        p.own { $0.scope }
+        p["p_key"] = { .id($1.caller.key) }
+        p["p_token"] = { .string($1.caller.token?.text) }
+        p["p_kind"] = { .text($1.page.owner.kind) }
+        p["p_user"] = { .id($1.page.owner.user) }
+        p["p_number"] = { .string($1.page.before) }
+        p["p_now"] = { .id(MessageID.first(after: $1.at)) }
+        p["p_today"] = { .int32($1.at.day) }
+        p["p_limit"] = { .int32(Int32(clamping: $1.page.count)) }
+        p["p_at"] = { .time($1.at) }
+        p["p_node"] = { call, _ in .id(call.node) }
+    }
+
+    private static let looking = Routine<StoreCall, HistoryFinding>(
+        "find_history",
+        select: HistoryFinding.content,
+        HistoryFinding.declare
+    )
+
+    package func statement(_ call: StoreCall) -> Statement {
+        guard let look = page.look else { return Self.showing(call, self) }
+        return Self.looking(call, HistoryFinding(scope: scope, caller: caller, page: page, look: look, at: at))
+    }
+
+    package func read(_ result: ResultSet) throws(PostgresError) -> [InboxEntry] {
+        try page.look == nil ? result.rows(InboxEntry.read) : result.rows(InboxEntry.readLooked)
+    }
+}

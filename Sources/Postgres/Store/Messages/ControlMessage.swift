@@ -1,0 +1,40 @@
+package import Model
+
+/// Steers what of a message is not sent, with its event, and a row of the audit when somebody is named. Answers 0 when that changed nothing.
+package struct ControlMessage: StoreWrite {
+    let scope: AppScope
+    let message: MessageID
+    let control: MessageControl
+    let actor: String?
+
+    package init(_ scope: AppScope, _ message: MessageID, _ control: MessageControl, by actor: String?) {
+        self.scope = scope
+        self.message = message
+        self.control = control
+        self.actor = actor
+    }
+
+    private static let sql = StoreSQL.tenant(
+        """
+        SELECT control_message AS count, gateway.note_controlled($1, $4, $5, control_message),
+            CASE WHEN control_message > 0 AND $6::text IS NOT NULL THEN
+                gateway.write_audit($1, $6, ARRAY[$7::text], ARRAY['message ' || $4::uuid], ARRAY[NULL]::text[])
+            END AS audited
+        FROM gateway.control_message($1, $2, $3, $4, $5)
+        """
+    )
+
+    package func statement(_ call: StoreCall) -> Statement {
+        Self.sql(
+            .id(call.tenant),
+            .id(scope.app),
+            .id(scope.vendor),
+            .id(message),
+            .text(control.rawValue),
+            .string(actor),
+            .text(AuditAction(control).rawValue)
+        )
+    }
+
+    package func read(_ result: ResultSet) throws(PostgresError) -> Int { try result.count() }
+}

@@ -1,0 +1,62 @@
+import DeliveryEngine
+package import Model
+
+/// What a submission must know of its app; nil: there is no such app.
+package struct FindApp: StoreRead {
+    let scope: AppScope
+
+    package init(_ scope: AppScope) {
+        self.scope = scope
+    }
+
+    package var sharesCommit: Bool { true }
+
+    private static let sql = StoreSQL.tenant(
+        """
+        SELECT a.platforms::text AS platforms, a.defaults::text AS defaults,
+            (SELECT coalesce(sum(c.active), 0)::bigint FROM gateway.identity_count c
+                WHERE c.tenant_id = $1 AND c.app_id = $2 AND ($3 = 'native' OR c.vendor = $3)) AS identities,
+            (SELECT coalesce(array_agg(DISTINCT c.vendor), '{}') FROM gateway.identity_count c
+                WHERE c.tenant_id = $1 AND c.app_id = $2) AS dialects
+        FROM gateway.app a WHERE a.tenant_id = $1 AND a.app_id = $2 AND a.retired_at IS NULL
+        """
+    )
+
+    package func statement(_ call: StoreCall) -> Statement {
+        Self.sql(.id(call.tenant), .id(scope.app), .id(scope.vendor))
+    }
+
+    package func read(_ result: ResultSet) throws(PostgresError) -> AppFacts? {
+        guard let row = result.first else { return nil }
+        let routes = PlatformRouteCoding.decode(try row.object("platforms"))
+        return AppFacts(
+            hasCredential: routes.values.contains { !$0.credentials.isEmpty },
+            identityCount: try row.int("identities"),
+            timing: TimingCoding.read(try row.object("defaults")),
+            dialects: Set(try row.texts("dialects").map { Vendor($0) })
+        )
+    }
+}
+
+/// What a submission must know of its app.
+package struct AppFacts: Sendable, Hashable {
+    /// Whether any push credential is provisioned for any platform.
+    package var hasCredential: Bool
+    /// Active identities in the caller's dialect, maintained.
+    package var identityCount: Int
+    package var timing: AppTiming
+    /// Dialects that identities of the app speak, or spoke.
+    package var dialects: Set<Vendor>
+
+    package init(
+        hasCredential: Bool,
+        identityCount: Int,
+        timing: AppTiming = .none,
+        dialects: Set<Vendor> = []
+    ) {
+        self.hasCredential = hasCredential
+        self.identityCount = identityCount
+        self.timing = timing
+        self.dialects = dialects
+    }
+}

@@ -1,0 +1,141 @@
+package import Model
+
+/// A message to be stored with all that its acceptance promises.
+package struct NewMessage: Sendable, Hashable {
+    package var id: MessageID
+    package var scope: AppScope
+    package var sender: SenderID?
+    package var content: Content
+    package var collapseID: String?
+    package var lane: Lane
+    package var times: Times
+    package var fallback: JSON?
+    package var targets: Targets
+    package var idempotency: IdempotencyKey?
+    /// Set when this node hands the slices over in memory: they are inserted as already leased by it.
+    package var claim: Claim?
+
+    package init(
+        id: MessageID,
+        scope: AppScope,
+        sender: SenderID? = nil,
+        content: Content,
+        collapseID: String? = nil,
+        lane: Lane,
+        times: Times,
+        fallback: JSON? = nil,
+        targets: Targets,
+        idempotency: IdempotencyKey? = nil,
+        claim: Claim? = nil
+    ) {
+        self.id = id
+        self.scope = scope
+        self.sender = sender
+        self.content = content
+        self.collapseID = collapseID
+        self.lane = lane
+        self.times = times
+        self.fallback = fallback
+        self.targets = targets
+        self.idempotency = idempotency
+        self.claim = claim
+    }
+
+    /// When a message is accepted, due and over.
+    package struct Times: Sendable, Hashable {
+        package var acceptedAt: Timestamp
+        /// When the first target is due; on a local schedule when the first zone's clock shows it.
+        package var dueAt: Timestamp
+        package var localDue: LocalTime?
+        /// When the last target's time is over.
+        package var expiresAt: Timestamp
+
+        package init(acceptedAt: Timestamp, dueAt: Timestamp, localDue: LocalTime? = nil, expiresAt: Timestamp) {
+            self.acceptedAt = acceptedAt
+            self.dueAt = dueAt
+            self.localDue = localDue
+            self.expiresAt = expiresAt
+        }
+    }
+
+    /// Whom a message is for.
+    package struct Targets: Sendable, Hashable {
+        /// Nil: not known yet, the audience is expanded later.
+        package var recipients: Int?
+        /// Whom an `expand` slice is for; nil: everyone, or there is none.
+        package var audience: Audience?
+        package var slices: [NewSlice]
+        /// Targets that are settled at once: their delivery rows are written in the same transaction.
+        package var suppressed: [SuppressedTarget]
+
+        package init(
+            recipients: Int?,
+            audience: Audience? = nil,
+            slices: [NewSlice] = [],
+            suppressed: [SuppressedTarget] = []
+        ) {
+            self.recipients = recipients
+            self.audience = audience
+            self.slices = slices
+            self.suppressed = suppressed
+        }
+    }
+
+    /// Who holds the new slices, and for how long.
+    package struct Claim: Sendable, Hashable {
+        package var node: NodeID
+        package var lease: Duration
+
+        package init(node: NodeID, lease: Duration) {
+            self.node = node
+            self.lease = lease
+        }
+    }
+}
+
+/// A slice to be stored.
+package struct NewSlice: Sendable, Hashable {
+    package var number: Int32
+    package var work: SliceLease.Work
+    package var targets: [TargetID]
+    package var addresses: [Address?]
+    /// Its own due time, after the message's; nil: with the message. Such a slice is not handed over.
+    package var dueAt: Timestamp?
+
+    package init(
+        number: Int32,
+        work: SliceLease.Work,
+        targets: [TargetID] = [],
+        addresses: [Address?] = [],
+        dueAt: Timestamp? = nil
+    ) {
+        self.number = number
+        self.work = work
+        self.targets = targets
+        self.addresses = addresses
+        self.dueAt = dueAt
+    }
+}
+
+/// A target that gets no push: its row says why.
+package struct SuppressedTarget: Sendable, Hashable {
+    package var target: TargetID
+    package var identity: IdentityID?
+    package var device: DeviceID?
+    package var address: Address?
+    package var reason: SuppressionReason
+
+    package init(
+        target: TargetID,
+        identity: IdentityID?,
+        device: DeviceID?,
+        address: Address?,
+        reason: SuppressionReason
+    ) {
+        self.target = target
+        self.identity = identity
+        self.device = device
+        self.address = address
+        self.reason = reason
+    }
+}

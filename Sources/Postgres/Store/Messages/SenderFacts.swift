@@ -1,0 +1,33 @@
+package import Model
+
+/// A back end that sends.
+package struct SenderFacts: Sendable, Hashable {
+    package var id: SenderID
+    /// Nil until it is enrolled.
+    package var enrolmentKey: String?
+    /// Whether the operation enrolled it.
+    package var isNew: Bool
+    package var callbackURL: String?
+
+    package init(id: SenderID, enrolmentKey: String? = nil, isNew: Bool = false, callbackURL: String? = nil) {
+        self.id = id
+        self.enrolmentKey = enrolmentKey
+        self.isNew = isNew
+        self.callbackURL = callbackURL
+    }
+}
+
+extension SenderFacts {
+    /// The columns that `read` needs.
+    static let columns = "sender_id, enrolment_key, callback_url"
+
+    /// The sender in the result's row, if there is one.
+    static func read(_ result: ResultSet) throws(PostgresError) -> SenderFacts? {
+        guard let row = result.first else { return nil }
+        return SenderFacts(
+            id: try row.id("sender_id"),
+            enrolmentKey: try row.optionalText("enrolment_key"),
+            callbackURL: try row.optionalText("callback_url")
+        )
+    }
+}

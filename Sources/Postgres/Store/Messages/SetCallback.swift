@@ -1,0 +1,24 @@
+package import Model
+
+/// Sets where a sender is told what became of its messages. Answers with how many senders have that id: none or one.
+package struct SetCallback: StoreWrite {
+    let scope: AppScope
+    let sender: SenderID
+    let url: String?
+
+    package init(_ scope: AppScope, _ sender: SenderID, url: String?) {
+        self.scope = scope
+        self.sender = sender
+        self.url = url
+    }
+
+    package var sharesCommit: Bool { true }
+
+    private static let sql = StoreSQL.function("set_callback", 5, columns: "set_callback AS count")
+
+    package func statement(_ call: StoreCall) -> Statement {
+        Self.sql(.id(call.tenant), .id(scope.app), .id(scope.vendor), .id(sender), .string(url))
+    }
+
+    package func read(_ result: ResultSet) throws(PostgresError) -> Int { try result.count() }
+}

@@ -1,0 +1,22 @@
+package import Model
+
+/// Erases users with devices that nobody else uses, and writes a row of the audit for each. Answers with how many of them there were.
+package struct EraseUsers: StoreWrite {
+    let scope: AppScope
+    let users: [UserID]
+    let actor: String
+
+    package init(_ scope: AppScope, _ users: [UserID], by actor: String) {
+        self.scope = scope
+        self.users = users
+        self.actor = actor
+    }
+
+    private static let sql = StoreSQL.function("erase_users", 5, columns: "erase_users AS count")
+
+    package func statement(_ call: StoreCall) -> Statement {
+        Self.sql.with(call.owner(scope) + [.strings(users.map(\.rawValue)), .string(actor)])
+    }
+
+    package func read(_ result: ResultSet) throws(PostgresError) -> Int { try result.count() }
+}

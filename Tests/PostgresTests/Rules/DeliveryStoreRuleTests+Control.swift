@@ -1,0 +1,184 @@
+import DeliveryEngine
+import Model
+import Testing
+
+@testable import Postgres
+
+/// What an operator may do to a message, and slices that give up.
+extension DeliveryStoreRuleTests {
+    @Test func aPausedMessageRestsUntilItIsResumedAlsoWhatWasAtWork() async throws {
+        let world = try await RuleWorld.make()
+        let message = try await world.listed(2)
+        let foreign = try await world.run(
+            ControlMessage(world.scope, message.id, .pause, by: nil),
+            in: "nobody"
+        )
+        #expect(foreign == 0, "another tenant's pause")
+        #expect(try await world.control(message, .pause) == 1, "pauses")
+        #expect(try await world.control(message, .pause) == 0, "second pauses")
+        #expect(try await world.claim(message.id, by: "n1").count == 0, "claims while it is paused")
+        #expect(try await world.control(message, .resume) == 1, "resumes")
+        guard let lease = try await world.claim(message.id, by: "n1").first else {
+            return fail("no lease")
+        }
+        #expect(try await world.control(message, .pause) == 1, "pauses while it is at work")
+        #expect(try await world.deliveries.load(lease)?.state == .paused, "state")
+        var progress = world.progress(lease, .sent, .again(after: .zero))
+        progress.results = []
+        _ = try await world.deliveries.record(progress, by: "n1")
+        #expect(try await world.claim(message.id, by: "n1").count == 0, "claims of what was put back")
+        #expect(try await world.control(message, .resume) == 1, "second resumes")
+        #expect(try await world.deliveries.load(lease)?.state == .sending, "state once it goes on")
+        #expect(try await world.claim(message.id, by: "n1").count == 1, "claims once it goes on")
+    }
+
+    @Test func aPausedAudienceIsExpandedOnceItIsResumed() async throws {
+        let world = try await RuleWorld.make()
+        _ = try await world.register(world.newKey(), token: world.newToken())
+        let message = world.message(to: [], work: .expand(after: nil))
+        _ = try await world.accept(message)
+        guard let lease = try await world.claim(message.id, by: "n1").first else { return fail("no lease") }
+        #expect(try await world.control(message, .pause) == 1, "pauses")
+        let page = try await world.deliveries.expand(lease, by: "n1", pageSize: 9)
+        #expect(page == .fenced, "a page while it is paused")
+        #expect(try await world.claim(message.id, by: "n1").count == 0, "claims while it is paused")
+        #expect(try await world.control(message, .resume) == 1, "resumes")
+        guard let again = try await world.claim(message.id, by: "n1").first else { return fail("lost") }
+        let last = try await world.deliveries.expand(again, by: "n1", pageSize: 9)
+        #expect(last == .finished(recipients: 1), "a page once it is resumed")
+    }
+
+    @Test func whatGivesUpRestsUntilItIsRequeuedAndKeepsItsOutcomes() async throws {
+        let world = try await RuleWorld.make()
+        let message = try await world.listed(2)
+        guard let lease = try await world.buried(message) else { return fail("no lease") }
+        #expect(try await world.deliveries.load(lease)?.state == .dead, "state")
+        try await world.pass(.seconds(600))
+        #expect(try await world.claim(message.id, by: "n1").count == 0, "claims of what gave up")
+        #expect(try await world.control(message, .requeue) == 1, "requeues")
+        #expect(try await world.control(message, .requeue) == 0, "second requeues")
+        #expect(try await world.deliveries.load(lease)?.state == .sending, "state once requeued")
+        guard let again = try await world.claim(message.id, by: "n2").first else { return fail("lost") }
+        #expect(again.attempts == 0, "attempts")
+        #expect(again.isDone(0) && !again.isDone(1), "the bitmap changed")
+        var progress = world.progress(again, .sent, .finished)
+        progress.results = Array(progress.results.suffix(1))
+        #expect(try await world.deliveries.record(progress, by: "n2") == .recorded(1), "the rest")
+        #expect(try await world.deliveries.load(lease)?.state == .done, "state in the end")
+    }
+
+    @Test func whatGaveUpComesUpWhenItsMessageHasExpired() async throws {
+        let world = try await RuleWorld.make()
+        let message = try await world.listed(2)
+        guard let lease = try await world.buried(message) else { return fail("no lease") }
+        // The message's hour, and one more.
+        try await world.pass(.seconds(2 * 3600))
+        guard let last = try await world.claim(message.id, by: "n2").first else { return fail("not written off") }
+        var progress = world.progress(last, .expired, .finished)
+        progress.results = Array(progress.results.suffix(1))
+        _ = try await world.deliveries.record(progress, by: "n2")
+        #expect(try await world.deliveries.load(lease)?.state == .done, "state in the end")
+    }
+
+    @Test func whatGaveUpCanBeCanceled() async throws {
+        let world = try await RuleWorld.make()
+        let message = try await world.listed(2)
+        guard try await world.buried(message) != nil else { return fail("no lease") }
+        #expect(try await world.control(message, .cancel) == 1, "cancels")
+        #expect(try await world.claim(message.id, by: "n1").count == 1, "slices to write off")
+        #expect(try await world.control(message, .requeue) == 0, "requeues of a canceled message")
+    }
+
+    @Test func whatIsPutBackAfterItsMessageWasCanceledComesUpAtOnce() async throws {
+        let world = try await RuleWorld.make()
+        for holder in [CredentialID("c1"), nil] {
+            let message = try await world.listed(1)
+            guard let lease = try await world.claim(message.id, by: "n1").first else { return fail("no lease") }
+            #expect(try await world.control(message, .cancel) == 1, "cancels")
+            var progress = world.progress(lease, .sent, .again(after: .seconds(600), heldBy: holder))
+            progress.results = []
+            _ = try await world.deliveries.record(progress, by: "n1")
+            let last = try await world.claim(message.id, by: "n2")
+            #expect(last.count == 1, "slices to write off, held by \(holder?.rawValue ?? "nobody")")
+        }
+    }
+
+    @Test func slicesOfOneMessageThatHaveNoRoomWaitTogetherAndNoOthers() async throws {
+        let world = try await RuleWorld.make()
+        let large = try await world.spread(3)
+        guard let lease = try await world.first(by: "n1") else { return fail("no lease") }
+        let other = try await world.listed(1)
+        var progress = world.progress(lease, .sent, .crowded(for: .seconds(20)))
+        progress.results = []
+        _ = try await world.deliveries.record(progress, by: "n1")
+        #expect(try await world.first(by: "n1")?.key.message == other.id, "what has room")
+        #expect(try await world.first(by: "n1")?.key.message == nil, "what else has room")
+        try await world.pass(.seconds(21))
+        #expect(try await world.claim(large.id, by: "n2").count == 3, "claims after it")
+    }
+
+    @Test func slicesOfACanceledMessageDoNotWaitForRoom() async throws {
+        let world = try await RuleWorld.make()
+        let message = try await world.spread(3)
+        guard let lease = try await world.first(by: "n1") else { return fail("no lease") }
+        _ = try await world.control(message, .cancel)
+        var progress = world.progress(lease, .sent, .crowded(for: .seconds(20)))
+        progress.results = []
+        _ = try await world.deliveries.record(progress, by: "n1")
+        #expect(try await world.claim(message.id, by: "n1").count == 3, "slices to write off")
+    }
+
+    @Test func leasesInARowThatEndWithoutAWordAreCountedAndAWordEndsTheRow() async throws {
+        let world = try await RuleWorld.make()
+        let message = try await world.listed(1)
+        for lapses in 0..<3 {
+            let lease = try await world.claim(message.id, by: "n1").first
+            #expect(lease?.lapses == Int16(lapses), "lapses")
+            #expect(lease?.followsLapse == (lapses > 0), "follows a lapse")
+            try await world.pass(RuleWorld.lease + .seconds(1))
+        }
+        guard let lease = try await world.claim(message.id, by: "n1").first else { return fail("lost") }
+        var progress = world.progress(lease, .sent, .again(after: .zero))
+        progress.results = []
+        _ = try await world.deliveries.record(progress, by: "n1")
+        let next = try await world.claim(message.id, by: "n1").first
+        #expect(next?.lapses == 0, "lapses after a word")
+        #expect(next?.followsLapse == false, "follows a lapse after a word")
+    }
+}
+
+extension RuleWorld {
+    /// How many times the control changed something: 0 or 1.
+    fileprivate func control(_ message: NewMessage, _ control: MessageControl) async throws -> Int? {
+        try await run(ControlMessage(scope, message.id, control, by: nil))
+    }
+
+    /// A message of so many slices of one target.
+    fileprivate func spread(_ count: Int) async throws -> NewMessage {
+        var identities: [IdentityID] = []
+        for _ in 0..<count {
+            if let made = try await register(newKey(), token: newToken()) { identities.append(made.identity) }
+        }
+        var message = message(to: identities)
+        message.targets.slices = identities.enumerated().map { number, identity in
+            NewSlice(number: Int32(number), work: .deliver, targets: [TargetID(identity)], addresses: [nil])
+        }
+        _ = try await accept(message)
+        return message
+    }
+
+    /// The slice that has been due for longest.
+    fileprivate func first(by node: NodeID) async throws -> SliceLease? {
+        try await deliveries.claim(tenant: tenant, lane: .bulk, limit: 1, by: node, lease: Self.lease).first
+    }
+
+    /// Sends the first target of `message`; the rest gives up. Its lease.
+    fileprivate func buried(_ message: NewMessage) async throws -> SliceLease? {
+        guard var lease = try await claim(message.id, by: "n1").first else { return nil }
+        lease.markDone(0)
+        var progress = progress(lease, .sent, .dead(reason: "ServiceUnavailable"))
+        progress.results = Array(progress.results.prefix(1))
+        _ = try await deliveries.record(progress, by: "n1")
+        return lease
+    }
+}
