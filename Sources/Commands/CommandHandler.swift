@@ -126,10 +126,13 @@ package struct CommandHandler: Sendable {
         switch command {
         case .registration(let command): RegistrationRules.plan(command, context)
         case .preference(let command): PreferenceRules.plan(command, context)
+        case .sender(let command): SenderRules.plan(command, context)
+        case .group(let command): GroupRules.plan(command, context)
         case .receipt(let command): ReceiptRules.plan(command, context)
         case .inbox(let command): InboxRules.plan(command, context)
         case .media(let command): MediaRules.plan(command, context)
         case .submission(let command): SubmissionRules.plan(command, context)
+        case .campaign(let command): CampaignRules.plan(command, context)
         case .badge(let command): BadgeRules.plan(command, context)
         // It reads first (`perform`), so that it has no place under a key of the caller's.
         case .user: .refused(.unsupported("user"))

@@ -108,17 +108,17 @@ struct CampaignTests {
                 overtaken -= 1
                 if overtaken >= 0 { return .refused(.outdated) }
                 return Mount.accepted
-            case .submission(.campaign(let command)):
+            case .campaign(let command):
                 commands.append(command)
                 switch command {
-                case .find(let id): return .submission(.campaign(.found(id == "c-1" ? CampaignTests.campaign : nil)))
-                case .schedule(let id): return .submission(.campaign(.schedule(id == schedule?.id ? schedule : nil)))
-                case .schedules: return .submission(.campaign(.schedules(schedule.map { [$0] } ?? [])))
-                case .cancelSchedule: return .submission(.campaign(.removed(true)))
+                case .find(let id): return .campaign(.found(id == "c-1" ? CampaignTests.campaign : nil))
+                case .schedule(let id): return .campaign(.schedule(id == schedule?.id ? schedule : nil))
+                case .schedules: return .campaign(.schedules(schedule.map { [$0] } ?? []))
+                case .cancelSchedule: return .campaign(.removed(true))
                 case .series:
                     let day = SeriesDay(day: 20_454, sent: 10, read: 2, failed: 1, users: 9)
-                    return .submission(.campaign(.series([day])))
-                case .put, .list, .remove, .makeName: return Mount.reply(.submission(.campaign(command)))
+                    return .campaign(.series([day]))
+                case .put, .list, .remove, .makeName, .visit: return Mount.reply(.campaign(command))
                 }
             case .user(let command):
                 users.append(command)
@@ -220,7 +220,7 @@ struct CampaignTests {
         #expect(moved.dueAt == Timestamp(seconds: 1_767_225_600 + 33 * 3600 + 1800))
         #expect(moved.content.raw?["aps"]?["alert"] == "Hi {{${user_id}}}")
         #expect(moved.audience == .users(["u-1"]))
-        #expect(moved.schedule?.replaced == Schedule.Version(id: Self.id, message: Self.id))
+        #expect(moved.schedule?.replaced == ScheduleVersion(id: Self.id, message: Self.id))
         let other = #"{"schedule_id":"\#(id)","messages":{"apple_push":{"alert":"New"}}}"#
         #expect(Self.answer("/messages/schedule/update", other, desk).status == 201)
         let rewritten = try #require(desk.submissions.last)
@@ -390,7 +390,7 @@ struct CampaignTests {
         #expect(changed.audience == .everyone, "whom it is for is said as a whole")
         #expect(changed.dueAt == Timestamp(seconds: 1_767_225_600 + 57 * 3600))
         #expect(changed.content.data["properties"]?["city"] == "Seoul", "what was not named stays")
-        #expect(changed.schedule?.replaced == Schedule.Version(id: Self.id, message: Self.id))
+        #expect(changed.schedule?.replaced == ScheduleVersion(id: Self.id, message: Self.id))
         // Of another campaign.
         let other = update.replacingOccurrences(of: "c-1", with: "c-2")
         #expect(Self.answer("/campaigns/trigger/schedule/update", other, desk).message == "Invalid Campaign ID")

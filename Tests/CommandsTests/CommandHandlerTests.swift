@@ -32,7 +32,7 @@ import Testing
         let unavailable = Reply.refused(.unavailable(retryAfter: .seconds(2)))
         #expect(result == CallResult(replies: [unavailable, unavailable, unavailable]))
         // What needs no store is answered all the same.
-        let refused = await handler.perform([.preference(.group(""))], in: world.call)
+        let refused = await handler.perform([.group(.find(""))], in: world.call)
         #expect(refused.replies == [.refused(.unknownGroup(""))])
     }
 
@@ -60,21 +60,21 @@ import Testing
     @Test(arguments: [2, 3])
     func aConflictIsTriedAgainTwice(_ conflicts: Int) async throws {
         let world = try await conflicting(conflicts)
-        let reply = await world.reply(.preference(.putGroup("g")))
+        let reply = await world.reply(.group(.put("g")))
         let wanted: Reply =
-            conflicts == 2 ? .preference(.groupPut(isNew: true)) : .refused(.unavailable(retryAfter: .seconds(2)))
+            conflicts == 2 ? .group(.put(isNew: true)) : .refused(.unavailable(retryAfter: .seconds(2)))
         #expect(reply == wanted)
     }
 
     // One call, one transaction.
     @Test func theCommandsOfOneCallHappenTogetherOrNotAtAll() async throws {
         let world = try await conflicting(3)
-        let failed = await world.perform(.preference(.putGroup("g1")), .preference(.putGroup("g2")))
+        let failed = await world.perform(.group(.put("g1")), .group(.put("g2")))
         // Three failures for both: a second transaction would have succeeded.
         let unavailable = Reply.refused(.unavailable(retryAfter: .seconds(2)))
         #expect(failed.replies == [unavailable, unavailable])
-        #expect(await world.reply(.preference(.group("g1"))) == .refused(.unknownGroup("g1")))
-        #expect(await world.reply(.preference(.putGroup("g1"))) == .preference(.groupPut(isNew: true)))
+        #expect(await world.reply(.group(.find("g1"))) == .refused(.unknownGroup("g1")))
+        #expect(await world.reply(.group(.put("g1"))) == .group(.put(isNew: true)))
     }
 
     @Test func everyCommandOfACallHasItsReplyInOrder() async throws {

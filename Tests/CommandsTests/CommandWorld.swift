@@ -80,6 +80,8 @@ struct CommandWorld: Sendable {
 
     func registration(_ command: RegistrationCommand) async -> Reply? { await reply(.registration(command)) }
 
+    func sender(_ command: SenderCommand) async -> Reply? { await reply(.sender(command)) }
+
     func submit(_ submission: Submission) async -> CallResult { await perform(.submission(.submit(submission))) }
 
     /// Registers a device with a token made of `digit`.
@@ -98,10 +100,10 @@ struct CommandWorld: Sendable {
 
     /// A sender that may send.
     func sender() async -> SenderID {
-        guard case .registration(.sender(let id))? = await registration(.registerSender(name: "backend")) else {
+        guard case .sender(.registered(let id))? = await sender(.register(name: "backend")) else {
             return ""
         }
-        _ = await registration(.enrolSender(id, name: nil, address: nil))
+        _ = await sender(.enrol(id, name: nil, address: nil))
         return id
     }
 

@@ -250,7 +250,7 @@ struct DocumentedReplyTests {
             fixture: "serverRegister/registered.response.json",
             request: "serverRegister/server.request.json",
             headers: ["Host": "gw.example.com:8006"],
-            reply: .registration(.sender(SenderID(Sample.server)))
+            reply: .sender(.registered(SenderID(Sample.server)))
         ),
         .init(
             fixture: "serverRegister/unknown-service.response.json",
@@ -262,12 +262,12 @@ struct DocumentedReplyTests {
         .init(
             fixture: "clientRegister/new.response.json",
             request: "clientRegister/client.request.json",
-            reply: .registration(.enrolled(key: "c0c1c2c3c4c5c6c7c8c9cacbcccdcecf", isNew: true))
+            reply: .sender(.enrolled(key: "c0c1c2c3c4c5c6c7c8c9cacbcccdcecf", isNew: true))
         ),
         .init(
             fixture: "clientRegister/already.response.json",
             request: "clientRegister/client.request.json",
-            reply: .registration(.enrolled(key: "c0c1c2c3c4c5c6c7c8c9cacbcccdcecf", isNew: false))
+            reply: .sender(.enrolled(key: "c0c1c2c3c4c5c6c7c8c9cacbcccdcecf", isNew: false))
         ),
         .init(
             fixture: "clientRegister/unknown-account.response.json",
@@ -279,7 +279,7 @@ struct DocumentedReplyTests {
             fixture: "clientRegister/missing-field.response.json",
             request: "/msgClient/register",
             body: "{\"cId\":1,\"r\":1,\"t\":12,\"aId\":\"\(Sample.account)\",\"ip\":\"203.0.113.10\"}",
-            reply: .registration(.enrolled(key: "c0", isNew: true))
+            reply: .sender(.enrolled(key: "c0", isNew: true))
         ),
         // docs/contracts/rationalowl.md#8.3, docs/contracts/rationalowl.md#8.4, docs/contracts/rationalowl.md#8.5
         .init(
@@ -302,7 +302,7 @@ struct DocumentedReplyTests {
         .init(
             fixture: "setCallbackURL/set.response.json",
             request: "setCallbackURL/set.request.json",
-            reply: .registration(.callbackSet)
+            reply: .sender(.callbackSet)
         ),
     ]
 

@@ -70,9 +70,9 @@ struct DocumentedRequestTests {
         // docs/contracts/rationalowl.md#7.4
         "deviceRegister/device.request.json": .registration(.register(shimRegistration)),
         // docs/contracts/rationalowl.md#8.1, docs/contracts/rationalowl.md#8.2
-        "serverRegister/server.request.json": .registration(.registerSender(name: "shop backend 1")),
-        "clientRegister/client.request.json": .registration(
-            .enrolSender("SVR11111111-2222-4333-8444-555555555555", name: "shop backend 1", address: "203.0.113.10")
+        "serverRegister/server.request.json": .sender(.register(name: "shop backend 1")),
+        "clientRegister/client.request.json": .sender(
+            .enrol("SVR11111111-2222-4333-8444-555555555555", name: "shop backend 1", address: "203.0.113.10")
         ),
         // docs/contracts/rationalowl.md#8.3, docs/contracts/rationalowl.md#8.4
         "sendByPhoneNumber/simple.request.json": .submission(
@@ -140,7 +140,7 @@ struct DocumentedRequestTests {
             )
         ),
         // docs/contracts/rationalowl.md#8.5
-        "setCallbackURL/set.request.json": .registration(
+        "setCallbackURL/set.request.json": .sender(
             .setCallback("SVR11111111-2222-4333-8444-555555555555", url: "https://shop.example.com/ums/callback")
         ),
     ]

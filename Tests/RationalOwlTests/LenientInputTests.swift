@@ -133,7 +133,7 @@ struct LenientInputTests {
     /// docs/contracts/rationalowl.md#8.5: an empty URL removes the callback.
     @Test func anEmptyCallbackURLRemovesIt() throws {
         let command = try Self.decode("/msgClient/setCallbackUrl", #"{"aId":"A","rId":"R","url":""}"#)
-        #expect(command == .registration(.setCallback("R", url: nil)))
+        #expect(command == .sender(.setCallback("R", url: nil)))
     }
 
     /// docs/contracts/rationalowl.md#5.5: whatever is missing or wrong in a read receipt makes it an orphan, not an error.

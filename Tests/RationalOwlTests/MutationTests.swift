@@ -55,7 +55,12 @@ struct MutationTests {
         }
         switch command {
         case .registration(let command): return .registration(registration(command, &random))
-        case .preference: return .preference(.groupDeleted)
+        case .preference: return .preference(.preferencesSet)
+        case .group: return .group(.deleted)
+        case .sender(.register): return .sender(.registered("SVR"))
+        case .sender(.enrol): return .sender(.enrolled(key: "c0", isNew: Bool.random(using: &random)))
+        case .sender(.setCallback): return .sender(.callbackSet)
+        case .campaign: return .refused(.unsupported("campaign"))
         case .receipt: return .receipt([.recorded, .repeated, .orphan].randomElement(using: &random) ?? .orphan)
         case .inbox(.deliveryInfo):
             return DocumentedReplyTests.info(
@@ -81,9 +86,6 @@ struct MutationTests {
             return .registered(device)
         case .updateToken: return .tokenUpdated
         case .unregister: return .unregistered(0)
-        case .registerSender: return .sender("SVR")
-        case .enrolSender: return .enrolled(key: "c0", isNew: Bool.random(using: &random))
-        case .setCallback: return .callbackSet
         case .requestVerification: return .verificationSent
         case .verify: return .verified(Bool.random(using: &random), platform: nil)
         case .enlist, .assign, .standing, .drawKey, .listed: return .standing(nil)

@@ -245,7 +245,7 @@ struct RationalOwlResponseTests {
     /// docs/contracts/rationalowl.md#8.1, `privateNetwork`.
     @Test func thePrivateChannelIsGivenToWhoAsksForIt() throws {
         let settings = keyed(["channelServer": "gw:8006", "privateChannelServer": "10.0.0.1:8006"])
-        let reply = Reply.registration(.sender("SVR"))
+        let reply = Reply.sender(.registered("SVR"))
         let outside = Self.post("/server/register", #"{"serviceId":"S","registerName":"n"}"#, reply, settings: settings)
         #expect(try Mount.body(outside)["channelServer"] == "gw:8006")
         let body = #"{"serviceId":"S","registerName":"n","privateNetwork":1}"#

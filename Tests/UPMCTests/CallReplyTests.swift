@@ -65,21 +65,21 @@ struct CallReplyTests {
         )
     )
     func groupsOfAnApp() throws {
-        let changed = Reply.preference(.membersChanged(added: 1, removed: 0))
+        let changed = Reply.group(.membersChanged(added: 1, removed: 0))
         for name in ["rcv_register_usergroup_user", "rcv_delete_usergroup_user"] {
             #expect(try body(name, changed) == [["GROUPSEQ": "12", "CUID": "hong"]])
             #expect(try code(name, .refused(.unknownGroup("12"))) == "40000")
         }
         let group: JSON = ["GROUPSEQ": "12", "GROUPNAME": "VIP"]
-        #expect(try body("rcv_register_usergroup", .preference(.groupCreated(vip))) == [group])
-        #expect(try body("rcv_get_usergroup", .preference(.groupList([vip]))) == [group])
-        #expect(try body("rcv_get_usergroup", .preference(.groupList([]))) == [])
-        #expect(try body("rcv_delete_usergroup", .preference(.groupDeleted)) == [[:]])
+        #expect(try body("rcv_register_usergroup", .group(.created(vip))) == [group])
+        #expect(try body("rcv_get_usergroup", .group(.listed([vip]))) == [group])
+        #expect(try body("rcv_get_usergroup", .group(.listed([]))) == [])
+        #expect(try body("rcv_delete_usergroup", .group(.deleted)) == [[:]])
         let members = [
             GroupMember(group: vip, user: "hong", name: "Hong"), GroupMember(group: vip, user: "kim", name: nil),
         ]
         #expect(
-            try body("rcv_get_usergroup_user", .preference(.memberList(members))) == [
+            try body("rcv_get_usergroup_user", .group(.members(members))) == [
                 ["GROUPSEQ": "12", "GROUPNAME": "VIP", "CUID": "hong", "CNAME": "Hong"],
                 ["GROUPSEQ": "12", "GROUPNAME": "VIP", "CUID": "kim", "CNAME": ""],
             ]
@@ -104,9 +104,9 @@ struct CallReplyTests {
 
     @Test(.covers("upmc", "mobile/last-session")) func theLastSessionIsAnswered() throws {
         let request = Mount.request("/mobile/last-session", #"{"appId":"a","cuid":"hong"}"#)
-        let answer = try Mount.body(Mount.answer(request) { _ in .receipt(.recorded) })
+        let answer = try Mount.body(Mount.answer(request) { _ in .campaign(.visited(true)) })
         #expect(answer == ["code": "0000", "message": "SUCCESS"])
         let missing = Mount.request("/mobile/last-session", #"{"appId":"a"}"#)
-        #expect(try Mount.body(Mount.answer(missing) { _ in .receipt(.recorded) })["code"] == "40000")
+        #expect(try Mount.body(Mount.answer(missing) { _ in .campaign(.visited(true)) })["code"] == "40000")
     }
 }

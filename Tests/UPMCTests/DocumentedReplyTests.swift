@@ -133,7 +133,7 @@ struct DocumentedReplyTests {
         let lines = try Fixture.text("mobile/answers.response.txt").split(separator: "\n")
         let wanted = try lines.map { try JSONParser.parse(String($0.dropFirst("HTTP 200 ".count))) }
         func answer(_ body: String) throws -> (Int, JSON) {
-            let response = Mount.answer(Mount.request("/mobile/purchase", body)) { _ in .receipt(.recorded) }
+            let response = Mount.answer(Mount.request("/mobile/purchase", body)) { _ in .campaign(.visited(true)) }
             return (response.status, try Mount.body(response))
         }
         let right = try answer(#"{"appId":"a","id":"730","cuid":"hong","extra":1}"#)

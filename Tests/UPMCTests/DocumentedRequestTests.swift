@@ -74,11 +74,11 @@ struct DocumentedRequestTests {
 
     // docs/contracts/upmc.md#1.8.8
     @Test func aUserJoinsAndLeavesAGroup() throws {
-        let join = PreferenceCommand.changeMembers("12", GroupChange(add: ["hong"]))
-        #expect(try command("rcv_register_usergroup_user/join.request.txt") == .preference(join))
-        let leave = PreferenceCommand.changeMembers("12", GroupChange(remove: ["hong"]))
+        let join = GroupCommand.changeMembers("12", GroupChange(add: ["hong"]))
+        #expect(try command("rcv_register_usergroup_user/join.request.txt") == .group(join))
+        let leave = GroupCommand.changeMembers("12", GroupChange(remove: ["hong"]))
         let path = "/upmc/rcv_delete_usergroup_user.ctl"
-        #expect(try command("rcv_register_usergroup_user/join.request.txt", path) == .preference(leave))
+        #expect(try command("rcv_register_usergroup_user/join.request.txt", path) == .group(leave))
         #expect(throws: AdapterError(.missing, field: "GROUPSEQ")) {
             _ = try Mount.command(Mount.call("rcv_register_usergroup_user", "APP_ID=a&CUID=hong"))
         }
@@ -95,10 +95,10 @@ struct DocumentedRequestTests {
         let key = VendorDeviceKey("APNS:6F0A")
         #expect(try command("rcv_delete_service") == .registration(.unregister(.key(key))))
         #expect(try command("rcv_delete_user") == .registration(.assign(key: key, .clear)))
-        #expect(try command("rcv_get_usergroup_user") == .preference(.listMembers("12", "hong")))
-        #expect(try command("rcv_register_usergroup") == .preference(.createGroup(title: "VIP")))
-        #expect(try command("rcv_get_usergroup") == .preference(.listGroups("12")))
-        #expect(try command("rcv_delete_usergroup") == .preference(.deleteGroup("12")))
+        #expect(try command("rcv_get_usergroup_user") == .group(.members("12", "hong")))
+        #expect(try command("rcv_register_usergroup") == .group(.create(title: "VIP")))
+        #expect(try command("rcv_get_usergroup") == .group(.list("12")))
+        #expect(try command("rcv_delete_usergroup") == .group(.delete("12")))
         let service = try #require(try command("rcv_register_service"))
         #expect(try command("rcv_add_service") == service)
     }
@@ -193,7 +193,7 @@ struct DocumentedRequestTests {
             let path = String(words[1].replacing("{umpc}", with: "/upmc"))
             return try Mount.command(Mount.request(path, String(words[2]), contentType: "application/json"))
         }
-        let wanted: [Command?] = [.receipt(.visit("hong", campaign: nil)), .receipt(.visit("hong", campaign: "730"))]
+        let wanted: [Command?] = [.campaign(.visit("hong", campaign: nil)), .campaign(.visit("hong", campaign: "730"))]
         #expect(commands == wanted)
     }
 }

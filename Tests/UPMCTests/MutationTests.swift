@@ -154,12 +154,12 @@ struct MutationTests {
         case .registration(.assign): return .registration(.assigned(user))
         case .registration(.standing): return .registration(.standing(nil))
         case .registration: return .registration(.unregistered(0))
-        case .preference(.createGroup(let title)):
-            return .preference(.groupCreated(TitledGroup(name: "1", title: title)))
-        case .preference(.listGroups): return .preference(.groupList([]))
-        case .preference(.listMembers): return .preference(.memberList([]))
-        case .preference(.deleteGroup): return .preference(.groupDeleted)
-        case .preference: return .preference(.membersChanged(added: 1, removed: 0))
+        case .group(.create(let title)):
+            return .group(.created(TitledGroup(name: "1", title: title)))
+        case .group(.list): return .group(.listed([]))
+        case .group(.members): return .group(.members([]))
+        case .group(.delete): return .group(.deleted)
+        case .group: return .group(.membersChanged(added: 1, removed: 0))
         case .receipt: return .receipt(.acknowledged(isKnown: Bool.random(using: &random), badge: 3))
         case .inbox(.history): return .inbox(.history([ConformanceTests.entry]))
         case .inbox(.userMessage): return .inbox(.message(ConformanceTests.entry))
@@ -174,6 +174,7 @@ struct MutationTests {
         case .user: return .refused(.unsupported("user"))
         case .media: return .refused(.unknownMedia)
         case .badge: return .badge(.count(3))
+        case .preference, .sender, .campaign: return .refused(.unsupported("command"))
         }
     }
 

@@ -22,8 +22,8 @@ struct BrazeResponse {
     /// What there is none of, where that is no trouble of ours.
     private func notDone(_ replies: [Reply]) -> BrazeError? {
         switch replies.first {
-        case .submission(.campaign(.found(nil)))?: BrazeError(400, BrazeText.campaign)
-        case .submission(.campaign(.removed(false)))?, .submission(.campaign(.schedule(nil)))?:
+        case .campaign(.found(nil))?: BrazeError(400, BrazeText.campaign)
+        case .campaign(.removed(false))?, .campaign(.schedule(nil))?:
             BrazeError(BrazeText.fault("schedule_id"))
         default: nil
         }

@@ -32,13 +32,11 @@ struct RationalOwlRequest {
         case .notiDelivered: .receipt(try shimReceipt(.received))
         case .notiOpened: .receipt(try shimReceipt(.read))
         case .serverRegister:
-            .registration(
-                .registerSender(name: try fields.required("registerName", limit: RationalOwlLimits.nameBytes))
-            )
-        case .clientRegister: .registration(try enrolment())
+            .sender(.register(name: try fields.required("registerName", limit: RationalOwlLimits.nameBytes)))
+        case .clientRegister: .sender(try enrolment())
         case .sendByPhoneNumber: .submission(.submit(try submission(to: .phones)))
         case .sendByDeviceID: .submission(.submit(try submission(to: .devices)))
-        case .setCallbackURL: .registration(try callback())
+        case .setCallbackURL: .sender(try callback())
         }
     }
 }

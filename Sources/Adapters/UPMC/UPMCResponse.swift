@@ -33,11 +33,13 @@ struct UPMCResponse {
         case (.alive, .inbox), (.alive, .refused(.unknownDevice)): return list([[:]])
         case (_, .refused(let refusal)): return fail(UPMCError(refusal, at: endpoint, isReserved: false))
         case (_, .registration(let reply)): return registration(reply)
-        case (_, .preference(let reply)): return preference(reply)
+        case (_, .group(let reply)): return groups(reply)
         case (_, .receipt(.acknowledged(_, let badge))):
             return list([endpoint == .read ? ["BADGENO": .string(String(badge))] : [:]])
         case (_, .badge(.count(let count))): return list([["BADGENO": .string(String(count))]])
-        case (_, .receipt), (_, .inbox), (_, .submission), (_, .media), (_, .user), (_, nil): return mismatch()
+        case (_, .receipt), (_, .inbox), (_, .submission), (_, .media), (_, .user), (_, .preference), (_, .sender),
+            (_, .campaign), (_, nil):
+            return mismatch()
         }
     }
 
@@ -110,15 +112,15 @@ struct UPMCResponse {
 
     // MARK: Groups
 
-    private func preference(_ reply: PreferenceReply) -> VendorResponse {
+    private func groups(_ reply: GroupReply) -> VendorResponse {
         switch reply {
         case .membersChanged:
             return list([
                 ["GROUPSEQ": .string(parameters.echo("GROUPSEQ")), "CUID": .string(requestUser)]
             ])
-        case .groupCreated(let group): return list([Self.group(group)])
-        case .groupList(let groups): return list(groups.map(Self.group))
-        case .memberList(let members):
+        case .created(let group): return list([Self.group(group)])
+        case .listed(let groups): return list(groups.map(Self.group))
+        case .members(let members):
             return list(
                 members.map { member in
                     var entry = Self.group(member.group)
@@ -127,7 +129,7 @@ struct UPMCResponse {
                     return entry
                 }
             )
-        case .groupDeleted: return list([[:]])
+        case .deleted: return list([[:]])
         // What this interface does not ask for.
         default: return mismatch()
         }

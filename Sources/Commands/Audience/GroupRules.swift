@@ -3,28 +3,41 @@ import Postgres
 
 /// Groups of users.
 enum GroupRules {
-    static func put(_ name: GroupName, _ context: RuleContext) -> Plan {
+    static func plan(_ command: GroupCommand, _ context: RuleContext) -> Plan {
+        switch command {
+        case .put(let name): put(name, context)
+        case .delete(let name): delete(name, context)
+        case .find(let name): find(name, context)
+        case .changeMembers(let name, let change): changeMembers(of: name, change, context)
+        case .create(let title): create(title, context)
+        case .list(let name): list(name, context)
+        case .groups(let user): groups(of: user, context)
+        case .members(let name, let user): members(name, user, context)
+        }
+    }
+
+    private static func put(_ name: GroupName, _ context: RuleContext) -> Plan {
         guard Storable.isKey(name.rawValue) else { return .refused(.invalid("group")) }
         return Plan(PutGroup(context.scope, name)) { isNew in
-            isNew.map { .preference(.groupPut(isNew: $0)) } ?? .refused(.unknownBinding)
+            isNew.map { .group(.put(isNew: $0)) } ?? .refused(.unknownBinding)
         }
     }
 
-    static func delete(_ name: GroupName, _ context: RuleContext) -> Plan {
+    private static func delete(_ name: GroupName, _ context: RuleContext) -> Plan {
         guard Storable.isKey(name.rawValue) else { return .refused(.unknownGroup(name)) }
         return Plan(DeleteGroup(context.scope, name)) { count in
-            count > 0 ? .preference(.groupDeleted) : .refused(.unknownGroup(name))
+            count > 0 ? .group(.deleted) : .refused(.unknownGroup(name))
         }
     }
 
-    static func group(_ name: GroupName, _ context: RuleContext) -> Plan {
+    private static func find(_ name: GroupName, _ context: RuleContext) -> Plan {
         guard Storable.isKey(name.rawValue) else { return .refused(.unknownGroup(name)) }
         return Plan(FindGroups(context.scope, [name])) { found in
-            found.first.map { .preference(.group($0)) } ?? .refused(.unknownGroup(name))
+            found.first.map { .group(.found($0)) } ?? .refused(.unknownGroup(name))
         }
     }
 
-    static func changeMembers(of name: GroupName, _ change: GroupChange, _ context: RuleContext) -> Plan {
+    private static func changeMembers(of name: GroupName, _ change: GroupChange, _ context: RuleContext) -> Plan {
         guard Storable.isKey(name.rawValue) else { return .refused(.unknownGroup(name)) }
         let users = change.add + change.remove
         if users.isEmpty { return .refused(.invalid("members")) }
@@ -33,34 +46,39 @@ enum GroupRules {
             return .refused(.invalid("members"))
         }
         return Plan(ChangeMembers(context.scope, name, change)) { changed in
-            changed.map { .preference(.membersChanged(added: $0.added, removed: $0.removed)) }
+            changed.map { .group(.membersChanged(added: $0.added, removed: $0.removed)) }
                 ?? .refused(.unknownGroup(name))
         }
     }
 
+    private static func groups(of user: UserID, _ context: RuleContext) -> Plan {
+        guard Storable.isKey(user.rawValue) else { return .settled(.group(.groups([]))) }
+        return Plan(ListGroupsOfUser(context.scope, user, limit: CommandLimits.groupRows)) { .group(.groups($0)) }
+    }
+
     // MARK: Groups that are called by numbers
 
-    static func create(_ title: String, _ context: RuleContext) -> Plan {
+    private static func create(_ title: String, _ context: RuleContext) -> Plan {
         guard !title.isEmpty, Storable.fits(title, CommandLimits.nameBytes) else { return .refused(.invalid("title")) }
         return Plan(CreateGroup(context.scope, title: title)) { name in
-            name.map { .preference(.groupCreated(TitledGroup(name: $0, title: title))) }
+            name.map { .group(.created(TitledGroup(name: $0, title: title))) }
                 ?? .refused(.unknownBinding)
         }
     }
 
-    static func list(_ name: GroupName?, _ context: RuleContext) -> Plan {
+    private static func list(_ name: GroupName?, _ context: RuleContext) -> Plan {
         if let name, !Storable.isKey(name.rawValue) { return .refused(.unknownGroup(name)) }
         return Plan(ListTitledGroups(context.scope, name, limit: CommandLimits.groupRows)) { groups in
             if let name, groups.isEmpty { return .refused(.unknownGroup(name)) }
-            return .preference(.groupList(groups))
+            return .group(.listed(groups))
         }
     }
 
-    static func members(_ name: GroupName, _ user: UserID?, _ context: RuleContext) -> Plan {
+    private static func members(_ name: GroupName, _ user: UserID?, _ context: RuleContext) -> Plan {
         guard Storable.isKey(name.rawValue) else { return .refused(.unknownGroup(name)) }
-        guard user.map({ Storable.isKey($0.rawValue) }) ?? true else { return .settled(.preference(.memberList([]))) }
+        guard user.map({ Storable.isKey($0.rawValue) }) ?? true else { return .settled(.group(.members([]))) }
         return Plan(ListMembers(context.scope, name, user, limit: CommandLimits.groupRows)) { members in
-            members.map { .preference(.memberList($0)) } ?? .refused(.unknownGroup(name))
+            members.map { .group(.members($0)) } ?? .refused(.unknownGroup(name))
         }
     }
 }

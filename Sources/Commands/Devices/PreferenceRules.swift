@@ -1,25 +1,12 @@
 import Model
 import Postgres
 
-/// Preferences of devices; the commands of groups are `GroupRules'`.
+/// Preferences of devices.
 enum PreferenceRules {
     static func plan(_ command: PreferenceCommand, _ context: RuleContext) -> Plan {
         switch command {
-        case .putGroup(let name): GroupRules.put(name, context)
-        case .deleteGroup(let name): GroupRules.delete(name, context)
-        case .group(let name): GroupRules.group(name, context)
-        case .changeMembers(let name, let change): GroupRules.changeMembers(of: name, change, context)
         case .preferences(let caller): preferences(of: caller, context)
         case .setPreferences(let caller, let change): set(change, of: caller, context)
-        case .createGroup(let title): GroupRules.create(title, context)
-        case .listGroups(let name): GroupRules.list(name, context)
-        case .groups(let user):
-            Storable.isKey(user.rawValue)
-                ? Plan(ListGroupsOfUser(context.scope, user, limit: CommandLimits.groupRows)) {
-                    .preference(.groups($0))
-                }
-                : .settled(.preference(.groups([])))
-        case .listMembers(let name, let user): GroupRules.members(name, user, context)
         }
     }
 

@@ -1,16 +1,13 @@
 package import Model
 import Postgres
 
-/// Devices and their identities; the commands of senders are `SenderRules`'.
+/// Devices and their identities.
 enum RegistrationRules {
     static func plan(_ command: RegistrationCommand, _ context: RuleContext) -> Plan {
         switch command {
         case .register(let registration): register(registration, context)
         case .updateToken(let key, let token, let environment): updateToken(key, token, environment, context)
         case .unregister(let selector): unregister(selector, context)
-        case .registerSender(let name): SenderRules.register(name, context)
-        case .enrolSender(let id, let name, let address): SenderRules.enrol(id, name, address, context)
-        case .setCallback(let id, let url): SenderRules.setCallback(id, url, context)
         case .requestVerification(let phone, _): VerificationRules.request(phone, context)
         case .verify(let phone, let code, let platform):
             VerificationRules.check(phone, code: code, platform: platform, context)

@@ -26,7 +26,6 @@ enum ReceiptRules {
             }
         case .acknowledge(let kind, let reference, let holder, let change):
             return BadgeRules.acknowledge(kind, reference, holder, change, context)
-        case .visit(let user, let campaign): return CampaignRules.visit(user, campaign, context)
         }
     }
 

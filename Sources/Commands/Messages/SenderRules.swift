@@ -3,12 +3,20 @@ import Postgres
 
 /// Back ends that send.
 enum SenderRules {
-    static func register(_ name: String, _ context: RuleContext) -> Plan {
-        guard !name.isEmpty, Storable.fits(name, CommandLimits.nameBytes) else { return .refused(.invalid("name")) }
-        return Plan(RegisterSender(context.scope, name: name, id: newSender(context))) { .registration(.sender($0.id)) }
+    static func plan(_ command: SenderCommand, _ context: RuleContext) -> Plan {
+        switch command {
+        case .register(let name): register(name, context)
+        case .enrol(let id, let name, let address): enrol(id, name, address, context)
+        case .setCallback(let id, let url): setCallback(id, url, context)
+        }
     }
 
-    /// `SVR` and a random UUID: the form that RationalOwl's clients have seen (protocols/rationalowl.md §8.1); to others it is opaque.
+    private static func register(_ name: String, _ context: RuleContext) -> Plan {
+        guard !name.isEmpty, Storable.fits(name, CommandLimits.nameBytes) else { return .refused(.invalid("name")) }
+        return Plan(RegisterSender(context.scope, name: name, id: newSender(context))) { .sender(.registered($0.id)) }
+    }
+
+    /// `SVR` and a random UUID: the form that RationalOwl's clients have seen (docs/contracts/rationalowl.md#8.1); to others it is opaque.
     private static func newSender(_ context: RuleContext) -> SenderID {
         let hex = Array(context.identifiers.randomHex(byteCount: 16))
         let parts = [0..<8, 8..<12, 12..<16, 16..<20, 20..<32].map { range in
@@ -17,7 +25,7 @@ enum SenderRules {
         return SenderID("SVR" + parts.joined(separator: "-"))
     }
 
-    static func enrol(
+    private static func enrol(
         _ id: SenderID,
         _ name: String?,
         _ address: String?,
@@ -29,15 +37,15 @@ enum SenderRules {
         let key = context.identifiers.randomHex(byteCount: 16)
         return Plan(EnrolSender(context.scope, id, key: key, name: name, address: address)) { sender in
             guard let sender, let key = sender.enrolmentKey else { return .refused(.unknownSender) }
-            return .registration(.enrolled(key: key, isNew: sender.isNew))
+            return .sender(.enrolled(key: key, isNew: sender.isNew))
         }
     }
 
-    static func setCallback(_ id: SenderID, _ url: String?, _ context: RuleContext) -> Plan {
+    private static func setCallback(_ id: SenderID, _ url: String?, _ context: RuleContext) -> Plan {
         guard Storable.isKey(id.rawValue) else { return .refused(.unknownSender) }
         if let url, !CallbackURL.isAcceptable(url) { return .refused(.invalid("url")) }
         return Plan(SetCallback(context.scope, id, url: url)) { count in
-            count > 0 ? .registration(.callbackSet) : .refused(.unknownSender)
+            count > 0 ? .sender(.callbackSet) : .refused(.unknownSender)
         }
     }
 }

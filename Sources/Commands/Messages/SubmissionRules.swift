@@ -15,7 +15,6 @@ enum SubmissionRules {
             return Plan(FindReport(context.scope, message)) { report in
                 report.map { .submission(.report($0)) } ?? .refused(.unknownMessage)
             }
-        case .campaign(let command): return CampaignRules.plan(command, context)
         case .submit: return .refused(.unsupported("submit"))
         }
     }

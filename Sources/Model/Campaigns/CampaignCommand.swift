@@ -16,6 +16,8 @@ package enum CampaignCommand: Sendable, Hashable {
     case series(label: String, days: ClosedRange<Int32>)
     /// A name that nobody else was given.
     case makeName
+    /// A user opened the app, or (with a campaign) bought something because of it.
+    case visit(UserID, campaign: String?)
 
     /// 1,000 campaigns of an app and dialect: they are texts that people write, and each is kept until it is removed.
     package static let countLimit = 1000
@@ -41,62 +43,6 @@ package struct Campaign: Sendable, Hashable {
         self.createdAt = createdAt
         self.updatedAt = updatedAt
     }
-}
-
-/// A message that is due later, under the name that its caller knows: that of its first message, which a change replaces.
-package struct Schedule: Sendable, Hashable {
-    package var id: MessageID
-    package var message: MessageID
-    package var state: MessageState
-    /// When the first target is due.
-    package var dueAt: Timestamp
-    /// In each device's own zone.
-    package var isLocal: Bool
-    /// What the caller said, in the adapter's words: a change says only what is different.
-    package var request: JSONObject
-
-    package init(
-        id: MessageID,
-        message: MessageID,
-        state: MessageState,
-        dueAt: Timestamp,
-        isLocal: Bool,
-        request: JSONObject
-    ) {
-        self.id = id
-        self.message = message
-        self.state = state
-        self.dueAt = dueAt
-        self.isLocal = isLocal
-        self.request = request
-    }
-}
-
-/// That a submission is to be changed or withdrawn until it is due.
-package struct ScheduleDraft: Sendable, Hashable {
-    /// The schedule that is changed, with the message that it had when it was read; nil: a new one.
-    package var replaced: Schedule.Version?
-    package var request: JSONObject
-
-    package init(replaced: Schedule.Version? = nil, request: JSONObject) {
-        self.replaced = replaced
-        self.request = request
-    }
-}
-
-extension Schedule {
-    /// A schedule as it was when it was read.
-    package struct Version: Sendable, Hashable {
-        package var id: MessageID
-        package var message: MessageID
-
-        package init(id: MessageID, message: MessageID) {
-            self.id = id
-            self.message = message
-        }
-    }
-
-    package var version: Version { Version(id: id, message: message) }
 }
 
 /// What became of the messages of one day.
@@ -131,4 +77,6 @@ package enum CampaignReply: Sendable, Hashable {
     /// Only days with deliveries.
     case series([SeriesDay])
     case name(String)
+    /// Whether the user is known.
+    case visited(Bool)
 }

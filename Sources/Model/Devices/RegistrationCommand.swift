@@ -1,14 +1,8 @@
-/// Devices, identities, senders, and the proof that a phone number is its user's.
+/// Devices, identities, and the proof that a phone number is its user's.
 package enum RegistrationCommand: Sendable, Hashable {
     case register(DeviceRegistration)
     case updateToken(key: VendorDeviceKey, token: DeviceToken, environment: PushEnvironment?)
     case unregister(IdentitySelector)
-    /// A back end makes itself known by name; the same name gives the same sender.
-    case registerSender(name: String)
-    /// A known back end asks to send messages. `address` is what it says of itself.
-    case enrolSender(SenderID, name: String?, address: String?)
-    /// Nil removes it.
-    case setCallback(SenderID, url: String?)
     case requestVerification(phone: String, countryCode: String?)
     case verify(phone: String, code: String, platform: Platform?)
     /// Registers a device, and whose it is, in one step.
@@ -123,10 +117,6 @@ package enum RegistrationReply: Sendable, Hashable {
     case tokenUpdated
     /// How many identities left; 0 is no error.
     case unregistered(Int)
-    case sender(SenderID)
-    /// `isNew` is false when it was enrolled before.
-    case enrolled(key: String, isNew: Bool)
-    case callbackSet
     case verificationSent
     case verified(Bool, platform: Platform?)
     case enlisted(Registered, AssignedUser)

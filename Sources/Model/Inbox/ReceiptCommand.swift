@@ -6,8 +6,6 @@ package enum ReceiptCommand: Sendable, Hashable {
     case reportNumber(ReceiptKind, number: String, caller: DeviceCaller)
     /// The same where a vendor numbers its messages and a reader is known by token, key or user. Nil leaves the badge.
     case acknowledge(ReceiptKind, reference: String, BadgeHolder, BadgeChange?)
-    /// What a user did in the app: a purchase of a campaign, or (nil) opened it.
-    case visit(UserID, campaign: String?)
 }
 
 /// What was reported. `read` implies `received`.

@@ -32,17 +32,6 @@ package struct UserVariables: Sendable, Hashable {
     }
 }
 
-/// Throttling: after `count` targets, `delay` of rest.
-package struct Pace: Sendable, Hashable {
-    package var count: Int
-    package var delay: Duration
-
-    package init(count: Int, delay: Duration) {
-        self.count = count
-        self.delay = delay
-    }
-}
-
 /// A page before it has its unguessable id.
 package struct PageDraft: Sendable, Hashable {
     /// The last part of its path.

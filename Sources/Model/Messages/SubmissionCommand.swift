@@ -4,7 +4,6 @@ package enum SubmissionCommand: Sendable, Hashable {
     case control(MessageControl, message: String)
     /// What became of a message of the caller's dialect.
     case report(message: MessageID)
-    case campaign(CampaignCommand)
 }
 
 /// What may be done to a message that is not done.
@@ -88,48 +87,6 @@ package struct Submission: Sendable, Hashable {
     }
 }
 
-/// To whom.
-package enum Audience: Sendable, Hashable {
-    /// At most `Audience.listedLimit`; each is one target, also when nobody answers to it.
-    case listed([Addressee])
-    /// Every active identity of each user, so that a user hears of it on each device. At most `Audience.listedLimit`; a user without any is one
-    /// target too, while they are counted at once.
-    case users([UserID])
-    /// Every active identity of each member, of each user once. At most `Audience.groupLimit`.
-    case groups([GroupName])
-    /// Every active identity whose tags the expression means.
-    case tags(TagExpression)
-    /// Every active identity of the app in the caller's dialect.
-    case everyone
-
-    /// 2,000 addressees in one call: they are resolved and counted in the accepting transaction, which must stay short.
-    package static let listedLimit = 2000
-    /// 50 groups in one call: each page of the expansion walks along all of them.
-    package static let groupLimit = 50
-}
-
-/// By what a back end knows users.
-package enum UserNaming: Sendable, Hashable {
-    /// Their own id.
-    case users
-    /// Their alias; whose alias nobody has is looked up by the id. At most `Audience.listedLimit` devices.
-    case aliases
-    /// Their id, or an alias as `UserName.text` spells it. At most `Audience.listedLimit` devices.
-    case names
-}
-
-/// One entry of a list.
-package struct Addressee: Sendable, Hashable {
-    package var address: Address
-    /// A display name that the caller knows it by.
-    package var name: String?
-
-    package init(_ address: Address, name: String? = nil) {
-        self.address = address
-        self.name = name
-    }
-}
-
 /// A stored template and its arguments.
 package struct TemplateReference: Sendable, Hashable {
     package var id: String
@@ -138,20 +95,6 @@ package struct TemplateReference: Sendable, Hashable {
     package init(id: String, arguments: JSON? = nil) {
         self.id = id
         self.arguments = arguments
-    }
-}
-
-/// An image inside a call, already decoded.
-package struct InlineImage: Sendable, Hashable {
-    package var name: String?
-    package var bytes: [UInt8]
-    /// The size the caller states, in bytes; a difference is logged, not refused.
-    package var statedSize: Int?
-
-    package init(name: String?, bytes: [UInt8], statedSize: Int? = nil) {
-        self.name = name
-        self.bytes = bytes
-        self.statedSize = statedSize
     }
 }
 
@@ -166,7 +109,6 @@ package enum SubmissionReply: Sendable, Hashable {
     /// Committed, where the call's dialect numbers messages or unknown addressees are omitted.
     case addressed(AddressedSubmission)
     indirect case report(MessageReport)
-    case campaign(CampaignReply)
 }
 
 /// What is told of a submission beyond its id.

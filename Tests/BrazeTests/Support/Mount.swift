@@ -92,14 +92,15 @@ enum Mount {
     /// What a gateway without campaigns and schedules says.
     static func reply(_ command: Command) -> Reply {
         if case .user(let command) = command { return .user(reply(command)) }
-        guard case .submission(.campaign(let command)) = command else { return accepted }
+        guard case .campaign(let command) = command else { return accepted }
         switch command {
-        case .find: return .submission(.campaign(.found(nil)))
-        case .schedule: return .submission(.campaign(.schedule(nil)))
-        case .schedules: return .submission(.campaign(.schedules([])))
-        case .series: return .submission(.campaign(.series([])))
-        case .makeName: return .submission(.campaign(.name("made-up")))
-        case .put, .list, .remove, .cancelSchedule: return .submission(.campaign(.removed(false)))
+        case .find: return .campaign(.found(nil))
+        case .schedule: return .campaign(.schedule(nil))
+        case .schedules: return .campaign(.schedules([]))
+        case .series: return .campaign(.series([]))
+        case .makeName: return .campaign(.name("made-up"))
+        case .put, .list, .remove, .cancelSchedule: return .campaign(.removed(false))
+        case .visit: return .campaign(.visited(false))
         }
     }
 

@@ -71,11 +71,11 @@ import Testing
 
     @Test func groupsAreExpandedAndOneThatIsNotThereIsNamed() async throws {
         let world = try await CommandWorld.make()
-        #expect(await world.reply(.preference(.putGroup("g"))) == .preference(.groupPut(isNew: true)))
+        #expect(await world.reply(.group(.put("g"))) == .group(.put(isNew: true)))
         let change = GroupChange(add: ["u1", "u2"])
         #expect(
-            await world.reply(.preference(.changeMembers("g", change)))
-                == .preference(.membersChanged(added: 2, removed: 0))
+            await world.reply(.group(.changeMembers("g", change)))
+                == .group(.membersChanged(added: 2, removed: 0))
         )
         #expect(await submit(.groups(["g", "h"]), world).replies == [.refused(.unknownGroup("h"))])
         let result = await submit(.groups(["g", "g"]), world)
@@ -87,9 +87,9 @@ import Testing
 
     @Test func aVendorThatMustNameACountGetsTheGroupsMaintainedOne() async throws {
         let world = try await CommandWorld.make(policy: CommandPolicy(countedVendors: [.rationalOwl]))
-        for name in ["g", "h"] as [GroupName] { _ = await world.reply(.preference(.putGroup(name))) }
-        _ = await world.reply(.preference(.changeMembers("g", GroupChange(add: ["u1", "u2"]))))
-        _ = await world.reply(.preference(.changeMembers("h", GroupChange(add: ["u3"]))))
+        for name in ["g", "h"] as [GroupName] { _ = await world.reply(.group(.put(name))) }
+        _ = await world.reply(.group(.changeMembers("g", GroupChange(add: ["u1", "u2"]))))
+        _ = await world.reply(.group(.changeMembers("h", GroupChange(add: ["u3"]))))
         let message = try #require(try await world.message(submit(.groups(["g", "h"]), world)))
         #expect(message.recipients == 3)
         let tagged = try #require(try await world.message(submit(.tags(try TagExpression("a")), world)))
@@ -124,49 +124,49 @@ import Testing
 
     @Test func changesOfGroupsAreBoundedAndTheirNamesStorable() async throws {
         let world = try await CommandWorld.make()
-        func reply(_ command: PreferenceCommand) async -> Reply? { await world.reply(.preference(command)) }
-        #expect(await reply(.putGroup("")) == .refused(.invalid("group")))
-        #expect(await reply(.putGroup("a\u{0}")) == .refused(.invalid("group")))
-        #expect(await reply(.group("none")) == .refused(.unknownGroup("none")))
-        #expect(await reply(.deleteGroup("none")) == .refused(.unknownGroup("none")))
+        func reply(_ command: GroupCommand) async -> Reply? { await world.reply(.group(command)) }
+        #expect(await reply(.put("")) == .refused(.invalid("group")))
+        #expect(await reply(.put("a\u{0}")) == .refused(.invalid("group")))
+        #expect(await reply(.find("none")) == .refused(.unknownGroup("none")))
+        #expect(await reply(.delete("none")) == .refused(.unknownGroup("none")))
         let one = GroupChange(add: ["u"])
         #expect(await reply(.changeMembers("none", one)) == .refused(.unknownGroup("none")))
-        _ = await reply(.putGroup("g"))
-        #expect(await reply(.putGroup("g")) == .preference(.groupPut(isNew: false)))
+        _ = await reply(.put("g"))
+        #expect(await reply(.put("g")) == .group(.put(isNew: false)))
         #expect(await reply(.changeMembers("g", GroupChange())) == .refused(.invalid("members")))
         #expect(await reply(.changeMembers("g", GroupChange(add: [""]))) == .refused(.invalid("members")))
         let users = (0...GroupChange.limit).map { UserID("u\($0)") }
         let many = GroupChange(add: Array(users.prefix(500)), remove: Array(users.suffix(501)))
         #expect(await reply(.changeMembers("g", many)) == .refused(.tooMany("members", limit: 1000)))
         _ = await reply(.changeMembers("g", one))
-        guard case .preference(.group(let facts))? = await reply(.group("g")) else {
+        guard case .group(.found(let facts))? = await reply(.find("g")) else {
             Issue.record("no group")
             return
         }
         #expect(facts.name == "g" && facts.memberCount == 1)
-        #expect(await reply(.deleteGroup("g")) == .preference(.groupDeleted))
+        #expect(await reply(.delete("g")) == .group(.deleted))
         var call = world.call
         call.app = "other"
-        let elsewhere = await world.handler.perform([.preference(.putGroup("g"))], in: call)
+        let elsewhere = await world.handler.perform([.group(.put("g"))], in: call)
         #expect(elsewhere.replies == [.refused(.unknownBinding)])
     }
 
     @Test func theGroupsOfAUserAreThoseHeIsIn() async throws {
         let world = try await CommandWorld.make()
-        for name in ["b", "a", "c"] as [GroupName] { _ = await world.reply(.preference(.putGroup(name))) }
-        _ = await world.reply(.preference(.changeMembers("b", GroupChange(add: ["u1", "u2"]))))
-        _ = await world.reply(.preference(.changeMembers("a", GroupChange(add: ["u1"]))))
-        guard case .preference(.groups(let found))? = await world.reply(.preference(.groups(of: "u1"))) else {
+        for name in ["b", "a", "c"] as [GroupName] { _ = await world.reply(.group(.put(name))) }
+        _ = await world.reply(.group(.changeMembers("b", GroupChange(add: ["u1", "u2"]))))
+        _ = await world.reply(.group(.changeMembers("a", GroupChange(add: ["u1"]))))
+        guard case .group(.groups(let found))? = await world.reply(.group(.groups(of: "u1"))) else {
             Issue.record("no groups")
             return
         }
         #expect(found.map(\.name) == ["a", "b"] && found.map(\.memberCount) == [1, 2])
-        #expect(await world.reply(.preference(.groups(of: "nobody"))) == .preference(.groups([])))
-        #expect(await world.reply(.preference(.groups(of: ""))) == .preference(.groups([])))
+        #expect(await world.reply(.group(.groups(of: "nobody"))) == .group(.groups([])))
+        #expect(await world.reply(.group(.groups(of: ""))) == .group(.groups([])))
         var braze = world.call
         braze.vendor = .braze
-        let other = await world.handler.perform([.preference(.groups(of: "u1"))], in: braze)
-        #expect(other.replies == [.preference(.groups([]))], "the groups of another dialect")
+        let other = await world.handler.perform([.group(.groups(of: "u1"))], in: braze)
+        #expect(other.replies == [.group(.groups([]))], "the groups of another dialect")
     }
 
     @Test func anIdentityCarriesSixtyTagsAtMost() async throws {

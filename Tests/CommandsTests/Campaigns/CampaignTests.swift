@@ -8,7 +8,7 @@ import Testing
 /// Campaigns, schedules, and what else is stored beside a message.
 @Suite struct CampaignTests {
     private func campaign(_ world: CommandWorld, _ command: CampaignCommand) async -> Reply? {
-        await world.perform(.submission(.campaign(command))).replies.first
+        await world.perform(.campaign(command)).replies.first
     }
 
     private func register(_ world: CommandWorld) async {
@@ -36,11 +36,11 @@ import Testing
         let first = try #require(
             try await world.message(world.submit(scheduled(ScheduleDraft(request: ["n": 1]), world)))
         )
-        guard case .submission(.campaign(.schedule(let read?)))? = await campaign(world, .schedule(first.id)) else {
+        guard case .campaign(.schedule(let read?))? = await campaign(world, .schedule(first.id)) else {
             Issue.record("no schedule")
             return
         }
-        #expect(read.version == Schedule.Version(id: first.id, message: first.id))
+        #expect(read.version == ScheduleVersion(id: first.id, message: first.id))
         #expect(read.request == ["n": 1])
         let draft = ScheduleDraft(replaced: read.version, request: ["n": 2])
         let second = try #require(try await world.message(world.submit(scheduled(draft, world))))
@@ -49,13 +49,13 @@ import Testing
         // Who read the first version is told so, and leaves no message behind.
         #expect(await world.submit(scheduled(draft, world)).replies == [.refused(.outdated)])
         let all = await campaign(world, .schedules(until: nil, limit: 9))
-        guard case .submission(.campaign(.schedules(let found)))? = all else {
+        guard case .campaign(.schedules(let found))? = all else {
             Issue.record("no schedules")
             return
         }
         #expect(found.map(\.message) == [second.id] && found.map(\.id) == [first.id])
-        #expect(await campaign(world, .cancelSchedule(first.id)) == .submission(.campaign(.removed(true))))
-        #expect(await campaign(world, .cancelSchedule(first.id)) == .submission(.campaign(.removed(false))))
+        #expect(await campaign(world, .cancelSchedule(first.id)) == .campaign(.removed(true)))
+        #expect(await campaign(world, .cancelSchedule(first.id)) == .campaign(.removed(false)))
         #expect(try await world.state(of: second.id) == .canceled)
     }
 
@@ -105,8 +105,8 @@ import Testing
         func put(_ id: String, _ body: JSONObject = [:]) async -> Reply? {
             await campaign(world, .put(id: id, name: "n", body: body))
         }
-        #expect(await put("c") == .submission(.campaign(.put(isNew: true))))
-        #expect(await put("c") == .submission(.campaign(.put(isNew: false))))
+        #expect(await put("c") == .campaign(.put(isNew: true)))
+        #expect(await put("c") == .campaign(.put(isNew: false)))
         #expect(await put("") == .refused(.invalid("id")))
         #expect(await put(String(repeating: "x", count: 129)) == .refused(.invalid("id")))
         let large = JSONObject([("a", JSON.string(String(repeating: "x", count: CommandLimits.contentBytes)))])
@@ -114,11 +114,11 @@ import Testing
         #expect(await put("d", ["a": "\u{0}"]) == .refused(.invalid("body")))
         let others = 1..<CampaignCommand.countLimit
         await world.performAll(
-            others.map { .submission(.campaign(.put(id: "c\($0)", name: "n", body: JSONObject()))) }
+            others.map { .campaign(.put(id: "c\($0)", name: "n", body: JSONObject())) }
         )
         #expect(await put("d") == .refused(.tooMany("campaigns", limit: CampaignCommand.countLimit)))
-        #expect(await put("c1") == .submission(.campaign(.put(isNew: false))))
-        #expect(await campaign(world, .find("")) == .submission(.campaign(.found(nil))))
+        #expect(await put("c1") == .campaign(.put(isNew: false)))
+        #expect(await campaign(world, .find("")) == .campaign(.found(nil)))
         let days = 0...Int32(CampaignCommand.dayLimit)
         #expect(await campaign(world, .series(label: "l", days: days)) == .refused(.invalid("series")))
     }

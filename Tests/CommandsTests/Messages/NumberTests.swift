@@ -53,12 +53,12 @@ import Testing
             await world.device(VendorDeviceKey(digit), digit: digit)
             _ = await world.registration(.assign(key: VendorDeviceKey(digit), .set(user)))
         }
-        guard case .preference(.groupCreated(let group))? = await world.reply(.preference(.createGroup(title: "VIP")))
+        guard case .group(.created(let group))? = await world.reply(.group(.create(title: "VIP")))
         else {
             Issue.record("no group")
             return
         }
-        _ = await world.reply(.preference(.changeMembers(group.name, GroupChange(add: ["hong", "kim"]))))
+        _ = await world.reply(.group(.changeMembers(group.name, GroupChange(add: ["hong", "kim"]))))
         func send(_ group: GroupName, _ tokens: [DeviceToken]) async -> Reply? {
             var submission = Submission(content: Content(body: "b"), audience: .groups([group]))
             submission.numbering = Numbering(tokens: tokens)

@@ -149,13 +149,13 @@ import Testing
         var submission = Submission.text(to: "01011111111")
         submission.sender = "SVRnobody"
         #expect(await world.submit(submission).replies == [.refused(.unknownSender)])
-        guard case .registration(.sender(let id))? = await world.registration(.registerSender(name: "n")) else {
+        guard case .sender(.registered(let id))? = await world.sender(.register(name: "n")) else {
             Issue.record("no sender")
             return
         }
         submission.sender = id
         #expect(await world.submit(submission).replies == [.refused(.unknownSender)])
-        _ = await world.registration(.enrolSender(id, name: nil, address: nil))
+        _ = await world.sender(.enrol(id, name: nil, address: nil))
         #expect(world.messageID(await world.submit(submission)) != nil)
     }
 

@@ -39,13 +39,13 @@ import Testing
         let world = try await RuleWorld.make()
         let first = try await world.scheduled(dueIn: .seconds(600))
         let read = try await world.run(FindSchedule(world.scope, first))
-        #expect(read?.version == Schedule.Version(id: first, message: first), "as it was made")
+        #expect(read?.version == ScheduleVersion(id: first, message: first), "as it was made")
         #expect(read?.state == .scheduled, "to come")
         #expect(read?.request == ["n": 1], "what was said")
-        let version = Schedule.Version(id: first, message: first)
+        let version = ScheduleVersion(id: first, message: first)
         let second = try await world.scheduled(dueIn: .seconds(300), replacing: version)
         let changed = try await world.run(FindSchedule(world.scope, first))
-        #expect(changed?.version == Schedule.Version(id: first, message: second), "another message")
+        #expect(changed?.version == ScheduleVersion(id: first, message: second), "another message")
         #expect(try await world.state(of: first) == .canceled, "the first message")
         #expect(try await world.state(of: second) == .scheduled, "the second")
         // Who read it before the change is overtaken, and nothing of his is there.
@@ -73,7 +73,7 @@ import Testing
         let drop = DropSchedule(world.scope, id)
         #expect(try await world.run(drop) == 0, "not withdrawn")
         do throws(StoreError) {
-            _ = try await world.replace(Schedule.Version(id: id, message: id))
+            _ = try await world.replace(ScheduleVersion(id: id, message: id))
             Issue.record("it was replaced")
         } catch {
             #expect(error.code == .outdated, "not replaced")
@@ -142,7 +142,7 @@ extension RuleWorld {
     }
 
     /// A message under a schedule; its id.
-    fileprivate func scheduled(dueIn delay: Duration, replacing version: Schedule.Version? = nil) async throws
+    fileprivate func scheduled(dueIn delay: Duration, replacing version: ScheduleVersion? = nil) async throws
         -> MessageID
     {
         let message = message(to: [IdentityID(rawValue: identifiers.uuid(at: now()))], dueIn: delay)
@@ -151,7 +151,7 @@ extension RuleWorld {
         return message.id
     }
 
-    fileprivate func replace(_ version: Schedule.Version) async throws(StoreError) -> Acceptance {
+    fileprivate func replace(_ version: ScheduleVersion) async throws(StoreError) -> Acceptance {
         let message = message(to: [IdentityID(rawValue: identifiers.uuid(at: now()))], dueIn: .seconds(900))
         let draft = ScheduleDraft(replaced: version, request: [:])
         return try await commands.run(request(draft, message), in: tenant)

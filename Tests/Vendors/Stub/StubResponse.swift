@@ -10,7 +10,10 @@ enum StubResponse {
         case .submission(.accepted(let message, _))?: success([("message", .string(message.description))])
         case .receipt?: success([])
         case .refused(let refusal)?: failure(StubError(refusal))
-        case .registration?, .submission?, .preference?, .inbox?, .media?, .badge?, .user?, nil: failure(.unavailable)
+        case .registration?, .submission?, .preference?, .sender?, .group?, .campaign?, .inbox?, .media?, .badge?,
+            .user?,
+            nil:
+            failure(.unavailable)
         }
     }
 

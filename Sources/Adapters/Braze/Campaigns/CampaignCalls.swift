@@ -35,21 +35,21 @@ struct CampaignCalls {
             return [find(try TriggerSend(try request.brazeBody(), at: now).campaignID)]
         case .scheduleUpdate, .triggerScheduleUpdate, .scheduleDelete, .triggerScheduleDelete:
             // Which campaign is counted is only known when the schedule is.
-            return [.submission(.campaign(.schedule(try scheduleID())))]
-        case .scheduledBroadcasts: return [.submission(.campaign(.schedules(until: try endTime(), limit: listLimit)))]
+            return [.campaign(.schedule(try scheduleID()))]
+        case .scheduledBroadcasts: return [.campaign(.schedules(until: try endTime(), limit: listLimit))]
         case .sendCreate:
             let body = try request.brazeBody()
             guard let id = body["campaign_id"]?.string, !id.isEmpty else {
                 throw AdapterError(.invalid, field: BrazeText.campaign)
             }
-            return try SendName.read(body) == nil ? [find(id), .submission(.campaign(.makeName))] : [find(id)]
+            return try SendName.read(body) == nil ? [find(id), .campaign(.makeName)] : [find(id)]
         case .dataSeries:
             let query = try SeriesQuery(request)
-            return [.submission(.campaign(.series(label: query.label, days: query.days)))]
+            return [.campaign(.series(label: query.label, days: query.days))]
         }
     }
 
-    private func find(_ campaign: String) -> Command { .submission(.campaign(.find(campaign))) }
+    private func find(_ campaign: String) -> Command { .campaign(.find(campaign)) }
 
     private var listLimit: Int { BrazeLimits.scheduleCount }
 
@@ -71,8 +71,8 @@ struct CampaignCalls {
     /// - Throws: `AdapterError` with the text of the answer.
     func sequel(to replies: [Reply]) throws(AdapterError) -> [Command] {
         switch replies.first {
-        case .submission(.campaign(.found(let campaign)))?: return try submit(campaign, schedule(replies), replies)
-        case .submission(.campaign(.schedule(let schedule)))? where replies.count == 1: return try change(schedule)
+        case .campaign(.found(let campaign))?: return try submit(campaign, schedule(replies), replies)
+        case .campaign(.schedule(let schedule))? where replies.count == 1: return try change(schedule)
         // Somebody else changed the schedule, or it became due: it is read again.
         case .refused(.outdated)? where call == .scheduleUpdate || call == .triggerScheduleUpdate: return try commands()
         default: return []
@@ -81,7 +81,7 @@ struct CampaignCalls {
 
     /// The schedule that came along with the campaign.
     private func schedule(_ replies: [Reply]) -> Schedule? {
-        guard replies.count > 1, case .submission(.campaign(.schedule(let schedule))) = replies[1] else { return nil }
+        guard replies.count > 1, case .campaign(.schedule(let schedule)) = replies[1] else { return nil }
         return schedule
     }
 
@@ -121,7 +121,7 @@ struct CampaignCalls {
         // Only what would be accepted tells anything of its recipients.
         let first = try introduction(of: recipients, replies)
         if first.isEmpty { return [.submission(.submit(submission))] }
-        return [find(campaign.id)] + (schedule.map { [.submission(.campaign(.schedule($0.id)))] } ?? []) + first
+        return [find(campaign.id)] + (schedule.map { [.campaign(.schedule($0.id))] } ?? []) + first
     }
 
     /// What is told of the recipients, and the question whose aliases they are; empty where neither is needed, or both are done.
@@ -155,14 +155,14 @@ struct CampaignCalls {
     private func change(_ schedule: Schedule?) throws(AdapterError) -> [Command] {
         let (kept, version) = try updated(schedule)
         if call == .scheduleDelete || call == .triggerScheduleDelete {
-            return [.submission(.campaign(.cancelSchedule(version.id)))]
+            return [.campaign(.cancelSchedule(version.id))]
         }
-        if let id = kept.campaignID { return [find(id), .submission(.campaign(.schedule(version.id)))] }
+        if let id = kept.campaignID { return [find(id), .campaign(.schedule(version.id))] }
         return [.submission(.submit(try kept.submission(of: nil, at: now, replacing: version)))]
     }
 
     /// The schedule as the call leaves it. Only one of the call's own kind that is still to come may be named.
-    private func updated(_ schedule: Schedule?) throws(AdapterError) -> (ScheduleCall, Schedule.Version) {
+    private func updated(_ schedule: Schedule?) throws(AdapterError) -> (ScheduleCall, ScheduleVersion) {
         guard let schedule, schedule.state == .scheduled, let kept = ScheduleCall(schedule.request), kept.kind == kind
         else { throw BrazeText.fault("schedule_id") }
         return (try kept.updated(by: try request.brazeBody()), schedule.version)
@@ -190,14 +190,14 @@ struct CampaignCalls {
             (.triggerScheduleCreate, .submission(.accepted(let id, recipients: _))):
             return ["dispatch_id": dispatch(id), "schedule_id": .string(id.description)]
         case (.scheduleUpdate, .submission(.accepted)), (.triggerScheduleUpdate, .submission(.accepted)),
-            (.scheduleDelete, .submission(.campaign(.removed(true)))),
-            (.triggerScheduleDelete, .submission(.campaign(.removed(true)))):
+            (.scheduleDelete, .campaign(.removed(true))),
+            (.triggerScheduleDelete, .campaign(.removed(true))):
             return JSONObject()
-        case (.scheduledBroadcasts, .submission(.campaign(.schedules(let schedules)))):
+        case (.scheduledBroadcasts, .campaign(.schedules(let schedules))):
             return ["scheduled_broadcasts": .array(schedules.compactMap(broadcast))]
-        case (.sendCreate, .submission(.campaign(.found(.some)))):
+        case (.sendCreate, .campaign(.found(.some))):
             return sendName(replies).map { ["send_id": .string($0)] }
-        case (.dataSeries, .submission(.campaign(.series(let days)))):
+        case (.dataSeries, .campaign(.series(let days))):
             return (try? SeriesQuery(request)).map { ["data": .array($0.json(days))] }
         default: return nil
         }
@@ -208,7 +208,7 @@ struct CampaignCalls {
 
     private func sendName(_ replies: [Reply]) -> String? {
         if let body = try? request.brazeBody(), let name = (try? SendName.read(body)) ?? nil { return name }
-        guard replies.count > 1, case .submission(.campaign(.name(let name))) = replies[1] else { return nil }
+        guard replies.count > 1, case .campaign(.name(let name)) = replies[1] else { return nil }
         return "send-\(name)"
     }
 

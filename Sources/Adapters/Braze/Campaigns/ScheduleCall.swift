@@ -71,7 +71,7 @@ struct ScheduleCall {
     func submission(
         of campaign: Campaign?,
         at now: Timestamp,
-        replacing: Schedule.Version?,
+        replacing: ScheduleVersion?,
         users found: [UserName: UserID] = [:]
     ) throws(AdapterError) -> Submission {
         let due = try ScheduleTime(body["schedule"], at: now)

@@ -3,8 +3,8 @@ import Model
 /// The calls of a back end that registers and sets a callback (docs/contracts/rationalowl.md#8.2, docs/contracts/rationalowl.md#8.5).
 extension RationalOwlRequest {
     /// `msgClient/register`. The constants `cId`, `r` and `t` are not looked at: no answer depends on them.
-    func enrolment() throws(AdapterError) -> RegistrationCommand {
-        .enrolSender(
+    func enrolment() throws(AdapterError) -> SenderCommand {
+        .enrol(
             try sender(),
             name: try fields.text("mcn", limit: RationalOwlLimits.nameBytes),
             address: try fields.text("ip")
@@ -12,7 +12,7 @@ extension RationalOwlRequest {
     }
 
     /// `setCallbackUrl`. An empty URL removes the callback; an absent one is a mistake.
-    func callback() throws(AdapterError) -> RegistrationCommand {
+    func callback() throws(AdapterError) -> SenderCommand {
         let sender = try sender()
         guard fields.has("url") else { throw fields.missing("url") }
         guard let url = try fields.text("url", limit: RationalOwlLimits.urlBytes) else {

@@ -3,7 +3,7 @@ import Model
 /// The answers to back ends (docs/contracts/rationalowl.md#8, docs/contracts/rationalowl.md#11.1).
 extension RationalOwlResponse {
     func server(_ reply: Reply) -> VendorResponse {
-        guard endpoint == .serverRegister, case .registration(.sender(let sender)) = reply else { return mismatch() }
+        guard endpoint == .serverRegister, case .sender(.registered(let sender)) = reply else { return mismatch() }
         return .json(
             .pairs(["serverRegId": .string(sender.rawValue), "channelServer": .string(channelServer)])
         )
@@ -11,12 +11,12 @@ extension RationalOwlResponse {
 
     func messageClient(_ reply: Reply) -> VendorResponse {
         switch (endpoint, reply) {
-        case (.clientRegister, .registration(.enrolled(let key, let isNew))): enrolled(key: key, isNew: isNew)
+        case (.clientRegister, .sender(.enrolled(let key, let isNew))): enrolled(key: key, isNew: isNew)
         case (.sendByPhoneNumber, .submission(.accepted(let message, _))),
             (.sendByDeviceID, .submission(.accepted(let message, _))):
             // The documented success is this one key.
             .json(.pairs(["mId": .string(message.description)]))
-        case (.setCallbackURL, .registration(.callbackSet)): .json(.pairs(["rc": 1]))
+        case (.setCallbackURL, .sender(.callbackSet)): .json(.pairs(["rc": 1]))
         default: mismatch()  // a reply to another call's command
         }
     }

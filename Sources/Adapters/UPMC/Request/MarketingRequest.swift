@@ -20,6 +20,6 @@ struct MarketingRequest {
 
     func command(_ endpoint: UPMCCall) throws(AdapterError) -> Command {
         let user = UserID(try required("cuid"))
-        return .receipt(.visit(user, campaign: endpoint == .purchase ? try required("id") : nil))
+        return .campaign(.visit(user, campaign: endpoint == .purchase ? try required("id") : nil))
     }
 }

@@ -143,8 +143,8 @@ extension NativeAPI {
         _ caller: NativeCaller,
         _ scope: AppScope
     ) async throws(Problem) -> CampaignReply {
-        let reply = try await perform(.submission(.campaign(command)), caller, app: scope.app, vendor: scope.vendor)
-        guard case .submission(.campaign(let reply)) = reply else { throw .unavailable(5) }
+        let reply = try await perform(.campaign(command), caller, app: scope.app, vendor: scope.vendor)
+        guard case .campaign(let reply) = reply else { throw .unavailable(5) }
         return reply
     }
 

@@ -152,12 +152,12 @@ enum GroupOperations {
 
 extension NativeAPI {
     private func ask(
-        _ command: PreferenceCommand,
+        _ command: GroupCommand,
         _ caller: NativeCaller,
         _ scope: AppScope
-    ) async throws(Problem) -> PreferenceReply {
-        let reply = try await perform(.preference(command), caller, app: scope.app, vendor: scope.vendor)
-        guard case .preference(let reply) = reply else { throw .unavailable(5) }
+    ) async throws(Problem) -> GroupReply {
+        let reply = try await perform(.group(command), caller, app: scope.app, vendor: scope.vendor)
+        guard case .group(let reply) = reply else { throw .unavailable(5) }
         return reply
     }
 
@@ -166,7 +166,7 @@ extension NativeAPI {
         _ caller: NativeCaller,
         _ scope: AppScope
     ) async throws(Problem) -> GroupOperations.Shown {
-        guard case .group(let facts) = try await ask(.group(group), caller, scope) else { throw .unavailable(5) }
+        guard case .found(let facts) = try await ask(.find(group), caller, scope) else { throw .unavailable(5) }
         return GroupOperations.Shown(facts: facts, app: scope.app)
     }
 
@@ -185,7 +185,7 @@ extension NativeAPI {
     func createGroup(_ call: NativeCall<GroupOperations.GroupInput>) async throws(Problem) -> Response {
         let scope = AppScope(app: try call.app, vendor: try call.vendor)
         let group = try call.group
-        guard case .groupPut(let isNew) = try await ask(.putGroup(group), call.caller, scope) else {
+        guard case .put(let isNew) = try await ask(.put(group), call.caller, scope) else {
             throw .unavailable(5)
         }
         let shown = try await facts(group, call.caller, scope)
@@ -199,7 +199,7 @@ extension NativeAPI {
 
     func deleteGroup(_ call: NativeCall<GroupOperations.GroupInput>) async throws(Problem) -> Response {
         let scope = AppScope(app: try call.app, vendor: try call.vendor)
-        _ = try await ask(.deleteGroup(try call.group), call.caller, scope)
+        _ = try await ask(.delete(try call.group), call.caller, scope)
         return Response(status: .noContent)
     }
 
@@ -209,7 +209,7 @@ extension NativeAPI {
         guard !change.add.isEmpty || !change.remove.isEmpty else {
             throw .invalid("add", "name users to add or to remove")
         }
-        let command = PreferenceCommand.changeMembers(try call.group, change)
+        let command = GroupCommand.changeMembers(try call.group, change)
         guard case .membersChanged(let added, let removed) = try await ask(command, call.caller, scope) else {
             throw .unavailable(5)
         }

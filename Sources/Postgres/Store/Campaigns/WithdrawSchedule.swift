@@ -6,9 +6,9 @@ package import Model
 /// whoever steers a message locks it before the tenant's events.
 package struct WithdrawSchedule: StoreWrite {
     let scope: AppScope
-    let version: Schedule.Version
+    let version: ScheduleVersion
 
-    package init(_ scope: AppScope, _ version: Schedule.Version) {
+    package init(_ scope: AppScope, _ version: ScheduleVersion) {
         self.scope = scope
         self.version = version
     }

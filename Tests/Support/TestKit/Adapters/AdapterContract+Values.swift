@@ -34,19 +34,19 @@ extension AdapterContract {
                 )
             )
         ),
-        .registration(.tokenUpdated), .registration(.unregistered(0)), .registration(.sender("SVR")),
-        .registration(.enrolled(key: "k", isNew: true)), .registration(.callbackSet),
+        .registration(.tokenUpdated), .registration(.unregistered(0)), .sender(.registered("SVR")),
+        .sender(.enrolled(key: "k", isNew: true)), .sender(.callbackSet),
         .registration(.verificationSent), .registration(.verified(true, platform: nil)),
-        .preference(.groupDeleted), .preference(.groupPut(isNew: true)),
+        .group(.deleted), .group(.put(isNew: true)),
         .preference(.preferences(DevicePreferences(acceptsPush: true))), .preference(.preferencesSet),
         .receipt(.recorded), .receipt(.repeated), .receipt(.orphan), .inbox(.undelivered([])),
         .inbox(.history([entry])), .inbox(.message(entry)), .inbox(.polled([entry], remaining: 1)),
         .inbox(.unread(3)),
         .submission(.accepted(MessageID(UUID()), recipients: nil)), .submission(.controlled(true)),
         .submission(.addressed(AddressedSubmission(message: MessageID(UUID()), number: nil, recipients: nil))),
-        .submission(.campaign(.found(nil))), .submission(.campaign(.schedule(nil))),
-        .submission(.campaign(.removed(true))),
-        .submission(.campaign(.schedules([]))), .submission(.campaign(.series([]))), .submission(.campaign(.name("n"))),
+        .campaign(.found(nil)), .campaign(.schedule(nil)),
+        .campaign(.removed(true)),
+        .campaign(.schedules([])), .campaign(.series([])), .campaign(.name("n")),
         .media(.bytes([1, 2, 3], contentType: "image/png")), .media(.stored(hash: "h")),
     ]
 

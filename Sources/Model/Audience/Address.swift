@@ -1,0 +1,35 @@
+/// How a caller names one addressee.
+package enum Address: Sendable, Hashable {
+    /// Digits, national form.
+    case phone(String)
+    /// The vendor's own device key.
+    case deviceKey(VendorDeviceKey)
+    case user(UserID)
+    /// The gateway's own device id (native API).
+    case device(DeviceID)
+
+    /// A stable text of kind and value: what the target id of an address without a device is made from.
+    package var canonical: String {
+        switch self {
+        case .phone(let phone): "phone:\(phone)"
+        case .deviceKey(let key): "key:\(key)"
+        case .user(let user): "user:\(user)"
+        case .device(let device): "device:\(device)"
+        }
+    }
+
+    /// The address that `canonical` spells.
+    package init?(canonical: String) {
+        guard let colon = canonical.firstIndex(of: ":") else { return nil }
+        let value = String(canonical[canonical.index(after: colon)...])
+        switch canonical[..<colon] {
+        case "phone": self = .phone(value)
+        case "key": self = .deviceKey(VendorDeviceKey(value))
+        case "user": self = .user(UserID(value))
+        case "device":
+            guard let id = DeviceID(text: value) else { return nil }
+            self = .device(id)
+        default: return nil
+        }
+    }
+}

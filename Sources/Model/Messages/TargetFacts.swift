@@ -1,0 +1,88 @@
+/// What is known of one target when its payload is written and sent.
+package struct TargetFacts: Sendable, Hashable {
+    package var target: TargetID
+    package var identity: IdentityID
+    package var device: DeviceID?
+    package var app: AppID
+    /// The vendor whose SDK shows the push: its adapter writes the payload.
+    package var vendor: Vendor
+    package var key: VendorDeviceKey
+    package var person: TargetPerson
+    package var destination: PushDestination
+    package var identityState: IdentityState
+    package var acceptsPush: Bool
+    /// Whether the user asked for pushes. It is read only for messages that require it.
+    package var isOptedIn = false
+    package var clock: DeviceClock
+    /// What the server counted for it with this message, the same in every attempt; nil: it is not counted.
+    package var badge: Int?
+    /// Which variant of its identity it is, by its name; nil: the identity itself.
+    package var variant: String?
+    /// What fills a template for it. A variant has the attributes of its identity.
+    package var variables = JSONObject()
+
+    package init(
+        target: TargetID,
+        identity: IdentityID,
+        device: DeviceID?,
+        app: AppID,
+        vendor: Vendor,
+        key: VendorDeviceKey,
+        person: TargetPerson = TargetPerson(),
+        destination: PushDestination,
+        identityState: IdentityState = .active,
+        acceptsPush: Bool = true,
+        clock: DeviceClock = .unset
+    ) {
+        self.target = target
+        self.identity = identity
+        self.device = device
+        self.app = app
+        self.vendor = vendor
+        self.key = key
+        self.person = person
+        self.destination = destination
+        self.identityState = identityState
+        self.acceptsPush = acceptsPush
+        self.clock = clock
+    }
+}
+
+/// The person who uses a target, as its identity was registered.
+package struct TargetPerson: Sendable, Hashable {
+    package var user: UserID?
+    package var name: String?
+    package var phone: String?
+    /// What is stored of the user, by name; for templates.
+    package var attributes = JSONObject()
+
+    package init(user: UserID? = nil, name: String? = nil, phone: String? = nil) {
+        self.user = user
+        self.name = name
+        self.phone = phone
+    }
+}
+
+/// Where a push for a target goes.
+package struct PushDestination: Sendable, Hashable {
+    package var platform: Platform
+    package var environment: PushEnvironment
+    package var token: DeviceToken?
+    package var tokenState: TokenState
+    /// When this token was last registered: a 410 that is older does not condemn it.
+    package var tokenRegisteredAt: Timestamp?
+
+    package init(
+        platform: Platform,
+        environment: PushEnvironment,
+        token: DeviceToken?,
+        tokenState: TokenState,
+        tokenRegisteredAt: Timestamp? = nil
+    ) {
+        self.platform = platform
+        self.environment = environment
+        self.token = token
+        self.tokenState = tokenState
+        self.tokenRegisteredAt = tokenRegisteredAt
+    }
+}

@@ -1,0 +1,7 @@
+/// How urgent: the order in which nodes look for work.
+package enum Lane: Int16, Sendable, Hashable, CaseIterable {
+    case urgent = 0
+    case transactional = 1
+    case bulk = 2
+    case background = 3
+}

@@ -1,0 +1,10 @@
+/// Throttling: after `count` targets, `delay` of rest.
+package struct Pace: Sendable, Hashable {
+    package var count: Int
+    package var delay: Duration
+
+    package init(count: Int, delay: Duration) {
+        self.count = count
+        self.delay = delay
+    }
+}
