@@ -1,7 +1,7 @@
 /// Apple's push types: the topic suffix and the largest payload of each.
 ///
 /// Source: Apple, "Sending notification requests to APNs" (read 2026-11), docs/contracts/apns.md#6.
-package enum PushType: String, Sendable, CaseIterable {
+package enum SimulatedPushType: String, Sendable, CaseIterable {
     case alert, background, voip, complication, fileprovider, mdm, location, liveactivity, pushtotalk, widgets, controls
 
     /// What the topic ends with after the bundle identifier; empty when it is the bundle identifier itself.
@@ -23,4 +23,9 @@ package enum PushType: String, Sendable, CaseIterable {
     package var longestPayloadBytes: Int {
         self == .voip ? 5120 : 4096
     }
+
+    private static let suffixes = allCases.map(\.topicSuffix).filter { !$0.isEmpty }
+
+    /// The suffix of a topic that belongs to a push type; empty for a bare bundle identifier.
+    static func suffix(of topic: String) -> String { suffixes.first(where: topic.hasSuffix) ?? "" }
 }

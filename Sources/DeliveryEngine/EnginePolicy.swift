@@ -53,7 +53,7 @@ package struct EnginePolicy: Sendable {
     /// 250 results at once at most before a flush: what a crash can repeat at high speed.
     package var flushCount = 250
     /// How long to wait before a refused or failed store call is tried again.
-    package var storeBackoff = Backoff(first: .milliseconds(100), cap: .seconds(5))
+    package var storeBackoff = RetryBackoff(first: .milliseconds(100), cap: .seconds(5))
 
     // MARK: Ends
 
@@ -97,9 +97,9 @@ package struct RetryPolicy: Sendable {
     /// 2 s after these, while nothing was processed. No attempt is counted, so that an outage of the peer costs no delivery.
     package var unsent: Duration = .seconds(2)
     /// 5xx: Apple asks for at least 15 minutes (docs/contracts/apns.md#9.2).
-    package var service = Backoff(first: .seconds(15 * 60), cap: .seconds(60 * 60))
+    package var service = RetryBackoff(first: .seconds(15 * 60), cap: .seconds(60 * 60))
     /// 429: too many pushes to one device.
-    package var tooMany = Backoff(first: .seconds(30), cap: .seconds(15 * 60))
+    package var tooMany = RetryBackoff(first: .seconds(30), cap: .seconds(15 * 60))
     /// 24 h: a peer that names a longer wait is not believed, it would outlive most messages.
     package var longestAsked: Duration = .seconds(24 * 60 * 60)
     /// 32 tries that the peer saw, then the slice gives up until somebody asks for it again. More, and a push that always meets a fault inside the
@@ -114,12 +114,12 @@ package struct RetryPolicy: Sendable {
     /// 28 days for a message without expiry. Without an end a dead credential would keep its slices for ever.
     package var longestLife: Duration = .seconds(28 * 24 * 60 * 60)
     /// A credential that the peer refused (docs/contracts/apns.md#13.6).
-    package var refusedCredential = Backoff(first: .seconds(60), cap: .seconds(15 * 60))
+    package var refusedCredential = RetryBackoff(first: .seconds(60), cap: .seconds(15 * 60))
     /// A credential whose peer cannot be reached.
-    package var unreachableCredential = Backoff(first: .seconds(1), cap: .seconds(60))
+    package var unreachableCredential = RetryBackoff(first: .seconds(1), cap: .seconds(60))
     /// What waits for a stopped credential while another slice probes it: it is told of the recovery, so this is only for when nobody is left to
     /// tell. Shorter, and a campaign that waits is read again and again; longer, and one that only this node cannot deliver lies idle.
-    package var held = Backoff(first: .seconds(60), cap: .seconds(5 * 60))
+    package var held = RetryBackoff(first: .seconds(60), cap: .seconds(5 * 60))
     /// 1, smaller in tests. Scales every wait here.
     package var scale: Double = 1
 

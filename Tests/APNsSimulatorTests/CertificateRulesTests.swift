@@ -22,14 +22,14 @@ import Testing
         let old = ClientCertificate(uid: Self.app, topics: [Self.app], expiresAt: TestKey.now)
         for certificate in [stranger, old] {
             let verdict = try judge(certificate)
-            #expect(verdict.refusal == Refusal(.badCertificate))
+            #expect(verdict.refusal == RuleRefusal(.badCertificate))
             #expect(verdict.row == 2)
         }
     }
 
     @Test func aCertificateOfTheOtherEnvironmentIsRefused() throws {
         let sandbox = ClientCertificate(uid: Self.app, topics: [Self.app], environments: [.sandbox])
-        #expect(try judge(sandbox).refusal == Refusal(.badCertificateEnvironment))
+        #expect(try judge(sandbox).refusal == RuleRefusal(.badCertificateEnvironment))
         let both = ClientCertificate(uid: Self.app, topics: [Self.app], environments: [.sandbox, .production])
         #expect(try judge(both).refusal == nil)
     }
@@ -37,14 +37,14 @@ import Testing
     @Test func theTopicMayBeLeftOutIfThereIsOne() throws {
         #expect(try judge(ClientCertificate(uid: Self.app, topics: [Self.app]), ["apns-topic": nil]).refusal == nil)
         let several = ClientCertificate(uid: Self.app, topics: [Self.app, Self.app + ".voip"])
-        #expect(try judge(several, ["apns-topic": nil]).refusal == Refusal(.missingTopic))
+        #expect(try judge(several, ["apns-topic": nil]).refusal == RuleRefusal(.missingTopic))
     }
 
     @Test func otherTopicsAreDisallowed() throws {
         let certificate = ClientCertificate(uid: Self.app, topics: [Self.app])
-        #expect(try judge(certificate, ["apns-topic": "com.example.other"]).refusal == Refusal(.topicDisallowed))
+        #expect(try judge(certificate, ["apns-topic": "com.example.other"]).refusal == RuleRefusal(.topicDisallowed))
         let voip = ["apns-topic": Self.app + ".voip", "apns-push-type": "voip"]
-        #expect(try judge(certificate, voip).refusal == Refusal(.topicDisallowed))
+        #expect(try judge(certificate, voip).refusal == RuleRefusal(.topicDisallowed))
         let several = ClientCertificate(uid: Self.app, topics: [Self.app, Self.app + ".voip"])
         #expect(try judge(several, voip).refusal == nil)
     }
@@ -54,7 +54,7 @@ import Testing
         let topic = Self.app + ".location-query"
         let certificate = ClientCertificate(uid: Self.app, topics: [topic])
         let verdict = try judge(certificate, ["apns-topic": topic, "apns-push-type": "location"])
-        #expect(verdict.refusal == Refusal(.topicDisallowed))
+        #expect(verdict.refusal == RuleRefusal(.topicDisallowed))
         #expect(verdict.row == 17)
     }
 

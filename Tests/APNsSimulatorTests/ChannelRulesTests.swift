@@ -191,7 +191,7 @@ import Testing
         row: Int,
         at location: SourceLocation = #_sourceLocation
     ) {
-        #expect(verdict.refusal == Refusal(reason), sourceLocation: location)
+        #expect(verdict.refusal == RuleRefusal(reason), sourceLocation: location)
         #expect(verdict.row == row, sourceLocation: location)
     }
 }

@@ -5,11 +5,12 @@ import Testing
 /// Faults of connections, against a client that sees every byte inside TLS. Those of single answers are in `PushConnectionTests`.
 @Suite struct FaultTests {
     @Test(arguments: [
-        (GoAway(lastStream: .before), [1]), (GoAway(lastStream: .this), [3]), (GoAway(lastStream: .max), [0x7fff_ffff]),
-        (GoAway(lastStream: .zero), [0]), (GoAway(repetition: .same), [1, 1]),
-        (GoAway(repetition: .graceful), [0x7fff_ffff, 1]),
+        (GoAwayFault(lastStream: .before), [1]), (GoAwayFault(lastStream: .this), [3]),
+        (GoAwayFault(lastStream: .max), [0x7fff_ffff]),
+        (GoAwayFault(lastStream: .zero), [0]), (GoAwayFault(repetition: .same), [1, 1]),
+        (GoAwayFault(repetition: .graceful), [0x7fff_ffff, 1]),
     ])
-    func goAwayNamesWhatItShall(order: GoAway, lastStreams: [Int]) async throws {
+    func goAwayNamesWhatItShall(order: GoAwayFault, lastStreams: [Int]) async throws {
         var order = order
         order.code = 11
         order.debugText = "text"
@@ -25,7 +26,7 @@ import Testing
     }
 
     @Test func goAwayMayDrainFirst() async throws {
-        let order = GoAway(lastStream: .this, ending: .drain)
+        let order = GoAwayFault(lastStream: .this, ending: .drain)
         try await play(.goingAway(order)) { client, _ in
             // The answer of the stream that is named still comes, then the end; what comes later is not answered.
             try? await client.send(client.request(goodHeaders(token: "ff"), on: 5))
@@ -38,7 +39,7 @@ import Testing
     }
 
     @Test func goAwayMayLeaveTheConnectionOpen() async throws {
-        try await play(.goingAway(GoAway(lastStream: .max, ending: .stay))) { client, running in
+        try await play(.goingAway(GoAwayFault(lastStream: .max, ending: .stay))) { client, running in
             #expect(try await client.answer().streamID == 3)
             try await client.send(client.request(running.pushHeaders(token: "ff"), on: 5))
             #expect(try await client.answer().streamID == 5)
@@ -193,7 +194,7 @@ import Testing
             try running.simulator.script([
                 ScriptedAnswer(
                     ScriptSelector(connection: 2, moment: .open),
-                    fault: .goingAway(GoAway(lastStream: .zero))
+                    fault: .goingAway(GoAwayFault(lastStream: .zero))
                 )
             ])
             let first = try await openClient(running)
@@ -256,7 +257,7 @@ import Testing
             for _ in 0..<2000 where running.simulator.requests().count < 3 {
                 try await Task.sleep(for: .milliseconds(5))
             }
-            running.simulator.play(.goingAway(GoAway(lastStream: .zero)))
+            running.simulator.play(.goingAway(GoAwayFault(lastStream: .zero)))
             try await client.end()
             #expect(running.simulator.stats.accepted == 1)
         }

@@ -8,7 +8,7 @@ import Testing
     @Test(arguments: [TestKey.SignatureForm.raw, .der], [false, true])
     func rawAndDERSignaturesInEitherBase64AreOneToken(form: TestKey.SignatureForm, isPadded: Bool) throws {
         let text = try key.bearer(form: form, isPadded: isPadded).dropFirst("bearer ".count)
-        let token = try #require(ProviderToken(text))
+        let token = try #require(ReceivedProviderToken(text))
         #expect(token.keyID == key.keyID)
         #expect(token.teamID == key.teamID)
         #expect(token.issuedAt == TestKey.now)
@@ -21,15 +21,15 @@ import Testing
             header: #"{"typ":"JWT","alg":"ES256","kid":"KEY1234567"}"#,
             claims: #"{"iss":"ABCDE12345","kid":"KEY1234567","iat":\#(iat)}"#
         )
-        #expect(ProviderToken(text)?.issuedAt == 1_800_000_000)
+        #expect(ReceivedProviderToken(text)?.issuedAt == 1_800_000_000)
     }
 
     @Test func aSignatureOfAnotherKeyDoesNotFit() throws {
         let text = try key.bearer(form: .wrong).dropFirst("bearer ".count)
-        #expect(try ProviderToken(text)?.isSigned(by: key.registered()) == false)
+        #expect(try ReceivedProviderToken(text)?.isSigned(by: key.registered()) == false)
         let other = TestKey()
         let signed = try key.bearer().dropFirst("bearer ".count)
-        #expect(try ProviderToken(signed)?.isSigned(by: other.registered()) == false)
+        #expect(try ReceivedProviderToken(signed)?.isSigned(by: other.registered()) == false)
     }
 
     @Test(arguments: [
@@ -37,20 +37,20 @@ import Testing
         "e30.e30.", String(repeating: "A", count: 5000),
     ])
     func anythingElseIsNoToken(text: String) {
-        #expect(ProviderToken(text) == nil)
+        #expect(ReceivedProviderToken(text) == nil)
     }
 
     @Test func everyTruncationOfATokenIsRefusedWithoutATrap() throws {
         let text = String(try key.bearer().dropFirst("bearer ".count))
         let registered = try key.registered()
         for length in 0..<text.count {
-            let isSigned = ProviderToken(text.prefix(length))?.isSigned(by: registered) ?? false
+            let isSigned = ReceivedProviderToken(text.prefix(length))?.isSigned(by: registered) ?? false
             #expect(!isSigned)
         }
     }
 
     @Test func aTimeThatFitsNoIntegerIsRefused() throws {
         let text = try key.sign(header: #"{"alg":"ES256","kid":"K"}"#, claims: #"{"iss":"T","iat":1e300}"#)
-        #expect(ProviderToken(text) == nil)
+        #expect(ReceivedProviderToken(text) == nil)
     }
 }

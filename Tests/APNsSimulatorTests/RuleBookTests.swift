@@ -184,8 +184,8 @@ import Testing
         expect(bench.judge(["apns-topic": topic, "apns-push-type": type]), .badTopic, row: 16)
     }
 
-    @Test(arguments: PushType.allCases)
-    func row16AcceptsEveryPushTypeWithItsSuffix(type: PushType) throws {
+    @Test(arguments: SimulatedPushType.allCases)
+    func row16AcceptsEveryPushTypeWithItsSuffix(type: SimulatedPushType) throws {
         var bench = try RuleBench()
         let topic = "com.example.shop" + type.topicSuffix
         let verdict = bench.judge(["apns-topic": topic, "apns-push-type": type.rawValue, "apns-priority": "5"])
@@ -252,7 +252,7 @@ import Testing
         var bench = try RuleBench()
         bench.scripted = ScriptedAnswer(token: "*", status: 410, timestamp: 1_700_000_000_123)
         let verdict = bench.judge()
-        #expect(verdict.refusal == Refusal(.unregistered, timestamp: 1_700_000_000_123))
+        #expect(verdict.refusal == RuleRefusal(.unregistered, timestamp: 1_700_000_000_123))
         #expect(verdict.row == 24)
         bench.scripted?.timestamp = nil
         #expect(bench.judge().refusal?.timestamp == TestKey.now * 1000)
@@ -299,7 +299,7 @@ import Testing
         bench.scripted?.retryAfter = 3
         expect(bench.judge(body: ""), .payloadEmpty, row: 25)
         let refusal = bench.judge().refusal
-        #expect(refusal == Refusal(status: status, reason: reason, timestamp: nil, retryAfter: 3))
+        #expect(refusal == RuleRefusal(status: status, reason: reason, timestamp: nil, retryAfter: 3))
     }
 
     @Test func row30OpensTheConnectionForAValidTokenWhateverBecomesOfThePush() throws {

@@ -79,16 +79,16 @@ import Testing
     @Test(arguments: [
         (#"{"token":"a","fault":"reset"}"#, Fault.reset(code: 7)),
         (#"{"token":"a","fault":"reset","code":2}"#, .reset(code: 2)),
-        (#"{"token":"a","fault":"goaway"}"#, .goingAway(GoAway())),
-        (#"{"token":"a","fault":"goaway","processed":true}"#, .goingAway(GoAway(lastStream: .this))),
+        (#"{"token":"a","fault":"goaway"}"#, .goingAway(GoAwayFault())),
+        (#"{"token":"a","fault":"goaway","processed":true}"#, .goingAway(GoAwayFault(lastStream: .this))),
         (
             #"{"share":0.1,"fault":"goaway","code":11,"text":"","lastStream":"zero","twice":"same","then":"tcpReset"}"#,
-            .goingAway(GoAway(code: 11, debugText: "", lastStream: .zero, repetition: .same, ending: .tcpReset))
+            .goingAway(GoAwayFault(code: 11, debugText: "", lastStream: .zero, repetition: .same, ending: .tcpReset))
         ),
         (
             #"{"every":9,"fault":"goaway","reason":"IdleTimeout","lastStream":"max","twice":"graceful","then":"drain"}"#,
             .goingAway(
-                GoAway(
+                GoAwayFault(
                     debugText: #"{"reason":"IdleTimeout"}"#,
                     lastStream: .max,
                     repetition: .graceful,

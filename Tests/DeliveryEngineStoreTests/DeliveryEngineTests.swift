@@ -215,7 +215,7 @@ import Testing
         world.transport.otherwise { _ in .notSent(.noConnection) }
         let (message, _) = try await world.submit(to: world.register(40), sliceSize: 1)
         var policy = EngineWorld.policy
-        policy.retry.unreachableCredential = Backoff(first: .milliseconds(20), cap: .milliseconds(20))
+        policy.retry.unreachableCredential = RetryBackoff(first: .milliseconds(20), cap: .milliseconds(20))
         policy.retryScale = 1
         let engine = world.engine(policy: policy)
         try await world.running(engine) {

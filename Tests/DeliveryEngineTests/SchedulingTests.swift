@@ -6,7 +6,7 @@ import Testing
 
 /// Waits that double.
 @Suite struct BackoffTests {
-    private let backoff = Backoff(first: .seconds(1), cap: .seconds(60))
+    private let backoff = RetryBackoff(first: .seconds(1), cap: .seconds(60))
 
     @Test(arguments: [(0, 1), (1, 1), (2, 2), (3, 4), (6, 32), (7, 60), (1000, 60)])
     func doublesUpToItsCap(failures: Int, seconds: Int) {

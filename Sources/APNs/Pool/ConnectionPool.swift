@@ -3,7 +3,7 @@ internal import HTTP2
 internal import Model
 internal import NIOConcurrencyHelpers
 
-/// The connections of one `PoolKey`: a `PoolMachine` behind a lock, and the hands that do what it decides.
+/// The connections of one `PoolKey`: a `ConnectionPoolMachine` behind a lock, and the hands that do what it decides.
 ///
 /// Made by `APNsTransport` when a credential is opened, ended by `retire`. Senders call it on their own threads, connections on their
 /// loop's; both encode and submit outside the lock. Nothing here waits: tokens and timers are work for `APNsTransport.run`.
@@ -23,7 +23,7 @@ final class ConnectionPool: Sendable {
     }
 
     private struct State {
-        var machine: PoolMachine
+        var machine: ConnectionPoolMachine
         var connections: [ConnectionID: Connection] = [:]
         /// Encoders that are not in use, with the memory they have grown.
         var encoders: [PushEncoder] = []
@@ -51,7 +51,7 @@ final class ConnectionPool: Sendable {
         self.signer = signer
         self.surroundings = surroundings
         blocks = HeaderBlocks(authority: key.endpoint.authority, limit: surroundings.limits.maxHeaderBlocks)
-        let machine = PoolMachine(
+        let machine = ConnectionPoolMachine(
             limits: surroundings.limits,
             authentication: signer == nil ? .certificate : .token
         )
@@ -149,7 +149,8 @@ final class ConnectionPool: Sendable {
     }
 
     /// Read outside the lock.
-    private static func answers(_ completions: [Completion]) -> [(slot: UInt64, verdict: PoolMachine.Verdict)] {
+    private static func answers(_ completions: [Completion]) -> [(slot: UInt64, verdict: ConnectionPoolMachine.Verdict)]
+    {
         completions.map { completion in
             switch completion.result {
             case .success(let response):
@@ -170,7 +171,7 @@ final class ConnectionPool: Sendable {
     // MARK: Doing
 
     /// Decides inside the lock, acts outside it.
-    private func perform(_ event: (inout PoolTurn, inout PoolMachine) -> Void) {
+    private func perform(_ event: (inout PoolTurn, inout ConnectionPoolMachine) -> Void) {
         var turn = PoolTurn()
         state.withLockedValue { event(&turn, &$0.machine) }
         for submission in turn.submissions { submit(submission) }

@@ -45,7 +45,7 @@ extension ControlRoutes {
 
     /// Registers device tokens.
     func register(_ body: Data) -> Answer {
-        read([DeviceRegistration].self, body) { registrations throws(SimulatorError) in
+        read([ListedDevice].self, body) { registrations throws(SimulatorError) in
             try state.register(registrations.map { ($0.token, $0.device) })
             return .success(["devices": state.deviceCount])
         }

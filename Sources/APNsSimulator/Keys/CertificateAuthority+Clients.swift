@@ -99,7 +99,7 @@ extension CertificateAuthority {
             for topic in request.topics {
                 try ASN1UTF8String(topic).serialize(into: &topics)
                 try topics.appendConstructedNode(identifier: .sequence) { services in
-                    let suffix = HeaderRules.suffix(of: topic)
+                    let suffix = SimulatedPushType.suffix(of: topic)
                     try ASN1UTF8String(suffix.isEmpty ? "app" : String(suffix.dropFirst())).serialize(into: &services)
                 }
             }

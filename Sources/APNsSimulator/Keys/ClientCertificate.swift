@@ -81,7 +81,7 @@ package struct ClientCertificate: Sendable, Equatable {
             if !named.isEmpty { return named }
         }
         guard let uid else { return [] }
-        return certificate.extensions[oid: voipID] == nil ? [uid] : [uid + PushType.voip.topicSuffix]
+        return certificate.extensions[oid: voipID] == nil ? [uid] : [uid + SimulatedPushType.voip.topicSuffix]
     }
 
     /// A sequence of topics, each followed by a sequence of service names, which nothing here needs.

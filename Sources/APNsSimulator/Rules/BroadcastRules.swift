@@ -12,7 +12,7 @@ enum BroadcastRules {
             Rule(42, .deduced, permission),
             Rule(43, .documented, pushType),
         ] + channelHeader + [
-            Rule(47, .documented, HeaderRules.priority),
+            Rule(47, .documented, PushHeaderRules.priority),
             Rule(48, .documented, expiration),
             Rule(49, .documented, strayHeaders),
         ]
@@ -20,7 +20,7 @@ enum BroadcastRules {
     /// Rows 44 to 46, which channel management shares.
     static let channelHeader = [
         Rule(44, .documented) {
-            $0.request.channelID?.isEmpty ?? true ? Refusal(.missingChannelID) : nil
+            $0.request.channelID?.isEmpty ?? true ? RuleRefusal(.missingChannelID) : nil
         },
         Rule(45, .documented, channelSyntax),
         Rule(46, .documented, channelExists),
@@ -29,61 +29,61 @@ enum BroadcastRules {
     /// Longest channel id in bytes. Assumed: Apple documents base64 and no length; a header list ends at 8000 bytes anyway.
     private static let longestChannelIDBytes = 256
 
-    static func feature(_ examination: inout Examination) -> Refusal? {
+    static func feature(_ examination: inout Examination) -> RuleRefusal? {
         guard let apps = examination.settings.broadcastApps, let bundle = examination.endpoint.bundle else {
             return nil
         }
-        return apps.contains(String(bundle.dropLast(HeaderRules.suffix(of: bundle).count)))
-            ? nil : Refusal(.featureNotEnabled)
+        return apps.contains(String(bundle.dropLast(SimulatedPushType.suffix(of: bundle).count)))
+            ? nil : RuleRefusal(.featureNotEnabled)
     }
 
-    static func bundleWithoutSuffix(_ examination: inout Examination) -> Refusal? {
-        HeaderRules.suffix(of: examination.endpoint.bundle ?? "").isEmpty ? nil : Refusal(.topicDisallowed)
+    static func bundleWithoutSuffix(_ examination: inout Examination) -> RuleRefusal? {
+        SimulatedPushType.suffix(of: examination.endpoint.bundle ?? "").isEmpty ? nil : RuleRefusal(.topicDisallowed)
     }
 
     /// A topic-specific key or a certificate of another app. Assumed: the reason is listed, its occasion is not.
-    static func permission(_ examination: inout Examination) -> Refusal? {
+    static func permission(_ examination: inout Examination) -> RuleRefusal? {
         guard let bundle = examination.endpoint.bundle else { return nil }
         let topics = examination.connection.certificate?.topics ?? examination.connection.key?.topics.map(Array.init)
-        return topics?.contains(bundle) ?? true ? nil : Refusal(.topicMismatch)
+        return topics?.contains(bundle) ?? true ? nil : RuleRefusal(.topicMismatch)
     }
 
     /// Apple's own samples write `Liveactivity`.
-    private static func pushType(_ examination: inout Examination) -> Refusal? {
-        guard let type = examination.request.pushType else { return Refusal(.missingPushType) }
-        guard type.lowercased() == PushType.liveactivity.rawValue else { return Refusal(.invalidPushType) }
+    private static func pushType(_ examination: inout Examination) -> RuleRefusal? {
+        guard let type = examination.request.pushType else { return RuleRefusal(.missingPushType) }
+        guard type.lowercased() == SimulatedPushType.liveactivity.rawValue else { return RuleRefusal(.invalidPushType) }
         examination.pushType = .liveactivity
         return nil
     }
 
-    private static func channelSyntax(_ examination: inout Examination) -> Refusal? {
+    private static func channelSyntax(_ examination: inout Examination) -> RuleRefusal? {
         guard let id = examination.request.channelID, id.utf8.count <= longestChannelIDBytes,
             let bytes = Data(base64Encoded: id), !bytes.isEmpty
-        else { return Refusal(.badChannelID) }
+        else { return RuleRefusal(.badChannelID) }
         return nil
     }
 
     /// For broadcasts and reads a channel that is gone is `ChannelNotRegistered`; deleting it again is 404 `BadPath` (observed).
-    private static func channelExists(_ examination: inout Examination) -> Refusal? {
+    private static func channelExists(_ examination: inout Examination) -> RuleRefusal? {
         let id = examination.request.channelID ?? ""
         examination.channel = examination.facts.channels.find(examination.endpoint.bundle ?? "", id)
         guard examination.channel == nil else { return nil }
-        return examination.request.method == "DELETE" ? Refusal(.badPath) : Refusal(.channelNotRegistered)
+        return examination.request.method == "DELETE" ? RuleRefusal(.badPath) : RuleRefusal(.channelNotRegistered)
     }
 
     /// A channel that stores nothing takes expiration 0 alone.
-    private static func expiration(_ examination: inout Examination) -> Refusal? {
-        if let refusal = HeaderRules.expiration(&examination) { return refusal }
+    private static func expiration(_ examination: inout Examination) -> RuleRefusal? {
+        if let refusal = PushHeaderRules.expiration(&examination) { return refusal }
         guard examination.channel?.storesNewest == false else { return nil }
         guard let expiration = examination.request.expiration else {
             examination.findings.append("a broadcast without apns-expiration to a channel that stores nothing")
             return nil
         }
-        return Int(expiration) == 0 ? nil : Refusal(.badExpirationDate)
+        return Int(expiration) == 0 ? nil : RuleRefusal(.badExpirationDate)
     }
 
     /// Apple lists neither header for broadcasts and does not say what becomes of them; a script may answer by channel id.
-    private static func strayHeaders(_ examination: inout Examination) -> Refusal? {
+    private static func strayHeaders(_ examination: inout Examination) -> RuleRefusal? {
         if examination.request.topic != nil { examination.findings.append("a broadcast with apns-topic") }
         if examination.request.collapseID != nil { examination.findings.append("a broadcast with apns-collapse-id") }
         examination.deviceToken = examination.request.channelID ?? ""

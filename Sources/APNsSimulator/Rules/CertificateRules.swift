@@ -7,14 +7,14 @@ enum CertificateRules {
         Rule(2, .documented, environment),
     ]
 
-    private static func belief(_ examination: inout Examination) -> Refusal? {
+    private static func belief(_ examination: inout Examination) -> RuleRefusal? {
         guard let certificate = examination.connection.certificate else { return nil }
-        return certificate.isBelieved && examination.now < certificate.expiresAt ? nil : Refusal(.badCertificate)
+        return certificate.isBelieved && examination.now < certificate.expiresAt ? nil : RuleRefusal(.badCertificate)
     }
 
     /// The connection was told to go away already; what came all the same gets the same reason.
-    private static func environment(_ examination: inout Examination) -> Refusal? {
+    private static func environment(_ examination: inout Examination) -> RuleRefusal? {
         guard let certificate = examination.connection.certificate else { return nil }
-        return certificate.fits(examination.settings.environment) ? nil : Refusal(.badCertificateEnvironment)
+        return certificate.fits(examination.settings.environment) ? nil : RuleRefusal(.badCertificateEnvironment)
     }
 }

@@ -22,9 +22,9 @@ enum ChannelRules {
     ]
 
     private static let create = [
-        Rule(25, .documented) { $0.request.bodyBytes == 0 ? Refusal(.payloadEmpty) : nil },
+        Rule(25, .documented) { $0.request.bodyBytes == 0 ? RuleRefusal(.payloadEmpty) : nil },
         Rule(26, .documented) {
-            $0.request.bodyBytes > RuleBook.longestPayloadBytes ? Refusal(.payloadTooLarge) : nil
+            $0.request.bodyBytes > RuleBook.longestPayloadBytes ? RuleRefusal(.payloadTooLarge) : nil
         },
         Rule(50, .documented, body),
         Rule(54, .documented, made),
@@ -42,7 +42,7 @@ enum ChannelRules {
         Rule(46, .observed) {
             guard let id = $0.request.channelID,
                 $0.facts.channels.delete($0.endpoint.bundle ?? "", id)
-            else { return Refusal(.badPath) }
+            else { return RuleRefusal(.badPath) }
             $0.reply.status = 204
             return nil
         }
@@ -57,16 +57,16 @@ enum ChannelRules {
     ]
 
     /// `{"message-storage-policy":0|1,"push-type":"LiveActivity"}`.
-    private static func body(_ examination: inout Examination) -> Refusal? {
+    private static func body(_ examination: inout Examination) -> RuleRefusal? {
         let json = try? JSONSerialization.jsonObject(with: Data(examination.request.body))
-        guard let object = json as? [String: Any] else { return Refusal(.badRequestPayload) }
-        guard let type = object["push-type"] else { return Refusal(.missingPushType) }
-        guard (type as? String)?.lowercased() == PushType.liveactivity.rawValue else {
-            return Refusal(.invalidPushType)
+        guard let object = json as? [String: Any] else { return RuleRefusal(.badRequestPayload) }
+        guard let type = object["push-type"] else { return RuleRefusal(.missingPushType) }
+        guard (type as? String)?.lowercased() == SimulatedPushType.liveactivity.rawValue else {
+            return RuleRefusal(.invalidPushType)
         }
         // Undocumented; observed by one provider for a policy that is absent or invalid.
         guard let policy = object["message-storage-policy"] as? Int, policy == 0 || policy == 1 else {
-            return Refusal(.missingChannelQueueSize)
+            return RuleRefusal(.missingChannelQueueSize)
         }
         let known: Set<String> = ["push-type", "message-storage-policy"]
         if !known.isSuperset(of: object.keys) { examination.findings.append("a channel with fields that nobody knows") }
@@ -74,13 +74,13 @@ enum ChannelRules {
         return nil
     }
 
-    private static func made(_ examination: inout Examination) -> Refusal? {
+    private static func made(_ examination: inout Examination) -> RuleRefusal? {
         let bundle = examination.endpoint.bundle ?? ""
         let storesNewest = examination.channel?.storesNewest ?? false
         guard let channel = examination.facts.channels.create(bundle, storesNewest) else {
-            return Refusal(.cannotCreateChannelConfig)
+            return RuleRefusal(.cannotCreateChannelConfig)
         }
-        examination.reply = Reply(status: 201, channelID: channel.id)
+        examination.reply = SuccessReply(status: 201, channelID: channel.id)
         return nil
     }
 }

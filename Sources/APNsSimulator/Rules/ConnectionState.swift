@@ -6,7 +6,7 @@ package struct ConnectionState: Sendable {
     var authorization: String?
 
     /// The token inside `authorization`.
-    var token: ProviderToken?
+    var token: ReceivedProviderToken?
 
     /// The key that signed `token`; nil when any key is accepted.
     var key: ProviderKey?

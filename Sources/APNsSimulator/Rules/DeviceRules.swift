@@ -11,7 +11,7 @@ enum DeviceRules {
 
     static let rate = [
         Rule(28, .documented) {
-            $0.facts.isOverRate($0.deviceToken, $0.now) ? Refusal(.tooManyRequests) : nil
+            $0.facts.isOverRate($0.deviceToken, $0.now) ? RuleRefusal(.tooManyRequests) : nil
         }
     ]
 
@@ -19,45 +19,45 @@ enum DeviceRules {
     static let trouble = [Rule(35, .deduced) { scripted(&$0) { $0 != 200 } }]
 
     /// Length is free unless set otherwise: Apple asks never to hard-code one.
-    private static func deviceToken(_ examination: inout Examination) -> Refusal? {
+    private static func deviceToken(_ examination: inout Examination) -> RuleRefusal? {
         let bytes = examination.deviceToken.utf8
-        guard bytes.count.isMultiple(of: 2), bytes.allSatisfy(EnvelopeRules.isHexDigit) else {
-            return Refusal(.badDeviceToken)
+        guard bytes.count.isMultiple(of: 2), bytes.allSatisfy(\.isHexDigit) else {
+            return RuleRefusal(.badDeviceToken)
         }
         if let length = examination.settings.deviceTokenBytes, bytes.count != length * 2 {
-            return Refusal(.badDeviceToken)
+            return RuleRefusal(.badDeviceToken)
         }
         examination.scripted = examination.facts.scriptedAnswer(examination.deviceToken)
         return nil
     }
 
-    private static func environment(_ examination: inout Examination) -> Refusal? {
+    private static func environment(_ examination: inout Examination) -> RuleRefusal? {
         guard let device = examination.facts.device(examination.deviceToken) else {
-            return examination.settings.knowsEveryDevice ? Refusal(.badDeviceToken) : nil
+            return examination.settings.knowsEveryDevice ? RuleRefusal(.badDeviceToken) : nil
         }
         let environment = device.environment ?? examination.settings.environment
-        return environment == examination.settings.environment ? nil : Refusal(.badDeviceToken)
+        return environment == examination.settings.environment ? nil : RuleRefusal(.badDeviceToken)
     }
 
-    private static func bundle(_ examination: inout Examination) -> Refusal? {
+    private static func bundle(_ examination: inout Examination) -> RuleRefusal? {
         guard let bundle = examination.facts.device(examination.deviceToken)?.bundle else { return nil }
-        let own = examination.topic.dropLast(HeaderRules.suffix(of: examination.topic).count)
-        return own == bundle || examination.topic == bundle ? nil : Refusal(.deviceTokenNotForTopic)
+        let own = examination.topic.dropLast(SimulatedPushType.suffix(of: examination.topic).count)
+        return own == bundle || examination.topic == bundle ? nil : RuleRefusal(.deviceTokenNotForTopic)
     }
 
-    private static func state(_ examination: inout Examination) -> Refusal? {
+    private static func state(_ examination: inout Examination) -> RuleRefusal? {
         guard let device = examination.facts.device(examination.deviceToken) else { return nil }
         let timestamp = device.timestamp ?? examination.now &* 1000
         return switch device.state {
         case .active: nil
-        case .unregistered: Refusal(.unregistered, timestamp: timestamp)
-        case .expired: Refusal(.expiredToken, timestamp: timestamp)
+        case .unregistered: RuleRefusal(.unregistered, timestamp: timestamp)
+        case .expired: RuleRefusal(.expiredToken, timestamp: timestamp)
         }
     }
 
-    private static func scripted(_ examination: inout Examination, when isDue: (Int) -> Bool) -> Refusal? {
+    private static func scripted(_ examination: inout Examination, when isDue: (Int) -> Bool) -> RuleRefusal? {
         guard let answer = examination.scripted, let status = answer.status, isDue(status) else { return nil }
-        return Refusal(
+        return RuleRefusal(
             status: status,
             reason: answer.reason ?? "",
             timestamp: answer.timestamp ?? (status == 410 ? examination.now &* 1000 : nil),

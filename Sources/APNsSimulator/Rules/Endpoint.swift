@@ -36,7 +36,7 @@ enum Endpoint: Sendable, Equatable {
 }
 
 /// What a successful call gets besides 200.
-package struct Reply: Sendable, Equatable {
+package struct SuccessReply: Sendable, Equatable {
     /// 200, 201 or 204.
     package var status = 200
 

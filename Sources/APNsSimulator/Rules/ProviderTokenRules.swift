@@ -20,8 +20,8 @@ enum ProviderTokenRules {
     /// How far ahead `iat` may be. Assumed: Apple documents nothing; five minutes is what clocks differ by.
     static let longestLead = 300
 
-    private static func presence(_ examination: inout Examination) -> Refusal? {
-        bearer(examination.request.authorization) == nil ? Refusal(.missingProviderToken) : nil
+    private static func presence(_ examination: inout Examination) -> RuleRefusal? {
+        bearer(examination.request.authorization) == nil ? RuleRefusal(.missingProviderToken) : nil
     }
 
     /// The token of a `bearer` value; the scheme's case does not matter to the real service (a2 sends it capitalised).
@@ -34,63 +34,63 @@ enum ProviderTokenRules {
     }
 
     /// Row 10. The token that was verified last is remembered whole, so that one signature is checked once per connection.
-    private static func identity(_ examination: inout Examination) -> Refusal? {
+    private static func identity(_ examination: inout Examination) -> RuleRefusal? {
         guard examination.request.authorization != examination.connection.authorization else { return nil }
-        guard let text = bearer(examination.request.authorization), let token = ProviderToken(text) else {
-            return Refusal(.invalidProviderToken)
+        guard let text = bearer(examination.request.authorization), let token = ReceivedProviderToken(text) else {
+            return RuleRefusal(.invalidProviderToken)
         }
         var key: ProviderKey?
         if !examination.settings.keys.acceptsAnyKey {
             guard let known = examination.settings.keys.key(token.keyID), known.teamID == token.teamID,
                 token.isSigned(by: known)
-            else { return Refusal(.invalidProviderToken) }
+            else { return RuleRefusal(.invalidProviderToken) }
             key = known
         }
-        if let team = examination.connection.teamID, team != token.teamID { return Refusal(.invalidProviderToken) }
+        if let team = examination.connection.teamID, team != token.teamID { return RuleRefusal(.invalidProviderToken) }
         examination.candidate = Examination.Candidate(token: token, key: key)
         return nil
     }
 
-    private static func keyFitsConnection(_ examination: inout Examination) -> Refusal? {
+    private static func keyFitsConnection(_ examination: inout Examination) -> RuleRefusal? {
         guard let key = examination.candidate?.key else { return nil }
         if let environment = key.environment, environment != examination.settings.environment {
-            return Refusal(.badEnvironmentKeyIDInToken)
+            return RuleRefusal(.badEnvironmentKeyIDInToken)
         }
         if let isTeamScoped = examination.connection.isTeamScoped, isTeamScoped != (key.topics == nil) {
-            return Refusal(.unrelatedKeyIDInToken)
+            return RuleRefusal(.unrelatedKeyIDInToken)
         }
         return nil
     }
 
-    private static func revocation(_ examination: inout Examination) -> Refusal? {
+    private static func revocation(_ examination: inout Examination) -> RuleRefusal? {
         let isRevoked = (examination.candidate?.key ?? examination.connection.key)?.isRevoked == true
         guard let token = examination.candidate?.token ?? examination.connection.token else { return nil }
-        return isRevoked || examination.facts.isRevoked(token.keyID) ? Refusal(.forbidden) : nil
+        return isRevoked || examination.facts.isRevoked(token.keyID) ? RuleRefusal(.forbidden) : nil
     }
 
-    private static func age(_ examination: inout Examination) -> Refusal? {
-        guard !examination.connection.isWedged else { return Refusal(.expiredProviderToken) }
+    private static func age(_ examination: inout Examination) -> RuleRefusal? {
+        guard !examination.connection.isWedged else { return RuleRefusal(.expiredProviderToken) }
         guard let token = examination.candidate?.token ?? examination.connection.token else {
-            return Refusal(.invalidProviderToken)
+            return RuleRefusal(.invalidProviderToken)
         }
         if examination.now - token.issuedAt > longestAge {
             examination.connection.isWedged = examination.settings.wedgesOnExpiredToken
-            return Refusal(.expiredProviderToken)
+            return RuleRefusal(.expiredProviderToken)
         }
-        return token.issuedAt - examination.now > longestLead ? Refusal(.invalidProviderToken) : nil
+        return token.issuedAt - examination.now > longestLead ? RuleRefusal(.invalidProviderToken) : nil
     }
 
     /// Row 14, and the place where a new token becomes the connection's.
     ///
     /// The first token of a connection counts from its `iat`: a client that connects with a token of 45 minutes may renew at 50.
-    private static func updates(_ examination: inout Examination) -> Refusal? {
+    private static func updates(_ examination: inout Examination) -> RuleRefusal? {
         guard let candidate = examination.candidate else { return nil }
         let isFirst = examination.connection.token == nil
         if !isFirst, let changed = examination.connection.tokenChangedAt,
             examination.now - changed < shortestUpdateInterval
         {
             examination.connection.isSilenced = examination.settings.silencesAfterTokenUpdates
-            return Refusal(.tooManyProviderTokenUpdates)
+            return RuleRefusal(.tooManyProviderTokenUpdates)
         }
         examination.connection.authorization = examination.request.authorization
         examination.connection.token = candidate.token

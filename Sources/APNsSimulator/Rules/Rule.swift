@@ -9,7 +9,7 @@ package enum Evidence: String, Sendable {
 }
 
 /// A "no" to one request.
-package struct Refusal: Sendable, Equatable {
+package struct RuleRefusal: Sendable, Equatable {
     /// HTTP status of the answer.
     package var status: Int
 
@@ -46,9 +46,9 @@ struct Rule: Sendable {
     var evidence: Evidence
 
     /// Looks at the request and refuses it or lets it pass to the next rule.
-    var check: @Sendable (inout Examination) -> Refusal?
+    var check: @Sendable (inout Examination) -> RuleRefusal?
 
-    init(_ row: Int, _ evidence: Evidence, _ check: @escaping @Sendable (inout Examination) -> Refusal?) {
+    init(_ row: Int, _ evidence: Evidence, _ check: @escaping @Sendable (inout Examination) -> RuleRefusal?) {
         self.row = row
         self.evidence = evidence
         self.check = check
@@ -59,7 +59,7 @@ struct Rule: Sendable {
 struct Examination {
     /// A provider token that was verified, with the key that signed it unless any key is accepted.
     struct Candidate {
-        var token: ProviderToken
+        var token: ReceivedProviderToken
         var key: ProviderKey?
     }
 
@@ -91,7 +91,7 @@ struct Examination {
     var topic = ""
 
     /// The header's push type when it is one of Apple's.
-    var pushType: PushType?
+    var pushType: SimulatedPushType?
 
     /// The channel of a broadcast or channel call (rows 44 to 46).
     var channel: BroadcastChannel?
@@ -103,5 +103,5 @@ struct Examination {
     var findings: [String] = []
 
     /// What a success gets besides 200.
-    var reply = Reply()
+    var reply = SuccessReply()
 }

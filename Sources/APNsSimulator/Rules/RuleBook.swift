@@ -39,7 +39,7 @@ package struct RuleBook: Sendable {
     /// What became of a request.
     package struct Verdict: Sendable, Equatable {
         /// nil when the push is accepted.
-        package var refusal: Refusal?
+        package var refusal: RuleRefusal?
 
         /// The row that decided; 29 when the push is accepted.
         package var row: Int
@@ -66,7 +66,7 @@ package struct RuleBook: Sendable {
         package var scripted: ScriptedAnswer?
 
         /// What a success gets besides 200.
-        package var reply: Reply
+        package var reply: SuccessReply
     }
 
     /// The largest payload of any push type, in bytes (VoIP, broadcasts).
@@ -76,8 +76,8 @@ package struct RuleBook: Sendable {
 
     /// The rows after the envelope and the credential. Apple documents no order; it is X as a whole.
     private static let device =
-        HeaderRules.all + DeviceRules.registry + PayloadRules.all + DeviceRules.rate + DeviceRules.trouble
-    private static let broadcast = BroadcastRules.all + PayloadRules.all + DeviceRules.trouble
+        PushHeaderRules.all + DeviceRules.registry + PushPayloadRules.all + DeviceRules.rate + DeviceRules.trouble
+    private static let broadcast = BroadcastRules.all + PushPayloadRules.all + DeviceRules.trouble
 
     /// A book with these settings.
     package init(_ settings: Settings) {
@@ -134,7 +134,8 @@ package struct RuleBook: Sendable {
         }
     }
 
-    private func firstFailed(of rules: [Rule], _ examination: inout Examination) -> (rule: Rule, refusal: Refusal)? {
+    private func firstFailed(of rules: [Rule], _ examination: inout Examination) -> (rule: Rule, refusal: RuleRefusal)?
+    {
         for rule in rules {
             if let refusal = rule.check(&examination) { return (rule, refusal) }
         }

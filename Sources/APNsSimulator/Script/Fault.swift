@@ -3,7 +3,7 @@ package enum Fault: Sendable, Equatable {
     /// RST_STREAM with this error code; 7 is REFUSED_STREAM.
     case reset(code: Int)
     /// GOAWAY, in one of its many forms.
-    case goingAway(GoAway)
+    case goingAway(GoAwayFault)
     /// No answer, ever.
     case silence
     /// The TCP connection ends in order: close_notify, FIN.
@@ -44,7 +44,9 @@ package enum Fault: Sendable, Equatable {
 
     /// GOAWAY with this code and JSON reason; the stream that met it counts as not processed unless `isProcessed`. Then a close.
     package static func goAway(code: Int, reason: String, isProcessed: Bool) -> Fault {
-        .goingAway(GoAway(code: code, debugText: GoAway.json(reason), lastStream: isProcessed ? .this : .before))
+        .goingAway(
+            GoAwayFault(code: code, debugText: GoAwayFault.json(reason), lastStream: isProcessed ? .this : .before)
+        )
     }
 
     /// The fault's word in a script, in statistics and in records.
@@ -96,7 +98,7 @@ package enum Fault: Sendable, Equatable {
 }
 
 /// A GOAWAY frame, or two of them, and what follows.
-package struct GoAway: Sendable, Equatable {
+package struct GoAwayFault: Sendable, Equatable {
     /// Which stream it names as the last one that was or may be processed.
     package enum LastStream: String, Sendable, CaseIterable {
         /// The one before the stream that met the fault: that one is not processed.
@@ -135,7 +137,7 @@ package struct GoAway: Sendable, Equatable {
     /// A GOAWAY frame in this form.
     package init(
         code: Int = 0,
-        debugText: String = GoAway.json(Reason.shutdown.rawValue),
+        debugText: String = GoAwayFault.json(Reason.shutdown.rawValue),
         lastStream: LastStream = .before,
         repetition: Repetition? = nil,
         ending: Fault.Ending = .close

@@ -121,15 +121,15 @@ extension ScriptFields {
         }
     }
 
-    private func goAway() throws -> GoAway {
+    private func goAway() throws -> GoAwayFault {
         guard text == nil || reason == nil else { throw refusal(.text, "a reason or a text, not both") }
         guard (text ?? reason ?? "").utf8.count <= 1024 else { throw refusal(.text, "at most 1024 bytes") }
-        return GoAway(
+        return GoAwayFault(
             code: try errorCode() ?? 0,
-            debugText: text ?? GoAway.json(reason ?? Reason.shutdown.rawValue),
-            lastStream: try oneOf(GoAway.LastStream.self, lastStream, .lastStream)
+            debugText: text ?? GoAwayFault.json(reason ?? Reason.shutdown.rawValue),
+            lastStream: try oneOf(GoAwayFault.LastStream.self, lastStream, .lastStream)
                 ?? (processed == true ? .this : .before),
-            repetition: try oneOf(GoAway.Repetition.self, twice, .twice),
+            repetition: try oneOf(GoAwayFault.Repetition.self, twice, .twice),
             ending: try oneOf(Fault.Ending.self, then, .then) ?? .close
         )
     }
@@ -149,7 +149,7 @@ extension ScriptFields {
     private func rawBytes() throws -> [UInt8] {
         let digits = Array((bytes ?? "").utf8)
         guard !digits.isEmpty, digits.count.isMultiple(of: 2), digits.count <= 131_072,
-            digits.allSatisfy(EnvelopeRules.isHexDigit)
+            digits.allSatisfy(\.isHexDigit)
         else { throw refusal(.bytes, "hexadecimal, 1 to 65536 bytes") }
         return stride(from: 0, to: digits.count, by: 2).map { index in
             UInt8(String(decoding: digits[index..<index + 2], as: UTF8.self), radix: 16) ?? 0

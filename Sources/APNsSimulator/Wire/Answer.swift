@@ -17,10 +17,10 @@ struct Answer: Sendable {
     var uniqueID: String?
 
     /// nil for a success.
-    var refusal: Refusal?
+    var refusal: RuleRefusal?
 
     /// What a success gets besides 200.
-    var reply = Reply()
+    var reply = SuccessReply()
 
     /// What it looks like, if not as usual.
     var shape: ScriptedAnswer.Shape?
@@ -65,7 +65,7 @@ struct Answer: Sendable {
     }
 
     /// `{"reason":"…"}`, with `timestamp` in milliseconds for 410.
-    private static func body(of refusal: Refusal, isExtra: Bool) -> String {
+    private static func body(of refusal: RuleRefusal, isExtra: Bool) -> String {
         let reason = refusal.reason.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
         let timestamp = refusal.timestamp.map { ",\"timestamp\":\($0)" } ?? ""
         return "{\"reason\":\"\(reason)\"\(timestamp)\(isExtra ? ",\"hint\":{\"x\":[1,null]}" : "")}"

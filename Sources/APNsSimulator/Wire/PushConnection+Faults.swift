@@ -108,7 +108,7 @@ extension PushConnection {
     // MARK: Connections
 
     /// Sends GOAWAY and does what follows.
-    func goAway(_ order: GoAway, _ streamID: HTTP2StreamID?) {
+    func goAway(_ order: GoAwayFault, _ streamID: HTTP2StreamID?) {
         guard context != nil else { return }
         let here = Int(streamID ?? lastStreamID)
         let last =
@@ -170,7 +170,7 @@ extension PushConnection {
 
     private func shutDown() {
         isShuttingDown = true
-        after(Self.shutDownNotice) { $0.goAway(GoAway(lastStream: .this, ending: .drain), nil) }
+        after(Self.shutDownNotice) { $0.goAway(GoAwayFault(lastStream: .this, ending: .drain), nil) }
     }
 
     // MARK: Limits

@@ -45,7 +45,7 @@ extension PushConnection {
         let facts = state.facts(connection: number, stream: stream.ordinal)
         var verdict = state.ruleBook.judge(request, on: &connection, facts: facts, now: now)
         if isShuttingDown {
-            (verdict.refusal, verdict.row, verdict.evidence) = (Refusal(.shutdown), 34, .documented)
+            (verdict.refusal, verdict.row, verdict.evidence) = (RuleRefusal(.shutdown), 34, .documented)
         }
         if !hadShownToken, connection.hasShownValidToken { setStreamLimit(state.configuration.maxStreams) }
 
@@ -134,7 +134,7 @@ extension PushConnection {
         badTokenTimes.append(now)
         badTokenTimes.removeAll { now - $0 >= Self.badTokenSeconds }
         if badTokenTimes.count >= limit {
-            goAway(GoAway(debugText: GoAway.json(Reason.badDeviceToken.rawValue), lastStream: .this), nil)
+            goAway(GoAwayFault(debugText: GoAwayFault.json(Reason.badDeviceToken.rawValue), lastStream: .this), nil)
         }
     }
 

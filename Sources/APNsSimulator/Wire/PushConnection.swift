@@ -122,7 +122,10 @@ final class PushConnection: ChannelInboundHandler {
         watchForIdleness()
         if connection.certificate.map({ !$0.fits(state.configuration.environment) }) ?? false {
             // Row 2: TLS works, then this (observed: aapns, pushy#312).
-            goAway(GoAway(debugText: GoAway.json(Reason.badCertificateEnvironment.rawValue), lastStream: .zero), nil)
+            goAway(
+                GoAwayFault(debugText: GoAwayFault.json(Reason.badCertificateEnvironment.rawValue), lastStream: .zero),
+                nil
+            )
             return
         }
         guard mode == .script,
@@ -156,7 +159,7 @@ final class PushConnection: ChannelInboundHandler {
             streams[closed.streamID] = nil
             ghosts.remove(closed.streamID)
             closeIfDrained()
-        case is ShutDown: goAway(GoAway(lastStream: .this), nil)
+        case is ShutDown: goAway(GoAwayFault(lastStream: .this), nil)
         case let order as Play: playOnConnection(order.fault)
         default: context.fireUserInboundEventTriggered(event)
         }
@@ -231,7 +234,7 @@ final class PushConnection: ChannelInboundHandler {
         if acknowledgedStreams == wire.advertisedStreams, pendingStreamLimits.isEmpty {
             // Source of code and text: pushy#356, golang/go#17265 (observed).
             let text = "Maximum active streams violated for this endpoint."
-            goAway(GoAway(code: 7, debugText: text, lastStream: .this), nil)
+            goAway(GoAwayFault(code: 7, debugText: text, lastStream: .this), nil)
         } else {
             giveUp(streamID, code: Self.refusedStream, isComplete: false)
         }
@@ -269,7 +272,7 @@ final class PushConnection: ChannelInboundHandler {
         context.eventLoop.assumeIsolated().scheduleTask(deadline: due) { [self] in
             guard self.context != nil, goneAfter == nil else { return }
             guard lastFrameAt + TimeAmount(timeout) <= .now() else { return watchForIdleness() }
-            goAway(GoAway(debugText: GoAway.json(Reason.idleTimeout.rawValue), lastStream: .this), nil)
+            goAway(GoAwayFault(debugText: GoAwayFault.json(Reason.idleTimeout.rawValue), lastStream: .this), nil)
         }
     }
 

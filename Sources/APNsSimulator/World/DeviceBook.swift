@@ -59,7 +59,7 @@ struct DeviceBook: Sendable {
 }
 
 /// One element of `POST /_simulator/devices`: `{"token","bundle"?,"environment"?,"state"?,"timestamp"?}`.
-struct DeviceRegistration: Decodable {
+struct ListedDevice: Decodable {
     let token: String
     let device: RegisteredDevice
 

@@ -93,7 +93,7 @@ package struct CredentialBreaker: Sendable {
         failures = 0
     }
 
-    private mutating func stop(_ backoff: Backoff, isRefused: Bool, now: Timestamp) {
+    private mutating func stop(_ backoff: RetryBackoff, isRefused: Bool, now: Timestamp) {
         failures += 1
         probed = []
         state = .stopped(until: now + backoff.delay(after: failures) * policy.scale, isRefused: isRefused)

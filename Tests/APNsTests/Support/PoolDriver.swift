@@ -5,7 +5,7 @@ import Model
 
 /// A pool machine with a clock moved by hand, and what it has completed so far.
 struct PoolDriver {
-    var machine: PoolMachine
+    var machine: ConnectionPoolMachine
     var now = ContinuousClock.now
     /// Completions by slot; one slot twice is what must never be.
     var completions: [PushCompletion] = []
@@ -15,10 +15,10 @@ struct PoolDriver {
 
     init(
         limits: APNsLimits = .oneConnection,
-        authentication: PoolMachine.Authentication = .token,
+        authentication: ConnectionPoolMachine.Authentication = .token,
         jitter: Double = 0.5
     ) {
-        machine = PoolMachine(limits: limits, authentication: authentication) { jitter }
+        machine = ConnectionPoolMachine(limits: limits, authentication: authentication) { jitter }
     }
 
     /// A batch of `count` good pushes whose slots start at `first`.
@@ -39,7 +39,7 @@ struct PoolDriver {
     }
 
     @discardableResult
-    mutating func perform(_ event: (inout PoolMachine, inout PoolTurn) -> Void) -> PoolTurn {
+    mutating func perform(_ event: (inout ConnectionPoolMachine, inout PoolTurn) -> Void) -> PoolTurn {
         var turn = PoolTurn()
         event(&machine, &turn)
         for batch in turn.finished { completions += batch.completions }
@@ -86,7 +86,7 @@ struct PoolDriver {
 
     mutating func fail(_ id: ConnectionID, _ error: HTTP2Error) { end(id, .failed(error)) }
 
-    private mutating func end(_ id: ConnectionID, _ verdict: PoolMachine.Verdict) {
+    private mutating func end(_ id: ConnectionID, _ verdict: ConnectionPoolMachine.Verdict) {
         let now = now
         let tickets = inFlight.removeValue(forKey: id) ?? []
         perform { machine, turn in

@@ -29,12 +29,12 @@ struct SoakPlan: Sendable {
     }
 
     private static func away(
-        _ last: GoAway.LastStream,
+        _ last: GoAwayFault.LastStream,
         _ ending: Fault.Ending,
-        _ repetition: GoAway.Repetition? = nil,
-        text: String = GoAway.json("Shutdown")
+        _ repetition: GoAwayFault.Repetition? = nil,
+        text: String = GoAwayFault.json("Shutdown")
     ) -> Fault {
-        .goingAway(GoAway(debugText: text, lastStream: last, repetition: repetition, ending: ending))
+        .goingAway(GoAwayFault(debugText: text, lastStream: last, repetition: repetition, ending: ending))
     }
 
     /// Every fault of docs/simulator.md.

@@ -51,7 +51,7 @@ struct VirtualWorld {
     let limits: APNsLimits
     let goal: Int
     private let start = ContinuousClock.now
-    private var machine: PoolMachine
+    private var machine: ConnectionPoolMachine
     private var events = EventQueue<Event>()
     private var now = 0
     private var connections: [ConnectionID: ModelConnection] = [:]
@@ -74,7 +74,7 @@ struct VirtualWorld {
         limits.maxConnections = Int.random(in: 1...4, using: &random)
         self.limits = limits
         let jitter = SharedJitter(seed)
-        machine = PoolMachine(
+        machine = ConnectionPoolMachine(
             limits: limits,
             authentication: Bool.random(using: &random) ? .token : .certificate
         ) { jitter.next() }
@@ -209,7 +209,7 @@ struct VirtualWorld {
         }
     }
 
-    private mutating func randomVerdict() -> PoolMachine.Verdict {
+    private mutating func randomVerdict() -> ConnectionPoolMachine.Verdict {
         switch Int.random(in: 0..<1_000, using: &random) {
         case ..<940: .answered(APNsAnswer(.accepted(TransportMessageID("id"))))
         case ..<955: .answered(APNsAnswer(reason: .badDeviceToken, status: 400))
@@ -234,7 +234,7 @@ struct VirtualWorld {
             connections[id]?.isLeaving = true
             // Queued ones and a part of the open ones were surely not processed.
             let above = connection.streams.keys.sorted().filter { _ in chance(0.5) }
-            var ended = above.map { ($0, PoolMachine.Verdict.failed(HTTP2Error(.goAway, isUnsent: true))) }
+            var ended = above.map { ($0, ConnectionPoolMachine.Verdict.failed(HTTP2Error(.goAway, isUnsent: true))) }
             ended += connection.queued.map { ($0.slot, .failed(HTTP2Error(.goAway, isUnsent: true))) }
             for slot in above { connections[id]?.streams[slot] = nil }
             connections[id]?.queued = []
@@ -263,7 +263,7 @@ struct VirtualWorld {
     private mutating func close(_ id: ConnectionID, _ error: HTTP2Error?) {
         guard let connection = connections.removeValue(forKey: id) else { return }
         let lost = HTTP2Error(.connectionLost)
-        var ended = connection.streams.keys.sorted().map { ($0, PoolMachine.Verdict.failed(lost)) }
+        var ended = connection.streams.keys.sorted().map { ($0, ConnectionPoolMachine.Verdict.failed(lost)) }
         ended += connection.queued.map { ($0.slot, .failed(lost.unsent)) }
         perform { machine, now, turn in
             for (slot, verdict) in ended { machine.completed(slot, verdict, now: now, &turn) }
@@ -272,7 +272,7 @@ struct VirtualWorld {
         }
     }
 
-    private mutating func complete(_ id: ConnectionID, _ ended: [(UInt64, PoolMachine.Verdict)]) {
+    private mutating func complete(_ id: ConnectionID, _ ended: [(UInt64, ConnectionPoolMachine.Verdict)]) {
         startStreams(id)
         let credits = connections[id]?.credits ?? 0
         perform { machine, now, turn in
@@ -308,7 +308,9 @@ struct VirtualWorld {
 
     // MARK: The machine
 
-    private mutating func perform(_ event: (inout PoolMachine, ContinuousClock.Instant, inout PoolTurn) -> Void) {
+    private mutating func perform(
+        _ event: (inout ConnectionPoolMachine, ContinuousClock.Instant, inout PoolTurn) -> Void
+    ) {
         var turn = PoolTurn()
         event(&machine, instant(now), &turn)
         tally.turnBegins()

@@ -31,7 +31,7 @@ struct EngineWorld {
         policy.pollInterval = .milliseconds(10)
         policy.flushInterval = .milliseconds(20)
         policy.heartbeatInterval = .milliseconds(50)
-        policy.storeBackoff = Backoff(first: .milliseconds(5), cap: .milliseconds(20))
+        policy.storeBackoff = RetryBackoff(first: .milliseconds(5), cap: .milliseconds(20))
         policy.fullRetry = .milliseconds(5)
         policy.retryScale = 0.001
         return policy

@@ -219,7 +219,7 @@ struct CampaignCalls {
             "id": .string(schedule.id.description), "name": .string(kept.campaignID ?? ""),
             "type": .string(kept.kind == .campaigns ? "Campaign" : "Message"), "tags": [],
             "schedule_type": .string(schedule.isLocal ? "local_time_zones" : "scheduled"),
-            "next_send_time": .string(ScheduleTime.spelled(schedule.dueAt)),
+            "next_send_time": .string(BrazeTime.text(schedule.dueAt)),
         ]
     }
 }

@@ -76,17 +76,3 @@ struct TriggerSend {
         return object
     }
 }
-
-/// `send_id`: by what a caller counts sends together.
-enum SendName {
-    /// Nil: none is given.
-    ///
-    /// - Throws: `AdapterError` with the text of the answer.
-    static func read(_ body: JSONObject) throws(AdapterError) -> String? {
-        guard let value = body["send_id"], value != .null else { return nil }
-        guard let name = value.string, (1...BrazeLimits.nameBytes).contains(name.utf8.count) else {
-            throw BrazeText.fault("send_id")
-        }
-        return name
-    }
-}

@@ -62,14 +62,3 @@ struct BrazeCampaign {
     /// What templates of its messages may name.
     var facts: JSON { ["api_id": .string(campaign.id), "name": .string(campaign.name)] }
 }
-
-/// By what the statistics of sends are kept. U+001F begins no name that a person gives.
-enum SendLabel {
-    static func campaign(_ id: String) -> String { "campaign\u{1F}\(id)" }
-
-    static func send(_ id: String, of campaign: String?) -> String { "send\u{1F}\(campaign ?? "")\u{1F}\(id)" }
-
-    static func all(campaign: String?, send: String?) -> [String] {
-        [campaign.map { Self.campaign($0) }, send.map { Self.send($0, of: campaign) }].compactMap(\.self)
-    }
-}

@@ -30,6 +30,4 @@ struct ScheduleTime: Hashable {
         default: throw BrazeText.fault("schedule.in_local_time")
         }
     }
-
-    static func spelled(_ time: Timestamp) -> String { "\(LocalTime(seconds: time.seconds))Z" }
 }

@@ -5,9 +5,6 @@ import Model
 ///
 /// Nothing of it is refused: an SDK keeps what was refused, and tells it for ever. What is at fault is dropped.
 struct SDKData {
-    /// The label of the alias by which a device's user is known until the app says who it is. The name is the device's id.
-    static let deviceLabel = "sdk_device"
-
     private let device: VendorDeviceKey
     private let facts: SDKDevice
     private let elements: [JSONObject]
@@ -31,7 +28,7 @@ struct SDKData {
     /// What must be known first: whose the device is, and what it said before.
     var question: Command { .registration(.standing(key: device)) }
 
-    private var alias: UserAlias { UserAlias(label: Self.deviceLabel, name: device.rawValue) }
+    private var alias: UserAlias { UserAlias(label: UserFields.deviceLabel, name: device.rawValue) }
 
     /// In the order of docs/contracts/braze.md#3.9: device, attributes, events; then changes of ownership.
     func commands(after standing: IdentityStanding?) -> [Command] {

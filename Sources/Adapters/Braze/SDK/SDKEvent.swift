@@ -2,9 +2,6 @@ import Model
 
 /// One element of `events` (docs/contracts/braze.md#3.3).
 struct SDKEvent {
-    /// The name of an event that tells of the start of a session.
-    static let sessionStart = "ss"
-
     let name: String
     let data: JSONObject
     /// Never more ahead of us than a clock may be.
@@ -92,8 +89,8 @@ struct SDKEvent {
     /// What becomes of the user's attributes.
     var changes: [AttributeChange] {
         switch name {
-        case Self.sessionStart:
-            let time = ScheduleTime.spelled(at)
+        case ExportedApp.sessionStart:
+            let time = BrazeTime.text(at)
             return [
                 AttributeChange("date_of_first_session", .first(.string(time))),
                 AttributeChange("date_of_last_session", .latest(time)),

@@ -44,6 +44,9 @@ struct ExportedDevice {
 
 /// The use of the binding's app by one user, for `apps`: as the user's SDK reported it.
 struct ExportedApp {
+    /// The name of the SDK event that reports the start of a session.
+    static let sessionStart = "ss"
+
     private let user: DescribedUser
 
     init(_ user: DescribedUser) { self.user = user }
@@ -51,7 +54,7 @@ struct ExportedApp {
     /// Nil if no SDK reported anything.
     var facts: JSONObject? {
         let told = user.devices.filter { $0.attributes["app_version"]?.string != nil }
-        let sessions = user.tallies.first { $0.kind == .signal && $0.name == SDKEvent.sessionStart }
+        let sessions = user.tallies.first { $0.kind == .signal && $0.name == Self.sessionStart }
         let first = user.attributes["date_of_first_session"]
         let last = user.attributes["date_of_last_session"]
         guard !told.isEmpty || sessions != nil || first != nil || last != nil else { return nil }
@@ -61,8 +64,8 @@ struct ExportedApp {
         facts["version"] = told.compactMap { $0.attributes["app_version"]?.string }
             .max { Self.numbers($0).lexicographicallyPrecedes(Self.numbers($1)) }.map { .string($0) }
         facts["sessions"] = sessions.map { .int($0.count) }
-        facts["first_used"] = first ?? sessions.map { .string(ScheduleTime.spelled($0.firstAt)) }
-        facts["last_used"] = last ?? sessions.map { .string(ScheduleTime.spelled($0.lastAt)) }
+        facts["first_used"] = first ?? sessions.map { .string(BrazeTime.text($0.firstAt)) }
+        facts["last_used"] = last ?? sessions.map { .string(BrazeTime.text($0.lastAt)) }
         return facts
     }
 
@@ -92,7 +95,7 @@ struct ReceivedCampaigns {
         }.sorted { ($1.last.lastAt, $0.id) < ($0.last.lastAt, $1.id) }.map { id, last, isRead in
             var facts = JSONObject()
             facts["name"] = last.data[BrazePayload.campaignKey]?["name"]
-            facts["last_received"] = .string(ScheduleTime.spelled(last.lastAt))
+            facts["last_received"] = .string(BrazeTime.text(last.lastAt))
             facts["engaged"] = ["opened_push": .bool(isRead)]
             facts["api_campaign_id"] = .string(id)
             facts["variation_api_id"] = last.data[BrazePayload.variationKey]

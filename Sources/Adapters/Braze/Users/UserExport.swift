@@ -43,7 +43,7 @@ struct UserExport {
             "user_aliases",
             // By what its device calls it nobody else does.
             list(
-                user.aliases.filter { $0.label != SDKData.deviceLabel }.map {
+                user.aliases.filter { $0.label != UserFields.deviceLabel }.map {
                     ["alias_name": .string($0.name), "alias_label": .string($0.label)]
                 }
             )
@@ -66,8 +66,8 @@ struct UserExport {
     private func tallies(of user: DescribedUser, _ kind: UserAct.Kind) -> [JSON] {
         user.tallies.filter { $0.kind == kind }.map { tally in
             [
-                "name": .string(tally.name), "first": .string(ScheduleTime.spelled(tally.firstAt)),
-                "last": .string(ScheduleTime.spelled(tally.lastAt)),
+                "name": .string(tally.name), "first": .string(BrazeTime.text(tally.firstAt)),
+                "last": .string(BrazeTime.text(tally.lastAt)),
                 "count": .int(tally.count),
             ]
         }

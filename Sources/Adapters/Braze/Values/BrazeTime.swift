@@ -2,6 +2,9 @@ import Model
 
 /// The spellings of time on this wire.
 enum BrazeTime {
+    /// The time as answers spell it.
+    static func text(_ time: Timestamp) -> String { "\(LocalTime(seconds: time.seconds))Z" }
+
     /// ISO 8601 with or without fraction (after `.` or `:`), and a zone (`Z`, `+0900`, `+09:00`); without one it is UTC (Assumed). Nil for anything else.
     static func parse(_ text: String) -> Timestamp? {
         guard (19...BrazeLimits.dateBytes).contains(text.utf8.count), text.utf8.allSatisfy({ $0 < 0x80 }),

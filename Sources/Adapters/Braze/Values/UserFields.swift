@@ -2,6 +2,9 @@ import Model
 
 /// The user that an element of a call identifies (docs/contracts/braze.md#5.1).
 enum UserFields {
+    /// The label of the alias by which a device's user is known until the app says who it is. The name is the device's id.
+    static let deviceLabel = "sdk_device"
+
     /// In the order in which they count. The last three name nobody here.
     private static let identifiers = ["external_id", "user_alias", "braze_id", "email", "phone"]
 

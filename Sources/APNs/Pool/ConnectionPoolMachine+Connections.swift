@@ -6,7 +6,7 @@ internal import Model
 /// Connections are dialled one at a time, and only for a reason: none is there and something waits; all are full and have been for a while; or
 /// fewer are open than are to be kept warm. Apple takes rapid dialling for an attack (docs/contracts/apns.md#11.3), so growth is paced, and a dial after
 /// failures waits with jitter.
-extension PoolMachine {
+extension ConnectionPoolMachine {
     // MARK: A connection's events
 
     /// It is ready for requests.

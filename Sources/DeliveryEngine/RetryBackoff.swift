@@ -1,5 +1,5 @@
 /// A wait that doubles from try to try.
-package struct Backoff: Sendable, Hashable {
+package struct RetryBackoff: Sendable, Hashable {
     /// The wait after the first failure.
     package var first: Duration
     /// The longest wait.

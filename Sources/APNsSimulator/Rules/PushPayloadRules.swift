@@ -1,23 +1,23 @@
 import Foundation
 
 /// Rows 25 to 27: the body.
-enum PayloadRules {
+enum PushPayloadRules {
     static let all = [
-        Rule(25, .documented) { $0.request.bodyBytes == 0 ? Refusal(.payloadEmpty) : nil },
+        Rule(25, .documented) { $0.request.bodyBytes == 0 ? RuleRefusal(.payloadEmpty) : nil },
         Rule(26, .documented, size),
         Rule(27, .deduced, content),
     ]
 
-    private static func size(_ examination: inout Examination) -> Refusal? {
+    private static func size(_ examination: inout Examination) -> RuleRefusal? {
         let limit =
             examination.endpoint == .device
-            ? examination.pushType?.longestPayloadBytes ?? PushType.alert.longestPayloadBytes
+            ? examination.pushType?.longestPayloadBytes ?? SimulatedPushType.alert.longestPayloadBytes
             : RuleBook.longestPayloadBytes
-        return examination.request.bodyBytes > limit ? Refusal(.payloadTooLarge) : nil
+        return examination.request.bodyBytes > limit ? RuleRefusal(.payloadTooLarge) : nil
     }
 
     /// Apple's answer to a body that is not a notification is unknown: it is accepted with a finding, unless set otherwise.
-    private static func content(_ examination: inout Examination) -> Refusal? {
+    private static func content(_ examination: inout Examination) -> RuleRefusal? {
         let isBroadcast = examination.endpoint != .device
         let findings = findings(
             in: examination.request.body,
@@ -26,11 +26,11 @@ enum PayloadRules {
         )
         examination.findings += findings
         guard examination.settings.refusesUndeliverablePayloads, !findings.isEmpty else { return nil }
-        return Refusal(isBroadcast ? .badRequestPayload : .payloadEmpty)
+        return RuleRefusal(isBroadcast ? .badRequestPayload : .payloadEmpty)
     }
 
     /// What a device would not show or not understand. Source of the types: Apple, "Generating a remote notification".
-    static func findings(in body: [UInt8], type: PushType?, isBroadcast: Bool = false) -> [String] {
+    static func findings(in body: [UInt8], type: SimulatedPushType?, isBroadcast: Bool = false) -> [String] {
         guard let json = try? JSONSerialization.jsonObject(with: Data(body)) else { return ["the body is not JSON"] }
         guard let object = json as? [String: Any] else { return ["the body is not a JSON object"] }
         if type == .mdm {

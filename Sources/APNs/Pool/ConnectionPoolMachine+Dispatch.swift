@@ -2,7 +2,7 @@ internal import HTTP2
 internal import Model
 
 /// Which push leaves, when and where.
-extension PoolMachine {
+extension ConnectionPoolMachine {
     /// Moves on as far as it can: submits what may leave, dials if that is not enough.
     mutating func advance(_ now: Instant, _ turn: inout PoolTurn) {
         guard !isEnded else { return }

@@ -1,5 +1,5 @@
 /// Rows 15 to 21: the push's own headers.
-enum HeaderRules {
+enum PushHeaderRules {
     static let all = [
         Rule(15, .documented, topicPresence),
         Rule(16, .documented, topicSyntax),
@@ -16,32 +16,27 @@ enum HeaderRules {
     /// Longest collapse identifier in bytes (Apple, "Sending notification requests to APNs").
     private static let longestCollapseIDBytes = 64
 
-    private static let suffixes = PushType.allCases.map(\.topicSuffix).filter { !$0.isEmpty }
-
-    /// The suffix of a topic that belongs to a push type; empty for a bare bundle identifier.
-    static func suffix(of topic: String) -> String { suffixes.first(where: topic.hasSuffix) ?? "" }
-
     /// The header may be missing only where a certificate has a single topic.
-    private static func topicPresence(_ examination: inout Examination) -> Refusal? {
+    private static func topicPresence(_ examination: inout Examination) -> RuleRefusal? {
         if let topic = examination.request.topic, !topic.isEmpty {
             examination.topic = topic
             return nil
         }
         guard let topics = examination.connection.certificate?.topics, topics.count == 1 else {
-            return Refusal(.missingTopic)
+            return RuleRefusal(.missingTopic)
         }
         examination.topic = topics[0]
         return nil
     }
 
-    private static func topicSyntax(_ examination: inout Examination) -> Refusal? {
+    private static func topicSyntax(_ examination: inout Examination) -> RuleRefusal? {
         let topic = examination.topic
-        examination.pushType = examination.request.pushType.flatMap(PushType.init(rawValue:))
+        examination.pushType = examination.request.pushType.flatMap(SimulatedPushType.init(rawValue:))
         let isWellFormed = topic.utf8.count <= longestTopicBytes && topic.utf8.allSatisfy(isTopicByte)
-        guard isWellFormed, topic.first != ".", topic.last != "." else { return Refusal(.badTopic) }
+        guard isWellFormed, topic.first != ".", topic.last != "." else { return RuleRefusal(.badTopic) }
         guard let type = examination.pushType, type != .mdm else { return nil }
-        let suffix = suffix(of: topic)
-        return suffix == type.topicSuffix && topic.utf8.count > suffix.utf8.count ? nil : Refusal(.badTopic)
+        let suffix = SimulatedPushType.suffix(of: topic)
+        return suffix == type.topicSuffix && topic.utf8.count > suffix.utf8.count ? nil : RuleRefusal(.badTopic)
     }
 
     /// Whether a byte may be part of a topic or bundle identifier.
@@ -54,24 +49,24 @@ enum HeaderRules {
         }
     }
 
-    private static func topicPermission(_ examination: inout Examination) -> Refusal? {
+    private static func topicPermission(_ examination: inout Examination) -> RuleRefusal? {
         let topic = examination.topic
         if let certificate = examination.connection.certificate {
             // "location" is for tokens only (Apple, "Sending notification requests to APNs"); "liveactivity" too, say apns2's comments.
             let isForTokens = examination.pushType == .location || examination.pushType == .liveactivity
-            return certificate.topics.contains(topic) && !isForTokens ? nil : Refusal(.topicDisallowed)
+            return certificate.topics.contains(topic) && !isForTokens ? nil : RuleRefusal(.topicDisallowed)
         }
         guard let topics = examination.connection.key?.topics else { return nil }
-        let bundle = String(topic.dropLast(suffix(of: topic).count))
-        return topics.contains(bundle) || topics.contains(topic) ? nil : Refusal(.topicDisallowed)
+        let bundle = String(topic.dropLast(SimulatedPushType.suffix(of: topic).count))
+        return topics.contains(bundle) || topics.contains(topic) ? nil : RuleRefusal(.topicDisallowed)
     }
 
     /// An absent push type passes: Apple requires it for watchOS 6 and later alone.
-    private static func pushType(_ examination: inout Examination) -> Refusal? {
-        examination.request.pushType != nil && examination.pushType == nil ? Refusal(.invalidPushType) : nil
+    private static func pushType(_ examination: inout Examination) -> RuleRefusal? {
+        examination.request.pushType != nil && examination.pushType == nil ? RuleRefusal(.invalidPushType) : nil
     }
 
-    static func priority(_ examination: inout Examination) -> Refusal? {
+    static func priority(_ examination: inout Examination) -> RuleRefusal? {
         guard let priority = examination.request.priority else {
             if examination.pushType == .background {
                 examination.findings.append(
@@ -80,21 +75,21 @@ enum HeaderRules {
             }
             return nil
         }
-        guard ["1", "5", "10"].contains(priority) else { return Refusal(.badPriority) }
+        guard ["1", "5", "10"].contains(priority) else { return RuleRefusal(.badPriority) }
         if priority == "1", examination.pushType == .liveactivity {
             examination.findings.append("a live activity has priority 5 or 10")
         }
-        return priority == "10" && examination.pushType == .background ? Refusal(.badPriority) : nil
+        return priority == "10" && examination.pushType == .background ? RuleRefusal(.badPriority) : nil
     }
 
-    static func expiration(_ examination: inout Examination) -> Refusal? {
+    static func expiration(_ examination: inout Examination) -> RuleRefusal? {
         guard let text = examination.request.expiration else { return nil }
-        guard let seconds = Int(text), seconds >= 0 else { return Refusal(.badExpirationDate) }
+        guard let seconds = Int(text), seconds >= 0 else { return RuleRefusal(.badExpirationDate) }
         return nil
     }
 
-    private static func collapseID(_ examination: inout Examination) -> Refusal? {
+    private static func collapseID(_ examination: inout Examination) -> RuleRefusal? {
         guard let id = examination.request.collapseID else { return nil }
-        return id.utf8.count <= longestCollapseIDBytes ? nil : Refusal(.badCollapseID)
+        return id.utf8.count <= longestCollapseIDBytes ? nil : RuleRefusal(.badCollapseID)
     }
 }

@@ -2,7 +2,7 @@ internal import HTTP2
 internal import Model
 
 /// How a push ends, and what its answer says about the connection and the token.
-extension PoolMachine {
+extension ConnectionPoolMachine {
     /// A request ended.
     mutating func completed(
         _ slot: UInt64,

@@ -5,7 +5,7 @@ import Foundation
 ///
 /// Tolerant where the real service is (docs/contracts/apns.md#3): raw or DER signatures, base64url or padded base64, `iat` as number or
 /// string, any extra header or claim. Not tolerant about the algorithm: Apple documents ES256 alone.
-package struct ProviderToken: Sendable, Equatable {
+package struct ReceivedProviderToken: Sendable, Equatable {
     /// `kid`: which key is said to have signed.
     package let keyID: String
 

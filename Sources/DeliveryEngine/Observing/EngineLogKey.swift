@@ -1,13 +1,13 @@
 import Logging
 
 /// The keys of the engine's log metadata.
-enum LogKey: String {
+enum EngineLogKey: String {
     case app, call, count, credential, epoch, error, message, node, reason, slice, tenant
 }
 
 extension Logger {
     /// A fixed sentence with metadata. Never louder than debug: `Gateway` decides what an operator must see.
-    func note(_ sentence: Logger.Message, _ values: @autoclosure () -> [LogKey: String]) {
+    func note(_ sentence: Logger.Message, _ values: @autoclosure () -> [EngineLogKey: String]) {
         guard logLevel <= .debug else { return }
         let pairs = values().map { ($0.key.rawValue, Logger.MetadataValue.string($0.value)) }
         debug(sentence, metadata: Dictionary(pairs) { first, _ in first })

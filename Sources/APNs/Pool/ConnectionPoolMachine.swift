@@ -7,7 +7,7 @@ internal import Model
 /// Time and randomness come in as arguments. A push is in exactly one of three places: the queue, a slot in flight, and done; every rule here
 /// moves it between them, which is why each completes exactly once. The rules are in four files: what callers and the clock do (here),
 /// `+Connections` (dialling, growing, leaving), `+Dispatch` (which push leaves where) and `+Answers` (how a push ends).
-struct PoolMachine {
+struct ConnectionPoolMachine {
     typealias Instant = ContinuousClock.Instant
 
     /// What speaks for the team.
