@@ -158,16 +158,8 @@ package struct DeliveryResult: Sendable, Hashable {
     /// `sent`, `failed`, `suppressed`, `expired` or `canceled`.
     package var state: DeliveryState
     package var reason: String?
-    /// `apns`; nil when no transport was asked.
-    package var transport: String?
-    package var transportID: UUID?
-    /// Whether the peer accepted it or merely may have got it.
-    package var isCertain: Bool
-    package var attempts: Int16
+    package var attempt: DeliveryAttempt
     package var at: Timestamp
-    package var payloadBytes: Int32
-    /// What was cut to fit, comma-separated; nil: nothing.
-    package var reduced: String?
 
     package init(
         index: Int,
@@ -179,13 +171,8 @@ package struct DeliveryResult: Sendable, Hashable {
         address: Address? = nil,
         state: DeliveryState,
         reason: String? = nil,
-        transport: String? = nil,
-        transportID: UUID? = nil,
-        isCertain: Bool = true,
-        attempts: Int16 = 0,
-        at: Timestamp,
-        payloadBytes: Int32 = 0,
-        reduced: String? = nil
+        attempt: DeliveryAttempt = DeliveryAttempt(),
+        at: Timestamp
     ) {
         self.index = index
         self.target = target
@@ -196,11 +183,36 @@ package struct DeliveryResult: Sendable, Hashable {
         self.address = address
         self.state = state
         self.reason = reason
+        self.attempt = attempt
+        self.at = at
+    }
+}
+
+/// The last attempt to send a delivery; without one all of it is empty.
+package struct DeliveryAttempt: Sendable, Hashable {
+    /// How many attempts there were.
+    package var count: Int16
+    /// `apns`; nil when no transport was asked.
+    package var transport: String?
+    package var transportID: UUID?
+    /// False: the peer may have received it, but did not answer.
+    package var isCertain: Bool
+    package var payloadBytes: Int32
+    /// Names of the fields that were cut to fit, separated by commas; nil: none.
+    package var reduced: String?
+
+    package init(
+        count: Int16 = 0,
+        transport: String? = nil,
+        transportID: UUID? = nil,
+        isCertain: Bool = true,
+        payloadBytes: Int32 = 0,
+        reduced: String? = nil
+    ) {
+        self.count = count
         self.transport = transport
         self.transportID = transportID
         self.isCertain = isCertain
-        self.attempts = attempts
-        self.at = at
         self.payloadBytes = payloadBytes
         self.reduced = reduced
     }

@@ -159,8 +159,8 @@ struct CampaignTests {
             ]
         )
         let submission = try #require(desk.submissions.first)
-        #expect(submission.dueAt == Timestamp(seconds: 1_767_225_600 + 33 * 3600))
-        #expect(submission.timeToLive == .seconds(3600), "from when it is due")
+        #expect(submission.timing.dueAt == Timestamp(seconds: 1_767_225_600 + 33 * 3600))
+        #expect(submission.timing.timeToLive == .seconds(3600), "from when it is due")
         #expect(submission.audience == .users(["u-1"]))
         #expect(submission.content.isTemplate)
         let draft = try #require(submission.schedule)
@@ -186,9 +186,9 @@ struct CampaignTests {
         let body =
             #"{"broadcast":true,"schedule":{"time":"2026-01-02T09:00:00+09:00","in_local_time":true},"messages":{"apple_push":{"alert":"Hi","expiry":"2026-01-02T11:00:00Z"}}}"#
         #expect(Self.answer("/messages/schedule/create", body, desk).status == 201)
-        #expect(desk.submissions.first?.localDue == LocalTime("2026-01-02T09:00:00"))
-        #expect(desk.submissions.first?.dueAt == nil)
-        #expect(desk.submissions.first?.timeToLive == .seconds(7200), "by the same clock")
+        #expect(desk.submissions.first?.timing.localDue == LocalTime("2026-01-02T09:00:00"))
+        #expect(desk.submissions.first?.timing.dueAt == nil)
+        #expect(desk.submissions.first?.timing.timeToLive == .seconds(7200), "by the same clock")
     }
 
     // The errors of docs/contracts/braze.md#5.7.
@@ -217,7 +217,7 @@ struct CampaignTests {
         #expect(answer.status == 201)
         #expect(answer.json == ["message": "success"])
         let moved = try #require(desk.submissions.first)
-        #expect(moved.dueAt == Timestamp(seconds: 1_767_225_600 + 33 * 3600 + 1800))
+        #expect(moved.timing.dueAt == Timestamp(seconds: 1_767_225_600 + 33 * 3600 + 1800))
         #expect(moved.content.raw?["aps"]?["alert"] == "Hi {{${user_id}}}")
         #expect(moved.audience == .users(["u-1"]))
         #expect(moved.schedule?.replaced == ScheduleVersion(id: Self.id, message: Self.id))
@@ -388,7 +388,7 @@ struct CampaignTests {
         #expect(Self.answer("/campaigns/trigger/schedule/update", update, desk).json == ["message": "success"])
         let changed = try #require(desk.submissions.last)
         #expect(changed.audience == .everyone, "whom it is for is said as a whole")
-        #expect(changed.dueAt == Timestamp(seconds: 1_767_225_600 + 57 * 3600))
+        #expect(changed.timing.dueAt == Timestamp(seconds: 1_767_225_600 + 57 * 3600))
         #expect(changed.content.data["properties"]?["city"] == "Seoul", "what was not named stays")
         #expect(changed.schedule?.replaced == ScheduleVersion(id: Self.id, message: Self.id))
         // Of another campaign.

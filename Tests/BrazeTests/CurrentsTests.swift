@@ -46,10 +46,12 @@ struct CurrentsTests {
             kind: kind.rawValue,
             app: "shop",
             vendor: ofDevice ? nil : .braze,
-            message: isChange ? nil : Self.message,
-            identity: ofDevice ? nil : Self.identity,
-            device: ofDevice ? Self.device : kind == .registered ? DeviceID(UUID()) : nil,
-            user: isChange ? nil : "u-1",
+            subject: EventSubject(
+                message: isChange ? nil : Self.message,
+                identity: ofDevice ? nil : Self.identity,
+                device: ofDevice ? Self.device : kind == .registered ? DeviceID(UUID()) : nil,
+                user: isChange ? nil : "u-1"
+            ),
             reason: reason,
             data: data
         )
@@ -123,14 +125,21 @@ struct CurrentsTests {
     func othersAreNoneOfTheirs(_ kind: EventKind) { #expect(told(kind).isEmpty) }
 
     @Test func whatIsGoneOrNewerIsNoTrouble() {
-        var event = EventRecord(offset: 1, at: Self.at, kind: "sent", app: "shop", vendor: .upmc, message: Self.message)
+        var event = EventRecord(
+            offset: 1,
+            at: Self.at,
+            kind: "sent",
+            app: "shop",
+            vendor: .upmc,
+            subject: EventSubject(message: Self.message)
+        )
         let told = BrazeAdapter().export(event, EventFacts())
         #expect(told.count == 1 && told[0]["user_id"] == nil && told[0]["campaign_id"] == nil)
         event.kind = "of a newer gateway"
         #expect(BrazeAdapter().export(event, EventFacts()).isEmpty)
         // Known by an alias only: a user, and nobody's own id.
         event.kind = "unregistered"
-        (event.message, event.identity) = (nil, Self.identity)
+        (event.subject.message, event.subject.identity) = (nil, Self.identity)
         let facts = EventFacts(identities: [Self.identity: EventFacts.Identity(user: "alias:7")])
         let unnamed = BrazeAdapter().export(event, facts).first
         #expect(unnamed?["user_id"] == "alias:7" && unnamed?["external_user_id"] == nil)
@@ -144,10 +153,12 @@ struct CurrentsTests {
             kind: "sent",
             app: "shop",
             vendor: .braze,
-            message: Self.message,
-            identity: Self.identity,
-            device: Self.device,
-            user: "u-0"
+            subject: EventSubject(
+                message: Self.message,
+                identity: Self.identity,
+                device: Self.device,
+                user: "u-0"
+            )
         )
         let told = BrazeAdapter().export(event, Self.facts).first
         #expect(told?["user_id"] == "u-0" && told?["external_user_id"] == "u-0")
@@ -155,7 +166,7 @@ struct CurrentsTests {
         // Of the device the push went to, and it has no time zone.
         #expect(told?["timezone"] == nil)
         // Erased: nobody, and not whoever has the device now.
-        event.user = nil
+        event.subject.user = nil
         let erased = BrazeAdapter().export(event, Self.facts).first
         #expect(erased?["user_id"] == nil && erased?["external_user_id"] == nil)
     }
@@ -168,7 +179,7 @@ struct CurrentsTests {
             kind: "registered",
             app: "shop",
             vendor: .braze,
-            identity: Self.identity
+            subject: EventSubject(identity: Self.identity)
         )
         #expect(BrazeAdapter().export(event, Self.facts).isEmpty)
     }

@@ -74,7 +74,7 @@ struct SendNameTests {
         #expect(CampaignTests.answer("/messages/schedule/update", update, desk).json == ["message": "success"])
         let changed = try #require(desk.submissions.last)
         #expect(changed.labels == ["campaign\u{1F}c-1", "send\u{1F}c-1\u{1F}s"])
-        #expect(changed.dueAt == Timestamp(seconds: 1_767_225_600 + 34 * 3600))
+        #expect(changed.timing.dueAt == Timestamp(seconds: 1_767_225_600 + 34 * 3600))
         #expect(changed.schedule?.replaced == ScheduleVersion(id: CampaignTests.id, message: CampaignTests.id))
         #expect(desk.submissions.count == 2)
     }

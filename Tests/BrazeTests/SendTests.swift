@@ -12,7 +12,7 @@ struct SendTests {
         let request = Mount.request("/messages/send", try Fixture.text("messages/send.request.json"))
         let submission = try Mount.submission(request)
         #expect(submission.audience == .users(["u-1", "u-2"]))
-        #expect(submission.timeToLive == .seconds(86_400))
+        #expect(submission.timing.timeToLive == .seconds(86_400))
         #expect(submission.collapseID == "order-42")
         #expect(submission.lane == .transactional)
         let answer = Mount.answer(request)

@@ -174,9 +174,9 @@ import Testing
         var bench = MachineBench(targets: 2)
         bench.complete([0], .yes)
         bench.perform(bench.machine.waitEnded(now: bench.now))
-        #expect(bench.results[0]?.isCertain == true)
+        #expect(bench.results[0]?.attempt.isCertain == true)
         #expect(bench.results[1]?.state == .sent)
-        #expect(bench.results[1]?.isCertain == false)
+        #expect(bench.results[1]?.attempt.isCertain == false)
         #expect(bench.disposition == .finished)
     }
 

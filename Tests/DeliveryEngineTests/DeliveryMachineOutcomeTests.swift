@@ -9,11 +9,11 @@ import Testing
         var bench = MachineBench()
         bench.completeAll(.yes)
         let result = try #require(bench.results[0])
-        #expect(result.state == .sent && result.isCertain)
-        #expect(result.transport == "apns")
-        #expect(result.transportID == bench.sent.first?.id.uuid)
-        #expect(result.attempts == 1)
-        #expect(result.payloadBytes == 5)
+        #expect(result.state == .sent && result.attempt.isCertain)
+        #expect(result.attempt.transport == "apns")
+        #expect(result.attempt.transportID == bench.sent.first?.id.uuid)
+        #expect(result.attempt.count == 1)
+        #expect(result.attempt.payloadBytes == 5)
         #expect(result.device == MachineBench.facts(0).device)
         #expect(bench.signs == [.answered])
     }
@@ -232,7 +232,7 @@ import Testing
     @Test func attemptCountFromAStrangeRowDoesNotTrap() {
         var bench = MachineBench(lease: MachineBench.lease(1, attempts: .max))
         bench.completeAll(.yes)
-        #expect(bench.results[0]?.attempts == .max)
+        #expect(bench.results[0]?.attempt.count == .max)
     }
 
     @Test func unprocessedPushIsSentAgainAtOnceWithTheSameID() {
@@ -242,7 +242,7 @@ import Testing
         #expect(Set(bench.sent.map(\.id)).count == 1)
         bench.completeAll(.yes)
         #expect(bench.results[0]?.state == .sent)
-        #expect(bench.results[0]?.attempts == 2)
+        #expect(bench.results[0]?.attempt.count == 2)
     }
 
     @Test func peerThatRefusesEveryStreamIsNotAskedInATightLoop() {
@@ -282,7 +282,7 @@ import Testing
         #expect(Set(bench.sent.map(\.id)).count == 1)
         if sends == 1 {
             #expect(bench.results[0]?.state == .sent)
-            #expect(bench.results[0]?.isCertain == false)
+            #expect(bench.results[0]?.attempt.isCertain == false)
         }
     }
 
@@ -292,14 +292,14 @@ import Testing
         var bench = MachineBench(lease: MachineBench.lease(1, attempts: 31), policy: policy)
         bench.completeAll(.lost)
         #expect(bench.results[0]?.state == .sent)
-        #expect(bench.results[0]?.isCertain == false)
+        #expect(bench.results[0]?.attempt.isCertain == false)
     }
 
     @Test func transportThatForgetsAPushDoesNotKeepTheSlice() {
         var bench = MachineBench(targets: 2)
         bench.complete([0], .yes)
         bench.perform(bench.machine.sendEnded(1, now: bench.now))
-        #expect(bench.results[1]?.isCertain == false)
+        #expect(bench.results[1]?.attempt.isCertain == false)
         #expect(bench.disposition == .finished)
     }
 
@@ -314,7 +314,7 @@ import Testing
         #expect(bench.results[1] == nil)
         bench.complete([1], .yes)
         bench.recorded()
-        #expect(bench.results[1]?.isCertain == true)
+        #expect(bench.results[1]?.attempt.isCertain == true)
         #expect(bench.disposition == .finished)
     }
 

@@ -96,11 +96,13 @@ import Testing
             app: "shop",
             vendor: .native,
             sender: "s",
-            message: MessageID(UUID()),
-            target: TargetID(UUID()),
-            identity: IdentityID(UUID()),
-            device: DeviceID(UUID()),
-            address: .phone("010"),
+            subject: EventSubject(
+                message: MessageID(UUID()),
+                target: TargetID(UUID()),
+                identity: IdentityID(UUID()),
+                device: DeviceID(UUID()),
+                address: .phone("010")
+            ),
             reason: "r",
             data: ["a": 1]
         )

@@ -119,7 +119,7 @@ struct ResultCodeTests {
             return
         }
         // 13:30 in Seoul is 04:30 UTC.
-        #expect(submission.dueAt == Timestamp(seconds: 1_798_173_000) && submission.lane == .transactional)
+        #expect(submission.timing.dueAt == Timestamp(seconds: 1_798_173_000) && submission.lane == .transactional)
         #expect(submission.audience == .listed([Addressee(.deviceKey("D1"))]) && submission.content.badge == 3)
         for wrong in ["20261325133000", "2026122513300", "20260230000000", "2026122513300x"] {
             var body = try #require(body.object)

@@ -54,11 +54,8 @@ struct NativeExplainTests {
             address: lease.addresses.first ?? nil,
             state: state,
             reason: reason,
-            transport: "apns",
-            transportID: UUID(),
-            attempts: 2,
-            at: try await store.heartbeat("n"),
-            payloadBytes: 123
+            attempt: DeliveryAttempt(count: 2, transport: "apns", transportID: UUID(), payloadBytes: 123),
+            at: try await store.heartbeat("n")
         )
         let progress = SliceProgress(
             lease: done,

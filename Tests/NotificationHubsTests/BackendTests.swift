@@ -152,7 +152,7 @@ struct BackendTests {
         let expected = try TagExpression("username:mina || from:mina").narrowed(to: Tag(Platform.ios))
             .excluding(.onlyVariants)
         #expect(submission.audience == .tags(expected))
-        #expect(submission.timeToLive == .seconds(1800))
+        #expect(submission.timing.timeToLive == .seconds(1800))
         let quoted = Self.request(.post, "/api/notifications", query: "pns=apns&to_tag=hong", #""say \"hi\"""#)
         #expect(try self.submission(quoted).content.raw == ["aps": ["alert": "From mina: say \"hi\""]])
         let answer = Mount.answer(quoted) { _ in .submission(.accepted(Mount.message, recipients: nil)) }

@@ -52,7 +52,7 @@ struct SendTests {
         #expect(!expression.matches([ios]))
         // A native send is for its own platform (docs/contracts/notificationhubs.md#7).
         #expect(!expression.matches([mina, Tag(Platform.android)]))
-        #expect(submission.timeToLive == .seconds(1800))
+        #expect(submission.timing.timeToLive == .seconds(1800))
         let answer = Mount.answer(request) { _ in .submission(.accepted(Mount.message, recipients: nil)) }
         #expect(try answer.fault(against: "messages/send.response.txt") == nil)
         let documented = try Fixture.message("messages/send.response.txt").headers.first { $0.0 == "Location" }?.1
@@ -143,7 +143,7 @@ struct SendTests {
         #expect(push.type == .background)
         #expect(push.priority == 1)
         #expect(push.collapseID == "c")
-        #expect(submission.timeToLive == .seconds(3600))
+        #expect(submission.timing.timeToLive == .seconds(3600))
     }
 
     /// docs/contracts/notificationhubs.md#7: both spellings of the header; dates as SDKs write them.
@@ -159,7 +159,7 @@ struct SendTests {
     ])
     func aSendLivesAsLongAsItSays(_ name: String, _ value: String, _ seconds: Int, _ end: Int64) throws {
         let submission = try submission(request([name: value]))
-        #expect(submission.timeToLive == .seconds(seconds))
+        #expect(submission.timing.timeToLive == .seconds(seconds))
         // Apple is told what the caller said; `0` and what is over are now or never.
         #expect(try push(submission).expiresAt == Timestamp(seconds: end))
     }
@@ -277,8 +277,8 @@ struct SendTests {
         let request = try Fixture.request("messages/schedule.request.txt")
         let submission = try submission(request)
         // 2026-01-02 09:00 UTC.
-        #expect(submission.dueAt == Timestamp(seconds: 1_767_344_400))
-        #expect(submission.timeToLive == .seconds(1800))
+        #expect(submission.timing.dueAt == Timestamp(seconds: 1_767_344_400))
+        #expect(submission.timing.timeToLive == .seconds(1800))
         let answer = Mount.answer(request) { _ in .submission(.accepted(Mount.message, recipients: nil)) }
         #expect(try answer.fault(against: "messages/schedule.response.txt") == nil)
         let documented = try Fixture.message("messages/schedule.response.txt").headers.first { $0.0 == "Location" }?.1

@@ -104,7 +104,7 @@ import Testing
         let events = try await news(fixture, after: start)
         #expect(events.map(\.kind) == ["preference_changed", "preference_changed"])
         #expect(events.map { $0.data?["acceptsPush"]?.bool } == [false, true])
-        #expect(events.allSatisfy { $0.identity == device.identity && $0.device == device.device })
+        #expect(events.allSatisfy { $0.subject.identity == device.identity && $0.subject.device == device.device })
         #expect(try await fixture.devices.device(device.device, in: fixture.acme)?.identities.first?.name == "kim")
         let off = DevicePatch(acceptsPush: false)
         #expect(try await fixture.devices.patch(device.device, off, in: fixture.other) == .done(nil))
@@ -118,7 +118,7 @@ import Testing
         let new = try await fixture.register("k2", token: "aa01")
         let events = try await news(fixture, after: start)
         #expect(events.map(\.kind) == ["replaced", "registered"])
-        #expect(events.map(\.identity) == [old.identity, new.identity])
+        #expect(events.map(\.subject.identity) == [old.identity, new.identity])
     }
 
     /// The verdict's reason and the device, for every dialect on it: no identity, no vendor.
@@ -130,7 +130,7 @@ import Testing
         let verdict = TokenVerdict.doubtful(device.device, token, reason: "BadDeviceToken")
         try await fixture.delivery.condemn([verdict], tenant: fixture.acme)
         let event = try #require(try await news(fixture, after: start).first)
-        #expect(event.kind == "token_quarantined" && event.device == device.device && event.vendor == nil)
+        #expect(event.kind == "token_quarantined" && event.subject.device == device.device && event.vendor == nil)
         #expect(event.data?["reason"]?.string == "BadDeviceToken")
     }
 

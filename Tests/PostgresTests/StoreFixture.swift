@@ -186,11 +186,8 @@ struct StoreFixture: Sendable {
                 address: index < lease.addresses.count ? lease.addresses[index] : nil,
                 state: state,
                 reason: state == .sent ? nil : "BadDeviceToken",
-                transport: transport,
-                transportID: UUID(),
-                attempts: 1,
-                at: time,
-                payloadBytes: 100
+                attempt: DeliveryAttempt(count: 1, transport: transport, transportID: UUID(), payloadBytes: 100),
+                at: time
             )
         }
         for index in indexes { lease.markDone(index) }
@@ -218,7 +215,7 @@ struct StoreFixture: Sendable {
     }
 
     /// The kinds of the events about deliveries.
-    func deliveryKinds() async throws -> [String] { try await log().filter { $0.target != nil }.map(\.kind) }
+    func deliveryKinds() async throws -> [String] { try await log().filter { $0.subject.target != nil }.map(\.kind) }
 
     func facts(_ message: MessageID) async throws -> MessageFacts {
         try #require(try await queries.message(message.description, in: acme))

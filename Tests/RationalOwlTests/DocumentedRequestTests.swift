@@ -83,7 +83,7 @@ struct DocumentedRequestTests {
                     audience: .listed([
                         Addressee(.phone("01011111111")), Addressee(.phone("01022222222"), name: "홍길동"),
                     ]),
-                    timeToLive: .seconds(72 * 3600)
+                    timing: SubmissionTiming(timeToLive: .seconds(72 * 3600))
                 )
             )
         ),
@@ -98,8 +98,7 @@ struct DocumentedRequestTests {
                     ),
                     audience: .listed([Addressee(.phone("01022222222"), name: "홍길동")]),
                     // 2026-12-25 13:30:00 in Seoul is 04:30:00 UTC.
-                    dueAt: Timestamp(seconds: 1_798_173_000),
-                    timeToLive: .seconds(72 * 3600),
+                    timing: SubmissionTiming(dueAt: Timestamp(seconds: 1_798_173_000), timeToLive: .seconds(72 * 3600)),
                     lane: .transactional,
                     image: InlineImage(
                         name: "box.jpg",
@@ -121,7 +120,7 @@ struct DocumentedRequestTests {
                     sender: "SVR11111111-2222-4333-8444-555555555555",
                     content: Content(body: "점검 안내"),
                     audience: .everyone,
-                    timeToLive: .seconds(72 * 3600),
+                    timing: SubmissionTiming(timeToLive: .seconds(72 * 3600)),
                     fallback: ["s": 2, "t": 12, "sp": "0212345678"]
                 )
             )
@@ -135,7 +134,7 @@ struct DocumentedRequestTests {
                         Addressee(.deviceKey("d0d1d2d3d4d5d6d7d8d9dadbdcdddedf")),
                         Addressee(.deviceKey("d1d1d1d1d1d1d1d1d1d1d1d1d1d1d1d1"), name: "홍길동"),
                     ]),
-                    timeToLive: .seconds(72 * 3600)
+                    timing: SubmissionTiming(timeToLive: .seconds(72 * 3600))
                 )
             )
         ),

@@ -125,7 +125,7 @@ struct LenientInputTests {
             sender: "R",
             content: Content(body: "b"),
             audience: .everyone,
-            timeToLive: .seconds(72 * 3600)
+            timing: SubmissionTiming(timeToLive: .seconds(72 * 3600))
         )
         #expect(command == .submission(.submit(expected)))
     }

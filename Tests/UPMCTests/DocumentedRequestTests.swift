@@ -165,7 +165,7 @@ struct DocumentedRequestTests {
         #expect(submission.content.data["sender"] == "admin")
         #expect(submission.content.data["dbIn"] == "Y")
         #expect(!submission.content.isTemplate)
-        #expect(submission.dueAt == nil)
+        #expect(submission.timing.dueAt == nil)
         #expect(submission.lane == .transactional)
         #expect(submission.numbering == Numbering())
     }

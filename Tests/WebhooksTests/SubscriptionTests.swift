@@ -44,9 +44,11 @@ import Testing
                     kind: EventKind.registered.rawValue,
                     app: app,
                     vendor: vendor,
-                    identity: IdentityID(rawValue: identifiers.uuid(at: now)),
-                    device: DeviceID(rawValue: identifiers.uuid(at: now)),
-                    address: .deviceKey(key)
+                    subject: EventSubject(
+                        identity: IdentityID(rawValue: identifiers.uuid(at: now)),
+                        device: DeviceID(rawValue: identifiers.uuid(at: now)),
+                        address: .deviceKey(key)
+                    )
                 )
                 store.append(event)
             }

@@ -41,9 +41,7 @@ import Webhooks
                     app: app,
                     vendor: vendor,
                     sender: sender,
-                    message: message,
-                    target: target,
-                    address: address
+                    subject: EventSubject(message: message, target: target, address: address)
                 )
                 let delivery = DeliverySnapshot(
                     message: message,

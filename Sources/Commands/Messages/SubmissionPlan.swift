@@ -121,7 +121,7 @@ struct SubmissionPlan: Sendable {
         }
     }
 
-    var expiresAt: Timestamp { (submission.localDue?.latest ?? dueAt) + timeToLive }
+    var expiresAt: Timestamp { (submission.timing.localDue?.latest ?? dueAt) + timeToLive }
 
     private var isNumbered: Bool { submission.numbering != nil }
 
@@ -130,7 +130,7 @@ struct SubmissionPlan: Sendable {
             app: timing,
             lane: submission.lane,
             dueAt: dueAt,
-            localDue: submission.localDue,
+            localDue: submission.timing.localDue,
             expiresAt: expiresAt
         )
     }
@@ -157,7 +157,7 @@ struct SubmissionPlan: Sendable {
             times: NewMessage.Times(
                 acceptedAt: context.now,
                 dueAt: dueAt,
-                localDue: submission.localDue,
+                localDue: submission.timing.localDue,
                 expiresAt: expiresAt
             ),
             fallback: submission.fallback,

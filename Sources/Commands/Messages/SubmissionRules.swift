@@ -35,7 +35,7 @@ enum SubmissionRules {
             // Stored before, named by its hash: the wire still gets an id of its own, because a hash can be guessed from the image.
             content.media = MediaReference(id: context.identifiers.randomHex(byteCount: 16), hash: media.hash)
         }
-        let dueAt = submission.dueAt ?? max(context.now, submission.localDue?.earliest ?? context.now)
+        let dueAt = submission.timing.dueAt ?? max(context.now, submission.timing.localDue?.earliest ?? context.now)
         if let draft = submission.numbering?.page {
             content.page = PageReference(id: context.identifiers.randomHex(byteCount: 16), name: draft.name)
         }
@@ -62,17 +62,18 @@ enum SubmissionRules {
         if !Storable.fits(submission.collapseID, CommandLimits.collapseBytes) { return .invalid("collapseID") }
         if let key = submission.idempotencyKey, !Storable.isKey(key) { return .invalid("idempotencyKey") }
         if !Storable.fits(submission.bodyHash, CommandLimits.keyBytes) { return .invalid("bodyHash") }
-        if let dueAt = submission.dueAt, dueAt < context.now || dueAt > context.now + CommandLimits.scheduleAhead {
+        if let dueAt = submission.timing.dueAt, dueAt < context.now || dueAt > context.now + CommandLimits.scheduleAhead
+        {
             return .invalid("dueAt")
         }
         // Passed in some zones it is due there at once; passed in all of them it is a mistake.
-        if let local = submission.localDue,
-            submission.dueAt != nil || local.latest < context.now
+        if let local = submission.timing.localDue,
+            submission.timing.dueAt != nil || local.latest < context.now
                 || local.earliest > context.now + CommandLimits.scheduleAhead
         {
             return .invalid("dueAt")
         }
-        if let life = submission.timeToLive, life < .zero || life > CommandLimits.maximumTimeToLive {
+        if let life = submission.timing.timeToLive, life < .zero || life > CommandLimits.maximumTimeToLive {
             return .invalid("timeToLive")
         }
         if let numbering = submission.numbering, let refusal = refusal(of: numbering) { return refusal }
@@ -159,7 +160,7 @@ enum SubmissionRules {
         if let hours = context.call.settings["push.ttlHours"]?.lenientInt, (1...672).contains(hours) {
             life = .seconds(hours * 3600)
         }
-        return max(submission.timeToLive ?? life, CommandLimits.minimumTimeToLive)
+        return max(submission.timing.timeToLive ?? life, CommandLimits.minimumTimeToLive)
     }
 }
 

@@ -200,13 +200,17 @@ extension DeliveryMachine {
                 address: lease.addresses.indices.contains(slot) ? lease.addresses[slot] : nil,
                 state: state,
                 reason: reason,
-                transport: push == nil ? nil : facts.flatMap { settings.transports[$0.destination.platform] },
-                transportID: push?.id.uuid,
-                isCertain: isCertain,
-                attempts: push == nil ? lease.attempts : Int16(clamping: attempt + Int(targets[slot].resends)),
-                at: now,
-                payloadBytes: Int32(clamping: push?.payload.bytes.count ?? 0),
-                reduced: push.flatMap { $0.payload.reduced.isEmpty ? nil : $0.payload.reduced.joined(separator: ",") }
+                attempt: DeliveryAttempt(
+                    count: push == nil ? lease.attempts : Int16(clamping: attempt + Int(targets[slot].resends)),
+                    transport: push == nil ? nil : facts.flatMap { settings.transports[$0.destination.platform] },
+                    transportID: push?.id.uuid,
+                    isCertain: isCertain,
+                    payloadBytes: Int32(clamping: push?.payload.bytes.count ?? 0),
+                    reduced: push.flatMap { push in
+                        push.payload.reduced.isEmpty ? nil : push.payload.reduced.joined(separator: ",")
+                    }
+                ),
+                at: now
             )
         )
         targets[slot].state = .settled

@@ -31,7 +31,9 @@ struct PayloadPreview: Sendable {
             origin: .native,
             content: submission.content,
             sentAt: now,
-            expiresAt: submission.timeToLive.map { (submission.dueAt ?? submission.localDue?.latest ?? now) + $0 },
+            expiresAt: submission.timing.timeToLive.map {
+                (submission.timing.dueAt ?? submission.timing.localDue?.latest ?? now) + $0
+            },
             collapseID: submission.collapseID
         )
         var out = JSONObject()

@@ -35,15 +35,7 @@ package struct EventRecord: Sendable, Hashable {
     /// Nil for a device: its token is every dialect's.
     package var vendor: Vendor?
     package var sender: SenderID?
-    package var message: MessageID?
-    /// Nil for what concerns the message as a whole, or none.
-    package var target: TargetID?
-    package var identity: IdentityID?
-    package var device: DeviceID?
-    /// How the caller named the target, or the identity's key. Gone after an erasure.
-    package var address: Address?
-    /// Whose a delivery was when it was sent: an app's user changes, and a push that was another's stays his. Gone after an erasure.
-    package var user: UserID?
+    package var subject: EventSubject
     /// Why a delivery did not succeed.
     package var reason: String?
     /// What else its kind tells.
@@ -56,12 +48,7 @@ package struct EventRecord: Sendable, Hashable {
         app: AppID,
         vendor: Vendor?,
         sender: SenderID? = nil,
-        message: MessageID? = nil,
-        target: TargetID? = nil,
-        identity: IdentityID? = nil,
-        device: DeviceID? = nil,
-        address: Address? = nil,
-        user: UserID? = nil,
+        subject: EventSubject = EventSubject(),
         reason: String? = nil,
         data: JSON? = nil
     ) {
@@ -71,12 +58,7 @@ package struct EventRecord: Sendable, Hashable {
         self.app = app
         self.vendor = vendor
         self.sender = sender
-        self.message = message
-        self.target = target
-        self.identity = identity
-        self.device = device
-        self.address = address
-        self.user = user
+        self.subject = subject
         self.reason = reason
         self.data = data
     }
@@ -89,14 +71,43 @@ package struct EventRecord: Sendable, Hashable {
         ])
         object["vendor"] = vendor.map { .string($0.rawValue) }
         object["sender"] = sender.map { .string($0.rawValue) }
-        object["message"] = message.map { .string($0.description) }
-        object["target"] = target.map { .string($0.description) }
-        object["identity"] = identity.map { .string($0.description) }
-        object["device"] = device.map { .string($0.description) }
-        object["address"] = address.map { .string($0.canonical) }
+        object["message"] = subject.message.map { .string($0.description) }
+        object["target"] = subject.target.map { .string($0.description) }
+        object["identity"] = subject.identity.map { .string($0.description) }
+        object["device"] = subject.device.map { .string($0.description) }
+        object["address"] = subject.address.map { .string($0.canonical) }
         object["reason"] = reason.map { .string($0) }
         object["data"] = data
         return .object(object)
+    }
+}
+
+/// What an event is about: a message, one of its deliveries, an identity or a device.
+package struct EventSubject: Sendable, Hashable {
+    package var message: MessageID?
+    /// Nil for an event of the message as a whole, or of no message.
+    package var target: TargetID?
+    package var identity: IdentityID?
+    package var device: DeviceID?
+    /// How the caller named the target, or the identity's key. Nil after an erasure.
+    package var address: Address?
+    /// The user of a delivery when it was sent; a later change of the device's user does not change it. Nil after an erasure.
+    package var user: UserID?
+
+    package init(
+        message: MessageID? = nil,
+        target: TargetID? = nil,
+        identity: IdentityID? = nil,
+        device: DeviceID? = nil,
+        address: Address? = nil,
+        user: UserID? = nil
+    ) {
+        self.message = message
+        self.target = target
+        self.identity = identity
+        self.device = device
+        self.address = address
+        self.user = user
     }
 }
 

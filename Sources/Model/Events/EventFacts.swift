@@ -52,13 +52,13 @@ package struct EventFacts: Sendable, Hashable {
 
     /// Whom an event is about.
     package func identity(of event: EventRecord) -> Identity? {
-        event.identity.flatMap { identities[$0] } ?? event.device.flatMap { devices[$0] }
+        event.subject.identity.flatMap { identities[$0] } ?? event.subject.device.flatMap { devices[$0] }
     }
 
     /// On what: the device that an event names, else the one that its identity has.
     package func device(of event: EventRecord) -> Identity? {
-        event.device.flatMap { devices[$0] } ?? event.identity.flatMap { identities[$0] }
+        event.subject.device.flatMap { devices[$0] } ?? event.subject.identity.flatMap { identities[$0] }
     }
 
-    package func message(of event: EventRecord) -> Message? { event.message.flatMap { messages[$0] } }
+    package func message(of event: EventRecord) -> Message? { event.subject.message.flatMap { messages[$0] } }
 }

@@ -25,12 +25,7 @@ package struct Submission: Sendable, Hashable {
     /// The vendor's stored template that fills the body, with its arguments.
     package var template: TemplateReference?
     package var audience: Audience
-    /// Nil: now.
-    package var dueAt: Timestamp?
-    /// The same in each device's own zone; then `dueAt` is nil.
-    package var localDue: LocalTime?
-    /// How long after it is due it may still be delivered; nil: the app's default.
-    package var timeToLive: Duration?
+    package var timing: SubmissionTiming
     package var collapseID: String?
     package var lane: Lane
     /// An image that came inside the call.
@@ -59,31 +54,41 @@ package struct Submission: Sendable, Hashable {
         content: Content,
         template: TemplateReference? = nil,
         audience: Audience,
-        dueAt: Timestamp? = nil,
-        localDue: LocalTime? = nil,
-        timeToLive: Duration? = nil,
+        timing: SubmissionTiming = SubmissionTiming(),
         collapseID: String? = nil,
         lane: Lane = .bulk,
         image: InlineImage? = nil,
         fallback: JSON? = nil,
         idempotencyKey: String? = nil,
-        bodyHash: String? = nil,
         numbering: Numbering? = nil
     ) {
         self.sender = sender
         self.content = content
         self.template = template
         self.audience = audience
-        self.dueAt = dueAt
-        self.localDue = localDue
-        self.timeToLive = timeToLive
+        self.timing = timing
         self.collapseID = collapseID
         self.lane = lane
         self.image = image
         self.fallback = fallback
         self.idempotencyKey = idempotencyKey
-        self.bodyHash = bodyHash
         self.numbering = numbering
+    }
+}
+
+/// When a message is due, and for how long it can be delivered.
+package struct SubmissionTiming: Sendable, Hashable {
+    /// Nil: now.
+    package var dueAt: Timestamp?
+    /// The same in each device's own zone; then `dueAt` is nil.
+    package var localDue: LocalTime?
+    /// How long after it is due it may still be delivered; nil: the app's default.
+    package var timeToLive: Duration?
+
+    package init(dueAt: Timestamp? = nil, localDue: LocalTime? = nil, timeToLive: Duration? = nil) {
+        self.dueAt = dueAt
+        self.localDue = localDue
+        self.timeToLive = timeToLive
     }
 }
 

@@ -24,7 +24,7 @@ import Testing
         var submission = Submission(
             content: Content(body: "b"),
             audience: .users(["u-1"]),
-            dueAt: world.clock.now() + delay
+            timing: SubmissionTiming(dueAt: world.clock.now() + delay)
         )
         submission.schedule = draft
         return submission

@@ -38,7 +38,7 @@ import Testing
         await world.device("k1", phone: "01011111111")
         var submission = Submission.text(to: "01011111111")
         let due = world.clock.now() + .seconds(86_400)
-        submission.dueAt = due
+        submission.timing.dueAt = due
         let message = try #require(try await world.message(world.submit(submission)))
         let (first, next) = (MessageID.first(at: due), MessageID.first(at: due + .milliseconds(1)))
         #expect(first.map { message.id >= $0 } == true && next.map { message.id < $0 } == true)

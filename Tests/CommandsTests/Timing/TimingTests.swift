@@ -23,9 +23,7 @@ import Testing
         Submission(
             content: Content(body: "b"),
             audience: .listed(keys.map { Addressee(.deviceKey($0)) }),
-            dueAt: at,
-            localDue: local,
-            timeToLive: .seconds(7200)
+            timing: SubmissionTiming(dueAt: at, localDue: local, timeToLive: .seconds(7200))
         )
     }
 

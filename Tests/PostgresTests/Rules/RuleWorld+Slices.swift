@@ -46,9 +46,11 @@ extension RuleWorld {
                 target: target,
                 identity: IdentityID(target.rawValue),
                 state: state,
-                transport: "scripted",
-                transportID: identifiers.transportID(message: lease.key.message, target: target),
-                attempts: 1,
+                attempt: DeliveryAttempt(
+                    count: 1,
+                    transport: "scripted",
+                    transportID: identifiers.transportID(message: lease.key.message, target: target)
+                ),
                 at: now()
             )
         }

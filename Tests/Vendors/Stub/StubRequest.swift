@@ -45,7 +45,7 @@ struct StubRequest {
         Submission(
             content: Content(body: try text("text", limit: StubLimits.textBytes)),
             audience: .listed([Addressee(.deviceKey(VendorDeviceKey(try text("device"))))]),
-            timeToLive: settings.timeToLive,
+            timing: SubmissionTiming(timeToLive: settings.timeToLive),
             lane: .transactional
         )
     }

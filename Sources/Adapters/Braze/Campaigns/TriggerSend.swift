@@ -43,9 +43,7 @@ struct TriggerSend {
         var submission = Submission(
             content: content,
             audience: audience,
-            dueAt: due?.dueAt,
-            localDue: due?.localDue,
-            timeToLive: push.timeToLive,
+            timing: SubmissionTiming(dueAt: due?.dueAt, localDue: due?.localDue, timeToLive: push.timeToLive),
             collapseID: push.collapseID,
             lane: audience == .everyone ? .bulk : .transactional
         )

@@ -35,7 +35,7 @@ struct CurrentsEvent {
         case .expired: return [aborted("expired", "not sent in time")]
         case .canceled: return [aborted("canceled", "the message was canceled")]
         // Without a device there is no token: a user whose app never said it.
-        case .registered: return event.device == nil ? [] : [token("add")]
+        case .registered: return event.subject.device == nil ? [] : [token("add")]
         case .replaced, .unregistered: return [token("remove")]
         case .tokenQuarantined: return [token("invalidate")]
         case .tokenInvalidated: return [token("invalidate"), told(Self.behaviors + "Uninstall", [:], part: 1)]
@@ -81,7 +81,7 @@ struct CurrentsEvent {
     private var identity: EventFacts.Identity? { facts.identity(of: event) }
     private var device: EventFacts.Identity? { facts.device(of: event) }
     /// A delivery says whose it was: another person may use the device by now.
-    private var user: UserID? { event.message == nil ? identity?.user : event.user }
+    private var user: UserID? { event.subject.message == nil ? identity?.user : event.subject.user }
 
     /// `part`: of several things that one event tells.
     private func told(_ name: String, _ more: JSONObject, part: Int = 0) -> JSON {
@@ -97,7 +97,7 @@ struct CurrentsEvent {
         object["device_id"] = identity?.key.map { .string($0.rawValue) }
         object["platform"] = device?.platform.map { .string($0.rawValue) }
         object["timezone"] = device?.timeZone.map { .string($0.text) }
-        if let message = event.message {
+        if let message = event.subject.message {
             object["dispatch_id"] = .string(HexCoding.encode(message.rawValue.bytes))
         }
         if let message = facts.message(of: event), message.origin == .braze {

@@ -41,9 +41,7 @@ struct MessagesSend {
         var submission = Submission(
             content: content,
             audience: audience,
-            dueAt: due?.dueAt,
-            localDue: due?.localDue,
-            timeToLive: push.timeToLive,
+            timing: SubmissionTiming(dueAt: due?.dueAt, localDue: due?.localDue, timeToLive: push.timeToLive),
             collapseID: push.collapseID,
             lane: audience == .everyone ? .bulk : .transactional
         )

@@ -21,7 +21,7 @@ extension IPNSRequest {
         var submission = Submission(
             content: content,
             audience: try audience(recipients),
-            dueAt: try reservation(),
+            timing: SubmissionTiming(dueAt: try reservation()),
             // Assumed: PRIORITY does not override the user's receiving window (docs/contracts/ipns.md#2.6).
             lane: recipients.count == 1 ? .transactional : .bulk,
             idempotencyKey: try repeatKey()

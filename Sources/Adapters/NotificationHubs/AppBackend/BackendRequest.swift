@@ -141,7 +141,7 @@ struct BackendRequest {
         return Submission(
             content: Content(raw: .object(payload)),
             audience: .tags(try audience("\(BackendUser.tag(name)) || from:\(user.name)")),
-            timeToLive: HubsLimits.timeToLive
+            timing: SubmissionTiming(timeToLive: HubsLimits.timeToLive)
         )
     }
 
@@ -166,7 +166,7 @@ struct BackendRequest {
         return Submission(
             content: content,
             audience: .tags(try audience(user.tag)),
-            timeToLive: HubsLimits.timeToLive,
+            timing: SubmissionTiming(timeToLive: HubsLimits.timeToLive),
             numbering: Numbering()
         )
     }

@@ -51,8 +51,7 @@ struct SendRequest {
         var submission = Submission(
             content: try isTemplate ? templateContent(head) : content(head, batch?.notification ?? request.body),
             audience: .everyone,
-            dueAt: dueAt,
-            timeToLive: head.timeToLive(from: dueAt ?? request.receivedAt),
+            timing: SubmissionTiming(dueAt: dueAt, timeToLive: head.timeToLive(from: dueAt ?? request.receivedAt)),
             collapseID: head.collapseID
         )
         if isTemplate {

@@ -8,7 +8,7 @@ extension UPMCRequest {
         return Submission(
             content: content,
             audience: audience,
-            dueAt: try reservedFor(),
+            timing: SubmissionTiming(dueAt: try reservedFor()),
             lane: isBatch ? .background : isIndividual ? .transactional : .bulk,
             numbering: Numbering(variables: variables, tokens: try tokens(), pace: try pace(), page: page)
         )

@@ -54,9 +54,11 @@ extension NativeAPI {
         return Submission(
             content: content,
             audience: audience,
-            dueAt: schedule?.at,
-            localDue: schedule?.local,
-            timeToLive: try call.ttlSeconds.map { .seconds($0) },
+            timing: SubmissionTiming(
+                dueAt: schedule?.at,
+                localDue: schedule?.local,
+                timeToLive: try call.ttlSeconds.map { .seconds($0) }
+            ),
             collapseID: try call.collapseID,
             lane: Self.lane(content, audience)
         )

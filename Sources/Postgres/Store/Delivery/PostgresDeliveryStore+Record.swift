@@ -62,13 +62,13 @@ extension PostgresDeliveryStore {
         p["p_addresses"] = { .strings($1.results.map { $0.address?.canonical }) }
         p["p_states"] = { .texts($1.results.map(\.state.rawValue)) }
         p["p_reasons"] = { .strings($1.results.map(\.reason)) }
-        p["p_transports"] = { .strings($1.results.map(\.transport)) }
-        p["p_transport_ids"] = { .uuids($1.results.map(\.transportID)) }
-        p["p_certain"] = { .bools($1.results.map(\.isCertain)) }
-        p["p_attempts"] = { .int16s($1.results.map(\.attempts)) }
+        p["p_transports"] = { .strings($1.results.map(\.attempt.transport)) }
+        p["p_transport_ids"] = { .uuids($1.results.map(\.attempt.transportID)) }
+        p["p_certain"] = { .bools($1.results.map(\.attempt.isCertain)) }
+        p["p_attempts"] = { .int16s($1.results.map(\.attempt.count)) }
         p["p_sent"] = { .times($1.results.map(\.at)) }
-        p["p_bytes"] = { .int32s($1.results.map(\.payloadBytes)) }
-        p["p_reduced"] = { .strings($1.results.map(\.reduced)) }
+        p["p_bytes"] = { .int32s($1.results.map(\.attempt.payloadBytes)) }
+        p["p_reduced"] = { .strings($1.results.map(\.attempt.reduced)) }
     }
 
     private static func disposition(_ progress: SliceProgress) -> String {

@@ -10,12 +10,14 @@ enum EventRow {
             app: try row.id("app_id"),
             vendor: try row.optionalID("vendor"),
             sender: try row.optionalID("sender_id"),
-            message: try row.optionalID("message_id"),
-            target: try row.optionalID("target_id"),
-            identity: try row.optionalID("identity_id"),
-            device: try row.optionalID("device_id"),
-            address: try row.address("address"),
-            user: try row.optionalID("user_id"),
+            subject: EventSubject(
+                message: try row.optionalID("message_id"),
+                target: try row.optionalID("target_id"),
+                identity: try row.optionalID("identity_id"),
+                device: try row.optionalID("device_id"),
+                address: try row.address("address"),
+                user: try row.optionalID("user_id")
+            ),
             reason: try row.optionalText("reason"),
             data: try row.optionalDocument("data")
         )
@@ -63,9 +65,9 @@ enum EventRow {
     /// The three statements of what an export of `events` tells beside them, in the order that `facts` reads.
     static func factStatements(_ tenant: TenantID, _ events: [EventRecord], data names: [String]) -> [Statement] {
         [
-            EventSQL.identities(.id(tenant), .ids(Array(Set(events.compactMap(\.identity))))),
-            EventSQL.devices(.id(tenant), .ids(Array(Set(events.compactMap(\.device))))),
-            EventSQL.messages(.id(tenant), .ids(Array(Set(events.compactMap(\.message)))), .strings(names)),
+            EventSQL.identities(.id(tenant), .ids(Array(Set(events.compactMap(\.subject.identity))))),
+            EventSQL.devices(.id(tenant), .ids(Array(Set(events.compactMap(\.subject.device))))),
+            EventSQL.messages(.id(tenant), .ids(Array(Set(events.compactMap(\.subject.message)))), .strings(names)),
         ]
     }
 
