@@ -11,9 +11,9 @@ enum RegistrationRules {
         case .requestVerification(let phone, _): VerificationRules.request(phone, context)
         case .verify(let phone, let code, let platform):
             VerificationRules.check(phone, code: code, platform: platform, context)
-        case .enlist(let registration, let change): UserRules.enlist(registration, change, context)
-        case .assign(let key, let change): UserRules.assign(key, change, context)
-        case .standing(let key): UserRules.standing(key, context)
+        case .enlist(let registration, let change): AssignmentRules.enlist(registration, change, context)
+        case .assign(let key, let change): AssignmentRules.assign(key, change, context)
+        case .standing(let key): AssignmentRules.standing(key, context)
         case .drawKey: .settled(.registration(.drawn(VendorDeviceKey(context.identifiers.randomHex(byteCount: 16)))))
         case .listed(let filter, let from, let limit): listed(filter, from, limit, context)
         }

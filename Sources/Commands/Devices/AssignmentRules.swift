@@ -1,8 +1,8 @@
 import Model
 import Postgres
 
-/// Whose a device is.
-enum UserRules {
+/// The user of a device.
+enum AssignmentRules {
     /// `registration`, whose own user is not looked at, and the change, in one transaction.
     static func enlist(_ registration: DeviceRegistration, _ change: UserChange, _ context: RuleContext) -> Plan {
         guard let key = registration.key else { return .refused(.invalid("key")) }
