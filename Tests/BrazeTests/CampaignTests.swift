@@ -225,7 +225,7 @@ struct CampaignTests {
         #expect(Self.answer("/messages/schedule/update", other, desk).status == 201)
         let rewritten = try #require(desk.submissions.last)
         #expect(rewritten.content.raw?["aps"]?["alert"] == "New")
-        #expect(rewritten.dueAt == Timestamp(seconds: 1_767_225_600 + 33 * 3600))
+        #expect(rewritten.timing.dueAt == Timestamp(seconds: 1_767_225_600 + 33 * 3600))
         #expect(
             ScheduleCall(try #require(rewritten.schedule).request)?.body["messages"]?["apple_push"]?["alert"] == "New"
         )
@@ -380,7 +380,7 @@ struct CampaignTests {
         let desk = Desk()
         #expect(Self.answer("/campaigns/trigger/schedule/create", body, desk).json?["schedule_id"] != nil)
         let made = try #require(desk.submissions.first)
-        #expect(made.dueAt == Timestamp(seconds: 1_767_225_600 + 33 * 3600))
+        #expect(made.timing.dueAt == Timestamp(seconds: 1_767_225_600 + 33 * 3600))
         #expect(made.variables.count == 1)
         desk.schedule = try Self.kept(.campaigns, body)
         let update =

@@ -170,7 +170,7 @@ struct SendTests {
         #expect(try push(try submission(request(both))).expiresAt == Timestamp(seconds: 0))
         let neither = try submission(request())
         #expect(try push(neither).expiresAt == nil)
-        #expect(neither.timeToLive == .seconds(1800))
+        #expect(neither.timing.timeToLive == .seconds(1800))
     }
 
     @Test(arguments: [
@@ -305,7 +305,7 @@ struct SendTests {
     @Test func aScheduledSendEndsWhenItSays() throws {
         var request = try Fixture.request("messages/schedule.request.txt")
         if let name = HTTPField.Name("apns-expiration") { request.headers[name] = "1767348000" }
-        #expect(try submission(request).timeToLive == .seconds(3600))
+        #expect(try submission(request).timing.timeToLive == .seconds(3600))
     }
 
     @Test(.covers("notificationhubs", "DELETE /{hub}/schedulednotifications/{id}")) func aScheduleIsCanceledOnce()

@@ -93,16 +93,16 @@ struct SubmissionTests {
     /// `rv`: now, or a local time without need of zeros.
     @Test func reservationsAreLocalTimes() throws {
         let sent = "\(Self.message),\(Self.one)"
-        #expect(try Self.decode("\(sent),\"rv\":{\"t\":1}").dueAt == nil)
+        #expect(try Self.decode("\(sent),\"rv\":{\"t\":1}").timing.dueAt == nil)
         // 2023-12-25 13:10:00 in Seoul is 04:10:00 UTC.
         let seoul = try Self.decode("\(sent),\"rv\":{\"t\":2,\"st\":\"2023/12/25 13:10:0\"}")
-        #expect(seoul.dueAt == Timestamp(seconds: 1_703_477_400))
+        #expect(seoul.timing.dueAt == Timestamp(seconds: 1_703_477_400))
         // The same clock time in Berlin, in winter, is 12:10:00 UTC.
         let berlin = try Self.decode(
             "\(sent),\"rv\":{\"t\":\"2\",\"st\":\"2023/12/25 13:10:0\"}",
             settings: keyed(["timezone": "Europe/Berlin"])
         )
-        #expect(berlin.dueAt == Timestamp(seconds: 1_703_506_200))
+        #expect(berlin.timing.dueAt == Timestamp(seconds: 1_703_506_200))
     }
 
     @Test func theCallersOwnRepeatKeyIsTaken() throws {

@@ -187,9 +187,12 @@ import Testing
         #expect(await reply { $0.content.body = "" } == .refused(.invalid("body")))
         #expect(await reply { $0.content.body = "a\u{0}" } == .refused(.invalid("content")))
         #expect(await reply { $0.template = TemplateReference(id: "x") } == .refused(.unknownTemplate))
-        #expect(await reply { $0.dueAt = Timestamp(milliseconds: now.milliseconds - 1) } == .refused(.invalid("dueAt")))
-        #expect(await reply { $0.dueAt = now + .seconds(366 * 86_400) } == .refused(.invalid("dueAt")))
-        #expect(await reply { $0.timeToLive = .seconds(-1) } == .refused(.invalid("timeToLive")))
+        #expect(
+            await reply { $0.timing.dueAt = Timestamp(milliseconds: now.milliseconds - 1) }
+                == .refused(.invalid("dueAt"))
+        )
+        #expect(await reply { $0.timing.dueAt = now + .seconds(366 * 86_400) } == .refused(.invalid("dueAt")))
+        #expect(await reply { $0.timing.timeToLive = .seconds(-1) } == .refused(.invalid("timeToLive")))
         #expect(await reply { $0.audience = .listed([]) } == .refused(.invalid("audience")))
         #expect(await reply { $0.image = InlineImage(name: nil, bytes: [1, 2, 3]) } == .refused(.invalid("image")))
         #expect(await reply { $0.idempotencyKey = "" } == .refused(.invalid("idempotencyKey")))
