@@ -227,7 +227,7 @@ import Testing
         #expect(try await fixture.facts(message.id).state == .done)
         let events = try await fixture.log()
         #expect(events.map(\.offset) == Array(1...Int64(events.count)))
-        #expect(events.filter { $0.target != nil }.count == 8)
+        #expect(events.filter { $0.subject.target != nil }.count == 8)
     }
 
     /// Design §5.6: a 410 condemns a token only if it was not registered again since.

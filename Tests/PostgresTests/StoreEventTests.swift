@@ -29,15 +29,17 @@ import Testing
         #expect(events.map(\.kind) == ["accepted", "failed"])
         #expect(events.map(\.offset) == [start + 1, start + 2])
         let accepted = try #require(events.first)
-        #expect(accepted.message == message.id && accepted.target == nil && accepted.identity == nil)
+        #expect(
+            accepted.subject.message == message.id && accepted.subject.target == nil && accepted.subject.identity == nil
+        )
         let failed = try #require(events.last)
-        #expect(failed.message == message.id && failed.target == TargetID(device.identity))
-        #expect(failed.identity == device.identity && failed.reason == "BadDeviceToken")
-        #expect(failed.address == .deviceKey("k1") && failed.app == "shop" && failed.vendor == .rationalOwl)
+        #expect(failed.subject.message == message.id && failed.subject.target == TargetID(device.identity))
+        #expect(failed.subject.identity == device.identity && failed.reason == "BadDeviceToken")
+        #expect(failed.subject.address == .deviceKey("k1") && failed.app == "shop" && failed.vendor == .rationalOwl)
         // Whoever is erased is gone from old events too.
         #expect(try await fixture.devices.erase(device.device, in: fixture.acme, by: .key("test")) == .done(true))
         let later = try #require(try await news(fixture, after: start).last)
-        #expect(later.reason == "BadDeviceToken" && later.address == nil)
+        #expect(later.reason == "BadDeviceToken" && later.subject.address == nil)
     }
 
     /// What an export tells beside events: the user as of the push, the device as it is, and of the message's data what is asked for.
@@ -60,7 +62,7 @@ import Testing
         )
         let events = try await fixture.log()
         let sent = try #require(events.first { $0.kind == "sent" })
-        #expect(sent.user == "u-1" && sent.device == device.device)
+        #expect(sent.subject.user == "u-1" && sent.subject.device == device.device)
         let names = ["campaign", "send", "variation"]
         let facts = try await fixture.queries.eventFacts(of: events, data: names, in: fixture.acme)
         #expect(facts.identity(of: sent)?.key == "k1" && facts.identity(of: sent)?.user == "u-9")
@@ -77,7 +79,7 @@ import Testing
         // Whoever is erased is gone from old events too.
         #expect(try await fixture.devices.erase(device.device, in: fixture.acme, by: .key("test")) == .done(true))
         let later = try #require(try await fixture.log().first { $0.kind == "sent" })
-        #expect(later.user == nil)
+        #expect(later.subject.user == nil)
     }
 
     @Test func aRepeatedSubmissionIsAcceptedOnce() async throws {

@@ -21,9 +21,9 @@ import Testing
             #expect(kinds == ["accepted", "registered", "suppressed", "suppressed"], "kinds")
             let offsets = batch.events.map(\.offset)
             #expect(offsets == Array((lease.cursor + 1)...(lease.cursor + 4)), "offsets")
-            #expect(batch.events.allSatisfy { $0.identity != before?.identity }, "an older event")
+            #expect(batch.events.allSatisfy { $0.subject.identity != before?.identity }, "an older event")
             let registered = batch.events.first { $0.kind == "registered" }
-            #expect(registered?.identity == after?.identity, "identity")
+            #expect(registered?.subject.identity == after?.identity, "identity")
             #expect(registered?.device == after?.device, "device")
             #expect(registered?.address == after.map { .deviceKey($0.key) }, "address of an identity")
             let suppressed = batch.events.filter { $0.kind == "suppressed" }

@@ -34,7 +34,7 @@ struct SDKResponse {
     private static func isOwn(_ reply: Reply) -> Bool {
         switch reply {
         case .user, .receipt, .registration, .refused: true
-        case .preference, .inbox, .submission, .media, .badge: false
+        case .preference, .sender, .group, .inbox, .submission, .campaign, .media, .badge: false
         }
     }
 
