@@ -38,7 +38,7 @@ enum GroupRules {
         }
     }
 
-    // MARK: Groups that are called by numbers
+    // MARK: Groups that are identified by numbers
 
     static func create(_ title: String, _ context: RuleContext) -> Plan {
         guard !title.isEmpty, Storable.fits(title, CommandLimits.nameBytes) else { return .refused(.invalid("title")) }

@@ -1,7 +1,7 @@
 import Model
 import Postgres
 
-/// Preferences of devices; the commands of groups are `GroupRules'`.
+/// The rules for preferences of devices. `GroupRules` has those for groups.
 enum PreferenceRules {
     static func plan(_ command: PreferenceCommand, _ context: RuleContext) -> Plan {
         switch command {

@@ -1,14 +1,14 @@
 import Model
 import Postgres
 
-/// Back ends that send.
+/// The rules for back ends that send.
 enum SenderRules {
     static func register(_ name: String, _ context: RuleContext) -> Plan {
         guard !name.isEmpty, Storable.fits(name, CommandLimits.nameBytes) else { return .refused(.invalid("name")) }
         return Plan(RegisterSender(context.scope, name: name, id: newSender(context))) { .registration(.sender($0.id)) }
     }
 
-    /// `SVR` and a random UUID: the form that RationalOwl's clients have seen (protocols/rationalowl.md §8.1); to others it is opaque.
+    /// `SVR` and a random UUID: the form that RationalOwl's clients know (docs/contracts/rationalowl.md#8.1); for other clients it is opaque.
     private static func newSender(_ context: RuleContext) -> SenderID {
         let hex = Array(context.identifiers.randomHex(byteCount: 16))
         let parts = [0..<8, 8..<12, 12..<16, 16..<20, 20..<32].map { range in
