@@ -6,7 +6,7 @@ extension BrazeAdapter: StoryVendor {
     package func story(_ identifiers: any IdentifierSource) -> any VendorStory { BrazeStory(identifiers) }
 }
 
-/// An app with the SDK of Braze and its back end: start, user, permission, token, campaign, opened push.
+/// The self-test of an app with Braze's SDK and its back end: start, user, permission, token, campaign, opened push.
 struct BrazeStory: VendorStory {
     let title = "Braze"
     private static let sdkKey = "11111111-2222-4333-8444-555555555555"

@@ -1,18 +1,18 @@
 import Model
 
-/// Reads one text of a template. Conditions inside one another are kept in a list, so that no text makes it call itself.
+/// Parses one text of a template. Nested conditions are kept in a list, so the parser does not recurse.
 struct LiquidParser {
     private typealias Template = LiquidTemplate
 
-    /// Why an expression is not understood: which does not matter, its caller is told the whole of it.
+    /// An expression is not supported. The cause is not recorded, because the error message contains the whole expression.
     private struct Misread: Error {}
 
-    /// An `if` that has no end yet.
+    /// An `if` without its `endif` so far.
     private struct Choice {
         var branches: [LiquidTemplate.Branch] = []
         var condition: LiquidTemplate.Condition?
         var nodes: [LiquidTemplate.Node] = []
-        /// Where it begins, for who forgot its end.
+        /// Its position, for the error message if its end is missing.
         var start: Int
     }
 
@@ -40,10 +40,10 @@ struct LiquidParser {
                     try tag(start)
                 }
             } catch {
-                throw LiquidFault(expression: lexer.told(from: start))
+                throw LiquidFault(expression: lexer.excerpt(from: start))
             }
         }
-        if let choice = open.last { throw LiquidFault(expression: lexer.told(from: choice.start)) }
+        if let choice = open.last { throw LiquidFault(expression: lexer.excerpt(from: choice.start)) }
         return top
     }
 
@@ -75,7 +75,7 @@ struct LiquidParser {
     }
 
     private mutating func branch(_ condition: LiquidTemplate.Condition?) throws(Misread) {
-        // Behind `else` there is nothing but the end.
+        // After `else` only `endif` may follow.
         guard var choice = open.popLast(), choice.condition != nil else { throw Misread() }
         choice.branches.append(LiquidTemplate.Branch(condition: choice.condition, nodes: choice.nodes))
         choice.condition = condition
@@ -93,7 +93,7 @@ struct LiquidParser {
         append(.assign(name, expression))
     }
 
-    /// With or without a reason, which is kept nowhere.
+    /// Parses `abort_message` with or without a reason, which is not stored.
     private mutating func abort() throws(Misread) {
         var token = try next()
         if token == .symbol("(") {
@@ -143,7 +143,7 @@ struct LiquidParser {
     private static let literals: [String: JSON] = ["true": true, "false": false, "nil": .null, "null": .null]
     private static let sources: Set<String> = ["custom_attribute", "api_trigger_properties", "campaign"]
 
-    /// A value with its filters, and what ends it.
+    /// Parses a value with its filters, up to the end symbol.
     private mutating func expression(end: String) throws(Misread) -> LiquidTemplate.Expression {
         var expression = LiquidTemplate.Expression(operand: try operand(try next()))
         var token = try next()
@@ -169,7 +169,7 @@ struct LiquidParser {
         case .name(let name): return .attribute(name)
         case .text(let text): return .literal(.string(text))
         case .number(let text): return .literal(.number(text))
-        // Inside of tags the vendor takes a value in braces, too.
+        // Inside tags the vendor also accepts a value in braces.
         case .symbol("{{"):
             let inner = try operand(try plain(try next()))
             try expect("}}")
@@ -192,7 +192,7 @@ struct LiquidParser {
         }
     }
 
-    /// What may stand in braces that are a value's own: no further braces.
+    /// Refuses further braces inside a value's braces.
     private func plain(_ token: LiquidLexer.Token) throws(Misread) -> LiquidLexer.Token {
         if token == .symbol("{{") { throw Misread() }
         return token
