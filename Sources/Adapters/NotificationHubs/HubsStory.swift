@@ -6,7 +6,7 @@ extension HubsAdapter: StoryVendor {
     package func story(_ identifiers: any IdentifierSource) -> any VendorStory { HubsStory(identifiers) }
 }
 
-/// The tutorials' app and its back end, which the gateway is: register, text push, silent push, image.
+/// The self-test of the tutorials' app; the gateway is its back end: register, text push, silent push, image.
 struct HubsStory: VendorStory {
     let title = "Azure Notification Hubs, with the app of its tutorials"
     /// A PNG of one transparent pixel, 70 bytes.
@@ -49,7 +49,7 @@ struct HubsStory: VendorStory {
     private func registerAtBackend(_ stage: any StoryStage) async throws {
         stage.say("The app asks for an id and registers under it: POST and PUT /api/register")
         let drawn = try await site(stage, "POST", "/register?handle=\(token)").text
-        // With its quotes, which the tutorial's client cuts off.
+        // The answer includes quotes, which the tutorial's client removes.
         let id = String(drawn.dropFirst().dropLast())
         try stage.expect(drawn.hasPrefix("\"") && !id.isEmpty, "the id is a text in quotes")
         _ = try await site(
