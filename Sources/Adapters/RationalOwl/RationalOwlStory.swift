@@ -4,14 +4,15 @@ extension RationalOwlAdapter: StoryVendor {
     package func story(_ identifiers: any IdentifierSource) -> any VendorStory { RationalOwlStory(identifiers) }
 }
 
-/// The vendor document's own sequence: a back end enrols, four phones install the app, messages, receipts, history; then the same phones by the native API.
+/// The self-test, in the sequence of the vendor document: a back end enrols, four phones install the app, messages, receipts, history; then the same
+/// phones through the native API.
 struct RationalOwlStory: VendorStory {
     let title = "RationalOwl UMS"
     private let identifiers: any IdentifierSource
     private let account: String
     private let service: String
 
-    /// Four phones with the app; the fifth number has none.
+    /// Four phones with the app; the fifth number has no app.
     private static let phones = ["01011111111", "01022222222", "01033333333", "01044444444"]
     private static let strangerPhone = "01099999999"
     /// A PNG of one transparent pixel, 70 bytes.
@@ -112,7 +113,7 @@ struct RationalOwlStory: VendorStory {
     }
 
     private func receipts(_ stage: any StoryStage, _ message: String, _ devices: [Device]) async throws {
-        stage.say("What the simulator, standing for Apple, received for the first phone")
+        stage.say("The push that the simulator received for the first phone")
         guard let push = try await stage.pushes(to: devices[0].token).last, let payload = push["payload"] else {
             throw stage.failure("the simulator received no push to that token")
         }
