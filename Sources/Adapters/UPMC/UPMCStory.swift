@@ -5,7 +5,7 @@ extension UPMCAdapter: StoryVendor {
     package func story(_ identifiers: any IdentifierSource) -> any VendorStory { UPMCStory(identifiers) }
 }
 
-/// UPMC apps, one for each generation of versions whose calls or payload differ: register, push, receipt, reading, badge, history.
+/// The self-test of UPMC apps, one for each generation of versions with different calls or payloads: register, push, receipt, reading, badge, history.
 struct UPMCStory: VendorStory {
     let title = "UPMC, each generation of its versions"
     private let identifiers: any IdentifierSource
@@ -46,7 +46,7 @@ struct UPMCStory: VendorStory {
         let version: String
         /// How its library registers a device and its user.
         let registration: Registration
-        /// What `mps` of its payload holds.
+        /// The keys of `mps` in its payload.
         let keys: Set<String>
         /// From 4.0EE on the server counts badges.
         var countsBadges = false
@@ -55,7 +55,7 @@ struct UPMCStory: VendorStory {
 
         var app: String { "upmc-" + version.lowercased().filter { $0 != "." } }
         var applicationID: String { "com.example.\(app)" }
-        /// Libraries of 3.0 have other names for their parameters, and name their bundle where later ones name the application.
+        /// Libraries of 3.0 have other names for their parameters, and send the bundle instead of the application.
         var isOldest: Bool { version == "3.0" }
     }
 
@@ -97,7 +97,7 @@ struct UPMCStory: VendorStory {
         )
     }
 
-    /// Gives `mps` of what the simulator received.
+    /// Returns `mps` of the payload that the simulator received.
     private func push(_ stage: any StoryStage, _ phone: Phone, _ generation: Generation) async throws -> JSON {
         let answer = try await upmc(
             stage,
@@ -149,7 +149,7 @@ struct UPMCStory: VendorStory {
     }
 
     private func history(_ stage: any StoryStage, _ phone: Phone, _ generation: Generation) async throws {
-        // A message is in its histories when its delivery is settled.
+        // A message is in its histories only after its delivery is settled.
         var list: [JSON] = []
         for _ in 0..<400 where list.isEmpty {
             list = try await upmc(stage, generation, "gw_get_message_list", phone.fields)["BODY"]?.array ?? []
