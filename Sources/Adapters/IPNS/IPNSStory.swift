@@ -5,7 +5,7 @@ extension IPNSAdapter: StoryVendor {
     package func story(_ identifiers: any IdentifierSource) -> any VendorStory { IPNSStory(identifiers) }
 }
 
-/// An iPNS app and its back end: register, send, read, history, polling, settings.
+/// The self-test of an iPNS app and its back end: register, send, read, history, polling, settings.
 struct IPNSStory: VendorStory {
     let title = "iPNS"
     private static let app = "hr.mobile"
@@ -107,7 +107,7 @@ struct IPNSStory: VendorStory {
 
     // MARK: Helpers
 
-    /// More than a push may hold.
+    /// Larger than a push may be.
     private static let document = String(repeating: "A-77 needs your approval. ", count: 200)
 
     private static func message(to users: [String], _ more: JSON = [:]) -> JSON {
