@@ -70,7 +70,7 @@ extension DeliveryEngine {
         let refusal: Rejection?
         let text: Logger.Message
         switch change {
-        case .stopped(let rejection): (refusal, text) = (rejection, "A credential was refused and stops")
+        case .stopped(let rejection): (refusal, text) = (rejection, "A credential was refused and is stopped")
         case .recovered: (refusal, text) = (nil, "A credential works again")
         case .reachable: (refusal, text) = (nil, "The peer of a credential answers again")
         }
@@ -139,7 +139,7 @@ extension DeliveryEngine {
             metrics.add(1, to: .fenced)
             state.withLockedValue { $0.totals.fenced += 1 }
             logger.note(
-                "A slice went to another node",
+                "Another node took over a slice",
                 [.tenant: "\(progress.lease.key.tenant)", .slice: "\(progress.lease.key.number)"]
             )
         case .recorded(let new):

@@ -66,7 +66,7 @@ package final class DeliveryEngine: Service {
         (signals, signal) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     }
 
-    // MARK: Doors
+    // MARK: Entry points
 
     /// Accepts leases that this node made at acceptance. Leases beyond the bound are given back to the store, so that any node can claim them.
     ///

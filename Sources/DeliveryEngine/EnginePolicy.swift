@@ -59,7 +59,7 @@ package struct EnginePolicy: Sendable {
     /// The wait before a refused or failed store call is repeated.
     package var storeBackoff = Backoff(first: .milliseconds(100), cap: .seconds(5))
 
-    // MARK: Ends
+    // MARK: Deadlines
 
     /// 20 s from the stop request until slices that still wait for answers are given up. It must be shorter than the process manager's stop timeout.
     package var drainDeadline: Duration = .seconds(20)

@@ -42,7 +42,7 @@ package struct IPNSSettings: Sendable, Hashable {
         ),
         VendorSetting(
             "environment",
-            "Where its tokens belong: production or sandbox. Default: production, then the other."
+            "The environment of its tokens: production or sandbox. Default: production, then the other."
         ) {
             $0.string.flatMap { PushEnvironment(rawValue: $0) } != nil
         },

@@ -50,7 +50,7 @@ package struct HubsSettings: Sendable {
     package static let declared = VendorSettings([
         VendorSetting(
             "environment",
-            "Where its tokens belong: production or sandbox. Default: production, then the other."
+            "The environment of its tokens: production or sandbox. Default: production, then the other."
         ) {
             $0.string.flatMap { PushEnvironment(rawValue: $0) } != nil
         }

@@ -47,7 +47,7 @@ struct HubsStory: VendorStory {
     }
 
     private func registerAtBackend(_ stage: any StoryStage) async throws {
-        stage.say("The app asks for an id and registers under it: POST and PUT /api/register")
+        stage.say("The app requests an id and registers with it: POST and PUT /api/register")
         let drawn = try await site(stage, "POST", "/register?handle=\(token)").text
         // The answer includes quotes, which the tutorial's client removes.
         let id = String(drawn.dropFirst().dropLast())
@@ -70,7 +70,7 @@ struct HubsStory: VendorStory {
     }
 
     private func pushImage(_ stage: any StoryStage) async throws {
-        stage.say("An image is uploaded by the native API, and a silent push says that there is something to show")
+        stage.say("An image is uploaded through the native API, and a silent push announces it")
         let stored = try await stage.upload("/v1/apps/shop/media/\(imageHash)", Self.image)
         try stage.expect(stored == 201, "PUT /v1/apps/{app}/media/{hash} answers 201")
         _ = try await site(stage, "POST", "/notifications")
@@ -81,7 +81,7 @@ struct HubsStory: VendorStory {
             "the push is silent"
         )
         let id = try stage.text(push, "richId")
-        stage.say("The app fetches what it shows: GET /api/notifications/\(id)")
+        stage.say("The app fetches the image: GET /api/notifications/\(id)")
         let shown = try await site(stage, "GET", "/notifications/\(id)")
         try stage.expect(shown.body == Self.image, "the image is the one that was uploaded")
     }

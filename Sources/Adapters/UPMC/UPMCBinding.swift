@@ -88,7 +88,7 @@ package struct UPMCSettings: Sendable, Hashable {
         VendorSetting("doubleDecodeMessage", default: "true", "Whether MESSAGE may be percent-encoded twice.") {
             flag($0) != nil
         },
-        VendorSetting("publicUrl", "Where devices fetch pages, http or https. Default: there are no pages.") {
+        VendorSetting("publicUrl", "The base URL of pages, http or https. Default: pages are not supported.") {
             url($0) != nil
         },
         VendorSetting("push.ttlHours", default: "72", "Hours for which a push may wait for its device, 1 to 672.") {

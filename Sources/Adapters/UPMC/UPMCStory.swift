@@ -137,7 +137,7 @@ struct UPMCStory: VendorStory {
         let left: JSON = generation.countsBadges ? "2" : "0"
         try stage.expect(
             read["BODY"]?.array?.first?["BADGENO"] == left,
-            "rcv_register_send_result says the badge: \(left.string ?? "")"
+            "rcv_register_send_result reports the badge: \(left.string ?? "")"
         )
         let badge = try await code(
             stage,
@@ -157,11 +157,11 @@ struct UPMCStory: VendorStory {
         }
         try stage.expect(
             list.count == 1 && list[0]["STATUS"] == "READ" && list[0]["MESSAGE"] == "Hello",
-            "gw_get_message_list gives the message, read"
+            "gw_get_message_list returns the message as read"
         )
         let unread = try await upmc(stage, generation, "gw_get_unread_count", phone.fields)["BODY"]?.array?.first
         try stage.expect(unread?["UNREAD"] == "0", "gw_get_unread_count: nothing is unread")
-        if generation.countsBadges { try stage.expect(unread?["BADGENO"] == "10", "and the badge is what the app set") }
+        if generation.countsBadges { try stage.expect(unread?["BADGENO"] == "10", "and the badge is the app's value") }
         let devices = try await stage.native("GET", "/v1/devices?app=\(generation.app)")
         guard let device = devices["devices"]?.array?.first?["id"]?.string else {
             throw stage.failure("/v1/devices lists no device of \(generation.app)")

@@ -1,7 +1,7 @@
 import Model
 import Postgres
 
-/// Groups of users.
+/// The rules for groups of users.
 enum GroupRules {
     static func put(_ name: GroupName, _ context: RuleContext) -> Plan {
         guard Storable.isKey(name.rawValue) else { return .refused(.invalid("group")) }

@@ -1,7 +1,7 @@
 import Model
 import Postgres
 
-/// Badges that the server counts, and what readers do to them.
+/// The rules for badges that the server counts, and for receipts that change them.
 enum BadgeRules {
     /// 1,000: the maximum that a caller may set (docs/contracts/upmc.md#1.8.11).
     static let maximum = 1000

@@ -226,7 +226,7 @@ struct SubmissionPlan: Sendable {
     /// The result of an acceptance.
     struct Accepted: Sendable {
         var acceptance: Acceptance
-        /// Of a message that the vendor numbers.
+        /// The number of a message that the vendor numbers.
         var number: String?
     }
 

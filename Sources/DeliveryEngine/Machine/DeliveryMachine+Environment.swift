@@ -15,7 +15,7 @@ import Routing
 extension DeliveryMachine {
     private static let wrongEnvironment = "BadDeviceToken"
 
-    /// The credential for trying the other environment; nil if this outcome does not call for it or the app has no credential there.
+    /// The credential for trying the other environment; nil if this outcome does not justify a try there, or the app has no credential there.
     func otherWay(after completion: PushCompletion) -> CredentialKey? {
         guard case .rejected(let rejection) = completion.outcome, rejection.scope == .tokenDoubtful,
             rejection.reason == Self.wrongEnvironment, targets[completion.slot].probe == nil,

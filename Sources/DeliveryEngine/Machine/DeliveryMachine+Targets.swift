@@ -34,7 +34,7 @@ extension DeliveryMachine {
     private enum Plan {
         case settle(DeliveryState, reason: String?)
         case putBack(Duration)
-        /// Until its hours begin.
+        /// Puts the target back until its hours begin.
         case hold(Duration)
         case push(Push, over: Platform, through: CredentialKey)
     }

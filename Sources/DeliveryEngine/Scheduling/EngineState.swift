@@ -112,7 +112,7 @@ struct EngineState: Sendable {
         for lease in lost { running[lease.key]?.inbox?.yield(.fenced(epoch: lease.epoch)) }
     }
 
-    // MARK: The end
+    // MARK: Drain
 
     mutating func drain() {
         guard !isDraining else { return }
