@@ -57,17 +57,17 @@ package struct IPNSAdapter: VendorAdapter {
     }
 
     /// The request, read with the field names of docs/contracts/ipns.md.
-    private static func documented(_ request: VendorRequest) throws(AdapterError) -> ReadRequest {
-        try request.once { (request) throws(AdapterError) in try ReadRequest(request) }
+    private static func documented(_ request: VendorRequest) throws(AdapterError) -> ParsedRequest {
+        try request.once { (request) throws(AdapterError) in try ParsedRequest(request) }
     }
 
     /// The request, read with the binding's names as well.
     private static func mapped(
         _ request: VendorRequest,
         _ settings: IPNSSettings
-    ) throws(AdapterError) -> ReadRequest {
+    ) throws(AdapterError) -> ParsedRequest {
         if settings.fields.isEmpty, settings.operations.isEmpty { return try documented(request) }
-        return try ReadRequest(request, fields: settings.fields, operations: settings.operations)
+        return try ParsedRequest(request, fields: settings.fields, operations: settings.operations)
     }
 
     package func refuse(_ error: AdapterError, for request: VendorRequest, settings: BindingSettings) -> VendorResponse
@@ -97,7 +97,7 @@ extension IPNSAdapter: CaptureNaming {
 }
 
 /// The fields of a request, and its operation.
-private struct ReadRequest: Sendable {
+private struct ParsedRequest: Sendable {
     var fields: IPNSFields
     /// Nil: unknown.
     var operation: IPNSCall?

@@ -22,13 +22,13 @@ final class NumberPool: Sendable {
     /// 10,000 apps are kept; above that all are removed, which only wastes numbers.
     static let keyLimit = 10_000
 
-    private struct Stock {
+    private struct DrawnNumbers {
         var second: Int64
         var blocks: [MessageNumbers] = []
         var lastCount: Int
     }
 
-    private let stocks = NIOLockedValueBox<[Key: Stock]>([:])
+    private let stocks = NIOLockedValueBox<[Key: DrawnNumbers]>([:])
 
     func take(_ key: Key, at second: Int64) -> Taken {
         stocks.withLockedValue { stocks in
@@ -48,8 +48,8 @@ final class NumberPool: Sendable {
     func put(_ block: MessageNumbers, _ key: Key, at second: Int64) {
         stocks.withLockedValue { stocks in
             if stocks.count >= Self.keyLimit { stocks.removeAll(keepingCapacity: true) }
-            var stock = stocks[key] ?? Stock(second: second, lastCount: 1)
-            if stock.second != second { stock = Stock(second: second, lastCount: 1) }
+            var stock = stocks[key] ?? DrawnNumbers(second: second, lastCount: 1)
+            if stock.second != second { stock = DrawnNumbers(second: second, lastCount: 1) }
             stock.lastCount = max(stock.lastCount, block.count)
             var rest = block
             rest.first.rawValue += 1

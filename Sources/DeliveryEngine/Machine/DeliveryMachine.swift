@@ -124,7 +124,7 @@ package struct DeliveryMachine: Sendable {
     }
 
     /// A flush that the store has not answered yet.
-    private struct Flight: Sendable {
+    private struct PendingFlush: Sendable {
         var epoch: Int64
         var results: [DeliveryResult]
         var isLast: Bool
@@ -144,7 +144,7 @@ package struct DeliveryMachine: Sendable {
     private(set) var phase: Phase = .loading
     /// The number of sends ordered so far.
     private var sendCount = 0
-    private var flight: Flight?
+    private var flight: PendingFlush?
     /// A newer lease on the same slice, claimed again by this node; used as soon as the store refuses the old one.
     private var successor: SliceLease?
     private var flushedAt: Timestamp?
@@ -388,12 +388,12 @@ package struct DeliveryMachine: Sendable {
             disposition: end.0,
             countsAttempt: end.counts
         )
-        flight = Flight(epoch: lease.epoch, results: pending, isLast: isLast)
+        flight = PendingFlush(epoch: lease.epoch, results: pending, isLast: isLast)
         pending = []
         return .record(progress)
     }
 
-    private mutating func takeBack(_ flight: Flight) {
+    private mutating func takeBack(_ flight: PendingFlush) {
         pending = flight.results + pending
         if phase == .closing { phase = .sending }
     }

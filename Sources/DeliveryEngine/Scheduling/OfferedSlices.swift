@@ -4,14 +4,14 @@ package import Model
 ///
 /// Bounded by `offerLimit`. A pure value.
 package struct OfferedSlices: Sendable {
-    private struct Line {
+    private struct LeaseQueue {
         var leases: [SliceLease] = []
         /// The leases before this index have been taken.
         var head = 0
     }
 
     private let limit: Int
-    private var lines: [Lane: [TenantID: Line]] = [:]
+    private var lines: [Lane: [TenantID: LeaseQueue]] = [:]
     /// The tenants in order of their turns.
     private var turns: [Lane: [TenantID]] = [:]
     package private(set) var count = 0
@@ -23,7 +23,7 @@ package struct OfferedSlices: Sendable {
         guard count < limit else { return false }
         let tenant = lease.key.tenant
         if lines[lease.lane]?[tenant] == nil { turns[lease.lane, default: []].append(tenant) }
-        lines[lease.lane, default: [:]][tenant, default: Line()].leases.append(lease)
+        lines[lease.lane, default: [:]][tenant, default: LeaseQueue()].leases.append(lease)
         count += 1
         return true
     }

@@ -16,7 +16,7 @@ struct SliceRunner: Sendable {
     }
 
     /// State that only the loop uses.
-    private struct Loop {
+    private struct RunState {
         var machine: DeliveryMachine
         /// Credentials at which this slice holds a place.
         var held: Set<CredentialKey> = []
@@ -27,7 +27,7 @@ struct SliceRunner: Sendable {
 
     /// Runs to the end and returns the last epoch. On cancellation it stops at once and the lease expires.
     func run() async -> Int64 {
-        var loop = Loop(machine: DeliveryMachine(lease, settings: engine.machineSettings()))
+        var loop = RunState(machine: DeliveryMachine(lease, settings: engine.machineSettings()))
         await withDiscardingTaskGroup { group in
             perform(loop.machine.started(), &loop, &group)
             for await event in events {
@@ -44,7 +44,7 @@ struct SliceRunner: Sendable {
 
     private func perform(
         _ actions: [DeliveryMachine.Action],
-        _ loop: inout Loop,
+        _ loop: inout RunState,
         _ group: inout DiscardingTaskGroup
     ) {
         var actions = actions[...]

@@ -5,10 +5,10 @@ struct LiquidParser {
     private typealias Template = LiquidTemplate
 
     /// An expression is not supported. The cause is not recorded, because the error message contains the whole expression.
-    private struct Misread: Error {}
+    private struct UnsupportedExpression: Error {}
 
     /// An `if` without its `endif` so far.
-    private struct Choice {
+    private struct OpenConditional {
         var branches: [LiquidTemplate.Branch] = []
         var condition: LiquidTemplate.Condition?
         var nodes: [LiquidTemplate.Node] = []
@@ -17,7 +17,7 @@ struct LiquidParser {
     }
 
     private var lexer: LiquidLexer
-    private var open: [Choice] = []
+    private var open: [OpenConditional] = []
     private var top: [LiquidTemplate.Node] = []
     private var assigned: Set<String> = []
     private var count = 0
@@ -31,9 +31,9 @@ struct LiquidParser {
             if !literal.isEmpty { append(.literal(literal)) }
             guard !lexer.isAtEnd else { break }
             let start = lexer.offset
-            do throws(Misread) {
+            do throws(UnsupportedExpression) {
                 count += 1
-                guard count <= LiquidLimits.nodeCount else { throw Misread() }
+                guard count <= LiquidLimits.nodeCount else { throw UnsupportedExpression() }
                 if lexer.take("{{") {
                     append(.output(try expression(end: "}}")))
                 } else if lexer.take("{%") {
@@ -53,40 +53,40 @@ struct LiquidParser {
 
     // MARK: Tags
 
-    private mutating func tag(_ start: Int) throws(Misread) {
-        guard case .word(let name) = try next() else { throw Misread() }
+    private mutating func tag(_ start: Int) throws(UnsupportedExpression) {
+        guard case .word(let name) = try next() else { throw UnsupportedExpression() }
         switch name {
         case "if":
-            guard open.count < LiquidLimits.depth else { throw Misread() }
-            open.append(Choice(condition: try condition(), start: start))
+            guard open.count < LiquidLimits.depth else { throw UnsupportedExpression() }
+            open.append(OpenConditional(condition: try condition(), start: start))
         case "elsif": try branch(try condition())
         case "else":
             try expect("%}")
             try branch(nil)
         case "endif":
             try expect("%}")
-            guard var choice = open.popLast() else { throw Misread() }
+            guard var choice = open.popLast() else { throw UnsupportedExpression() }
             choice.branches.append(LiquidTemplate.Branch(condition: choice.condition, nodes: choice.nodes))
             append(.choice(choice.branches))
         case "assign": try assign()
         case "abort_message": try abort()
-        default: throw Misread()
+        default: throw UnsupportedExpression()
         }
     }
 
-    private mutating func branch(_ condition: LiquidTemplate.Condition?) throws(Misread) {
+    private mutating func branch(_ condition: LiquidTemplate.Condition?) throws(UnsupportedExpression) {
         // After `else` only `endif` may follow.
-        guard var choice = open.popLast(), choice.condition != nil else { throw Misread() }
+        guard var choice = open.popLast(), choice.condition != nil else { throw UnsupportedExpression() }
         choice.branches.append(LiquidTemplate.Branch(condition: choice.condition, nodes: choice.nodes))
         choice.condition = condition
         choice.nodes = []
         open.append(choice)
     }
 
-    private mutating func assign() throws(Misread) {
+    private mutating func assign() throws(UnsupportedExpression) {
         guard case .word(let name) = try next(), Self.literals[name] == nil, name != "blank",
             !Self.sources.contains(name)
-        else { throw Misread() }
+        else { throw UnsupportedExpression() }
         try expect("=")
         let expression = try expression(end: "%}")
         assigned.insert(name)
@@ -94,25 +94,25 @@ struct LiquidParser {
     }
 
     /// Parses `abort_message` with or without a reason, which is not stored.
-    private mutating func abort() throws(Misread) {
+    private mutating func abort() throws(UnsupportedExpression) {
         var token = try next()
         if token == .symbol("(") {
             token = try next()
             if case .text = token { token = try next() }
-            guard token == .symbol(")") else { throw Misread() }
+            guard token == .symbol(")") else { throw UnsupportedExpression() }
             token = try next()
         }
-        guard token == .symbol("%}") else { throw Misread() }
+        guard token == .symbol("%}") else { throw UnsupportedExpression() }
         append(.abort)
     }
 
     // MARK: Conditions
 
-    private mutating func condition() throws(Misread) -> LiquidTemplate.Condition {
+    private mutating func condition() throws(UnsupportedExpression) -> LiquidTemplate.Condition {
         var terms: [LiquidTemplate.Term] = []
         var joins: [Bool] = []
         while true {
-            guard terms.count < LiquidLimits.chainCount else { throw Misread() }
+            guard terms.count < LiquidLimits.chainCount else { throw UnsupportedExpression() }
             var term = LiquidTemplate.Term(left: try operand(try next()))
             var token = try next()
             if let comparison = Self.comparison(token) {
@@ -124,7 +124,7 @@ struct LiquidParser {
             case .symbol("%}"): return LiquidTemplate.Condition(terms: terms, joins: joins)
             case .word("and"): joins.append(true)
             case .word("or"): joins.append(false)
-            default: throw Misread()
+            default: throw UnsupportedExpression()
             }
         }
     }
@@ -144,12 +144,12 @@ struct LiquidParser {
     private static let sources: Set<String> = ["custom_attribute", "api_trigger_properties", "campaign"]
 
     /// Parses a value with its filters, up to the end symbol.
-    private mutating func expression(end: String) throws(Misread) -> LiquidTemplate.Expression {
+    private mutating func expression(end: String) throws(UnsupportedExpression) -> LiquidTemplate.Expression {
         var expression = LiquidTemplate.Expression(operand: try operand(try next()))
         var token = try next()
         while token == .symbol("|") {
             guard expression.filters.count < LiquidLimits.chainCount, case .word(let name) = try next() else {
-                throw Misread()
+                throw UnsupportedExpression()
             }
             var argument: LiquidTemplate.Operand?
             token = try next()
@@ -157,14 +157,14 @@ struct LiquidParser {
                 argument = try operand(try next())
                 token = try next()
             }
-            guard let filter = LiquidFilter(name, argument) else { throw Misread() }
+            guard let filter = LiquidFilter(name, argument) else { throw UnsupportedExpression() }
             expression.filters.append(filter)
         }
-        guard token == .symbol(end) else { throw Misread() }
+        guard token == .symbol(end) else { throw UnsupportedExpression() }
         return expression
     }
 
-    private mutating func operand(_ token: LiquidLexer.Token) throws(Misread) -> LiquidTemplate.Operand {
+    private mutating func operand(_ token: LiquidLexer.Token) throws(UnsupportedExpression) -> LiquidTemplate.Operand {
         switch token {
         case .name(let name): return .attribute(name)
         case .text(let text): return .literal(.string(text))
@@ -174,16 +174,16 @@ struct LiquidParser {
             let inner = try operand(try plain(try next()))
             try expect("}}")
             return inner
-        case .symbol: throw Misread()
+        case .symbol: throw UnsupportedExpression()
         case .word(let word):
             if let literal = Self.literals[word] { return .literal(literal) }
             if word == "blank" { return .blank }
             guard Self.sources.contains(word) else {
-                guard assigned.contains(word) else { throw Misread() }
+                guard assigned.contains(word) else { throw UnsupportedExpression() }
                 return .assigned(word)
             }
             try expect(".")
-            guard case .name(let name) = try next() else { throw Misread() }
+            guard case .name(let name) = try next() else { throw UnsupportedExpression() }
             switch word {
             case "custom_attribute": return .customAttribute(name)
             case "campaign": return .campaign(name)
@@ -193,16 +193,16 @@ struct LiquidParser {
     }
 
     /// Refuses further braces inside a value's braces.
-    private func plain(_ token: LiquidLexer.Token) throws(Misread) -> LiquidLexer.Token {
-        if token == .symbol("{{") { throw Misread() }
+    private func plain(_ token: LiquidLexer.Token) throws(UnsupportedExpression) -> LiquidLexer.Token {
+        if token == .symbol("{{") { throw UnsupportedExpression() }
         return token
     }
 
-    private mutating func expect(_ symbol: String) throws(Misread) {
-        guard try next() == .symbol(symbol) else { throw Misread() }
+    private mutating func expect(_ symbol: String) throws(UnsupportedExpression) {
+        guard try next() == .symbol(symbol) else { throw UnsupportedExpression() }
     }
 
-    private mutating func next() throws(Misread) -> LiquidLexer.Token {
-        do throws(LiquidLexer.Stray) { return try lexer.next() } catch { throw Misread() }
+    private mutating func next() throws(UnsupportedExpression) -> LiquidLexer.Token {
+        do throws(LiquidLexer.Stray) { return try lexer.next() } catch { throw UnsupportedExpression() }
     }
 }

@@ -12,7 +12,7 @@ struct RegistrationList {
     }
 
     /// The start of a page: an identity, and the number of its entries that have been shown.
-    private struct Place {
+    private struct PagePosition {
         var key: VendorDeviceKey
         var shown: Int
     }
@@ -77,16 +77,16 @@ struct RegistrationList {
     }
 
     /// `{hex of the key}.{number of its entries already shown}`.
-    private func place() throws(AdapterError) -> Place? {
+    private func place() throws(AdapterError) -> PagePosition? {
         guard let text = Self.parameter("continuationtoken", of: request), !text.isEmpty else { return nil }
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 2, text.utf8.count <= HubsLimits.pathBytes, let bytes = HexCoding.decode(String(parts[0])),
             let key = String(validating: bytes, as: UTF8.self), let shown = Int(parts[1]), shown >= 0
         else { throw Self.fault("The continuation token is not valid") }
-        return Place(key: VendorDeviceKey(key), shown: shown)
+        return PagePosition(key: VendorDeviceKey(key), shown: shown)
     }
 
-    private static func text(_ place: Place) -> String {
+    private static func text(_ place: PagePosition) -> String {
         "\(HexCoding.encode(Array(place.key.rawValue.utf8))).\(place.shown)"
     }
 
@@ -101,14 +101,14 @@ struct RegistrationList {
         let wanted = tag.flatMap { Tag($0) }
         var entries = ""
         var count = 0
-        var next: Place?
+        var next: PagePosition?
         for row in found {
             let own = registrations(row).enumerated().filter { _, registration in
                 wanted.map { wanted in registration.tags.contains { Tag($0) == wanted } } ?? true
             }
             for (index, registration) in own where next == nil && !(row.key == from?.key && index < from?.shown ?? 0) {
                 if count == top {
-                    next = Place(key: row.key, shown: index)
+                    next = PagePosition(key: row.key, shown: index)
                 } else {
                     let place = "\(address)/\(hub)/registrations/\(registration.id)\(version)"
                     entries += registration.entry(at: place, isAlone: false)
@@ -119,7 +119,7 @@ struct RegistrationList {
         }
         // A full page of identities, some of which had no entries: the next page starts after the last one.
         if next == nil, found.count > top, let last = found.last {
-            next = Place(key: last.key, shown: registrations(last).count)
+            next = PagePosition(key: last.key, shown: registrations(last).count)
         }
         return (document(entries, next, address), next.map { Self.text($0) })
     }
@@ -136,7 +136,7 @@ struct RegistrationList {
 
     private var version: String { APIVersion.named(request).map { "?api-version=\($0)" } ?? "" }
 
-    private func document(_ entries: String, _ next: Place?, _ address: String) -> String {
+    private func document(_ entries: String, _ next: PagePosition?, _ address: String) -> String {
         let place = "\(address)\(request.path)"
         let own = "\(place)\(request.query.map { "?\($0)" } ?? "")"
         var text =
