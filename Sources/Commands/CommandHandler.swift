@@ -233,8 +233,7 @@ package struct CommandHandler: Sendable {
         return (.submission(.addressed(numbered)), handover)
     }
 
-    /// The next number of an app. It is drawn outside the acceptance, because the counter's row would otherwise be locked until the acceptance is on
-    /// disk.
+    /// The next number of an app. It is drawn outside the acceptance, because the counter's row would otherwise be locked until the acceptance is on disk.
     private func number(_ scope: AppScope, in tenant: TenantID) async throws(StoreError) -> MessageNumber {
         let key = NumberPool.Key(tenant: tenant, scope: scope)
         let second = clock.now().seconds

@@ -1,7 +1,6 @@
 import Model
 
-/// Checks whether a value can be stored. PostgreSQL's text and jsonb cannot contain U+0000; accepting it would turn a caller's error into a server
-/// error.
+/// Checks whether a value can be stored. PostgreSQL's text and jsonb cannot contain U+0000; accepting it would turn a caller's error into a server error.
 enum Storable {
     /// Whether `text` is no longer than `limit` bytes and holds no U+0000.
     static func fits(_ text: String, _ limit: Int) -> Bool { text.utf8.count <= limit && !text.utf8.contains(0) }

@@ -21,8 +21,7 @@ package struct EnginePolicy: Sendable {
     package var slicesReserved = 8
     /// At most 12 for one tenant; urgent work is counted separately. With more, a tenant whose vendor does not answer occupies the node.
     package var slicesPerTenant = 12
-    /// At most 8 of them for one credential: 4,000 pushes in flight. More would only queue in its connections, and the tenant's other credentials would
-    /// wait.
+    /// At most 8 of them for one credential: 4,000 pushes in flight. More would only queue in its connections, and the tenant's other credentials would wait.
     package var slicesPerCredential = 8
     /// A slice with written payloads waits 1 s for capacity of its credential before it is put back for at least that long. Less turns a slow
     /// credential into load on the database; more keeps the tenant's other credentials waiting.
@@ -43,11 +42,9 @@ package struct EnginePolicy: Sendable {
     package var claimLimit = 4
     /// 200 tenants per search in a lane: one page of the discovery statement.
     package var discoveryLimit = 200
-    /// At most 256 leases from acceptance wait in memory (each holds up to 500 target ids). Leases beyond that are given back, so that any node can
-    /// claim them.
+    /// At most 256 leases from acceptance wait in memory (each holds up to 500 target ids). Leases beyond that are given back, so that any node can claim them.
     package var offerLimit = 256
-    /// About 10,000 targets per page of an audience: twenty slices in one transaction of 10 to 30 ms. With fewer, the commits cost more than the
-    /// reading.
+    /// About 10,000 targets per page of an audience: twenty slices in one transaction of 10 to 30 ms. With fewer, the commits cost more than the reading.
     package var expansionPageSize = 10_000
 
     // MARK: Progress

@@ -14,8 +14,7 @@ package struct BrazeSettings: Sendable {
     /// Includes every permission.
     package static let everything = "*"
 
-    /// The permissions that keys may have (docs/contracts/braze.md#4.1), including those of calls that are not supported yet, because a key is created
-    /// once.
+    /// The permissions that keys may have (docs/contracts/braze.md#4.1), including those of calls that are not supported yet, because a key is created once.
     package static let permissions: Set<String> = [
         everything, "users.track", "users.delete", "users.identify", "users.export.ids", "users.alias.new",
         "users.merge", "messages.send", "messages.schedule.create", "messages.schedule.update",

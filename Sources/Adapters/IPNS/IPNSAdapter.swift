@@ -4,8 +4,7 @@ package import Model
 /// Translates iPNS (iPNG): registration, receipts, settings, history and polling of devices, and the send call of back ends.
 ///
 /// The only public facts about this vendor's interface are the names of its library's calls and callbacks (docs/contracts/ipns.md#2.1). Paths, keys and
-/// encoding are decisions of docs/contracts/ipns.md. Routing is therefore tolerant, and a binding can map further names found in a trace
-/// (`IPNSSettings`).
+/// encoding are decisions of docs/contracts/ipns.md. Routing is therefore tolerant, and a binding can map further names found in a trace (`IPNSSettings`).
 package struct IPNSAdapter: VendorAdapter {
     package init() {}
 

@@ -1,8 +1,7 @@
 import HTTPTypes
 package import Model
 
-/// Translates the data plane of Azure Notification Hubs (installations, registrations, sends and their telemetry), authorized by shared access
-/// signatures.
+/// Translates the data plane of Azure Notification Hubs (installations, registrations, sends and their telemetry), authorized by shared access signatures.
 ///
 /// Source: docs/contracts/notificationhubs.md, from the vendor's documents, its open SDKs and recordings of the service; undocumented behaviour is marked
 /// `Assumed:`. Calls of the data plane that are not supported are answered with 404 in the vendor's format.

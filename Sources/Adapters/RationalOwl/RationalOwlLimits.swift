@@ -5,8 +5,7 @@ package enum RationalOwlLimits {
     /// 64 KiB. A device call consists of a few ids: longer bodies would use memory before any tenant is known (docs/contracts/rationalowl.md#3).
     package static let deviceBodyBytes = 64 * 1024
 
-    /// 10 MiB, because a sender's image is sent as base64 in the call (docs/contracts/rationalowl.md#3). With more, one call could use up a node's
-    /// memory.
+    /// 10 MiB, because a sender's image is sent as base64 in the call (docs/contracts/rationalowl.md#3). With more, one call could use up a node's memory.
     package static let senderBodyBytes = 10 * 1024 * 1024
 
     /// The size that fits in the body as base64. There is not a smaller limit, because the vendor only recommends 300 KiB

@@ -1,8 +1,7 @@
 import Model
 import Postgres
 
-/// The rules for verifying that a phone number belongs to its user. The gateway sends no text messages: only the test codes of a binding's settings
-/// work.
+/// The rules for verifying that a phone number belongs to its user. The gateway sends no text messages: only the test codes of a binding's settings work.
 enum VerificationRules {
     static func request(_ phone: String, _ context: RuleContext) -> Plan {
         guard Storable.isKey(phone) else { return .refused(.invalid("phone")) }

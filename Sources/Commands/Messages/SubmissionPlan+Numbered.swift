@@ -82,8 +82,7 @@ extension Pace {
 }
 
 extension TargetPlan {
-    /// Cuts the slices so that each `pace.count` targets are due one delay after the previous ones. Targets that would be due after `end` are due at
-    /// `end`.
+    /// Cuts the slices so that each `pace.count` targets are due one delay after the previous ones. Targets that would be due after `end` are due at `end`.
     mutating func slow(to pace: Pace, from start: Timestamp, until end: Timestamp) {
         guard pace.count > 0, pace.delay > .zero else { return }
         var cut: [NewSlice] = []

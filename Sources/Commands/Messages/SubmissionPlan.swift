@@ -199,8 +199,7 @@ struct SubmissionPlan: Sendable {
         return context.policy.inboxVendors.intersection(spoken).sorted()
     }
 
-    /// The request that accepts `message`, in one transaction. The image comes first, so that no message refers to missing bytes; the number comes
-    /// last.
+    /// The request that accepts `message`, in one transaction. The image comes first, so that no message refers to missing bytes; the number comes last.
     func acceptance(of message: NewMessage, numbers: [Vendor: String] = [:]) -> StoreRequest<Accepted> {
         var first: [any StoreOperation] = []
         if let image {

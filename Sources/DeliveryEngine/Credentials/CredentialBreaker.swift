@@ -47,8 +47,7 @@ package struct CredentialBreaker: Sendable {
     /// Whether a slice may send now. A `.probe` must be followed by `observed`; without it the next probe is allowed after `probeLimit`.
     ///
     /// - Parameters:
-    ///   - lane: the slice's lane. The first slice stopped in a lane returns in time to probe; the others return much later, in case no recovery is
-    ///     reported.
+    ///   - lane: the slice's lane. The first slice stopped in a lane returns in time to probe; the others return much later, in case no recovery is reported.
     ///   - now: the database's time.
     ///   - probeLimit: the maximum duration of one push.
     /// - Returns: never `.full`.

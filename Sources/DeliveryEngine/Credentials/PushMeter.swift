@@ -73,8 +73,7 @@ package struct PushMeter: Sendable {
         return max(1, (pushes + SliceLease.targetLimit - 1) / SliceLease.targetLimit)
     }
 
-    /// Takes up to `count` pushes and returns their number; nil: all may be sent, because the credential has no rate. The missing ones are recorded as
-    /// wanted.
+    /// Takes up to `count` pushes and returns their number; nil: all may be sent, because the credential has no rate. The missing ones are recorded as wanted.
     package mutating func take(_ count: Int, _ key: CredentialKey, _ lane: Lane, now: Timestamp) -> Int? {
         guard var entry = entries[key] else { return nil }
         if now >= entry.heldUntil { entry.held = 0 }

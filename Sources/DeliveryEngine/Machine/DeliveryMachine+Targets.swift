@@ -81,8 +81,7 @@ extension DeliveryMachine {
         )
     }
 
-    /// The decision by time of day; nil: the push may be sent. It is made at each sending, because a slice may be late and a preference may have
-    /// changed.
+    /// The decision by time of day; nil: the push may be sent. It is made at each sending, because a slice may be late and a preference may have changed.
     private func timing(
         _ facts: TargetFacts,
         _ rules: TimingRules,

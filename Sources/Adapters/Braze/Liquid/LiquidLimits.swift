@@ -1,7 +1,6 @@
 /// The sizes and counts of templates. One caller writes a text, and it is rendered for many users, so each limit applies many times.
 enum LiquidLimits {
-    /// 16 KiB for the texts of one push with their expressions: the result must fit in 4 KiB, but the source also contains the branches that are not
-    /// taken.
+    /// 16 KiB for the texts of one push with their expressions: the result must fit in 4 KiB, but the source also contains the branches that are not taken.
     static let sourceBytes = 16 * 1024
     /// 1,000 literals, expressions and tags in one text.
     static let nodeCount = 1000

@@ -142,8 +142,7 @@ private struct SDKBatches {
 
     private mutating func close() {
         if !undated.isEmpty {
-            // Without the key, the gateway's time would make every repeat a new act. The other changes of the batch are the same in a repeat, or
-            // harmless.
+            // Without the key, the gateway's time would make every repeat a new act. The other changes of the batch are the same in a repeat, or harmless.
             current.repeatKey = repeatKey(undated)
         }
         if !current.patches.isEmpty || !current.acts.isEmpty { batches.append(current) }

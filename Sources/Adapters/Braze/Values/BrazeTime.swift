@@ -2,8 +2,7 @@ import Model
 
 /// The formats of times in this vendor's calls.
 enum BrazeTime {
-    /// ISO 8601 with or without fraction (after `.` or `:`), and a zone (`Z`, `+0900`, `+09:00`); without a zone it is UTC (Assumed). Nil for any other
-    /// text.
+    /// ISO 8601 with or without fraction (after `.` or `:`), and a zone (`Z`, `+0900`, `+09:00`); without a zone it is UTC (Assumed). Nil for any other text.
     static func parse(_ text: String) -> Timestamp? {
         guard (19...BrazeLimits.dateBytes).contains(text.utf8.count), text.utf8.allSatisfy({ $0 < 0x80 }),
             let local = LocalTime(String(text.prefix(19)))

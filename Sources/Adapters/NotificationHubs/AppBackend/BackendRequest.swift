@@ -2,8 +2,7 @@ import ApplePayload
 import HTTPTypes
 import Model
 
-/// The calls of the tutorial's back end (docs/contracts/notificationhubs.md#10.2). Devices are registrations of the hub, so that its own sends reach
-/// them too.
+/// The calls of the tutorial's back end (docs/contracts/notificationhubs.md#10.2). Devices are registrations of the hub, so that its own sends reach them too.
 struct BackendRequest {
     let path: BackendPath
     let request: VendorRequest
@@ -146,8 +145,7 @@ struct BackendRequest {
         )
     }
 
-    /// The silent push of the second tutorial, to all devices of the caller. The body may name another image, text or type (an addition of the
-    /// gateway).
+    /// The silent push of the second tutorial, to all devices of the caller. The body may name another image, text or type (an addition of the gateway).
     private func richPush(_ user: BackendUser) throws(AdapterError) -> Submission {
         var body = JSONObject()
         if !request.body.isEmpty {

@@ -32,8 +32,7 @@ struct PushHeaders {
         end = try Self.end(request)
     }
 
-    /// How long a push that is due at `start` may wait in the gateway. It is never shorter than the gateway needs to send it; Apple receives `end`
-    /// itself.
+    /// How long a push that is due at `start` may wait in the gateway. It is never shorter than the gateway needs to send it; Apple receives `end` itself.
     func timeToLive(from start: Timestamp) -> Duration {
         guard let end else { return HubsLimits.timeToLive }
         return min(max(end - start, HubsLimits.minimumTimeToLive), HubsLimits.maximumTimeToLive)

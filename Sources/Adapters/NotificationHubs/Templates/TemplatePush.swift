@@ -38,8 +38,7 @@ struct TemplatePush {
         return ["1", "5", "10"].contains(priority) ? priority : nil
     }
 
-    /// The expiry that the template requests; a header takes precedence over its `expiry`. Nil if it names none. Assumed: an empty result counts as
-    /// none.
+    /// The expiry that the template requests; a header takes precedence over its `expiry`. Nil if it names none. Assumed: an empty result counts as none.
     ///
     /// - Throws: `TemplateFault.date` for a value that is neither a date nor seconds.
     func end() throws(TemplateFault) -> Timestamp? {

@@ -32,8 +32,8 @@ enum HubTime {
     /// The expiry of a push: a date, or seconds; `0` means one attempt (docs/contracts/notificationhubs.md#5.2).
     static func end(_ text: String) -> Timestamp? { unix(text) ?? parse(text) }
 
-    /// A time in the formats of the SDKs: ISO 8601 with or without seconds, fraction and zone (`Z`, `+0000`, `+09:00`), or .NET's invariant `MM/dd/yyyy
-    /// HH:mm:ss` (docs/contracts/notificationhubs.md#4.1, docs/contracts/notificationhubs.md#7). The `T` may be in quotes
+    /// A time in the formats of the SDKs: ISO 8601 with or without seconds, fraction and zone (`Z`, `+0000`, `+09:00`), or .NET's invariant
+    /// `MM/dd/yyyy HH:mm:ss` (docs/contracts/notificationhubs.md#4.1, docs/contracts/notificationhubs.md#7). The `T` may be in quotes
     /// (docs/contracts/notificationhubs.md#7.5). Nil for any other text.
     static func parse(_ text: String) -> Timestamp? {
         guard text.utf8.count <= HubsLimits.dateBytes, text.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }

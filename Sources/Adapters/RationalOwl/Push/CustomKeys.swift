@@ -26,8 +26,7 @@ struct CustomKeys {
         self.object = object
     }
 
-    /// Keys that the vendor's server and the demo extension write, so that callers may not. `silent` and `SystemPush` have an effect by their presence
-    /// alone.
+    /// Keys that the vendor's server and the demo extension write, so that callers may not. `silent` and `SystemPush` have an effect by their presence alone.
     private static let reserved: Set<String> = [
         AppleKey.aps, "mId", "type", "title", "body", "st", "ii", "notiTitle", "notiBody", "silent", "SystemPush",
         "received-at",

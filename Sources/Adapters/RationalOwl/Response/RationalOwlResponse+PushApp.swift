@@ -127,8 +127,7 @@ extension RationalOwlResponse {
         body["ms"] = .int(states.text)
     }
 
-    /// `as` became `ase` in 2025. Strict Android clients accept only one of them, iOS clients ignore the other (docs/contracts/rationalowl.md#2.1, rule
-    /// 2).
+    /// `as` became `ase` in 2025. Strict Android clients accept only one of them, iOS clients ignore the other (docs/contracts/rationalowl.md#2.1, rule 2).
     private func alimtalkKeys(stored: Platform?) -> [String] {
         switch settings.profile {
         case .doc2023: ["as"]

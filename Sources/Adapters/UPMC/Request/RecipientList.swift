@@ -2,8 +2,7 @@ import Model
 
 /// Parses the recipients of a send.
 enum RecipientList {
-    /// `CUID`: one id, a JSON array, a list without quotes, or the parameter several times (docs/contracts/upmc.md#1.9.1). Each id once, in the given
-    /// order.
+    /// `CUID`: one id, a JSON array, a list without quotes, or the parameter several times (docs/contracts/upmc.md#1.9.1). Each id once, in the given order.
     ///
     /// - Throws: `AdapterError(.missing)` if no user is named, `.invalid` for an invalid id, `.tooLarge` for too many.
     static func users(_ parameters: Parameters) throws(AdapterError) -> [UserID] {

@@ -34,8 +34,7 @@ extension UPMCResponse {
 
     private static func time(_ time: Timestamp?) -> String { time.map { KoreanTime($0).whole } ?? "" }
 
-    /// Assumed: `FAILED` without a code stands for every reason why no device of the user was sent the message. Undecided messages are not in a
-    /// history.
+    /// Assumed: `FAILED` without a code stands for every reason why no device of the user was sent the message. Undecided messages are not in a history.
     private static func status(_ entry: InboxEntry) -> String {
         if entry.readAt != nil { return "READ" }
         if entry.receivedAt != nil { return "RECEIVED" }
