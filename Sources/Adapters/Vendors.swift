@@ -5,7 +5,7 @@ import NotificationHubs
 import RationalOwl
 import UPMC
 
-/// The vendors of the product. `docs/adding-a-vendor.md` says how to add one.
+/// The vendors of the product. `docs/adding-a-vendor.md` describes how to add one.
 package enum Vendors {
     package static let all: [any VendorAdapter] = [
         // One line for each vendor.

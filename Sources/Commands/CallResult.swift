@@ -1,11 +1,11 @@
 package import Model
 
-/// What came of one call: a reply per command, and the slices that this node accepted for sending now.
+/// The result of one call: one reply per command, and the slices that this node accepted for sending now.
 package struct CallResult: Sendable, Hashable {
-    /// Parallel to the commands.
+    /// In the order of the commands.
     package var replies: [Reply]
-    /// Leases of this node, committed with the messages. Whoever called must give them to the delivery engine; if it does not, they are sent by
-    /// whichever node finds them when the leases end.
+    /// Leases of this node, committed with the messages. The caller must pass them to the delivery engine; otherwise another node sends them when the
+    /// leases expire.
     package var handover: [SliceLease]
 
     package init(replies: [Reply], handover: [SliceLease] = []) {

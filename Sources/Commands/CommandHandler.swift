@@ -1,10 +1,10 @@
 package import Model
 package import Postgres
 
-/// Carries out what adapters decode: a command in, a reply out.
+/// Performs the commands that adapters decode: it takes a command and returns a reply.
 ///
-/// The rules are pure (`RegistrationRules` and its siblings); this type runs their operations. Commands of one call that need one step share one
-/// transaction, in order; a submission reads first and then commits in a transaction of its own. Safe to call from any task.
+/// The rules are pure (`RegistrationRules` and others); this type runs their operations. Commands of one call that need a single step share one
+/// transaction, in order. A submission reads first and then commits in a transaction of its own. Safe to call from any task.
 package struct CommandHandler: Sendable {
     private let store: OperationStore
     private let clock: any WallClock
@@ -16,11 +16,11 @@ package struct CommandHandler: Sendable {
     /// A handler over `store`.
     ///
     /// - Parameters:
-    ///   - store: where everything is kept.
+    ///   - store: the store of all data.
     ///   - clock: the database's time.
-    ///   - identifiers: where new ids come from.
-    ///   - policy: what the operator set.
-    ///   - node: who takes slices that are due now; nil when this process has no delivery engine.
+    ///   - identifiers: the source of new ids.
+    ///   - policy: the operator's settings.
+    ///   - node: the owner of slices that are due now; nil if this process has no delivery engine.
     package init(
         store: OperationStore,
         clock: any WallClock,
@@ -35,10 +35,10 @@ package struct CommandHandler: Sendable {
         self.node = node
     }
 
-    /// The time that commands are carried out by.
+    /// The time at which commands are performed.
     package var now: Timestamp { clock.now() }
 
-    /// One reply per command, in order. Never throws: the store's trouble becomes `.refused(.unavailable)`.
+    /// Returns one reply per command, in order. Never throws: failures of the store become `.refused(.unavailable)`.
     package func perform(_ commands: [Command], in scope: CallScope) async -> CallResult {
         guard commands.count <= CommandLimits.commandsPerCall else {
             let refusal = Refusal.tooMany("commands", limit: CommandLimits.commandsPerCall)
@@ -49,7 +49,7 @@ package struct CommandHandler: Sendable {
         return await performInTurn(commands, context)
     }
 
-    /// The commands one after the other: some read before they write.
+    /// Performs the commands one after the other, because some read before they write.
     private func performInTurn(_ commands: [Command], _ context: RuleContext) async -> CallResult {
         let scope = context.call
         var result = CallResult(replies: [])
@@ -73,9 +73,9 @@ package struct CommandHandler: Sendable {
         return result
     }
 
-    /// One command whose answer is kept under a repeat key. A submission has a key of its own, so it is carried out without this one.
+    /// Performs one command whose answer is kept under an idempotency key. A submission has its own key, so it does not use this function.
     ///
-    /// - Returns: the answer, the first one where the call came before; or the reply that `keep` gives none for, such as a refusal.
+    /// - Returns: the answer, which is the first one if the call is a repeat; or the reply for which `keep` returns no answer, such as a refusal.
     package func perform(
         _ command: Command,
         in scope: CallScope,
@@ -106,9 +106,9 @@ package struct CommandHandler: Sendable {
         }
     }
 
-    // Functions that wait call these and do not swallow them: what a rule computes with would lie in the memory of every call that waits, 50 kB of it.
+    // These functions are not inlined into functions that wait: their temporary values would add 50 kB to the memory of every waiting call.
 
-    /// What one transaction is made of; nil where a command reads first.
+    /// The plans of one transaction; nil if a command reads first.
     @inline(never)
     private static func plans(_ commands: [Command], _ context: RuleContext) -> [Plan]? {
         var plans: [Plan] = []
@@ -134,12 +134,12 @@ package struct CommandHandler: Sendable {
         case .submission(let command): SubmissionRules.plan(command, context)
         case .campaign(let command): CampaignRules.plan(command, context)
         case .badge(let command): BadgeRules.plan(command, context)
-        // It reads first (`perform`), so that it has no place under a key of the caller's.
+        // A user command reads first (`perform`), so it cannot run under an idempotency key of the caller.
         case .user: .refused(.unsupported("user"))
         }
     }
 
-    /// The replies of `plans`, which are one transaction.
+    /// Runs `plans` as one transaction and returns their replies.
     private func run(_ plans: [Plan], in tenant: TenantID) async -> [Reply] {
         do {
             return try await run(StoreRequest.all(plans), in: tenant)
@@ -153,7 +153,7 @@ package struct CommandHandler: Sendable {
         plans.map { $0.known ?? .refused(refusal(of: error)) }
     }
 
-    /// The answer of `request`, which is run again when another transaction won.
+    /// Runs `request` and returns its answer. After a conflict with another transaction it is repeated.
     private func run<Answer>(_ request: StoreRequest<Answer>, in tenant: TenantID) async throws(StoreError) -> Answer {
         do throws(StoreError) {
             return try await store.run(request, in: tenant)
@@ -166,7 +166,7 @@ package struct CommandHandler: Sendable {
         }
     }
 
-    /// The reply of `plan`, whose reading is repeated where another call changed a user meanwhile.
+    /// Runs `plan` and returns its reply. It is repeated from its reads if another call changed a user in the meantime.
     private func run(_ plan: UserPlan, in tenant: TenantID) async -> Reply {
         do {
             return try await repeatingConflicts(times: CommandLimits.userRetries) { () async throws(StoreError) in
@@ -203,7 +203,7 @@ package struct CommandHandler: Sendable {
         }
     }
 
-    /// Accepts a message with a number in each of `dialects`, and tells what only such dialects answer.
+    /// Accepts a message with a number for each of `dialects`, and adds the data that only the answers of these vendors contain.
     private func accept(
         _ message: NewMessage,
         _ plan: SubmissionPlan,
@@ -222,7 +222,7 @@ package struct CommandHandler: Sendable {
         }
         var number = drawn[call.vendor]
         if id != message.id {
-            // A repeat: the first message's own.
+            // The call is a repeat: the number is that of the first message.
             number = try await run(StoreRequest(FindNumbers(of: id)), in: call.tenant)[call.vendor]
         }
         let unknown = plan.unknown(facts)
@@ -236,7 +236,7 @@ package struct CommandHandler: Sendable {
         return (.submission(.addressed(numbered)), handover)
     }
 
-    /// The next number of an app. Drawn apart from the acceptance: the counter's row would be locked until that is on disk.
+    /// The next number of an app. It is drawn outside the acceptance, because the counter's row would otherwise be locked until the acceptance is on disk.
     private func number(_ scope: AppScope, in tenant: TenantID) async throws(StoreError) -> MessageNumber {
         let key = NumberPool.Key(tenant: tenant, scope: scope)
         let second = clock.now().seconds
@@ -249,7 +249,7 @@ package struct CommandHandler: Sendable {
         }
     }
 
-    /// An app that is not provisioned is the caller's slip, everything else our trouble.
+    /// An app that is not provisioned is the caller's error; all other failures are the gateway's.
     func refusal(of error: StoreError) -> Refusal {
         switch error.code {
         case .missing: .unknownBinding
@@ -259,7 +259,7 @@ package struct CommandHandler: Sendable {
     }
 }
 
-/// Runs `body` again when another transaction won, at most so many times: what was rolled back may be done again.
+/// Runs `body` again after a conflict with another transaction, at most `times` times. A rolled back transaction can be repeated safely.
 ///
 /// - Throws: `StoreError`, the last one.
 package func repeatingConflicts<Value>(
@@ -276,7 +276,7 @@ package func repeatingConflicts<Value>(
     return try await body()
 }
 
-/// A reply that is no answer to keep.
+/// A reply that must not be kept as an answer.
 package struct KeptRefusal: Error {
     package var reply: Reply
 }

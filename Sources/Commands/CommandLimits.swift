@@ -1,85 +1,85 @@
-/// The bounds of what a caller may put into the store. Each names the harm above it.
+/// The limits for the data that a caller can store. Each states the harm of larger values.
 package enum CommandLimits {
     /// 100 commands in one call: they share one transaction, which must stay short.
     package static let commandsPerCall = 100
-    /// 128 bytes for keys and addresses: they are index columns, and a long one bloats every index page.
+    /// 128 bytes for keys and addresses: they are index columns, and long values bloat every index page.
     package static let keyBytes = 128
-    /// 4,096 bytes of device token: the longest that a push service gives out (FCM).
+    /// 4,096 bytes per device token: the longest token that a push service issues (FCM).
     package static let tokenBytes = 4 * 1024
-    /// 256 bytes for names and users: shown in lists, never a place to store things.
+    /// 256 bytes for names and users: they are shown in lists and are not a place for data.
     package static let nameBytes = 256
-    /// 8 KiB of attributes per identity: read with every registration.
+    /// 8 KiB of attributes per identity: they are read with every registration.
     package static let attributeBytes = 8 * 1024
-    /// 60 tags per identity (protocols/azure.md §4): an identity that is looked at for an audience is looked at with all of them.
+    /// 60 tags per identity (docs/contracts/notificationhubs.md#4): an audience check of an identity reads all of them.
     package static let tagsPerIdentity = 60
-    /// 105 system tags beside them: installation, user, platform, that it has variants or nothing else, and a hundred of those.
+    /// 105 system tags in addition: installation, user, platform, the variants marker, a marker for variants only, and a hundred variants.
     package static let systemTagsPerIdentity = 105
     /// 64 KiB of content per message: it is loaded with each of its slices.
     package static let contentBytes = 64 * 1024
-    /// 16 KiB of fallback wishes per message: loaded with each of its slices too.
+    /// 16 KiB of fallback data per message: it is also loaded with each of its slices.
     package static let fallbackBytes = 16 * 1024
-    /// 2 MiB per image: it is stored, sent again at every view, and held in memory while it is.
+    /// 2 MiB per image: it is stored, sent again at every view, and held in memory during that.
     package static let imageBytes = 2 * 1024 * 1024
-    /// 2048 bytes of callback address: the shortest limit of the proxies that calls pass through.
+    /// 2048 bytes per callback URL: the lowest limit of the proxies that calls pass through.
     package static let urlBytes = 2048
-    /// 64 bytes of collapse id: APNs refuses more (Apple, "Sending notification requests to APNs").
+    /// 64 bytes per collapse id: APNs refuses longer ones (Apple, "Sending notification requests to APNs").
     package static let collapseBytes = 64
-    /// 100 entries of undelivered messages: the answer to an app that is being opened must stay small.
+    /// 100 undelivered messages: the answer to an app that is being opened must stay small.
     package static let undeliveredCount = 100
-    /// Three days of undelivered messages (protocols/rationalowl.md §15, `retention.undeliveredDays`).
+    /// Undelivered messages are listed for three days (docs/contracts/rationalowl.md#15, `retention.undeliveredDays`).
     package static let undeliveredAge: Duration = .seconds(3 * 86_400)
-    /// A year ahead: a message due later would need partitions that nobody has made.
+    /// A year ahead: a message due later would need partitions that do not exist yet.
     package static let scheduleAhead: Duration = .seconds(365 * 86_400)
-    /// One minute at least: a shorter life could end between the commit and the first try.
+    /// At least one minute: a shorter time to live could end between the commit and the first attempt.
     package static let minimumTimeToLive: Duration = .seconds(60)
-    /// 28 days at most: the longest that a push service stores (FCM), and the age that partitions are kept for at least.
+    /// At most 28 days: the longest time that a push service stores a message (FCM), and the minimum retention of partitions.
     package static let maximumTimeToLive: Duration = .seconds(28 * 86_400)
-    /// Seven days: a device's own time of a receipt is believed this far back, then its clock is taken for wrong.
+    /// Seven days: a device's own time of a receipt is accepted up to this age; an older one indicates a wrong clock.
     package static let receiptAge: Duration = .seconds(7 * 86_400)
-    /// 16 bytes of verification code: vendors use four to six digits.
+    /// 16 bytes per verification code: vendors use four to six digits.
     package static let codeBytes = 16
-    /// 1,000 groups or members in one answer: it is built in memory.
+    /// 1,000 groups or members in one answer, because it is built in memory.
     package static let groupRows = 1000
-    /// 101 registrations in one list, a page of a hub and the first of the next: each comes with its attributes.
+    /// 101 registrations in one list (a page of a hub plus the first entry of the next page): each comes with its attributes.
     package static let listedRows = 101
-    /// 64 KiB of a page: what a push links to is text, not a store of files.
+    /// 64 KiB per page: a page that a push links to is text, not a file.
     package static let pageBytes = 64 * 1024
-    /// 1,000 tokens that a submission is narrowed to: each is a look-up in the accepting transaction.
+    /// A submission may be restricted to 1,000 tokens: each is a lookup in the accepting transaction.
     package static let tokenCount = 1000
-    /// A day between two steps of a pace: a message expires before the third.
+    /// At most a day between two steps of a pace: a message expires before the third step.
     package static let paceDelay: Duration = .seconds(86_400)
-    /// 600 bytes of a label: two names of the vendors' longest.
+    /// 600 bytes per label: two names of the maximum length that vendors allow.
     package static let labelBytes = 600
-    /// 512 KiB of what a schedule was made of: fifty recipients with all that may be said to each.
+    /// 512 KiB for the stored request of a schedule: fifty recipients, each with the maximum data.
     package static let scheduleBytes = 512 * 1024
-    /// 2 labels of a message: each is a row of its own.
+    /// 2 labels per message: each is a separate row.
     package static let labelCount = 2
-    /// Two more tries when another transaction won: a third conflict in a row means contention that more tries would feed.
+    /// Two repeats after a conflict: a third conflict in a row indicates contention that more repeats would increase.
     package static let conflictRetries = 2
-    /// Ten more tries for users, whose calls read before they write: two calls that keep on with the same users change them in turns.
+    /// Ten repeats for calls about users, which read before they write: two calls that keep changing the same users conflict repeatedly.
     package static let userRetries = 10
     /// 100 users in one call: each is read with its attributes.
     package static let usersPerCall = 100
-    /// 250 attributes of a user: they are read and written whole.
+    /// 250 attributes per user: they are read and written as a whole.
     package static let userAttributes = 250
-    /// 32 KiB of a user's attributes, for the same reason.
+    /// 32 KiB of attributes per user, for the same reason.
     package static let userAttributeBytes = 32 * 1024
-    /// 16 levels of objects and lists within an attribute: whoever reads them walks down.
+    /// 16 levels of objects and lists within an attribute: readers recurse into them.
     package static let userAttributeDepth = 16
-    /// 100 values of a list that is an attribute (protocols/braze.md §4.4).
+    /// 100 values in an attribute that is a list (docs/contracts/braze.md#4.4).
     package static let userListCount = 100
-    /// 100 subjects that a user consents to: they are read and written with the user.
+    /// 100 consent subjects per user: they are read and written with the user.
     package static let subjectsPerUser = 100
-    /// 250 acts of a batch: they are one transaction.
+    /// 250 acts per batch: they are one transaction.
     package static let actsPerCall = 250
-    /// 1,024 bytes of an act's name: it is an index column.
+    /// 1,024 bytes per name of an act: it is an index column.
     package static let actNameBytes = 1024
-    /// 64 KiB of an act's data: more than the 50 KB of properties that a vendor takes (protocols/braze.md §4.4).
+    /// 64 KiB of data per act: more than the 50 KB of properties that Braze accepts (docs/contracts/braze.md#4.4).
     package static let actBytes = 64 * 1024
-    /// 500 aliases in one answer, 100 tallies and 100 devices of each user: it is built in memory.
+    /// In one answer 500 aliases, 100 tallies and 100 devices of each user, because it is built in memory.
     package static let describedAliases = 500
     package static let describedTallies = 100
     package static let describedDevices = 100
-    /// 1,000 messages of each user, the newest, in what it was sent: each is looked up.
+    /// The newest 1,000 messages sent to each user: each is a lookup.
     package static let describedMessages = 1000
 }

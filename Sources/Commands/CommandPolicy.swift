@@ -1,20 +1,20 @@
 package import Model
 
-/// What an operator may set about commands. A binding's own settings win where they speak of the same thing.
+/// The operator's settings for commands. A binding's own settings take precedence.
 package struct CommandPolicy: Sendable {
-    /// How long after its due time a message may still be delivered, unless the caller or the binding says otherwise.
+    /// How long after its due time a message may be delivered, unless the caller or the binding specifies another period.
     ///
-    /// 72 hours: RationalOwl's queueing period (protocols/rationalowl.md §15, `push.ttlHours`).
+    /// 72 hours: RationalOwl's queueing period (docs/contracts/rationalowl.md#15, `push.ttlHours`).
     package var defaultTimeToLive: Duration
-    /// How long this node holds the slices it hands over in memory before another node may take them.
+    /// How long this node keeps the slices it passes on in memory before another node may take them.
     package var lease: Duration
-    /// Whether slices that are due now are handed over in memory; asked once per submission. False while the node drains or its engine is full.
+    /// Whether slices that are due now are passed on in memory; called once per submission. False while the node drains or its engine is full.
     package var handsOver: @Sendable () -> Bool
-    /// What a caller is told to wait after our own trouble.
+    /// The wait that a caller is asked for after a failure of the gateway.
     package var retryAfter: Duration
-    /// The dialects whose answer must name a count also for everyone: they get the maintained count of identities.
+    /// The vendors whose answer must contain a count even for an audience of everyone; they receive the maintained count of identities.
     package var countedVendors: Set<Vendor>
-    /// The dialects whose devices ask for their messages (`InboxVendor`).
+    /// The vendors whose devices fetch their messages (`InboxVendor`).
     package var inboxVendors: Set<Vendor>
 
     package init(

@@ -15,7 +15,7 @@ extension StoreRequest where Answer == Plan {
     static func refused(_ refusal: Refusal) -> UserPlan { .settled(Plan.refused(refusal)) }
 }
 
-/// What a rule may look at besides the command: values only.
+/// The values that a rule may use in addition to the command.
 struct RuleContext: Sendable {
     var call: CallScope
     var now: Timestamp

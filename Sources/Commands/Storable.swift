@@ -1,11 +1,11 @@
 import Model
 
-/// Whether a value can be stored at all. PostgreSQL's text and jsonb hold no U+0000: let in, it would turn a caller's fault into our trouble.
+/// Checks whether a value can be stored. PostgreSQL's text and jsonb cannot contain U+0000; accepting it would turn a caller's error into a server error.
 enum Storable {
     /// Whether `text` is no longer than `limit` bytes and holds no U+0000.
     static func fits(_ text: String, _ limit: Int) -> Bool { text.utf8.count <= limit && !text.utf8.contains(0) }
 
-    /// The same; nil always fits.
+    /// As above; nil always fits.
     static func fits(_ text: String?, _ limit: Int) -> Bool { text.map { fits($0, limit) } ?? true }
 
     /// Whether `text` fits and is not empty.

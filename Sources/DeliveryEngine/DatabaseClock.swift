@@ -7,16 +7,16 @@ import NIOConcurrencyHelpers
     import Foundation
 #endif
 
-/// The database's clock as this node knows it: its own monotonic clock, plus the difference that the last heartbeat showed.
+/// The database's clock as estimated by this node: its own monotonic clock plus the difference measured by the last heartbeat.
 ///
-/// One per process, made by the wiring; ids, expiry and provider tokens all take it, so that a node with a wrong clock does no harm.
-/// Until the first heartbeat it shows the system's time.
+/// There is one per process, created by the wiring. Ids, expiry and provider tokens use it, so that a node with a wrong clock does no harm. Until the
+/// first heartbeat it shows the system's time.
 package final class DatabaseClock: WallClock {
     private let monotonic: @Sendable () -> Duration
     /// Milliseconds to add to the monotonic clock.
     private let offset: NIOLockedValueBox<Int64>
 
-    /// - Parameter monotonic: time since any fixed moment; tests give their own.
+    /// - Parameter monotonic: the time since any fixed moment; tests pass their own.
     package init(monotonic: (@Sendable () -> Duration)? = nil) {
         let start = ContinuousClock.now
         let monotonic = monotonic ?? { ContinuousClock.now - start }
@@ -29,10 +29,10 @@ package final class DatabaseClock: WallClock {
         Timestamp(milliseconds: offset.withLockedValue { $0 }.addingReportingOverflow(uptime.milliseconds).partialValue)
     }
 
-    /// Time that is never set back, for deadlines of our own.
+    /// A time that never goes back, for the gateway's own deadlines.
     package var uptime: Duration { monotonic() }
 
-    /// The database answered `databaseTime`, and the question took `askedFor` until now: it read its clock half that ago.
+    /// The database answered `databaseTime`, and the round trip took `askedFor`. The database is assumed to have read its clock halfway through it.
     package func adjust(databaseTime: Timestamp, askedFor: Duration) {
         let own = uptime.milliseconds
         let then = (databaseTime + askedFor / 2).milliseconds

@@ -2,12 +2,12 @@ import Logging
 package import Model
 import NIOConcurrencyHelpers
 
-/// What slices ask of their engine.
+/// The functions of the engine that its slices call.
 extension DeliveryEngine {
-    /// Whether it takes on nothing new.
+    /// Whether the engine accepts no new work.
     package var isDraining: Bool { state.withLockedValue { $0.isDraining } }
 
-    /// What a new machine is made with.
+    /// The settings of a new machine.
     func machineSettings() -> DeliveryMachine.Settings {
         DeliveryMachine.Settings(
             policy: policy,
@@ -31,12 +31,12 @@ extension DeliveryEngine {
         }
     }
 
-    /// The rates that hold from now on, all of them.
+    /// Replaces all rates.
     package func limit(_ limits: [CredentialKey: [PushRate]]) {
         state.withLockedValue { $0.meter.limit(limits) }
     }
 
-    /// Draws from the cluster's budgets what slices wait for. A failure is no loss: they ask again.
+    /// Draws from the cluster's budgets the pushes that slices wait for. After a failure the slices ask again.
     func drawBudgets() async {
         let draws = state.withLockedValue { $0.meter.draws() }
         guard !draws.isEmpty else { return }
@@ -65,12 +65,12 @@ extension DeliveryEngine {
 
     func isStopped(_ key: CredentialKey) -> Bool { state.withLockedValue { $0.gate.isStopped(key) } }
 
-    /// Brings back what waited; tells the store of refusals and their end, for `doctor` and `/readyz`.
+    /// Makes waiting slices due again, and records refusals and recoveries in the store, for `doctor` and `/readyz`.
     func note(_ key: CredentialKey, _ change: CredentialBreaker.Change) async {
         let refusal: Rejection?
         let text: Logger.Message
         switch change {
-        case .stopped(let rejection): (refusal, text) = (rejection, "A credential was refused and stops")
+        case .stopped(let rejection): (refusal, text) = (rejection, "A credential was refused and is stopped")
         case .recovered: (refusal, text) = (nil, "A credential works again")
         case .reachable: (refusal, text) = (nil, "The peer of a credential answers again")
         }
@@ -81,13 +81,13 @@ extension DeliveryEngine {
         if refusal == nil { await resume(key) }
     }
 
-    /// What was put back because of the credential need not wait any longer. A failure is no loss: it comes due by itself.
+    /// Makes the slices due that were put back because of the credential. After a failure they become due when their wait ends.
     func resume(_ key: CredentialKey) async {
         do { try await store.resume(key) } catch { return storeFailed("resume", error) }
         wake()
     }
 
-    /// The verdicts that may be applied: none while an app's tokens fail in numbers.
+    /// The verdicts that may be applied. None may be applied while an unusual share of an app's tokens fails.
     func judge(_ verdicts: [TokenVerdict], among answered: Int, tenant: TenantID, app: AppID) -> [TokenVerdict] {
         let allowed = state.withLockedValue {
             $0.tokens.judge(verdicts, among: answered, of: .init(tenant: tenant, app: app))
@@ -96,7 +96,7 @@ extension DeliveryEngine {
         return allowed
     }
 
-    /// Applies them. A failure is no loss: the next push finds the same.
+    /// Applies verdicts on tokens. After a failure the next push to the token gives the same verdict.
     func condemn(_ verdicts: [TokenVerdict], tenant: TenantID) async {
         do { try await store.condemn(verdicts, tenant: tenant) } catch { return storeFailed("condemn", error) }
         var counts: [[String]: Int] = [:]
@@ -108,7 +108,7 @@ extension DeliveryEngine {
 
     // MARK: Leases
 
-    /// Gives leases back at once. A failure is no loss: they lapse.
+    /// Gives leases back at once. After a failure they expire.
     func giveBack(_ leases: [SliceLease]) async {
         guard !leases.isEmpty else { return }
         do { try await store.release(leases, by: node) } catch { storeFailed("release", error) }
@@ -139,7 +139,7 @@ extension DeliveryEngine {
             metrics.add(1, to: .fenced)
             state.withLockedValue { $0.totals.fenced += 1 }
             logger.note(
-                "A slice went to another node",
+                "Another node took over a slice",
                 [.tenant: "\(progress.lease.key.tenant)", .slice: "\(progress.lease.key.number)"]
             )
         case .recorded(let new):
@@ -154,7 +154,7 @@ extension DeliveryEngine {
                     ]
                 )
             }
-            // Counted here and added once: most of a flush says the same.
+            // Counted here and added once, because most results of a flush have the same labels.
             var counts: [[String]: Int] = [:]
             for result in progress.results {
                 counts[[result.state.rawValue, EngineMetrics.label(of: result.reason)], default: 0] += 1
@@ -172,7 +172,7 @@ extension DeliveryEngine {
 }
 
 extension TokenVerdict {
-    /// What the token becomes, and why, as labels.
+    /// The new state of the token and the reason, as labels.
     fileprivate var labels: [String] {
         switch self {
         case .dead: [TokenState.invalid.rawValue, "none"]

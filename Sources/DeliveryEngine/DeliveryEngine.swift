@@ -3,13 +3,13 @@ package import Model
 import NIOConcurrencyHelpers
 import ServiceLifecycle
 
-/// Audience → slices → lease → send → outcome.
+/// Delivers messages: audience → slices → lease → send → outcome.
 ///
-/// One per process, a `Service`: it begins with `run()`, and a graceful shutdown drains it (I10): no new claims, pushes on their way end, outcomes are
-/// written, and every lease is given back before the deadline. Cancellation leaves at once; leases then lapse.
+/// There is one per process, a `Service`. It starts with `run()`. A graceful shutdown drains it (I10): it makes no new claims, pushes in flight finish,
+/// outcomes are written, and every lease is given back before the deadline. Cancellation stops it at once; its leases then expire.
 ///
-/// How it is built: `DeliveryMachine` decides for one slice, `SliceRunner` performs it in a task of its own, `EngineState` behind the lock decides
-/// what the node takes on. The database is asked by one loop (`DeliveryEngine+Discovery.swift`); everything else is told.
+/// Structure: `DeliveryMachine` decides for one slice, and `SliceRunner` performs these decisions in a task of its own. `EngineState`, behind the lock,
+/// decides which slices the node accepts. One loop, `discover`, queries the database for due work; all other parts react to events.
 package final class DeliveryEngine: Service {
     let store: any DeliveryStore
     let transports: [Platform: any PushTransport]
@@ -17,7 +17,7 @@ package final class DeliveryEngine: Service {
     let node: NodeID
     /// The database's clock, corrected by this engine's heartbeats.
     package let clock: DatabaseClock
-    /// What it sleeps on.
+    /// The clock for sleeping.
     let timer: any Clock<Duration>
     let metrics = EngineMetrics()
     let logger: Logger
@@ -29,16 +29,16 @@ package final class DeliveryEngine: Service {
     private let signal: AsyncStream<Void>.Continuation
 
     /// - Parameters:
-    ///   - store: where slices come from and outcomes go.
-    ///   - transports: how each platform is reached.
-    ///   - adapters: who writes each dialect's payload.
+    ///   - store: provides slices and stores outcomes.
+    ///   - transports: the transport of each platform.
+    ///   - adapters: write the payloads of their vendors.
     ///   - identifiers: makes the `apns-id`.
     ///   - policy: limits and waits.
-    ///   - node: this process, new at every start.
+    ///   - node: the id of this process, new at every start.
     ///   - clock: shared with everything that needs the database's time.
-    ///   - timer: what it sleeps on.
+    ///   - timer: the clock for sleeping.
     ///   - random: 0..<1, for jitter.
-    ///   - logger: gets debug lines only.
+    ///   - logger: receives debug messages only.
     package init(
         store: any DeliveryStore,
         transports: [Platform: any PushTransport],
@@ -62,15 +62,15 @@ package final class DeliveryEngine: Service {
         self.identifiers = identifiers
         payloads = PayloadWriter(adapters: adapters)
         state = NIOLockedValueBox(EngineState(policy: policy))
-        // One signal says all that many would: look again.
+        // One pending signal is enough: each signal means "look again".
         (signals, signal) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     }
 
-    // MARK: Doors
+    // MARK: Entry points
 
-    /// Hands over leases that this node made at acceptance. What there is no room for is given back to the store, for any node to claim.
+    /// Accepts leases that this node made at acceptance. Leases beyond the bound are given back to the store, so that any node can claim them.
     ///
-    /// - Returns: how many were taken.
+    /// - Returns: the number of leases accepted.
     @discardableResult
     package func offer(_ leases: [SliceLease]) -> Int {
         let taken = state.withLockedValue { $0.offer(leases) }
@@ -78,23 +78,23 @@ package final class DeliveryEngine: Service {
         return taken
     }
 
-    /// There may be work: a notification came, a slot is free.
+    /// Signals that there may be work: a notification arrived, or a slot is free.
     package func wake() { signal.yield() }
 
-    /// Begins the orderly end of `run()`. What a graceful shutdown does.
+    /// Begins the orderly end of `run()`, as a graceful shutdown does.
     package func drain() {
         state.withLockedValue { $0.drain() }
         for transport in transports.values { transport.drain() }
         wake()
     }
 
-    /// The credential was provisioned anew: what the peer refused before says nothing of it, and what waited for it is due.
+    /// The credential was replaced: earlier refusals do not apply to the new one, and the slices that waited for it become due.
     package func forget(_ key: CredentialKey) async {
         state.withLockedValue { $0.gate.forgive(key) }
         await resume(key)
     }
 
-    /// What it is doing.
+    /// The current state and the counts of the engine.
     package var statistics: EngineStatistics {
         state.withLockedValue { state in
             EngineStatistics(
@@ -110,7 +110,7 @@ package final class DeliveryEngine: Service {
 
     // MARK: Service
 
-    /// Works until the graceful shutdown is over, or it is canceled.
+    /// Works until a graceful shutdown is complete or the task is canceled.
     package func run() async throws {
         await withGracefulShutdownHandler {
             await serve()
@@ -132,20 +132,20 @@ package final class DeliveryEngine: Service {
             await finishSlices()
             group.cancelAll()
         }
-        // Canceled: the row stays until the other nodes take the silence for an end.
+        // On cancellation the row stays until the other nodes find the heartbeat overdue.
         guard !Task.isCancelled else { return }
         do { try await store.leave(node) } catch { storeFailed("leave", error) }
     }
 
     private func every(_ interval: Duration, _ body: () async -> Void) async {
         while !Task.isCancelled {
-            // Never less than a millisecond: a setting of zero must not become a tight loop.
+            // At least one millisecond, so that a setting of zero does not cause a tight loop.
             do { try await timer.sleep(for: max(interval, .milliseconds(1))) } catch { return }
             await body()
         }
     }
 
-    /// Nothing may be judged by a clock that is not the database's. False: stopped before it answered.
+    /// Reads the database's clock; no decision may use another clock. False: the engine was stopped before the database answered.
     private func readClock() async -> Bool {
         var failures = 0
         while !Task.isCancelled && !isDraining {
@@ -193,14 +193,14 @@ package final class DeliveryEngine: Service {
 
     // MARK: Discovery
 
-    /// Looks for work whenever it is woken, until the drain begins.
+    /// Looks for work whenever a signal arrives, until the drain begins.
     private func discover(in group: inout DiscardingTaskGroup) async {
         var failures = 0
         var notBefore = Duration.zero
         for await _ in signals {
             if isDraining { return }
             guard clock.uptime >= notBefore else { continue }
-            // After an outage our leases may have lapsed: win them back before anybody, ourselves included, claims them.
+            // After an outage this node's leases may have expired. They are renewed before any node, including this one, claims them.
             let isWell = failures == 0 ? true : await renew()
             if isWell, await look(in: &group) {
                 failures = 0
@@ -211,7 +211,7 @@ package final class DeliveryEngine: Service {
         }
     }
 
-    /// Takes on what there is, lane by lane, until nothing is left or there is no room. False: the store is in trouble.
+    /// Starts all available work, lane by lane, until nothing is left or no slot is free. False: a call to the store failed.
     private func look(in group: inout DiscardingTaskGroup) async -> Bool {
         do {
             await giveBack(state.withLockedValue { $0.takeRefused() })
@@ -234,11 +234,11 @@ package final class DeliveryEngine: Service {
         while let lease = state.withLockedValue({ $0.nextOffered(in: lane) }) { start(lease, &group) }
     }
 
-    /// Visits each tenant with due work once. True: there may be more at once.
+    /// Claims for each tenant with due work once. True: there may be more at once.
     private func claim(in lane: Lane, _ group: inout DiscardingTaskGroup) async throws(StoreError) -> Bool {
         guard state.withLockedValue({ $0.shares.free(in: lane) }) > 0 else { return false }
         let due = try await store.dueTenants(in: lane, limit: policy.discoveryLimit)
-        // Who has no slot free must not keep those waiting who took ahead.
+        // A tenant without a free slot must not keep tenants waiting that have used their share of the round.
         let now = clock.now()
         let (able, round) = state.withLockedValue { state in
             let able = due.filter { state.quota(of: $0, in: lane, now: now) > 0 }
@@ -290,7 +290,7 @@ package final class DeliveryEngine: Service {
 
     // MARK: Drain
 
-    /// Waits until every slice is written and given back, or for as long as it may.
+    /// Waits until every slice is written and given back, or until the deadline.
     private func finishSlices() async {
         let begun = clock.uptime
         var isPatient = true

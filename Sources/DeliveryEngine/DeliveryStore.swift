@@ -1,17 +1,17 @@
 package import FoundationEssentials
 package import Model
 
-/// What the delivery engine needs of a store.
+/// The store operations that the delivery engine needs.
 ///
-/// What the implementer owes: one call is one transaction (`dueTenants` and `load` only read); the database's clock alone decides leases and due times; nothing is
-/// open while the network is used; a call for one tenant touches that tenant's rows only.
+/// Requirements on an implementation: one call is one transaction (`dueTenants` and `load` only read); the database's clock alone decides leases and
+/// due times; no transaction is open during network I/O; a call for one tenant touches only that tenant's rows.
 package protocol DeliveryStore: Sendable {
-    /// Who has due work in a lane. A hint without locks: a stale answer costs one empty claim.
+    /// The tenants that have due work in a lane. A hint without locks: a stale answer costs one empty claim.
     ///
     /// - Throws: `StoreError`.
     func dueTenants(in lane: Lane, limit: Int) async throws(StoreError) -> [TenantID]
 
-    /// Leases up to `limit` due slices of one tenant to `node`; owner and epoch are committed when it returns.
+    /// Leases up to `limit` due slices of one tenant to `node`. Owner and epoch are committed when it returns.
     ///
     /// - Throws: `StoreError`.
     func claim(
@@ -22,54 +22,54 @@ package protocol DeliveryStore: Sendable {
         lease: Duration
     ) async throws(StoreError) -> [SliceLease]
 
-    /// Extends the leases that are still ours and says which those are.
+    /// Extends the leases that this node still holds and returns their keys.
     ///
     /// - Throws: `StoreError`.
     func renew(_ leases: [SliceLease], by node: NodeID, lease: Duration) async throws(StoreError) -> Set<SliceKey>
 
-    /// The message and the facts of the targets not done yet. Nil when the message is gone. Where the app has a cap that holds for the lane, what
-    /// each device was sent lately is counted too.
+    /// The message and the facts of the targets that are not done yet. Nil when the message no longer exists. If the app has a frequency cap that
+    /// applies to the lane, the recent messages of each device are counted too.
     ///
     /// - Throws: `StoreError`.
     func load(_ lease: SliceLease) async throws(StoreError) -> SliceWork?
 
-    /// Writes outcomes, each delivery once, with counters and events, the slice's bitmap and what becomes of the slice.
+    /// Writes outcomes (each delivery once, with counters and events), the slice's bitmap, and the disposition of the slice.
     ///
-    /// - Throws: `StoreError`. Nothing is written then, except perhaps with code `.timedOut`: the call may be repeated as it is.
+    /// - Throws: `StoreError`. Nothing is written then, except possibly with code `.timedOut`. The call may be repeated unchanged.
     func record(_ progress: SliceProgress, by node: NodeID) async throws(StoreError) -> RecordResult
 
-    /// The next page of an audience as new slices, the cursor moved on, in one transaction. New slices are `ready` and due with the message, or,
-    /// where zones and hours matter, each group of targets at its own time (`TimingRules.slot`); a page of everyone is then ten times as long.
+    /// Creates the next page of an audience as new slices and advances the cursor, in one transaction. New slices are `ready` and due with the message.
+    /// If time zones and hours matter, each group of targets is due at its own time (`TimingRules.slot`); a page of everyone is then ten times as long.
     ///
     /// - Throws: `StoreError`.
     func expand(_ lease: SliceLease, by node: NodeID, pageSize: Int) async throws(StoreError) -> ExpansionResult
 
-    /// Applies the transport's verdicts on tokens; a dead one only when the token was not registered again since.
+    /// Applies the transport's verdicts on tokens. A dead token is only marked if it has not been registered again since.
     ///
     /// - Throws: `StoreError`.
     func condemn(_ verdicts: [TokenVerdict], tenant: TenantID) async throws(StoreError)
 
-    /// Notes that a credential was refused by the peer, for `doctor` and `/readyz`, or (nil) that it works.
+    /// Records that the peer refused a credential, for `doctor` and `/readyz`, or (nil) that the credential works.
     ///
     /// - Throws: `StoreError`.
     func noteCredential(_ key: CredentialKey, refusal: Rejection?) async throws(StoreError)
 
-    /// Makes due at once what was put back because of this credential: it was provisioned anew, or works again.
+    /// Makes slices due at once that were put back because of this credential, after it was replaced or works again.
     ///
     /// - Throws: `StoreError`.
     func resume(_ key: CredentialKey) async throws(StoreError)
 
-    /// Draws pushes from budgets that all nodes share; one count per draw, perhaps 0. By the database's clock.
+    /// Draws pushes from budgets that all nodes share. Returns one count per draw, possibly 0. Uses the database's clock.
     ///
     /// - Throws: `StoreError`.
     func draw(_ draws: [BudgetDraw]) async throws(StoreError) -> [Int32]
 
-    /// Gives leases back at once, unfinished: another node may take them.
+    /// Gives unfinished leases back at once, so that another node can claim them.
     ///
     /// - Throws: `StoreError`.
     func release(_ leases: [SliceLease], by node: NodeID) async throws(StoreError)
 
-    /// Says that this node lives and reads the database's clock.
+    /// Records that this node is alive, and reads the database's clock.
     ///
     /// - Throws: `StoreError`.
     func heartbeat(_ node: NodeID) async throws(StoreError) -> Timestamp
@@ -80,27 +80,27 @@ package protocol DeliveryStore: Sendable {
     func leave(_ node: NodeID) async throws(StoreError)
 }
 
-/// All that is needed to send one slice.
+/// All data needed to send one slice.
 package struct SliceWork: Sendable {
-    /// The message's app: whose counters its outcomes belong to.
+    /// The message's app; its counters include the outcomes.
     package var app: AppID
     package var notification: Notification
     package var state: MessageState
     package var lane: Lane
     package var fallback: JSON?
-    /// One entry per target that is not done, by its index in the slice. A target whose identity is gone has none.
+    /// One entry per target that is not done, by its index in the slice. A target whose identity no longer exists has no entry.
     package var targets: [Int: TargetFacts]
-    /// How each platform of the app is reached.
+    /// The route of each platform of the app.
     package var routes: [Platform: PlatformRoute]
-    /// The settings of each dialect that has a binding on the app.
+    /// The settings of each vendor that has a binding to the app.
     package var settings: [Vendor: BindingSettings]
-    /// Targets of this message that another slice already sent to the same device.
+    /// Targets whose device already received this message through another slice.
     package var duplicates: Set<Int>
-    /// As provisioned.
+    /// The app's timing rules as provisioned.
     package var timing: AppTiming
-    /// The schedule in each device's own zone.
+    /// The due time in each device's own time zone.
     package var localDue: LocalTime?
-    /// Targets whose device got as many messages as the app's cap allows; empty where no cap holds.
+    /// Targets whose device has received as many messages as the app's cap allows; empty when no cap applies.
     package var capped: Set<Int>
 
     package init(
@@ -132,9 +132,9 @@ package struct SliceWork: Sendable {
     }
 }
 
-/// Topic and credentials of an app on one platform.
+/// The topic and credentials of an app on one platform.
 package struct PlatformRoute: Sendable, Hashable {
-    /// Bundle id; empty where the platform has none.
+    /// The bundle id; empty where the platform has no topics.
     package var topic: String
     package var credentials: [PushEnvironment: CredentialID]
 
@@ -144,13 +144,13 @@ package struct PlatformRoute: Sendable, Hashable {
     }
 }
 
-/// One delivery's row.
+/// The row of one delivery.
 package struct DeliveryResult: Sendable, Hashable {
     /// The target's index in its slice.
     package var index: Int
     package var target: TargetID
     package var identity: IdentityID?
-    /// Of the identity.
+    /// The vendor of the identity.
     package var dialect: Vendor?
     package var device: DeviceID?
     package var user: UserID?
@@ -192,7 +192,7 @@ package struct DeliveryResult: Sendable, Hashable {
 package struct DeliveryAttempt: Sendable, Hashable {
     /// How many attempts there were.
     package var count: Int16
-    /// `apns`; nil when no transport was asked.
+    /// `apns`; nil when no transport was used.
     package var transport: String?
     package var transportID: UUID?
     /// False: the peer may have received it, but did not answer.
@@ -218,34 +218,34 @@ package struct DeliveryAttempt: Sendable, Hashable {
     }
 }
 
-/// A flush of one slice: at least every 250 ms while it is being sent, and once at its end.
+/// A flush of one slice: at least every 250 ms while the slice is being sent, and once at its end.
 package struct SliceProgress: Sendable {
     package enum Disposition: Sendable, Hashable {
-        /// Still being sent by this node.
+        /// This node is still sending the slice.
         case goOn
         /// Every target is done.
         case finished
-        /// Targets are left; look again after this long, or as soon as the credential is mended that they wait for.
-        /// `attempts` counts up when `countsAttempt`.
+        /// Targets are left; they are tried again after this wait, or as soon as the credential works that they wait for. `attempts` is incremented if
+        /// `countsAttempt` is true.
         case again(after: Duration, heldBy: CredentialID? = nil)
-        /// The same, and the message's other slices that are due wait as long: there is no room for them either.
+        /// As `again`. The message's other due slices wait as long, because the credential has no capacity for them either.
         case crowded(for: Duration)
-        /// Nothing more is tried until somebody asks for it, or the message expires. The reason is for people.
+        /// Nothing more is tried until a person requests it or the message expires. The reason is written for people.
         case dead(reason: String)
 
-        /// Its leases ended again and again without a word of their owner.
+        /// The leases of the slice expired repeatedly without being given back.
         package static let lapsed = Disposition.dead(reason: "leasesLapsed")
     }
 
-    /// With its bitmap as it is after this flush.
+    /// With the bitmap as it is after this flush.
     package var lease: SliceLease
     package var app: AppID
     package var vendor: Vendor
-    /// Nothing twice: an index appears in one flush only, unless a flush is repeated because it is not known whether it was written.
+    /// No index appears in two flushes, unless a flush is repeated because it is unknown whether it was written.
     package var results: [DeliveryResult]
     package var disposition: Disposition
-    /// Whether `again` uses up one of the slice's attempts. False while nobody processed anything: a stopped credential must not
-    /// make deliveries give up before their expiry.
+    /// Whether `again` uses up one of the slice's attempts. False if no push was processed: a stopped credential must not make deliveries fail before
+    /// their expiry.
     package var countsAttempt: Bool
 
     package init(
@@ -265,30 +265,30 @@ package struct SliceProgress: Sendable {
     }
 }
 
-/// What came of a flush.
+/// The result of a flush.
 package enum RecordResult: Sendable, Hashable {
-    /// How many rows were new.
+    /// The number of rows that were new.
     case recorded(Int)
-    /// Somebody else holds the slice now; nothing was written. Stop sending it.
+    /// Another node holds the slice; nothing was written. Sending must stop.
     case fenced
 }
 
-/// What came of a page of an audience.
+/// The result of creating one page of an audience.
 package enum ExpansionResult: Sendable, Hashable {
-    /// So many targets more, or none among those looked at; about where it goes on, which the store itself remembers.
+    /// The number of new targets, which may be 0, and the approximate position of the cursor. The store itself keeps the exact cursor.
     case page(Int, after: IdentityID)
-    /// Nobody is left; the message's recipients are counted and it is `sending`.
+    /// The audience is complete: the message's recipients are counted and the message is `sending`.
     case finished(recipients: Int)
-    /// Somebody else holds it now, or it was canceled.
+    /// Another node holds the slice, or the message was canceled.
     case fenced
 }
 
-/// What a transport said of a token.
+/// A transport's verdict on a token.
 package enum TokenVerdict: Sendable, Hashable {
-    /// Dead unless registered again after `since`; nil: no time was given.
+    /// The token is dead unless it was registered again after `since`; nil: the peer gave no time.
     case dead(DeviceID, DeviceToken, since: Timestamp?)
-    /// Set aside.
+    /// The token is to be quarantined.
     case doubtful(DeviceID, DeviceToken, reason: String)
-    /// Alive, and of another environment than was thought.
+    /// The token is valid, but in another environment than recorded.
     case moved(DeviceID, DeviceToken, to: PushEnvironment)
 }

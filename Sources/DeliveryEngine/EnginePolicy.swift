@@ -1,126 +1,128 @@
-/// The engine's limits. Each names the harm of another value; all are settings.
+/// The engine's limits. Each states the harm of other values; all are settings.
 package struct EnginePolicy: Sendable {
     // MARK: Leases
 
-    /// 30 s. Shorter, and a pause of PostgreSQL hands running slices to other nodes, which repeats pushes; longer, and a crashed node's slices lie idle.
+    /// 30 s. If shorter, a pause of PostgreSQL passes running slices to other nodes, which repeats pushes; if longer, the slices of a crashed node are
+    /// idle longer.
     package var lease: Duration = .seconds(30)
-    /// 16 leases of one slice in a row that ended without a word of their owner, and it is given up. Fewer, and a night of restarts stops deliveries;
-    /// more, and a slice that brings nodes down takes them all.
+    /// A slice is given up after 16 consecutive leases that expired without being given back. With fewer, a night of restarts stops deliveries; with
+    /// more, a slice that crashes its node crashes all nodes in turn.
     package var lapseLimit: Int16 = 16
-    /// 200 ms between looks for due work. Shorter costs the database queries for nothing; longer is the delay of a retry or a recovery.
+    /// 200 ms between searches for due work. A shorter interval costs useless database queries; a longer one delays retries and recoveries.
     package var pollInterval: Duration = .milliseconds(200)
-    /// 5 s between heartbeats. A node that is silent for several is taken for dead, and between two our idea of the database's clock drifts.
+    /// 5 s between heartbeats. A node that misses several is considered dead. Between two heartbeats the estimate of the database's clock drifts.
     package var heartbeatInterval: Duration = .seconds(5)
 
     // MARK: Shares
 
-    /// 64 slices at work on a node. Each holds up to 500 payloads (2 MB at APNs' limit): more is memory, not speed.
+    /// At most 64 running slices on a node. Each holds up to 500 payloads (2 MB at APNs' limit): more would use memory without more speed.
     package var slicesPerNode = 64
-    /// 8 of them are kept for urgent and transactional work. Without them a campaign's last slice would delay a one-time code.
+    /// 8 of them are reserved for urgent and transactional work. Without them a campaign's last slice would delay a one-time code.
     package var slicesReserved = 8
-    /// 12 for one tenant, urgent work apart. More, and a tenant whose vendor hangs takes the node.
+    /// At most 12 for one tenant; urgent work is counted separately. With more, a tenant whose vendor does not answer occupies the node.
     package var slicesPerTenant = 12
-    /// 8 of them for one credential: 4,000 pushes under way. More only queue up in its connections, and the tenant's other credentials wait.
+    /// At most 8 of them for one credential: 4,000 pushes in flight. More would only queue in its connections, and the tenant's other credentials would wait.
     package var slicesPerCredential = 8
-    /// 1 s that a slice with written payloads waits for room at its credential, and then stays away at least. Less turns a slow credential into load on
-    /// the database; more keeps the tenant's other credentials waiting.
+    /// A slice with written payloads waits 1 s for capacity of its credential before it is put back for at least that long. Less turns a slow
+    /// credential into load on the database; more keeps the tenant's other credentials waiting.
     package var fullRetry: Duration = .seconds(1)
-    /// 30 s that it stays away at most. It stays away for as long as no place became free: a vendor that hangs is asked less and less often, and
-    /// a push ends after 20 s whatever its vendor does.
+    /// It is put back for at most 30 s. It is put back for as long as no place has become free: a vendor that does not answer is tried less and less
+    /// often. A push ends after 20 s in any case.
     package var fullLongest: Duration = .seconds(30)
-    /// 100 ms between draws from the budgets of credentials that have a rate, while anybody waits for one. A draw reaches 250 ms ahead
-    /// (`BudgetDraw.ahead`), so that a late one loses nothing; the more it reaches ahead, the more a node may hold that another one needs.
+    /// 100 ms between draws from the budgets of credentials that have a rate, while a slice waits for one. A draw reaches 250 ms ahead
+    /// (`BudgetDraw.ahead`), so that a late draw loses nothing. The further it reaches ahead, the more a node may hold that another one needs.
     package var drawInterval: Duration = .milliseconds(100)
-    /// 5 s that a slice with written payloads waits for its share of a rate, then another has its turn: what is canceled or paused meanwhile is
-    /// noticed then.
+    /// A slice with written payloads waits 5 s for its share of a rate; then another slice takes its turn. This limits the time until a cancellation or
+    /// pause is noticed.
     package var meteredStay: Duration = .seconds(5)
-    /// 2,000 targets per tenant and round, so that tenants come in turn. Fewer, and each claim brings little; more, and a small tenant waits longer behind
-    /// large ones.
+    /// 2,000 targets per tenant and round, so that tenants take turns. With fewer, each claim gets little; with more, a small tenant waits longer
+    /// behind large ones.
     package var targetsPerRound = 2000
-    /// 4 slices per visit at a tenant. More, and one node takes a small campaign alone.
+    /// 4 slices per claim of a tenant. With more, one node takes a small campaign alone.
     package var claimLimit = 4
-    /// 200 tenants per look at a lane: one page of the discovery statement.
+    /// 200 tenants per search in a lane: one page of the discovery statement.
     package var discoveryLimit = 200
-    /// 256 handed-over leases wait in memory at most (one holds up to 500 target ids). Above it they are given back, for any node to claim.
+    /// At most 256 leases from acceptance wait in memory (each holds up to 500 target ids). Leases beyond that are given back, so that any node can claim them.
     package var offerLimit = 256
-    /// About 10,000 targets per page of an audience: twenty slices in one transaction of 10 to 30 ms. Fewer, and the commits cost more than the reading does.
+    /// About 10,000 targets per page of an audience: twenty slices in one transaction of 10 to 30 ms. With fewer, the commits cost more than the reading.
     package var expansionPageSize = 10_000
 
     // MARK: Progress
 
-    /// 250 ms between flushes of a slice: a crash repeats at most the pushes of this time.
+    /// 250 ms between flushes of a slice: a crash repeats at most the pushes of this period.
     package var flushInterval: Duration = .milliseconds(250)
-    /// 250 results at once at most before a flush: what a crash can repeat at high speed.
+    /// A flush is due after 250 results: the number of pushes that a crash can repeat at high speed.
     package var flushCount = 250
-    /// How long to wait before a refused or failed store call is tried again.
+    /// The wait before a refused or failed store call is repeated.
     package var storeBackoff = RetryBackoff(first: .milliseconds(100), cap: .seconds(5))
 
-    // MARK: Ends
+    // MARK: Deadlines
 
-    /// 20 s from the request to stop until slices that still wait for answers are given up. It must end before the process manager loses patience.
+    /// 20 s from the stop request until slices that still wait for answers are given up. It must be shorter than the process manager's stop timeout.
     package var drainDeadline: Duration = .seconds(20)
-    /// 3 s more to write down what was given up. Less leaves slices owned until their lease ends.
+    /// A further 3 s to write the results of the slices that were given up. With less, slices stay owned until their leases expire.
     package var drainGrace: Duration = .seconds(3)
-    /// 20 s for the answer to one push (docs/contracts/apns.md#13.6). Shorter makes slow answers look like none, which repeats pushes.
+    /// 20 s for the answer to one push (docs/contracts/apns.md#13.6). If shorter, slow answers count as missing, which repeats pushes.
     package var pushDeadline: Duration = .seconds(20)
 
-    /// What is sent again, and when.
+    /// The rules of resending.
     package var retry = RetryPolicy()
-    /// 1 s: a slice is due by the database's clock, hours begin by this node's copy of it. Put back for less, it would come again at once.
+    /// 1 s. A slice becomes due by the database's clock, but hours begin by this node's copy of it. A target put back for less would return at once.
     package var timingSlack: Duration = .seconds(1)
 
     package init() {}
 
-    /// Scales every wait before a retry; tests against a simulator make it small.
+    /// Scales every wait before a retry; tests against a simulator use a small value.
     package var retryScale: Double {
         get { retry.scale }
         set { retry.scale = newValue }
     }
 }
 
-/// What becomes of a push that left us and got no answer: Apple does not remove doubles by `apns-id`, only a collapse id hides a repeat (docs/contracts/apns.md#13.4).
+/// Whether a push is sent again that was sent and not answered. Apple does not remove duplicates by `apns-id`; only a collapse id hides a repeat
+/// (docs/contracts/apns.md#13.4).
 package enum RetryUnknown: String, Sendable, Hashable, CaseIterable {
-    /// Counted as sent, marked uncertain.
+    /// The push counts as sent and is marked uncertain.
     case never
-    /// Sent again when it carries a collapse id, else as `never`.
+    /// The push is sent again if it carries a collapse id; otherwise as `never`.
     case withCollapse
-    /// Sent again: the device may ring twice.
+    /// The push is sent again: the device may show it twice.
     case always
 }
 
-/// When a push that was not settled is tried again.
+/// The waits and limits for retrying pushes that were not settled.
 package struct RetryPolicy: Sendable {
-    /// What becomes of a push without answer.
+    /// The rule for a push without an answer.
     package var unknown: RetryUnknown = .withCollapse
-    /// 3 resends at once of a push that was not processed. More turn a peer that refuses everything into a tight loop.
+    /// 3 immediate resends of a push that was not processed. With more, a peer that refuses everything causes a tight loop.
     package var immediateResends: Int16 = 3
-    /// 2 s after these, while nothing was processed. No attempt is counted, so that an outage of the peer costs no delivery.
+    /// 2 s after these resends, if no push was processed. No attempt is counted, so that an outage of the peer fails no delivery.
     package var unsent: Duration = .seconds(2)
     /// 5xx: Apple asks for at least 15 minutes (docs/contracts/apns.md#9.2).
     package var service = RetryBackoff(first: .seconds(15 * 60), cap: .seconds(60 * 60))
     /// 429: too many pushes to one device.
     package var tooMany = RetryBackoff(first: .seconds(30), cap: .seconds(15 * 60))
-    /// 24 h: a peer that names a longer wait is not believed, it would outlive most messages.
+    /// 24 h. A longer wait requested by a peer is shortened to this, because it would outlive most messages.
     package var longestAsked: Duration = .seconds(24 * 60 * 60)
-    /// 32 tries that the peer saw, then the slice gives up until somebody asks for it again. More, and a push that always meets a fault inside the
-    /// service is tried for ever.
+    /// After 32 attempts that the peer received, the slice gives up until a person requests a retry. Without a limit, a push that always triggers a
+    /// fault in the service would be repeated without end.
     package var maximumAttempts: Int16 = 32
     /// 5 s while this node does not know the credential: provisioning reaches every node within a second.
     package var unknownCredential: Duration = .seconds(5)
-    /// 60 s while the app has no credential for the device's environment: an operator has to act.
+    /// 60 s while the app has no credential for the device's environment: an operator must act.
     package var noRoute: Duration = .seconds(60)
-    /// 30 s while the message is paused, or as long as its store parks it.
+    /// 30 s while the message is paused, or longer if its store keeps it back.
     package var paused: Duration = .seconds(30)
-    /// 28 days for a message without expiry. Without an end a dead credential would keep its slices for ever.
+    /// 28 days for a message without expiry. Without a limit a dead credential would keep its slices forever.
     package var longestLife: Duration = .seconds(28 * 24 * 60 * 60)
-    /// A credential that the peer refused (docs/contracts/apns.md#13.6).
+    /// For a credential that the peer refused (docs/contracts/apns.md#13.6).
     package var refusedCredential = RetryBackoff(first: .seconds(60), cap: .seconds(15 * 60))
-    /// A credential whose peer cannot be reached.
+    /// For a credential whose peer cannot be reached.
     package var unreachableCredential = RetryBackoff(first: .seconds(1), cap: .seconds(60))
-    /// What waits for a stopped credential while another slice probes it: it is told of the recovery, so this is only for when nobody is left to
-    /// tell. Shorter, and a campaign that waits is read again and again; longer, and one that only this node cannot deliver lies idle.
+    /// For slices that wait for a stopped credential while another slice probes it. The recovery makes them due, so this wait only matters if no node
+    /// reports the recovery. If shorter, a waiting campaign is read repeatedly; if longer, a campaign that only this node cannot deliver is idle.
     package var held = RetryBackoff(first: .seconds(60), cap: .seconds(5 * 60))
-    /// 1, smaller in tests. Scales every wait here.
+    /// Scales every wait here; 1, and smaller in tests.
     package var scale: Double = 1
 
     package init() {}

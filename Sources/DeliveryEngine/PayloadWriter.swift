@@ -1,14 +1,14 @@
 package import Model
 
-/// Writes the payload of one target, in the dialect of the SDK that will show it.
+/// Writes the payload of one target, in the dialect of the SDK that will display it.
 ///
-/// A value, made once by the wiring: adapters are pure, so that writing may happen inside a machine.
+/// A value, created once by the wiring. Adapters are pure, so a state machine may write payloads.
 package struct PayloadWriter: Sendable {
     private let adapters: [Vendor: any VendorAdapter]
 
     package init(adapters: [Vendor: any VendorAdapter]) { self.adapters = adapters }
 
-    /// Payloads of one notification that serve several targets, as far as they are written.
+    /// The written payloads of one notification that serve several targets.
     package struct Shared: Sendable {
         fileprivate struct Key: Hashable {
             var vendor: Vendor
@@ -20,13 +20,13 @@ package struct PayloadWriter: Sendable {
         package init() {}
     }
 
-    /// The payload for `target`, or why there is none. Written once for all targets of a vendor and platform where its adapter allows.
+    /// The payload for `target`. It is written once for all targets of a vendor and platform if the adapter allows this.
     ///
     /// - Parameters:
-    ///   - notification: what to show.
-    ///   - target: whom it is for.
-    ///   - settings: of the target's binding.
-    ///   - shared: of this notification and these settings only.
+    ///   - notification: the content.
+    ///   - target: the addressee.
+    ///   - settings: the settings of the target's binding.
+    ///   - shared: payloads of this notification and these settings only.
     /// - Returns: the payload.
     /// - Throws: `PayloadProblem`.
     package func payload(
@@ -57,15 +57,15 @@ package struct PayloadWriter: Sendable {
     }
 }
 
-/// Why a payload could not be written. The raw value is the delivery's reason.
+/// The reason why a payload could not be written. The raw value is the delivery's reason.
 package enum PayloadProblem: String, Error, Sendable, Hashable, CaseIterable {
-    /// It cannot be made to fit the transport's limit.
+    /// The payload cannot be reduced to the transport's limit.
     case payloadTooLarge
-    /// The content cannot be shown by that SDK.
+    /// The SDK cannot display the content.
     case payloadInvalid
-    /// The identity speaks a dialect that this build does not have.
+    /// This build has no adapter for the identity's vendor.
     case noAdapter
-    /// The message itself says that this target gets nothing.
+    /// The message itself excludes this target.
     case withheld
 
     fileprivate init(_ code: AdapterError.Code) {
@@ -77,11 +77,11 @@ package enum PayloadProblem: String, Error, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// What becomes of the delivery: nobody failed where its sender wanted it so.
+    /// The state of the delivery. It is not a failure if the sender excluded the target.
     package var state: DeliveryState { self == .withheld ? .suppressed : .failed }
 }
 
-/// Reasons of our own for a delivery that failed, beside the peer's and `PayloadProblem`.
+/// The gateway's own reasons for a failed delivery, in addition to the peer's reasons and `PayloadProblem`.
 package enum FailureReason: String, Sendable, Hashable, CaseIterable {
     /// This build has no transport for the device's platform.
     case noTransport

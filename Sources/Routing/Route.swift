@@ -1,9 +1,9 @@
 package import Model
 
-/// Which way one delivery leaves. Vendors' real services and percentages come with their issue; the default is to deliver ourselves.
+/// The route of one delivery: the transport and the credential.
 package enum Route: Sendable, Hashable {
-    /// By the platform's own push service, through this credential.
+    /// Through the platform's own push service, with this credential.
     case direct(CredentialID)
-    /// There is no way: no credential for that platform and environment.
+    /// The delivery has no route, because the app has no credential for that platform and environment.
     case none
 }

@@ -1,23 +1,23 @@
 package import Model
 
-/// Picks the way of one delivery. Pure: the same facts give the same route on every node.
+/// Selects the route of one delivery. Pure: the same facts give the same route on every node.
 package struct Router: Sendable {
     package init() {}
 
-    /// The way to `target`.
+    /// The route to `target`.
     ///
     /// - Parameters:
-    ///   - target: whose platform and environment decide.
-    ///   - topic: the app's topic on that platform; empty where it was not provisioned.
+    ///   - target: its platform and environment decide.
+    ///   - topic: the app's topic on that platform; empty if it was not provisioned.
     ///   - credentials: the app's credentials on that platform.
-    /// - Returns: `.none` where nothing is provisioned: that is the operator's to mend, so such a delivery waits until it expires.
+    /// - Returns: `.none` if nothing is provisioned. Only the operator can fix that, so the delivery waits until it expires.
     package func route(
         to target: TargetFacts,
         topic: String,
         credentials: [PushEnvironment: CredentialID]
     ) -> Route {
         guard let credential = credentials[target.destination.environment] else { return .none }
-        // APNs refuses a push without topic for the whole credential (MissingTopic): do not let one bad app stop it.
+        // APNs refuses a push without a topic for the whole credential (MissingTopic). One misconfigured app must not stop the credential.
         if target.destination.platform == .ios && topic.isEmpty { return .none }
         return .direct(credential)
     }

@@ -1,6 +1,6 @@
 import NIOConcurrencyHelpers
 
-/// Counts the calls that run at once.
+/// Counts the concurrent calls.
 final class CallSlots: Sendable {
     private let limit: Int
     private let used = NIOLockedValueBox(0)
@@ -11,7 +11,7 @@ final class CallSlots: Sendable {
 
     func take() { used.withLockedValue { $0 += 1 } }
 
-    /// True when all were in use: somebody may be waiting for this one.
+    /// Frees a slot. True if all slots were in use: a subscription may be waiting for one.
     func giveBack() -> Bool {
         used.withLockedValue { used in
             defer { used -= 1 }

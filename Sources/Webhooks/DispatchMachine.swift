@@ -1,16 +1,16 @@
 package import Model
 
-/// Decides what becomes of a subscription after a call. Pure: the lease says how often and how long it failed before.
+/// Decides how a subscription continues after a call. Pure: the lease contains the number of earlier failures and their duration.
 package struct DispatchMachine: Sendable {
-    /// What is to be done.
+    /// The next step of a subscription.
     package enum Action: Sendable, Hashable {
-        /// The calls up to here were taken.
+        /// The receiver accepted the calls up to this position.
         case advance(Int64)
-        /// Try the same again later: nothing behind it may overtake it.
+        /// Repeat the same call later; later events must not overtake it.
         case postpone(Duration, reason: String)
-        /// Tried for too long: go on behind it and tell the operator.
+        /// The call was repeated for too long: skip it and notify the operator.
         case drop(Int64, reason: String)
-        /// Tried for too long: call no more until the tenant says so. Nothing is lost that its cursor still names.
+        /// The call was repeated for too long: make no further calls until the tenant requests it. Events after the cursor are not lost.
         case stop(reason: String)
     }
 
@@ -18,10 +18,10 @@ package struct DispatchMachine: Sendable {
 
     package init(_ policy: WebhookPolicy) { self.policy = policy }
 
-    /// After a batch with nothing to tell.
+    /// The batch contains nothing to send.
     package func nothingToSend(_ batch: WebhookBatch) -> Action { .advance(batch.cursor) }
 
-    /// The subscription's secret does not open with this node's master key: the operator's fault, never the receiver's, so nothing is given up.
+    /// The subscription's secret cannot be opened with this node's master key. This is an operator error, not the receiver's, so no event is dropped.
     package func secretUnreadable() -> Action {
         .postpone(policy.retries.last ?? policy.lease, reason: "sealed secret")
     }
@@ -36,7 +36,7 @@ package struct DispatchMachine: Sendable {
         }
         let failures = max(0, lease.attempts)
         let wait = failures < policy.retries.count ? policy.retries[failures] : last
-        // The last try falls on the end of the time, not behind it.
+        // The last attempt is made at the end of the period, not after it.
         return .postpone(min(wait, left), reason: outcome.reason)
     }
 }

@@ -1,17 +1,17 @@
 package import Model
 import ServiceLifecycle
 
-/// Tells senders' back ends what became of their deliveries, and webhooks what happened: signed, in order per subscription, repeated until taken,
-/// or until a day, for a webhook three, has passed.
+/// Reports the outcomes of deliveries to senders' back ends, and events to webhooks: signed, in order per subscription, repeated until accepted, for at
+/// most one day (sender) or three days (webhook).
 ///
-/// Runs until its group shuts down; then it claims nothing more and ends with its last call. Several nodes may run one each: a lease keeps
-/// them apart. A crash repeats at most the calls whose answer was not written down.
+/// Runs until its service group shuts down; then it makes no new claims and ends with its last call. Several nodes may each run one: a lease keeps them
+/// apart. A crash repeats at most the calls whose answer was not recorded.
 package struct WebhookDispatcher<Timer: Clock>: Service where Timer.Duration == Duration {
-    /// Writes a vendor's body; nil: that vendor has no such call.
+    /// Writes a vendor's body; nil: the vendor does not define such a call.
     package typealias Encoder = @Sendable (Vendor, [DeliverySnapshot], BindingSettings) -> VendorRequestBody?
     /// Opens a webhook's secret; nil: this node has another master key.
     package typealias Opener = @Sendable (TenantID, WebhookID, SealedSecret) -> [UInt8]?
-    /// The secret of a sender, the same on every node.
+    /// Derives the secret of a sender, which is the same on every node.
     package typealias Deriver = @Sendable (TenantID, AppID, Vendor, SenderID) -> [UInt8]
 
     private let store: any WebhookStore
@@ -28,15 +28,15 @@ package struct WebhookDispatcher<Timer: Clock>: Service where Timer.Duration == 
     /// A dispatcher over `store`.
     ///
     /// - Parameters:
-    ///   - store: subscriptions and what they wait for.
+    ///   - store: the subscriptions and their pending events.
     ///   - caller: makes the calls.
-    ///   - node: in whose name leases are taken.
-    ///   - policy: how calls are repeated.
-    ///   - clock: what it sleeps on between looks.
+    ///   - node: the owner of the leases.
+    ///   - policy: how calls are made and repeated.
+    ///   - clock: the clock for sleeping between polls.
     ///   - encode: writes a vendor's body.
     ///   - open: opens a webhook's secret.
-    ///   - derive: makes a sender's secret.
-    ///   - observe: hears what happened; must not block.
+    ///   - derive: derives a sender's secret.
+    ///   - observe: receives events; must not block.
     package init(
         store: any WebhookStore,
         caller: any WebhookCaller,
@@ -73,7 +73,7 @@ package struct WebhookDispatcher<Timer: Clock>: Service where Timer.Duration == 
                         slots.take()
                         group.addTask {
                             let hasMore = await serve(lease)
-                            // Full before, or more to tell: look again at once instead of at the next tick.
+                            // All slots were in use, or there are more events: look again at once instead of at the next tick.
                             if slots.giveBack() || hasMore { wake.yield() }
                         }
                     }
@@ -101,7 +101,7 @@ package struct WebhookDispatcher<Timer: Clock>: Service where Timer.Duration == 
         }
     }
 
-    /// Makes one call for `lease`. True when more waits behind it.
+    /// Makes one call for `lease`. True if more events are pending.
     private func serve(_ lease: WebhookLease) async -> Bool {
         do {
             let limit = lease.webhook == nil ? policy.targetsPerCall : policy.eventsPerCall
@@ -114,7 +114,7 @@ package struct WebhookDispatcher<Timer: Clock>: Service where Timer.Duration == 
         }
     }
 
-    /// Makes the call; `batch` is what it told, which may be the first part of what there was.
+    /// Makes the call. Afterwards `batch` contains the events that were sent, which may be only the first part.
     private func call(_ lease: WebhookLease, _ batch: inout WebhookBatch) async -> DispatchMachine.Action {
         guard batch.count > 0 else { return machine.nothingToSend(batch) }
         let call: WebhookCall
@@ -158,7 +158,7 @@ package struct WebhookDispatcher<Timer: Clock>: Service where Timer.Duration == 
             observe(.stopped(lease, reason: reason))
             return false
         case .postpone(let delay, let reason):
-            // Our own end says nothing of the receiver: its lease runs out, and another node calls.
+            // Cancellation of this node is not a failure of the receiver: the lease expires, and another node makes the call.
             guard !Task.isCancelled else { return false }
             try await store.postpone(lease, by: delay, reason: reason, node: node)
             observe(.postponed(lease, by: delay, reason: reason))

@@ -1,24 +1,24 @@
-/// How calls are made and repeated.
+/// The limits and waits for calls.
 package struct WebhookPolicy: Sendable {
-    /// 64 calls at once: above it a few dead receivers would fill the node's sockets; below it they would hold up the living.
+    /// 64 concurrent calls. With more, a few dead receivers would use up the node's sockets; with fewer, they would delay the working ones.
     package static let defaultConcurrency = 64
 
-    /// Targets in one sender's call (docs/contracts/rationalowl.md#8.6: flush every second or 100 targets).
+    /// The number of targets in one call to a sender (docs/contracts/rationalowl.md#8.6: flush every second or 100 targets).
     package var targetsPerCall: Int
-    /// Events in one webhook's call: what a receiver can take within an attempt's time.
+    /// The number of events in one call to a webhook: as many as a receiver can process within the time of an attempt.
     package var eventsPerCall: Int
-    /// 256 KiB of a webhook's body: many receivers refuse more. A batch that is longer is told in several calls; one event is always told.
+    /// 256 KiB per webhook body, because many receivers refuse more. A longer batch is split into several calls; a single event is always sent.
     package var bodyLimitBytes: Int
-    /// How often subscriptions are looked for.
+    /// How often to poll for due subscriptions.
     package var interval: Duration
     package var concurrency: Int
-    /// How long a subscription is ours. Longer than an attempt, its look-up and its bookkeeping together: else two nodes would call.
+    /// The duration of a subscription's lease. It must exceed an attempt, its DNS lookup and its bookkeeping together; otherwise two nodes would call.
     package var lease: Duration
-    /// The waits after the first, second … failure in a row; the last one repeats (docs/contracts/rationalowl.md#8.6).
+    /// The waits after consecutive failures; the last one repeats (docs/contracts/rationalowl.md#8.6).
     package var retries: [Duration]
-    /// How long a sender's call is tried before it is dropped.
+    /// How long a call to a sender is repeated before it is dropped.
     package var giveUpAfter: Duration
-    /// How long a webhook's call is tried before the webhook is stopped. Three days: a weekend, and still within what the log keeps.
+    /// How long a call to a webhook is repeated before the webhook is stopped. Three days cover a weekend and are within the retention of the log.
     package var stopAfter: Duration
 
     package init(

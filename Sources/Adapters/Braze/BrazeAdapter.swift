@@ -1,11 +1,11 @@
 import HTTPTypes
 package import Model
 
-/// The translator of Braze's REST interface, sends to users and their tokens behind keys with permissions, and of what the vendor's SDK calls.
+/// Translates Braze's REST interface (sends to users and their tokens, with permissions per key) and the calls of the vendor's SDK.
 ///
-/// Source: docs/contracts/braze.md, from the vendor's public documents; undocumented behaviour is marked `Assumed:`. Calls that are not supported are answered
-/// with 404 in the vendor's format. No code of the vendor's SDKs is used; whether an app may keep the SDK is a question of its licence, so SDK calls are
-/// answered only if a binding enables them.
+/// Source: docs/contracts/braze.md, from the vendor's public documents; undocumented behaviour is marked `Assumed:`. Calls that are not supported are
+/// answered with 404 in the vendor's format. No code of the vendor's SDKs is used. SDK calls are answered only if a binding enables them, because the
+/// licence of the SDK determines whether an app may keep it.
 package struct BrazeAdapter: VendorAdapter {
     package init() {}
 
@@ -24,7 +24,7 @@ package struct BrazeAdapter: VendorAdapter {
             value: try RestKey.hash(request),
             host: request.host
         )
-        // That it leads to a binding is the proof; what it may do is judged with the binding's settings.
+        // Finding a binding by the key's hash is the proof; the permissions are checked with the binding's settings.
         return (key, .none)
     }
 

@@ -2,19 +2,19 @@ import Crypto
 import FoundationEssentials
 package import Model
 
-/// A binding of this dialect: which REST keys lead to it, and what each may do. A key itself is nowhere: its SHA-256 leads to the binding, so that
-/// neither the store nor a dump of the settings gives one away.
+/// The settings of a Braze binding: its REST keys and their permissions. The keys themselves are not stored: their SHA-256 identifies the binding, so
+/// that neither the store nor a dump of the settings reveals a key.
 package struct BrazeSettings: Sendable {
     /// The kind of the hash of a REST key.
     package static let restKind = "rest"
-    /// The kind of an app identifier, as the vendor's SDK shows it.
+    /// The kind of an app identifier, as the vendor's SDK sends it.
     package static let sdkKind = "sdk"
-    /// The setting with what keys may do: `{"<hash>": {"name": "crm", "permissions": ["messages.send"], "addresses": ["192.0.2.1"]}}`.
+    /// The setting with the permissions of keys: `{"<hash>": {"name": "crm", "permissions": ["messages.send"], "addresses": ["192.0.2.1"]}}`.
     package static let keysKey = "keys"
-    /// Stands for every permission.
+    /// Includes every permission.
     package static let everything = "*"
 
-    /// Names of permissions that keys may have (docs/contracts/braze.md#4.1), including those of calls that are not supported yet: a key is created once.
+    /// The permissions that keys may have (docs/contracts/braze.md#4.1), including those of calls that are not supported yet, because a key is created once.
     package static let permissions: Set<String> = [
         everything, "users.track", "users.delete", "users.identify", "users.export.ids", "users.alias.new",
         "users.merge", "messages.send", "messages.schedule.create", "messages.schedule.update",
@@ -24,7 +24,7 @@ package struct BrazeSettings: Sendable {
         "sends.id.create", "sends.data_series", "subscription.status.set", "subscription.status.get",
     ]
 
-    /// What stands for a key. Keys are long and random, so that one round without salt is enough, and a look-up needs just that.
+    /// The hash by which a key is stored and found. Keys are long and random, so one round without salt is sufficient, and a lookup requires it.
     package static func hash(_ key: String) -> String { HexCoding.encode(Array(SHA256.hash(data: Data(key.utf8)))) }
 
     private let binding: BindingSettings
@@ -43,9 +43,9 @@ package struct BrazeSettings: Sendable {
     package static let declared = SDKSettings.declared
 }
 
-/// The key of a call: from the header, else the body, else the query, which older integrations use (docs/contracts/braze.md#4.1).
+/// Extracts the key of a call: from the header, otherwise the body, otherwise the query, which older integrations use (docs/contracts/braze.md#4.1).
 enum RestKey {
-    /// - Throws: `AdapterError(.unauthorized)` where there is none; a body that cannot be read is no key.
+    /// - Throws: `AdapterError(.unauthorized)` if the call has no key. An unreadable body counts as one without a key.
     static func hash(_ request: VendorRequest) throws(AdapterError) -> String {
         guard let key = key(request), (1...BrazeLimits.keyBytes).contains(key.utf8.count) else {
             throw AdapterError(.unauthorized)
@@ -103,7 +103,7 @@ extension BrazeAdapter: ProvisionedVendor {
     }
 }
 
-/// The REST keys of a binding: what each permits, by its hash. A key itself is neither a setting nor a secret.
+/// Reads the REST keys of a binding: the permissions of each, by its hash. A key itself is neither a setting nor a secret.
 private enum RestKeyRules {
     static func read(_ source: inout BindingSource) throws(ProvisioningProblem) -> JSONObject {
         var rules = JSONObject()
@@ -154,7 +154,7 @@ private enum RestKeyRules {
         return permissions
     }
 
-    /// Nil: the key may be used from anywhere.
+    /// Nil: the key may be used from any address.
     private static func addresses(_ entry: inout StrictFields) throws(ProvisioningProblem) -> [JSON]? {
         let list = try entry.list("addresses")
         guard list.count <= BrazeLimits.addressCount else {

@@ -1,7 +1,7 @@
 import HTTPTypes
 import Model
 
-/// One call of the REST interface that is answered.
+/// A supported call of the REST interface.
 enum BrazeCall: String, CaseIterable {
     case send = "/messages/send"
     case track = "/users/track"
@@ -64,7 +64,7 @@ enum BrazeCall: String, CaseIterable {
         }
     }
 
-    /// First parts of the vendor's paths: what is not answered below them is 404 in the vendor's shape.
+    /// The first parts of the vendor's paths. Unsupported paths below them are answered with 404 in the vendor's format.
     private static let families = [
         "/users", "/messages", "/campaigns", "/canvas", "/sends", "/subscription", "/v2/subscription", "/api/v3",
     ]
@@ -81,9 +81,9 @@ enum BrazeCall: String, CaseIterable {
             }
     }
 
-    /// The call of a request, whose path may end with a slash (docs/contracts/braze.md#1).
+    /// The call of a request. Its path may end with a slash (docs/contracts/braze.md#1).
     ///
-    /// - Throws: `AdapterError(.notFound)`; a wrong method is the same (Assumed).
+    /// - Throws: `AdapterError(.notFound)`, also for a wrong method (Assumed).
     init(_ request: VendorRequest) throws(AdapterError) {
         guard let call = BrazeCall(rawValue: request.canonicalPath), call.method == request.method else {
             throw AdapterError(.notFound)
@@ -93,16 +93,16 @@ enum BrazeCall: String, CaseIterable {
 }
 
 extension VendorRequest {
-    /// The path without needless slashes; empty for one that is too long.
+    /// The path without redundant slashes; empty if it is too long.
     var canonicalPath: String {
         guard path.utf8.count <= BrazeLimits.pathBytes else { return "" }
         return "/" + path.split(separator: "/").joined(separator: "/")
     }
 
-    /// The value of a query parameter, decoded.
+    /// The decoded value of a query parameter.
     func parameter(_ name: String) -> String? { parameters(name).first }
 
-    /// Its values, where it is given more than once, also as `name[]`.
+    /// The values of a query parameter that may be repeated, also as `name[]`.
     func parameters(_ name: String) -> [String] {
         (query ?? "").split(separator: "&").prefix(BrazeLimits.parameterCount).compactMap { pair in
             let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
@@ -113,7 +113,7 @@ extension VendorRequest {
         }
     }
 
-    /// The body as an object, read once.
+    /// The body as an object. It is parsed once.
     ///
     /// - Throws: `AdapterError(.unreadable)`.
     func brazeBody() throws(AdapterError) -> JSONObject {

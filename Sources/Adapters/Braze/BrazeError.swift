@@ -1,12 +1,12 @@
 import Model
 
-/// A refusal of this vendor: a status and a sentence (docs/contracts/braze.md#4.2).
+/// An error answer of this vendor: a status and a sentence (docs/contracts/braze.md#4.2).
 struct BrazeError: Error, Sendable, Hashable {
     var status: Int
     var text: String
-    /// Seconds, where the caller should come again.
+    /// Seconds until the caller may repeat the call, if it should.
     var retryAfter: Int?
-    /// The key of the sentence: `error` for a body that is not JSON, `message` for all else.
+    /// The key of the sentence: `error` for a body that is not JSON, otherwise `message`.
     var key = "message"
 
     init(_ status: Int, _ text: String, retryAfter: Int? = nil) {
@@ -15,7 +15,7 @@ struct BrazeError: Error, Sendable, Hashable {
         self.retryAfter = retryAfter
     }
 
-    /// Why a request never became a command. The field is the whole sentence where there is one.
+    /// The answer to a request that never became a command. The error's field, if present, contains the whole sentence.
     init(_ error: AdapterError) {
         switch error.code {
         case .unreadable:
@@ -23,17 +23,17 @@ struct BrazeError: Error, Sendable, Hashable {
             key = "error"
         case .missing, .invalid: self.init(400, error.field ?? "A value is not valid")
         case .tooLarge where error.field != nil: self.init(400, error.field ?? "")
-        // Assumed: the status. The text is that of too many objects.
+        // Assumed: the status. The text is the vendor's for too many objects.
         case .tooLarge: self.init(413, BrazeText.tooLong)
         case .notFound, .methodNotAllowed: self.init(404, "Not Found")
         case .tooManyRequests: self.init(429, BrazeText.throttled, retryAfter: 1)
         case .unauthorized: self.init(401, BrazeText.key)
-        // `withheld` is a payload's, and answers no call.
+        // `withheld` applies to payloads and does not occur here.
         case .timedOut, .withheld: self.init(408, "Request Timeout")
         }
     }
 
-    /// Why a command was not carried out.
+    /// The answer to a command that was refused.
     init(_ refusal: Refusal) {
         switch refusal {
         case .unknownBinding, .unauthorized: self.init(401, BrazeText.key)
@@ -60,7 +60,7 @@ struct BrazeError: Error, Sendable, Hashable {
     }
 }
 
-/// Sentences of answers. Those of docs/contracts/braze.md#4.4 and docs/contracts/braze.md#5.11 are the vendor's; the others are ours.
+/// The sentences of answers. Those of docs/contracts/braze.md#4.4 and docs/contracts/braze.md#5.11 are the vendor's; the others are the gateway's.
 enum BrazeText {
     static let key = "Invalid API Key"
     static let nobody = "No Recipients"

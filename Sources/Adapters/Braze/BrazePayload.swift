@@ -2,15 +2,15 @@ import ApplePayload
 import FoundationEssentials
 import Model
 
-/// A push of this vendor: Apple's keys, the caller's, and `ab`, by which the vendor's SDK recognises it (docs/contracts/braze.md#6).
+/// A push of this vendor: Apple's keys, the caller's keys, and `ab`, by which the vendor's SDK recognises the push (docs/contracts/braze.md#6).
 struct BrazePayload {
     private let notification: Notification
     private let target: TargetFacts
 
-    /// The key of a content's data with the priority that its caller wants.
+    /// The key, in a content's data, of the priority that the caller requests.
     static let priorityKey = "priority"
 
-    /// The keys of a content's data with what its caller calls the send and the campaign, and what he says to everybody.
+    /// The keys, in a content's data, of the caller's names for the send and the campaign, and of the properties for all recipients.
     static let sendKey = "send"
     static let campaignKey = "campaign"
     static let variationKey = "variation"
@@ -21,12 +21,13 @@ struct BrazePayload {
         self.target = target
     }
 
-    /// How long a payload becomes with its reference.
+    /// The size of a payload including its reference.
     static func byteCount(of document: JSONObject) -> Int {
         JSONWriter.bytes(.object(referenced(document, String(repeating: "c", count: 43)))).count
     }
 
-    /// Message and target, 32 bytes or 43 characters of base64url, so that an open finds its delivery without another index (docs/contracts/braze.md#3.3).
+    /// Encodes message and target as 43 characters of base64url (32 bytes), so that an open report finds its delivery without another index
+    /// (docs/contracts/braze.md#3.3).
     static func reference(_ message: MessageID, _ target: TargetID) -> String {
         Data(message.rawValue.bytes + target.rawValue.bytes).base64EncodedString()
             .replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
@@ -55,7 +56,7 @@ struct BrazePayload {
         return try forwarded(.object(Self.referenced(document, reference)), content.isSilent ? nil : priority)
     }
 
-    /// The push of a message of another dialect, by which this vendor's SDK knows it too.
+    /// The push of a message of another vendor, with the reference that this vendor's SDK needs.
     private func encodedForeign() throws(AdapterError) -> PushPayload {
         let content = notification.content
         if let raw = content.raw { return try forwarded(raw, nil) }
@@ -80,7 +81,7 @@ struct BrazePayload {
         }
     }
 
-    /// - Throws: `AdapterError(.withheld)` for whom the filter does not mean.
+    /// - Throws: `AdapterError(.withheld)` if the filter excludes the target.
     private func check(_ filter: JSON) throws(AdapterError) {
         let filter = try AudienceFilter(stored: filter)
         guard filter.means(target.person.attributes, acceptsPush: target.acceptsPush, at: notification.sentAt) else {
@@ -88,9 +89,9 @@ struct BrazePayload {
         }
     }
 
-    /// The texts as this target reads them.
+    /// Renders the texts for this target.
     ///
-    /// - Throws: `AdapterError(.withheld)` where they say that it gets nothing, `.tooLarge`.
+    /// - Throws: `AdapterError(.withheld)` if the template aborts the message for this target, `.tooLarge`.
     private func rendered(_ document: JSONObject) throws(AdapterError) -> JSONObject {
         let data = notification.content.data
         var campaign = data[Self.campaignKey]?.object ?? JSONObject()

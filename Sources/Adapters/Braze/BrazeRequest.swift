@@ -1,10 +1,10 @@
 import Model
 
-/// A call becomes commands: of the SDK where the binding enables it, of a back end where its REST key permits it.
+/// Decodes a call to commands: an SDK call if the binding enables them, a back end's call if its REST key permits it.
 struct BrazeRequest {
     private let request: VendorRequest
     private let settings: BindingSettings
-    /// Nil: a call of a back end.
+    /// Nil: the call comes from a back end.
     private let sdkCall: SDKCall?
 
     init(_ request: VendorRequest, _ settings: BindingSettings) {
@@ -13,7 +13,7 @@ struct BrazeRequest {
         sdkCall = SDKCall(path: request)
     }
 
-    /// - Throws: `AdapterError` when the caller may not make the call, or a field is wrong.
+    /// - Throws: `AdapterError` if the caller may not make the call, or a field is invalid.
     func commands() throws(AdapterError) -> [Command] {
         if let sdkCall { return try commands(of: sdkCall) }
         let call = try BrazeCall(request)
@@ -32,7 +32,7 @@ struct BrazeRequest {
 
     /// The commands that follow the first replies.
     ///
-    /// - Throws: `AdapterError` when what was read does not allow the call.
+    /// - Throws: `AdapterError` if the data that was read does not allow the call.
     func sequel(to replies: [Reply]) throws(AdapterError) -> [Command] {
         if sdkCall != nil {
             guard case .registration(.standing(let standing))? = replies.first else { return [] }

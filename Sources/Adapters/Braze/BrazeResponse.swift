@@ -1,7 +1,7 @@
 import HTTPTypes
 import Model
 
-/// Writes the vendor's answers to one request.
+/// Writes the vendor's answer to one request.
 struct BrazeResponse {
     private let request: VendorRequest
 
@@ -19,7 +19,7 @@ struct BrazeResponse {
         return failure(notDone(replies) ?? BrazeError(.unavailable(retryAfter: nil)))
     }
 
-    /// What there is none of, where that is no trouble of ours.
+    /// The error for an object that does not exist; nil for other replies.
     private func notDone(_ replies: [Reply]) -> BrazeError? {
         switch replies.first {
         case .campaign(.found(nil))?: BrazeError(400, BrazeText.campaign)
@@ -35,7 +35,7 @@ struct BrazeResponse {
             case .failure(let error): return failure(error)
             case .success(let outcome):
                 if outcome.isUsable { return success(outcome.facts) }
-                // Nothing usable (docs/contracts/braze.md#4.2).
+                // No usable element (docs/contracts/braze.md#4.2).
                 var body: JSONObject = ["message": .string(BrazeText.noData)]
                 body["errors"] = outcome.facts["errors"]
                 return response(400, body, remaining: budget.limit - 1)
@@ -45,7 +45,7 @@ struct BrazeResponse {
         }
     }
 
-    /// 201 to each POST, and exactly `success`: a client treats anything else as a failure (docs/contracts/braze.md#4.2).
+    /// The answer to each POST is 201 and exactly `success`: clients treat any other message as a failure (docs/contracts/braze.md#4.2).
     private func success(_ facts: JSONObject, status: Int = 201) -> VendorResponse {
         var body = facts
         body["message"] = "success"

@@ -6,7 +6,7 @@ extension BrazeAdapter: StoryVendor {
     package func story(_ identifiers: any IdentifierSource) -> any VendorStory { BrazeStory(identifiers) }
 }
 
-/// An app with the SDK of Braze and its back end: start, user, permission, token, campaign, opened push.
+/// The self-test of an app with Braze's SDK and its back end: start, user, permission, token, campaign, opened push.
 struct BrazeStory: VendorStory {
     let title = "Braze"
     private static let sdkKey = "11111111-2222-4333-8444-555555555555"
@@ -39,7 +39,7 @@ struct BrazeStory: VendorStory {
 
     private func startSDK(_ stage: any StoryStage) async throws {
         stage.say(
-            "The app starts its SDK, says who its user is, that pushes are allowed, and its token: POST /api/v3/data"
+            "The app starts its SDK and reports its user, the push permission and its token: POST /api/v3/data"
         )
         let start: JSON = [
             "device": [
@@ -74,7 +74,7 @@ struct BrazeStory: VendorStory {
             "one attribute object and one event are processed"
         )
         let user = try await braze(stage, "/users/export/ids", ["external_ids": ["mina"]])["users"]?.array?.first
-        try stage.expect(user?["custom_attributes"]?["plan"] == "gold", "users/export/ids gives them back")
+        try stage.expect(user?["custom_attributes"]?["plan"] == "gold", "users/export/ids returns them")
         try stage.expect(user?["push_tokens"]?.array?.count == 1, "with the device that the SDK reported")
     }
 
@@ -105,11 +105,11 @@ struct BrazeStory: VendorStory {
         stage.show(payload)
         try stage.expect(
             payload[AppleKey.aps]?["alert"] == "Hi Mina, Seoul waits for you",
-            "the template is filled for the user"
+            "the template is rendered for the user"
         )
         try stage.expect(
             payload["ab_uri"] == "shop://cart" && payload["screen"] == "cart",
-            "link and extras travel along"
+            "link and extras are included"
         )
         return (number, payload)
     }

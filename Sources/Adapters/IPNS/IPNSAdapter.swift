@@ -1,16 +1,16 @@
 import HTTPTypes
 package import Model
 
-/// The translator of iPNS (iPNG): registration, receipts, settings, history and polling of devices, and the send call of back ends.
+/// Translates iPNS (iPNG): registration, receipts, settings, history and polling of devices, and the send call of back ends.
 ///
 /// The only public facts about this vendor's interface are the names of its library's calls and callbacks (docs/contracts/ipns.md#2.1). Paths, keys and
-/// encoding are decisions of docs/contracts/ipns.md. Routing is therefore tolerant, and a binding can map further names (`IPNSSettings`) that a trace shows.
+/// encoding are decisions of docs/contracts/ipns.md. Routing is therefore tolerant, and a binding can map further names found in a trace (`IPNSSettings`).
 package struct IPNSAdapter: VendorAdapter {
     package init() {}
 
     package var vendor: Vendor { .ipns }
 
-    /// Every path below the mount reaches the adapter, which finds the operation itself; the documented ones have their own names in metrics.
+    /// Every path below the mount reaches the adapter, which determines the operation itself; documented operations have their own names in metrics.
     package var routes: [VendorRoute] {
         IPNSCall.allCases.map { operation in
             VendorRoute(
@@ -29,7 +29,7 @@ package struct IPNSAdapter: VendorAdapter {
             throw call.operation == nil ? AdapterError(.notFound) : call.fields.missing(.appID)
         }
         let key = BindingKey(vendor: vendor, kind: "app", value: app, host: request.host)
-        // Assumed: devices prove nothing, their ids are the capabilities. Only a back end may send, with an API key (docs/contracts/ipns.md#2.11).
+        // Assumed: devices send no proof; their ids are the capabilities. Only a back end may send, with an API key (docs/contracts/ipns.md#2.11).
         guard call.operation == .send else { return (key, .none) }
         guard let header = request.headers[.authorization], header.lowercased().hasPrefix("bearer ") else {
             throw AdapterError(.unauthorized)
@@ -41,7 +41,7 @@ package struct IPNSAdapter: VendorAdapter {
         let settings = IPNSSettings(settings)
         let call = try Self.mapped(request, settings)
         guard let operation = call.operation else { throw AdapterError(.notFound) }
-        // What only the mapping calls `send` has shown no key.
+        // If only the mapping identifies the call as `send`, no API key was checked.
         if operation == .send, try Self.documented(request).operation != .send { throw AdapterError(.unauthorized) }
         return try IPNSRequest(
             operation: operation,
@@ -55,18 +55,18 @@ package struct IPNSAdapter: VendorAdapter {
         IPNSResponse(operation: (try? Self.mapped(request, IPNSSettings(settings)))?.operation).answer(replies)
     }
 
-    /// A request with the field names of docs/contracts/ipns.md.
-    private static func documented(_ request: VendorRequest) throws(AdapterError) -> ReadRequest {
-        try request.once { (request) throws(AdapterError) in try ReadRequest(request) }
+    /// The request, read with the field names of docs/contracts/ipns.md.
+    private static func documented(_ request: VendorRequest) throws(AdapterError) -> ParsedRequest {
+        try request.once { (request) throws(AdapterError) in try ParsedRequest(request) }
     }
 
-    /// A request by the binding's names too.
+    /// The request, read with the binding's names as well.
     private static func mapped(
         _ request: VendorRequest,
         _ settings: IPNSSettings
-    ) throws(AdapterError) -> ReadRequest {
+    ) throws(AdapterError) -> ParsedRequest {
         if settings.fields.isEmpty, settings.operations.isEmpty { return try documented(request) }
-        return try ReadRequest(request, fields: settings.fields, operations: settings.operations)
+        return try ParsedRequest(request, fields: settings.fields, operations: settings.operations)
     }
 
     package func refuse(_ error: AdapterError, for request: VendorRequest, settings: BindingSettings) -> VendorResponse
@@ -95,10 +95,10 @@ extension IPNSAdapter: CaptureNaming {
     package var fieldKinds: [String: FieldKind] { ["PUSH_TOKEN": .secret, "USER_CN": .personal] }
 }
 
-/// A request's fields, and what they ask for.
-private struct ReadRequest: Sendable {
+/// The fields of a request, and its operation.
+private struct ParsedRequest: Sendable {
     var fields: IPNSFields
-    /// Nil: nobody knows.
+    /// Nil: unknown.
     var operation: IPNSCall?
 
     init(

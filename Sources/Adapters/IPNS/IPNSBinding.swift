@@ -1,22 +1,22 @@
 package import Model
 
-/// A binding's settings for this vendor: a mapping of names that a trace of a customer shows (docs/contracts/ipns.md#2.3), and the environment of its tokens.
+/// The settings of an iPNS binding: a mapping of names found in a customer's trace (docs/contracts/ipns.md#2.3), and the environment of its tokens.
 package struct IPNSSettings: Sendable, Hashable {
     /// The time zone of this vendor's times (docs/contracts/ipns.md#2.4). Korea has had no summer time since 1988.
     package static let timeZone = TimeZoneName(stored: "Asia/Seoul")
 
-    /// Where provisioning keeps the vendor's own app id, which pushes repeat.
+    /// The setting with the vendor's own app id, which pushes repeat.
     package static let appIDKey = "appId"
 
     /// Further names of operations, folded. None of them may be `send`, which needs an API key before the binding is known.
     package var operations: [String: IPNSCall] = [:]
-    /// Further names of fields, folded. `APP_ID` finds the binding and cannot be renamed by it.
+    /// Further names of fields, folded. `APP_ID` identifies the binding, so the binding cannot rename it.
     package var fields: [String: IPNSFields.Key] = [:]
-    /// Which of the push service's worlds its tokens are of; nil: production, and the other when that one does not know them.
+    /// The environment of its tokens; nil: production first, and the other if that one rejects the token.
     package var environment: PushEnvironment?
 
     package init(_ binding: BindingSettings) {
-        // Most bindings have only the app's id.
+        // Most bindings contain only the app's id.
         if binding.values.count < 2, binding.values[Self.appIDKey] != nil { return }
         for (name, value) in binding["operations"]?.object?.pairs ?? [] {
             guard let operation = value.string.flatMap({ IPNSCall(name: $0) }), operation != .send else { continue }
@@ -42,14 +42,14 @@ package struct IPNSSettings: Sendable, Hashable {
         ),
         VendorSetting(
             "environment",
-            "Where its tokens belong: production or sandbox. Default: production, then the other."
+            "The environment of its tokens: production or sandbox. Default: production, then the other."
         ) {
             $0.string.flatMap { PushEnvironment(rawValue: $0) } != nil
         },
         VendorSetting(
             "outsideWindow",
             default: "suppress",
-            "What happens to a push outside of a device's receiving window: suppress or delay.",
+            "The treatment of a push outside of a device's receiving window: suppress or delay.",
             problem: { hold($1) == nil ? "\($0): must be suppress or delay" : nil }
         ),
         VendorSetting("push.ttlHours", default: "72", "Hours for which a push may wait for its device, 1 to 672.") {

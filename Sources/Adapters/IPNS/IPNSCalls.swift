@@ -1,16 +1,16 @@
 import Model
 
-/// One call of the catalogue. The raw value is its name on the wire, and in metrics and logs.
+/// A supported call. The raw value is its name in the path, and in metrics and logs.
 ///
-/// Source: docs/contracts/ipns.md#2.5 to docs/contracts/ipns.md#2.11. Assumed: all names except the vendor library's own selectors, which are accepted as
-/// aliases (docs/contracts/ipns.md#2.1).
+/// Source: docs/contracts/ipns.md#2.5 to docs/contracts/ipns.md#2.11. Assumed: all names except the vendor library's own selectors, which are accepted
+/// as aliases (docs/contracts/ipns.md#2.1).
 package enum IPNSCall: String, Sendable, CaseIterable {
     case appRegist, recvReport, readReport, updateConfig, getConfig, getMsgs, getMsgDetail, polling, send
 
-    /// Where the calls are mounted.
+    /// The path prefix of the calls.
     package static let mount = "/ipns"
 
-    /// Other names of it, folded: what the vendor's library and its Android sibling call it.
+    /// Other names of the call, folded: those of the vendor's library and of its Android version.
     private var aliases: [String] {
         switch self {
         case .appRegist: ["registipng", "regist"]
@@ -30,19 +30,19 @@ package enum IPNSCall: String, Sendable, CaseIterable {
         }
     ) { first, _ in first }
 
-    /// The operation of this name, whatever its case, underscores and dashes.
+    /// The operation with this name, ignoring case, underscores and dashes.
     package init?(name: String) {
         guard let operation = Self.named[IPNSFields.folded(name)] else { return nil }
         self = operation
     }
 
-    /// The operation of a call (docs/contracts/ipns.md#2.3): from the last segment of its path, else from a field that names it, else from the set of its
-    /// fields, which never selects `send`. Nil: unknown; the operation is not guessed.
+    /// The operation of a call (docs/contracts/ipns.md#2.3): from the last segment of its path, otherwise from a field that names it, otherwise from
+    /// the set of its fields, which never selects `send`. Nil: unknown; the operation is not guessed.
     ///
     /// - Parameters:
-    ///   - path: of the request.
-    ///   - fields: of the request.
-    ///   - names: of the binding, folded.
+    ///   - path: the path of the request.
+    ///   - fields: the fields of the request.
+    ///   - names: the binding's names, folded.
     init?(path: String, fields: IPNSFields, names: [String: IPNSCall] = [:]) {
         let segment = path.split(separator: "/").last.map { $0.prefix { $0 != "." } } ?? ""
         for name in [String(segment), fields.operationName].compactMap(\.self) {
@@ -56,7 +56,7 @@ package enum IPNSCall: String, Sendable, CaseIterable {
         self = operation
     }
 
-    /// Which fields tell it from the others; nil: it must be named.
+    /// The fields that distinguish it from other calls; nil: it must be named.
     private var shape: Shape? {
         switch self {
         case .appRegist: Shape(needs: [.userCN, .pushToken], takes: [.pushYN])
@@ -75,7 +75,7 @@ package enum IPNSCall: String, Sendable, CaseIterable {
         var needs: Set<IPNSFields.Key>
         var takes: Set<IPNSFields.Key> = []
 
-        /// What every call of a device may carry.
+        /// The fields that every call of a device may contain.
         private static let common: Set<IPNSFields.Key> = [.appID, .deviceID, .pushToken, .pushType, .libVer]
 
         func fits(_ keys: Set<IPNSFields.Key>?) -> Bool {

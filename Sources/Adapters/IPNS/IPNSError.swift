@@ -1,6 +1,7 @@
 package import Model
 
-/// A refusal of this vendor: a result code and its text, under HTTP 200; 400 is only for a body that cannot be parsed (docs/contracts/ipns.md#2.4).
+/// An error answer of this vendor: a result code and its text, under HTTP 200; 400 is only for a body that cannot be parsed
+/// (docs/contracts/ipns.md#2.4).
 package struct IPNSError: Error, Sendable, Hashable {
     package var code: IPNSCode
     package var text: String
@@ -12,7 +13,7 @@ package struct IPNSError: Error, Sendable, Hashable {
         self.status = status
     }
 
-    /// Why a request never became a command.
+    /// The answer to a request that never became a command.
     package init(_ error: AdapterError) {
         let field = error.field ?? ""
         switch error.code {
@@ -29,7 +30,7 @@ package struct IPNSError: Error, Sendable, Hashable {
         }
     }
 
-    /// Why a command was not carried out.
+    /// The answer to a command that was refused.
     package init(_ refusal: Refusal) {
         switch refusal {
         case .unknownBinding: self.init(.unknownApp, "APP_ID DOES NOT EXIST")
@@ -45,7 +46,7 @@ package struct IPNSError: Error, Sendable, Hashable {
             self.init(.invalid, "INVALID PARAMETER: \(Self.wireName(name))")
         case .rateLimited: self.init(.failure, "TOO MANY REQUESTS")
         case .idempotencyMismatch: self.init(.invalid, "INVALID PARAMETER: Idempotency-Key")
-        // The library reports a failure and asks again at its next start (docs/contracts/ipns.md#2.4).
+        // The library reports a failure and repeats the call at its next start (docs/contracts/ipns.md#2.4).
         case .unavailable: self.init(.failure, "TEMPORARILY UNAVAILABLE")
         }
     }
@@ -60,12 +61,12 @@ package struct IPNSError: Error, Sendable, Hashable {
         case "dueAt": IPNSFields.Key.reserved.rawValue
         case "before": IPNSFields.Key.reqID.rawValue
         case "idempotencyKey": "Idempotency-Key"
-        default: name  // a name of a field that has no other spelling here
+        default: name  // a field whose name is the same in both
         }
     }
 }
 
-/// The values of `RT` and `rtCode` (docs/contracts/ipns.md#2.4). Only `0000` is documented by the vendor.
+/// The values of `RT` and `rtCode` (docs/contracts/ipns.md#2.4). The vendor documents only `0000`.
 package enum IPNSCode: String, Sendable, CaseIterable {
     case success = "0000"
     case failure = "9999"

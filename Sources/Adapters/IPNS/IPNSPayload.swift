@@ -1,10 +1,10 @@
 import ApplePayload
 package import Model
 
-/// One message in the format that an iPNS app expects (docs/contracts/ipns.md#2.6). The vendor documents that `aps.alert` is a plain text and that `message` is
-/// a top-level key. The number has several keys, because the key that the library reads is unknown.
+/// A message in the format that an iPNS app expects (docs/contracts/ipns.md#2.6). The vendor documents that `aps.alert` is a plain text and that
+/// `message` is a top-level key. The number has several keys, because the key that the library reads is unknown.
 package struct IPNSPayload {
-    /// The key of a caller's `MESSAGE`, in the content's data and on the wire.
+    /// The key of a caller's `MESSAGE`, in the content's data and in the payload.
     package static let messageKey = "message"
 
     private let notification: Notification
@@ -15,19 +15,19 @@ package struct IPNSPayload {
         self.appID = appID
     }
 
-    /// What is shown: the body, or a title that stands alone.
+    /// The displayed text: the body, or the title if the body is empty.
     package static func alert(of content: Content) -> String {
         content.body.isEmpty ? content.title ?? "" : content.body
     }
 
-    /// The caller's message. Data that came by another API is its JSON text.
+    /// The caller's message. Data from another interface is written as JSON text.
     package static func message(of notification: Notification) -> String {
         let data = notification.content.data
         if data.count == 1, let text = data[messageKey]?.string { return text }
         return data.isEmpty ? "" : JSONWriter.text(.object(data))
     }
 
-    /// - Throws: `AdapterError(.tooLarge)` when it cannot be made to fit, `.invalid` when there is nothing to show.
+    /// - Throws: `AdapterError(.tooLarge)` if it cannot be made to fit, `.invalid` if there is nothing to display.
     package func encoded() throws(AdapterError) -> PushPayload {
         let content = notification.content
         let type: PushType = content.isSilent ? .background : .alert
@@ -49,13 +49,13 @@ package struct IPNSPayload {
         }
     }
 
-    /// With as much of both texts as fits; `more` says that the rest is fetched by `getMsgDetail`.
+    /// The push with as much of both texts as fits; `more` indicates that the rest is fetched by `getMsgDetail`.
     private func reduced(_ type: PushType, alert: String, message: String) throws(PushFault) -> PushPayload {
         var alert = alert
         var reduced: [String] = []
         let room = type.maxPayloadBytes - (try payload(alert: "", message: "", more: true).bytes(for: type).count)
         if JSONText.encodedBytes(alert) > room {
-            // Only a message of another API has an alert of this length.
+            // Only a message from another interface has an alert of this length.
             alert = JSONText.head(of: alert, encodedBytes: room - "…".utf8.count) + "…"
             reduced.append(AppleKey.alert)
         }

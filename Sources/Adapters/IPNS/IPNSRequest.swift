@@ -5,12 +5,12 @@ struct IPNSRequest {
     let operation: IPNSCall
     let fields: IPNSFields
     let settings: IPNSSettings
-    /// Ours; the vendor has no way to repeat a send safely.
+    /// A header of the gateway; the vendor has no way to repeat a send safely.
     let idempotencyKey: String?
 
-    /// What the call asks for, in one transaction.
+    /// The commands of the call, which run in one transaction.
     ///
-    /// - Throws: `AdapterError` naming the field that is missing, wrong or over its limit.
+    /// - Throws: `AdapterError` naming the field that is missing, invalid or over its limit.
     func commands() throws(AdapterError) -> [Command] {
         switch operation {
         case .appRegist: try registration()
@@ -48,7 +48,7 @@ struct IPNSRequest {
         return commands + [.preference(.preferences(caller))]
     }
 
-    /// The caller: by `DEVICE_ID`, else by `PUSH_TOKEN` (docs/contracts/ipns.md#2.4).
+    /// The caller: by `DEVICE_ID`, otherwise by `PUSH_TOKEN` (docs/contracts/ipns.md#2.4).
     private func caller() throws(AdapterError) -> DeviceCaller {
         let caller = DeviceCaller(
             key: try fields.text(.deviceID).map { VendorDeviceKey($0) },
@@ -89,8 +89,8 @@ struct IPNSRequest {
         return number
     }
 
-    /// An absent or empty field leaves the value unchanged (docs/contracts/ipns.md#2.8). A call with none of the fields is refused, because it would change
-    /// nothing.
+    /// An absent or empty field leaves the value unchanged (docs/contracts/ipns.md#2.8). A call with none of the fields is refused, because it would
+    /// change nothing.
     private func change() throws(AdapterError) -> PreferenceChange {
         guard fields.has([.pushYN, .startTime, .endTime, .cpUserID]) else { throw fields.missing(.pushYN) }
         return PreferenceChange(

@@ -4,10 +4,10 @@ import Model
 /// The answer to one call (docs/contracts/ipns.md#2.4). The pair of result and text appears under two names, because the name that the library reads is
 /// unknown; the answer to a successful send has it once (docs/contracts/ipns.md#2.11).
 struct IPNSResponse {
-    /// Nil for a call that nobody knows.
+    /// Nil for an unknown call.
     let operation: IPNSCall?
 
-    /// The answer to what came of the commands: the first refusal counts for all of them.
+    /// The answer to the replies of the commands; the first refusal determines it.
     func answer(_ replies: [Reply]) -> VendorResponse {
         for reply in replies {
             if case .refused(let refusal) = reply { return Self.failure(IPNSError(refusal)) }
@@ -21,14 +21,14 @@ struct IPNSResponse {
         }
     }
 
-    /// The answer to what has no more to tell: always the same bytes, and to the calls that apps make most.
+    /// The answer without data. Its bytes are constant, because it answers the most frequent calls of apps.
     private static let done = json(.object(success([])))
 
     static func failure(_ error: IPNSError) -> VendorResponse {
         json(.object(head(error.code, error.text)), status: error.status)
     }
 
-    /// Nil for replies that do not belong to this call: a mistake of ours.
+    /// Nil for replies that do not belong to this call, which would be a bug of the gateway.
     private func body(_ replies: [Reply]) -> JSONObject? {
         switch (operation, replies.first) {
         case (.appRegist, .registration(.registered(let device))):
@@ -43,7 +43,7 @@ struct IPNSResponse {
         case (.polling, .inbox(.polled(let entries, let remaining))):
             return Self.success([("REMAIN", .int(remaining)), ("LIST", .array(entries.map(Self.item)))])
         case (.send, .submission(.addressed(let sent))): return Self.accepted(sent)
-        default: return nil  // every other pair is a mistake of ours
+        default: return nil  // every other pair is a bug of the gateway
         }
     }
 
@@ -56,7 +56,7 @@ struct IPNSResponse {
         ])
     }
 
-    /// docs/contracts/ipns.md#2.9.
+    /// An entry of a list (docs/contracts/ipns.md#2.9).
     private static func item(_ entry: InboxEntry) -> JSON {
         let notification = entry.notification
         return .pairs([
@@ -71,7 +71,7 @@ struct IPNSResponse {
         ])
     }
 
-    /// docs/contracts/ipns.md#2.11.
+    /// The answer to an accepted send (docs/contracts/ipns.md#2.11).
     private static func accepted(_ sent: AddressedSubmission) -> JSONObject {
         let unknown = sent.unknown.map { address -> JSON in
             switch address {

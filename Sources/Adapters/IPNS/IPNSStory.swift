@@ -5,7 +5,7 @@ extension IPNSAdapter: StoryVendor {
     package func story(_ identifiers: any IdentifierSource) -> any VendorStory { IPNSStory(identifiers) }
 }
 
-/// An iPNS app and its back end: register, send, read, history, polling, settings.
+/// The self-test of an iPNS app and its back end: register, send, read, history, polling, settings.
 struct IPNSStory: VendorStory {
     let title = "iPNS"
     private static let app = "hr.mobile"
@@ -35,7 +35,7 @@ struct IPNSStory: VendorStory {
         let config = try await stage.json(Self.call("getConfig", ["DEVICE_ID": "D1"]))
         try stage.expect(
             config["START_TIME"] == "0000" && config["END_TIME"] == "2359" && config["CP_USER_ID"] == "E12345",
-            "getConfig gives the vendor's defaults"
+            "getConfig returns the vendor's defaults"
         )
     }
 
@@ -52,18 +52,18 @@ struct IPNSStory: VendorStory {
         try stage.expect(message["funnel"]?["sent"]?.int == 1, "one push was accepted")
         let payload = try await stage.payload(to: token)
         stage.show(payload)
-        try stage.expect(payload["msg_id"]?.string == number, "the payload carries the message id")
+        try stage.expect(payload["msg_id"]?.string == number, "the payload contains the message id")
         try stage.expect(payload[AppleKey.aps]?["badge"]?.int == 3, "the badge is the one that was sent")
         try stage.expect(
             payload["more"]?.string == "Y"
                 && (payload["message"]?.string ?? "").utf8.count < Self.document.utf8.count,
-            "its text is cut to what a push holds, and says so"
+            "its text is cut to the size of a push, and marked as cut"
         )
         return number
     }
 
     private func read(_ stage: any StoryStage, _ number: String) async throws {
-        stage.say("The device reports that it got the message, and fetches what the push had no room for")
+        stage.say("The device reports that it received the message, and fetches the whole text")
         let received = try await stage.json(Self.call("recvReport", ["DEVICE_ID": "D1", "MSG_ID": .string(number)]))
         try stage.expect(received["RT"] == "0000", "recvReport answers RT 0000")
         let reported = try await stage.native("GET", "/v1/messages/\(number)")["funnel"]
@@ -74,12 +74,12 @@ struct IPNSStory: VendorStory {
         let detail = try await stage.json(Self.call("getMsgDetail", ["DEVICE_ID": "D1", "REQ_ID": .string(number)]))[
             "ITEM"
         ]
-        try stage.expect(detail?["MESSAGE"]?.string == Self.document, "getMsgDetail gives the whole text")
-        try stage.expect(detail?["RECV_YN"] == "Y" && detail?["READ_YN"] == "N", "and reads nothing by it")
+        try stage.expect(detail?["MESSAGE"]?.string == Self.document, "getMsgDetail returns the whole text")
+        try stage.expect(detail?["RECV_YN"] == "Y" && detail?["READ_YN"] == "N", "and does not mark it as read")
 
         stage.say("The device shows its history, and its user reads the message")
         let before = try await history(stage)
-        try stage.expect(before.count == 1 && before[0]["READ_YN"] == "N", "getMsgs gives one message, unread")
+        try stage.expect(before.count == 1 && before[0]["READ_YN"] == "N", "getMsgs returns one unread message")
         let report = try await stage.json(
             Self.call(
                 "readReport",
@@ -87,7 +87,7 @@ struct IPNSStory: VendorStory {
             )
         )
         try stage.expect(report["RT"] == "0000", "readReport answers RT 0000")
-        try stage.expect(try await history(stage).first?["READ_YN"] == "Y", "getMsgs shows it read")
+        try stage.expect(try await history(stage).first?["READ_YN"] == "Y", "getMsgs shows it as read")
         let funnel = try await stage.native("GET", "/v1/messages/\(number)")["funnel"]
         try stage.expect(funnel?["read"]?.int == 1, "the native funnel counts one reader")
     }
@@ -102,12 +102,12 @@ struct IPNSStory: VendorStory {
         try stage.expect(message["funnel"]?["suppressed"]?.int == 1, "the delivery is suppressed")
         let polled = try await stage.json(Self.call("polling", ["DEVICE_ID": "D1"]))
         let ids = polled["LIST"]?.array?.compactMap { $0["REQ_ID"]?.string } ?? []
-        try stage.expect(ids == [number] && polled["REMAIN"]?.int == 0, "polling gives it, and nothing remains")
+        try stage.expect(ids == [number] && polled["REMAIN"]?.int == 0, "polling returns it, and nothing remains")
     }
 
     // MARK: Helpers
 
-    /// More than a push may hold.
+    /// Larger than a push may be.
     private static let document = String(repeating: "A-77 needs your approval. ", count: 200)
 
     private static func message(to users: [String], _ more: JSON = [:]) -> JSON {

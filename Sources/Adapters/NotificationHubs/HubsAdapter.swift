@@ -1,7 +1,7 @@
 import HTTPTypes
 package import Model
 
-/// The translator of Azure Notification Hubs' data plane: installations, registrations, sends and their telemetry, behind shared access signatures.
+/// Translates the data plane of Azure Notification Hubs (installations, registrations, sends and their telemetry), authorized by shared access signatures.
 ///
 /// Source: docs/contracts/notificationhubs.md, from the vendor's documents, its open SDKs and recordings of the service; undocumented behaviour is marked
 /// `Assumed:`. Calls of the data plane that are not supported are answered with 404 in the vendor's format.
@@ -13,7 +13,7 @@ package struct HubsAdapter: VendorAdapter {
 
     package func locate(_ request: VendorRequest) throws(AdapterError) -> (BindingKey, Proof) {
         if let path = try HubsRequest.backend(request) {
-            // Who it is, the binding's users say.
+            // The users of the binding determine the caller.
             let key = BindingKey(vendor: vendor, kind: BackendSettings.keyKind, value: path.prefix, host: request.host)
             return (key, .none)
         }

@@ -1,23 +1,23 @@
 package import Model
 
-/// What a key of a hub permits.
+/// A right that a key of a hub grants.
 package enum HubRight: String, Sendable, Hashable, CaseIterable {
     case listen, send, manage
 }
 
-/// A binding of this dialect: its access rules. Their keys are the binding's secrets.
+/// The settings of a hub's binding: its access rules. Their keys are the binding's secrets.
 package struct HubsSettings: Sendable {
-    /// The kind of the key that leads to a binding; its value is the hub's name in lower case.
+    /// The kind of the key that identifies a binding; its value is the hub's name in lower case.
     package static let keyKind = "hub"
-    /// The setting that has the rules: `{"DefaultFullSharedAccessSignature": ["listen", "send", "manage"]}`.
+    /// The setting that contains the rules: `{"DefaultFullSharedAccessSignature": ["listen", "send", "manage"]}`.
     package static let rulesKey = "rules"
     /// The setting with the topic of the app, as provisioned for iOS.
     package static let topicKey = "topic"
 
-    /// The secrets of a rule, the one in use first: keys rotate.
+    /// The names of a rule's secrets, primary key first. There are two, so that keys can be rotated.
     package static func secretNames(of rule: String) -> [String] { ["primary/\(rule)", "secondary/\(rule)"] }
 
-    /// One rule of access.
+    /// An access rule.
     struct Rule: Sendable {
         var rights: Set<HubRight>
         /// The text of each key.
@@ -42,7 +42,7 @@ package struct HubsSettings: Sendable {
 
     var topic: String? { binding.values[Self.topicKey]?.string }
 
-    /// Where its tokens belong; nil: production, and the other when that one does not know them.
+    /// The environment of its tokens; nil: production first, and the other if that one rejects the token.
     var environment: PushEnvironment? {
         binding.values["environment"]?.string.flatMap { PushEnvironment(rawValue: $0) }
     }
@@ -50,7 +50,7 @@ package struct HubsSettings: Sendable {
     package static let declared = VendorSettings([
         VendorSetting(
             "environment",
-            "Where its tokens belong: production or sandbox. Default: production, then the other."
+            "The environment of its tokens: production or sandbox. Default: production, then the other."
         ) {
             $0.string.flatMap { PushEnvironment(rawValue: $0) } != nil
         }
@@ -66,7 +66,7 @@ extension HubsAdapter: ProvisionedVendor {
                 .plain("keys[].name", "The name of an access policy. 1 to \(HubsLimits.keyCount) keys."),
                 .secret("keys[].value", "Its key. At least \(HubsLimits.keyCharacters) characters."),
                 .secret("keys[].secondary", "Its second key. Optional."),
-                .plain("keys[].rights", "What the key permits: listen, send, manage."),
+                .plain("keys[].rights", "The rights of the key: listen, send, manage."),
                 .plain(
                     "appBackend.prefix",
                     "The path prefix of the tutorials' back end. Default: none, paths begin with /api."
@@ -92,13 +92,13 @@ extension HubsAdapter: ProvisionedVendor {
         return binding
     }
 
-    /// A hub's answers name the topic of its app.
+    /// Adds the topic of the app, which a hub's answers contain.
     package func complete(_ binding: inout VendorBinding, in context: BindingContext) throws(ProvisioningProblem) {
         binding.settings[HubsSettings.topicKey] = context.topics[.ios].map { .string($0) }
     }
 }
 
-/// The access policies of a hub: names and rights become settings, keys become secrets.
+/// Reads the access policies of a hub: names and rights become settings, keys become secrets.
 private enum HubKeys {
     static func read(_ source: inout BindingSource, into binding: inout VendorBinding) throws(ProvisioningProblem) {
         let list = try source.fields.list("keys")

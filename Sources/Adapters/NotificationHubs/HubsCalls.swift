@@ -1,30 +1,30 @@
 import HTTPTypes
 import Model
 
-/// One call of the data plane. Paths are compared without case and may end with a slash (docs/contracts/notificationhubs.md#3.5).
+/// A call of the data plane. Paths are compared without case and may end with a slash (docs/contracts/notificationhubs.md#3.5).
 enum HubsCall: Hashable {
     case installation(String)
-    /// Sends.
+    /// A send.
     case messages
-    /// Direct sends to many handles.
+    /// A direct send to many handles.
     case batch
-    /// One message's telemetry.
+    /// The telemetry of one message.
     case message(String)
-    /// Sends that wait for their time.
+    /// A scheduled send.
     case schedules
-    /// One of them.
+    /// One scheduled send.
     case schedule(String)
-    /// A new id of a registration.
+    /// A new registration id.
     case registrationIDs
-    /// Registrations: a new one, or a list.
+    /// A new registration, or the list of registrations.
     case registrations
     case registration(String)
-    /// The list of those with a tag.
+    /// The list of registrations with a tag.
     case tagged(String)
-    /// Known, and not answered yet.
+    /// A call that the vendor has and the gateway does not support yet.
     case later
 
-    /// The second part of a path, with the name of its route.
+    /// The second part of a path, and the name of its route.
     private static let parts: KeyValuePairs = [
         "installations": "hubs.installation", "messages": "hubs.message", "registrations": "hubs.registration",
         "registrationids": "hubs.newid", "schedulednotifications": "hubs.schedule", "tags": "hubs.tag",
@@ -35,13 +35,13 @@ enum HubsCall: Hashable {
 
     static var routes: [VendorRoute] {
         parts.map {
-            // A batch is called below the path of sends.
+            // The path of a batch is below the path of sends.
             let limit = $0 == "messages" ? HubsLimits.batchBytes : HubsLimits.bodyBytes
             return VendorRoute(name: $1, path: .within($0), bodyLimitBytes: limit)
         }
     }
 
-    /// What `part` and what follows it mean; nil: nothing that this vendor has.
+    /// The call for `part` and the parts after it; nil: the vendor does not have it.
     init?(_ part: String, _ rest: [String]) {
         guard Self.parts.contains(where: { $0.key == part }) else { return nil }
         switch (part, rest.count) {
@@ -49,7 +49,7 @@ enum HubsCall: Hashable {
         case ("messages", 0): self = .messages
         case ("messages", 1) where rest[0].lowercased() == "$batch": self = .batch
         case ("messages", 1): self = .message(rest[0])
-        // Where the answer to a batch says that it is.
+        // The location in the answer to a batch.
         case ("messages", 2) where rest[0].lowercased() == "$batch": self = .message(rest[1])
         case ("schedulednotifications", 0): self = .schedules
         case ("schedulednotifications", 1): self = .schedule(rest[0])
@@ -59,7 +59,7 @@ enum HubsCall: Hashable {
         case ("tags", 2) where rest[1].lowercased() == "registrations": self = .tagged(rest[0])
         case ("installations", _), ("messages", _), ("registrationids", _), ("registrations", _), ("tags", _):
             return nil
-        default: self = .later  // the parts that are not there yet
+        default: self = .later  // parts that are not supported yet
         }
     }
 
@@ -79,10 +79,10 @@ enum HubsCall: Hashable {
 
 /// The path of a call: `/{hub}/installations/{id}`.
 struct HubPath: Hashable {
-    /// As the caller spells it.
+    /// In the caller's spelling.
     let hub: String
     let call: HubsCall
-    /// Every part, decoded and lower-case: what a signature's resource is held against.
+    /// All parts, decoded and in lower case; the resource of a signature is compared with them.
     let folded: [String]
 
     init?(_ path: String) {
@@ -102,10 +102,10 @@ struct HubPath: Hashable {
 }
 
 extension VendorRequest {
-    /// As the client addressed it, with port.
+    /// The host and port to which the client addressed the call.
     var authority: String? { header("Host").flatMap { $0.isEmpty ? nil : $0 } }
 
-    /// The value of a query parameter, decoded; empty where it has none; nil where it is not there. Names compare without case.
+    /// The decoded value of a query parameter; empty if it has none; nil if it is absent. Names are compared without case.
     func parameter(_ name: String) -> String? {
         for pair in (query ?? "").split(separator: "&").prefix(HubsLimits.parameterCount) {
             let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
@@ -116,19 +116,19 @@ extension VendorRequest {
     }
 }
 
-/// Versions of the interface that callers may name (docs/contracts/notificationhubs.md#3.5). Assumed: all have the same effect, and so does a call without a
-/// version.
+/// The versions of the interface that callers may name (docs/contracts/notificationhubs.md#3.5). Assumed: all have the same effect, and so does a call
+/// without a version.
 enum APIVersion {
     static let known: Set<String> = [
         "2013-04", "2013-10", "2014-09", "2015-01", "2015-04", "2015-08", "2016-07", "2017-04", "2020-06",
     ]
 
-    /// What the caller names: the query before the header.
+    /// The version that the caller names; the query takes precedence over the header.
     static func named(_ request: VendorRequest) -> String? {
         request.parameter("api-version") ?? request.header("x-ms-version")
     }
 
-    /// - Throws: `AdapterError` for a version that nobody knows.
+    /// - Throws: `AdapterError` for an unknown version.
     static func check(_ request: VendorRequest) throws(AdapterError) {
         guard let named = named(request), !known.contains(named) else { return }
         throw AdapterError(.invalid, field: "The api-version '\(named.prefix(32))' is not supported")

@@ -1,13 +1,13 @@
 import ApplePayload
 import Model
 
-/// A refusal of this vendor: a status and the text of its detail (docs/contracts/notificationhubs.md#3.5).
+/// An error answer of this vendor: a status and the text of its detail (docs/contracts/notificationhubs.md#3.5).
 struct HubsError: Error, Sendable, Hashable {
     var status: Int
     var text: String
-    /// Seconds, where the caller should come again.
+    /// Seconds until the caller may repeat the call, if it should.
     var retryAfter: Int?
-    /// Only headers: a key without the right (docs/contracts/notificationhubs.md#3.4).
+    /// The answer has headers only: the key lacks the right (docs/contracts/notificationhubs.md#3.4).
     var isBare = false
 
     init(_ status: Int, _ text: String, retryAfter: Int? = nil, isBare: Bool = false) {
@@ -17,7 +17,7 @@ struct HubsError: Error, Sendable, Hashable {
         self.isBare = isBare
     }
 
-    /// Why a request never became a command. The field is the detail's text where there is one.
+    /// The answer to a request that never became a command. The error's field, if present, contains the text of the detail.
     init(_ error: AdapterError) {
         switch error.code {
         case .unreadable: self.init(400, error.field ?? "The body cannot be read")
@@ -35,7 +35,7 @@ struct HubsError: Error, Sendable, Hashable {
         }
     }
 
-    /// Why a command was not carried out.
+    /// The answer to a command that was refused.
     init(_ refusal: Refusal) {
         switch refusal {
         case .unknownBinding: self.init(404, HubText.noService)
@@ -43,7 +43,7 @@ struct HubsError: Error, Sendable, Hashable {
         case .unknownDevice: self.init(404, HubText.noInstallation)
         case .unknownMessage: self.init(404, HubText.noMessage)
         case .unknownMedia, .unknownSender, .unknownGroup, .unknownTemplate: self.init(404, "Not found")
-        // Only of a direct send: one by tags is accepted, whoever is there.
+        // Only for a direct send: a send by tags is accepted even if no device matches.
         case .noRecipients: self.init(400, "The device handle is not registered with this hub")
         case .noCredential: self.init(400, "The hub has no credential for Apple's service")
         case .invalid("content"): self.init(400, HubText.payloadTooLarge)
@@ -53,7 +53,7 @@ struct HubsError: Error, Sendable, Hashable {
         case .rateLimited(let after): self.init(429, HubText.throttled, retryAfter: Self.seconds(after, 1))
         case .idempotencyMismatch: self.init(400, "The request was repeated with another body")
         case .unsupported(let what): self.init(400, "\(what) is not available on this gateway")
-        // Not a 4xx: the vendor's iOS SDK would switch itself off for the life of the process (docs/contracts/notificationhubs.md#4.5).
+        // Not a 4xx: the vendor's iOS SDK would disable itself for the lifetime of the process (docs/contracts/notificationhubs.md#4.5).
         case .unavailable(let after): self.init(503, HubText.unavailable, retryAfter: Self.seconds(after, 5))
         case .outdated: self.init(503, HubText.unavailable, retryAfter: 1)
         }
@@ -70,7 +70,7 @@ enum AccessFault: String, Error, Sendable, CaseIterable {
 
     var error: AdapterError { AdapterError(.unauthorized, field: rawValue) }
 
-    /// 403 only for a missing right: SDKs repeat a 403 (docs/contracts/notificationhubs.md#3.5).
+    /// 403 only for a missing right, because SDKs repeat a call after a 403 (docs/contracts/notificationhubs.md#3.5).
     var status: Int { self == .right ? 403 : 401 }
 
     var text: String {
@@ -87,8 +87,8 @@ enum AccessFault: String, Error, Sendable, CaseIterable {
     }
 }
 
-/// Texts of details that are used in more than one place. Recorded ones: docs/contracts/notificationhubs.md#3.4, docs/contracts/notificationhubs.md#4.2,
-/// docs/contracts/notificationhubs.md#7.7; others: Assumed.
+/// Texts of details that are used in more than one place. Recorded texts: docs/contracts/notificationhubs.md#3.4,
+/// docs/contracts/notificationhubs.md#4.2, docs/contracts/notificationhubs.md#7.7; others: Assumed.
 enum HubText {
     static let noService = "No service is hosted at the specified address."
     static let noInstallation = "Installation not found"

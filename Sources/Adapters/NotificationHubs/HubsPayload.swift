@@ -1,30 +1,30 @@
 import ApplePayload
 import Model
 
-/// A push of this dialect: what a back end sent, unchanged; or Apple's payload of a message that came another way.
+/// A push of this vendor: the payload that a back end sent, unchanged; or Apple's payload for a message from another interface.
 struct HubsPayload {
     private let notification: Notification
 
     init(_ notification: Notification) { self.notification = notification }
 
-    /// Keys of a content's data that say how a send travels.
+    /// The keys, in a content's data, of the delivery options of a send.
     static let textKey = "text"
     private static let typeKey = "type"
     private static let priorityKey = "priority"
     /// Seconds since 1970.
     private static let expirationKey = "expiration"
 
-    /// What is stored of a send's way.
+    /// The delivery options of a send, as they are stored.
     static func data(type: PushType?, priority: Int?, end: Timestamp?) -> JSONObject {
         var data = JSONObject()
         data[typeKey] = type.map { .string($0.wireName) }
         data[priorityKey] = priority.map { .int($0) }
-        // The message's own end is cut to what the gateway can keep, Apple is told the caller's.
+        // The message's own expiry is limited to the retention of the gateway; Apple receives the caller's value.
         data[expirationKey] = end.map { .int($0.seconds) }
         return data
     }
 
-    /// The documented type of that name, in whatever case.
+    /// The documented push type with that name; case is ignored.
     static func type(named name: String) -> PushType? {
         let type = PushType(wire: name.lowercased())
         return PushType.documented.contains(type) ? type : nil
@@ -48,7 +48,7 @@ struct HubsPayload {
                 collapseID: collapseID
             )
         }
-        // Of another dialect: its data is its caller's.
+        // A message of another vendor: its data belongs to its caller.
         guard notification.origin == .notificationHubs else {
             return try RawPayload.push(JSONWriter.bytes(raw), type: shown, collapseID: collapseID)
         }
@@ -61,12 +61,12 @@ struct HubsPayload {
         )
     }
 
-    /// What the send says of its end; nil: nothing.
+    /// The expiry that the send requests; nil if it names none.
     private var ownEnd: Timestamp? {
         notification.content.data[Self.expirationKey]?.int.map { end(Timestamp(seconds: Int64(clamping: $0))) }
     }
 
-    /// Assumed: what had ended when it was due is for now or never, as with `0`; Apple would at most try once.
+    /// Assumed: an expiry that had passed when the push was due counts as `0`; Apple would make at most one attempt.
     private func end(_ time: Timestamp) -> Timestamp { time > notification.sentAt ? time : Timestamp(seconds: 0) }
 
     /// The push of a template. Its headers override the send's (docs/contracts/notificationhubs.md#8).

@@ -1,7 +1,7 @@
 import HTTPTypes
 import Model
 
-/// A call becomes commands: of the data plane where its signature permits it, or of the tutorials' back end.
+/// Decodes a call to commands: a call of the data plane if its signature permits it, or a call of the tutorials' back end.
 struct HubsRequest {
     private let request: VendorRequest
     private let settings: HubsSettings
@@ -11,7 +11,7 @@ struct HubsRequest {
         self.settings = HubsSettings(settings)
     }
 
-    /// - Throws: `AdapterError` when the caller may not make the call, or a field is wrong.
+    /// - Throws: `AdapterError` if the caller may not make the call, or a field is invalid.
     func commands() throws(AdapterError) -> [Command] {
         if let path = try Self.backend(request) {
             return try BackendRequest(path: path, request: request, settings: settings).commands()
@@ -40,7 +40,7 @@ struct HubsRequest {
 
     /// The commands that follow the first replies.
     ///
-    /// - Throws: `AdapterError` when what was read does not allow the call.
+    /// - Throws: `AdapterError` if the data that was read does not allow the call.
     func sequel(to replies: [Reply]) throws(AdapterError) -> [Command] {
         if let path = BackendPath(request.path) {
             return try BackendRequest(path: path, request: request, settings: settings).sequel(to: replies)
@@ -54,7 +54,7 @@ struct HubsRequest {
             return try RegistrationRequest(id: id, request: request, settings: settings).sequel(to: replies)
         case .registrations where request.method == .post:
             return try RegistrationRequest(id: nil, request: request, settings: settings).sequel(to: replies)
-        default: return []  // every other call is one step
+        default: return []  // all other calls have a single step
         }
     }
 

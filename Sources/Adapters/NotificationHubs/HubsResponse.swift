@@ -2,7 +2,7 @@ import FoundationEssentials
 import HTTPTypes
 import Model
 
-/// Writes the vendor's answers to one request.
+/// Writes the vendor's answer to one request.
 struct HubsResponse {
     let request: VendorRequest
 
@@ -19,10 +19,10 @@ struct HubsResponse {
         return success ?? failure(HubsError(.unavailable(retryAfter: nil)))
     }
 
-    /// The scheme and host that locations begin with. Assumed: https, whatever the gateway itself hears: the vendor's SDKs know nothing else.
+    /// The scheme and host of locations. Assumed: https, whatever the gateway itself uses, because the vendor's SDKs accept only https.
     private var address: String { "https://\(request.authority ?? "")" }
 
-    /// Nil: replies to another call.
+    /// Nil: the replies belong to another call.
     private func registration(_ replies: [Reply], _ path: HubPath) -> VendorResponse? {
         switch (path.call, request.method, replies.first, replies.last) {
         case (.registrationIDs, .post, .registration(.drawn(let key)), _):
@@ -47,7 +47,7 @@ struct HubsResponse {
         }
     }
 
-    /// Why a registration was read and not written.
+    /// The answer if a registration was read and not written.
     private func refusal(of id: String, _ standing: IdentityStanding?) -> VendorResponse {
         let request = RegistrationRequest(
             id: id,
@@ -58,7 +58,7 @@ struct HubsResponse {
         case .mismatch: return failure(HubsError(412, ""))
         case .gone: return failure(HubsError(410, ""))
         case .missing: return failure(HubsError(404, ""))
-        // It was given up on: others kept changing it.
+        // The call was given up, because other calls kept changing the registration.
         case .write: return failure(HubsError(.outdated))
         }
     }
@@ -84,7 +84,7 @@ struct HubsResponse {
         return body(200, text, extra)
     }
 
-    /// Nil: a reply to another call.
+    /// Nil: the reply belongs to another call.
     private func success(_ reply: Reply, _ path: HubPath) -> VendorResponse? {
         switch (path.call, request.method, reply) {
         case (.installation, .put, .registration(.enlisted)), (.installation, .patch, .registration(.enlisted)):
@@ -96,7 +96,7 @@ struct HubsResponse {
             }
             return body(200, found.document())
         case (.installation(let id), .patch, .registration(.standing(let standing))):
-            // One that is there was given up on: others kept changing it.
+            // If the installation exists, the call was given up, because other calls kept changing it.
             let isThere = standing.flatMap { Installation(id: id, $0, at: request.receivedAt) } != nil
             return failure(HubsError(isThere ? .outdated : .unknownDevice))
         case (.messages, .post, .submission(.accepted(let id, recipients: _))),
@@ -107,7 +107,7 @@ struct HubsResponse {
             (.schedules, .post, .submission(.numbered(let accepted))):
             return created(accepted.message, path)
         case (.schedule, .delete, .submission(.controlled(let isCanceled))):
-            // Assumed: what is under way, done or canceled already is not there.
+            // Assumed: a send that is in progress, done or already canceled counts as not found.
             return isCanceled ? empty(200) : failure(HubsError(.unknownMessage))
         case (.message, .get, .submission(.report(let report))):
             return body(200, Telemetry(report, host: request.authority ?? "", hub: path.hub, version: version).xml)
@@ -126,7 +126,7 @@ struct HubsResponse {
             switch path.call {
             case .schedules: "schedulednotifications/\(text.replacing("-", with: "_"))\(version)"
             case .batch: "messages/$batch/\(text)\(version.isEmpty ? "?" : version + "&")direct"
-            default: "messages/\(text)\(version)"  // only sends have one
+            default: "messages/\(text)\(version)"  // only sends have a location
             }
         return empty(201, [("Location", "\(address)/\(hub)/\(place)")])
     }
@@ -147,7 +147,7 @@ struct HubsResponse {
         return VendorResponse(status: error.status, headers: fields([Self.type] + extra), body: Array(text.utf8))
     }
 
-    /// The content type of all answers of the service, also of JSON (docs/contracts/notificationhubs.md#4.2).
+    /// The content type of all answers of the service, including JSON (docs/contracts/notificationhubs.md#4.2).
     private static let type = ("Content-Type", "application/xml; charset=utf-8")
 
     private func empty(_ status: Int, _ extra: [(String, String)] = []) -> VendorResponse {
@@ -157,7 +157,7 @@ struct HubsResponse {
         )
     }
 
-    /// `extra` wins over the type that it names.
+    /// `extra` may replace the content type.
     private func body(_ status: Int, _ text: String, _ extra: [(String, String)] = []) -> VendorResponse {
         VendorResponse(
             status: status,

@@ -6,7 +6,7 @@ extension HubsAdapter: StoryVendor {
     package func story(_ identifiers: any IdentifierSource) -> any VendorStory { HubsStory(identifiers) }
 }
 
-/// The tutorials' app and its back end, which the gateway is: register, text push, silent push, image.
+/// The self-test of the tutorials' app; the gateway is its back end: register, text push, silent push, image.
 struct HubsStory: VendorStory {
     let title = "Azure Notification Hubs, with the app of its tutorials"
     /// A PNG of one transparent pixel, 70 bytes.
@@ -47,9 +47,9 @@ struct HubsStory: VendorStory {
     }
 
     private func registerAtBackend(_ stage: any StoryStage) async throws {
-        stage.say("The app asks for an id and registers under it: POST and PUT /api/register")
+        stage.say("The app requests an id and registers with it: POST and PUT /api/register")
         let drawn = try await site(stage, "POST", "/register?handle=\(token)").text
-        // With its quotes, which the tutorial's client cuts off.
+        // The answer includes quotes, which the tutorial's client removes.
         let id = String(drawn.dropFirst().dropLast())
         try stage.expect(drawn.hasPrefix("\"") && !id.isEmpty, "the id is a text in quotes")
         _ = try await site(
@@ -70,7 +70,7 @@ struct HubsStory: VendorStory {
     }
 
     private func pushImage(_ stage: any StoryStage) async throws {
-        stage.say("An image is uploaded by the native API, and a silent push says that there is something to show")
+        stage.say("An image is uploaded through the native API, and a silent push announces it")
         let stored = try await stage.upload("/v1/apps/shop/media/\(imageHash)", Self.image)
         try stage.expect(stored == 201, "PUT /v1/apps/{app}/media/{hash} answers 201")
         _ = try await site(stage, "POST", "/notifications")
@@ -81,7 +81,7 @@ struct HubsStory: VendorStory {
             "the push is silent"
         )
         let id = try stage.text(push, "richId")
-        stage.say("The app fetches what it shows: GET /api/notifications/\(id)")
+        stage.say("The app fetches the image: GET /api/notifications/\(id)")
         let shown = try await site(stage, "GET", "/notifications/\(id)")
         try stage.expect(shown.body == Self.image, "the image is the one that was uploaded")
     }

@@ -1,17 +1,17 @@
 import HTTPTypes
 package import Model
 
-/// The translator of RationalUMS and of the part of RationalOwl that its senders need.
+/// Translates RationalUMS, and the part of RationalOwl that its senders need.
 ///
-/// It answers the device calls (`/pushApp`, port 36001), the sender calls (`/msgClient`), the sender registry (`/server/register`) and the shim that
-/// stands where the vendor's closed device channel stood (`/ro/v1`, ours). Other paths of the core's REST API are answered with 404 in its format. Source: the
-/// vendor's iOS guide and public repositories, gathered in docs/contracts/rationalowl.md; undocumented behaviour is marked `Assumed:`.
+/// It answers the device calls (`/pushApp`, port 36001), the sender calls (`/msgClient`), the sender registry (`/server/register`) and the gateway's
+/// own calls (`/ro/v1`), which replace the vendor's closed device channel. Other paths of the core's REST API are answered with 404 in its format.
+/// Source: the vendor's iOS guide and public repositories, summarized in docs/contracts/rationalowl.md; undocumented behaviour is marked `Assumed:`.
 package struct RationalOwlAdapter: VendorAdapter {
     package init() {}
 
     package var vendor: Vendor { .rationalOwl }
 
-    /// Exact paths first. Every method reaches the adapter, because wrong methods and unknown paths are owed the vendor's shape too.
+    /// Exact paths come first. Every method reaches the adapter, because wrong methods and unknown paths are answered in the vendor's format too.
     package var routes: [VendorRoute] { RationalOwlCall.routes + Surface.routes }
 
     package func locate(_ request: VendorRequest) throws(AdapterError) -> (BindingKey, Proof) {
@@ -78,7 +78,7 @@ package struct RationalOwlAdapter: VendorAdapter {
         return endpoint
     }
 
-    /// Nil for a path that is no call of the catalogue.
+    /// Nil for a path that is not a supported call.
     private func response(to request: VendorRequest, settings: BindingSettings) -> RationalOwlResponse? {
         guard let endpoint = RationalOwlCall(rawValue: request.route) else { return nil }
         return RationalOwlResponse(
@@ -102,7 +102,7 @@ extension RationalOwlAdapter: DeviceImporting {
 }
 
 extension RationalOwlAdapter: CaptureNaming {
-    /// `an` is the code by text message; `dRId` identifies a device and is its capability.
+    /// `an` is the code sent by text message; `dRId` identifies a device and is its capability.
     package var fieldKinds: [String: FieldKind] {
         ["tk": .secret, "tks": .secret, "dRId": .secret, "dRIds": .secret, "an": .secret, "pn": .phone, "pns": .phone]
     }

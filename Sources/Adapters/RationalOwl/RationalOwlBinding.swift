@@ -1,12 +1,12 @@
 package import Model
 
-/// A binding's settings in this dialect, read once per call; a value that makes no sense leaves the default.
+/// The settings of a RationalOwl binding, read once per call; an invalid value leaves the default.
 ///
 /// Source of keys and defaults: docs/contracts/rationalowl.md#15. Provisioning rejects values that `declared` does not accept.
 package struct RationalOwlSettings: Sendable, Hashable {
-    /// Which generation's field names are answered.
+    /// The client generation whose field names are used in answers.
     package enum Profile: String, Sendable, CaseIterable {
-        /// By platform and the shape of the request (docs/contracts/rationalowl.md#2.1).
+        /// Determined by the platform and the format of the request (docs/contracts/rationalowl.md#2.1).
         case auto
         /// The vendor document of 2023: `as`, `c`, and `cId` 303 in `msgInfo`.
         case doc2023
@@ -16,10 +16,10 @@ package struct RationalOwlSettings: Sendable, Hashable {
         case both
     }
 
-    /// What `installApp` answers for a device that is registered already.
+    /// The code that `installApp` answers for a device that is already registered.
     package enum AlreadyCode: Sendable, Hashable {
         case fixed(RationalOwlCode)
-        /// -301 for iOS, -202 for Android: what the demo apps wait for.
+        /// -301 for iOS, -202 for Android: the values that the demo apps expect.
         case byPlatform
 
         func code(for platform: Platform) -> RationalOwlCode {
@@ -37,22 +37,22 @@ package struct RationalOwlSettings: Sendable, Hashable {
     package var alreadyCode: AlreadyCode = .fixed(.clientAlreadyRegistered)
     package var isServiceIDStrict = false
     package var androidCommentKey = "cmt"
-    /// How long after it is due a push may still be delivered. Default 72 h (the core's queuing period).
+    /// How long after its due time a push may be delivered. Default 72 h (the core's queuing period).
     package var timeToLive: Duration = .seconds(72 * 3600)
-    /// Reservation strings are local times of this zone.
+    /// The time zone of reservation times.
     package var timeZone = "Asia/Seoul"
-    /// The server's identity that an app stores; nil: made of the account id.
+    /// The server's identity that an app stores; nil: derived from the account id.
     package var serverRegistrationID: String?
     package var accountID: String?
     package var serviceID: String?
-    /// `host:port` of the core's channel server; nil: the host that was called.
+    /// `host:port` of the core's channel server; nil: the host of the call.
     package var channelServer: String?
     package var privateChannelServer: String?
     /// Approved sending numbers, digits only; nil: any.
     package var sendingNumbers: Set<String>?
 
     package init(_ binding: BindingSettings) {
-        // Most bindings have none, and a look-up by dotted path costs more than the rest of a short call.
+        // Most bindings have no settings, and a lookup by dotted path costs more than the rest of a short call.
         if binding.values.isEmpty { return }
         profile = binding["compat.profile"]?.string.flatMap(Profile.init(rawValue:)) ?? profile
         msgInfoCommandID = binding["compat.msgInfoCid"].flatMap(Self.msgInfoCommandID)
@@ -69,9 +69,9 @@ package struct RationalOwlSettings: Sendable, Hashable {
         sendingNumbers = binding["fallback.sendingNumbers"].flatMap(Self.numbers)
     }
 
-    /// One value per account that an app may store, never empty for a known account (docs/contracts/rationalowl.md#5.1).
+    /// The server's identity that an app may store, one per account, never empty for a known account (docs/contracts/rationalowl.md#5.1).
     ///
-    /// Assumed: `SVR` and the account id, in the shape of the app-server ids seen in public configurations. A test account would show the vendor's.
+    /// Assumed: `SVR` and the account id, in the format of the app-server ids in public configurations. A test account would show the vendor's value.
     func serverRegistrationID(account: String) -> String {
         serverRegistrationID ?? "SVR\(account)"
     }
@@ -81,9 +81,10 @@ package struct RationalOwlSettings: Sendable, Hashable {
     }
 }
 
-/// The settings that a payload reads, apart from the others because there is one payload for each push.
+/// The settings that a payload reads. They are separate from the others because they are read for each push.
 struct PayloadSettings {
-    /// `notiTitle` and `notiBody` in addition to `title` and `body`: one generation's extension requires them (docs/contracts/rationalowl.md#6.1).
+    /// Whether payloads have `notiTitle` and `notiBody` in addition to `title` and `body`: one generation's extension requires them
+    /// (docs/contracts/rationalowl.md#6.1).
     var duplicatesNotiKeys = true
     var urgentIsTimeSensitive = false
 
@@ -95,8 +96,8 @@ struct PayloadSettings {
 }
 
 extension RationalOwlSettings {
-    /// Every setting that has an effect. Those of `auth` are read by the commands, and are settings of this binding all the same. A documented key whose
-    /// feature does not exist yet is unknown: accepting it would promise the feature.
+    /// Every setting that has an effect. Those of `auth` are read by the commands, but belong to this binding too. A documented key whose feature does
+    /// not exist yet is refused as unknown, because accepting it would promise the feature.
     package static let declared = VendorSettings([
         VendorSetting(
             "compat.profile",
@@ -112,7 +113,7 @@ extension RationalOwlSettings {
         VendorSetting(
             "installApp.alreadyCode",
             default: "documented",
-            "What installApp answers for a registered device: documented, demo, auto, hello, or -102, -202, -301, 1."
+            "The answer of installApp for a registered device: documented, demo, auto, hello, or -102, -202, -301, 1."
         ) { alreadyCode($0) != nil },
         VendorSetting(
             "installApp.strictServiceId",
@@ -170,7 +171,7 @@ extension RationalOwlSettings {
         value.lenientInt.map(range.contains) ?? false
     }
 
-    /// Phone numbers with the fixed code of each, for tests and for app reviewers.
+    /// Whether the value maps phone numbers to fixed codes, for tests and for app reviewers.
     private static func isCodes(_ value: JSON) -> Bool {
         value.object?.pairs.allSatisfy { phone, code in
             PhoneNumber(phone)?.digits == phone
@@ -178,7 +179,7 @@ extension RationalOwlSettings {
         } ?? false
     }
 
-    /// G1 apps decode `cId` into a closed set, so that only the two documented ones are taken (contract §14).
+    /// G1 apps decode `cId` into a closed set, so only the two documented values are accepted (docs/contracts/rationalowl.md#14).
     private static func msgInfoCommandID(_ value: JSON) -> Int? {
         value.lenientInt.flatMap { [303, 312].contains($0) ? Int($0) : nil }
     }
@@ -199,7 +200,8 @@ extension RationalOwlSettings {
         value.string.flatMap { ["cmt", "c"].contains($0) ? $0 : nil }
     }
 
-    /// 1 hour…28 days, the longest that the gateway keeps a push; the vendor's dedicated edition has 30 days (docs/contracts/rationalowl.md#6.6).
+    /// 1 hour to 28 days, the longest time that the gateway keeps a push; the vendor's dedicated edition has 30 days
+    /// (docs/contracts/rationalowl.md#6.6).
     private static func hours(_ value: JSON) -> Duration? {
         value.lenientInt.flatMap { (1...672).contains($0) ? .seconds($0 * 3600) : nil }
     }

@@ -1,6 +1,6 @@
 package import Model
 
-/// One call of the catalogue, whatever path it came by. The raw value is the route's name in metrics and logs.
+/// A supported call, whatever its path. The raw value is the route's name in metrics and logs.
 ///
 /// Source: docs/contracts/rationalowl.md#5 (device), docs/contracts/rationalowl.md#7.4 (gateway's own calls), docs/contracts/rationalowl.md#8 (sender).
 package enum RationalOwlCall: String, Sendable, CaseIterable {
@@ -9,7 +9,8 @@ package enum RationalOwlCall: String, Sendable, CaseIterable {
     case serverRegister
     case clientRegister, sendByPhoneNumber, sendByDeviceID, setCallbackURL
 
-    /// Each path with its call. Sender paths have aliases: an older name, and the short names of the callback chapter (docs/contracts/rationalowl.md#8.3).
+    /// All paths of the calls. Sender paths have aliases: an older name, and the short names of the callback chapter
+    /// (docs/contracts/rationalowl.md#8.3).
     package static var routes: [VendorRoute] {
         allCases.flatMap { endpoint in
             endpoint.paths.map { path in
@@ -31,7 +32,7 @@ package enum RationalOwlCall: String, Sendable, CaseIterable {
         }
     }
 
-    /// Below the surface's prefix.
+    /// The paths below the surface's prefix.
     var paths: [String] {
         switch self {
         case .reqAuthNumber, .verifyAuthNumber, .installApp, .unregUser, .notiRead, .msgInfo, .imgData: [rawValue]
@@ -48,7 +49,7 @@ package enum RationalOwlCall: String, Sendable, CaseIterable {
         }
     }
 
-    /// The kind of the binding's key, and the field that holds it.
+    /// The kind of the binding's key, and the field that contains it.
     var bindingField: (kind: String, field: String) {
         switch surface {
         case .pushApp, .messageClient: ("account", "aId")
@@ -58,15 +59,15 @@ package enum RationalOwlCall: String, Sendable, CaseIterable {
     }
 }
 
-/// One of the vendor's interfaces: what its paths, limits and errors have in common.
+/// One of the vendor's interfaces: a group of calls with a common path prefix, limits and error format.
 package enum Surface: String, Sendable, CaseIterable {
     case pushApp, messageClient, server
     case shim = "ro"
-    /// Parts of the core's own interface of which no call is there yet: every one is answered by 404 in the core's shape.
+    /// Interfaces of the core without a supported call: every call is answered with 404 in the core's format.
     case deviceGroup, downstream, tracking, sync
     case customPush = "custompush"
 
-    /// Where unknown paths fall: they are owed the vendor's shape too.
+    /// The routes of unknown paths, which are answered in the vendor's format too.
     package static var routes: [VendorRoute] {
         allCases.map {
             VendorRoute(name: $0.routeName, path: .prefix($0.prefix), bodyLimitBytes: RationalOwlLimits.deviceBodyBytes)

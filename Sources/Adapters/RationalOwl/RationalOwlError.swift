@@ -1,16 +1,16 @@
 import HTTPTypes
 package import Model
 
-/// One "no" in this dialect: a result code, the sentence an app may show, and the status it travels under.
+/// An error answer of this vendor: a result code, a sentence that an app may show, and the HTTP status.
 ///
-/// The vendor publishes no error body. The codes are the vendor's (docs/contracts/rationalowl.md#4.2); the sentences are ours, in Korean, because apps show
-/// `cmt` to the user.
-/// Application errors are answered with 200: one generation of Android apps drops the body of any other status (docs/contracts/rationalowl.md#2).
+/// The vendor publishes no error body. The codes are the vendor's (docs/contracts/rationalowl.md#4.2); the sentences are the gateway's, in Korean,
+/// because apps show `cmt` to the user. Application errors are answered with 200, because one generation of Android apps drops the body of any other
+/// status (docs/contracts/rationalowl.md#2).
 package struct RationalOwlError: Error, Sendable, Hashable {
     package var code: RationalOwlCode
-    /// For `cmt`.
+    /// The text of `cmt`.
     package var comment: String
-    /// For `error`, the core's convention.
+    /// The text of `error`, the core's convention.
     package var detail: String
     package var status: Int
     package var retryAfter: Duration?
@@ -29,7 +29,7 @@ package struct RationalOwlError: Error, Sendable, Hashable {
         self.retryAfter = retryAfter
     }
 
-    /// Why a request never became a command. `endpoint` is nil for an unknown path.
+    /// The answer to a request that never became a command. `endpoint` is nil for an unknown path.
     package init(_ error: AdapterError, at endpoint: RationalOwlCall?) {
         switch error.code {
         case .unreadable: self.init(.unknown, "요청 형식이 올바르지 않습니다.", "unreadable request", status: 400)
@@ -49,7 +49,7 @@ package struct RationalOwlError: Error, Sendable, Hashable {
         }
     }
 
-    /// Why a command was not carried out.
+    /// The answer to a command that was refused.
     package init(_ refusal: Refusal, at endpoint: RationalOwlCall) {
         switch refusal {
         case .unknownBinding: self = Self.unknownBinding(at: endpoint)
@@ -70,7 +70,7 @@ package struct RationalOwlError: Error, Sendable, Hashable {
             self.init(.unknown, "같은 Idempotency-Key로 다른 요청이 접수되었습니다.", "idempotency key was used for another request")
         case .unsupported, .outdated: self.init(.unknown, "지원하지 않는 기능입니다.", "not supported")
         case .unavailable(let after):
-            // 200 with -1, so that an app retries instead of treating the server as gone (docs/contracts/rationalowl.md#3).
+            // 200 with -1, so that an app retries instead of treating the server as unreachable (docs/contracts/rationalowl.md#3).
             self.init(.unknown, "일시적인 오류입니다. 잠시 후 다시 시도해 주세요.", "temporarily unavailable", retryAfter: after)
         }
     }
@@ -123,7 +123,7 @@ package struct RationalOwlError: Error, Sendable, Hashable {
         case "key": "dRId"
         case "token": "tk"
         case "idempotencyKey": "Idempotency-Key"
-        default: name  // a name of a field that has no other spelling here
+        default: name  // a field whose name is the same in both
         }
     }
 }

@@ -1,10 +1,10 @@
 import ApplePayload
 import Model
 
-/// One message as a RationalOwl app expects to receive it.
+/// A message in the format that a RationalOwl app expects.
 ///
-/// No public document shows the vendor's payload: `aps` is derived from what the sample apps need (docs/contracts/rationalowl.md#6). The bytes depend on the
-/// message, the platform and the settings, not on the target, so a sender may encode once for many targets.
+/// No public document shows the vendor's payload: `aps` is derived from the needs of the sample apps (docs/contracts/rationalowl.md#6). The bytes
+/// depend on the message, the platform and the settings, not on the target, so one encoding may serve many targets.
 struct RationalOwlPayload {
     private let notification: Notification
     private let platform: Platform
@@ -18,7 +18,7 @@ struct RationalOwlPayload {
         self.settings = settings
     }
 
-    /// - Throws: `AdapterError(.tooLarge)` when it cannot be made to fit, `.invalid` when there is nothing to show.
+    /// - Throws: `AdapterError(.tooLarge)` if it cannot be made to fit, `.invalid` if there is nothing to display.
     func encoded() throws(AdapterError) -> PushPayload {
         if let raw = content.raw { return try forwarded(JSONWriter.bytes(raw)) }
         return content.isSilent ? try silent() : try alert()
@@ -35,13 +35,13 @@ struct RationalOwlPayload {
             bytes: bytes,
             type: .alert,
             priority: 10,
-            // The app looks a message up by the notification's identifier, so a collapse id of the caller is ignored (docs/contracts/rationalowl.md#6.2).
+            // The app finds a message by the notification's identifier, so a collapse id of the caller is ignored (docs/contracts/rationalowl.md#6.2).
             collapseID: notification.message.description,
             reduced: text.reduced
         )
     }
 
-    /// The payload with as much of the texts as fits.
+    /// The payload, with as much of the texts as fits.
     private func fitted(_ text: inout PushText) throws(AdapterError) -> [UInt8] {
         if let bytes = try written(text) { return bytes }
         for cut in PushText.Cut.allCases where text.apply(cut) {
@@ -55,10 +55,10 @@ struct RationalOwlPayload {
         return bytes
     }
 
-    /// Nil: it is larger than a payload may be.
+    /// Nil if it exceeds the size of a payload.
     private func written(_ text: PushText) throws(AdapterError) -> [UInt8]? {
         let custom = CustomKeys(notification, title: text.title, body: text.body).object
-        // Android gets data messages only; the transport adds FCM's envelope (docs/contracts/rationalowl.md#6.5).
+        // Android receives data messages only; the transport adds FCM's envelope (docs/contracts/rationalowl.md#6.5).
         guard platform == .ios else {
             let bytes = JSONWriter.bytes(.object(custom))
             return bytes.count <= AppleLimits.payloadBytes ? bytes : nil
@@ -76,8 +76,8 @@ struct RationalOwlPayload {
         }
     }
 
-    /// No `content-available`: the G1 apps would then acknowledge twice (docs/contracts/rationalowl.md#6.2). Assumed: a badge only if the message names
-    /// one; the vendor's behaviour is unknown.
+    /// Without `content-available`, because the G1 apps would then acknowledge twice (docs/contracts/rationalowl.md#6.2). Assumed: a badge only if the
+    /// message names one; the vendor's behaviour is unknown.
     private func aps(_ text: PushText) -> Aps {
         var aps = Aps(content)
         aps.alert = .detailed(
@@ -94,7 +94,7 @@ struct RationalOwlPayload {
 
     // MARK: Silent (docs/contracts/rationalowl.md#6.3)
 
-    /// No collapse id: each carries data of its own.
+    /// Without a collapse id, because each silent push carries its own data.
     private func silent() throws(AdapterError) -> PushPayload {
         let custom = CustomKeys(notification, title: "").object
         guard platform == .ios else { return try forwarded(JSONWriter.bytes(.object(custom))) }
@@ -107,7 +107,7 @@ struct RationalOwlPayload {
 
     // MARK: Raw
 
-    /// A payload that somebody else wrote.
+    /// A payload from another interface.
     private func forwarded(_ bytes: [UInt8]) throws(AdapterError) -> PushPayload {
         do throws(PushFault) {
             guard content.isSilent else {

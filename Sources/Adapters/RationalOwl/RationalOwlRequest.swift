@@ -1,21 +1,21 @@
 import Model
 
-/// One call of a device or a sender, on its way to the command it stands for.
+/// Decodes a call of a device or sender to its command.
 ///
-/// Required fields are those of docs/contracts/rationalowl.md#5 and docs/contracts/rationalowl.md#8; the vendor's own validation is unpublished. An error names
-/// the field in the vendor's spelling, so that a developer finds it in the answer's `cmt`.
+/// The required fields are those of docs/contracts/rationalowl.md#5 and docs/contracts/rationalowl.md#8; the vendor's own validation is unpublished. An
+/// error names the field in the vendor's spelling, so that developers find it in the answer's `cmt`.
 struct RationalOwlRequest {
     let endpoint: RationalOwlCall
     let fields: RationalOwlFields
     let settings: RationalOwlSettings
-    /// The only hint at the platform when a body has no `dt`.
+    /// The only indication of the platform if a body has no `dt`.
     let userAgent: String?
-    /// Ours; the vendor has no way to repeat a send safely.
+    /// A header of the gateway; the vendor has no way to repeat a send safely.
     let idempotencyKey: String?
 
-    /// What the call asks for.
+    /// The command of the call.
     ///
-    /// - Throws: `AdapterError` naming the field that is missing, wrong or over its limit.
+    /// - Throws: `AdapterError` naming the field that is missing, invalid or over its limit.
     func command() throws(AdapterError) -> Command {
         switch endpoint {
         case .reqAuthNumber: .registration(try verificationRequest())
@@ -44,7 +44,7 @@ struct RationalOwlRequest {
 // MARK: Device calls (docs/contracts/rationalowl.md#5)
 
 extension RationalOwlRequest {
-    /// `installApp`. Each call updates the fields that it has, also for a known device (docs/contracts/rationalowl.md#5.1).
+    /// `installApp`. Each call updates the fields that it contains, also for a known device (docs/contracts/rationalowl.md#5.1).
     private func installation() throws(AdapterError) -> DeviceRegistration {
         try checkServiceID()
         let platform = try platform()
@@ -58,19 +58,19 @@ extension RationalOwlRequest {
             name: try fields.text("n", limit: RationalOwlLimits.nameBytes),
             phone: phone?.digits,
             rawPhone: phone?.raw,
-            // RationalUMS knows users by phone: a new device on a known phone takes the old one's place.
+            // RationalUMS identifies users by phone: a new device with a known phone replaces the old one.
             replacesSamePhone: phone != nil
         )
     }
 
-    /// `sId` is listed by the vendor document and was never sent by a sample: wrong is only refused where the operator wants it so.
+    /// The vendor document lists `sId`, but no sample sends it: a wrong one is refused only if the operator requires it.
     private func checkServiceID() throws(AdapterError) {
         guard settings.isServiceIDStrict, let expected = settings.serviceID else { return }
         guard let given = try fields.text("sId"), given != expected else { return }
         throw AdapterError(.unauthorized, field: "sId")
     }
 
-    /// `unregUser`: the device where it is named, else every device of the phone (apps before March 2025 name no device).
+    /// `unregUser`: the named device, otherwise every device of the phone (apps before March 2025 name no device).
     private func leaver() throws(AdapterError) -> IdentitySelector {
         if let key = try fields.text("dRId") { return .key(VendorDeviceKey(key)) }
         guard let phone = try fields.phone("pn") else { throw fields.missing(fields.has("pn") ? "pn" : "dRId") }
@@ -84,12 +84,13 @@ extension RationalOwlRequest {
 
     private func verification() throws(AdapterError) -> RegistrationCommand {
         guard let phone = try fields.phone("pn") else { throw fields.missing("pn") }
-        // The platform only shapes the answer, so that its absence is no fault.
+        // The platform only determines the format of the answer, so it may be absent.
         let platform = fields.has("dt") ? try platform() : ClientHint.platform(userAgent: userAgent)
         return .verify(phone: phone.digits, code: try fields.required("an"), platform: platform)
     }
 
-    /// `notiRead` is never refused: an unknown message or device is counted as an orphan and answered like a success (docs/contracts/rationalowl.md#5.5).
+    /// `notiRead` is never refused: an unknown message or device is counted as an orphan and answered like a success
+    /// (docs/contracts/rationalowl.md#5.5).
     private func readReceipt() -> ReceiptCommand {
         .report(.read, message: (try? fields.text("mId")).flatMap(\.self) ?? "", reporter: reporter(), at: nil)
     }
@@ -100,7 +101,7 @@ extension RationalOwlRequest {
         return .deliveryInfo(message: message, reporter: reporter())
     }
 
-    /// The device, with its phone as a hint. A hint that cannot be read is no hint.
+    /// The device, with its phone as a hint. An unreadable hint is ignored.
     private func reporter() -> Reporter {
         let key = (try? fields.text("dRId")).flatMap(\.self)
         let phone = (try? fields.phone("pn")).flatMap(\.self)
@@ -108,14 +109,14 @@ extension RationalOwlRequest {
     }
 }
 
-// MARK: Fields that several calls share
+// MARK: Fields of several calls
 
 extension RationalOwlRequest {
     func deviceKey() throws(AdapterError) -> VendorDeviceKey {
         VendorDeviceKey(try fields.required("dRId"))
     }
 
-    /// `dt`: 1 Android, 2 iOS. Without it the client's own name decides.
+    /// `dt`: 1 Android, 2 iOS. If it is absent, the client's `User-Agent` decides.
     func platform() throws(AdapterError) -> Platform {
         switch try fields.integer("dt") {
         case 1: return .android
@@ -127,7 +128,7 @@ extension RationalOwlRequest {
         }
     }
 
-    /// `tk`, the gateway's own field: the push token, which the vendor's REST API never carries (docs/contracts/rationalowl.md#7.4).
+    /// `tk`, the gateway's own field: the push token, which the vendor's REST API never contains (docs/contracts/rationalowl.md#7.4).
     func token(for platform: Platform) throws(AdapterError) -> DeviceToken? {
         guard let text = try fields.text("tk", limit: DeviceToken.maximumTextBytes) else { return nil }
         let token = platform == .ios ? DeviceToken(apns: text) : DeviceToken(fcm: text)
@@ -135,7 +136,7 @@ extension RationalOwlRequest {
         return token
     }
 
-    /// `env`, ours: `dev` or `prod`.
+    /// `env`, the gateway's own field: `dev` or `prod`.
     func environment() throws(AdapterError) -> PushEnvironment? {
         switch try fields.text("env") {
         case nil: return nil

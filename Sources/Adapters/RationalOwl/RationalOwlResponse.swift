@@ -1,20 +1,20 @@
 import HTTPTypes
 import Model
 
-/// The answer to one call, in the shape that the client's generation can read.
+/// The answer to one call, in the format that the client's generation can read.
 ///
-/// The rules (docs/contracts/rationalowl.md#2.1): no `null`, no key beyond the documented ones, all documented keys also in an error (Swift decoders need them
-/// to reach `rc`), and `rc` from the closed set.
+/// The rules (docs/contracts/rationalowl.md#2.1): no `null`; no undocumented keys; all documented keys also in an error, because Swift decoders need
+/// them to reach `rc`; and `rc` from the closed set.
 struct RationalOwlResponse {
     let endpoint: RationalOwlCall
-    /// Of the request, because answers repeat its ids; empty where it could not be read.
+    /// The fields of the request, because answers repeat its ids; empty if the body was unreadable.
     let fields: RationalOwlFields
     let settings: RationalOwlSettings
     let userAgent: String?
-    /// The host that was called, with its port.
+    /// The host of the call, with its port.
     let host: String?
 
-    /// The answer to what came of the command.
+    /// The answer to the reply of the command.
     func answer(_ reply: Reply) -> VendorResponse {
         switch (endpoint.surface, reply) {
         case (.pushApp, _): pushApp(reply)
@@ -33,16 +33,16 @@ struct RationalOwlResponse {
     func refuse(_ error: AdapterError) -> VendorResponse {
         guard endpoint == .notiRead else { return fail(RationalOwlError(error, at: endpoint)) }
         return switch error.code {
-        // Assumed: the vendor's answer to a body it cannot read (docs/contracts/rationalowl.md#5.5).
+        // Assumed: the vendor's answer to an unreadable body (docs/contracts/rationalowl.md#5.5).
         case .unreadable: .text("error", status: 400)
-        // A receipt that names nobody is an orphan: an error would only be sent again.
+        // A receipt without a valid device is an orphan: after an error it would be sent again.
         case .missing, .invalid, .unauthorized: .text("ok")
         case .tooLarge, .methodNotAllowed, .notFound, .tooManyRequests, .timedOut, .withheld:
             .failure(RationalOwlError(error, at: endpoint), on: .pushApp)
         }
     }
 
-    /// An error in the shape of this call.
+    /// An error in the format of this call.
     func fail(_ error: RationalOwlError) -> VendorResponse {
         let body: JSON =
             switch endpoint.surface {
@@ -55,12 +55,13 @@ struct RationalOwlResponse {
         return .json(body, status: error.status, headers: error.headers)
     }
 
-    /// A reply that does not belong to this call: a mistake of ours, answered as our own trouble.
+    /// The reply does not belong to this call. That is a bug of the gateway, and it is answered like its other failures.
     func mismatch() -> VendorResponse {
         fail(RationalOwlError(.unavailable(retryAfter: nil), at: endpoint))
     }
 
-    /// The client that decodes this answer (docs/contracts/rationalowl.md#2.1): by the request's `dt`, else by the stored device, else by the client's name.
+    /// The platform of the client that decodes this answer (docs/contracts/rationalowl.md#2.1): from the request's `dt`, otherwise the stored device,
+    /// otherwise the `User-Agent`.
     func platform(stored: Platform?) -> Platform? {
         switch try? fields.integer("dt") {
         case 1: .android
@@ -70,12 +71,12 @@ struct RationalOwlResponse {
     }
 }
 
-/// How a `/pushApp` call ended, as every one of its answers says it.
+/// The result of a `/pushApp` call, which is part of each of its answers.
 struct Verdict {
     let code: RationalOwlCode
     let comment: String
 
-    /// What the vendor document calls a success.
+    /// The success as the vendor document spells it.
     static let success = Verdict(code: .ok, comment: "정상처리")
 
     init(code: RationalOwlCode, comment: String) {

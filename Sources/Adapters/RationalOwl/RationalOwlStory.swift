@@ -4,14 +4,15 @@ extension RationalOwlAdapter: StoryVendor {
     package func story(_ identifiers: any IdentifierSource) -> any VendorStory { RationalOwlStory(identifiers) }
 }
 
-/// The vendor document's own sequence: a back end enrols, four phones install the app, messages, receipts, history; then the same phones by the native API.
+/// The self-test, in the sequence of the vendor document: a back end enrols, four phones install the app, messages, receipts, history; then the same
+/// phones through the native API.
 struct RationalOwlStory: VendorStory {
     let title = "RationalOwl UMS"
     private let identifiers: any IdentifierSource
     private let account: String
     private let service: String
 
-    /// Four phones with the app; the fifth number has none.
+    /// Four phones with the app; the fifth number has no app.
     private static let phones = ["01011111111", "01022222222", "01033333333", "01044444444"]
     private static let strangerPhone = "01099999999"
     /// A PNG of one transparent pixel, 70 bytes.
@@ -112,12 +113,12 @@ struct RationalOwlStory: VendorStory {
     }
 
     private func receipts(_ stage: any StoryStage, _ message: String, _ devices: [Device]) async throws {
-        stage.say("What the simulator, standing for Apple, received for the first phone")
+        stage.say("The push that the simulator received for the first phone")
         guard let push = try await stage.pushes(to: devices[0].token).last, let payload = push["payload"] else {
             throw stage.failure("the simulator received no push to that token")
         }
         stage.show(payload)
-        try stage.expect(payload["mId"]?.string == message, "the payload carries the message id")
+        try stage.expect(payload["mId"]?.string == message, "the payload contains the message id")
         try stage.expect(push["headers"]?["apns-collapse-id"]?.string == message, "the collapse id is the message id")
 
         stage.say("Two phones report delivery, one opens it and fetches the image")
@@ -146,7 +147,7 @@ struct RationalOwlStory: VendorStory {
                 usesTLS: true
             )
         )
-        try stage.expect(image["imgD"]?.string == Self.dot, "imgData gives the image back")
+        try stage.expect(image["imgD"]?.string == Self.dot, "imgData returns the image")
         let info = try await stage.json(
             Self.call(
                 "/pushApp/msgInfo",
@@ -158,7 +159,7 @@ struct RationalOwlStory: VendorStory {
     }
 
     private func history(_ stage: any StoryStage, _ message: String, _ devices: [Device]) async throws {
-        stage.say("A phone that reported nothing opens the app: what it missed, by the SDK shim")
+        stage.say("A phone that reported nothing opens the app and fetches the missed messages through the SDK shim")
         let answer = try await stage.json(
             Self.call(
                 "/ro/v1/device/state",
@@ -167,7 +168,7 @@ struct RationalOwlStory: VendorStory {
             )
         )
         try stage.expect(answer["undelivered"]?.array?.count == 1, "one undelivered message")
-        stage.say("The same history by the native API")
+        stage.say("The same history through the native API")
         let list = try await stage.native("GET", "/v1/devices?app=shop")
         guard let id = list["devices"]?.array?.first?["id"]?.string else {
             throw stage.failure("/v1/devices lists no device")
@@ -177,7 +178,7 @@ struct RationalOwlStory: VendorStory {
     }
 
     private func sendNatively(_ stage: any StoryStage) async throws -> String {
-        stage.say("The same phones by the gateway's own API: POST /v1/messages")
+        stage.say("The same phones through the native API: POST /v1/messages")
         let answer = try await stage.native(
             "POST",
             "/v1/messages",

@@ -1,10 +1,10 @@
 import HTTPTypes
 package import Model
 
-/// The translator of UPMC, Uracle's Morpheus Push: what apps call (`*.ctl`), what back ends send by, and the marketing calls.
+/// Translates UPMC, Uracle's Morpheus Push: the calls of apps (`*.ctl`), the sends of back ends, and the marketing calls.
 ///
-/// Source: docs/contracts/upmc.md, from the vendor's iOS guide and public material; undocumented behaviour is marked `Assumed:`. All versions from 3.0 to 5.1
-/// are accepted at once; the binding's `version` selects the payload that its apps understand.
+/// Source: docs/contracts/upmc.md, from the vendor's iOS guide and public material; undocumented behaviour is marked `Assumed:`. All versions from 3.0
+/// to 5.1 are accepted at the same time; the binding's `version` selects the payload that its apps understand.
 package struct UPMCAdapter: VendorAdapter {
     package init() {}
 
@@ -23,7 +23,7 @@ package struct UPMCAdapter: VendorAdapter {
         let parameters = try self.parameters(of: request)
         let proof = try parameters.text("AUTHKEY", limit: UPMCLimits.tokenBytes).map { Proof.authorizationKey($0) }
         if let application = try parameters.text("APP_ID") { return (key("application", application), proof ?? .none) }
-        // Version 3.0 names the bundle, or nothing (docs/contracts/upmc.md#1.8).
+        // Version 3.0 sends the bundle, or nothing (docs/contracts/upmc.md#1.8).
         if let bundle = try parameters.text("CBSID") { return (key("bundle", bundle), proof ?? .none) }
         return (key("only", "*"), proof ?? .none)
     }
@@ -74,7 +74,7 @@ package struct UPMCAdapter: VendorAdapter {
         return endpoint
     }
 
-    /// Nil for a path that is no call of the catalogue.
+    /// Nil for a path that is not a supported call.
     private func response(to request: VendorRequest, settings: BindingSettings) -> UPMCResponse? {
         guard let endpoint = UPMCCall(path: request.path) else { return nil }
         return UPMCResponse(

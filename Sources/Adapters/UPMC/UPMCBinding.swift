@@ -1,6 +1,6 @@
 package import Model
 
-/// The server version that an app was built for: it determines the payload's keys and the meaning of `BADGENO` (docs/contracts/upmc.md#1.7).
+/// The server version that an app was built for. It determines the payload's keys and the meaning of `BADGENO` (docs/contracts/upmc.md#1.7).
 package enum UPMCVersion: String, Sendable, CaseIterable, Comparable {
     case v3 = "3.0"
     case v35 = "3.5"
@@ -19,7 +19,7 @@ package enum UPMCVersion: String, Sendable, CaseIterable, Comparable {
     var countsBadges: Bool { self >= .v4EE }
 }
 
-/// A binding's settings in this dialect, read once per call; a value that makes no sense leaves the default.
+/// The settings of a UPMC binding, read once per call; an invalid value leaves the default.
 package struct UPMCSettings: Sendable, Hashable {
     /// How a message with title and body becomes an alert (docs/contracts/upmc.md#1.10.1).
     package enum AlertStyle: String, Sendable, CaseIterable {
@@ -27,7 +27,7 @@ package struct UPMCSettings: Sendable, Hashable {
         case string
         /// `{"title", "body"}`.
         case dictionary
-        /// `MESSAGE` as it came.
+        /// `MESSAGE` as received.
         case raw
     }
 
@@ -35,15 +35,15 @@ package struct UPMCSettings: Sendable, Hashable {
     package var version: UPMCVersion = .v4EE
     /// Nil: by version, `dictionary` from 5.0 on.
     package var alertStyle: AlertStyle?
-    /// Whether every payload says `mutable-content`.
+    /// Whether every payload has `mutable-content`.
     package var isMutable = false
     /// Whether calls of apps need an `AUTHKEY`.
     package var needsKey = false
     package var isSingleDevicePerUser = false
-    /// Whether a `CUID` alone is enough to see that user's history.
+    /// Whether a `CUID` alone permits reading that user's history.
     package var showsHistoryByUser = false
     package var decodesMessageTwice = true
-    /// Where pages are fetched, without a trailing slash; nil: there are none.
+    /// The base URL of pages, without a trailing slash; nil: pages are not supported.
     package var publicURL: String?
 
     package init(_ binding: BindingSettings) {
@@ -58,9 +58,9 @@ package struct UPMCSettings: Sendable, Hashable {
         publicURL = binding["publicUrl"].flatMap(Self.url)
     }
 
-    /// The secret's name among the binding's sealed ones.
+    /// The name of the `AUTHKEY` secret among the binding's sealed secrets.
     package static let secretName = "authKey"
-    /// The name of what senders must show; without it sending is open to whoever knows the app's id.
+    /// The name of the secret that senders must send. Without it, anyone who knows the app's id can send.
     package static let sendSecretName = "sendKey"
 
     package static let declared = VendorSettings([
@@ -88,7 +88,7 @@ package struct UPMCSettings: Sendable, Hashable {
         VendorSetting("doubleDecodeMessage", default: "true", "Whether MESSAGE may be percent-encoded twice.") {
             flag($0) != nil
         },
-        VendorSetting("publicUrl", "Where devices fetch pages, http or https. Default: there are no pages.") {
+        VendorSetting("publicUrl", "The base URL of pages, http or https. Default: pages are not supported.") {
             url($0) != nil
         },
         VendorSetting("push.ttlHours", default: "72", "Hours for which a push may wait for its device, 1 to 672.") {
@@ -97,14 +97,14 @@ package struct UPMCSettings: Sendable, Hashable {
         },
     ])
 
-    /// What is wrong with `values`, one sentence each; empty: they can be used.
+    /// The problems with `values`, one sentence each; empty if they can be used.
     package static func problems(in values: JSONObject, hasSecret: Bool) -> [String] {
         let isUsing = BindingSettings(values: values)["security.using"].flatMap(flag) ?? false
         let missing = isUsing && !hasSecret ? ["security.using: needs authKeySecretEnv or authKeySecretFile"] : []
         return declared.problems(in: values) + missing
     }
 
-    /// True or false; `on` and `off` too, as YAML's readers disagree about them.
+    /// True or false; also `on` and `off`, because YAML parsers disagree about them.
     private static func flag(_ value: JSON) -> Bool? {
         switch value {
         case .bool(let flag): flag
@@ -131,10 +131,10 @@ extension UPMCAdapter: ProvisionedVendor {
                 .plain("applicationId", "The application id, which calls send as APP_ID."),
                 .plain("bundleId", "The bundle id, for apps of version 3.0 that send only that. Optional."),
                 .plain("version", "The setting `version`."),
-                .secret("authKeySecret", "What AUTHKEYs of apps are made with. At least 16 characters."),
+                .secret("authKeySecret", "The secret that signs AUTHKEYs of apps. At least 16 characters."),
                 .secret(
                     "sendKey",
-                    "What back ends must show to send. At least 16 characters. Default: sending is open."
+                    "The key that back ends must send. At least 16 characters. Default: sending is open."
                 ),
             ],
             settings: UPMCSettings.declared
@@ -162,7 +162,7 @@ extension UPMCAdapter: ProvisionedVendor {
         return VendorBinding(keys: keys, settings: settings, secrets: secrets)
     }
 
-    /// A binding that has its host for itself also answers calls that name no app: those of version 3.0.
+    /// A binding that is the only one on its host also answers calls that name no app: those of version 3.0.
     package func complete(_ binding: inout VendorBinding, in context: BindingContext) throws(ProvisioningProblem) {
         guard let host = context.host, !context.otherHosts.contains(host) else { return }
         binding.keys.append(.init("only", "*"))

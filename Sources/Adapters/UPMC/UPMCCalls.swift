@@ -1,6 +1,6 @@
 package import Model
 
-/// One call of the catalogue, by whatever prefix it came. The raw value is its name on the wire without `.ctl`, and the route's name in metrics.
+/// A supported call, whatever its path prefix. The raw value is its name in the path without `.ctl`, and the route's name in metrics.
 ///
 /// Source: docs/contracts/upmc.md#1.6.
 package enum UPMCCall: String, Sendable, CaseIterable {
@@ -30,7 +30,7 @@ package enum UPMCCall: String, Sendable, CaseIterable {
     case brokerConfiguration = "rcv_comm_configuration"
     case reallocateBroker = "reAllocateUpns"
     case putLog = "putAppLog"
-    /// Calls of this gateway, not of the vendor (docs/contracts/upmc.md#1.11).
+    /// Calls of the gateway, not of the vendor (docs/contracts/upmc.md#1.11).
     case messageList = "gw_get_message_list"
     case message = "gw_get_message"
     case unreadCount = "gw_get_unread_count"
@@ -40,7 +40,7 @@ package enum UPMCCall: String, Sendable, CaseIterable {
     /// Known base paths of the vendor's servers (docs/contracts/upmc.md#1.2); `.ctl` names are answered below any other path too.
     static let prefixes = ["/upmc", "/receiver", ""]
 
-    /// Every exact path with its call; then whatever else ends in `.ctl`, in any case and below any prefix.
+    /// The exact path of every call; then all other paths that end in `.ctl`, in any case and below any prefix.
     package static var routes: [VendorRoute] {
         let exact = allCases.flatMap { endpoint in
             prefixes.map { prefix in
@@ -60,7 +60,7 @@ package enum UPMCCall: String, Sendable, CaseIterable {
 
     static let unknownRoute = "unknown"
 
-    /// The call that a path means: by its last part, as it is spelled, else in whatever case.
+    /// The call of a path, determined by its last part: first in the exact spelling, then ignoring case.
     package init?(path: String) {
         let parts = path.split(separator: "/", omittingEmptySubsequences: true)
         guard let last = parts.last else { return nil }
@@ -89,7 +89,7 @@ package enum UPMCCall: String, Sendable, CaseIterable {
     /// The send calls, whose `BODY` is an object (docs/contracts/upmc.md#1.3).
     var isSend: Bool { self == .send || self == .sendToGroup || self == .sendToList }
 
-    /// Calls of this gateway, not of the vendor (docs/contracts/upmc.md#1.11).
+    /// Calls of the gateway, not of the vendor (docs/contracts/upmc.md#1.11).
     var isHistory: Bool { self == .messageList || self == .message || self == .unreadCount }
 
     private var bodyLimitBytes: Int { self == .sendToList ? UPMCLimits.fileBodyBytes : UPMCLimits.bodyBytes }

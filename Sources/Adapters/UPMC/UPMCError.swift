@@ -1,6 +1,6 @@
 import Model
 
-/// A refusal of this vendor: a code and the text of `RESULT_BODY`, under HTTP 200 (docs/contracts/upmc.md#1.3).
+/// An error answer of this vendor: a code and the text of `RESULT_BODY`, under HTTP 200 (docs/contracts/upmc.md#1.3).
 package struct UPMCError: Error, Sendable, Hashable {
     package var code: UPMCCode
     package var text: String
@@ -10,7 +10,7 @@ package struct UPMCError: Error, Sendable, Hashable {
         self.text = text
     }
 
-    /// Why a request never became a command.
+    /// The answer to a request that never became a command.
     init(_ error: AdapterError) {
         switch error.code {
         case .unreadable: self.init(.badRequest, "request cannot be read")
@@ -27,7 +27,7 @@ package struct UPMCError: Error, Sendable, Hashable {
         }
     }
 
-    /// Why a command was not carried out.
+    /// The answer to a command that was refused.
     init(_ refusal: Refusal, at endpoint: UPMCCall, isReserved: Bool) {
         switch refusal {
         case .unknownBinding: self.init(.badRequest, "APP_ID is not registered")
@@ -47,7 +47,7 @@ package struct UPMCError: Error, Sendable, Hashable {
         }
     }
 
-    /// The field of an `AdapterError(.invalid)` that means a reservation whose time is over.
+    /// The field of an `AdapterError(.invalid)` for a reservation whose time has passed.
     static let passedField = "RESERVEDATE is over"
 
     /// The vendor's name of a command's field.
@@ -67,7 +67,7 @@ package struct UPMCError: Error, Sendable, Hashable {
         case "phone": "PHONENUM"
         case "title": "GROUPNAME"
         case "attributes": "DEVICE_MD"
-        default: name  // a name that has no other spelling here
+        default: name  // a field whose name is the same in both
         }
     }
 }

@@ -2,7 +2,7 @@ import ApplePayload
 import FoundationEssentials
 import Model
 
-/// One message in the format that an app of this vendor expects, by the version it was built for. Source: docs/contracts/upmc.md#1.10.1.
+/// A message in the format that an app of this vendor expects, by the version it was built for. Source: docs/contracts/upmc.md#1.10.1.
 struct UPMCPayload {
     private let notification: Notification
     private let target: TargetFacts
@@ -23,9 +23,9 @@ struct UPMCPayload {
         message = ShownMessage(notification: notification, reader: reader, settings: settings)
     }
 
-    /// - Throws: `AdapterError(.tooLarge)` when it does not fit, `.invalid` when there is nothing to show.
+    /// - Throws: `AdapterError(.tooLarge)` if it does not fit, `.invalid` if there is nothing to display.
     func encoded() throws(AdapterError) -> PushPayload {
-        // Batches yield to the rest, as 5.1 has a priority for them.
+        // Batches have a lower priority than other messages, because version 5.1 defines a priority for them.
         let isBatch = !content.isSilent && content.data[DataKey.isBatch]?.string == "Y"
         let type: PushType = content.isSilent ? .background : .alert
         do throws(PushFault) {
@@ -82,10 +82,10 @@ struct UPMCPayload {
 
     // MARK: The document
 
-    /// Of devices that Apple's push service reaches.
+    /// The payload for devices that Apple's push service reaches.
     private var payload: APNsPayload { APNsPayload(aps(alert), custom: ["mps": .object(mps)]) }
 
-    /// Of devices that the vendor's apps reach by another network: Apple's keys in a document that is not Apple's, which no rule of Apple's holds for.
+    /// The document for devices on another network. It contains Apple's keys but is not an Apple payload, so Apple's rules do not apply to it.
     private func document(of network: DeviceName.Network) throws(PushFault) -> JSON {
         let isWeb = network == .web
         let aps = isWeb ? Aps(alert: .text(alertText)) : aps(.text(alertText))
@@ -108,7 +108,7 @@ struct UPMCPayload {
         )
     }
 
-    /// What the server counted; else the caller's own number. Neither: the icon stays as it is.
+    /// The badge that the server counted, otherwise the caller's own number. Nil leaves the icon unchanged.
     private var badge: Int? { content.badgeStep == nil ? content.badge : target.badge }
 
     private var title: String? { message.title }
@@ -127,7 +127,7 @@ struct UPMCPayload {
         }
     }
 
-    /// As JSON text, for clients that parse it themselves (docs/contracts/upmc.md#1.10.2).
+    /// The alert as JSON text, for clients that parse it themselves (docs/contracts/upmc.md#1.10.2).
     private var alertText: String {
         guard let title else { return body }
         return JSONWriter.text(.pairs(["title": .string(title), "body": .string(body)]))
@@ -155,6 +155,6 @@ struct UPMCPayload {
 }
 
 extension TargetID {
-    /// Any id: sizes do not depend on it.
+    /// Any id: the size of a payload does not depend on it.
     fileprivate static var placeholder: UUID { UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)) }
 }

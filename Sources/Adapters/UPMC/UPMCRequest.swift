@@ -1,13 +1,13 @@
 import Model
 
-/// One call as commands. What is missing or wrong is thrown with the vendor's own name of it.
+/// Decodes one call to commands. A missing or invalid parameter is reported with the vendor's name.
 struct UPMCRequest {
     let endpoint: UPMCCall
     let parameters: Parameters
     let settings: UPMCSettings
     let receivedAt: Timestamp
 
-    /// None for calls that the server answers by itself.
+    /// The commands of the call; empty for calls that are answered without the store.
     func commands() throws(AdapterError) -> [Command] {
         switch endpoint {
         case .askingAuthorization:
@@ -40,7 +40,7 @@ struct UPMCRequest {
         case .messageList: return [try messageList()]
         case .message: return [try message()]
         case .unreadCount: return try unreadCount()
-        case .lastSession, .purchase: throw AdapterError(.notFound)  // in JSON, and read elsewhere
+        case .lastSession, .purchase: throw AdapterError(.notFound)  // in JSON, and decoded by `MarketingRequest`
         }
     }
 
@@ -57,7 +57,7 @@ struct UPMCRequest {
         for name in ["DEVICE_MD", "OS_VER", "APP_VER", "P256DH", "PUB_TOKEN"] {
             attributes[name] = try parameters.text(name, limit: UPMCLimits.tokenBytes).map { .string($0) }
         }
-        // Known by then, or production; a token that is of the other world is found out by trying (design, delivery engine).
+        // Nil: the stored environment, or production. The delivery engine tries a token that belongs to the other environment there.
         let mode = try parameters.text("APNS_MODE")
         let environment: PushEnvironment? = mode.map { $0.uppercased() == "DEV" ? .sandbox : .production }
         return DeviceRegistration(
@@ -70,7 +70,7 @@ struct UPMCRequest {
         )
     }
 
-    /// Eleven zeros are the library's word for none.
+    /// The library sends eleven zeros if there is none.
     private func phone() throws(AdapterError) -> String? {
         guard let text = try parameters.text("PHONENUM") else { return nil }
         let digits = text.filter { $0.isASCII && $0.isNumber }
@@ -87,13 +87,13 @@ struct UPMCRequest {
         )
     }
 
-    /// Nobody, said to a service, leaves whoever there is.
+    /// An empty user keeps the current one.
     private func serviceUser() throws(AdapterError) -> UserChange {
         guard let user = try DeviceName.user(parameters) else { return .keep }
         return try assigned(user)
     }
 
-    /// Assumed: a combined call that names GUEST means it: whoever logged out must get nothing more of the user before.
+    /// Assumed: a combined call with GUEST clears the user, because after a logout the device must not receive messages for the previous user.
     private func combinedUser() throws(AdapterError) -> UserChange {
         guard let user = try DeviceName.user(parameters) else {
             return parameters.all("CUID").isEmpty ? .keep : .clear
@@ -107,7 +107,7 @@ struct UPMCRequest {
             _ = try parameters.required("CUID")
             return .registration(.assign(key: device.key, .clear))
         }
-        // Until 3.5 the user came before the service: his device is then one without a token.
+        // Until 3.5 the user was registered before the service, so the device has no token yet.
         guard settings.version <= .v35 else {
             return .registration(.assign(key: device.key, try assigned(user)))
         }

@@ -1,17 +1,17 @@
 import HTTPTypes
 import Model
 
-/// The answer to one call: `HEADER` and `BODY`, all scalars as strings, under HTTP 200 (docs/contracts/upmc.md#1.3).
+/// The answer to one call: `HEADER` and `BODY`, with all scalars as strings, under HTTP 200 (docs/contracts/upmc.md#1.3).
 struct UPMCResponse {
     let endpoint: UPMCCall
-    /// Of the request, because answers repeat its ids; empty where it could not be read.
+    /// The parameters of the request, because answers repeat its ids; empty if the body was unreadable.
     let parameters: Parameters
     let settings: UPMCSettings
-    /// For keys of apps.
+    /// The secret for the keys of apps.
     let secret: [UInt8]?
     let receivedAt: Timestamp
 
-    /// The answer to what came of the commands; none: there were none.
+    /// The answer to the replies of the commands; `replies` is empty if the call had no commands.
     func answer(_ replies: [Reply]) -> VendorResponse {
         guard endpoint.isHistory else { return answer(replies.first) }
         if case .refused(let refusal)? = replies.first {
@@ -27,9 +27,9 @@ struct UPMCResponse {
         case (.askingAuthorization, nil): return list([["AUTHKEY": .string(key(for: requestUser))]])
         case (.brokerConfiguration, nil): return list([["SERVICE_STOP": "Y"]])
         case (.putLog, nil): return list([[:]])
-        // A log names no app in some libraries: it is thrown away all the same.
+        // Some libraries send logs without naming an app. Logs are discarded in any case.
         case (.putLog, .refused(.unknownBinding)): return list([[:]])
-        // Pinged before the device is registered.
+        // Apps call this before the device is registered.
         case (.alive, .inbox), (.alive, .refused(.unknownDevice)): return list([[:]])
         case (_, .refused(let refusal)): return fail(UPMCError(refusal, at: endpoint, isReserved: false))
         case (_, .registration(let reply)): return registration(reply)
@@ -54,12 +54,12 @@ struct UPMCResponse {
         return fail(UPMCError(error))
     }
 
-    /// An error in the shape of this call's family.
+    /// An error in the format of this call's family.
     func fail(_ error: UPMCError) -> VendorResponse {
         .failure(error, body: endpoint.isSend ? .object(JSONObject()) : .array([.object(JSONObject())]))
     }
 
-    /// A reply that does not belong to this call: a mistake of ours, answered as our own trouble.
+    /// The reply does not belong to this call. That is a bug of the gateway, and it is answered like its other failures.
     private func mismatch() -> VendorResponse {
         fail(UPMCError(.unavailable(retryAfter: nil), at: endpoint, isReserved: false))
     }
@@ -98,11 +98,11 @@ struct UPMCResponse {
                 ]
             ])
         case (_, .unregistered), (_, .assigned): return list([[:]])
-        default: return mismatch()  // replies of commands that no call of this dialect becomes
+        default: return mismatch()  // replies to other commands
         }
     }
 
-    /// Registered with this token; for another user; or not at all (docs/contracts/upmc.md#1.8.5).
+    /// `Y`: registered with this token; `C`: registered for another user; `N`: not registered (docs/contracts/upmc.md#1.8.5).
     private func verdict(_ standing: IdentityStanding?) -> String {
         let shown = (try? DeviceName(parameters))?.token
         guard let standing, standing.state == .active, let token = standing.token, token == shown else { return "N" }
@@ -130,7 +130,7 @@ struct UPMCResponse {
                 }
             )
         case .deleted: return list([[:]])
-        // What this interface does not ask for.
+        // Replies to commands that this interface does not use.
         default: return mismatch()
         }
     }
@@ -153,7 +153,7 @@ struct UPMCResponse {
             let body = isReserved ? ["RESERVE_SEQNO": .string(accepted.number)] : report(accepted)
             return .success(endpoint, .object(body))
         case .refused(let refusal): return fail(UPMCError(refusal, at: endpoint, isReserved: isReserved))
-        default: return mismatch()  // replies of commands that no send becomes
+        default: return mismatch()  // replies to other commands
         }
     }
 
@@ -162,7 +162,7 @@ struct UPMCResponse {
         if let keys = accepted.keys {
             for key in keys { counts[DeviceName.Network(key) ?? .apns, default: 0] += 1 }
         } else {
-            // Assumed: the maintained counts know no networks, and APNs is what is sent by.
+            // Assumed: all are counted as APNs, because the maintained counts are not separated by network and only APNs is sent to.
             counts[.apns] = accepted.targetCount
         }
         var body: JSONObject = [

@@ -5,7 +5,7 @@ extension UPMCAdapter: StoryVendor {
     package func story(_ identifiers: any IdentifierSource) -> any VendorStory { UPMCStory(identifiers) }
 }
 
-/// UPMC apps, one for each generation of versions whose calls or payload differ: register, push, receipt, reading, badge, history.
+/// The self-test of UPMC apps, one for each generation of versions with different calls or payloads: register, push, receipt, reading, badge, history.
 struct UPMCStory: VendorStory {
     let title = "UPMC, each generation of its versions"
     private let identifiers: any IdentifierSource
@@ -46,7 +46,7 @@ struct UPMCStory: VendorStory {
         let version: String
         /// How its library registers a device and its user.
         let registration: Registration
-        /// What `mps` of its payload holds.
+        /// The keys of `mps` in its payload.
         let keys: Set<String>
         /// From 4.0EE on the server counts badges.
         var countsBadges = false
@@ -55,7 +55,7 @@ struct UPMCStory: VendorStory {
 
         var app: String { "upmc-" + version.lowercased().filter { $0 != "." } }
         var applicationID: String { "com.example.\(app)" }
-        /// Libraries of 3.0 have other names for their parameters, and name their bundle where later ones name the application.
+        /// Libraries of 3.0 have other names for their parameters, and send the bundle instead of the application.
         var isOldest: Bool { version == "3.0" }
     }
 
@@ -97,7 +97,7 @@ struct UPMCStory: VendorStory {
         )
     }
 
-    /// Gives `mps` of what the simulator received.
+    /// Returns `mps` of the payload that the simulator received.
     private func push(_ stage: any StoryStage, _ phone: Phone, _ generation: Generation) async throws -> JSON {
         let answer = try await upmc(
             stage,
@@ -137,7 +137,7 @@ struct UPMCStory: VendorStory {
         let left: JSON = generation.countsBadges ? "2" : "0"
         try stage.expect(
             read["BODY"]?.array?.first?["BADGENO"] == left,
-            "rcv_register_send_result says the badge: \(left.string ?? "")"
+            "rcv_register_send_result reports the badge: \(left.string ?? "")"
         )
         let badge = try await code(
             stage,
@@ -149,7 +149,7 @@ struct UPMCStory: VendorStory {
     }
 
     private func history(_ stage: any StoryStage, _ phone: Phone, _ generation: Generation) async throws {
-        // A message is in its histories when its delivery is settled.
+        // A message is in its histories only after its delivery is settled.
         var list: [JSON] = []
         for _ in 0..<400 where list.isEmpty {
             list = try await upmc(stage, generation, "gw_get_message_list", phone.fields)["BODY"]?.array ?? []
@@ -157,11 +157,11 @@ struct UPMCStory: VendorStory {
         }
         try stage.expect(
             list.count == 1 && list[0]["STATUS"] == "READ" && list[0]["MESSAGE"] == "Hello",
-            "gw_get_message_list gives the message, read"
+            "gw_get_message_list returns the message as read"
         )
         let unread = try await upmc(stage, generation, "gw_get_unread_count", phone.fields)["BODY"]?.array?.first
         try stage.expect(unread?["UNREAD"] == "0", "gw_get_unread_count: nothing is unread")
-        if generation.countsBadges { try stage.expect(unread?["BADGENO"] == "10", "and the badge is what the app set") }
+        if generation.countsBadges { try stage.expect(unread?["BADGENO"] == "10", "and the badge is the app's value") }
         let devices = try await stage.native("GET", "/v1/devices?app=\(generation.app)")
         guard let device = devices["devices"]?.array?.first?["id"]?.string else {
             throw stage.failure("/v1/devices lists no device of \(generation.app)")

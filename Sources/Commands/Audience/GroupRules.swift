@@ -1,7 +1,7 @@
 import Model
 import Postgres
 
-/// Groups of users.
+/// The rules for groups of users.
 enum GroupRules {
     static func plan(_ command: GroupCommand, _ context: RuleContext) -> Plan {
         switch command {
@@ -56,7 +56,7 @@ enum GroupRules {
         return Plan(ListGroupsOfUser(context.scope, user, limit: CommandLimits.groupRows)) { .group(.groups($0)) }
     }
 
-    // MARK: Groups that are called by numbers
+    // MARK: Groups that are identified by numbers
 
     private static func create(_ title: String, _ context: RuleContext) -> Plan {
         guard !title.isEmpty, Storable.fits(title, CommandLimits.nameBytes) else { return .refused(.invalid("title")) }

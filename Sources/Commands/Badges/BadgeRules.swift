@@ -1,9 +1,9 @@
 import Model
 import Postgres
 
-/// Badges that the server counts, and what readers do to them.
+/// The rules for badges that the server counts, and for receipts that change them.
 enum BadgeRules {
-    /// 1,000: the most that a caller may set (protocols/upmc.md §1.8.11).
+    /// 1,000: the maximum that a caller may set (docs/contracts/upmc.md#1.8.11).
     static let maximum = 1000
 
     static func plan(_ command: BadgeCommand, _ context: RuleContext) -> Plan {
@@ -17,7 +17,8 @@ enum BadgeRules {
         }
     }
 
-    /// A receipt by number. What names nothing is an orphan, as everywhere; a badge over the limit is refused, because it would stay.
+    /// Records a receipt by message number. An unknown message makes the receipt an orphan, as in other calls. A badge over the limit is refused,
+    /// because it would be stored.
     static func acknowledge(
         _ kind: ReceiptKind,
         _ reference: String,
@@ -35,7 +36,7 @@ enum BadgeRules {
         }
     }
 
-    /// Somebody is named, by values that can be stored.
+    /// Whether the holder is named, by values that can be stored.
     private static func isStorable(_ holder: BadgeHolder) -> Bool {
         guard holder.key != nil || holder.token != nil || holder.user != nil else { return false }
         return holder.key.map { Storable.isKey($0.rawValue) } ?? true

@@ -1,7 +1,7 @@
 import Model
 import Postgres
 
-/// Campaigns and schedules: what may be kept.
+/// The rules for stored campaigns and schedules.
 enum CampaignRules {
     static func plan(_ command: CampaignCommand, _ context: RuleContext) -> Plan {
         let scope = context.scope
@@ -47,7 +47,7 @@ enum CampaignRules {
         }
     }
 
-    /// When a user last came because of a campaign.
+    /// Records a user's visit because of a campaign.
     private static func visit(_ user: UserID, _ campaign: String?, _ context: RuleContext) -> Plan {
         guard Storable.isKey(user.rawValue), Storable.fits(campaign, CommandLimits.keyBytes) else {
             return .settled(.campaign(.visited(false)))

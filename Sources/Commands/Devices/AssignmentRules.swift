@@ -1,9 +1,9 @@
 import Model
 import Postgres
 
-/// The user of a device.
+/// The rules for the assignment of users to devices.
 enum AssignmentRules {
-    /// `registration`, whose own user is not looked at, and the change, in one transaction.
+    /// Performs `registration`, whose own user is ignored, and the change in one transaction.
     static func enlist(_ registration: DeviceRegistration, _ change: UserChange, _ context: RuleContext) -> Plan {
         guard let key = registration.key else { return .refused(.invalid("key")) }
         if let field = unstorableField(change) { return .refused(.invalid(field)) }
@@ -34,7 +34,7 @@ enum AssignmentRules {
 
     private static func unstorableField(_ change: UserChange) -> String? {
         guard case .set(let user, let name, let phone, _) = change else { return nil }
-        // As long as what may be addressed later.
+        // The same limit as for addresses, so that the user can be addressed later.
         if !Storable.isKey(user.rawValue) { return "user" }
         if !Storable.fits(name, CommandLimits.nameBytes) { return "name" }
         return Storable.fits(phone, CommandLimits.keyBytes) ? nil : "phone"

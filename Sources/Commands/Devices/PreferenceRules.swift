@@ -1,7 +1,7 @@
 import Model
 import Postgres
 
-/// Preferences of devices.
+/// The rules for preferences of devices.
 enum PreferenceRules {
     static func plan(_ command: PreferenceCommand, _ context: RuleContext) -> Plan {
         switch command {

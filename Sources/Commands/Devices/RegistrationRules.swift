@@ -1,7 +1,7 @@
 package import Model
 import Postgres
 
-/// Devices and their identities.
+/// The rules for devices and their identities.
 enum RegistrationRules {
     static func plan(_ command: RegistrationCommand, _ context: RuleContext) -> Plan {
         switch command {
@@ -26,14 +26,14 @@ enum RegistrationRules {
         }
     }
 
-    /// What registers a device, under its own key or one that is made for it.
+    /// The request that registers a device, under its own key or a generated one.
     static func request(
         _ registration: DeviceRegistration,
         _ context: RuleContext
     ) -> Result<StoreRequest<Registered>, Refused> {
         if let field = registration.unstorableField { return .failure(Refused(.invalid(field))) }
         let ids = context.identifiers
-        // 32 digits: as long as a random one, and no way back to the token.
+        // 32 digits, as many as a random key has; the token cannot be derived from it.
         let derived =
             registration.derivesKey ? registration.token.map { ids.sha256(Array($0.text.utf8)).prefix(32) } : nil
         let key = registration.key ?? VendorDeviceKey(derived.map { String($0) } ?? ids.randomHex(byteCount: 16))
@@ -57,7 +57,7 @@ enum RegistrationRules {
         _ limit: Int,
         _ context: RuleContext
     ) -> Plan {
-        // No list begins at what cannot be stored.
+        // A value that cannot be stored cannot be the start of a list.
         guard Storable.isKey(from?.rawValue ?? "-") else { return .refused(.invalid("from")) }
         guard (1...CommandLimits.listedRows).contains(limit) else {
             return .refused(.tooMany("registrations", limit: CommandLimits.listedRows))
@@ -83,7 +83,7 @@ enum RegistrationRules {
             case .key(let key): key.rawValue
             case .phone(let phone): phone
             }
-        // What cannot be stored is not there: leaving is idempotent.
+        // A value that cannot be stored is not registered, and unregistering is idempotent.
         guard Storable.isKey(text) else { return .settled(.registration(.unregistered(0))) }
         return Plan(UnregisterDevices(context.scope, selector)) { .registration(.unregistered($0)) }
     }

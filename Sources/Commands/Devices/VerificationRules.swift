@@ -1,7 +1,7 @@
 import Model
 import Postgres
 
-/// The proof that a phone number is its user's. Nobody here sends text messages yet: only the test codes of a binding's settings work.
+/// The rules for verifying that a phone number belongs to its user. The gateway sends no text messages: only the test codes of a binding's settings work.
 enum VerificationRules {
     static func request(_ phone: String, _ context: RuleContext) -> Plan {
         guard Storable.isKey(phone) else { return .refused(.invalid("phone")) }
@@ -35,13 +35,13 @@ enum VerificationRules {
         return code
     }
 
-    /// Bound to its app and phone, so that equal codes do not look equal in the store.
+    /// The hash includes app and phone, so that equal codes have different hashes in the store.
     private static func hash(_ code: String, of phone: String, _ context: RuleContext) -> String {
         let text = [context.call.tenant.rawValue, context.call.app.rawValue, phone, code].joined(separator: "\u{1F}")
         return context.identifiers.sha256(Array(text.utf8))
     }
 
-    /// The settings `auth.ttl` (seconds, at most a day) and `auth.maxTries` (at most 20: guessing four digits must stay hopeless).
+    /// The settings `auth.ttl` (seconds, at most a day) and `auth.maxTries` (at most 20, so that four digits cannot be guessed).
     private static func limits(_ context: RuleContext) -> VerificationLimits {
         var limits = VerificationLimits()
         let settings = context.call.settings

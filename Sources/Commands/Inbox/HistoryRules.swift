@@ -1,10 +1,10 @@
 import Model
 import Postgres
 
-/// What devices ask about all their messages. The caller must be registered; what it may see follows from its own registration alone.
+/// The rules for listing the messages of a device. The caller must be registered, and may see only what its own registration allows.
 enum HistoryRules {
     static func page(_ page: HistoryPage, _ caller: DeviceCaller, _ context: RuleContext) -> Plan {
-        // Only what is looked at may be shown to a name.
+        // A caller identified only by a user name may only look; nothing is counted as received.
         guard page.look == nil ? caller.isDevice : caller.isStorable else { return .refused(.unknownDevice) }
         guard page.before.map(Storable.isKey) ?? true else { return .refused(.invalid("before")) }
         guard isStorable(page.owner) else { return .refused(.unknownDevice) }
@@ -56,7 +56,7 @@ enum HistoryRules {
         if case .user(let user?) = owner { Storable.isKey(user.rawValue) } else { true }
     }
 
-    /// Why the caller, whose preferences these are, gets nothing of `owner`; nil: it may.
+    /// The refusal if the caller with these preferences may not read the messages of `owner`; nil: it may.
     private static func refused(_ known: DevicePreferences?, _ owner: HistoryPage.Owner) -> Reply? {
         guard let known else { return .refused(.unknownDevice) }
         if case .user(let user?) = owner, user != known.user { return .refused(.unknownDevice) }
@@ -89,13 +89,13 @@ enum HistoryRules {
 }
 
 extension DeviceCaller {
-    /// Whether the store can look for it at all.
+    /// Whether the store can look the caller up at all.
     var isStorable: Bool {
         guard key != nil || token != nil || user != nil else { return false }
         return (key.map { Storable.isKey($0.rawValue) } ?? true) && Storable.fits(token?.text, CommandLimits.tokenBytes)
             && (user.map { Storable.isKey($0.rawValue) } ?? true)
     }
 
-    /// Whether it is a device that calls, not just a name.
+    /// Whether the caller is a device and not only a user name.
     var isDevice: Bool { (key != nil || token != nil) && isStorable }
 }

@@ -1,7 +1,7 @@
 import Model
 import Postgres
 
-/// What devices ask about their messages.
+/// The rules for calls of devices about their messages.
 enum InboxRules {
     static func plan(_ command: InboxCommand, _ context: RuleContext) -> Plan {
         switch command {
@@ -21,7 +21,7 @@ enum InboxRules {
         guard let message = MessageID(text: text), let key = reporter.key, Storable.isKey(key.rawValue) else {
             return .refused(.unknownMessage)
         }
-        // The phone of the call is only a hint: what may be seen follows from the key alone.
+        // The phone in the call is only a hint: the key alone determines the access.
         let reporter = Reporter(key: key, phone: nil)
         return Plan(FindDelivery(context.scope, message, reporter)) { found in
             guard let snapshot = found.snapshot else { return .refused(.unknownMessage) }

@@ -1,8 +1,8 @@
 import Model
 import Postgres
 
-/// What devices report of messages. Nothing a device says by a message's id is refused: a vendor's SDK would report it again for ever. By a number it is,
-/// where the vendor's SDK shows that as a failure.
+/// The rules for receipts from devices. A receipt by message id is never refused, because a vendor's SDK would repeat it forever. A receipt by number
+/// is refused if the vendor's SDK shows that as a failure.
 enum ReceiptRules {
     static func plan(_ command: ReceiptCommand, _ context: RuleContext) -> Plan {
         switch command {
@@ -29,7 +29,7 @@ enum ReceiptRules {
         }
     }
 
-    /// The device's own time when it can be true, else ours.
+    /// The device's own time if it is plausible; otherwise the current time.
     static func believed(_ time: Timestamp?, now: Timestamp) -> Timestamp {
         guard let time, time <= now, time + CommandLimits.receiptAge >= now else { return now }
         return time

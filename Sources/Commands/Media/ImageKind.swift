@@ -1,11 +1,11 @@
-/// What kind of image some bytes are, by their first bytes: a caller's own word for it is not believed.
+/// The type of an image, detected from its first bytes; the caller's declaration is not trusted.
 enum ImageKind: String, Sendable, CaseIterable {
     case jpeg = "image/jpeg"
     case png = "image/png"
     case gif = "image/gif"
     case webp = "image/webp"
 
-    /// Nil when it is none of them.
+    /// Nil if it is none of these types.
     init?(sniffing bytes: [UInt8]) {
         func has(_ magic: [UInt8], at offset: Int = 0) -> Bool { bytes.dropFirst(offset).starts(with: magic) }
         if has([0xFF, 0xD8, 0xFF]) {

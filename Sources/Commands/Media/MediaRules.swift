@@ -1,7 +1,7 @@
 import Model
 import Postgres
 
-/// Images that belong to messages.
+/// The rules for images of messages.
 enum MediaRules {
     static func plan(_ command: MediaCommand, _ context: RuleContext) -> Plan {
         switch command {

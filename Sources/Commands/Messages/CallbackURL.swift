@@ -1,4 +1,4 @@
-/// Whether a text may be stored as a callback address. Only its form: the address behind the name is checked at every call.
+/// Checks whether a text may be stored as a callback URL. Only its form is checked; the address behind the name is checked at every call.
 enum CallbackURL {
     static func isAcceptable(_ text: String) -> Bool {
         guard text.utf8.count <= CommandLimits.urlBytes,
@@ -6,7 +6,7 @@ enum CallbackURL {
             let rest = afterScheme(text)
         else { return false }
         let authority = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
-        // User and password would travel in our logs and to whoever answers.
+        // User and password would appear in logs and would be sent to the receiver.
         guard !authority.isEmpty, !authority.contains("@") else { return false }
         return hasHostAndPort(authority)
     }

@@ -1,10 +1,10 @@
 import Model
 import NIOConcurrencyHelpers
 
-/// The message numbers that this node has drawn and not given out.
+/// The message numbers that this node has drawn and not issued yet.
 ///
-/// They are good for the second in which they were drawn: a later message must not have an earlier number. Who sends rarely draws one at a time,
-/// who sends much draws blocks that grow.
+/// They are valid for the second in which they were drawn, because a later message must not have an earlier number. An app that sends rarely draws one
+/// number at a time; an app that sends much draws growing blocks.
 final class NumberPool: Sendable {
     struct Key: Hashable, Sendable {
         var tenant: TenantID
@@ -13,22 +13,22 @@ final class NumberPool: Sendable {
 
     enum Taken: Equatable {
         case number(MessageNumber)
-        /// There is none: so many should be drawn, and the first of them is the caller's.
+        /// The pool is empty: this many should be drawn, and the first of them belongs to the caller.
         case draw(Int)
     }
 
-    /// 512 numbers at once: a twentieth of those of a second, so that nodes do not use up seconds with what they leave.
+    /// 512 numbers at once, a twentieth of the numbers of a second, so that the unused numbers of the nodes do not use up seconds.
     static let largestBlock = 512
-    /// 10,000 apps are remembered; above it all are forgotten, which costs numbers only.
+    /// 10,000 apps are kept; above that all are removed, which only wastes numbers.
     static let keyLimit = 10_000
 
-    private struct Stock {
+    private struct DrawnNumbers {
         var second: Int64
         var blocks: [MessageNumbers] = []
         var lastCount: Int
     }
 
-    private let stocks = NIOLockedValueBox<[Key: Stock]>([:])
+    private let stocks = NIOLockedValueBox<[Key: DrawnNumbers]>([:])
 
     func take(_ key: Key, at second: Int64) -> Taken {
         stocks.withLockedValue { stocks in
@@ -44,12 +44,12 @@ final class NumberPool: Sendable {
         }
     }
 
-    /// Keeps a drawn block but for its first number.
+    /// Keeps a drawn block without its first number.
     func put(_ block: MessageNumbers, _ key: Key, at second: Int64) {
         stocks.withLockedValue { stocks in
             if stocks.count >= Self.keyLimit { stocks.removeAll(keepingCapacity: true) }
-            var stock = stocks[key] ?? Stock(second: second, lastCount: 1)
-            if stock.second != second { stock = Stock(second: second, lastCount: 1) }
+            var stock = stocks[key] ?? DrawnNumbers(second: second, lastCount: 1)
+            if stock.second != second { stock = DrawnNumbers(second: second, lastCount: 1) }
             stock.lastCount = max(stock.lastCount, block.count)
             var rest = block
             rest.first.rawValue += 1

@@ -1,7 +1,7 @@
 import Model
 import Postgres
 
-/// Back ends that send.
+/// The rules for back ends that send.
 enum SenderRules {
     static func plan(_ command: SenderCommand, _ context: RuleContext) -> Plan {
         switch command {
@@ -16,7 +16,7 @@ enum SenderRules {
         return Plan(RegisterSender(context.scope, name: name, id: newSender(context))) { .sender(.registered($0.id)) }
     }
 
-    /// `SVR` and a random UUID: the form that RationalOwl's clients have seen (docs/contracts/rationalowl.md#8.1); to others it is opaque.
+    /// `SVR` and a random UUID: the form that RationalOwl's clients know (docs/contracts/rationalowl.md#8.1); for other clients it is opaque.
     private static func newSender(_ context: RuleContext) -> SenderID {
         let hex = Array(context.identifiers.randomHex(byteCount: 16))
         let parts = [0..<8, 8..<12, 12..<16, 16..<20, 20..<32].map { range in

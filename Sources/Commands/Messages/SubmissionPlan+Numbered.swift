@@ -1,9 +1,9 @@
 import Model
 import Postgres
 
-/// Messages that a vendor numbers, and whose caller is told who is reached.
+/// Messages that a vendor numbers, with an answer that names the recipients.
 extension SubmissionPlan {
-    /// What is asked of the recipients; nil: nothing, the maintained counts stand for them.
+    /// The query for the recipients; nil: the maintained counts are sufficient.
     func recipients(_ numbering: Numbering) -> FindRecipients? {
         let among: FindRecipients.Among? =
             switch submission.audience {
@@ -15,14 +15,14 @@ extension SubmissionPlan {
         return among.map { FindRecipients(context.scope, $0, limit: Audience.listedLimit + 1) }
     }
 
-    /// The message to the recipients that were found.
+    /// The message to the given recipients.
     func message(to found: [RecipientTarget], _ timing: AppTiming, node: NodeID?) -> Result<NewMessage, Refused> {
         if found.isEmpty { return .failure(Refused(.noRecipients)) }
         guard found.count <= Audience.listedLimit else {
-            // More than may be counted at once: as everywhere, an audience that is walked. Of tokens there are never so many.
+            // The users have more devices than a list may contain, so the audience is expanded page by page. A list of tokens is always shorter.
             return .success(expanded(.users(users), count: found.count, node))
         }
-        // Who has a token and no user stands for himself.
+        // A device with a token and without a user is addressed by its own key.
         let named = found.map { UserTarget(user: $0.user ?? UserID($0.key.rawValue), found: $0.found) }
         let order = users.isEmpty ? named.map(\.user) : users
         var seen: Set<UserID> = []
@@ -37,7 +37,7 @@ extension SubmissionPlan {
         return .success(newMessage(targets, recipients: targets.count, node: node))
     }
 
-    /// The acceptance with what is stored behind a message that the vendor numbers; its number last.
+    /// Adds to the acceptance the data that is stored with a message that the vendor numbers; the number is assigned last.
     func appending(to request: StoreRequest<Accepted>, _ message: NewMessage) -> StoreRequest<Accepted> {
         guard let numbering = submission.numbering else { return request }
         var request = request
@@ -82,7 +82,7 @@ extension Pace {
 }
 
 extension TargetPlan {
-    /// Cuts the slices so that each `pace.count` targets are due one delay after those before; what would come too late is written off in time.
+    /// Cuts the slices so that each `pace.count` targets are due one delay after the previous ones. Targets that would be due after `end` are due at `end`.
     mutating func slow(to pace: Pace, from start: Timestamp, until end: Timestamp) {
         guard pace.count > 0, pace.delay > .zero else { return }
         var cut: [NewSlice] = []

@@ -1,7 +1,7 @@
 import Model
 import Postgres
 
-/// A submission that may be sent: what to ask the store, the message made of the answers, and the reply.
+/// An acceptable submission: the queries to the store, the message built from the answers, and the reply.
 struct SubmissionPlan: Sendable {
     /// An image to be stored with the message.
     struct Image: Sendable {
@@ -25,34 +25,34 @@ struct SubmissionPlan: Sendable {
         return list.map(\.address).filter { seen.insert($0).inserted }
     }
 
-    /// The users that are meant, each once.
+    /// The users of the audience, each once.
     var users: [UserID] {
         guard case .users(let list) = submission.audience else { return [] }
         var seen: Set<UserID> = []
         return list.filter { seen.insert($0).inserted }
     }
 
-    /// The groups that are meant, each once.
+    /// The groups of the audience, each once.
     var groups: [GroupName] {
         guard case .groups(let list) = submission.audience else { return [] }
         return Set(list).sorted()
     }
 
-    /// What is read first, in one transaction.
+    /// The reads that come first, in one transaction.
     var questions: StoreRequest<SubmissionFacts> {
         var request = StoreRequest(FindApp(context.scope)) { SubmissionFacts(app: $0) }
         if let sender = submission.sender {
             request = request.adding(FindSender(context.scope, sender)) { $0.sender = $1 }
         }
         if let numbering = submission.numbering, let recipients = recipients(numbering) {
-            // A group that nobody knows is another answer than one with nobody in it.
+            // An unknown group has another answer than an empty one.
             if !groups.isEmpty { request = request.adding(FindGroups(context.scope, groups)) { $0.groups = $1 } }
             return request.adding(recipients) { $0.recipients = $1 }
         }
         switch submission.audience {
         case .listed: return request.adding(ResolveAddresses(context.scope, addresses)) { $0.resolved = $1 }
         case .users:
-            // One more than may be counted at once: then it is known that there are more.
+            // One more than a list may contain, so that a longer list is detected.
             let limit = Audience.listedLimit + 1
             return request.adding(ResolveUsers(context.scope, users, by: naming, limit: limit)) {
                 $0.users = $1
@@ -71,12 +71,12 @@ struct SubmissionPlan: Sendable {
         }
     }
 
-    /// The message that the answers to `questions` allow.
+    /// Builds the message from the answers to `questions`.
     ///
     /// - Parameters:
-    ///   - known: what was found.
-    ///   - node: who takes the slices in memory; nil: nobody.
-    /// - Returns: the message, or why there is none.
+    ///   - known: the answers.
+    ///   - node: the owner of the slices that are passed on in memory; nil: there is none.
+    /// - Returns: the message, or the reason for refusing it.
     func message(_ known: SubmissionFacts, node: NodeID?) -> Result<NewMessage, Refused> {
         guard let app = known.app else { return .failure(Refused(.unknownBinding)) }
         if submission.sender != nil, known.sender?.enrolmentKey == nil { return .failure(Refused(.unknownSender)) }
@@ -135,7 +135,7 @@ struct SubmissionPlan: Sendable {
         )
     }
 
-    /// A message whose targets are found page by page. `count` is named only where the vendor's answer must name one.
+    /// A message whose targets are found page by page. `count` is set only if the vendor's answer must contain one.
     func expanded(_ audience: Audience?, count: Int?, _ node: NodeID?) -> NewMessage {
         let isCounted = isNumbered || context.policy.countedVendors.contains(context.call.vendor)
         let targets = TargetPlan(slices: [NewSlice(number: 0, work: .expand(after: nil))])
@@ -173,7 +173,7 @@ struct SubmissionPlan: Sendable {
         )
     }
 
-    /// Addressees that are no targets, in the caller's order.
+    /// The addressees without a target, in the caller's order.
     func unknown(_ known: SubmissionFacts) -> [Address] {
         guard submission.omitsUnknown else { return [] }
         switch submission.audience {
@@ -183,7 +183,7 @@ struct SubmissionPlan: Sendable {
         }
     }
 
-    /// How many addressees the call names, each once; nil: none.
+    /// The number of distinct addressees in the call; nil if it names none.
     var namedCount: Int? {
         switch submission.audience {
         case .listed: addresses.count
@@ -192,14 +192,14 @@ struct SubmissionPlan: Sendable {
         }
     }
 
-    /// The dialects that must have a number for the message.
+    /// The vendors that must have a number for the message.
     func numberedDialects(_ known: SubmissionFacts) -> [Vendor] {
         let own = context.call.vendor
         let spoken = own == .native ? known.app?.dialects ?? [] : [own]
         return context.policy.inboxVendors.intersection(spoken).sorted()
     }
 
-    /// What accepts `message`, in one transaction: its image first, so that no message refers to bytes that are not there; its number last.
+    /// The request that accepts `message`, in one transaction. The image comes first, so that no message refers to missing bytes; the number comes last.
     func acceptance(of message: NewMessage, numbers: [Vendor: String] = [:]) -> StoreRequest<Accepted> {
         var first: [any StoreOperation] = []
         if let image {
@@ -222,20 +222,20 @@ struct SubmissionPlan: Sendable {
         return appending(to: request, message)
     }
 
-    /// What came of an acceptance.
+    /// The result of an acceptance.
     struct Accepted: Sendable {
         var acceptance: Acceptance
-        /// Of a message that the vendor numbers.
+        /// The number of a message that the vendor numbers.
         var number: String?
     }
 
-    /// The reply, and what this node sends now.
+    /// The reply, and the leases that this node sends now.
     ///
     /// - Parameters:
-    ///   - message: as it was accepted.
-    ///   - accepted: what came of it.
-    ///   - known: what was found before.
-    /// - Returns: both.
+    ///   - message: the message as it was accepted.
+    ///   - accepted: the result of the acceptance.
+    ///   - known: the answers to `questions`.
+    /// - Returns: the reply and the leases.
     func outcome(of message: NewMessage, _ accepted: Accepted, _ known: SubmissionFacts) -> (Reply, [SliceLease]) {
         switch accepted.acceptance {
         case .inserted where isNumbered:
@@ -250,7 +250,7 @@ struct SubmissionPlan: Sendable {
         }
     }
 
-    /// The slices as the store inserted them: a claim at acceptance is their first, so their epoch is 1.
+    /// The slices as the store inserted them: the claim at acceptance is their first, so their epoch is 1.
     private func leases(of message: NewMessage) -> [SliceLease] {
         guard message.claim != nil else { return [] }
         return message.targets.slices.filter { $0.dueAt == nil }.map { slice in
@@ -273,10 +273,10 @@ struct SubmissionFacts: Sendable {
     var sender: SenderFacts?
     var resolved: [ResolvedTarget?] = []
     var users: [UserTarget] = []
-    /// Those of `users`.
+    /// The names of `users`.
     var names: Set<UserID> = []
     var groups: [GroupFacts] = []
-    /// Nil: they were not asked for.
+    /// Nil: the recipients were not queried.
     var recipients: [RecipientTarget]?
 
     func has(_ user: UserID) -> Bool { names.contains(user) }

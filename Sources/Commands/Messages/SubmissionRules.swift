@@ -1,9 +1,9 @@
 import Model
 import Postgres
 
-/// What may be sent at all: everything that can be judged before the store is asked.
+/// The rules for submissions: all checks that are possible without the store.
 enum SubmissionRules {
-    /// The submission commands that need one step.
+    /// The plans of submission commands that need a single step.
     static func plan(_ command: SubmissionCommand, _ context: RuleContext) -> Plan {
         switch command {
         case .control(let control, let text):
@@ -32,7 +32,7 @@ enum SubmissionRules {
             image = SubmissionPlan.Image(hash: hash, contentType: kind.rawValue, bytes: inline.bytes)
             content.media = MediaReference(id: context.identifiers.randomHex(byteCount: 16), hash: hash)
         } else if let media = content.media, media.id.isEmpty {
-            // Stored before, named by its hash: the wire still gets an id of its own, because a hash can be guessed from the image.
+            // The image was stored before and is named by its hash. The push gets a separate id, because the hash can be guessed from the image.
             content.media = MediaReference(id: context.identifiers.randomHex(byteCount: 16), hash: media.hash)
         }
         let dueAt = submission.timing.dueAt ?? max(context.now, submission.timing.localDue?.earliest ?? context.now)
@@ -44,7 +44,7 @@ enum SubmissionRules {
                 submission: submission,
                 content: content,
                 image: image,
-                // Of the moment it is due: so ids are in the order in which devices get messages, and an id tells its partition.
+                // The id contains the due time: ids are in the order in which devices receive messages, and an id determines its partition.
                 id: MessageID(rawValue: context.identifiers.uuid(at: dueAt)),
                 dueAt: dueAt,
                 timeToLive: timeToLive(of: submission, context),
@@ -66,7 +66,7 @@ enum SubmissionRules {
         {
             return .invalid("dueAt")
         }
-        // Passed in some zones it is due there at once; passed in all of them it is a mistake.
+        // A local time that has passed in some zones is due there at once. A time that has passed in all zones is an error.
         if let local = submission.timing.localDue,
             submission.timing.dueAt != nil || local.latest < context.now
                 || local.earliest > context.now + CommandLimits.scheduleAhead
@@ -98,7 +98,7 @@ enum SubmissionRules {
         return variables.allSatisfy { Storable.fits(.object($0.values), limit) } ? nil : .invalid("variables")
     }
 
-    /// Of what is stored beside the message. A repeat would store it again, so there is none.
+    /// Checks the data stored with the message. A repeat would store it again, so an idempotency key is not allowed.
     private static func refusal(ofCompanions submission: Submission) -> Refusal? {
         if submission.variables.isEmpty, submission.labels.isEmpty, submission.schedule == nil { return nil }
         if submission.idempotencyKey != nil { return .invalid("idempotencyKey") }
@@ -138,7 +138,7 @@ enum SubmissionRules {
         }
     }
 
-    /// Nothing to show and nothing to do in the background.
+    /// Whether there is nothing to display and nothing to do in the background.
     private static func isEmpty(_ content: Content) -> Bool {
         content.body.isEmpty && (content.title ?? "").isEmpty && !content.isSilent && content.raw == nil
     }
@@ -154,7 +154,7 @@ enum SubmissionRules {
             && Storable.fits(.object(content.data), limit) && Storable.fits(content.raw, limit)
     }
 
-    /// The caller's, else the binding's `push.ttlHours`, else the policy's.
+    /// The caller's value, otherwise the binding's `push.ttlHours`, otherwise the policy's.
     private static func timeToLive(of submission: Submission, _ context: RuleContext) -> Duration {
         var life = context.policy.defaultTimeToLive
         if let hours = context.call.settings["push.ttlHours"]?.lenientInt, (1...672).contains(hours) {
@@ -164,7 +164,7 @@ enum SubmissionRules {
     }
 }
 
-/// A refusal on its way out of a rule.
+/// A refusal that a rule returns as an error.
 struct Refused: Error {
     var refusal: Refusal
 

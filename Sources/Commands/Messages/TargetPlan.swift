@@ -1,22 +1,22 @@
 import Model
 import Postgres
 
-/// What becomes of each address of a list: a place in a slice, or a delivery row that says why it gets no push.
+/// Assigns each address of a list either a place in a slice or a delivery row that gives the reason why it receives no push.
 ///
-/// Every address becomes exactly one target, because the caller's reports count what it named. Targets that share a device ring it once.
+/// Every address becomes exactly one target, because the caller's reports count the addresses it named. Targets that share a device notify it once.
 struct TargetPlan: Sendable {
     var slices: [NewSlice] = []
     var suppressed: [SuppressedTarget] = []
 
     init(slices: [NewSlice]) { self.slices = slices }
 
-    /// The plan of `addresses`, which are distinct, with what answers to them.
+    /// The plan of `addresses`, which are distinct, with the identities found for them.
     ///
     /// - Parameters:
     ///   - addresses: in the caller's order.
-    ///   - resolved: parallel to `addresses`.
-    ///   - timing: of the message, and the time now.
-    ///   - stand: the target that stands for an address without an identity of its own.
+    ///   - resolved: in the order of `addresses`.
+    ///   - timing: the message's timing rules and the current time.
+    ///   - stand: the target id for an address without an identity of its own.
     init(
         _ addresses: [Address],
         _ resolved: [ResolvedTarget?],
@@ -28,7 +28,7 @@ struct TargetPlan: Sendable {
         var chosen: [Chosen] = []
         for (address, found) in zip(addresses, resolved) {
             guard let found, identities.insert(found.identity).inserted else {
-                // Nobody, or somebody who is named twice: his identity's row is taken, so this address gets one of its own.
+                // No identity was found, or the same identity was already named: its row is taken, so this address gets a row of its own.
                 let reason: SuppressionReason = found == nil ? .noDevice : .duplicate
                 suppress(address, target: stand(address), nil, reason)
                 continue
@@ -46,13 +46,13 @@ struct TargetPlan: Sendable {
         slices = Self.slices(chosen, timing.rules, timing.now)
     }
 
-    /// The plan of `users`, who are distinct, with every identity of theirs: one target per device, and one for whoever has none.
+    /// The plan of `users`, who are distinct, with all their identities: one target per device, and one for each user without a device.
     ///
     /// - Parameters:
     ///   - users: in the caller's order.
     ///   - found: their identities.
-    ///   - timing: of the message, and the time now.
-    ///   - stand: the target that stands for a user without an identity.
+    ///   - timing: the message's timing rules and the current time.
+    ///   - stand: the target id for a user without an identity.
     init(
         _ users: [UserID],
         _ found: [UserTarget],
@@ -68,7 +68,7 @@ struct TargetPlan: Sendable {
                 suppress(address, target: stand(address), nil, .noDevice)
                 continue
             }
-            // A second identity on a device would ring it again, so it is no target; an expansion leaves it out too.
+            // A second identity on a device would notify it again, so it is not a target; an expansion omits it too.
             for found in own.map(\.found) where found.device.map({ devices.insert($0).inserted }) ?? true {
                 guard found.isReachable else {
                     suppress(address, target: TargetID(found.identity), found, .noDevice)
@@ -80,7 +80,7 @@ struct TargetPlan: Sendable {
         slices = Self.slices(chosen, timing.rules, timing.now)
     }
 
-    /// How many targets there are.
+    /// The number of targets.
     var count: Int { slices.reduce(suppressed.count) { $0 + $1.targets.count } }
 
     private mutating func suppress(
@@ -100,7 +100,7 @@ struct TargetPlan: Sendable {
         )
     }
 
-    /// A target that is to be pushed.
+    /// A target that will be pushed.
     private struct Chosen {
         var target: TargetID
         var address: Address
@@ -110,7 +110,7 @@ struct TargetPlan: Sendable {
     /// Slices of targets that are due together, the earliest first.
     private static func slices(_ chosen: [Chosen], _ rules: TimingRules, _ now: Timestamp) -> [NewSlice] {
         guard chosen.contains(where: { rules.concerns($0.clock.window) }) else { return slices(chosen[...], nil, 0) }
-        // Many devices share a clock, and each look at a zone's costs.
+        // Many devices share a clock, and each computation for a zone has a cost.
         var slots: [DeviceClock: Timestamp] = [:]
         for clock in chosen.map(\.clock) where slots[clock] == nil { slots[clock] = rules.slot(clock, now: now) }
         var slices: [NewSlice] = []

@@ -1,8 +1,8 @@
 import Model
 
-/// What becomes of a user's attributes.
+/// Changes to a user's attributes.
 enum AttributeEditing {
-    /// The attributes after `changes`, in their order; nil where one cannot be done, and then none is.
+    /// The attributes after `changes`, in their order; a fault if one change is impossible, and then none is applied.
     static func apply(_ changes: [AttributeChange], to attributes: JSONObject) -> Result<JSONObject, Fault> {
         var attributes = attributes
         for change in changes {
@@ -34,7 +34,7 @@ enum AttributeEditing {
         case .append(let values):
             guard let list = list(old) else { return false }
             var seen: Set<JSON> = []
-            // The last of equal ones stays.
+            // Of equal values the last one is kept.
             let appended = (list + values).reversed().filter { seen.insert($0).inserted }
             attributes[name] = .array(appended.reversed())
         case .withdraw(let values):

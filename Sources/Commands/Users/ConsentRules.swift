@@ -1,7 +1,7 @@
 import Model
 import Postgres
 
-/// What users say to subjects, and to pushes at all.
+/// The rules for users' consent to subjects, and to pushes in general.
 enum ConsentRules {
     static func plan(_ changes: [ConsentChange], _ context: RuleContext) -> UserPlan {
         guard changes.allSatisfy({ isStorable($0.subject) }) else { return .refused(.invalid("subject")) }
@@ -39,7 +39,7 @@ enum ConsentRules {
 }
 
 extension StoredProfile {
-    /// Whether there was room; else nothing changes.
+    /// Adds the consents. False if the user would have too many; then nothing changes.
     mutating func consent(to changes: [String: ConsentState]) -> Bool {
         let all = consents.merging(changes) { $1 }
         guard changes.isEmpty || all.count <= CommandLimits.subjectsPerUser,
@@ -49,13 +49,13 @@ extension StoredProfile {
         return true
     }
 
-    /// Takes over what another user said, where this one said nothing.
+    /// Copies the decisions of another user where this user has made none.
     mutating func adopt(_ other: StoredProfile) {
         if acceptsPush == nil {
             acceptsPush = other.acceptsPush
             isOptedIn = other.isOptedIn
         }
-        // Both within their bounds may be over them together: then the user keeps its own.
+        // Two users within their limits may exceed the limit together; then the user keeps its own.
         let all = other.consents.merging(consents) { $1 }
         if all.count <= CommandLimits.subjectsPerUser { consents = all }
     }

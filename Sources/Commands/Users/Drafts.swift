@@ -1,7 +1,7 @@
 import Model
 import Postgres
 
-/// The users of a call as they become, step by step.
+/// The users of a call, with the changes made so far.
 struct Drafts {
     private let known: [UserName: StoredProfile]
     private var made: [UserName: UserID] = [:]
@@ -18,10 +18,10 @@ struct Drafts {
         for profile in profiles.compactMap(\.self) { drafts[profile.user] = profile }
     }
 
-    /// The user of that name; nil when there is none.
+    /// The user with that name; nil if there is none.
     func user(_ name: UserName) -> UserID? { made[name] ?? known[name]?.user }
 
-    /// The user of that name, or a new one.
+    /// The user with that name, or a new one.
     mutating func userOrNew(_ name: UserName) -> UserID {
         if let user = user(name) { return user }
         switch name {
@@ -30,7 +30,8 @@ struct Drafts {
             if drafts[id] == nil { drafts[id] = StoredProfile(user: id) }
             return id
         case .alias(let alias):
-            // The same on every node, so that two calls at once make one user of it. No way back to the alias: it may be a phone number.
+            // The id is the same on every node, so that two concurrent calls create the same user. The alias cannot be derived from it: it may be a
+            // phone number.
             let id = UserID("alias:" + identifiers.sha256(Array(name.text.rawValue.utf8)).prefix(32))
             made[name] = id
             if drafts[id] == nil { drafts[id] = StoredProfile(user: id, isAnonymous: true) }
@@ -48,10 +49,10 @@ struct Drafts {
         }
     }
 
-    /// From now on the user has a profile.
+    /// Ensures that the user has a profile.
     mutating func keep(_ user: UserID) { if self[user].revision == 0 { changed.insert(user) } }
 
-    /// Written even where it stays as it is: what hangs on it is told to new devices.
+    /// Writes the user even if it is unchanged, so that its consent is applied to new devices.
     mutating func touch(_ user: UserID) { changed.insert(user) }
 
     mutating func name(_ alias: UserAlias, _ user: UserID) {
@@ -62,6 +63,6 @@ struct Drafts {
 
     mutating func drop(_ user: UserID) { changed.remove(user) }
 
-    /// In the order of users.
+    /// Sorted by user.
     var profiles: [StoredProfile] { changed.sorted().map { self[$0] } }
 }

@@ -1,7 +1,7 @@
 import Model
 import Postgres
 
-/// Users as back ends describe them.
+/// The rules for users as back ends describe them.
 enum ProfileRules {
     static func plan(_ command: UserCommand, _ context: RuleContext) -> UserPlan {
         switch command {
@@ -15,7 +15,7 @@ enum ProfileRules {
         }
     }
 
-    /// As long as what may be addressed. U+001F divides an alias.
+    /// The same limit as for addresses. U+001F separates the parts of an alias.
     static func isStorable(_ name: UserName) -> Bool {
         switch name {
         case .id(let id): Storable.isKey(id.rawValue) && !id.rawValue.hasPrefix("\u{1F}")
@@ -34,7 +34,7 @@ enum ProfileRules {
 
     private static func describe(_ names: [UserName], messages members: [String], _ context: RuleContext) -> UserPlan {
         if let refused = tooMany(names.count) { return refused }
-        // What cannot be stored is nobody.
+        // A name that cannot be stored does not belong to any user.
         let asked = names.filter(isStorable)
         return UserPlan(FindProfiles(context.scope, asked)) { profiles in
             let users = Set(profiles.compactMap { $0?.user }).sorted()
@@ -64,7 +64,7 @@ enum ProfileRules {
         }
     }
 
-    /// What hangs on users.
+    /// The data related to users.
     private struct Details: Sendable {
         private let aliases: [UserID: [UserAlias]]
         private let tallies: [UserID: [ActTally]]
@@ -106,7 +106,7 @@ enum ProfileRules {
         if let refused = tooMany(names.count) { return refused }
         let asked = names.filter(isStorable)
         return UserPlan(FindProfiles(context.scope, asked)) { profiles in
-            // Also those by id whom only a device that has left knows.
+            // Includes ids that only devices without a current registration refer to.
             let ids = asked.compactMap { name in if case .id(let id) = name { id } else { nil } }
             let users = Set(ids + profiles.compactMap { $0?.user }).sorted()
             guard !users.isEmpty else { return .settled(.user(.erased(0))) }
@@ -126,7 +126,7 @@ enum ProfileRules {
         names(of: users).allSatisfy(isStorable) ? tooMany(users.count) : .refused(.invalid("user"))
     }
 
-    /// Users with an id must be there; those without one are made.
+    /// Users with an id must exist; those without one are created.
     private static func name(_ users: [NamedUser], _ context: RuleContext) -> UserPlan {
         if let refused = refusal(of: users) { return refused }
         let names = names(of: users)
@@ -159,7 +159,7 @@ enum ProfileRules {
             for entry in users {
                 guard let id = entry.user, let from = drafts.user(.alias(entry.alias)) else { continue }
                 if moves.contains(where: { $0.from == from }) { continue }
-                // An alias of somebody who has an id already is that user's.
+                // An alias of a user who already has an id belongs to that user.
                 guard drafts[from].isAnonymous || from == id else { continue }
                 count += 1
                 guard from != id else { continue }
@@ -185,7 +185,7 @@ enum ProfileRules {
                 guard let from = drafts.user(merge.from), let user = drafts.user(merge.into), from != user else {
                     continue
                 }
-                // Who became another in this call is no more.
+                // A user that was merged into another one in this call does not exist any longer.
                 if moves.contains(where: { $0.from == from || $0.from == user }) { continue }
                 drafts.absorb(from, into: user)
                 moves.append(UserWrite.Move(from: from, to: user))
@@ -199,14 +199,14 @@ enum ProfileRules {
 }
 
 extension Drafts {
-    /// What a user has not itself it takes over from one who is to become it.
+    /// Copies the data that `user` lacks from `from`, which is to be merged into it.
     fileprivate mutating func absorb(_ from: UserID, into user: UserID) {
         let left = self[from]
         var profile = self[user]
         for (name, value) in left.attributes.pairs where profile.attributes[name] == nil {
             profile.attributes[name] = value
         }
-        // Both within their bounds may be over them together: then the user keeps its own.
+        // Two users within their limits may exceed the limit together; then the user keeps its own.
         if profile.attributes.count > CommandLimits.userAttributes
             || !Storable.fits(.object(profile.attributes), CommandLimits.userAttributeBytes)
         {
@@ -215,7 +215,7 @@ extension Drafts {
         profile.adopt(left)
         self[user] = profile
         keep(user)
-        // Held against the store: what another call tells of it meanwhile must not be lost with it.
+        // Its revision is checked, so that a concurrent change of the user by another call is not lost with it.
         touch(from)
     }
 }

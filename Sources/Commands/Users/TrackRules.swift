@@ -1,7 +1,7 @@
 import Model
 import Postgres
 
-/// A batch of what users are and did.
+/// The rules for a batch of attributes and acts of users.
 struct TrackRules: Sendable {
     let batch: UserBatch
     let context: RuleContext
@@ -12,7 +12,7 @@ struct TrackRules: Sendable {
         return Set(all.filter(ProfileRules.isStorable)).sorted { $0.text < $1.text }
     }
 
-    /// Tokens of nobody: only new ones are taken.
+    /// Tokens without a user; only those not yet registered are accepted.
     private var tokens: [DeviceToken] {
         let devices = batch.patches.filter { $0.user == nil }.flatMap(\.devices)
         return Set(devices.compactMap(\.token)).sorted { $0.text < $1.text }
@@ -50,7 +50,7 @@ struct TrackRules: Sendable {
         )
         let reply = Reply.user(.tracked(patches: patches, acts: refusals))
         let registering = StoreRequest.all(devices).map { _ in reply }
-        // Devices first: what users chose is told to the new ones too.
+        // Devices first, so that the users' decisions apply to the new ones too.
         return write.isEmpty ? registering : registering.adding(PutUsers(context.scope, write))
     }
 
@@ -109,7 +109,7 @@ struct TrackRules: Sendable {
             act.kind.rawValue, act.name, String(act.at.milliseconds), JSONWriter.text(.object(act.data)),
         ]
         let text = JSONWriter.text(.array(parts.map { .string($0) }))
-        // Equal ones in one batch are as many; each keeps its place when the batch is repeated.
+        // Equal acts in one batch are all kept; each keeps its place when the batch is repeated.
         let own = "\(user)\u{1F}\(text)"
         let place = places[own, default: 0]
         places[own] = place + 1

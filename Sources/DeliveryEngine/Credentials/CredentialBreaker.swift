@@ -1,45 +1,45 @@
 package import Model
 
-/// Stops one credential on this node while its peer refuses it or cannot be reached, so that a campaign does not run into a wall: Apple cuts off
-/// providers that keep sending what it refuses, and deliveries that wait are not lost.
+/// Stops one credential on this node while its peer refuses it or cannot be reached: Apple blocks providers that keep sending requests it refuses, and
+/// waiting deliveries are not lost.
 ///
 /// A pure value. `CredentialGate` holds one per credential.
 package struct CredentialBreaker: Sendable {
     private enum State: Sendable {
         /// Goes to: stopped.
         case closed
-        /// Goes to: probing, when the time has come; closed, when an answer proves an unreachable peer alive.
+        /// Goes to: probing, after the wait; closed, when an answer shows that an unreachable peer is reachable.
         case stopped(until: Timestamp, isRefused: Bool)
-        /// One slice tries one push. Goes to: closed, stopped; or probing again, when no verdict came in time.
+        /// One slice tries one push. Goes to: closed, stopped; or probing again, if no verdict came in time.
         case probing(until: Timestamp)
     }
 
-    /// What its owner must tell others.
+    /// A change that the owner of the breaker must report.
     package enum Change: Sendable, Hashable {
         case stopped(Rejection)
-        /// It works again, after it was refused.
+        /// The credential works again after it was refused.
         case recovered
-        /// Its peer answers again, after it could not be reached.
+        /// The peer answers again after it could not be reached.
         case reachable
     }
 
     private let policy: RetryPolicy
     private var state: State = .closed
     private var failures = 0
-    /// Lanes in which a slice comes back to probe, since the last stop. The others wait to be told: coming back all at once, to find it still
-    /// stopped, would load the database for nothing.
+    /// Lanes in which a slice will return to probe, since the last stop. The others wait to be made due: if all returned at once and found the
+    /// credential still stopped, they would load the database for nothing.
     private var probed: Set<Lane> = []
-    /// The refusal that was told, until the recovery is.
+    /// The refusal that was reported, until the recovery is reported.
     package private(set) var refusal: Rejection?
 
     package init(policy: RetryPolicy) { self.policy = policy }
 
-    /// Nothing to remember.
+    /// Whether the breaker has no state worth keeping.
     package var isIdle: Bool {
         if case .closed = state { refusal == nil && failures == 0 } else { false }
     }
 
-    /// No slice may send, but to probe.
+    /// Whether no slice may send, except to probe.
     package var isStopped: Bool {
         if case .closed = state { false } else { true }
     }
@@ -47,9 +47,9 @@ package struct CredentialBreaker: Sendable {
     /// Whether a slice may send now. A `.probe` must be followed by `observed`; without it the next probe is allowed after `probeLimit`.
     ///
     /// - Parameters:
-    ///   - lane: of the slice. The first one stopped in a lane is to come back in time to probe; the others long after, in case nobody tells them.
+    ///   - lane: the slice's lane. The first slice stopped in a lane returns in time to probe; the others return much later, in case no recovery is reported.
     ///   - now: the database's time.
-    ///   - probeLimit: how long one push may take.
+    ///   - probeLimit: the maximum duration of one push.
     /// - Returns: never `.full`.
     package mutating func permit(lane: Lane, now: Timestamp, probeLimit: Duration) -> Permit {
         switch state {
@@ -65,10 +65,10 @@ package struct CredentialBreaker: Sendable {
         }
     }
 
-    /// Learns from outcomes.
+    /// Updates the state after an outcome.
     package mutating func observed(_ sign: CredentialSign, now: Timestamp) -> Change? {
         switch (sign, state) {
-        // Pushes that were on their way when it stopped: known, and no reason to wait longer.
+        // Pushes that were in flight when the credential stopped: their result is known and does not lengthen the wait.
         case (.refused, .stopped(_, true)), (.unreachable, .stopped), (.answered, .stopped(_, true)):
             return nil
         case (.answered, _):
@@ -87,7 +87,7 @@ package struct CredentialBreaker: Sendable {
         }
     }
 
-    /// It was provisioned anew. The refusal is kept until an answer proves the new one, so that the recovery is told.
+    /// The credential was replaced. The refusal is kept until an answer proves that the new one works, so that the recovery is reported.
     package mutating func forgive() {
         state = .closed
         failures = 0

@@ -1,15 +1,15 @@
 package import Model
 
-/// The one door to the credentials of this node: how many slices use each, and which are stopped.
+/// Controls the use of the credentials of this node: how many slices use each, and which are stopped.
 ///
-/// A pure value; the engine keeps it behind its lock. Holds an entry only for a credential that is in use or in trouble.
+/// A pure value; the engine keeps it behind its lock. It has an entry only for a credential that is in use or not working.
 package struct CredentialGate: Sendable {
     private struct Entry {
         var breaker: CredentialBreaker
         var slices = 0
-        /// Urgent work is counted apart: a campaign must not hold up a one-time code that goes the same way.
+        /// Urgent work is counted separately: a campaign must not delay a one-time code through the same credential.
         var pressing = 0
-        /// Since when nobody with a place has left, as seen by whom it turned away.
+        /// The time since which no slice has left, as observed by slices that were turned away.
         var fullSince: Timestamp?
 
         mutating func add(_ change: Int, _ lane: Lane) {
@@ -24,21 +24,21 @@ package struct CredentialGate: Sendable {
 
     package init(policy: EnginePolicy) { self.policy = policy }
 
-    /// Credentials that the peer refused, with its words.
+    /// Credentials that the peer refused, with the rejection.
     package var refused: [CredentialKey: Rejection] { entries.compactMapValues(\.breaker.refusal) }
 
-    /// Whether nothing is sent through `key` now, but to probe it.
+    /// Whether nothing is sent through `key` at present, except to probe it.
     package func isStopped(_ key: CredentialKey) -> Bool { entries[key]?.breaker.isStopped ?? false }
 
     /// Whether a slice may send through `key`. After `.go` and `.probe` the slice holds a place until `leave`.
     ///
     /// - Parameters:
     ///   - key: the credential.
-    ///   - lane: of the slice.
-    ///   - isHolder: the slice holds a place already and asks again, for resends.
-    ///   - places: how many slices its rate has work for; nil: it has none.
+    ///   - lane: the slice's lane.
+    ///   - isHolder: whether the slice already holds a place and asks again, for resends.
+    ///   - places: the number of slices for which its rate has work; nil: the credential has no rate.
     ///   - now: the database's time.
-    /// - Returns: the breaker's word, or `.full`.
+    /// - Returns: the permit of the breaker, or `.full`.
     package mutating func enter(
         _ key: CredentialKey,
         lane: Lane,
@@ -49,7 +49,7 @@ package struct CredentialGate: Sendable {
         var entry = entries[key] ?? Entry(breaker: CredentialBreaker(policy: policy.retry))
         let count = lane.isPressing ? entry.pressing : entry.slices
         if !isHolder && count >= min(places ?? .max, policy.slicesPerCredential) {
-            // One with a rate has a place soon.
+            // A credential with a rate will have a free place soon.
             guard places == nil else { return .full(for: policy.fullRetry) }
             let since = entry.fullSince ?? now
             entry.fullSince = since
@@ -66,7 +66,7 @@ package struct CredentialGate: Sendable {
         return permit
     }
 
-    /// How many places the tenant's campaigns have, where nobody leaves a credential of it and others wait; else nil.
+    /// The number of places used by the tenant's campaigns, if slices wait for a credential of the tenant and none leaves; otherwise nil.
     package func stuckPlaces(of tenant: TenantID, now: Timestamp) -> Int? {
         var count = 0
         var isStuck = false
@@ -77,7 +77,7 @@ package struct CredentialGate: Sendable {
         return isStuck ? count : nil
     }
 
-    /// A slice is done with `key`.
+    /// Frees the slice's place at `key`.
     package mutating func leave(_ key: CredentialKey, lane: Lane) {
         guard var entry = entries[key] else { return }
         entry.add(-1, lane)
@@ -85,7 +85,7 @@ package struct CredentialGate: Sendable {
         entries[key] = entry.isUnused ? nil : entry
     }
 
-    /// Learns from outcomes; says what must be noted for the operator.
+    /// Updates the breaker after an outcome. Returns the change that must be recorded for the operator.
     package mutating func observed(
         _ key: CredentialKey,
         _ sign: CredentialSign,
@@ -97,6 +97,6 @@ package struct CredentialGate: Sendable {
         return change
     }
 
-    /// The credential was provisioned anew: its next slice may try at once.
+    /// The credential was replaced: its next slice may try at once.
     package mutating func forgive(_ key: CredentialKey) { entries[key]?.breaker.forgive() }
 }

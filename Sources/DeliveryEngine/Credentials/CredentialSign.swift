@@ -1,15 +1,15 @@
 package import Model
 
-/// What a batch of outcomes says about the credential it went through.
+/// The evidence that a batch of outcomes gives about its credential.
 package enum CredentialSign: Sendable, Hashable {
-    /// The peer answered, and not to refuse the credential.
+    /// The peer answered and did not refuse the credential.
     case answered
     /// The peer refused the key, certificate or topic.
     case refused(Rejection)
-    /// Nothing could be sent: the peer cannot be reached.
+    /// Nothing could be sent because the peer cannot be reached.
     case unreachable
 
-    /// The sign of one batch, or nil when it says nothing: a refusal outweighs answers, an answer outweighs silence.
+    /// The sign of one batch; nil if the batch gives no evidence. A refusal outweighs answers, and an answer outweighs a missing connection.
     package init?(of batch: some Sequence<PushCompletion>) {
         var hasAnswer = false
         var hasSilence = false
@@ -36,16 +36,16 @@ package enum CredentialSign: Sendable, Hashable {
 /// Whether a slice may send through a credential now.
 package enum Permit: Sendable, Hashable {
     case go
-    /// One push only: its outcome decides for the others.
+    /// One push only: its outcome decides for the other slices.
     case probe
-    /// So many now: the credential has a rate, and the others must wait for more.
+    /// The number of pushes allowed at present: the credential has a rate, and the others must wait.
     case metered(Int)
-    /// Not for so long: the peer refused the credential, or cannot be reached.
+    /// None for this long: the peer refused the credential or cannot be reached.
     case stopped(for: Duration)
-    /// Not for so long: as many slices as allowed use it already.
+    /// None for this long: the allowed number of slices already uses the credential.
     case full(for: Duration)
 
-    /// Whether the slice holds a place at the credential with it.
+    /// Whether this permit gives the slice a place at the credential.
     var isPlace: Bool {
         switch self {
         case .go, .probe, .metered: true

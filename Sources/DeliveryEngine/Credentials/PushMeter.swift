@@ -1,28 +1,28 @@
 package import Model
 
-/// A limit of pushes per second over all nodes of the cluster, by the name of its budget.
+/// A limit of pushes per second over all nodes of the cluster, identified by the name of its budget.
 package struct PushRate: Sendable, Hashable {
     package var budget: String
     package var perSecond: Int32
 
-    /// Everything a tenant sends.
+    /// The rate of all pushes of a tenant.
     package static func tenant(_ perSecond: Int32) -> PushRate { PushRate(budget: "tenant", perSecond: perSecond) }
 
-    /// What goes through one credential.
+    /// The rate of all pushes through one credential.
     package static func credential(_ id: CredentialID, _ perSecond: Int32) -> PushRate {
         PushRate(budget: "credential/\(id)", perSecond: perSecond)
     }
 }
 
-/// A wish: up to `count` pushes through `key`, out of each of `rates` alike.
+/// A request for up to `count` pushes through `key`, counted against each of `rates`.
 package struct BudgetDraw: Sendable, Hashable {
     package var key: CredentialKey
     package var rates: [PushRate]
     package var count: Int32
 
-    /// 250 ms that a draw may reach ahead. Less, and a late look loses some of the rate; more, and one node holds what another needs.
+    /// A draw may reach 250 ms ahead. If less, a late draw loses part of the rate; if more, one node holds pushes that another needs.
     package static let ahead = Duration.milliseconds(250)
-    /// 500 ms of what nobody drew in time is not lost. More, and a pause is followed by a burst.
+    /// Up to 500 ms of an unused budget is kept. If more, a pause is followed by a burst.
     package static let saved = Duration.milliseconds(500)
 
     package init(key: CredentialKey, rates: [PushRate], count: Int32) {
@@ -32,33 +32,33 @@ package struct BudgetDraw: Sendable, Hashable {
     }
 }
 
-/// How many pushes this node may send now through credentials that have a rate: what it drew from the cluster's budgets and has not used.
+/// The number of pushes that this node may send now through credentials that have a rate: those drawn from the cluster's budgets and not used yet.
 ///
-/// Slices that find nothing say how much they want; the engine draws for all of them at once, and they ask again. Urgent work comes first.
-/// A pure value; the engine keeps it behind its lock.
+/// A slice that finds none records how many it wants; the engine draws for all slices at once, and they ask again. Urgent work has priority. A pure
+/// value; the engine keeps it behind its lock.
 package struct PushMeter: Sendable {
     private struct Entry {
         var rates: [PushRate]
         var held: Int32 = 0
         var heldUntil = Timestamp(milliseconds: 0)
-        /// Of `held` or of what is drawn next: not for a campaign.
+        /// The part of `held`, or of the next draw, that campaigns may not use.
         var reserved: Int32 = 0
         var wanted: Int32 = 0
         var wantedUrgently: Int32 = 0
     }
 
-    /// 1 s that a draw may be used: what a node has and nobody needs is lost after it, not saved up for a burst.
+    /// 1 s during which drawn pushes may be used. Unused ones are lost after it instead of being saved for a burst.
     package static let lifetime = Duration.seconds(1)
-    /// 10,000 pushes per draw: 20 slices.
+    /// At most 10,000 pushes per draw: 20 slices.
     package static let drawLimit: Int32 = 10_000
-    /// 5 s in which the slices at work through one credential should have sent what they hold. More slices would only hold memory and leases.
+    /// The slices running through one credential should send their pushes within 5 s. More slices would only hold memory and leases.
     package static let horizon = Duration.seconds(5)
 
     private var entries: [CredentialKey: Entry] = [:]
 
     package init() {}
 
-    /// What is limited from now on, all of it.
+    /// Replaces all limits.
     package mutating func limit(_ limits: [CredentialKey: [PushRate]]) {
         for key in entries.keys where limits[key] == nil { entries[key] = nil }
         for (key, rates) in limits where !rates.isEmpty {
@@ -66,14 +66,14 @@ package struct PushMeter: Sendable {
         }
     }
 
-    /// How many slices may be at work through `key`; nil: it has no rate.
+    /// The maximum number of slices running through `key`; nil: it has no rate.
     package func places(_ key: CredentialKey) -> Int? {
         guard let rate = entries[key]?.rates.map(\.perSecond).min() else { return nil }
         let pushes = Int(rate) * Int(Self.horizon.components.seconds)
         return max(1, (pushes + SliceLease.targetLimit - 1) / SliceLease.targetLimit)
     }
 
-    /// How many of `count` may be sent now; nil: all, there is no rate. What is missing is wished for.
+    /// Takes up to `count` pushes and returns their number; nil: all may be sent, because the credential has no rate. The missing ones are recorded as wanted.
     package mutating func take(_ count: Int, _ key: CredentialKey, _ lane: Lane, now: Timestamp) -> Int? {
         guard var entry = entries[key] else { return nil }
         if now >= entry.heldUntil { entry.held = 0 }
@@ -91,7 +91,7 @@ package struct PushMeter: Sendable {
         return Int(taken)
     }
 
-    /// What is wished for, and forgets it: who still waits asks again.
+    /// Returns the recorded wants and clears them: slices that still wait ask again.
     package mutating func draws() -> [BudgetDraw] {
         var draws: [BudgetDraw] = []
         for (key, entry) in entries where entry.wanted + entry.wantedUrgently > 0 {
@@ -104,7 +104,7 @@ package struct PushMeter: Sendable {
         return draws
     }
 
-    /// A draw was answered.
+    /// Adds the pushes of an answered draw.
     package mutating func granted(_ count: Int32, _ key: CredentialKey, now: Timestamp) {
         guard count > 0, let entry = entries[key] else { return }
         let left = now >= entry.heldUntil ? 0 : entry.held

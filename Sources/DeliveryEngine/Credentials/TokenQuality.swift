@@ -1,12 +1,11 @@
 package import Model
 
-/// Watches how many of an app's tokens the peer doubts. When it is a large share, the tokens are not to blame but a wrong key, topic or
-/// environment: then none may be set aside, or a slip of the operator would silence the whole app.
+/// Monitors how many of an app's tokens the peer considers doubtful. When the share is large, the cause is not the tokens but a wrong key, topic or
+/// environment. No token may be quarantined then; otherwise a mistake of the operator would silence the whole app.
 ///
-/// Dead tokens do not count: they carry a time of their own, and an old audience has many.
-/// A pure value. Source of the figures: docs/contracts/apns.md#13.6.
+/// Dead tokens do not count: they carry their own time, and an old audience has many. A pure value. Source of the figures: docs/contracts/apns.md#13.6.
 package struct TokenQuality: Sendable {
-    /// Whose tokens.
+    /// The app whose tokens are counted.
     package struct Key: Sendable, Hashable {
         package var tenant: TenantID
         package var app: AppID
@@ -17,12 +16,12 @@ package struct TokenQuality: Sendable {
         }
     }
 
-    /// The last answers, oldest overwritten.
+    /// A ring buffer of the last answers.
     private struct Window {
         var answers: [Bool] = []
         var next = 0
         var doubtful = 0
-        /// What was told last, so that a change is told once.
+        /// The state that was last reported, so that each change is reported once.
         var isStopped = false
 
         mutating func add(_ isDoubtful: Bool) {
@@ -37,27 +36,27 @@ package struct TokenQuality: Sendable {
         }
     }
 
-    /// 200 answers per app.
+    /// The last 200 answers of each app are considered.
     package static let windowCount = 200
-    /// 20 % of them. Below it wrong tokens are kept out; above it good tokens would be.
+    /// 20 % of them. At or below the limit, wrong tokens are quarantined; above it, good tokens would be too.
     package static let limitCount = 40
-    /// 4,096 apps are watched at once (1 MB). Beyond it the one whose window is emptiest is forgotten, and starts anew.
+    /// 4,096 apps are monitored at once (1 MB). Beyond that, the app with the fewest answers is forgotten and starts again from zero.
     package static let appLimit = 4 * 1024
 
     private var windows: [Key: Window] = [:]
 
     package init() {}
 
-    /// Apps whose tokens are not touched now.
+    /// Apps whose tokens are not changed at present.
     package var stopped: Set<Key> { Set(windows.filter(\.value.isStopped).keys) }
 
-    /// Learns from a batch and says which of its verdicts may be applied.
+    /// Records a batch and returns those of its verdicts that may be applied.
     ///
     /// - Parameters:
-    ///   - verdicts: what the peer said of tokens.
-    ///   - answered: how many pushes it answered, these included.
-    ///   - key: whose tokens they are.
-    /// - Returns: all of them; or, while tokens fail in numbers, those that say a token lives.
+    ///   - verdicts: the peer's verdicts on tokens.
+    ///   - answered: the number of pushes that the peer answered, including these.
+    ///   - key: the app of the tokens.
+    /// - Returns: all verdicts; or, while an unusual share of tokens fails, only those that say a token is valid.
     package mutating func judge(_ verdicts: [TokenVerdict], among answered: Int, of key: Key) -> [TokenVerdict] {
         if windows[key] == nil && windows.count >= Self.appLimit {
             windows.min { $0.value.answers.count < $1.value.answers.count }.map { windows[$0.key] = nil }

@@ -1,21 +1,21 @@
 import Model
 import Routing
 
-/// `BadDeviceToken` often means that the token is of the other environment: an app built for testing, or an import that did not know better. So the
-/// same push is tried there, once, before the token is quarantined.
+/// `BadDeviceToken` often means that the token belongs to the other environment: the app was built for testing, or an import had the wrong environment.
+/// Therefore the same push is tried there once before the token is quarantined.
 ///
-/// | what comes back | the target | beyond it |
+/// | answer | the target | further effect |
 /// |---|---|---|
-/// | accepted | sent | the device is of that environment from now on |
-/// | rejected, whatever for | failed, `BadDeviceToken` | quarantined |
-/// | nothing was processed | failed, `BadDeviceToken` | nothing: the next message asks again |
-/// | no answer | sent without certainty | nothing |
+/// | accepted | sent | the device is recorded in that environment |
+/// | rejected, for any reason | failed, `BadDeviceToken` | quarantined |
+/// | not processed | failed, `BadDeviceToken` | none: the next message tries again |
+/// | no answer | sent without certainty | none |
 ///
-/// What the other environment says of the credential is not believed: a key may be made for one of them only.
+/// A verdict of the other environment on the credential is ignored, because a key may be valid in one environment only.
 extension DeliveryMachine {
     private static let wrongEnvironment = "BadDeviceToken"
 
-    /// The credential to try the other environment with; nil: this outcome is no reason to, or there is none.
+    /// The credential for trying the other environment; nil if this outcome does not justify a try there, or the app has no credential there.
     func otherWay(after completion: PushCompletion) -> CredentialKey? {
         guard case .rejected(let rejection) = completion.outcome, rejection.scope == .tokenDoubtful,
             rejection.reason == Self.wrongEnvironment, targets[completion.slot].probe == nil,
@@ -38,7 +38,7 @@ extension DeliveryMachine {
         targets[slot].queue = enqueue(slot, platform: facts.destination.platform, key: key)
     }
 
-    /// What the answer there says of the token.
+    /// The verdict on the token, by the answer of the other environment.
     func probeVerdict(_ outcome: Outcome, _ environment: PushEnvironment, _ device: DeviceID, _ token: DeviceToken)
         -> TokenVerdict?
     {
@@ -57,7 +57,7 @@ extension DeliveryMachine {
         }
     }
 
-    /// The other credential is stopped: whoever only tried it does not wait for it.
+    /// The other credential is stopped: targets that only tried it do not wait for it.
     mutating func giveUpProbes(in index: Int, now: Timestamp) {
         let probes = queues[index].ready.filter { targets[$0].probe != nil }
         guard !probes.isEmpty else { return }

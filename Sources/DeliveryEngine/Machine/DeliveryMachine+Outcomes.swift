@@ -2,18 +2,18 @@ import Model
 
 /// The consequences of an outcome (docs/apns.md#outcomes).
 ///
-/// | outcome | the target | beyond it |
+/// | outcome | the target | further effect |
 /// |---|---|---|
 /// | accepted | sent | |
 /// | rejected: content | failed, the peer's reason | |
 /// | rejected: token dead | failed | invalid, unless registered again since |
 /// | rejected: token doubtful | failed, or tried in the other environment (`DeliveryMachine+Environment.swift`) | quarantined |
-/// | rejected: credential | asks the gate again, which puts it back | the credential stops on this node |
-/// | rejected: service, deferred | put back for as long as asked, or the backoff; in the end its slice gives up | one attempt |
-/// | unsent | ready again at once, a few times, then put back | none of it counts as an attempt |
-/// | indeterminate | by `retryUnknown`: like unsent, or sent without certainty | one attempt |
+/// | rejected: credential | asks the gate again, which puts the target back | the credential stops on this node |
+/// | rejected: service, deferred | put back for the requested time or the backoff; finally its slice gives up | one attempt |
+/// | unsent | ready again at once, a few times, then put back | does not count as an attempt |
+/// | indeterminate | by `retryUnknown`: as unsent, or sent without certainty | one attempt |
 extension DeliveryMachine {
-    /// What the outcomes say of credentials and tokens.
+    /// The verdicts on credentials and tokens that follow from the outcomes.
     func judgements(of batch: [PushCompletion]) -> [Action] {
         guard !batch.isEmpty else { return [] }
         var actions: [Action] = []
@@ -46,7 +46,7 @@ extension DeliveryMachine {
         }
     }
 
-    /// Moves one target on. It was on its way.
+    /// Updates one target that was in flight.
     mutating func apply(_ completion: PushCompletion, now: Timestamp) {
         let slot = completion.slot
         queues[targets[slot].queue].onItsWay -= 1
@@ -59,7 +59,7 @@ extension DeliveryMachine {
         case .rejected(let rejection):
             switch rejection.scope {
             case .content, .tokenDead, .tokenDoubtful: settle(slot, as: .failed, reason: rejection.reason, now: now)
-            // The gate heard of it before: it says for how long.
+            // The gate was informed before and determines the wait.
             case .credential:
                 let wait = policy.retry.refusedCredential.first * policy.retry.scale
                 resend(slot, orAfter: wait, isPeers: false, heldBy: key(of: slot))
@@ -72,7 +72,7 @@ extension DeliveryMachine {
     }
 
     private mutating func deferTarget(_ slot: Int, _ rejection: Rejection, asked: Duration?) {
-        // A stale provider token: the transport renews it, nothing is wrong with the push.
+        // The provider token is too old: the transport renews it; the push itself is valid.
         if rejection.scope == .credential { return resend(slot, orAfter: asked ?? policy.retry.unsent, isPeers: false) }
         let own = rejection.status == 429 ? policy.retry.tooMany : policy.retry.service
         let wait = asked.map { min($0, policy.retry.longestAsked) } ?? own.delay(after: attempt) * policy.retry.scale
@@ -100,7 +100,7 @@ extension DeliveryMachine {
         resend(slot, orAfter: policy.retry.unsent * policy.retry.scale, isPeers: true)
     }
 
-    /// Ready again at once, or put back when that was tried often enough.
+    /// Makes the target ready again at once, or puts it back if that was tried too often.
     private mutating func resend(
         _ slot: Int,
         orAfter duration: Duration,

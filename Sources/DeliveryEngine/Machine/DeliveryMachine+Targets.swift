@@ -1,23 +1,23 @@
 import Model
 import Routing
 
-/// Who is pushed, and who has an outcome without being asked.
+/// Decides which targets are pushed, and which have an outcome without a push.
 extension DeliveryMachine {
-    /// Looks at every target that is not done: settles it, puts it back, or writes its payload.
+    /// Processes every target that is not done: settles it, puts it back, or writes its payload.
     mutating func prepare(_ work: SliceWork, now: Timestamp) {
         // The first target with a token notifies the device; further targets of this message on the same device are duplicates.
-        var rung: Set<DeviceAddress> = []
+        var notified: Set<DeviceAddress> = []
         var shared = SharedWork()
         let rules = rules(of: work)
         for slot in targets.indices {
             guard case .ready = targets[slot].state else { continue }
-            switch plan(slot, of: work, rules, rung: rung, sharing: &shared, now: now) {
+            switch plan(slot, of: work, rules, notified: notified, sharing: &shared, now: now) {
             case .settle(let state, let reason): settle(slot, as: state, reason: reason, now: now)
             case .putBack(let duration): putBack(slot, for: duration, isPeers: false)
             case .hold(let duration): putBack(slot, for: duration, isPeers: false, isExact: true)
             case .push(let push, let platform, let key):
                 let variant = work.targets[slot]?.variant
-                rung.insert(DeviceAddress(platform: platform, token: push.token, variant: variant))
+                notified.insert(DeviceAddress(platform: platform, token: push.token, variant: variant))
                 targets[slot].push = push
                 targets[slot].queue = enqueue(slot, platform: platform, key: key)
             }
@@ -27,24 +27,24 @@ extension DeliveryMachine {
     private struct DeviceAddress: Hashable {
         var platform: Platform
         var token: DeviceToken
-        /// Each variant of an identity may ring its device once.
+        /// Each variant of an identity may notify its device once.
         var variant: String?
     }
 
     private enum Plan {
         case settle(DeliveryState, reason: String?)
         case putBack(Duration)
-        /// Until its hours begin.
+        /// Puts the target back until its hours begin.
         case hold(Duration)
         case push(Push, over: Platform, through: CredentialKey)
     }
 
-    /// The rules, in the order in which they win.
+    /// Applies the rules in order of precedence.
     private func plan(
         _ slot: Int,
         of work: SliceWork,
         _ rules: TimingRules,
-        rung: Set<DeviceAddress>,
+        notified: Set<DeviceAddress>,
         sharing shared: inout SharedWork,
         now: Timestamp
     ) -> Plan {
@@ -58,7 +58,7 @@ extension DeliveryMachine {
             return .settle(.suppressed, reason: SuppressionReason.preference.rawValue)
         }
         let address = DeviceAddress(platform: facts.destination.platform, token: token, variant: facts.variant)
-        guard !work.duplicates.contains(slot), !rung.contains(address) else {
+        guard !work.duplicates.contains(slot), !notified.contains(address) else {
             return .settle(.suppressed, reason: SuppressionReason.duplicate.rawValue)
         }
         if let plan = timing(facts, rules, sharing: &shared, now: now) { return plan }
@@ -81,7 +81,7 @@ extension DeliveryMachine {
         )
     }
 
-    /// What the hours say; nil: it may be sent. They are asked at each sending: a slice may come late, and a preference may have changed.
+    /// The decision by time of day; nil: the push may be sent. It is made at each sending, because a slice may be late and a preference may have changed.
     private func timing(
         _ facts: TargetFacts,
         _ rules: TimingRules,
@@ -95,13 +95,13 @@ extension DeliveryMachine {
         case .open: return nil
         case .expired: return .settle(.expired, reason: nil)
         case .suppress(let reason): return .settle(.suppressed, reason: reason.rawValue)
-        // Two clocks: the database's said that the slice is due, ours may be behind.
+        // Two clocks are involved: the slice is due by the database's clock, and this node's copy may be behind.
         case .wait(let until, _): return until - now <= policy.timingSlack ? nil : .hold(until - now)
         }
     }
 
-    /// What serves several targets: payloads, as long as they have the message's times in common, and what the hours say to one clock, which many
-    /// devices share.
+    /// Results that serve several targets: payloads, if the targets have the message's times in common, and the time-of-day decision for one
+    /// combination of zone and window, which many devices share.
     private struct SharedWork {
         var verdicts: [DeviceClock: TimingRules.Verdict] = [:]
         var payloads = PayloadWriter.Shared()
@@ -113,7 +113,7 @@ extension DeliveryMachine {
         }
     }
 
-    /// The message as a target has it: on a local schedule each zone has its own time and end.
+    /// The message as it applies to a target: with a local due time each zone has its own time and expiry.
     private func notification(_ work: SliceWork, _ rules: TimingRules, for facts: TargetFacts) -> Notification {
         guard work.localDue != nil else { return work.notification }
         var notification = work.notification
@@ -145,7 +145,7 @@ extension DeliveryMachine {
                 settings: work.settings[facts.vendor] ?? .unbound,
                 sharing: &shared.payloads
             )
-            // A target's own end may come before the message's. Zero is none: one try is what it asks for.
+            // A target's own expiry may be before the message's. Zero is not an expiry: it requests a single attempt.
             if let end = payload.expiresAt, end.seconds > 0, now >= end { return .settle(.expired, reason: nil) }
             let push = Push(
                 slot: slot,
@@ -171,15 +171,15 @@ extension DeliveryMachine {
         return index
     }
 
-    /// Which attempt this lease is, from one.
+    /// The number of this attempt, from one.
     var attempt: Int { Int(lease.attempts) + 1 }
 
-    /// When the message may not be delivered any more.
+    /// The time after which the message may not be delivered.
     func end(of work: SliceWork) -> Timestamp {
         work.notification.expiresAt ?? work.notification.sentAt + policy.retry.longestLife
     }
 
-    /// Gives a target its outcome. The payload is let go: what waits for a flush must be small.
+    /// Gives a target its outcome. The payload is released, because outcomes that wait for a flush must be small.
     mutating func settle(
         _ slot: Int,
         as state: DeliveryState,
@@ -217,23 +217,24 @@ extension DeliveryMachine {
         targets[slot].push = nil
     }
 
-    /// What becomes of the slice when nothing is on its way any more.
+    /// The disposition of the slice when nothing is in flight.
     func disposition(_ now: Timestamp) -> (SliceProgress.Disposition, counts: Bool) {
         if hasLapsed { return (.lapsed, false) }
         let waits = targets.compactMap { target in
             if case .putBack(let wait) = target.state { wait } else { nil }
         }
         guard let first = waits.min(by: { $0.duration < $1.duration }) else { return (.finished, true) }
-        // All that is left goes one way, and so, most likely, do the message's other slices.
+        // All remaining targets use one credential, and most likely so do the message's other slices.
         if queues.count == 1, !isDraining, waits.allSatisfy(\.isCrowded) {
             return (.crowded(for: first.duration), false)
         }
-        // One that may be tried again takes the others along.
+        // If one target may be tried again, all are put back together.
         if waits.allSatisfy({ $0.gaveUp != nil }), let reason = first.gaveUp { return (.dead(reason: reason), true) }
-        // A slice has one due time. Who was asked by the peer to wait must not come back sooner, so the longest of those decides; else the shortest.
+        // A slice has one due time. A target whose peer requested a wait must not return earlier, so the longest of these waits decides; otherwise the
+        // shortest.
         let asked = waits.filter(\.isPeers).map(\.duration).max()
         let isImmediate = isDraining || first.duration == .zero && asked == nil
-        // Hours begin when they begin: a quarter of a night more would be hours.
+        // Hours begin at an exact time: a quarter of a night more would be hours late.
         let own = first.isExact && !isImmediate ? first.duration : first.duration.lengthened(by: settings.jitter)
         let wait = isImmediate ? (asked ?? .zero) : (asked?.lengthened(by: settings.jitter) ?? own)
         let left = work.map { end(of: $0) - now } ?? .zero

@@ -1,27 +1,27 @@
 package import Model
 import Routing
 
-/// The life of one leased slice: from the claim to the flush that gives it back.
+/// The state machine of one leased slice, from the claim to the flush that gives it back.
 ///
-/// A pure value. It is told what happened, in the past tense, and says what is to be done; it never waits, logs, sleeps or reads a clock. One
-/// `SliceRunner` owns it, performs its actions in order and feeds the results back, so it needs no lock.
+/// A pure value. Its inputs are events, named in the past tense, and its outputs are actions; it never waits, logs, sleeps or reads a clock. One
+/// `SliceRunner` owns it, performs its actions in order and returns the results as events, so it needs no lock.
 ///
-/// What it promises:
+/// Guarantees:
 /// - a target is pushed only while it has no outcome, always with the same `apns-id`, and gets exactly one outcome (I2);
 /// - an outcome is flushed within `flushInterval`, one flush at a time, and kept until the store has it;
-/// - nothing is flushed or sent once the lease is lost; a lease that this node wins back is gone on with;
-/// - it ends: every event leads to a push on its way, a flush on its way, a tick to wait for, or `.finish`.
+/// - nothing is flushed or sent once the lease is lost; if this node claims the slice again, the machine continues under the new lease;
+/// - it ends: every event leads to a push in flight, a flush in flight, a wait for a tick, or `.finish`.
 ///
-/// Which outcome leads to what stands in `DeliveryMachine+Outcomes.swift`, who is not pushed at all in `DeliveryMachine+Targets.swift`.
+/// `DeliveryMachine+Outcomes.swift` defines the consequences of outcomes, `DeliveryMachine+Targets.swift` the targets that are not pushed.
 package struct DeliveryMachine: Sendable {
-    /// What the machine is made with.
+    /// The settings of a machine.
     package struct Settings: Sendable {
         package var policy: EnginePolicy
         package var payloads: PayloadWriter
         package var identifiers: any IdentifierSource
         /// The name of each platform's transport.
         package var transports: [Platform: String]
-        /// 0..<1, drawn once per slice: slices that began together do not come back together.
+        /// 0..<1, drawn once per slice, so that slices that began together do not return together.
         package var jitter: Double
 
         package init(
@@ -39,62 +39,62 @@ package struct DeliveryMachine: Sendable {
         }
     }
 
-    /// What its runner must do, in order.
+    /// An action that the runner must perform, in order.
     package enum Action: Sendable {
-        /// Read the work. Answer: `loaded` or `loadFailed`.
+        /// Read the work. Answered by `loaded` or `loadFailed`.
         case load
-        /// Ask the gate for so many pushes. Answer at once: `permitted`.
+        /// Ask the gate for this number of pushes. Answered at once by `permitted`.
         case ask(CredentialKey, pushes: Int)
-        /// Send, and hand back completions as they come. Answer: `completed`, then `sendEnded` with the number, which no other send of this
-        /// machine has: by the time a send ends, targets of it may be on their way in a later one.
+        /// Send the pushes and return completions as they arrive. Answered by `completed`, then `sendEnded` with the number. The number is unique in
+        /// this machine: when a send ends, targets of it may already be in flight in a later one.
         case send(Int, [Push], over: Platform, through: CredentialKey)
-        /// Tell the gate what outcomes say of a credential: this is what stops one that is refused.
+        /// Report evidence about a credential to the gate; this stops a credential that is refused.
         case judge(CredentialKey, CredentialSign)
-        /// Verdicts on tokens, found among so many answers.
+        /// Verdicts on tokens, and the number of answers that they were found in.
         case condemn([TokenVerdict], among: Int)
-        /// Write. Never two at once. Answer: `recorded` or `recordFailed`.
+        /// Write a flush. There is never more than one at a time. Answered by `recorded` or `recordFailed`.
         case record(SliceProgress)
-        /// Give the lease back as it is.
+        /// Give the lease back unchanged.
         case release
-        /// The end; nothing follows.
+        /// The machine has ended; no further actions follow.
         case finish
     }
 
     enum Phase: Sendable {
         /// The work is being read. Goes to: sending, ended.
         case loading
-        /// Pushes or flushes are on their way. Goes to: closing, ended.
+        /// Pushes or flushes are in flight. Goes to: closing, ended.
         case sending
-        /// The last flush is on its way. Goes to: ended.
+        /// The last flush is in flight. Goes to: ended.
         case closing
-        /// Written, given back, or lost.
+        /// The slice is written, given back, or lost.
         case ended
     }
 
-    /// Where one target is within this lease.
+    /// The state of one target within this lease.
     enum TargetState: Sendable {
-        /// Has its payload, waits for a permit. Goes to: onItsWay, putBack.
+        /// The payload is written; waits for a permit. Goes to: onItsWay, putBack.
         case ready
-        /// With the transport, in the send of this number. Goes to: ready, putBack, settled.
+        /// In flight in the transport, in the send with this number. Goes to: ready, putBack, settled.
         case onItsWay(send: Int)
-        /// Not now; another lease goes on with it.
+        /// Not sent under this lease; a later lease continues with the target.
         case putBack(Wait)
-        /// Has its outcome, now or from an earlier lease.
+        /// Has an outcome, from this or an earlier lease.
         case settled
     }
 
     /// How long a target must wait.
     struct Wait: Sendable, Hashable {
         var duration: Duration
-        /// The peer saw the push and asked for the wait, or may have seen it: it counts as an attempt, and is not cut short by a neighbour.
+        /// The peer requested the wait, or may have seen the push: it counts as an attempt, and other targets do not shorten it.
         var isPeers: Bool
-        /// The credential that is waited for: once it is mended, the wait is over.
+        /// The credential that the target waits for: the wait ends when the credential works again.
         var heldBy: CredentialKey?
-        /// It was tried as often as allowed, and this is what the peer said last.
+        /// The allowed number of attempts is used up; this is the peer's last reason.
         var gaveUp: String?
         /// It ends at a time of day: jitter must not lengthen it.
         var isExact = false
-        /// Its credential has no room, and nobody who uses it gets done.
+        /// The credential has no capacity, and no slice that uses it finishes.
         var isCrowded = false
     }
 
@@ -105,7 +105,7 @@ package struct DeliveryMachine: Sendable {
         var queue = 0
         /// Resends within this lease.
         var resends: Int16 = 0
-        /// The other environment, while and after it is tried there.
+        /// The other environment, while and after the target is tried there.
         var probe: PushEnvironment?
     }
 
@@ -115,16 +115,16 @@ package struct DeliveryMachine: Sendable {
         let platform: Platform
         var ready: [Int] = []
         var onItsWay = 0
-        /// One push is asking for all: the others wait for its outcome.
+        /// One push is in flight as a probe: the others wait for its outcome.
         var isProbing = false
-        /// Since when the credential has had no room for this slice.
+        /// The time since which the credential has had no capacity for this slice.
         var fullSince: Timestamp?
-        /// Since when the credential's rate has given it less than it asked for.
+        /// The time since which the credential's rate has granted less than requested.
         var meteredSince: Timestamp?
     }
 
     /// A flush that the store has not answered yet.
-    private struct Flight: Sendable {
+    private struct PendingFlush: Sendable {
         var epoch: Int64
         var results: [DeliveryResult]
         var isLast: Bool
@@ -136,20 +136,20 @@ package struct DeliveryMachine: Sendable {
     var work: SliceWork?
     var targets: [Target]
     var queues: [Queue] = []
-    /// Outcomes that no flush has taken yet.
+    /// Outcomes that are not part of a flush yet.
     var pending: [DeliveryResult] = []
     var isDraining = false
-    /// Its leases ended too often without a word: nothing is sent, and it gives up.
+    /// Its leases expired too often without being given back: nothing is sent, and the slice is given up.
     var hasLapsed: Bool { lease.lapses >= policy.lapseLimit }
     private(set) var phase: Phase = .loading
-    /// How many sends it has ordered.
+    /// The number of sends ordered so far.
     private var sendCount = 0
-    private var flight: Flight?
-    /// A newer lease on the same slice, won back by this node; used as soon as the store refuses the old one.
+    private var flight: PendingFlush?
+    /// A newer lease on the same slice, claimed again by this node; used as soon as the store refuses the old one.
     private var successor: SliceLease?
     private var flushedAt: Timestamp?
     private var failures = 0
-    /// No try at the store before.
+    /// No store call before this time.
     private var retryAt: Timestamp?
 
     /// A machine for `lease`, whose work is `.deliver`.
@@ -163,7 +163,7 @@ package struct DeliveryMachine: Sendable {
 
     // MARK: Entry points, in the order of a slice's life
 
-    /// The first event. A slice that brought down one owner after the other is not even looked at.
+    /// The first event. A slice whose owners crashed repeatedly is not loaded at all.
     package mutating func started() -> [Action] {
         guard hasLapsed else { return [.load] }
         phase = .closing
@@ -177,7 +177,7 @@ package struct DeliveryMachine: Sendable {
         return []
     }
 
-    /// The work was read; nil: the message is gone.
+    /// The work was read; nil: the message no longer exists.
     package mutating func loaded(_ work: SliceWork?, now: Timestamp) -> [Action] {
         guard phase == .loading else { return [] }
         self.work = work
@@ -210,7 +210,7 @@ package struct DeliveryMachine: Sendable {
             queues[index].isProbing = true
             return send(1, from: index)
         case .full(let wait) where wait <= policy.fullRetry && now >= fullSince && now - fullSince < wait:
-            // The payloads are written: cheaper to ask again at the next tick than to start over.
+            // The payloads are written, so asking again at the next tick is cheaper than starting over.
             queues[index].fullSince = fullSince
             return []
         case .full(let wait):
@@ -226,7 +226,7 @@ package struct DeliveryMachine: Sendable {
         }
     }
 
-    /// Some pushes came to an end.
+    /// Some pushes have completed.
     package mutating func completed(_ batch: [PushCompletion], now: Timestamp) -> [Action] {
         guard phase == .sending else { return [] }
         let known = batch.filter { isOnItsWay($0.slot) }
@@ -236,7 +236,7 @@ package struct DeliveryMachine: Sendable {
         return actions + requests() + proceed(now)
     }
 
-    /// The transport is done with a send; a push of it that it never answered would keep the slice for ever.
+    /// The transport has finished a send. Pushes of it that were never answered would otherwise keep the slice forever.
     package mutating func sendEnded(_ number: Int, now: Timestamp) -> [Action] {
         let lost = TransportError(.reset, "the transport ended without an answer")
         return completed(unanswered(lost) { $0 == number }, now: now)
@@ -246,7 +246,7 @@ package struct DeliveryMachine: Sendable {
     package mutating func ticked(now: Timestamp) -> [Action] {
         let asks = phase == .sending ? requests() : []
         guard let at = retryAt else { return asks + proceed(now) }
-        // A wait longer than any backoff is a clock that was set back.
+        // A wait longer than any backoff means that the clock was set back.
         if now < at && at - now <= policy.storeBackoff.cap * 2 { return asks }
         retryAt = nil
         return phase == .loading ? [.load] : asks + proceed(now)
@@ -269,7 +269,7 @@ package struct DeliveryMachine: Sendable {
         }
     }
 
-    /// The store did not answer, or with an error. Whether the flush was written is not known; repeating it does no harm.
+    /// The store did not answer, or answered with an error. It is unknown whether the flush was written; repeating it is harmless.
     package mutating func recordFailed(now: Timestamp) -> [Action] {
         guard let lost = flight, phase != .ended else { return [] }
         flight = nil
@@ -278,18 +278,18 @@ package struct DeliveryMachine: Sendable {
         return []
     }
 
-    /// The lease had lapsed, and this same node claimed the slice again.
+    /// The lease had expired, and this node claimed the slice again.
     package mutating func reclaimed(_ lease: SliceLease) {
         if lease.epoch > (successor?.epoch ?? self.lease.epoch) { successor = lease }
     }
 
-    /// Somebody else holds the slice; `epoch` is the one that was refused.
+    /// Another node holds the slice; `epoch` is the one that was refused.
     package mutating func fenced(epoch: Int64) -> [Action] {
         guard phase != .ended, epoch >= (successor?.epoch ?? lease.epoch) else { return [] }
         return end()
     }
 
-    /// The node stops: nothing new is sent, what is on its way may end.
+    /// The node is stopping: nothing new is sent; pushes in flight may complete.
     package mutating func drainRequested(now: Timestamp) -> [Action] {
         guard !isDraining, phase != .ended else { return [] }
         isDraining = true
@@ -309,7 +309,7 @@ package struct DeliveryMachine: Sendable {
 
     // MARK: Sending
 
-    /// What the gate must be asked for now.
+    /// The requests to the gate that are due.
     private func requests() -> [Action] {
         queues.filter { !$0.ready.isEmpty && !$0.isProbing }.map { .ask($0.key, pushes: $0.ready.count) }
     }
@@ -337,7 +337,7 @@ package struct DeliveryMachine: Sendable {
         }
     }
 
-    /// Whether the transport still owes an answer.
+    /// Whether pushes are in flight.
     var hasPushesOnTheirWay: Bool { queues.contains { $0.onItsWay > 0 } }
 
     private mutating func putBackReady() {
@@ -364,20 +364,20 @@ package struct DeliveryMachine: Sendable {
 
     // MARK: Flushing
 
-    /// What every event ends with: the last flush when nothing is left to wait for, another one when it is due.
+    /// The last step of every event: the last flush when nothing is left to wait for, or another flush when it is due.
     private mutating func proceed(_ now: Timestamp) -> [Action] {
         guard phase == .sending || phase == .closing, flight == nil, retryAt == nil else { return [] }
         if queues.allSatisfy({ $0.onItsWay == 0 && $0.ready.isEmpty }) {
             phase = .closing
             return [flush(disposition(now), isLast: true)]
         }
-        // A tick comes every half interval, so half of it must have passed for a flush to be never later than a whole one.
+        // A tick comes every half interval, so a flush is due after half an interval; otherwise it could be later than a whole one.
         let isDue = flushedAt.map { now < $0 || now - $0 >= policy.flushInterval / 2 } ?? true
         guard !pending.isEmpty, isDue || pending.count >= policy.flushCount else { return [] }
         return [flush((.goOn, true), isLast: false)]
     }
 
-    /// All of `pending`, never a part: the targets that a push makes duplicates are written no later than that push.
+    /// Flushes all of `pending`, never a part: targets that are duplicates because of a push must not be written after that push.
     private mutating func flush(_ end: (SliceProgress.Disposition, counts: Bool), isLast: Bool) -> Action {
         for result in pending { lease.markDone(result.index) }
         let progress = SliceProgress(
@@ -388,12 +388,12 @@ package struct DeliveryMachine: Sendable {
             disposition: end.0,
             countsAttempt: end.counts
         )
-        flight = Flight(epoch: lease.epoch, results: pending, isLast: isLast)
+        flight = PendingFlush(epoch: lease.epoch, results: pending, isLast: isLast)
         pending = []
         return .record(progress)
     }
 
-    private mutating func takeBack(_ flight: Flight) {
+    private mutating func takeBack(_ flight: PendingFlush) {
         pending = flight.results + pending
         if phase == .closing { phase = .sending }
     }
@@ -403,7 +403,7 @@ package struct DeliveryMachine: Sendable {
         retryAt = now + policy.storeBackoff.delay(after: failures, jitter: settings.jitter)
     }
 
-    /// Goes on under the newer lease. What another node settled in between is not pushed again.
+    /// Continues under the newer lease. Targets that another node settled in between are not pushed again.
     private mutating func adopt(_ next: SliceLease) {
         for index in targets.indices where next.isDone(index) && !lease.isDone(index) {
             if case .putBack = targets[index].state { targets[index].state = .settled }

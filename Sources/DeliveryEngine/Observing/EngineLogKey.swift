@@ -6,7 +6,7 @@ enum EngineLogKey: String {
 }
 
 extension Logger {
-    /// A fixed sentence with metadata. Never louder than debug: `Gateway` decides what an operator must see.
+    /// Logs a fixed sentence with metadata, at debug level only: `Gateway` decides which messages an operator must see.
     func note(_ sentence: Logger.Message, _ values: @autoclosure () -> [EngineLogKey: String]) {
         guard logLevel <= .debug else { return }
         let pairs = values().map { ($0.key.rawValue, Logger.MetadataValue.string($0.value)) }

@@ -2,7 +2,7 @@ import Metrics
 import Model
 import NIOConcurrencyHelpers
 
-/// The engine's metrics: names and labels in one place, each label from a closed set.
+/// The engine's metrics: names and labels in one place, with each label from a closed set.
 final class EngineMetrics: Sendable {
     enum Name: String, CaseIterable {
         /// Outcomes written. Labels: vendor, state, reason.
@@ -19,9 +19,9 @@ final class EngineMetrics: Sendable {
         case leasesExpired = "delivery_leases_expired_total"
         /// Verdicts on tokens that were applied. Labels: state, reason.
         case condemned = "delivery_tokens_condemned_total"
-        /// Verdicts that were not applied, because an app's tokens fail in numbers.
+        /// Verdicts that were not applied, because an unusual share of an app's tokens fails.
         case spared = "delivery_tokens_spared_total"
-        /// Slices at work.
+        /// Running slices.
         case running = "delivery_slices_running"
     }
 
@@ -46,7 +46,7 @@ final class EngineMetrics: Sendable {
 
     func setRunning(_ count: Int) { running.record(count) }
 
-    /// A reason as a label: a peer's word that we do not know must not make a new series.
+    /// A reason as a label. An unknown reason of a peer must not create a new series.
     static func label(of reason: String?) -> String {
         guard let reason else { return "none" }
         return knownReasons.contains(reason) ? reason : "other"

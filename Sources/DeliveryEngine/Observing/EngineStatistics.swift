@@ -1,10 +1,10 @@
 package import Model
 
-/// The engine at one moment: what status, readiness and the console show.
+/// The state of the engine at one moment, for status, readiness and the console.
 package struct EngineStatistics: Sendable {
     /// Counts since the process started.
     package struct Totals: Sendable, Hashable {
-        /// Outcomes written, by state: only rows that were new.
+        /// Outcomes written; only rows that were new.
         package var recorded = 0
         package var settled: [DeliveryState: Int] = [:]
         package var accepted = 0
@@ -12,22 +12,22 @@ package struct EngineStatistics: Sendable {
         package var deferred = 0
         package var unsent = 0
         package var indeterminate = 0
-        /// Slices that went to somebody else while this node had them.
+        /// Slices that another node took over while this node had them.
         package var fenced = 0
         /// Slices that gave up.
         package var dead = 0
         package var storeFailures = 0
-        /// Handed-over leases for which there was no room.
+        /// Leases from acceptance that exceeded the bound.
         package var offersRefused = 0
     }
 
-    /// Slices at work, and handed-over ones that wait for a slot.
+    /// Running slices, and leases from acceptance that wait for a slot.
     package var running: Int
     package var offered: Int
     package var isDraining: Bool
-    /// Credentials that the peer refused, with its words.
+    /// Credentials that the peer refused, with the rejection.
     package var refusedCredentials: [CredentialKey: Rejection]
-    /// Apps with so many doubtful tokens that none is set aside.
+    /// Apps with so many doubtful tokens that none is quarantined.
     package var doubtfulApps: Set<TokenQuality.Key>
     package var totals: Totals
 }

@@ -1,18 +1,18 @@
 import Model
 
-/// What the engine knows of itself, behind its lock: decided inside, acted on outside.
+/// The engine's state behind its lock. Decisions are made under the lock and performed outside it.
 struct EngineState: Sendable {
     struct Running: Sendable {
-        /// With the newest epoch this node holds on the slice.
+        /// With the newest epoch that this node holds on the slice.
         var lease: SliceLease
-        /// Nil: an expansion, which asks the store instead of being told.
+        /// Nil for an expansion, which queries the store instead of receiving events.
         var inbox: AsyncStream<SliceEvent>.Continuation?
     }
 
     private(set) var running: [SliceKey: Running] = [:]
     private(set) var shares: SliceShares
     private(set) var offered: OfferedSlices
-    /// Offered, but there was no room: to be given back. At most `offerLimit`; beyond that their leases lapse.
+    /// Leases that were offered without free capacity and must be given back. At most `offerLimit`; further leases expire.
     private var refused: [SliceLease] = []
     private(set) var isDraining = false
     var turns: TenantTurns
@@ -32,7 +32,7 @@ struct EngineState: Sendable {
 
     // MARK: Leases in
 
-    /// A lease was claimed or its turn has come. True: it needs a task of its own; false: the one at work was told of the newer epoch.
+    /// A lease was claimed, or its turn has come. True: it needs a task of its own; false: the running task received the newer epoch.
     mutating func admit(_ lease: SliceLease) -> Bool {
         guard var known = running[lease.key] else {
             running[lease.key] = Running(lease: lease)
@@ -47,7 +47,7 @@ struct EngineState: Sendable {
         return false
     }
 
-    /// Takes in what there is room for and says how many.
+    /// Accepts leases while there is capacity, and returns their number.
     mutating func offer(_ leases: [SliceLease]) -> Int {
         var taken = 0
         for lease in leases {
@@ -71,23 +71,23 @@ struct EngineState: Sendable {
         return refused + (isDraining ? offered.takeAll() : [])
     }
 
-    /// How many slices the tenant may take on now.
+    /// The number of slices that the tenant may start now.
     func quota(of tenant: TenantID, in lane: Lane, now: Timestamp) -> Int {
         let quota = shares.quota(of: tenant, in: lane)
         guard quota > 0, !lane.isPressing, let places = gate.stuckPlaces(of: tenant, now: now) else { return quota }
-        // What it takes on is most likely in the way of what it has: one look at a time.
+        // A further slice would most likely wait for the same credential as the tenant's running ones, so it may start one at a time.
         return shares.held(by: tenant, in: lane) > places ? 0 : 1
     }
 
     // MARK: A slice's task
 
-    /// Where the slice's task is told things.
+    /// Sets the stream that delivers events to the slice's task.
     mutating func listen(_ key: SliceKey, _ inbox: AsyncStream<SliceEvent>.Continuation) {
         running[key]?.inbox = inbox
         if isDraining { inbox.yield(.drainRequested) }
     }
 
-    /// The slice's task is done with the lease it had at `epoch`. Returns a newer lease on the same slice: the task goes on with it.
+    /// The slice's task has finished the lease it had at `epoch`. Returns a newer lease on the same slice, if any: the task continues with it.
     mutating func ended(_ key: SliceKey, epoch: Int64) -> SliceLease? {
         guard let known = running[key] else { return nil }
         if known.lease.epoch > epoch {
@@ -101,10 +101,10 @@ struct EngineState: Sendable {
 
     // MARK: Leases out
 
-    /// Everything whose lease must be renewed.
+    /// Every lease that must be renewed.
     var leases: [SliceLease] { running.values.map(\.lease) + offered.leases }
 
-    /// The store says which of `asked` are still ours; the others are told to stop.
+    /// The store returned which of `asked` this node still holds; the tasks of the others receive `fenced`.
     mutating func renewed(_ asked: [SliceLease], kept: Set<SliceKey>) {
         let lost = asked.filter { !kept.contains($0.key) }
         guard !lost.isEmpty else { return }
@@ -112,7 +112,7 @@ struct EngineState: Sendable {
         for lease in lost { running[lease.key]?.inbox?.yield(.fenced(epoch: lease.epoch)) }
     }
 
-    // MARK: The end
+    // MARK: Drain
 
     mutating func drain() {
         guard !isDraining else { return }

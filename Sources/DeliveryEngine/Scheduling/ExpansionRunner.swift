@@ -1,11 +1,12 @@
 import Model
 
-/// Turns an audience into slices, page by page: memory stays flat whatever its size, and a crash repeats at most one page, under a newer epoch.
+/// Turns an audience into slices, page by page. Memory use does not depend on the size of the audience, and a crash repeats at most one page, under a
+/// newer epoch.
 struct ExpansionRunner: Sendable {
     let lease: SliceLease
     let engine: DeliveryEngine
 
-    /// Runs to the end, and returns the epoch it ended with.
+    /// Runs to the end and returns the last epoch.
     func run() async -> Int64 {
         var lease = lease
         var failures = 0

@@ -1,34 +1,34 @@
 package import Model
 
-/// Leases that this node made at acceptance and handed over in memory, until there is a slot for them: by lane, tenants in turn, in order.
+/// Leases that this node made at acceptance and passed on in memory, until a slot is free: by lane, with tenants taking turns, in order.
 ///
 /// Bounded by `offerLimit`. A pure value.
 package struct OfferedSlices: Sendable {
-    private struct Line {
+    private struct LeaseQueue {
         var leases: [SliceLease] = []
-        /// Those before it are taken.
+        /// The leases before this index have been taken.
         var head = 0
     }
 
     private let limit: Int
-    private var lines: [Lane: [TenantID: Line]] = [:]
-    /// Whose turn it is, first first.
+    private var lines: [Lane: [TenantID: LeaseQueue]] = [:]
+    /// The tenants in order of their turns.
     private var turns: [Lane: [TenantID]] = [:]
     package private(set) var count = 0
 
     package init(limit: Int) { self.limit = limit }
 
-    /// Takes the lease in, or says no because of the bound.
+    /// Accepts the lease; false if the bound is reached.
     package mutating func offer(_ lease: SliceLease) -> Bool {
         guard count < limit else { return false }
         let tenant = lease.key.tenant
         if lines[lease.lane]?[tenant] == nil { turns[lease.lane, default: []].append(tenant) }
-        lines[lease.lane, default: [:]][tenant, default: Line()].leases.append(lease)
+        lines[lease.lane, default: [:]][tenant, default: LeaseQueue()].leases.append(lease)
         count += 1
         return true
     }
 
-    /// The next lease of the lane whose tenant has a slot; the tenant then goes to the end of the line.
+    /// The next lease of the lane whose tenant has a slot; the tenant then moves to the end of the order.
     package mutating func next(in lane: Lane, where hasSlot: (TenantID) -> Bool) -> SliceLease? {
         guard let place = turns[lane]?.firstIndex(where: hasSlot), let tenant = turns[lane]?.remove(at: place),
             var line = lines[lane]?[tenant], line.head < line.leases.count
@@ -45,17 +45,17 @@ package struct OfferedSlices: Sendable {
         return lease
     }
 
-    /// All that wait: their leases must be renewed too.
+    /// All waiting leases; they must be renewed too.
     package var leases: [SliceLease] { lines.values.flatMap(\.values).flatMap { $0.leases[$0.head...] } }
 
-    /// Leases that are no longer ours.
+    /// Removes leases that this node has lost.
     package mutating func remove(_ keys: Set<SliceKey>) {
         let left = leases.filter { !keys.contains($0.key) }
         self = OfferedSlices(limit: limit)
         for lease in left { _ = offer(lease) }
     }
 
-    /// Empties it.
+    /// Removes and returns all leases.
     package mutating func takeAll() -> [SliceLease] {
         defer { self = OfferedSlices(limit: limit) }
         return leases

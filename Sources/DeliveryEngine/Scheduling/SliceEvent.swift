@@ -1,6 +1,6 @@
 import Model
 
-/// What a slice's task is told: by its own sends and flushes, and by the engine.
+/// An event for a slice's task, from its own sends and flushes or from the engine.
 enum SliceEvent: Sendable {
     case loaded(SliceWork?)
     case loadFailed
@@ -16,7 +16,7 @@ enum SliceEvent: Sendable {
 }
 
 extension DeliveryMachine {
-    /// Hands the event to the machine.
+    /// Passes the event to the machine.
     mutating func handle(_ event: SliceEvent, now: Timestamp) -> [Action] {
         switch event {
         case .loaded(let work): return loaded(work, now: now)

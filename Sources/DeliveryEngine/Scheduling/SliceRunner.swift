@@ -1,7 +1,7 @@
 import Logging
 import Model
 
-/// Performs one `DeliveryMachine`: the only task that touches it. Made by the engine for one lease, ends with it.
+/// Runs one `DeliveryMachine`; only this task uses it. The engine creates it for one lease, and it ends with the lease.
 struct SliceRunner: Sendable {
     let lease: SliceLease
     let engine: DeliveryEngine
@@ -11,31 +11,31 @@ struct SliceRunner: Sendable {
     init(_ lease: SliceLease, engine: DeliveryEngine) {
         self.lease = lease
         self.engine = engine
-        // Without a bound of its own: a slice has at most 500 completions, one flush and a few words of the engine under way.
+        // Unbounded, because a slice has at most 500 completions, one flush and a few events of the engine pending.
         (events, inbox) = AsyncStream.makeStream(of: SliceEvent.self)
     }
 
-    /// What belongs to the loop and to nobody else.
-    private struct Loop {
+    /// State that only the loop uses.
+    private struct RunState {
         var machine: DeliveryMachine
-        /// Credentials in which this slice holds a place.
+        /// Credentials at which this slice holds a place.
         var held: Set<CredentialKey> = []
         /// Credentials that were stopped when this slice asked.
         var stopped: Set<CredentialKey> = []
         var isOver = false
     }
 
-    /// Runs to the end and returns the epoch it ended with. On cancellation it stops where it is: the lease lapses.
+    /// Runs to the end and returns the last epoch. On cancellation it stops at once and the lease expires.
     func run() async -> Int64 {
-        var loop = Loop(machine: DeliveryMachine(lease, settings: engine.machineSettings()))
+        var loop = RunState(machine: DeliveryMachine(lease, settings: engine.machineSettings()))
         await withDiscardingTaskGroup { group in
             perform(loop.machine.started(), &loop, &group)
             for await event in events {
                 perform(loop.machine.handle(event, now: engine.clock.now()), &loop, &group)
                 if loop.isOver { break }
             }
-            // Lost or given up with pushes under way: what the transport has not begun must not begin. Else verdicts and notes may
-            // still be on their way to the store.
+            // If the slice was lost or given up with pushes in flight, the transport must not start further ones. Otherwise verdicts and notes may
+            // still be in transit to the store, and are not canceled.
             if loop.machine.hasPushesOnTheirWay || !loop.isOver { group.cancelAll() }
         }
         engine.leave(loop.held, lane: lease.lane)
@@ -44,7 +44,7 @@ struct SliceRunner: Sendable {
 
     private func perform(
         _ actions: [DeliveryMachine.Action],
-        _ loop: inout Loop,
+        _ loop: inout RunState,
         _ group: inout DiscardingTaskGroup
     ) {
         var actions = actions[...]
@@ -100,7 +100,7 @@ struct SliceRunner: Sendable {
             engine.count(progress, result)
             inbox.yield(.recorded(result))
             guard case .again(_, let credential?) = progress.disposition else { return }
-            // Mended between the answer that stopped it and this flush: the mark came too late for whoever mended it.
+            // The credential recovered between the answer that stopped it and this flush, so its recovery did not find the mark of this slice.
             let key = CredentialKey(tenant: lease.key.tenant, credential: credential)
             if stopped.contains(key) && !engine.isStopped(key) { await engine.resume(key) }
         } catch {

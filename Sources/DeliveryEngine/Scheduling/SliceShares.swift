@@ -1,13 +1,13 @@
 package import Model
 
-/// Distributes a node's slots, so that no tenant and no campaign starves another.
+/// Distributes a node's slots so that no tenant and no campaign starves another.
 ///
-/// A tenant may take a slot only while it leaves at least as many free as it holds: with few busy tenants each gets much, with many hanging ones
-/// each holds little and there is always a free one (Choudhury and Hahne, "Dynamic queue length thresholds", 1998). A pure value.
+/// A tenant may take a slot only while at least as many remain free as it holds. A few busy tenants each get many; if many tenants hang, each holds few
+/// and a slot is always free (Choudhury and Hahne, "Dynamic queue length thresholds", 1998). A pure value.
 package struct SliceShares: Sendable {
     private struct Holder: Hashable {
         var tenant: TenantID
-        /// Urgent work is counted apart: a tenant's campaign must not delay its own one-time codes.
+        /// Urgent work is counted separately: a tenant's campaign must not delay its own one-time codes.
         var isPressing: Bool
     }
 
@@ -17,19 +17,19 @@ package struct SliceShares: Sendable {
 
     package init(policy: EnginePolicy) { self.policy = policy }
 
-    /// How many slots are free for work of this lane.
+    /// The number of free slots for work of this lane.
     package func free(in lane: Lane) -> Int {
         max(0, policy.slicesPerNode - (lane.isPressing ? 0 : policy.slicesReserved) - total)
     }
 
-    /// How many slots the tenant may take now.
+    /// The number of slots that the tenant may take now.
     package func quota(of tenant: TenantID, in lane: Lane) -> Int {
         let free = free(in: lane)
         let own = held(by: tenant, in: lane)
         return max(0, min(policy.slicesPerTenant - own, (free - own + 1) / 2, free))
     }
 
-    /// How many slots the tenant has for work of this lane.
+    /// The number of slots that the tenant holds for work of this lane.
     package func held(by tenant: TenantID, in lane: Lane) -> Int {
         held[Holder(tenant: tenant, isPressing: lane.isPressing)] ?? 0
     }
@@ -48,7 +48,7 @@ package struct SliceShares: Sendable {
 }
 
 extension Lane {
-    /// Somebody waits for it now.
+    /// Whether a person is waiting for the message.
     var isPressing: Bool {
         switch self {
         case .urgent, .transactional: true

@@ -1,7 +1,7 @@
-/// Which addresses a call of ours may reach: the open internet and what the operator allows, nothing else.
+/// Decides which addresses outgoing calls may reach: the public internet and the addresses that the operator allows.
 ///
-/// The address comes from whoever may set a callback, so without this a tenant could make the gateway knock at the database, the cloud's metadata
-/// service or a neighbour. It judges addresses, never names: the caller connects to exactly the address that was judged.
+/// The address comes from the party that set the callback, so without this check a tenant could make the gateway connect to the database, the cloud's
+/// metadata service or a neighbouring host. It checks addresses, never names: the caller connects to exactly the address that was checked.
 package struct AddressGuard: Sendable {
     /// Reserved by the IANA special-purpose registries (RFC 6890 and its updates, read 2026-11).
     private static let refusedV4 = ranges([
@@ -9,16 +9,16 @@ package struct AddressGuard: Sendable {
         "192.0.2.0/24", "192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24",
         "224.0.0.0/4", "240.0.0.0/4",
     ])
-    /// Global unicast. Everything outside is refused: unspecified, loopback, IPv4-mapped, NAT64, unique-local, link-local, multicast.
+    /// Global unicast. All other addresses are refused: unspecified, loopback, IPv4-mapped, NAT64, unique-local, link-local, multicast.
     private static let unicastV6 = ranges(["2000::/3"])
-    /// Inside it: Teredo and other protocol assignments, documentation, and 6to4, which carries an IPv4 address that nobody judged.
+    /// Refused parts of it: Teredo and other protocol assignments, documentation, and 6to4, which contains an unchecked IPv4 address.
     private static let refusedV6 = ranges(["2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20"])
 
     private static func ranges(_ texts: [String]) -> [AddressRange] { texts.compactMap { AddressRange($0) } }
 
     private let allowed: [AddressRange]
 
-    /// A guard that lets through the open internet and `allowed`.
+    /// A guard that permits the public internet and `allowed`.
     package init(allowing allowed: [AddressRange] = []) { self.allowed = allowed }
 
     /// Whether a connection to `address` may be opened.

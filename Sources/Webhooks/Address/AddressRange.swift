@@ -1,10 +1,10 @@
-/// A run of addresses with a common prefix, as CIDR text names it: `10.0.0.0/8`, `fd00::/8`.
+/// A range of addresses with a common prefix, in CIDR notation: `10.0.0.0/8`, `fd00::/8`.
 package struct AddressRange: Sendable, Hashable, CustomStringConvertible {
     package let address: IPAddress
     /// 0...32 or 0...128.
     package let prefixLength: Int
 
-    /// The range that `text` spells; without a length, the one address. Nil for anything else.
+    /// Parses the range in `text`; without a length, it is a single address. Nil for any other text.
     package init?(_ text: String) {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let first = parts.first, let address = IPAddress(first) else { return nil }
@@ -15,7 +15,7 @@ package struct AddressRange: Sendable, Hashable, CustomStringConvertible {
         self.prefixLength = length
     }
 
-    /// Whether `other` is of the same family and has the prefix.
+    /// Whether `other` belongs to the same family and has the prefix.
     package func contains(_ other: IPAddress) -> Bool {
         guard other.bytes.count == address.bytes.count else { return false }
         let whole = prefixLength / 8

@@ -1,13 +1,14 @@
 import NIOCore
 import NIOPosix
 
-/// Finds the address of a name, freshly at every call. A seam, so that a test can be the name server.
+/// Looks up the address of a name at every call. A protocol, so that a test can replace the name server.
 package protocol HostResolver: Sendable {
-    /// One address of `host`; nil when it has none.
+    /// One address of `host`; nil if it has none.
     func address(of host: String) async -> IPAddress?
 }
 
-/// The system's resolver. It blocks, so it has threads of its own: as many as calls run at once, or one dead name server would hold up every call.
+/// The system's resolver. It blocks, so it has its own threads: as many as there are concurrent calls, because otherwise one dead name server would
+/// delay every call.
 package struct SystemResolver: HostResolver {
     private let threads: NIOThreadPool
 

@@ -1,9 +1,9 @@
-/// An IPv4 or IPv6 address as bytes, read strictly: the guard must never understand a text differently from whoever connects.
+/// An IPv4 or IPv6 address as bytes, parsed strictly: the guard and the connecting client must never interpret a text differently.
 package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
     /// 4 or 16 bytes, network order.
     package let bytes: [UInt8]
 
-    /// The address that `text` spells: four decimal numbers without leading zeros, or RFC 4291 text without a zone. Nil for anything else.
+    /// Parses `text`: four decimal numbers without leading zeros, or RFC 4291 text without a zone. Nil for any other text.
     package init?(_ text: some StringProtocol) {
         guard let bytes = text.contains(":") ? Self.v6(text) : Self.v4(text) else { return nil }
         self.bytes = bytes
@@ -46,7 +46,7 @@ package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The bytes of colon-separated groups; where they end the address, the last may be IPv4 text. An empty text has none.
+    /// The bytes of colon-separated groups; if they end the address, the last group may be IPv4 text. An empty text has no groups.
     private static func groups(_ text: some StringProtocol, endsText: Bool) -> [UInt8]? {
         if text.isEmpty { return [] }
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)

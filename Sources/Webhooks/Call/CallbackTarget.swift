@@ -1,13 +1,13 @@
 import FoundationEssentials
 
-/// A callback's URL taken apart, and spelled again so that nobody downstream reads another host out of it.
+/// The URL of a callback, parsed and written again so that no later parser finds another host in it.
 package struct CallbackTarget: Sendable, Hashable {
     /// Lower-case name, or an address without brackets.
     package let host: String
-    /// What is asked for: scheme, host, port, path and query, without fragment.
+    /// The URL of the request: scheme, host, port, path and query, without fragment.
     package let url: String
 
-    /// Nil for anything but http and https with a plain ASCII host: user names, escapes and odd characters are how parsers are made to disagree.
+    /// Nil for anything except http and https with a plain ASCII host: user names, escapes and unusual characters make parsers disagree.
     package init?(_ text: String) {
         guard text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\\") }),
             let scheme = ["https", "http"].first(where: { text.lowercased().hasPrefix($0 + "://") })
@@ -46,7 +46,7 @@ package struct CallbackTarget: Sendable, Hashable {
 
     private static func isPlain(_ host: String) -> Bool {
         if host.contains(":") { return true }
-        // 253 bytes: the longest name that DNS knows.
+        // 253 bytes: the longest name in DNS.
         return !host.isEmpty && host.utf8.count <= 253
             && host.utf8.allSatisfy { byte in
                 byte >= 0x61 && byte <= 0x7A || byte >= 0x30 && byte <= 0x39 || byte == UInt8(ascii: "-")

@@ -1,17 +1,17 @@
 import Model
 
-/// A webhook's body: `{"webhook": id, "events": [...]}`, each event as `GET /v1/events` spells it.
+/// The body of a webhook call: `{"webhook": id, "events": [...]}`, each event as in `GET /v1/events`.
 enum EventBody {
     static let contentType = "application/json"
 
-    /// The body of as many events of `batch` as fit, at least one; the rest is taken out of it, to be told by the next call.
+    /// Writes as many events of `batch` as fit, at least one. The other events are removed from `batch` and left to the next call.
     static func write(_ batch: inout WebhookBatch, for webhook: WebhookID, limitBytes: Int) -> [UInt8] {
         var body = Array("{\"webhook\":\"\(webhook)\",\"events\":[".utf8)
         for (index, event) in batch.events.enumerated() {
             let start = body.count
             if index > 0 { body.append(UInt8(ascii: ",")) }
             JSONWriter.write(event.json, into: &body)
-            // 2 more bytes close it.
+            // 2 more bytes close the body.
             guard index > 0, body.count + 2 > limitBytes else { continue }
             body.removeSubrange(start...)
             batch.cursor = batch.events[index - 1].offset

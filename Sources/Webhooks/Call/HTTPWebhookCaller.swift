@@ -4,11 +4,11 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 
-/// Calls over HTTP/1.1, one connection per attempt.
+/// Makes calls over HTTP/1.1, with one connection per attempt.
 ///
-/// The host's address is looked up and judged at every attempt, and the connection goes to exactly that address, while name, certificate and Host header
-/// stay the URL's: a name that answers differently the second time finds nobody asking. That is why every attempt has a client of its own: the
-/// client's look-up table is fixed at its birth, and a pooled connection would be one that this attempt did not judge.
+/// The host's address is looked up and checked at every attempt, and the connection goes to exactly that address, while name, certificate and Host
+/// header are those of the URL. A name that resolves differently the second time therefore has no effect. Every attempt has its own client, because a
+/// client's lookup table is fixed when it is created, and a pooled connection would not have been checked by this attempt.
 package struct HTTPWebhookCaller: WebhookCaller {
     private let timeout: Duration
     private let addressGuard: AddressGuard
@@ -53,7 +53,7 @@ package struct HTTPWebhookCaller: WebhookCaller {
             configuration: configuration(target, address, within: time)
         )
         let outcome = await execute(call, target, with: client, within: time)
-        // Closes the connection whatever it still sends: the status was all we wanted, so an answer without end costs nothing.
+        // Closes the connection even if the receiver still sends: only the status is needed, so an endless answer costs nothing.
         try? await client.shutdown()
         return outcome
     }

@@ -1,4 +1,4 @@
-/// One call to somebody's back end.
+/// One call to a back end.
 package struct WebhookCall: Sendable, Hashable {
     package var url: String
     package var contentType: String
@@ -14,18 +14,18 @@ package struct WebhookCall: Sendable, Hashable {
     }
 }
 
-/// How a call ended.
+/// The result of a call.
 package enum CallOutcome: Sendable, Hashable {
     /// Any 2xx.
     case accepted
-    /// Another status; a redirect is one, because it is not followed.
+    /// Another status, including redirects, which are not followed.
     case refused(status: Int)
-    /// The address may not be reached, or the URL names none.
+    /// The address must not be reached, or the URL is invalid.
     case forbidden
-    /// No answer: name, connection, TLS or time. A fixed word, nothing of the peer's.
+    /// No answer, because of DNS, connection, TLS or timeout. The text is fixed and contains nothing from the peer.
     case failed(String)
 
-    /// The word for rows and logs, at most 32 bytes.
+    /// The reason for rows and logs, at most 32 bytes.
     package var reason: String {
         switch self {
         case .accepted: "accepted"
@@ -36,8 +36,8 @@ package enum CallOutcome: Sendable, Hashable {
     }
 }
 
-/// Makes calls. What the implementer owes: one attempt within its time, no redirect followed, no address reached that the guard refuses, and
-/// never a throw.
+/// Makes calls. Requirements on an implementation: one attempt within its time, no redirects, no connection to an address that the guard refuses, and
+/// no errors thrown.
 package protocol WebhookCaller: Sendable {
     /// Makes one attempt.
     func post(_ call: WebhookCall) async -> CallOutcome

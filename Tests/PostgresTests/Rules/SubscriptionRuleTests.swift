@@ -24,7 +24,7 @@ import Testing
             #expect(batch.events.allSatisfy { $0.subject.identity != before?.identity }, "an older event")
             let registered = batch.events.first { $0.kind == "registered" }
             #expect(registered?.subject.identity == after?.identity, "identity")
-            #expect(registered?.device == after?.device, "device")
+            #expect(registered?.subject.device == after?.device, "device")
             #expect(registered?.address == after.map { .deviceKey($0.key) }, "address of an identity")
             let suppressed = batch.events.filter { $0.kind == "suppressed" }
             #expect(Set(suppressed.map(\.message)) == [message], "messages")

@@ -1,7 +1,7 @@
 import Model
 
-/// `audience`: the filter that selects the users of a message (docs/contracts/braze.md#5.10). It is evaluated when a push is written, on the user's data at
-/// that time.
+/// `audience`: the filter that selects the users of a message (docs/contracts/braze.md#5.10). It is evaluated when a push is written, on the user's
+/// data at that time.
 indirect enum AudienceFilter: Hashable {
     case all([AudienceFilter])
     case any([AudienceFilter])
@@ -9,18 +9,18 @@ indirect enum AudienceFilter: Hashable {
     case pushState(String, isNot: Bool)
     case lastUse(after: Bool, Timestamp)
 
-    /// The key of a content's data with the filter as it came.
+    /// The key, in a content's data, of the filter as it was received.
     static let key = "audience"
 
-    /// What a filter may still ask.
+    /// The comparisons and steps that the rest of a filter may use.
     private struct Allowance {
         var leaves = BrazeLimits.filterLeaves
         var steps = BrazeLimits.filterSteps
     }
 
-    /// The filter of a body; nil where it has none.
+    /// Reads the filter of a body; nil if it has none.
     ///
-    /// - Throws: `AdapterError` with the text of the answer: what is not known is refused, for it would choose others.
+    /// - Throws: `AdapterError` with the text of the answer. An unknown comparison is refused, because ignoring it would select other users.
     static func read(_ body: JSONObject) throws(AdapterError) -> JSON? {
         guard let value = body[key], value != .null, value != [:] else { return nil }
         guard JSONWriter.bytes(value).count <= BrazeLimits.filterBytes else { throw BrazeText.fault(key) }
@@ -29,7 +29,7 @@ indirect enum AudienceFilter: Hashable {
         return value
     }
 
-    /// - Throws: `AdapterError` for what `read` has refused before.
+    /// - Throws: `AdapterError` for a filter that `read` would refuse.
     init(stored value: JSON) throws(AdapterError) {
         var left = Allowance()
         self = try Self.parse(value, depth: 1, &left)
@@ -79,9 +79,9 @@ indirect enum AudienceFilter: Hashable {
         }
     }
 
-    // MARK: Whom it means
+    // MARK: Evaluation
 
-    /// Whether a user with these attributes is meant at `now`. What has no attributes has none of them.
+    /// Whether the filter selects a user with these attributes at `now`.
     func means(_ attributes: JSONObject, acceptsPush: Bool, at now: Timestamp) -> Bool {
         switch self {
         case .all(let parts): parts.allSatisfy { $0.means(attributes, acceptsPush: acceptsPush, at: now) }
@@ -90,26 +90,26 @@ indirect enum AudienceFilter: Hashable {
         case .pushState(let state, let isNot):
             (attributes["push_subscribe"]?.string ?? (acceptsPush ? "subscribed" : "unsubscribed") == state) != isNot
         case .lastUse(let after, let time):
-            // Assumed: who never used the app did so before any time.
+            // Assumed: a user without a session counts as one whose last session was before any time.
             attributes["date_of_last_session"]?.string.flatMap { BrazeTime.date($0) }
                 .map { after ? $0 > time : $0 < time } ?? !after
         }
     }
 }
 
-/// What is asked of one attribute. Assumed: what is not there is unequal to everything, and includes, matches, exceeds and precedes nothing.
+/// A comparison with one attribute. Assumed: a missing attribute is unequal to every value, and never includes, matches, exceeds or precedes a value.
 enum AttributeTest: Hashable {
     case equals(JSON, isNot: Bool)
     case matches(AudiencePattern, isNot: Bool)
     case exists(isNot: Bool)
     case includes(JSON, isNot: Bool)
-    /// `greater`: the attribute is; `orEqual` counts, too.
+    /// `greater`: the attribute must be greater; `orEqual`: equal values match too.
     case number(JSON, greater: Bool, orEqual: Bool)
     case time(Timestamp, after: Bool)
-    /// Days from now, ahead or ago; `isWithin`: nearer than that.
+    /// A distance from now in days, in the future or the past; `isWithin`: the time must be nearer than that.
     case days(Int64, ahead: Bool, isWithin: Bool)
 
-    /// Nil for a comparison that is not known, or a value that cannot be compared so.
+    /// Nil for an unknown comparison, or a value that does not fit it.
     init?(_ comparison: String, _ value: JSON?) {
         func scalar() -> JSON? {
             switch value {
@@ -179,13 +179,13 @@ enum AttributeTest: Hashable {
 }
 
 extension Content {
-    /// Has the message reach only those of its audience whom the body's filter means.
+    /// Restricts the message to those of its audience that the body's filter selects.
     ///
     /// - Throws: `AdapterError` with the text of the answer.
     mutating func narrow(by body: JSONObject) throws(AdapterError) {
         guard let filter = try AudienceFilter.read(body) else { return }
         data[AudienceFilter.key] = filter
-        // What is known of users is read for templates only.
+        // The attributes of users are loaded only for templates.
         isTemplate = true
     }
 }

@@ -1,11 +1,11 @@
-/// A regular expression of an audience filter, matched in time that is linear in the text: a pattern that backtracks for ever must not stop a node.
+/// A regular expression of an audience filter. Matching takes time linear in the text: a pattern with endless backtracking must not stop a node.
 ///
-/// It knows literals, `.`, classes, `\d \w \s` and their opposites, `* + ?`, `|`, groups, `^` and `$`; it finds its match anywhere in the text, and heeds
-/// case (Assumed). What else there is (counts, references, looking around) is no pattern here.
+/// It supports literals, `.`, classes, `\d \w \s` and their opposites, `* + ?`, `|`, groups, `^` and `$`. A match may begin anywhere in the text, and
+/// case is significant (Assumed). Other syntax (counts, backreferences, lookaround) is refused.
 struct AudiencePattern: Hashable {
     private var program: [Step] = []
 
-    /// Nil for what is no such pattern, or is too long or too deep.
+    /// Nil for unsupported syntax, and for a pattern that is too long or too deep.
     init?(_ text: String) {
         guard (1...BrazeLimits.patternCharacters).contains(text.unicodeScalars.count) else { return nil }
         var reader = PatternReader(text)
@@ -14,14 +14,14 @@ struct AudiencePattern: Hashable {
         program.append(.match)
     }
 
-    /// What each character of a text costs at most: the steps, and the ranges that they look at.
+    /// The maximum cost of each character of a text: the number of steps, and of the ranges that they compare.
     var cost: Int {
         program.reduce(0) { sum, step in
             if case .one(let set, _) = step { sum + 1 + set.ranges.count } else { sum + 1 }
         }
     }
 
-    /// A text that is too long matches nothing.
+    /// A text that is too long does not match.
     func matches(_ text: String) -> Bool {
         let scalars = Array(text.unicodeScalars.prefix(BrazeLimits.matchedCharacters + 1))
         guard scalars.count <= BrazeLimits.matchedCharacters else { return false }
@@ -64,7 +64,7 @@ struct AudiencePattern: Hashable {
         }
     }
 
-    /// Follows what needs no character; true: it is matched. Each step is followed once a place.
+    /// Follows the steps that consume no character; true: the pattern matches. Each step is followed once per position.
     private func add(_ start: Int, to threads: inout Threads, _ place: Int, _ count: Int) -> Bool {
         var open = [start]
         while let index = open.popLast() {
@@ -80,7 +80,7 @@ struct AudiencePattern: Hashable {
         return false
     }
 
-    /// Appends the steps of `node`; they end where the next ones begin.
+    /// Appends the steps of `node`; they end where the next steps begin.
     private mutating func emit(_ node: PatternNode) {
         let here = program.count
         switch node {
@@ -122,7 +122,7 @@ struct ScalarSet: Hashable {
     static let spaces: [ClosedRange<UInt32>] = [0x09...0x0D, 0x20...0x20]
 }
 
-/// What a pattern is made of.
+/// A node of the syntax tree of a pattern.
 indirect enum PatternNode: Hashable {
     case empty, first, last
     case set(ScalarSet)
@@ -131,7 +131,7 @@ indirect enum PatternNode: Hashable {
     case repeated(PatternNode, atLeastOnce: Bool, often: Bool)
 }
 
-/// Reads a pattern; bounded by its text, whose length is.
+/// Parses a pattern. Its work is bounded by the length of the text, which is limited.
 struct PatternReader {
     private let scalars: [Unicode.Scalar]
     private var place = 0
@@ -147,7 +147,7 @@ struct PatternReader {
         return true
     }
 
-    /// Nil unless all of it is a pattern.
+    /// Nil unless the whole text is a pattern.
     mutating func pattern() -> PatternNode? {
         guard let node = alternatives(), place == scalars.count else { return nil }
         return node
@@ -166,7 +166,7 @@ struct PatternReader {
         var nodes: [PatternNode] = []
         while let scalar = next, scalar != "|", scalar != ")" {
             guard var node = atom() else { return nil }
-            // One only: `a**` and lazy or possessive ones are none.
+            // One repeat operator only: `a**` and lazy or possessive operators are not supported.
             switch next {
             case "*": node = .repeated(node, atLeastOnce: false, often: true)
             case "+": node = .repeated(node, atLeastOnce: true, often: true)
@@ -195,7 +195,7 @@ struct PatternReader {
         case "*", "+", "?", "{", "}", "]": return nil
         case "(":
             depth += 1
-            // `(?:` groups, too; every other `(?` is something that is not known.
+            // `(?:` is a group as well; every other `(?` is unsupported.
             if take("?"), !take(":") { return nil }
             guard depth <= BrazeLimits.patternDepth, let node = alternatives(), take(")") else { return nil }
             depth -= 1
@@ -217,7 +217,7 @@ struct PatternReader {
         case "n": return ScalarSet(ranges: [0x0A...0x0A])
         case "t": return ScalarSet(ranges: [0x09...0x09])
         default:
-            // Letters and digits have meanings elsewhere.
+            // An escaped letter or digit has a meaning in other dialects.
             let isMark = scalar.isASCII && !ScalarSet(ranges: ScalarSet.words).contains(scalar)
             return isMark ? ScalarSet(ranges: [scalar.value...scalar.value]) : nil
         }

@@ -1,7 +1,7 @@
 import Model
 
-/// Calls about stored objects: campaigns, schedules and sends (docs/contracts/braze.md#5.6, docs/contracts/braze.md#5.7, docs/contracts/braze.md#5.8). Calls
-/// that read before they write do the second part in `sequel`.
+/// The calls for stored objects: campaigns, schedules and sends (docs/contracts/braze.md#5.6, docs/contracts/braze.md#5.7,
+/// docs/contracts/braze.md#5.8). Calls that read before they write perform the second part in `sequel`.
 struct CampaignCalls {
     private let call: BrazeCall
     private let request: VendorRequest
@@ -24,7 +24,7 @@ struct CampaignCalls {
             return []
         case .send:
             let send = MessagesSend(try request.brazeBody(), at: now)
-            // Only what names a campaign must read one.
+            // A campaign is read only if the call names one.
             if let id = try send.campaignID() { return [find(id)] }
             return [.submission(.submit(try send.submission(of: nil, due: nil)))]
         case .scheduleCreate:
@@ -34,7 +34,7 @@ struct CampaignCalls {
         case .trigger, .triggerScheduleCreate:
             return [find(try TriggerSend(try request.brazeBody(), at: now).campaignID)]
         case .scheduleUpdate, .triggerScheduleUpdate, .scheduleDelete, .triggerScheduleDelete:
-            // Which campaign is counted is only known when the schedule is.
+            // The campaign is known only after the schedule was read.
             return [.campaign(.schedule(try scheduleID()))]
         case .scheduledBroadcasts: return [.campaign(.schedules(until: try endTime(), limit: listLimit))]
         case .sendCreate:
@@ -66,20 +66,20 @@ struct CampaignCalls {
         return time
     }
 
-    // MARK: What follows
+    // MARK: Commands after the first replies
 
     /// - Throws: `AdapterError` with the text of the answer.
     func sequel(to replies: [Reply]) throws(AdapterError) -> [Command] {
         switch replies.first {
         case .campaign(.found(let campaign))?: return try submit(campaign, schedule(replies), replies)
         case .campaign(.schedule(let schedule))? where replies.count == 1: return try change(schedule)
-        // Somebody else changed the schedule, or it became due: it is read again.
+        // Another call changed the schedule, or it became due: it is read again.
         case .refused(.outdated)? where call == .scheduleUpdate || call == .triggerScheduleUpdate: return try commands()
         default: return []
         }
     }
 
-    /// The schedule that came along with the campaign.
+    /// The schedule that was read together with the campaign.
     private func schedule(_ replies: [Reply]) -> Schedule? {
         guard replies.count > 1, case .campaign(.schedule(let schedule)) = replies[1] else { return nil }
         return schedule
@@ -112,25 +112,25 @@ struct CampaignCalls {
             recipients = try kept.recipients(at: now)
             found = try users(recipients, replies)
             submission = try kept.submission(of: campaign, at: now, replacing: version, users: found)
-        // `/sends/id/create` only asks whether there is one.
+        // `/sends/id/create` only checks that the campaign exists.
         case .sendCreate, .track, .export, .delete, .nameAliases, .identify, .merge, .scheduleDelete,
             .triggerScheduleDelete, .scheduledBroadcasts, .dataSeries, .subscriptionSet, .subscriptionsSet,
             .subscriptionGet, .subscriptionUser:
             return []
         }
-        // Only what would be accepted tells anything of its recipients.
+        // Attributes of recipients are stored only if the message would be accepted.
         let first = try introduction(of: recipients, replies)
         if first.isEmpty { return [.submission(.submit(submission))] }
         return [find(campaign.id)] + (schedule.map { [.campaign(.schedule($0.id))] } ?? []) + first
     }
 
-    /// What is told of the recipients, and the question whose aliases they are; empty where neither is needed, or both are done.
+    /// The attribute changes of the recipients, and the query for the owners of their aliases; empty if neither is needed or both are done.
     private func introduction(of recipients: TriggerRecipients?, _ replies: [Reply]) throws(AdapterError) -> [Command] {
         guard let recipients, !replies.contains(where: { if case .user = $0 { true } else { false } }) else {
             return []
         }
         var commands: [Command] = []
-        // A change of a schedule that names nobody tells nothing again.
+        // A change of a schedule that names no recipients does not repeat the attribute changes.
         if !recipients.patches.isEmpty, UserFields.isGiven(try request.brazeBody()["recipients"]) {
             commands.append(.user(.track(UserBatch(patches: recipients.patches))))
         }
@@ -138,7 +138,7 @@ struct CampaignCalls {
         return commands
     }
 
-    /// Whose the aliases are, once they were asked for.
+    /// The owners of the aliases, once they were read.
     private func users(_ recipients: TriggerRecipients?, _ replies: [Reply]) throws(AdapterError) -> [UserName: UserID]
     {
         var found: [UserName: UserID] = [:]
@@ -161,7 +161,7 @@ struct CampaignCalls {
         return [.submission(.submit(try kept.submission(of: nil, at: now, replacing: version)))]
     }
 
-    /// The schedule as the call leaves it. Only one of the call's own kind that is still to come may be named.
+    /// The schedule after the call. The call may only name a schedule of its own kind that is not due yet.
     private func updated(_ schedule: Schedule?) throws(AdapterError) -> (ScheduleCall, ScheduleVersion) {
         guard let schedule, schedule.state == .scheduled, let kept = ScheduleCall(schedule.request), kept.kind == kind
         else { throw BrazeText.fault("schedule_id") }
@@ -180,7 +180,7 @@ struct CampaignCalls {
 
     // MARK: Answers
 
-    /// What a success says beside `message`; nil: the replies are not of this call.
+    /// The fields of a success in addition to `message`; nil: the replies do not belong to these calls.
     func facts(_ replies: [Reply]) -> JSONObject? {
         switch (call, replies.first) {
         case (.send, .submission(.accepted(let id, recipients: _))),
@@ -212,7 +212,7 @@ struct CampaignCalls {
         return "send-\(name)"
     }
 
-    /// Of those to come the ones that are for everyone. Assumed: the fields, after the vendor's names for them.
+    /// The entry of a future schedule that is for everyone; nil for other schedules. Assumed: the fields, after the vendor's names for them.
     private func broadcast(_ schedule: Schedule) -> JSON? {
         guard let kept = ScheduleCall(schedule.request), kept.isBroadcast else { return nil }
         return [

@@ -1,6 +1,6 @@
 import Model
 
-/// What a schedule keeps of its calls: which kind they were, and the body as it stands after all of them.
+/// The stored request of a schedule: the kind of its calls, and the body after all changes.
 struct ScheduleCall {
     enum Kind: String {
         case messages, campaigns
@@ -8,7 +8,7 @@ struct ScheduleCall {
 
     private static let kindKey = "kind"
     private static let bodyKey = "body"
-    /// A key of a caller is never kept, and the name is the schedule's own.
+    /// A caller's key is never stored, and the schedule has its own id.
     private static let dropped = ["api_key", "schedule_id"]
 
     var kind: Kind
@@ -20,7 +20,7 @@ struct ScheduleCall {
         for name in Self.dropped { self.body[name] = nil }
     }
 
-    /// What was kept; nil for anything else.
+    /// Reads a stored request; nil for anything else.
     init?(_ request: JSONObject) {
         guard let kind = request[Self.kindKey]?.string.flatMap(Kind.init), let body = request[Self.bodyKey]?.object
         else { return nil }
@@ -29,12 +29,12 @@ struct ScheduleCall {
 
     var request: JSONObject { [Self.kindKey: .string(kind.rawValue), Self.bodyKey: .object(body)] }
 
-    /// The campaign that is sent, or counted.
+    /// The campaign that is sent or counted.
     var campaignID: String? { body["campaign_id"]?.string }
 
     var isBroadcast: Bool { body["broadcast"] == true }
 
-    /// The body with what an update gives; the rest stays.
+    /// The body with the fields of an update; other fields are unchanged.
     ///
     /// - Throws: `AdapterError` with the text of the answer.
     func updated(by update: JSONObject) throws(AdapterError) -> ScheduleCall {
@@ -46,7 +46,7 @@ struct ScheduleCall {
             guard update["campaign_id"]?.string == campaignID else {
                 throw AdapterError(.invalid, field: BrazeText.campaign)
             }
-            // Whom it is for is said as a whole.
+            // The audience is replaced as a whole.
             let audience = ["recipients", "audience", "broadcast"]
             if audience.contains(where: { (update[$0] ?? .null) != .null }) {
                 for name in audience { body[name] = nil }
@@ -58,14 +58,14 @@ struct ScheduleCall {
         return ScheduleCall(kind, body)
     }
 
-    /// Its recipients; nil: it has none, or is no trigger's.
+    /// Its recipients; nil if it has none or is not a trigger's schedule.
     ///
     /// - Throws: `AdapterError` with the text of the answer.
     func recipients(at now: Timestamp) throws(AdapterError) -> TriggerRecipients? {
         kind == .campaigns ? try TriggerSend(body, at: now).recipients() : nil
     }
 
-    /// The message as the body now says.
+    /// The message of the current body.
     ///
     /// - Throws: `AdapterError` with the text of the answer.
     func submission(

@@ -29,7 +29,7 @@ struct SeriesQuery {
         days = last - length + 1...last
     }
 
-    /// Each day of the range, the earliest first. Only pushes are counted; of conversions and revenue nothing is known.
+    /// One entry for each day of the range, the earliest first. Only pushes are counted; the gateway has no data about conversions and revenue.
     func json(_ found: [SeriesDay]) -> [JSON] {
         let byDay = Dictionary(found.map { ($0.day, $0) }) { first, _ in first }
         return days.map { day in

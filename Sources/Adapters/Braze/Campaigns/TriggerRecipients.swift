@@ -1,18 +1,18 @@
 import Model
 
-/// `recipients` of a trigger: users, the template values of each, and attribute changes that come with them (docs/contracts/braze.md#5.6).
+/// The `recipients` of a trigger: users, the template values of each, and attribute changes for them (docs/contracts/braze.md#5.6).
 struct TriggerRecipients {
     struct Recipient {
         var user: UserName
         var properties: JSONObject
     }
 
-    /// Each user once; who is named twice is sent one message, the first.
+    /// Each user once; a user who is named twice receives one message, the first.
     private(set) var all: [Recipient] = []
-    /// What is told of them.
+    /// The attribute changes of the recipients.
     private(set) var patches: [UserPatch] = []
 
-    /// Those who are named by an alias: variables are kept by the user's id.
+    /// The recipients that are named by an alias. Variables are stored by user id, so these must be resolved.
     var aliases: [UserName] { all.map(\.user).filter(Self.isAlias) }
 
     /// - Throws: `AdapterError` with the text of the answer.
@@ -41,12 +41,12 @@ struct TriggerRecipients {
         guard UserFields.isGiven(fields["user_alias"]) else {
             return .id(try UserFields.id(fields["external_user_id"], "external_user_id"))
         }
-        // Of two names one would be dropped in silence.
+        // With two names, one would be dropped silently.
         if UserFields.isGiven(fields["external_user_id"]) { throw BrazeText.fault("user_alias") }
         return .alias(try UserFields.alias(fields["user_alias"]))
     }
 
-    /// Nil: nothing is told of the user.
+    /// Nil: the call changes no attributes of the user.
     private static func patch(of user: UserName, _ fields: JSONObject) throws(AdapterError) -> UserPatch? {
         var existing = true
         switch fields["send_to_existing_only"] {
@@ -56,7 +56,7 @@ struct TriggerRecipients {
         }
         var attributes = try object(fields, "attributes")
         if attributes.isEmpty { return nil }
-        // Whom it is about is said beside them.
+        // The user is given by the recipient, not by these fields.
         for name in ["external_id", "user_alias", "braze_id", "push_token_import"] { attributes[name] = nil }
         switch user {
         case .id(let id): attributes["external_id"] = .string(id.rawValue)
@@ -73,7 +73,7 @@ struct TriggerRecipients {
         return object
     }
 
-    /// The audience and what fills the template for each, with aliases as the users that they were found to be. Two names of one user are one recipient.
+    /// The audience and the template values of each user, with aliases replaced by the users in `found`. Two names of one user are one recipient.
     func audience(_ found: [UserName: UserID]) -> (users: [UserID], variables: [UserVariables]) {
         var users: [UserID] = []
         var variables: [UserVariables] = []

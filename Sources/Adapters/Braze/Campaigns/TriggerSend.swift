@@ -16,7 +16,7 @@ struct TriggerSend {
         campaignID = id
     }
 
-    /// The message of `campaign`, nil where there is none of that id. `found`: whose aliases its recipients are.
+    /// The message of `campaign`; nil means that the id is unknown. `found` contains the owners of the recipients' aliases.
     ///
     /// - Throws: `AdapterError` with the text of the answer.
     func submission(of campaign: Campaign?, due: ScheduleTime?, users found: [UserName: UserID] = [:])
@@ -53,7 +53,7 @@ struct TriggerSend {
         return submission
     }
 
-    /// Nil: it is for everyone.
+    /// Nil: the message is for everyone.
     ///
     /// - Throws: `AdapterError` with the text of the answer.
     func recipients() throws(AdapterError) -> TriggerRecipients? {

@@ -3,17 +3,18 @@ import Model
 
 /// An event in Currents format (docs/contracts/braze.md#7, docs/contracts/braze.md#8), for messages and devices of all vendors.
 ///
-/// Assumed: the name stands in `event_type` beside the fields; `id` is the event's place in the tenant's log; `user_id` is the app's own id; the values
-/// of `push_token_state_change_type`, `abort_type` and `subscription_status`. Not told: `push_token`, which the gateway shows nobody, and what it does not know.
+/// Assumed: the name is in `event_type`, next to the other fields; `id` is the event's position in the tenant's log; `user_id` is the app's own id; the
+/// values of `push_token_state_change_type`, `abort_type` and `subscription_status`. Omitted: `push_token`, which the gateway never discloses, and
+/// fields that the gateway does not have.
 struct CurrentsEvent {
     private static let pushes = "users.messages.pushnotification."
     private static let behaviors = "users.behaviors."
-    /// Reasons that make a token bounce (docs/contracts/braze.md#7); other failures are aborts.
+    /// Reasons that count as a bounce of the token (docs/contracts/braze.md#7); other failures are aborts.
     private static let bounces: Set<String> = [
         "Unregistered", "BadDeviceToken", "DeviceTokenNotForTopic", "ExpiredToken",
     ]
 
-    /// What of a message's data is told.
+    /// The keys of a message's data that events contain.
     static let messageData = [BrazePayload.campaignKey, BrazePayload.variationKey, BrazePayload.sendKey]
 
     private let event: EventRecord
@@ -34,13 +35,13 @@ struct CurrentsEvent {
             return [Self.bounces.contains(reason) ? push("Bounce") : aborted("delivery_failure", reason)]
         case .expired: return [aborted("expired", "not sent in time")]
         case .canceled: return [aborted("canceled", "the message was canceled")]
-        // Without a device there is no token: a user whose app never said it.
+        // A registration without a device has no token: the user's app never reported one.
         case .registered: return event.subject.device == nil ? [] : [token("add")]
         case .replaced, .unregistered: return [token("remove")]
         case .tokenQuarantined: return [token("invalidate")]
-        case .tokenInvalidated: return [token("invalidate"), told(Self.behaviors + "Uninstall", [:], part: 1)]
+        case .tokenInvalidated: return [token("invalidate"), object(Self.behaviors + "Uninstall", [:], part: 1)]
         case .preferenceChanged: return preference.map { [$0] } ?? []
-        // Of the message as a whole, or nothing of theirs: what was not tried, and what merely arrived.
+        // No event of this format: events of a message as a whole, suppressed deliveries, and received pushes.
         case .accepted, .messageCanceled, .messagePaused, .messageResumed, .messageRequeued, .suppressed, .received:
             return []
         }
@@ -48,7 +49,7 @@ struct CurrentsEvent {
 
     // MARK: Events
 
-    private func push(_ name: String, _ more: JSONObject = [:]) -> JSON { told(Self.pushes + name, more) }
+    private func push(_ name: String, _ more: JSONObject = [:]) -> JSON { object(Self.pushes + name, more) }
 
     private func aborted(_ type: String, _ log: String) -> JSON {
         push(
@@ -65,12 +66,12 @@ struct CurrentsEvent {
             more["ios_push_token_apns_gateway"] = device?.environment.map { $0 == .production ? 2 : 1 }
         }
         more["push_token_device_id"] = identity?.key.map { .string($0.rawValue) }
-        return told(Self.behaviors + "pushnotification.TokenStateChange", more)
+        return object(Self.behaviors + "pushnotification.TokenStateChange", more)
     }
 
     private var preference: JSON? {
         guard let accepts = event.data?["acceptsPush"]?.bool else { return nil }
-        return told(
+        return object(
             Self.behaviors + "subscription.GlobalStateChange",
             ["subscription_status": accepts ? "subscribed" : "unsubscribed", "channel": "push"]
         )
@@ -80,18 +81,18 @@ struct CurrentsEvent {
 
     private var identity: EventFacts.Identity? { facts.identity(of: event) }
     private var device: EventFacts.Identity? { facts.device(of: event) }
-    /// A delivery says whose it was: another person may use the device by now.
+    /// For a delivery the event's own user is used, because another person may use the device by now.
     private var user: UserID? { event.subject.message == nil ? identity?.user : event.subject.user }
 
-    /// `part`: of several things that one event tells.
-    private func told(_ name: String, _ more: JSONObject, part: Int = 0) -> JSON {
+    /// The event object. `part` numbers the objects of one event.
+    private func object(_ name: String, _ more: JSONObject, part: Int = 0) -> JSON {
         var object: JSONObject = ["event_type": .string(name)]
         object["id"] = .string(part == 0 ? "\(event.offset)" : "\(event.offset)-\(part)")
         object["time"] = .int(event.at.seconds)
         object["app_id"] = .string(event.app.rawValue)
         if let user {
             object["user_id"] = .string(user.rawValue)
-            // Who is known by aliases only has none.
+            // A user known only by aliases has no external id.
             if !SDKData.isUnnamed(user) { object["external_user_id"] = .string(user.rawValue) }
         }
         object["device_id"] = identity?.key.map { .string($0.rawValue) }

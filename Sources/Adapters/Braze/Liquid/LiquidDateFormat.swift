@@ -1,10 +1,10 @@
 import Model
 
-/// The format of a `date` filter: the directives of `strftime` that are known here, in English and UTC.
+/// The format of a `date` filter: the supported directives of `strftime`, in English and UTC.
 struct LiquidDateFormat: Hashable {
     private enum Part: Hashable {
         case literal(String)
-        /// `isPlain`: without the zero or the space in front (`%-d`).
+        /// `isPlain`: without the leading zero or space (`%-d`).
         case directive(Character, isPlain: Bool)
     }
 
@@ -17,12 +17,12 @@ struct LiquidDateFormat: Hashable {
         "December",
     ]
     private static let days = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"]
-    /// Until the end of the year 9999: years have four digits here.
+    /// Until the end of the year 9999, because years have four digits here.
     private static let range: ClosedRange<Int64> = 0...253_402_300_799
 
     private let parts: [Part]
 
-    /// Nil for one that is too long, or has a directive that is not known.
+    /// Nil for a format that is too long or contains an unknown directive.
     init?(_ text: String) {
         guard text.utf8.count <= LiquidLimits.formatBytes else { return nil }
         var parts: [Part] = []
@@ -45,7 +45,7 @@ struct LiquidDateFormat: Hashable {
         self.parts = parts
     }
 
-    /// The date of `value` in this format; what is no date stays as it is. Texts are ISO 8601, numbers seconds since 1970.
+    /// Formats `value` as a date; a value that is not a date is returned unchanged. Texts are ISO 8601, numbers are seconds since 1970.
     func applied(to value: JSON, now: Timestamp) -> JSON {
         guard let seconds = Self.seconds(value, now), Self.range.contains(seconds) else { return value }
         return .string(text(seconds))
@@ -61,7 +61,7 @@ struct LiquidDateFormat: Hashable {
     }
 
     private func text(_ seconds: Int64) -> String {
-        // `2026-12-01T09:00:00`, by its places.
+        // `2026-12-01T09:00:00`; the fields are taken by position.
         let clock = LocalTime(seconds: seconds).description
         func field(_ place: Int, _ length: Int) -> Int { Int(clock.dropFirst(place).prefix(length)) ?? 0 }
         let (year, month, day) = (field(0, 4), field(5, 2), field(8, 2))
@@ -103,7 +103,7 @@ struct LiquidDateFormat: Hashable {
             case "T": text += clock.dropFirst(11)
             case "D": text += "\(padded(month))/\(padded(day))/\(padded(year % 100))"
             case "R": text += clock.dropFirst(11).prefix(5)
-            // `init` lets no other in.
+            // `init` refuses all other directives.
             default: continue
             }
         }

@@ -1,7 +1,7 @@
 import Foundation
 import Model
 
-/// What is done to a value.
+/// A filter that is applied to a value.
 enum LiquidFilter: Hashable {
     case otherwise(LiquidTemplate.Operand)
     case upcase, downcase, capitalize, size
@@ -10,10 +10,10 @@ enum LiquidFilter: Hashable {
     case date(LiquidDateFormat)
 
     /// - Parameters:
-    ///   - name: as it is written.
-    ///   - argument: nil where none is.
+    ///   - name: the name as written.
+    ///   - argument: nil if there is none.
     ///
-    /// Nil: there is no such filter, or not with this argument.
+    /// Returns nil for an unknown filter, and for an argument that it does not accept.
     init?(_ name: String, _ argument: LiquidTemplate.Operand?) {
         switch (name, argument) {
         case ("default", let value?): self = .otherwise(value)
@@ -31,9 +31,9 @@ enum LiquidFilter: Hashable {
     }
 }
 
-/// Values as this language sees them.
+/// The rules of the language for values.
 enum LiquidValue {
-    /// As it is written into a text. Nothing is nothing.
+    /// The text of a value in output. Null is an empty text.
     static func text(_ value: JSON) -> String {
         switch value {
         case .null: ""
@@ -44,7 +44,7 @@ enum LiquidValue {
         }
     }
 
-    /// About how many bytes an operation looks at.
+    /// The approximate number of bytes that an operation reads.
     static func cost(_ value: JSON) -> Int {
         switch value {
         case .null, .bool: 1
@@ -53,7 +53,7 @@ enum LiquidValue {
         }
     }
 
-    /// What `default` replaces.
+    /// Whether `default` replaces the value.
     static func isMissing(_ value: JSON) -> Bool {
         switch value {
         case .null, .bool(false): true
@@ -71,7 +71,7 @@ enum LiquidValue {
 
     static func capitalized(_ text: String) -> String { text.prefix(1).uppercased() + text.dropFirst().lowercased() }
 
-    /// Of a text its characters, of a list its elements; of all else none.
+    /// The number of characters of a text, or of elements of a list or object; 0 for other values.
     static func size(_ value: JSON) -> JSON {
         switch value {
         case .string(let text): .int(text.count)
@@ -81,23 +81,23 @@ enum LiquidValue {
         }
     }
 
-    /// A number, also in a text; what is none counts as 0 (as in the language).
+    /// The number in a value, also in a text; other values count as 0, as the language defines.
     static func decimal(_ value: JSON) -> Decimal { number(value) ?? 0 }
 
-    /// The number of a number.
+    /// The number in a value; nil for values that are not numbers.
     static func number(_ value: JSON) -> Decimal? {
         guard let text = value.lenientString, (1...LiquidLimits.numberBytes).contains(text.utf8.count),
-            // Foundation reads as far as it can; this asks for a number from end to end.
+            // Foundation parses a prefix; this requires the whole text to be a number.
             case .number(let spelling)? = try? JSONParser.parse(text), let decimal = Decimal(string: spelling),
             decimal.isFinite
         else { return nil }
         return decimal
     }
 
-    /// What came of a calculation; nothing where it left what numbers can be.
+    /// The result of a calculation; null if it is outside the range of numbers.
     static func json(_ decimal: Decimal) -> JSON { decimal.isFinite ? .number("\(decimal)") : .null }
 
-    /// Numbers by their worth, texts byte by byte, nothing else.
+    /// Compares numbers by value and texts byte by byte; nil for other values.
     static func isLess(_ left: JSON, _ right: JSON) -> Bool? {
         switch (left, right) {
         case (.number, .number):
@@ -115,7 +115,7 @@ enum LiquidValue {
         return left == right
     }
 
-    /// A part of a text, or an element of a list.
+    /// Whether the text contains the part, or the list the element.
     static func contains(_ whole: JSON, _ part: JSON) -> Bool {
         switch whole {
         case .string(let text): contains(Array(text.utf8), Array(self.text(part).utf8))
@@ -124,7 +124,7 @@ enum LiquidValue {
         }
     }
 
-    /// In time linear to both, whatever they are (Knuth, Morris, Pratt).
+    /// Takes time linear in both lengths (Knuth, Morris, Pratt).
     private static func contains(_ text: [UInt8], _ part: [UInt8]) -> Bool {
         guard !part.isEmpty else { return true }
         var borders = [0]

@@ -1,21 +1,21 @@
-/// Walks along the inside of expressions. Its offset only grows, so that a text is read once.
+/// Splits the inside of expressions into tokens. The offset only grows, so each text is read once.
 struct LiquidLexer {
     enum Token: Hashable {
-        /// A bare word.
+        /// A plain word.
         case word(String)
         /// `${name}`.
         case name(String)
-        /// In quotes of either kind; there is no escape in them.
+        /// A text in single or double quotes, without escapes.
         case text(String)
         case number(String)
         /// One of `symbols`.
         case symbol(String)
     }
 
-    /// Why there is no next token: the text ends, or something else is there.
+    /// Thrown if the text does not continue with a token: it ends, or contains another character.
     struct Stray: Error {}
 
-    /// The longer ones first.
+    /// Longer symbols come before their prefixes.
     private static let symbols = [
         "{{", "}}", "%}", "==", "!=", "<>", "<=", ">=", "<", ">", "=", "|", ":", ".", "(", ")",
     ].map { (text: $0, bytes: Array($0.utf8)) }
@@ -27,7 +27,7 @@ struct LiquidLexer {
 
     var isAtEnd: Bool { offset >= bytes.count }
 
-    /// Whether the bytes from here on begin so; steps over them then.
+    /// Whether the remaining bytes begin with `text`; if so, skips it.
     mutating func take(_ text: StaticString) -> Bool {
         let wanted = text.description.utf8
         guard bytes[offset...].starts(with: wanted) else { return false }
@@ -35,7 +35,7 @@ struct LiquidLexer {
         return true
     }
 
-    /// The literal up to the next expression, or to the end.
+    /// The literal up to the next expression or the end.
     mutating func literal() -> String {
         let start = offset
         while offset < bytes.count {
@@ -49,12 +49,12 @@ struct LiquidLexer {
         return text(start, offset)
     }
 
-    /// The expression that begins at `start`, for its caller: to its end if that is near.
-    func told(from start: Int) -> String {
-        let head = String(decoding: bytes[start...].prefix(LiquidLimits.toldCharacters * 4), as: UTF8.self)
-            .prefix(LiquidLimits.toldCharacters)
+    /// The text of the expression at `start`, for an error message: up to its end, or shortened.
+    func excerpt(from start: Int) -> String {
+        let head = String(decoding: bytes[start...].prefix(LiquidLimits.excerptCharacters * 4), as: UTF8.self)
+            .prefix(LiquidLimits.excerptCharacters)
         var end = head.firstRange(of: head.hasPrefix("{{") ? "}}" : "%}")?.upperBound ?? head.endIndex
-        // `{{${name}}}`: the name has a brace of its own.
+        // `{{${name}}}`: the name ends with a brace too.
         if end < head.endIndex, head[end] == "}" { end = head.index(after: end) }
         return String(head[..<end])
     }

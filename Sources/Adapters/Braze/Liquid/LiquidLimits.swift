@@ -1,36 +1,36 @@
-/// Sizes and counts of templates. A text is written by one caller and rendered for each of many users, so each bound is paid often.
+/// The sizes and counts of templates. One caller writes a text, and it is rendered for many users, so each limit applies many times.
 enum LiquidLimits {
-    /// 16 KiB of one push's texts with their expressions: what is rendered must fit 4 KiB, and branches that are not taken are written too.
+    /// 16 KiB for the texts of one push with their expressions: the result must fit in 4 KiB, but the source also contains the branches that are not taken.
     static let sourceBytes = 16 * 1024
-    /// 1,000 literals, expressions and tags of one text.
+    /// 1,000 literals, expressions and tags in one text.
     static let nodeCount = 1000
-    /// 8 conditions inside one another: rendering goes one call deeper with each.
+    /// 8 nested conditions: rendering recurses once for each.
     static let depth = 8
-    /// 20 filters behind one value, and 20 comparisons in one condition.
+    /// 20 filters after one value, and 20 comparisons in one condition.
     static let chainCount = 20
-    /// 255 bytes of a name, as in the vendor's attributes (docs/contracts/braze.md#4.4).
+    /// 255 bytes per name, as for the vendor's attributes (docs/contracts/braze.md#4.4).
     static let nameBytes = 255
-    /// 64 bytes of a number: none that a person writes is longer, and exponents must not grow texts.
+    /// 64 bytes per number: people write shorter ones, and exponents must not enlarge texts.
     static let numberBytes = 64
-    /// 64 bytes of a date's format.
+    /// 64 bytes per date format.
     static let formatBytes = 64
-    /// 262,144 steps of one push's rendering. A step is a node, a filter, or a byte that one of them looks at.
+    /// 262,144 steps to render one push. A step is a node, a filter, or a byte that one of them reads.
     static let stepCount = 256 * 1024
-    /// 16 KiB of one push's rendered texts. What fits no push is found here, before it is put together.
+    /// 16 KiB for the rendered texts of one push. Larger texts do not fit any push and are detected before it is built.
     static let outputBytes = 16 * 1024
-    /// 64 characters of an expression are told to its caller.
-    static let toldCharacters = 64
+    /// Error messages contain at most 64 characters of an expression.
+    static let excerptCharacters = 64
 }
 
-/// An expression that is not understood here, as its caller wrote it, shortened.
+/// An expression that is not supported, as the caller wrote it, shortened.
 struct LiquidFault: Error, Hashable {
     var expression: String
 }
 
-/// Why a template gives no push to somebody.
+/// The reason why a template produces no push for a target.
 enum LiquidProblem: Error, Hashable {
-    /// `abort_message`.
+    /// The template called `abort_message`.
     case aborted
-    /// More steps or bytes than the limits allow.
+    /// Rendering exceeded the limit for steps or bytes.
     case tooLong
 }

@@ -1,14 +1,14 @@
 import Foundation
 import Model
 
-/// What the expressions of one push stand for.
+/// The values of the expressions of one push.
 struct LiquidScope {
-    /// What is kept of the user, his own id as `user_id` among it.
+    /// The user's stored attributes, including the user's id as `user_id`.
     var attributes = JSONObject()
-    /// What the send says: to this user before to all.
+    /// The properties of the send; those for this user override those for all users.
     var properties = JSONObject()
     var campaign = JSONObject()
-    /// The same in every attempt.
+    /// The time of rendering; the same in every attempt.
     var now: Timestamp
 }
 
@@ -19,14 +19,14 @@ struct LiquidRenderer {
     private let scope: LiquidScope
     private var steps = 0
     private var written = 0
-    /// What `assign` gave, in the text that is being rendered.
+    /// The values that `assign` set in the text that is being rendered.
     private var assigned: [String: JSON] = [:]
 
     init(_ scope: LiquidScope) { self.scope = scope }
 
-    /// `value` with every text in it rendered; keys stay as they are.
+    /// Renders every text in `value`; keys are unchanged.
     ///
-    /// - Throws: `LiquidProblem`. A text that `LiquidTemplate` does not understand is `.tooLong`: such are not accepted.
+    /// - Throws: `LiquidProblem`. A text that `LiquidTemplate` refuses gives `.tooLong`; such texts are refused at acceptance.
     mutating func rendered(_ value: JSON) throws(LiquidProblem) -> JSON {
         switch value {
         case .null, .bool, .number: return value
@@ -87,7 +87,7 @@ struct LiquidRenderer {
 
     // MARK: Conditions
 
-    /// Read from the right: `a and b or c` is `a and (b or c)`.
+    /// Evaluates from the right: `a and b or c` is `a and (b or c)`.
     private mutating func holds(_ condition: LiquidTemplate.Condition?) throws(LiquidProblem) -> Bool {
         guard let condition else { return true }
         var result: Bool?
@@ -131,7 +131,7 @@ struct LiquidRenderer {
 
     // MARK: Values
 
-    /// A missing one is nothing.
+    /// The value of an operand; null if it is missing.
     private func value(_ operand: LiquidTemplate.Operand) -> JSON {
         switch operand {
         case .attribute(let name), .customAttribute(let name): scope.attributes[name] ?? .null

@@ -1,30 +1,30 @@
 import Model
 
-/// One text of a template, read: literals, values with filters, conditions and assignments.
+/// A parsed text of a template: literals, values with filters, conditions and assignments.
 ///
-/// The supported part of the language is listed in docs/contracts/braze.md#5.6; a text with anything else is refused at acceptance. Pure and bounded;
-/// a text is read in time linear to its length, and nothing repeats when it is rendered.
+/// The supported part of the language is listed in docs/contracts/braze.md#5.6; a text with anything else is refused at acceptance. Parsing is pure and
+/// takes time linear in the length of the text, and rendering has no loops.
 struct LiquidTemplate: Hashable {
-    /// A value and what is done to it.
+    /// A value and its filters.
     struct Expression: Hashable {
         var operand: Operand
         var filters: [LiquidFilter] = []
     }
 
-    /// Where a value comes from.
+    /// The source of a value.
     enum Operand: Hashable {
-        /// `${name}`: what is kept of the user.
+        /// `${name}`: a stored attribute of the user.
         case attribute(String)
         /// `custom_attribute.${name}`.
         case customAttribute(String)
-        /// `api_trigger_properties.${name}`: what the send says.
+        /// `api_trigger_properties.${name}`: a property of the send.
         case property(String)
         /// `campaign.${name}`.
         case campaign(String)
-        /// A name that `assign` gave earlier in this text.
+        /// A name that `assign` set earlier in this text.
         case assigned(String)
         case literal(JSON)
-        /// What equals nothing, empty texts and texts of spaces.
+        /// Equals null, empty texts and texts of spaces.
         case blank
     }
 
@@ -38,7 +38,7 @@ struct LiquidTemplate: Hashable {
         case contains
     }
 
-    /// One term of a condition; without a comparison it asks whether there is a value that is not false.
+    /// One term of a condition. Without a comparison it holds if the value is present and not false.
     struct Term: Hashable {
         var left: Operand
         var comparison: (Comparison, Operand)?
@@ -51,10 +51,10 @@ struct LiquidTemplate: Hashable {
         func hash(into hasher: inout Hasher) { hasher.combine(left) }
     }
 
-    /// Terms with what joins each to all that follow it: the language reads conditions from the right.
+    /// Terms, and the operators that join each to all following terms: the language evaluates conditions from the right.
     struct Condition: Hashable {
         var terms: [Term]
-        /// Parallel to the terms but for the last; true: `and`.
+        /// One entry for each term except the last; true: `and`.
         var joins: [Bool]
     }
 
@@ -68,14 +68,14 @@ struct LiquidTemplate: Hashable {
         case literal(String)
         case output(Expression)
         case assign(String, Expression)
-        /// The first branch whose condition holds.
+        /// Takes the first branch whose condition holds.
         case choice([Branch])
         case abort
     }
 
     let nodes: [Node]
 
-    /// - Throws: `LiquidFault` with the first expression that is not understood.
+    /// - Throws: `LiquidFault` with the first unsupported expression.
     init(_ text: String) throws(LiquidFault) {
         var parser = LiquidParser(text)
         nodes = try parser.nodes()

@@ -1,14 +1,14 @@
 import Model
 
-/// The texts of a value that a caller wrote, looked at when it is accepted.
+/// Checks the texts of a value when a call is accepted.
 enum LiquidTexts {
-    /// Whether there is a template among them.
+    /// Whether the texts contain a template.
     ///
     /// - Parameters:
-    ///   - value: of any depth.
-    ///   - isRendered: whether templates may stand there; keys are never rendered.
-    /// - Returns: whether there is one.
-    /// - Throws: `AdapterError` that names the first expression that is not understood, or stands where none may.
+    ///   - value: a value of any depth.
+    ///   - isRendered: whether templates are allowed there; keys are never rendered.
+    /// - Returns: whether there is a template.
+    /// - Throws: `AdapterError` that names the first expression that is unsupported, or in a place where templates are not allowed.
     static func read(_ value: JSON, isRendered: Bool) throws(AdapterError) -> Bool {
         switch value {
         case .null, .bool, .number: return false
@@ -44,7 +44,7 @@ enum LiquidTexts {
     private static func first(of text: String) -> String {
         var lexer = LiquidLexer(text)
         _ = lexer.literal()
-        return lexer.told(from: lexer.offset)
+        return lexer.excerpt(from: lexer.offset)
     }
 
     private static func refusal(_ expression: String) -> AdapterError {

@@ -1,16 +1,16 @@
 import ApplePayload
 import Model
 
-/// The object `apple_push`, and the payload made from it: docs/contracts/braze.md#6
+/// The object `apple_push`, and the payload made from it (docs/contracts/braze.md#6).
 struct ApplePush {
-    /// The payload without the reference that each target has of its own.
+    /// The payload without the reference, which differs for each target.
     private(set) var document = JSONObject()
     private(set) var isSilent = false
     private(set) var timeToLive = BrazeLimits.timeToLive
     private(set) var collapseID: String?
-    /// Whether texts of it are rendered for each target.
+    /// Whether its texts are rendered for each target.
     private(set) var isTemplate = false
-    /// How it travels, and what its caller calls it.
+    /// The requested priority, and the caller's names.
     private(set) var data = JSONObject()
 
     private let push: JSONObject
@@ -22,7 +22,7 @@ struct ApplePush {
         if let buttons = push["buttons"], buttons != .null, buttons != [] { throw BrazeText.later("buttons") }
         if push["send_to_most_recent_device_only"] == true { throw BrazeText.later("send_to_most_recent_device_only") }
         let alert = try alert()
-        // Both spellings are about.
+        // Callers use both spellings.
         let flags = (try flag("content-available"), try flag("content_available"))
         let isAvailable = flags.0 ?? flags.1 ?? false
         guard alert != nil || isAvailable || push["badge"] != nil else {
@@ -34,7 +34,7 @@ struct ApplePush {
         try addLink(to: &custom)
         try addExtra(to: &custom)
         try readHeaders(now)
-        // How long a template becomes is seen when it is rendered.
+        // The size of a template's payload is known only after rendering.
         let limit = isTemplate ? LiquidLimits.sourceBytes : BrazeLimits.payloadBytes
         let type: PushType = isSilent ? .background : .alert
         do throws(PushFault) {
@@ -49,7 +49,7 @@ struct ApplePush {
 
     // MARK: Templates
 
-    /// Fields whose texts may be templates. The others say how it travels, or are one of few words.
+    /// Fields whose texts may be templates. The others control the delivery or have a fixed set of values.
     private static let rendered: Set<String> = [
         "alert", "sound", "category", "notification_group_thread_id", "custom_uri", "asset_url", "extra",
     ]
@@ -75,7 +75,7 @@ struct ApplePush {
         "title_loc_args": AppleKey.titleLocArguments, "loc_args": AppleKey.locArguments,
     ]
 
-    /// Nil: nothing to show.
+    /// Nil: there is nothing to display.
     private func alert() throws(AdapterError) -> Aps.Alert? {
         switch push["alert"] {
         case nil, .null?, ""?: return nil
@@ -122,13 +122,13 @@ struct ApplePush {
             aps.relevanceScore = value
         }
         aps.threadID = try text("notification_group_thread_id")
-        // Apple: a background push has nothing besides `content-available`, and only an alert can be changed.
+        // Apple: a background push contains only `content-available`, and only an alert can be changed by the app.
         if isSilent { return Aps(isContentAvailable: true) }
         if alert == nil { aps.isContentMutable = false }
         return aps
     }
 
-    // MARK: Beside aps
+    // MARK: Keys next to aps
 
     private static let fileTypes: Set<String> = ["aif", "gif", "jpg", "m4a", "mp3", "mp4", "png", "wav"]
 
@@ -146,7 +146,7 @@ struct ApplePush {
         custom["ab_use_webview"] = .bool(try flag("use_webview") ?? true)
     }
 
-    /// The caller's own keys, in addition to ours. `aps` and `ab` are reserved (docs/contracts/braze.md#6.1). Assumed: so are the keys of a link.
+    /// Adds the caller's own keys. `aps` and `ab` are reserved (docs/contracts/braze.md#6.1). Assumed: the keys of a link are reserved as well.
     private func addExtra(to custom: inout JSONObject) throws(AdapterError) {
         guard let value = push["extra"], value != .null else { return }
         guard let extra = value.object else { throw AdapterError(.invalid, field: BrazeText.extra) }
@@ -178,7 +178,7 @@ struct ApplePush {
 
     // MARK: Values
 
-    /// Nil: absent, null or empty.
+    /// Nil if the field is absent, null or empty.
     private func text(_ field: String) throws(AdapterError) -> String? {
         guard let value = push[field], value != .null else { return nil }
         guard let text = value.string else { throw BrazeText.fault(field) }

@@ -1,7 +1,7 @@
 import Model
 
-/// A campaign of this vendor: `{"variations": [{"message_variation_id": "…", "apple_push": {…}}]}` (docs/contracts/braze.md#5.6), stored through the native
-/// API.
+/// A campaign of this vendor: `{"variations": [{"message_variation_id": "…", "apple_push": {…}}]}` (docs/contracts/braze.md#5.6). It is stored through
+/// the native API.
 struct BrazeCampaign {
     struct Variation {
         var id: String
@@ -9,7 +9,7 @@ struct BrazeCampaign {
     }
 
     let campaign: Campaign
-    /// At least one; the first is what a trigger sends.
+    /// At least one; a trigger sends the first.
     let variations: [Variation]
 
     init?(_ campaign: Campaign) {
@@ -18,7 +18,7 @@ struct BrazeCampaign {
         if variations.isEmpty { return nil }
     }
 
-    /// What is wrong with `body`, one sentence; nil when it can be sent.
+    /// The problem with `body`, as one sentence; nil if it can be sent.
     static func problem(in body: JSONObject) -> String? {
         let known = ["variations", SubscriptionFields.stateField]
         if let field = body.keys.first(where: { !known.contains($0) }) { return "'\(field)' is not known" }
@@ -32,7 +32,7 @@ struct BrazeCampaign {
         }
         for variation in found {
             do throws(AdapterError) {
-                // A campaign is sent at any time, so it cannot name the end of its pushes.
+                // A campaign may be sent at any time, so its pushes cannot have a fixed expiry time.
                 guard (variation.push["expiry"] ?? .null) == .null else { throw BrazeText.fault("expiry") }
                 _ = try ApplePush(variation.push, at: Timestamp(milliseconds: 0))
             } catch {
@@ -51,7 +51,7 @@ struct BrazeCampaign {
         }
     }
 
-    /// Whom a trigger is for: what it says itself, else the campaign.
+    /// The consent that a trigger requires: the body's setting, otherwise the campaign's.
     ///
     /// - Throws: `AdapterError` with the text of the answer.
     func consent(_ body: JSONObject) throws(AdapterError) -> ConsentRule {
@@ -59,6 +59,6 @@ struct BrazeCampaign {
         return try SubscriptionFields.rule(says ? body : campaign.body)
     }
 
-    /// What templates of its messages may name.
+    /// The facts of the campaign that templates of its messages may use.
     var facts: JSON { ["api_id": .string(campaign.id), "name": .string(campaign.name)] }
 }

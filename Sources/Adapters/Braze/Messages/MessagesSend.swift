@@ -10,7 +10,7 @@ struct MessagesSend {
         self.now = now
     }
 
-    /// The campaign that it is counted for; nil: none.
+    /// The campaign for which the send is counted; nil if none is named.
     ///
     /// - Throws: `AdapterError` with the text of the answer.
     func campaignID() throws(AdapterError) -> String? {
@@ -20,8 +20,8 @@ struct MessagesSend {
     }
 
     /// - Parameters:
-    ///   - campaign: that it is counted for, where it names one.
-    ///   - due: nil: now.
+    ///   - campaign: the campaign for which the send is counted, if the call names one.
+    ///   - due: the due time; nil: now.
     /// - Returns: the message.
     /// - Throws: `AdapterError` with the text of the answer.
     func submission(of campaign: Campaign?, due: ScheduleTime?) throws(AdapterError) -> Submission {
@@ -50,7 +50,7 @@ struct MessagesSend {
         return submission
     }
 
-    /// With a campaign, the variation must be named and must exist (docs/contracts/braze.md#5.5).
+    /// If a campaign is named, the variation must be named and must exist (docs/contracts/braze.md#5.5).
     private func facts(of campaign: Campaign, for push: ApplePush) throws(AdapterError) -> JSON {
         guard let own = BrazeCampaign(campaign) else { throw AdapterError(.invalid, field: BrazeText.campaign) }
         guard let variation = push.data[BrazePayload.variationKey]?.string else {
@@ -82,7 +82,7 @@ struct MessagesSend {
         return .users(users)
     }
 
-    /// Null, an empty list and an empty text are the same as nothing.
+    /// Null, an empty list and an empty text count as absent.
     private func isGiven(_ field: String) -> Bool {
         switch body[field] {
         case nil, .null?: false

@@ -2,14 +2,15 @@ import Model
 
 /// The object `schedule`: the time of a send (docs/contracts/braze.md#5.7).
 struct ScheduleTime: Hashable {
-    /// Nil on a local schedule.
+    /// Nil for a local schedule.
     private(set) var dueAt: Timestamp?
     private(set) var localDue: LocalTime?
 
-    /// What the end of the message is counted from. Assumed: on a local schedule that is the clock's, too, so that its life is as long in every zone.
+    /// The time from which the message's expiry is counted. Assumed: for a local schedule the expiry is a local time too, so that the time to live is
+    /// the same in every zone.
     var start: Timestamp { dueAt ?? Timestamp(seconds: localDue?.seconds ?? 0) }
 
-    /// `at_optimal_time` is ignored (docs/contracts/braze.md#5.7).
+    /// Ignores `at_optimal_time` (docs/contracts/braze.md#5.7).
     ///
     /// - Throws: `AdapterError` with the text of the answer.
     init(_ value: JSON?, at now: Timestamp) throws(AdapterError) {
@@ -22,7 +23,7 @@ struct ScheduleTime: Hashable {
             guard time >= now else { throw AdapterError(.invalid, field: BrazeText.past) }
             dueAt = time
         case true?:
-            // What the clock shows; a zone behind it says nothing.
+            // The local clock time; a zone after it is ignored.
             guard let local = LocalTime(String(text.prefix(19))), local.latest >= now else {
                 throw AdapterError(.invalid, field: BrazeText.past)
             }

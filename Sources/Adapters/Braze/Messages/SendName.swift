@@ -1,8 +1,8 @@
 import Model
 
-/// `send_id`: by what a caller counts sends together.
+/// `send_id`: the caller's name for a group of sends in statistics.
 enum SendName {
-    /// Nil: none is given.
+    /// Nil if the body has none.
     ///
     /// - Throws: `AdapterError` with the text of the answer.
     static func read(_ body: JSONObject) throws(AdapterError) -> String? {
@@ -14,7 +14,7 @@ enum SendName {
     }
 }
 
-/// By what the statistics of sends are kept. U+001F begins no name that a person gives.
+/// The labels of the statistics of sends. U+001F does not occur at the start of names that people choose.
 enum SendLabel {
     static func campaign(_ id: String) -> String { "campaign\u{1F}\(id)" }
 

@@ -6,7 +6,7 @@ enum PushReference {
     /// 43 characters of base64url are 32 bytes: message and target.
     private static let characters = 43
 
-    /// The message that the first reference among the texts of `data` is about. Sought by value: the field's name is not public.
+    /// The message of the first reference among the texts of `data`. References are found by their value, because the field's name is not public.
     static func message(in data: JSONObject) -> MessageID? {
         message(.object(data), depth: 0)
     }

@@ -3,16 +3,16 @@ import CryptoExtras
 import FoundationEssentials
 import Model
 
-/// The proof that the SDK speaks for the user it names: a JWT signed by the app's own back end (docs/contracts/braze.md#3.7).
+/// Verifies that the SDK acts for the user it names, by a JWT that the app's own back end signed (docs/contracts/braze.md#3.7).
 struct SDKAuthentication {
     enum Mode: String, CaseIterable {
         case disabled
-        /// What fails is told, and done all the same.
+        /// A failure is reported, and the call is still processed.
         case optional
         case required
     }
 
-    /// What is wrong with a proof, by the vendor's numbers and names.
+    /// The reasons why verification fails, by the vendor's numbers and names.
     enum Fault: Int, Error, CaseIterable {
         case expirationRequired = 10
         case decodingError = 20
@@ -41,7 +41,7 @@ struct SDKAuthentication {
         }
     }
 
-    /// What is wrong, and with whose proof.
+    /// A failed verification: the reason and the user.
     struct Failure: Hashable {
         var fault: Fault
         var user: UserID
@@ -58,12 +58,12 @@ struct SDKAuthentication {
 
     init(_ settings: SDKSettings) { self.settings = settings }
 
-    /// Nil where there is nothing to prove, or it is proven. Users without a name are not checked.
+    /// Nil if verification succeeds or does not apply. Users without an id are not checked.
     func failure(_ request: VendorRequest) -> Failure? {
         guard settings.authentication != .disabled, let body = try? request.brazeBody() else { return nil }
         let lists = (body["attributes"]?.array ?? []) + (body["events"]?.array ?? [])
         let named = lists.compactMap { $0.object.flatMap(SDKEvent.user) }
-        // Assumed: the proof is for whom the call is answered, or who is named last.
+        // Assumed: the token must belong to the user for whom the call is answered, otherwise to the last user named.
         guard let user = body["respond_with"]?.object.flatMap(SDKEvent.user) ?? named.last else { return nil }
         do throws(Fault) {
             let subject = try subject(of: request.header("X-Braze-Auth-Signature"), at: request.receivedAt)
@@ -81,7 +81,7 @@ struct SDKAuthentication {
         guard token.utf8.count <= BrazeLimits.proofBytes, parts.count == 3, let head = Self.object(parts[0]),
             let signature = Self.bytes(parts[2])
         else { throw .decodingError }
-        // Before anything else: what a token says of its own algorithm decides nothing here.
+        // Checked first: the algorithm that a token declares must not decide how it is verified.
         guard head["alg"] == "RS256" else { throw .incorrectAlgorithm }
         try verify(Data("\(parts[0]).\(parts[1])".utf8), signature)
         guard let claims = Self.object(parts[1]) else { throw .invalidPayload }
@@ -93,12 +93,12 @@ struct SDKAuthentication {
         return subject
     }
 
-    /// By any of the keys: so they can be changed one after the other.
+    /// Any of the keys may verify, so that keys can be replaced one after the other.
     private func verify(_ text: Data, _ signature: Data) throws(Fault) {
         let keys = settings.publicKeys.compactMap { try? _RSA.Signing.PublicKey(pemRepresentation: $0) }
         guard !keys.isEmpty else { throw .publicKeyError }
         let digest = SHA256.hash(data: text)
-        // RS256 is this padding (RFC 7518 §3.3), and only verified here.
+        // RS256 is this padding (RFC 7518 §3.3), and it is only verified here.
         let isSigned = keys.contains {
             $0.isValidSignature(.init(rawRepresentation: signature), for: digest, padding: .insecurePKCS1v1_5)
         }
@@ -112,7 +112,7 @@ struct SDKAuthentication {
     }
 
     private static func bytes(_ part: Substring) -> Data? {
-        // The other alphabet, and padding, are no base64url of a token (RFC 7515 §2).
+        // The other base64 alphabet and padding are not allowed in a token (RFC 7515 §2).
         guard !part.utf8.contains(where: "+/=".utf8.contains) else { return nil }
         let padding = String(repeating: "=", count: (4 - part.utf8.count % 4) % 4)
         return Data(base64Encoded: part.replacing("-", with: "+").replacing("_", with: "/") + padding)

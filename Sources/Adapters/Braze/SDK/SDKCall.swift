@@ -1,12 +1,12 @@
 import HTTPTypes
 import Model
 
-/// One call of the vendor's SDK (docs/contracts/braze.md#3).
+/// A call of the vendor's SDK (docs/contracts/braze.md#3).
 enum SDKCall: String, CaseIterable {
     case data = "/api/v3/data"
     case template = "/api/v3/template"
     case contentCards = "/api/v3/content_cards/sync"
-    /// Any other below `/api/v3`: answered, so that an SDK does not try for ever.
+    /// Any other path below `/api/v3`. It is answered, so that an SDK does not retry forever.
     case other = "/api/v3"
 
     static var routes: [VendorRoute] {
@@ -22,21 +22,22 @@ enum SDKCall: String, CaseIterable {
         self = Self(rawValue: path) ?? .other
     }
 
-    /// The app identifier that the call shows: in a header, the body, or both.
+    /// The app identifier of the call: in a header, the body, or both.
     ///
-    /// - Throws: `AdapterError`: `.methodNotAllowed` for what is not posted, `.unauthorized` where there is none or two that differ.
+    /// - Throws: `AdapterError`: `.methodNotAllowed` for a method other than POST, `.unauthorized` if the identifier is missing or the two differ.
     static func key(_ request: VendorRequest) throws(AdapterError) -> String {
         guard request.method == .post else { throw AdapterError(.methodNotAllowed) }
         let shown = request.header("X-Braze-Api-Key") ?? request.header("XBraze-ApiKey")
-        let told: String?
+        let inBody: String?
         do throws(AdapterError) {
-            told = try request.brazeBody()["api_key"]?.string
+            inBody = try request.brazeBody()["api_key"]?.string
         } catch {
-            // That the body cannot be read is the lesser trouble where a header says whose it is; without one nobody can be told.
+            // With an identifier in the header, an unreadable body is reported later. Without one, the app is unknown.
             guard shown != nil else { throw error }
-            told = nil
+            inBody = nil
         }
-        guard let key = shown ?? told, key == told ?? key, (1...BrazeLimits.keyBytes).contains(key.utf8.count) else {
+        guard let key = shown ?? inBody, key == inBody ?? key, (1...BrazeLimits.keyBytes).contains(key.utf8.count)
+        else {
             throw AdapterError(.unauthorized)
         }
         return key

@@ -1,19 +1,19 @@
 import Model
 
-/// The changes that one SDK call makes: device, users and their events, receipts (docs/contracts/braze.md#3.2, docs/contracts/braze.md#3.3,
+/// The changes that one SDK call makes to devices, users, their events and receipts (docs/contracts/braze.md#3.2, docs/contracts/braze.md#3.3,
 /// docs/contracts/braze.md#3.4).
 ///
-/// Nothing of it is refused: an SDK keeps what was refused, and tells it for ever. What is at fault is dropped.
+/// No part of it is refused, because an SDK keeps refused data and sends it again forever. Invalid parts are dropped.
 struct SDKData {
     private let device: VendorDeviceKey
     private let facts: SDKDevice
     private let elements: [JSONObject]
     private let events: [SDKEvent]
-    /// Who the app says uses it now.
-    private let told: UserID?
+    /// The user that the app names as the current one.
+    private let currentUser: UserID?
     private let settings: SDKSettings
 
-    /// - Throws: `AdapterError` for a call that names no device.
+    /// - Throws: `AdapterError` for a call without a device id.
     init(_ request: VendorRequest, _ settings: BindingSettings) throws(AdapterError) {
         let body = try request.brazeBody()
         device = try SDKDevice.key(body)
@@ -21,20 +21,20 @@ struct SDKData {
         elements = (body["attributes"]?.array ?? []).prefix(BrazeLimits.elementCount).compactMap(\.object)
         let now = request.receivedAt
         events = (body["events"]?.array ?? []).prefix(BrazeLimits.eventCount).compactMap { SDKEvent($0, at: now) }
-        told = body["respond_with"]?.object.flatMap(SDKEvent.user)
+        currentUser = body["respond_with"]?.object.flatMap(SDKEvent.user)
         self.settings = SDKSettings(settings)
     }
 
-    /// What must be known first: whose the device is, and what it said before.
+    /// The query that must be answered first: the device's user and its stored facts.
     var question: Command { .registration(.standing(key: device)) }
 
     private var alias: UserAlias { UserAlias(label: UserFields.deviceLabel, name: device.rawValue) }
 
-    /// In the order of docs/contracts/braze.md#3.9: device, attributes, events; then changes of ownership.
+    /// The commands in the order of docs/contracts/braze.md#3.9: device, attributes, events; then changes of ownership.
     func commands(after standing: IdentityStanding?) -> [Command] {
         let current: UserName = standing?.user.map { .id($0) } ?? .alias(alias)
         func name(_ user: UserID?) -> UserName { user.map { .id($0) } ?? current }
-        let named = elements.compactMap(SDKEvent.user) + events.compactMap(\.user) + [told].compactMap(\.self)
+        let named = elements.compactMap(SDKEvent.user) + events.compactMap(\.user) + [currentUser].compactMap(\.self)
         let token = SDKDevice.token(elements)
 
         var batches = SDKBatches(key: device.rawValue)
@@ -53,7 +53,7 @@ struct SDKData {
             if let act = event.act(of: name(event.user)) { batches.add(act, of: event) }
         }
         var commands = batches.commands + receipts
-        // The events of an anonymous user become those of the first named user, once (docs/contracts/braze.md#3.4).
+        // The events of an anonymous user are transferred to the first named user, once (docs/contracts/braze.md#3.4).
         if let first = named.first, standing?.user.map(Self.isUnnamed) ?? true {
             commands.append(.user(.identify([NamedUser(user: first, alias: alias)])))
         }
@@ -61,11 +61,11 @@ struct SDKData {
         return commands
     }
 
-    /// The gateway's own ids of users who are known by an alias only.
+    /// Whether the id is one that the gateway created for a user who is known by an alias only.
     static func isUnnamed(_ user: UserID) -> Bool { user.rawValue.hasPrefix("alias:") }
 
     private func patch(of user: UserName, _ token: SDKDevice.TokenChange, _ standing: IdentityStanding?) -> UserPatch {
-        // Assumed: an app with the SDK is one for iOS; the tokens of others are not understood.
+        // Assumed: an app with the SDK is an iOS app; tokens of other platforms are not supported.
         var registration = DeviceRegistration(key: device, platform: .ios)
         if case .set(let token) = token { registration.token = token }
         let old = standing?.attributes ?? JSONObject()
@@ -75,7 +75,7 @@ struct SDKData {
         return UserPatch(user: user, devices: [registration])
     }
 
-    /// What an element of `attributes` says of its user. What is no such value is left out.
+    /// The changes of an element of `attributes`. Invalid values are omitted.
     private static func changes(_ element: JSONObject) -> (changes: [AttributeChange], acceptsPush: Bool?) {
         var changes: [AttributeChange] = []
         func add(_ name: String, _ value: JSON) {
@@ -91,7 +91,7 @@ struct SDKData {
         return (changes, isState ? state.map { $0 != "unsubscribed" } : nil)
     }
 
-    /// What devices tell of pushes. A reference that is none of ours is an orphan, and no error.
+    /// Receipts from events that report pushes. An unknown reference gives an orphan receipt, not an error.
     private var receipts: [Command] {
         let reporter = Reporter(key: device)
         return events.lazy.compactMap { event -> Command? in
@@ -109,12 +109,12 @@ struct SDKData {
     }
 }
 
-/// What a call tells of users, in batches that are no longer than one may be.
+/// Splits the changes of a call into batches within the limits.
 private struct SDKBatches {
     private let key: String
     private var batches: [UserBatch] = []
     private var current = UserBatch()
-    /// The texts of events in `current` of which nothing but the batch itself tells that they came before.
+    /// The texts of events in `current` without a time of their own: only a repeat key of the batch can detect their repetition.
     private var undated: [String] = []
     private var increases: [(text: String, patch: UserPatch)] = []
 
@@ -125,21 +125,21 @@ private struct SDKBatches {
         current.patches.append(patch)
     }
 
-    /// The same act is there once, however often it is told: it carries its time and its session.
+    /// Adds an act. A repeated act is stored once, because it contains its time and its session.
     mutating func add(_ act: UserAct, of event: SDKEvent) {
         if current.acts.count == BrazeLimits.actCount { close() }
         if !event.isDated { undated.append(event.text) }
         current.acts.append(act)
     }
 
-    /// An increase that is told twice would count twice: it is done once within the time that repeats are known.
+    /// Adds an increase. A repeat would count twice, so it is applied once within the period in which repeats are detected.
     mutating func addIncrease(_ event: SDKEvent, _ patch: UserPatch) {
         if !patch.changes.isEmpty { increases.append((event.text, patch)) }
     }
 
     private mutating func close() {
         if !undated.isEmpty {
-            // Else a time of ours would make every repeat another act. What stands beside them is the same when they come again, or harmless.
+            // Without the key, the gateway's time would make every repeat a new act. The other changes of the batch are the same in a repeat, or harmless.
             current.repeatKey = repeatKey(undated)
         }
         if !current.patches.isEmpty || !current.acts.isEmpty { batches.append(current) }

@@ -6,7 +6,7 @@ struct SDKDevice {
 
     init(_ body: JSONObject) { self.body = body }
 
-    /// Fields beside `device` that are facts of it, too.
+    /// Fields outside `device` that are also facts of the device.
     private static let facts = ["sdk_version", "sdk_flavor", "app_version", "app_version_code"]
 
     /// The id that the SDK chose.
@@ -21,13 +21,13 @@ struct SDKDevice {
 
     var timeZone: TimeZoneName? { body["device"]?["time_zone"]?.string.flatMap { TimeZoneName($0) } }
 
-    /// `old` with what has changed: a call tells only that. Null takes a fact away, and what is too long or too much is dropped.
+    /// `old` with the changes of this call, which contains only changed facts. Null removes a fact; facts over the limits are dropped.
     func facts(after old: JSONObject) -> JSONObject {
         var facts = old
         var changes = body["device"]?.object?.pairs ?? []
         for name in Self.facts { if let value = body[name] { changes.append((name, value)) } }
         for (name, value) in changes {
-            // Only the permission below may say such a thing.
+            // Only the permission below may set such an attribute.
             if DeviceRegistration.ownAttributes.contains(name) { continue }
             if value == .null {
                 facts[name] = nil
@@ -40,11 +40,11 @@ struct SDKDevice {
         if let denied = Self.denial(facts) {
             facts[DeviceRegistration.denyingAttribute] = denied ? true : nil
         }
-        // Many facts of some length: then it is what it was.
+        // If all facts together are too long, the old ones are kept.
         return JSONWriter.bytes(.object(facts)).count <= BrazeLimits.factsBytes ? facts : old
     }
 
-    /// Whether the device's user denied pushes; nil: it never said. Either field says no; the other may not be told again.
+    /// Whether the device's user denied pushes; nil: not reported. A denial in either field counts, because the other field may be out of date.
     private static func denial(_ facts: JSONObject) -> Bool? {
         let permission = facts["ios_push_auth"]?.string.map { $0 == "denied" }
         let enabled: Bool? =
@@ -57,14 +57,14 @@ struct SDKDevice {
         return permission == true || enabled == false
     }
 
-    /// What became of the push token in this call.
+    /// The change of the push token in this call.
     enum TokenChange: Hashable {
         case none
         case set(DeviceToken)
         case clear
     }
 
-    /// The last one that `elements` tell. One that is no token of Apple's says nothing.
+    /// The last token in `elements`. A value that is not an Apple token is ignored.
     static func token(_ elements: [JSONObject]) -> TokenChange {
         var change = TokenChange.none
         for element in elements {

@@ -1,19 +1,19 @@
 import Model
 
-/// One element of `events` (docs/contracts/braze.md#3.3).
+/// An element of `events` (docs/contracts/braze.md#3.3).
 struct SDKEvent {
     let name: String
     let data: JSONObject
-    /// Never more ahead of us than a clock may be.
+    /// At most as far in the future as a device's clock may be ahead.
     let at: Timestamp
-    /// Whether `at` is ours: told again it would be another time.
+    /// Whether `at` comes from the device. Otherwise it is the gateway's time, which would differ in a repeat.
     let isDated: Bool
     let user: UserID?
     private let session: String?
-    /// As it came; what tells one event from another.
+    /// The element as received, which distinguishes events from each other.
     let text: String
 
-    /// Nil for what is no event.
+    /// Nil for a value that is not an event.
     init?(_ value: JSON, at now: Timestamp) {
         guard let fields = value.object, let name = fields["name"]?.string, !name.isEmpty else { return nil }
         self.name = name
@@ -21,12 +21,12 @@ struct SDKEvent {
         session = fields["session_id"]?.string
         user = SDKEvent.user(fields)
         text = JSONWriter.text(value)
-        let told = fields["time"].flatMap(Self.time)
-        isDated = told.map { $0 <= now + BrazeLimits.clockAhead } ?? false
-        at = isDated ? told ?? now : now
+        let reported = fields["time"].flatMap(Self.time)
+        isDated = reported.map { $0 <= now + BrazeLimits.clockAhead } ?? false
+        at = isDated ? reported ?? now : now
     }
 
-    /// Whose element it is; nil: it does not say.
+    /// The user of the element; nil if it names none.
     static func user(_ fields: JSONObject) -> UserID? {
         guard let id = fields["user_id"]?.string, !id.isEmpty else { return nil }
         return UserID(id)
@@ -34,12 +34,12 @@ struct SDKEvent {
 
     /// Seconds with a fraction, in any spelling of a number.
     private static func time(_ value: JSON) -> Timestamp? {
-        // 9999-12-31: above it no store knows a date.
+        // 9999-12-31: stores cannot represent later dates.
         guard let seconds = value.double, (0...253_402_300_799).contains(seconds) else { return nil }
         return Timestamp(milliseconds: Int64((seconds * 1000).rounded()))
     }
 
-    /// What the user did, as far as it is something that is kept.
+    /// The user's act, if events of this name are stored as acts.
     func act(of user: UserName) -> UserAct? {
         switch name {
         case "ce":
@@ -48,7 +48,7 @@ struct SDKEvent {
         case "p":
             guard let name = Self.name(data["pid"]), let price = Self.price(data) else { return nil }
             return act(.purchase, name, of: user, with: data["pr"], price)
-        // Kept in `change`.
+        // These are stored as `changes`.
         case "inc", "add", "rem", "set", "lcaa": return nil
         default:
             guard name.utf8.count <= BrazeLimits.eventNameBytes else { return nil }
@@ -76,7 +76,7 @@ struct SDKEvent {
         return name
     }
 
-    /// As `/users/track` has it.
+    /// In the format of `/users/track`.
     private static func price(_ data: JSONObject) -> JSONObject? {
         guard let currency = data["c"]?.string, currency.utf8.count == 3,
             currency.utf8.allSatisfy({ (0x41...0x5A).contains($0 & 0xDF) }), case .number(let price)? = data["p"]
@@ -86,7 +86,7 @@ struct SDKEvent {
         return ["currency": .string(currency), "price": .number(price), "quantity": .int(quantity)]
     }
 
-    /// What becomes of the user's attributes.
+    /// The changes to the user's attributes.
     var changes: [AttributeChange] {
         switch name {
         case ExportedApp.sessionStart:

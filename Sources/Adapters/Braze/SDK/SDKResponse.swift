@@ -17,7 +17,7 @@ struct SDKResponse {
 
     func answer(_ replies: [Reply]) -> VendorResponse {
         for case .refused(let refusal) in replies {
-            // What was refused of the data itself is lost: the SDK would tell it for ever.
+            // Data that was refused is dropped: otherwise the SDK would send it again forever.
             if let error = Self.trouble(refusal) { return failure(error) }
         }
         guard call == .other || replies.contains(where: Self.isOwn) else {
@@ -26,7 +26,7 @@ struct SDKResponse {
             )
         }
         var answer = body
-        // Mode Optional: processed, and the error is reported (docs/contracts/braze.md#3.6).
+        // Mode Optional: the call is processed, and the error is reported (docs/contracts/braze.md#3.6).
         answer["auth_error"] = SDKAuthentication(settings).failure(request)?.json
         return response(201, answer)
     }
@@ -43,7 +43,7 @@ struct SDKResponse {
     private var body: JSONObject {
         switch call {
         case .data: asked
-        // There are no cards: nothing that ever changed.
+        // There are no cards, and there never were changes.
         case .contentCards:
             [
                 "cards": [], "last_full_sync_at": .int(request.receivedAt.seconds), "last_card_updated_at": 0,
@@ -53,16 +53,16 @@ struct SDKResponse {
         }
     }
 
-    /// Since when the configuration is as it is. Unit: seconds since 1970; 2026-01-01. Goes up with every change of `configuration`.
+    /// The time of the last change of `configuration`, to be increased with every change. Unit: seconds since 1970; the value is 2026-01-01.
     private static let configuredAt: Int64 = 1_767_225_600
 
     private static let configuration: JSONObject = [
         "time": .int(configuredAt), "attributes_blacklist": [], "events_blacklist": [], "purchases_blacklist": [],
-        // Six hours: an SDK may ask no oftener for what we do not have.
+        // Six hours: an SDK should not ask more often for features that the gateway does not have.
         "messaging_session_timeout": 21600, "content_cards": ["enabled": false],
     ]
 
-    /// Only what the SDK wants to know.
+    /// The parts that the SDK requested.
     private var asked: JSONObject {
         guard let wish = (try? request.brazeBody())?["respond_with"]?.object else { return [:] }
         var answer = JSONObject()
@@ -80,7 +80,7 @@ struct SDKResponse {
 
     private static let unavailable = "service_unavailable"
 
-    /// Why the whole call is to be told again, or never; nil for what only some of its data suffers.
+    /// The error for a failure of the whole call; nil for a failure that concerns only some of its data.
     private static func trouble(_ refusal: Refusal) -> BrazeError? {
         let own = BrazeError(refusal)
         switch refusal {
@@ -118,9 +118,10 @@ struct SDKResponse {
         return response
     }
 
-    // MARK: Heads
+    // MARK: Headers
 
-    /// What a page may send. Which page may read the answer is said with the answer: here nobody knows whose call it will be.
+    /// The headers that a page may send. The page that may read the answer is decided with the answer, because a preflight request does not identify
+    /// the binding.
     private var preflight: VendorResponse {
         var headers = HTTPFields()
         headers[.accessControlAllowOrigin] = origin ?? "*"
@@ -154,7 +155,7 @@ struct SDKResponse {
         return VendorResponse(status: status, headers: headers, body: JSONWriter.bytes(.object(body)))
     }
 
-    /// Made of the call and its moment: an adapter draws nothing.
+    /// Derived from the call and its time, because an adapter has no randomness.
     private var requestID: String {
         var hash = SHA256()
         hash.update(data: Data("\(request.receivedAt) \(request.path)".utf8))

@@ -1,17 +1,17 @@
 import Model
 
-/// What a binding says of the SDK's calls.
+/// The settings of a binding for SDK calls.
 struct SDKSettings {
     private let values: JSONObject
 
     init(_ binding: BindingSettings) { values = binding.values }
 
-    /// Off unless the operator enables it: whether an app may keep the vendor's SDK is a question of its licence (docs/contracts/braze.md#0.2).
+    /// False unless the operator enables it: the licence of the vendor's SDK determines whether an app may keep it (docs/contracts/braze.md#0.2).
     var isEnabled: Bool { values["sdkEnabled"] == true }
 
     /// Names of events that report an opened push. The names that the vendor's SDKs send are not public, except this one (docs/contracts/braze.md#3.3).
     var openEvents: Set<String> { names("openEvents") ?? ["pc"] }
-    /// Names of events that tell of a push that arrived. None is public.
+    /// Names of events that report a received push. None is public.
     var receivedEvents: Set<String> { names("receivedEvents") ?? [] }
 
     /// Whether pages of `origin` may read answers.
@@ -24,7 +24,7 @@ struct SDKSettings {
         values["authentication"]?.string.flatMap(SDKAuthentication.Mode.init) ?? .disabled
     }
 
-    /// PEM of the keys by which the app's back end's tokens are verified.
+    /// The PEM keys that verify the tokens of the app's back end.
     var publicKeys: [String] { (values["publicKeys"]?.array ?? []).compactMap(\.string) }
 
     private func names(_ key: String) -> Set<String>? { values[key]?.array.map { Set($0.compactMap(\.string)) } }

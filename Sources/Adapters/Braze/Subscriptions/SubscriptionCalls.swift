@@ -29,7 +29,7 @@ struct SubscriptionCalls {
 
     // MARK: Setting
 
-    /// A change of one group, whose users are a list under `field`, or a single one.
+    /// A change of one group. Its users are a list under `field`, or a single value.
     private func change(_ value: JSON, _ field: String) throws(AdapterError) -> ConsentChange {
         let said = try SubscriptionFields.said(value)
         let others = [["email", "emails"], ["phone", "phones"]].map { names in
@@ -57,7 +57,7 @@ struct SubscriptionCalls {
         try bound(list.count)
         var changes: [ConsentChange] = []
         for entry in list { changes.append(try change(entry, "external_ids")) }
-        // Assumed: of all groups together.
+        // Assumed: the limit applies to all groups together.
         try bound(changes.reduce(0) { $0 + $1.users.count })
         return changes
     }
@@ -68,7 +68,7 @@ struct SubscriptionCalls {
         }
     }
 
-    // MARK: Asking
+    // MARK: Reading
 
     private func group() throws(AdapterError) -> String {
         guard let group = request.parameter("subscription_group_id"), !group.isEmpty else {
@@ -88,7 +88,7 @@ struct SubscriptionCalls {
         return ids.filter { seen.insert($0).inserted }.map { .id(UserID($0)) }
     }
 
-    /// Which of the users that are known.
+    /// The range of the known users that the call requests.
     private func page() throws(AdapterError) -> Range<Int> {
         let limit = try number("limit", 1...BrazeLimits.subscriptionUserCount) ?? BrazeLimits.subscriptionUserCount
         let offset = try number("offset", 0...BrazeLimits.subscriptionUserCount) ?? 0
@@ -103,7 +103,7 @@ struct SubscriptionCalls {
 
     // MARK: Answers
 
-    /// Nil where the replies are none of these calls'.
+    /// Nil if the replies do not belong to these calls.
     func facts(_ replies: [Reply]) -> JSONObject? {
         switch (call, replies.first) {
         case (.subscriptionSet, .user(.consented)?), (.subscriptionsSet, .user(.consented)?): JSONObject()
@@ -117,7 +117,7 @@ struct SubscriptionCalls {
         guard let group = try? group(), let users = try? users() else { return nil }
         var statuses = JSONObject()
         for (name, user) in zip(users, found) {
-            // Assumed: the word for who said nothing, and for who is nobody.
+            // Assumed: the word for a user without a decision and for an unknown user.
             statuses[name.text.rawValue] = .string(user?.consents[group]?.rawValue ?? "unknown")
         }
         return ["status": .object(statuses)]

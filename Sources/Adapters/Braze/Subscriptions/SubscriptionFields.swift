@@ -1,6 +1,6 @@
 import Model
 
-/// What users said to pushes and to the vendor's subscription groups, which are subjects here.
+/// The fields for users' decisions about pushes and about the vendor's subscription groups, which are consent subjects in the gateway.
 enum SubscriptionFields {
     static let stateField = "recipient_subscription_state"
 
@@ -16,7 +16,7 @@ enum SubscriptionFields {
         }
     }
 
-    /// The subject of a change and what is said to it.
+    /// The subject of a change and its new state.
     ///
     /// - Throws: `AdapterError` with the text of the answer.
     static func said(_ value: JSON) throws(AdapterError) -> (subject: String, state: ConsentState) {
@@ -29,7 +29,7 @@ enum SubscriptionFields {
         return (subject, state)
     }
 
-    /// `subscription_groups` of a user's attributes; of equal groups the last counts.
+    /// `subscription_groups` of a user's attributes; the last entry of a group counts.
     ///
     /// - Throws: `AdapterError` with the text of the answer.
     static func consents(_ fields: JSONObject) throws(AdapterError) -> [String: ConsentState] {

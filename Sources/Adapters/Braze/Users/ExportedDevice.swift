@@ -21,7 +21,7 @@ struct ExportedDevice {
         return facts
     }
 
-    /// SDKs tell a flag as a boolean, or as 0 or 1.
+    /// SDKs report a flag as a boolean, or as 0 or 1.
     private static func flag(_ value: JSON?) -> JSON? {
         switch value {
         case .bool(let flag)?: .bool(flag)
@@ -30,7 +30,7 @@ struct ExportedDevice {
         }
     }
 
-    /// Nil without a token that may be used.
+    /// Nil without a usable token.
     func token(of app: AppID) -> JSON? {
         guard let token = device.token else { return nil }
         return [
@@ -42,7 +42,7 @@ struct ExportedDevice {
     static func name(of platform: Platform) -> JSON { platform == .ios ? "iOS" : "Android" }
 }
 
-/// The use of the binding's app by one user, for `apps`: as the user's SDK reported it.
+/// The use of the binding's app by one user, for `apps`, as the user's SDK reported it.
 struct ExportedApp {
     /// The name of the SDK event that reports the start of a session.
     static let sessionStart = "ss"
@@ -53,15 +53,15 @@ struct ExportedApp {
 
     /// Nil if no SDK reported anything.
     var facts: JSONObject? {
-        let told = user.devices.filter { $0.attributes["app_version"]?.string != nil }
+        let versioned = user.devices.filter { $0.attributes["app_version"]?.string != nil }
         let sessions = user.tallies.first { $0.kind == .signal && $0.name == Self.sessionStart }
         let first = user.attributes["date_of_first_session"]
         let last = user.attributes["date_of_last_session"]
-        guard !told.isEmpty || sessions != nil || first != nil || last != nil else { return nil }
+        guard !versioned.isEmpty || sessions != nil || first != nil || last != nil else { return nil }
         var facts: JSONObject = ["name": .string(user.app.rawValue)]
-        facts["platform"] = (told.first ?? user.devices.first).map { ExportedDevice.name(of: $0.platform) }
-        // Which device was used last is not known: the highest version of them.
-        facts["version"] = told.compactMap { $0.attributes["app_version"]?.string }
+        facts["platform"] = (versioned.first ?? user.devices.first).map { ExportedDevice.name(of: $0.platform) }
+        // It is unknown which device was used last, so the highest version is reported.
+        facts["version"] = versioned.compactMap { $0.attributes["app_version"]?.string }
             .max { Self.numbers($0).lexicographicallyPrecedes(Self.numbers($1)) }.map { .string($0) }
         facts["sessions"] = sessions.map { .int($0.count) }
         facts["first_used"] = first ?? sessions.map { .string(BrazeTime.text($0.firstAt)) }
@@ -75,7 +75,7 @@ struct ExportedApp {
     }
 }
 
-/// The campaigns that a user was sent pushes of, as `campaigns_received` shows them: each once, the latest first.
+/// The campaigns whose pushes a user was sent, as `campaigns_received` shows them: each once, the latest first.
 struct ReceivedCampaigns {
     static let messageData = [BrazePayload.campaignKey, BrazePayload.variationKey]
 
@@ -84,10 +84,10 @@ struct ReceivedCampaigns {
     init(_ messages: [SentMessages]) { self.messages = messages }
 
     var all: [JSON] {
-        let told = messages.compactMap { message in
+        let named = messages.compactMap { message in
             message.data[BrazePayload.campaignKey]?["api_id"]?.string.map { (id: $0, message: message) }
         }
-        let byCampaign = Dictionary(grouping: told, by: \.id).mapValues { $0.map(\.message) }
+        let byCampaign = Dictionary(grouping: named, by: \.id).mapValues { $0.map(\.message) }
         return byCampaign.compactMap { id, messages in
             messages.max { $0.lastAt < $1.lastAt }.map {
                 (id: id, last: $0, isRead: messages.contains(where: \.isRead))

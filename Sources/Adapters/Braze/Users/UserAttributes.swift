@@ -1,12 +1,12 @@
 import Model
 
-/// One element of `attributes`: the changes of one user (docs/contracts/braze.md#5.1).
+/// An element of `attributes`: the changes of one user (docs/contracts/braze.md#5.1).
 struct UserAttributes {
     private let fields: JSONObject
 
     init(_ fields: JSONObject) { self.fields = fields }
 
-    /// Attributes with a meaning of their own. All others are custom.
+    /// Attributes with a defined meaning. All others are custom.
     static let standard: Set<String> = [
         "country", "current_location", "date_of_first_session", "date_of_last_session", "dob", "email",
         "email_subscribe",
@@ -16,7 +16,7 @@ struct UserAttributes {
 
     private static let genders: Set<String> = ["M", "F", "O", "N", "P"]
     private static let subscriptions: Set<String> = ["opted_in", "subscribed", "unsubscribed"]
-    /// No attributes: whom it is about, and how it is meant.
+    /// Fields that are not attributes: the user, the devices, and options.
     private static let own: Set<String> = [
         "external_id", "user_alias", "braze_id", "push_tokens", "push_token_import", "_update_existing_only",
         "_merge_objects", "subscription_groups",
@@ -46,7 +46,7 @@ struct UserAttributes {
         return patch
     }
 
-    /// Tokens are imported for whom nobody names yet.
+    /// An import of tokens must not name a user.
     private func nobody() throws(AdapterError) -> UserName? {
         for field in ["external_id", "user_alias", "braze_id"] where UserFields.isGiven(fields[field]) {
             throw BrazeText.fault(field)
@@ -78,12 +78,12 @@ struct UserAttributes {
             return .set(value)
         }
         if let edit = try operation(name, object) { return edit }
-        // Lists of objects are changed member by member with these; they are not understood.
+        // Such an object changes the members of a list of objects, which is not supported.
         guard !object.pairs.contains(where: { $0.key.hasPrefix("$") }) else { throw BrazeText.later(name) }
         return merges ? .merge(object) : .set(value)
     }
 
-    /// `{"inc": n}`, `{"add": […]}` and `{"remove": […]}`, each alone; nil for an object that is meant as one.
+    /// `{"inc": n}`, `{"add": […]}` and `{"remove": […]}`, each alone; nil for an object that is a plain value.
     private static func operation(_ name: String, _ object: JSONObject) throws(AdapterError) -> AttributeChange.Edit? {
         guard object.count == 1, let (key, value) = object.pairs.first else { return nil }
         switch (key, value) {
@@ -107,7 +107,7 @@ struct UserAttributes {
         }
     }
 
-    /// A text is as long as it may be at most; all else is bounded where it is kept.
+    /// Checks the length of a text; other values are bounded by the limits of the store.
     private static func isValue(_ value: JSON) -> Bool {
         value.string.map { $0.count <= BrazeLimits.attributeCharacters } ?? true
     }
@@ -126,7 +126,7 @@ struct UserAttributes {
 
     private static func device(_ value: JSON) throws(AdapterError) -> DeviceRegistration {
         guard let app = value["app_id"]?.string, !app.isEmpty else { throw BrazeText.fault("app_id") }
-        // A token of the web or of Android is no run of hex digits.
+        // Tokens of the web and of Android are not hex digits.
         guard let text = value["token"]?.string, let token = DeviceToken(apns: text) else {
             throw BrazeText.fault("token")
         }
@@ -136,7 +136,7 @@ struct UserAttributes {
             key = VendorDeviceKey(device)
         }
         var registration = DeviceRegistration(key: key, platform: .ios, token: token)
-        // The vendor's made-up id is random; this one is the same when the call is repeated, so that no device is there twice.
+        // The vendor generates a random id; this one is the same when the call is repeated, so that no device is stored twice.
         registration.derivesKey = key == nil
         return registration
     }

@@ -1,6 +1,6 @@
 import Model
 
-/// Calls that describe, erase and name users (docs/contracts/braze.md#5.2, docs/contracts/braze.md#5.3, docs/contracts/braze.md#5.4).
+/// The calls that describe, erase and name users (docs/contracts/braze.md#5.2, docs/contracts/braze.md#5.3, docs/contracts/braze.md#5.4).
 struct UserCalls {
     private let call: BrazeCall
     private let request: VendorRequest
@@ -37,7 +37,7 @@ struct UserCalls {
         }
     }
 
-    /// The users of a list, with the alias where `alias` finds it in an element.
+    /// The users of a list, each with the alias that `alias` finds in its element.
     private func named(_ body: JSONObject, _ field: String, needsUser: Bool, _ alias: (JSON) -> JSON?)
         throws(AdapterError)
         -> [NamedUser]
@@ -77,7 +77,7 @@ struct UserCalls {
         return merges
     }
 
-    /// Nil where the replies are none of these calls'.
+    /// Nil if the replies do not belong to these calls.
     func facts(_ replies: [Reply]) -> JSONObject? {
         switch replies.first {
         case .user(.erased(let count))?: ["deleted": .int(count)]

@@ -1,6 +1,6 @@
 import Model
 
-/// The format of users in `/users/export/ids` (docs/contracts/braze.md#5.4). Fields that the gateway does not know are left out.
+/// The format of users in `/users/export/ids` (docs/contracts/braze.md#5.4). Fields that the gateway does not know are omitted.
 struct UserExport {
     /// Nil: every field.
     private let fields: Set<String>?
@@ -13,10 +13,10 @@ struct UserExport {
         fields = names.isEmpty ? nil : Set(names)
     }
 
-    /// The members of a message's data that tell its campaign; none where nobody asks for campaigns.
+    /// The keys of a message's data that identify its campaign; empty if no campaigns are requested.
     var messageData: [String] { wants("campaigns_received") ? ReceivedCampaigns.messageData : [] }
 
-    /// A user who is named twice is shown once; ids that are nobody's are told apart.
+    /// A user who is named twice appears once; unknown ids are listed separately.
     func facts(_ names: [UserName], _ users: [DescribedUser?]) -> JSONObject {
         var seen: Set<UserID> = []
         let known = users.compactMap(\.self).filter { seen.insert($0.user).inserted }
@@ -33,7 +33,7 @@ struct UserExport {
 
     private func shown(_ user: DescribedUser) -> JSONObject {
         var shown = JSONObject()
-        // Missing values are left out.
+        // Missing values are omitted.
         func add(_ field: String, _ value: JSON?) {
             if wants(field), let value { shown[field] = value }
         }
@@ -41,7 +41,7 @@ struct UserExport {
         add("external_id", user.isAnonymous ? nil : .string(user.user.rawValue))
         add(
             "user_aliases",
-            // By what its device calls it nobody else does.
+            // The alias for the device's id is internal to the gateway.
             list(
                 user.aliases.filter { $0.label != UserFields.deviceLabel }.map {
                     ["alias_name": .string($0.name), "alias_label": .string($0.label)]
@@ -58,7 +58,7 @@ struct UserExport {
         add("devices", list(user.devices.map { .object(ExportedDevice($0).facts) }))
         add("push_tokens", list(user.devices.compactMap { ExportedDevice($0).token(of: user.app) }))
         add("apps", ExportedApp(user).facts.map { [.object($0)] })
-        // Empty as the vendor shows it: that there are none is known.
+        // Shown even if it is empty, as the vendor does, because the gateway has the complete data.
         add("campaigns_received", .array(ReceivedCampaigns(user.messages).all))
         return shown
     }

@@ -2,10 +2,10 @@ import Model
 
 /// `POST /users/track`: attributes, events and purchases of users (docs/contracts/braze.md#5.1).
 struct UserTrack {
-    /// Arrays of the call, in the order in which they are worked off.
+    /// The arrays of the call, in the order of processing.
     private static let arrays = ["attributes", "events", "purchases"]
 
-    /// One "no" to one element.
+    /// The refusal of one element.
     private struct Fault {
         var array: String
         var index: Int
@@ -14,15 +14,15 @@ struct UserTrack {
         var json: JSON { ["type": .string(text), "input_array": .string(array), "index": .int(index)] }
     }
 
-    /// Those that came, with how many elements each.
+    /// The number of elements of each array in the call.
     private var counts: [String: Int] = [:]
     private var faults: [Fault] = []
     private var batch = UserBatch()
-    /// Where each patch and each act of the batch stands in the call.
+    /// The positions of the batch's patches and acts in the call.
     private var patchPlaces: [Int] = []
     private var actPlaces: [(array: String, index: Int)] = []
 
-    /// - Throws: `AdapterError` for a call of which nothing can be done.
+    /// - Throws: `AdapterError` for a call without any usable part.
     init(_ request: VendorRequest) throws(AdapterError) {
         let body = try request.brazeBody()
         for name in Self.arrays {
@@ -41,11 +41,11 @@ struct UserTrack {
         guard batch.patches.reduce(0, { $0 + $1.devices.count }) <= BrazeLimits.tokenCount else {
             throw AdapterError(.invalid, field: BrazeText.tooLong)
         }
-        // Assumed: a call that tells what happened, and when, tells the same when it comes again. One that only changes attributes may mean it twice.
+        // Assumed: a call with acts and their times is the same when it is repeated. A call that only changes attributes may intend the change twice.
         if !batch.acts.isEmpty { batch.repeatKey = BrazeSettings.hash(String(decoding: request.body, as: UTF8.self)) }
     }
 
-    /// None where no element can be carried out.
+    /// Empty if no element can be processed.
     var commands: [Command] { batch.patches.isEmpty && batch.acts.isEmpty ? [] : [.user(.track(batch))] }
 
     private mutating func add(_ element: JSON, _ array: String, _ index: Int) throws(AdapterError) {
@@ -107,8 +107,8 @@ struct UserTrack {
 
     // MARK: The answer
 
-    /// What came of it: how many of each array were processed, and the faults in order; or why the whole call failed. Nothing was usable where no count
-    /// is above 0.
+    /// The result of the call: the processed elements of each array and the faults in order; or the reason why the whole call failed. Nothing was
+    /// usable if no count is above 0.
     func outcome(_ replies: [Reply]) -> Result<(facts: JSONObject, isUsable: Bool), BrazeError> {
         var faults = faults
         switch replies.first {
@@ -143,7 +143,7 @@ struct UserTrack {
         return .success((facts, isUsable))
     }
 
-    /// What the model calls a field, in the words of this call; nil for what concerns the whole call.
+    /// The name of a field in this call for a field of the model; nil for a refusal that concerns the whole call.
     private static func text(_ refusal: Refusal, of array: String = "attributes") -> String? {
         guard case .invalid(let field) = refusal else { return nil }
         let own =

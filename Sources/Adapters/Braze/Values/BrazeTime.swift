@@ -1,11 +1,11 @@
 import Model
 
-/// The spellings of time on this wire.
+/// The formats of times in this vendor's calls.
 enum BrazeTime {
     /// The time as answers spell it.
     static func text(_ time: Timestamp) -> String { "\(LocalTime(seconds: time.seconds))Z" }
 
-    /// ISO 8601 with or without fraction (after `.` or `:`), and a zone (`Z`, `+0900`, `+09:00`); without one it is UTC (Assumed). Nil for anything else.
+    /// ISO 8601 with or without fraction (after `.` or `:`), and a zone (`Z`, `+0900`, `+09:00`); without a zone it is UTC (Assumed). Nil for any other text.
     static func parse(_ text: String) -> Timestamp? {
         guard (19...BrazeLimits.dateBytes).contains(text.utf8.count), text.utf8.allSatisfy({ $0 < 0x80 }),
             let local = LocalTime(String(text.prefix(19)))
@@ -15,7 +15,7 @@ enum BrazeTime {
         return offset(rest).map { Timestamp(seconds: local.seconds - $0) }
     }
 
-    /// A date as callers write it into attributes: as above, with a space for the `T`, or a day alone, which is its first moment in UTC (Assumed).
+    /// A date in an attribute: as above, also with a space instead of the `T`; or a day alone, which means its start in UTC (Assumed).
     static func date(_ text: String) -> Timestamp? {
         if let day = LocalTime("\(text)T00:00") { return Timestamp(seconds: day.seconds) }
         return parse(text.utf8.count >= 19 ? text.replacing(" ", with: "T", maxReplacements: 1) : text)

@@ -1,21 +1,21 @@
 import Model
 
-/// The user that an element of a call identifies (docs/contracts/braze.md#5.1).
+/// Reads the user that an element of a call identifies (docs/contracts/braze.md#5.1).
 enum UserFields {
-    /// The label of the alias by which a device's user is known until the app says who it is. The name is the device's id.
+    /// The label of the alias that identifies a device's user until the app names the user. The alias name is the device's id.
     static let deviceLabel = "sdk_device"
 
-    /// In the order in which they count. The last three name nobody here.
+    /// In order of precedence. The gateway does not support the last three.
     private static let identifiers = ["external_id", "user_alias", "braze_id", "email", "phone"]
 
-    /// Nil: it names nobody.
+    /// Nil: the element names no user.
     ///
     /// - Throws: `AdapterError` with the text of the fault.
     static func name(_ fields: JSONObject) throws(AdapterError) -> UserName? {
         guard let first = identifiers.first(where: { isGiven(fields[$0]) }) else { return nil }
         switch first {
         case "external_id":
-            // Of two names one would be dropped in silence.
+            // With two names, one would be dropped silently.
             if isGiven(fields["user_alias"]) { throw BrazeText.fault("user_alias") }
             return .id(try id(fields["external_id"], "external_id"))
         case "user_alias": return .alias(try alias(fields["user_alias"]))
@@ -37,7 +37,7 @@ enum UserFields {
         return UserAlias(label: label, name: name)
     }
 
-    /// Users of a call that lists them by kind: `external_ids` and `user_aliases`, and nothing else that is not there.
+    /// The users of a call that lists them as `external_ids` and `user_aliases`. The fields in `others` are refused.
     ///
     /// - Throws: `AdapterError` with the text of the answer.
     static func listed(_ body: JSONObject, without others: [String]) throws(AdapterError) -> [UserName] {

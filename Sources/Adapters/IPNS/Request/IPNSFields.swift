@@ -1,9 +1,9 @@
 import HTTPTypes
 package import Model
 
-/// The fields of one request: JSON, a form, or the query, under any spelling of their keys. Forgiving of types, strict about size and characters.
+/// The fields of one request: JSON, a form, or the query, with any spelling of their keys. Lenient about types, strict about size and characters.
 ///
-/// An empty text is an absent value. Where a field stands in the query and in the body, the body's counts.
+/// An empty text counts as absent. If a field is in both the query and the body, the body's value counts.
 package struct IPNSFields: Sendable {
     /// All supported fields (docs/contracts/ipns.md#2.4 to 2.11).
     package enum Key: String, Sendable, CaseIterable {
@@ -36,10 +36,10 @@ package struct IPNSFields: Sendable {
 
     private static let known: [String: Key] = {
         var known = Dictionary(Key.allCases.map { (folded($0.rawValue), $0) }) { first, _ in first }
-        // Assumed: the misspelling of a public relative of this product (docs/contracts/ipns.md#2.11).
+        // Assumed: the misspelling in a public product related to this one (docs/contracts/ipns.md#2.11).
         known["bedge"] = .badge
         // The parameter labels of the vendor's library document: `registiPNG:UserCN:DeviceToken:`, `updateConfig:Start:End:YN:CpUserId:`, and
-        // `requestID`, by which it also calls a message's number.
+        // `requestID`, its other name for a message's number.
         known["devicetoken"] = .pushToken
         known["start"] = .startTime
         known["end"] = .endTime
@@ -54,19 +54,19 @@ package struct IPNSFields: Sendable {
     /// Fields that name the operation (docs/contracts/ipns.md#2.3).
     private static let operationNames: Set<String> = ["cmd", "command", "method", "reqcmd"]
 
-    /// Few: looked through faster than hashed.
+    /// An array, because it has few entries and searching it is faster than hashing.
     private var entries: [(key: Key, value: JSON)] = []
-    /// Whether there is a field that has no meaning here: then their set tells nothing.
+    /// Whether the request has an unknown field. The set of its fields then does not determine the operation.
     private var hasStrangers = false
-    /// What a field says the operation is.
+    /// The operation that a field names.
     private(set) var operationName: String?
 
     /// The fields of a request.
     ///
     /// - Parameters:
-    ///   - request: as it came.
-    ///   - names: of the binding: further spellings of keys, folded.
-    /// - Throws: `AdapterError(.unreadable)` when the body is neither a JSON object nor a form.
+    ///   - request: the request as received.
+    ///   - names: the binding's further spellings of keys, folded.
+    /// - Throws: `AdapterError(.unreadable)` if the body is neither a JSON object nor a form.
     package init(_ request: VendorRequest, names: [String: Key] = [:]) throws(AdapterError) {
         if let query = request.query {
             take(try FormBody.parse(Array(query.utf8), pairLimit: IPNSLimits.formPairCount), names)
@@ -74,7 +74,7 @@ package struct IPNSFields: Sendable {
         let first = request.body.first { !Self.isSpace($0) }
         guard let first else { return }
         let isForm = request.headers[.contentType]?.lowercased().hasPrefix("application/x-www-form-urlencoded") ?? false
-        // The first byte decides: `curl -d` says "form" whatever it sends.
+        // The first byte decides, because `curl -d` declares a form whatever it sends.
         if first == UInt8(ascii: "{") {
             guard let object = (try? JSONParser.parse(request.body))?.object else { throw AdapterError(.unreadable) }
             take(object, names)
@@ -109,9 +109,9 @@ package struct IPNSFields: Sendable {
         }
     }
 
-    /// A key as it is compared: without case, underscores and dashes. At most as long as a key can be.
+    /// A key in the form used for comparison: without case, underscores and dashes, cut to the maximum length of keys.
     package static func folded(_ name: String) -> String {
-        // Every documented key is ASCII: byte by byte, without looking characters up.
+        // Every documented key is ASCII, so it can be converted byte by byte.
         guard name.utf8.count <= IPNSLimits.keyCharacters, name.utf8.allSatisfy({ $0 < 0x80 }) else {
             return String(name.prefix(IPNSLimits.keyCharacters).filter { $0 != "_" && $0 != "-" }).lowercased()
         }
@@ -123,19 +123,19 @@ package struct IPNSFields: Sendable {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// The fields that are there and not empty; nil with one that has no meaning.
+    /// The fields that are present and not empty; nil if the request has an unknown field.
     var keys: Set<Key>? {
         hasStrangers ? nil : Set(entries.filter { $0.value != .null && $0.value != .string("") }.map(\.key))
     }
 
-    /// Whether one of these fields came, even if it is empty.
+    /// Whether one of these fields is present, even if it is empty.
     func has(_ keys: Set<Key>) -> Bool { entries.contains { keys.contains($0.key) } }
 
     private func value(_ key: Key) -> JSON? { entries.first { $0.key == key }?.value }
 
-    /// A text, or nil when it is absent, null or empty.
+    /// A text; nil if it is absent, null or empty.
     ///
-    /// - Throws: `AdapterError(.invalid)` when it is no text, longer than `limit` bytes, or holds a NUL, which PostgreSQL cannot store.
+    /// - Throws: `AdapterError(.invalid)` if it is not a text, is longer than `limit` bytes, or contains a NUL, which PostgreSQL cannot store.
     func text(_ key: Key, limit: Int = IPNSLimits.identifierBytes) throws(AdapterError) -> String? {
         switch value(key) {
         case nil, .null: return nil
@@ -146,17 +146,17 @@ package struct IPNSFields: Sendable {
         }
     }
 
-    /// A text that must be there.
+    /// A required text.
     ///
-    /// - Throws: `AdapterError(.missing)` when it is not, and what `text` throws.
+    /// - Throws: `AdapterError(.missing)` if it is absent, and the errors of `text`.
     func required(_ key: Key, limit: Int = IPNSLimits.identifierBytes) throws(AdapterError) -> String {
         guard let text = try text(key, limit: limit) else { throw missing(key) }
         return text
     }
 
-    /// A whole number, also when it came as digits in a text.
+    /// A whole number, also if it was sent as digits in a text.
     ///
-    /// - Throws: `AdapterError(.invalid)` when it is something else.
+    /// - Throws: `AdapterError(.invalid)` for any other value.
     func integer(_ key: Key) throws(AdapterError) -> Int64? {
         guard let text = try text(key) else { return nil }
         guard let value = Int64(text) else { throw invalid(key) }
@@ -165,7 +165,7 @@ package struct IPNSFields: Sendable {
 
     /// `Y` and `N`, `true` and `false`, `1` and `0` (docs/contracts/ipns.md#2.8).
     ///
-    /// - Throws: `AdapterError(.invalid)` when it is something else.
+    /// - Throws: `AdapterError(.invalid)` for any other value.
     func flag(_ key: Key) throws(AdapterError) -> Bool? {
         if let flag = value(key)?.bool { return flag }
         switch try text(key)?.lowercased() {
@@ -176,9 +176,9 @@ package struct IPNSFields: Sendable {
         }
     }
 
-    /// A list of texts; one text alone, or JSON of a list inside a form's text, is a list too.
+    /// A list of texts. A single text, or a JSON list inside a form's text, is accepted too.
     ///
-    /// - Throws: `AdapterError(.missing)` when it is empty, `.invalid` for an entry that is no text, `.tooLarge` for too many.
+    /// - Throws: `AdapterError(.missing)` if it is empty, `.invalid` for an entry that is not a text, or for too many.
     func list(_ key: Key) throws(AdapterError) -> [String] {
         var entries: [JSON]
         switch value(key) {
@@ -202,7 +202,7 @@ package struct IPNSFields: Sendable {
 
     /// Content: a text, or JSON as its text.
     ///
-    /// - Throws: `AdapterError(.tooLarge)` when it is longer than `limit` bytes, `.invalid` for a NUL.
+    /// - Throws: `AdapterError(.tooLarge)` if it is longer than `limit` bytes, `.invalid` for a NUL.
     func content(_ key: Key, limit: Int) throws(AdapterError) -> String? {
         let text: String? =
             switch value(key) {

@@ -2,9 +2,9 @@ import Model
 
 /// The send call of back ends (docs/contracts/ipns.md#2.11).
 extension IPNSRequest {
-    /// What is to be sent, and to whom. Whether a reservation lies in the past, only who has a clock can say.
+    /// The message and its audience. Whether a reservation is in the past is checked later, because this type has no clock.
     ///
-    /// - Throws: `AdapterError` naming the field at fault.
+    /// - Throws: `AdapterError` naming the invalid field.
     func submission() throws(AdapterError) -> Submission {
         let alert = try fields.content(.alert, limit: IPNSLimits.alertBytes)
         guard let alert else { throw fields.missing(.alert) }
@@ -56,7 +56,7 @@ extension IPNSRequest {
         }
     }
 
-    /// At most `identifierBytes` of printable ASCII, as a header value is.
+    /// At most `identifierBytes` of printable ASCII, as in a header value.
     private func repeatKey() throws(AdapterError) -> String? {
         guard let key = idempotencyKey, !key.isEmpty else { return nil }
         guard key.utf8.count <= IPNSLimits.identifierBytes, key.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) else {

@@ -1,13 +1,13 @@
 package import Model
 
-/// Times of this vendor: `yyyyMMddHHmmss` in the time zone of Seoul (docs/contracts/ipns.md#2.4).
+/// A time in this vendor's format: `yyyyMMddHHmmss` in the time zone of Seoul (docs/contracts/ipns.md#2.4).
 package enum WireTime {
     /// `20200115090000`.
     package static func text(_ time: Timestamp) -> String {
         LocalTime(time, in: IPNSSettings.timeZone).description.filter { $0.isNumber }
     }
 
-    /// The moment, or nil when the text is none.
+    /// The time; nil for any other text.
     package static func parse(_ text: String) -> Timestamp? {
         let digits = Array(text)
         guard digits.count == 14, digits.allSatisfy({ $0.isASCII && $0.isNumber }) else { return nil }

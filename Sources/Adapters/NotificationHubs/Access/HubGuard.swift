@@ -1,12 +1,12 @@
 import HTTPTypes
 import Model
 
-/// Whether a call may be carried out: a good signature by one of the hub's keys, for this place, with the right that the call needs.
+/// Checks whether a call is authorized: a valid signature by one of the hub's keys, for this path, with the right that the call needs.
 struct HubGuard {
     let settings: HubsSettings
     let path: HubPath
 
-    /// - Throws: `AdapterError(.unauthorized)` with the fault's name.
+    /// - Throws: `AdapterError(.unauthorized)` with the name of the fault.
     func check(_ request: VendorRequest) throws(AdapterError) {
         do throws(AccessFault) {
             try judge(request)
@@ -19,7 +19,7 @@ struct HubGuard {
         let shown = try SharedAccessSignature(request.headers[.authorization] ?? "")
         guard shown.expiry + HubsLimits.expiryLeeway >= request.receivedAt else { throw .expired }
         let rule = settings.rule(shown.keyName)
-        // Each key is tried to its end, and one that nobody has in place of a rule's: its time says nothing of what there is.
+        // All keys are compared completely, and an unknown rule is compared with an empty key, so that the time does not reveal which rules exist.
         let matches = (rule?.keys ?? [[]]).map { shown.isSigned(with: $0) }
         guard let rule, matches.contains(true) else { throw .signature }
         guard let host = request.host, shown.covers(host: host, path: path.folded) else {
@@ -33,11 +33,11 @@ struct HubGuard {
     private func right(_ request: VendorRequest) -> HubRight {
         switch path.call {
         case .installation, .registration, .registrationIDs: .listen
-        // A device looks for its own by its channel; who sees others' manages the hub.
+        // A device searches for its own registrations by channel; listing others requires the manage right.
         case .registrations: request.method == .post || RegistrationList.isFiltered(request) ? .listen : .manage
         case .tagged: .manage
         case .messages, .batch, .message, .schedules, .schedule: .send
-        // Whoever has any right is told that it is not there.
+        // A caller with any right is answered that the call does not exist.
         case .later: .listen
         }
     }

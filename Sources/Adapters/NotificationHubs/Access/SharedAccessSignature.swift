@@ -2,21 +2,21 @@ import Crypto
 import FoundationEssentials
 import Model
 
-/// What a caller shows: `SharedAccessSignature sr=…&sig=…&se=…&skn=…`, in any order.
+/// A shared access signature in a request: `SharedAccessSignature sr=…&sig=…&se=…&skn=…`, in any order.
 ///
-/// Source: docs/contracts/notificationhubs.md#3.1 and docs/contracts/notificationhubs.md#3.2. The resource is verified as received, because each SDK escapes it
-/// in its own way.
+/// Source: docs/contracts/notificationhubs.md#3.1 and docs/contracts/notificationhubs.md#3.2. The resource is verified as received, because each SDK
+/// escapes it differently.
 struct SharedAccessSignature: Hashable {
-    /// Undecoded.
+    /// As received, not decoded.
     let resource: String
-    /// Base64, decoded of its escapes.
+    /// Base64, after percent-decoding.
     let signature: String
-    /// As it is spelled: so it is signed.
+    /// As received, because this spelling is signed.
     let expiryText: String
     let expiry: Timestamp
     let keyName: String
 
-    /// - Throws: `AccessFault.missing` for none, `.malformed` for one that cannot be read.
+    /// - Throws: `AccessFault.missing` for an empty header, `.malformed` for an unreadable one.
     init(_ header: String) throws(AccessFault) {
         guard !header.isEmpty else { throw .missing }
         guard header.utf8.count <= HubsLimits.authorizationBytes else { throw .malformed }
@@ -24,7 +24,7 @@ struct SharedAccessSignature: Hashable {
         guard words.count == 2, words[0].lowercased() == "sharedaccesssignature" else { throw .malformed }
         var values: [String: Substring] = [:]
         for pair in words[1].split(separator: "&", omittingEmptySubsequences: false) {
-            // Some clients leave the padding of the signature raw.
+            // Some clients do not escape the padding of the signature.
             let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             guard parts.count == 2, Self.names.contains(String(parts[0])) else { throw .malformed }
             guard values.updateValue(parts[1], forKey: String(parts[0])) == nil else { throw .malformed }
@@ -44,9 +44,9 @@ struct SharedAccessSignature: Hashable {
 
     private static let names: Set = ["sr", "sig", "se", "skn"]
 
-    /// Whether it was made with this key. The key is its text, not what that spells in base64.
+    /// Whether the signature was made with this key. The key is the text itself, not the bytes that it encodes in base64.
     ///
-    /// The texts are compared, each to its end: two spellings of the same bytes in base64 are two signatures.
+    /// The texts are compared completely: two base64 spellings of the same bytes are two different signatures.
     func isSigned(with key: [UInt8]) -> Bool {
         let code = HMAC<SHA256>.authenticationCode(
             for: Array("\(resource)\n\(expiryText)".utf8),

@@ -1,6 +1,6 @@
 import Model
 
-/// The tutorials' back end of a hub's binding: its prefix is a key of the binding, its passwords are secrets, the rest are settings.
+/// Reads the tutorials' back end of a hub's binding: its prefix becomes a key of the binding, its passwords become secrets, the rest becomes settings.
 enum BackendBinding {
     /// - Throws: `ProvisioningProblem`.
     static func read(_ source: inout BindingSource, into binding: inout VendorBinding) throws(ProvisioningProblem) {

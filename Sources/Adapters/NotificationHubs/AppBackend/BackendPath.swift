@@ -4,20 +4,20 @@ import Model
 /// A call of the tutorial's back end, below the binding's prefix or at the root: `/{prefix}/api/register/{id}` (docs/contracts/notificationhubs.md#10).
 struct BackendPath: Hashable {
     enum Call: Hashable {
-        /// An id to register under.
+        /// A new id for a registration.
         case register
         case registration(String)
-        /// A push to a user, or a rich one to oneself.
+        /// A push to a user, or a rich push to the caller.
         case notifications
-        /// What a rich push shows.
+        /// The content of a rich push.
         case notification(String)
         case unknown
     }
 
-    /// What the key of a binding without a prefix is called.
+    /// The key of a binding without a prefix.
     static let root = "api"
 
-    /// Lower-case; `root` where there is none.
+    /// In lower case; `root` if the path has no prefix.
     let prefix: String
     let call: Call
 
@@ -31,7 +31,7 @@ struct BackendPath: Hashable {
         ]
     }
 
-    /// Nil: not a path of this back end. ASP.NET compares them without case.
+    /// Nil: not a path of this back end. ASP.NET compares paths without case.
     init?(_ path: String) {
         guard path.utf8.count <= HubsLimits.pathBytes else { return nil }
         var parts: [String] = []

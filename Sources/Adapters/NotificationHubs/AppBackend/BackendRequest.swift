@@ -2,7 +2,7 @@ import ApplePayload
 import HTTPTypes
 import Model
 
-/// The calls of the tutorial's back end (docs/contracts/notificationhubs.md#10.2). Devices are registrations of the hub, so that its own sends find them too.
+/// The calls of the tutorial's back end (docs/contracts/notificationhubs.md#10.2). Devices are registrations of the hub, so that its own sends reach them too.
 struct BackendRequest {
     let path: BackendPath
     let request: VendorRequest
@@ -31,15 +31,15 @@ struct BackendRequest {
         }
     }
 
-    /// Writes what was read, and begins anew where somebody was faster.
+    /// Writes the data that was read; starts again if another call changed it in the meantime.
     ///
-    /// - Throws: `AdapterError` for a body that `commands` has refused before.
+    /// - Throws: `AdapterError` for a body that `commands` would refuse.
     func sequel(to replies: [Reply]) throws(AdapterError) -> [Command] {
         switch (path.call, replies.last) {
         case (.register, .registration(.listed(let found))) where replies.count == 1:
             let ids = Self.ids(found)
             guard let handle = try handle(), !ids.isEmpty else { return [.registration(.drawKey)] }
-            // One registration of a device is reused, the others go; who is left is asked once more.
+            // One registration of a device is reused and the others are removed; then the list is read again.
             let others = ids.dropFirst().prefix(HubsLimits.pageCount)
             return others.isEmpty ? [] : others.flatMap(removal) + [Self.registrations(of: handle)]
         case (.registration(let id), .registration(.standing(let standing))) where replies.count == 1:
@@ -50,11 +50,11 @@ struct BackendRequest {
             registration.etag = etag
             return [registration.command(settings, expected: expected)]
         case (.registration(let id), .refused(.outdated)): return [.registration(.standing(key: Registration.key(id)))]
-        default: return []  // done, or refused for good
+        default: return []  // finished, or refused permanently
         }
     }
 
-    /// The registrations among what a channel has, the eldest first: whichever call comes again finds the same one.
+    /// The ids of registrations in the list of a channel, the oldest first, so that a repeated call finds the same one.
     static func ids(_ found: [ListedIdentity]) -> [String] {
         found.filter { $0.standing.state == .active }.compactMap { Registration.id($0.key) }.sorted()
     }
@@ -75,7 +75,7 @@ struct BackendRequest {
 
     func user() throws(AdapterError) -> BackendUser { try BackendUser(request, settings: settings) }
 
-    /// Nil: an id is asked for without a device.
+    /// Nil: the call requests an id without naming a device.
     private func handle() throws(AdapterError) -> DeviceToken? {
         guard let text = request.parameter("handle"), !text.isEmpty else { return nil }
         return try Installation.token(text, .apns)
@@ -83,7 +83,7 @@ struct BackendRequest {
 
     // MARK: Bodies
 
-    /// Names are compared without case, as ASP.NET does.
+    /// Names are compared without case, as in ASP.NET.
     private func field(_ name: String, of body: JSONObject) -> JSON? {
         body.pairs.first { $0.key.lowercased() == name }?.value
     }
@@ -120,7 +120,7 @@ struct BackendRequest {
 
     // MARK: Pushes
 
-    /// The text push of the first tutorial: `?pns=apns&to_tag=mina` with a JSON string. Nil: a rich one is asked for.
+    /// The text push of the first tutorial: `?pns=apns&to_tag=mina` with a JSON string. Nil: the call requests a rich push.
     private func push(_ user: BackendUser) throws(AdapterError) -> Submission? {
         guard let service = request.parameter("pns") ?? request.parameter("to_tag") else { return nil }
         guard request.parameter("pns") == nil || service.lowercased() == "apns" else {
@@ -145,7 +145,7 @@ struct BackendRequest {
         )
     }
 
-    /// The silent push of the second tutorial, to all devices of the caller. The body may name another image, text or type (our own addition).
+    /// The silent push of the second tutorial, to all devices of the caller. The body may name another image, text or type (an addition of the gateway).
     private func richPush(_ user: BackendUser) throws(AdapterError) -> Submission {
         var body = JSONObject()
         if !request.body.isEmpty {
@@ -195,7 +195,7 @@ enum RichPush {
 
     static func id(of number: String) -> Int? { Int(number).map { $0 - 1 } }
 
-    /// Nil: it is another push.
+    /// Nil: it is a push of another kind.
     static func payload(_ notification: Notification) -> APNsPayload? {
         let content = notification.content
         guard content.media != nil, let message = content.data[messageKey], let type = content.data[typeKey],

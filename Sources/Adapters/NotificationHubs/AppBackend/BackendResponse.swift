@@ -1,7 +1,7 @@
 import HTTPTypes
 import Model
 
-/// Writes the answers of the tutorial's back end: those of an ASP.NET site. Assumed: the body of an error, `{"Message": …}`.
+/// Writes the answers of the tutorial's back end, which is an ASP.NET site. Assumed: the body of an error, `{"Message": …}`.
 struct BackendResponse {
     let path: BackendPath
     let request: VendorRequest
@@ -20,14 +20,14 @@ struct BackendResponse {
             (.notifications, .submission(.accepted)), (.notifications, .submission(.numbered)):
             return response(200)
         case (.registration(let id), .registration(.standing(let standing))):
-            // What a deletion does not find is not there already.
+            // A deletion succeeds if the registration does not exist.
             guard request.method == .put else { return response(200) }
             let known = RegistrationRequest(id: id, request: request, settings: settings)
             return failure(known.verdict(on: standing) == .gone ? HubsError(410, "Gone") : HubsError(.outdated))
         case (.notification, .media(.bytes(let bytes, let type))):
-            // It comes from a customer's upload: only what was sniffed to be an image is shown, and as nothing else.
+            // The bytes are a customer's upload: only detected images are served, and browsers must not interpret them as another type.
             return response(200, [("Content-Type", type), ("X-Content-Type-Options", "nosniff")], bytes)
-        default: break  // replies to another call
+        default: break  // a reply to another call
         }
         return failure(HubsError(.unavailable(retryAfter: nil)))
     }
@@ -59,7 +59,7 @@ struct BackendResponse {
 
     private static func message(_ text: String) -> [UInt8] { JSONWriter.bytes(["Message": .string(text)]) }
 
-    /// With its quotes: the app's client cuts off the first and the last character (docs/contracts/notificationhubs.md#10.2).
+    /// Includes quotes: the app's client removes the first and the last character (docs/contracts/notificationhubs.md#10.2).
     private func text(_ text: String) -> VendorResponse {
         response(200, [Self.type], JSONWriter.bytes(.string(text)))
     }

@@ -5,20 +5,20 @@ import Model
 
 /// The user of a call to the tutorial's back end: `Authorization: Basic` (docs/contracts/notificationhubs.md#10.1).
 struct BackendUser: Hashable {
-    /// As it came.
+    /// As received.
     let name: String
 
-    /// The tag that finds the user's devices.
+    /// The tag that selects the user's devices.
     var tag: String { Self.tag(name) }
 
-    /// Whose an image is: names are one without case, as tags are.
+    /// The owner of the user's images. Names that differ only in case are equal, as for tags.
     var owner: String { name.lowercased() }
 
     static let tagPrefix = "username:"
 
     static func tag(_ name: String) -> String { tagPrefix + name }
 
-    /// - Throws: `AdapterError(.unauthorized)`; which of name and password is wrong is not said.
+    /// - Throws: `AdapterError(.unauthorized)`, without revealing which of name and password is wrong.
     init(_ request: VendorRequest, settings: HubsSettings) throws(AdapterError) {
         guard let text = request.headers[.authorization], text.utf8.count <= HubsLimits.authorizationBytes,
             let (name, password) = Self.credentials(text), settings.backend.accepts(name, password)
@@ -26,7 +26,7 @@ struct BackendUser: Hashable {
         self.name = name
     }
 
-    /// Nil: not Basic, or nothing that can be a name.
+    /// Nil: not Basic, or not a valid name.
     private static func credentials(_ text: String) -> (name: String, password: String)? {
         // iOS breaks long base64 into lines.
         let parts = text.split(maxSplits: 1, whereSeparator: \.isWhitespace)
@@ -35,15 +35,15 @@ struct BackendUser: Hashable {
             let plain = String(validating: data, as: UTF8.self), let colon = plain.firstIndex(of: ":")
         else { return nil }
         let name = String(plain[..<colon])
-        // Each is a tag too.
+        // Each name is also a tag.
         guard Tag(tag(name)) != nil, !name.isEmpty else { return nil }
         return (name, String(plain[plain.index(after: colon)...]))
     }
 }
 
-/// What a binding says of the tutorial's back end. Its passwords are the binding's secrets.
+/// The settings of the tutorial's back end in a binding. Its passwords are the binding's secrets.
 package struct BackendSettings: Sendable {
-    /// The kind of the key that leads to a binding; its value is the prefix in lower case, or `api` where there is none.
+    /// The kind of the key that identifies a binding; its value is the prefix in lower case, or `api` if there is none.
     package static let keyKind = "appbackend"
     package static let rootKey = BackendPath.root
     /// The setting: `{"acceptsNames": true, "image": …, "message": …}`.
@@ -52,10 +52,10 @@ package struct BackendSettings: Sendable {
     package static let imageKey = "image"
     package static let messageKey = "message"
 
-    /// Without case, as tags are: who comes as `MINA` must not get the tag of `mina` by another password.
+    /// Without case, as tags are: a user `MINA` with another password must not get the tag of `mina`.
     package static func secretName(of user: String) -> String { "user/\(user.lowercased())" }
 
-    /// Whether a user can be called so: the name is a part of a tag.
+    /// Whether the name is allowed; it becomes part of a tag.
     package static func isName(_ name: String) -> Bool { !name.isEmpty && Tag(BackendUser.tag(name)) != nil }
 
     private let binding: BindingSettings
@@ -64,16 +64,16 @@ package struct BackendSettings: Sendable {
 
     private var values: JSONObject? { binding.values[Self.key]?.object }
 
-    /// Whether there is one at all.
+    /// Whether the binding has this back end.
     var isOn: Bool { values != nil }
 
-    /// What a rich push says that names nothing itself. Default: the tutorial's text.
+    /// The text of a rich push without a text of its own. Default: the tutorial's text.
     var message: String { values?[Self.messageKey]?.string ?? "Check this image out!" }
 
-    /// The hash of the image that it shows.
+    /// The hash of the image of a rich push.
     var image: String? { values?[Self.imageKey]?.string }
 
-    /// Digests compare in a time that says nothing, and a name that nobody has is compared with something, too.
+    /// Digests are compared, and an unknown name is compared as well, so that the time reveals nothing.
     func accepts(_ name: String, _ password: String) -> Bool {
         let known = binding.secrets[Self.secretName(of: name)]
         if known == nil, values?[Self.namesKey]?.bool == true { return name == password }

@@ -1,8 +1,8 @@
 import Model
 
-/// One complete installation, as an app or a back end writes it (docs/contracts/notificationhubs.md#4).
+/// A complete installation, as an app or a back end writes it (docs/contracts/notificationhubs.md#4).
 struct Installation: Hashable {
-    /// The platforms that have a place in the model. The raw value is the wire's, in its own case.
+    /// The supported platforms. The raw value is the vendor's spelling.
     enum Network: String, CaseIterable {
         case apns, gcm, fcmV1
 
@@ -11,19 +11,19 @@ struct Installation: Hashable {
 
     let id: String
     private(set) var network: Network
-    /// As it came: callers compare it with what they sent.
+    /// As received, because callers compare it with the value they sent.
     private(set) var channel: String
     private(set) var token: DeviceToken
     private(set) var user: String?
     private(set) var tags: [String] = []
-    /// As it came. From then on the installation is not there (Assumed: as if it had been deleted).
+    /// As received. After this time the installation does not exist (Assumed: as if it had been deleted).
     private(set) var expirationTime: String?
     private(set) var pushVariables = JSONObject()
     private(set) var templates = JSONObject()
     private(set) var secondaryTiles: JSON?
     private(set) var isChannelExpired = false
 
-    /// What a body says of the installation `id`.
+    /// Reads the installation `id` from a body.
     ///
     /// - Throws: `AdapterError` with the text of the answer.
     init(id: String, _ body: JSONObject) throws(AdapterError) {
@@ -57,7 +57,7 @@ struct Installation: Hashable {
         secondaryTiles = body["secondaryTiles"].flatMap { $0 == .null ? nil : $0 }
     }
 
-    /// The installation that is registered as `standing`; nil where there is none at `now`.
+    /// The installation that is registered as `standing`; nil if none exists at `now`.
     init?(id: String, _ standing: IdentityStanding, at now: Timestamp) {
         guard standing.state == .active, let token = standing.token else { return nil }
         var body = standing.attributes
@@ -72,12 +72,12 @@ struct Installation: Hashable {
         isChannelExpired = standing.tokenState == .invalid || standing.tokenState == .quarantined
     }
 
-    /// Where it ends at all.
+    /// The expiration time, if it has one.
     private var end: Timestamp? { expirationTime.flatMap { HubTime.parse($0) } }
 
-    // MARK: What it becomes
+    // MARK: Storing
 
-    /// The registration of it. `expected`: what its attributes must still be.
+    /// The command that registers it. `expected`: the attributes that must still be stored.
     func command(_ settings: HubsSettings, expected: JSONObject?) -> Command {
         var registration = DeviceRegistration(
             key: VendorDeviceKey(id),
@@ -109,7 +109,7 @@ struct Installation: Hashable {
         }
     }
 
-    /// What is stored beside the model's own fields. Not the channel: the device has it, and tokens are shown masked.
+    /// The stored attributes in addition to the model's own fields, without the channel: the device has it, and tokens are shown masked.
     private var attributes: JSONObject {
         var object: JSONObject = ["platform": .string(network.rawValue)]
         if network == .apns, channel != channel.lowercased() { object[Self.spellingKey] = "upper" }
@@ -127,10 +127,10 @@ struct Installation: Hashable {
         return object
     }
 
-    /// How a token was spelled. Assumed: one with any capital is shown in capitals.
+    /// The key of the spelling of a token. Assumed: a token with any capital letter is shown in capitals.
     private static let spellingKey = "spelling"
 
-    /// As a body spells it, so that a patch can change it.
+    /// In the format of a body, so that a patch can change it.
     var body: JSONObject {
         var object = attributes
         object[Self.spellingKey] = nil
@@ -156,7 +156,7 @@ struct Installation: Hashable {
 
     private static let never = "9999-12-31T23:59:59.9999999Z"
 
-    /// Each with its own name among its tags (docs/contracts/notificationhubs.md#4.2).
+    /// Each template has its own name among its tags (docs/contracts/notificationhubs.md#4.2).
     var shownTemplates: JSONObject {
         JSONObject(
             templates.pairs.map { name, template in
@@ -183,14 +183,14 @@ struct Installation: Hashable {
             }
     }
 
-    /// A text, or nil where it is absent, null or empty.
+    /// A text; nil if it is absent, null or empty.
     private static func text(_ body: JSONObject, _ key: String) throws(AdapterError) -> String? {
         guard let value = body[key], value != .null else { return nil }
         guard let text = value.string else { throw fault("The value of \(key) is not a string") }
         return text.isEmpty ? nil : text
     }
 
-    /// Texts of the vendor's SDK (docs/contracts/notificationhubs.md#4.1).
+    /// The error texts are those of the vendor's SDK (docs/contracts/notificationhubs.md#4.1).
     static func token(_ channel: String, _ network: Network) throws(AdapterError) -> DeviceToken {
         guard network == .apns else {
             guard let token = DeviceToken(fcm: channel) else { throw fault("The push channel is not valid") }
@@ -230,7 +230,7 @@ struct Installation: Hashable {
         return object
     }
 
-    /// Assumed: a body is looked at when it is filled; one that cannot be is counted as `InvalidNotificationFormat`.
+    /// Assumed: a template's body is checked when it is filled; an invalid one is counted as `InvalidNotificationFormat`.
     private static func templates(_ value: JSON?) throws(AdapterError) -> JSONObject {
         guard let value, value != .null else { return JSONObject() }
         guard let object = value.object else { throw fault("The templates are not an object") }

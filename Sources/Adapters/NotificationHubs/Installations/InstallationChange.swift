@@ -7,7 +7,7 @@ struct InstallationChange: Hashable {
     }
 
     let operation: Operation
-    /// Decoded of `~1` and `~0` (RFC 6901).
+    /// With `~1` and `~0` decoded (RFC 6901).
     let path: [String]
     private let written: String
     let value: JSON?
@@ -27,9 +27,9 @@ struct InstallationChange: Hashable {
         if operation != .remove, value == nil { throw AdapterError(.missing, field: "value") }
     }
 
-    /// Changes a body of an installation.
+    /// Applies the change to the body of an installation.
     ///
-    /// - Throws: `AdapterError` for a path that there is not, or a value that does not fit it.
+    /// - Throws: `AdapterError` for an unknown path, or a value that does not fit it.
     func apply(to body: inout JSONObject) throws(AdapterError) {
         switch (path.first?.lowercased(), path.count) {
         case ("pushchannel", 1) where operation != .remove: body["pushChannel"] = value
@@ -44,7 +44,7 @@ struct InstallationChange: Hashable {
         case ("templates", 3): try changeTemplate(&body)
         case ("secondarytiles", 1): body["secondaryTiles"] = isRemoval ? nil : try structured()
         case ("secondarytiles", 2): set(path[1], in: "secondaryTiles", of: &body, isRemoval ? nil : try structured())
-        default: throw unsupported  // whatever else a path names
+        default: throw unsupported  // any other path
         }
     }
 
@@ -54,7 +54,7 @@ struct InstallationChange: Hashable {
         AdapterError(.invalid, field: "The patch path '\(written)' is not supported")
     }
 
-    /// An object or an array, also where it came as a text that spells one, as .NET sends them.
+    /// An object or an array, also if it was sent as a text that contains JSON, as .NET does.
     private func structured() throws(AdapterError) -> JSON {
         guard let text = value?.string else { return value ?? .null }
         do throws(JSONError) {
@@ -64,14 +64,14 @@ struct InstallationChange: Hashable {
         }
     }
 
-    /// Removes where there is nothing to set; an object that nothing is left in is gone.
+    /// Sets a value, or removes it for a removal. An object that becomes empty is removed.
     private func set(_ key: String, in member: String, of body: inout JSONObject, _ value: JSON?) {
         var object = body[member]?.object ?? JSONObject()
         object[key] = isRemoval ? nil : value
         body[member] = object.isEmpty ? nil : .object(object)
     }
 
-    /// A list takes the place of all tags, a text is one more. `replace` is removing and adding.
+    /// A list replaces all tags, a text adds one. `replace` removes and adds.
     private func changeTags(_ body: inout JSONObject) throws(AdapterError) {
         if isRemoval {
             body["tags"] = nil
@@ -95,20 +95,20 @@ struct InstallationChange: Hashable {
 
     private func changeTemplate(_ body: inout JSONObject) throws(AdapterError) {
         guard var templates = body["templates"]?.object, var template = templates[path[1]]?.object else {
-            throw AdapterError(.invalid, field: "There is no template '\(path[1].prefix(64))'")
+            throw AdapterError(.invalid, field: "The template '\(path[1].prefix(64))' does not exist")
         }
         switch path[2].lowercased() {
         case "body" where !isRemoval: template["body"] = value
         case "expiry": template["expiry"] = isRemoval ? nil : value
         case "headers": template["headers"] = isRemoval ? nil : try structured()
         case "tags":
-            // One tag, or a list of them.
+            // A single tag, or a list of tags.
             if let text = value?.string, !text.hasPrefix("["), !isRemoval {
                 template["tags"] = .array((template["tags"]?.array ?? []) + [.string(text)])
             } else {
                 template["tags"] = isRemoval ? nil : try structured()
             }
-        default: throw unsupported  // no other part of a template
+        default: throw unsupported  // any other part of a template
         }
         templates[path[1]] = .object(template)
         body["templates"] = .object(templates)

@@ -1,7 +1,7 @@
 import HTTPTypes
 import Model
 
-/// The calls of one installation (docs/contracts/notificationhubs.md#4.1 to docs/contracts/notificationhubs.md#4.4).
+/// The calls for one installation (docs/contracts/notificationhubs.md#4.1 to docs/contracts/notificationhubs.md#4.4).
 struct InstallationRequest {
     let id: String
     let request: VendorRequest
@@ -18,14 +18,14 @@ struct InstallationRequest {
             _ = try changes()
             return .registration(.standing(key: VendorDeviceKey(id)))
         case .delete: return .registration(.unregister(.key(VendorDeviceKey(id))))
-        // `HubsCall.methods` lets only GET come here.
+        // `HubsCall.methods` permits only GET here.
         default: return .registration(.standing(key: VendorDeviceKey(id)))
         }
     }
 
-    /// A patch reads, changes and writes what it read, and begins anew where somebody was faster.
+    /// A patch reads, changes and writes the installation; it starts again if another call changed it in the meantime.
     ///
-    /// - Throws: `AdapterError` when the changes do not fit the installation.
+    /// - Throws: `AdapterError` if the changes do not fit the installation.
     func sequel(to replies: [Reply]) throws(AdapterError) -> [Command] {
         switch replies.first {
         case .registration(.standing(let standing?)):
@@ -34,7 +34,7 @@ struct InstallationRequest {
             for change in try changes() { try change.apply(to: &body) }
             return [try Installation(id: id, body).command(settings, expected: standing.attributes)]
         case .refused(.outdated): return [.registration(.standing(key: VendorDeviceKey(id)))]
-        default: return []  // done, or refused for good
+        default: return []  // finished, or refused permanently
         }
     }
 

@@ -1,11 +1,11 @@
 import Model
 
-// The XML form: Atom around a description whose elements have a fixed order (docs/contracts/notificationhubs.md#5.2).
+// The XML form: an Atom entry with a description whose elements have a fixed order (docs/contracts/notificationhubs.md#5.2).
 extension Registration {
     private static let native = "AppleRegistrationDescription"
     private static let filled = "AppleTemplateRegistrationDescription"
 
-    /// What a body says of the registration `id`.
+    /// Reads the registration `id` from a body.
     ///
     /// - Throws: `AdapterError` with the text of the answer.
     init(id: String, xml body: [UInt8], at time: Timestamp) throws(AdapterError) {
@@ -61,7 +61,7 @@ extension Registration {
         return description
     }
 
-    /// A number or an expression; empty is an error (docs/contracts/notificationhubs.md#5.2).
+    /// A number or an expression; an empty text is an error (docs/contracts/notificationhubs.md#5.2).
     private static func filledIn(_ text: String?, _ name: String) throws(AdapterError) -> String? {
         guard let text else { return nil }
         guard !trimmed(text).isEmpty else { throw fault("The value of \(name) is empty") }
@@ -73,7 +73,7 @@ extension Registration {
         return text
     }
 
-    /// Separated by commas. A client may name its own installation and user; other `$…` tags are the gateway's (docs/contracts/notificationhubs.md#5).
+    /// Tags separated by commas. A client may name its own installation and user; other `$…` tags are reserved (docs/contracts/notificationhubs.md#5).
     private static func tags(_ text: String) throws(AdapterError) -> [String] {
         var seen: Set<Tag> = []
         var tags: [String] = []
@@ -122,10 +122,10 @@ extension Registration {
     private static let metadata = "http://schemas.microsoft.com/ado/2007/08/dataservices/metadata"
     static let atom = "http://www.w3.org/2005/Atom"
 
-    /// How the version of it is written in a header.
+    /// The version as it is written in a header.
     var weakTag: String { "W/\"\(etag)\"" }
 
-    /// The entry as an answer of its own, or, without its namespace, in a feed. `place`: its address.
+    /// The entry as a separate answer, or without its namespace for a feed. `place` is its address.
     func entry(at place: String, isAlone: Bool) -> String {
         let space = isAlone ? " xmlns=\"\(Self.atom)\"" : ""
         let time = HubTime.iso(updatedAt)
@@ -136,11 +136,11 @@ extension Registration {
             + "<link rel=\"self\" href=\"\(link)\"/><content type=\"application/xml\">\(description)</content></entry>"
     }
 
-    /// In the order that .NET's reader needs.
+    /// The elements are in the order that .NET's reader needs.
     var description: String {
         let name = template == nil ? Self.native : Self.filled
         func element(_ name: String, _ text: String) -> String { "<\(name)>\(XMLText.escape(text))</\(name)>" }
-        // The iOS SDK requires the zone (docs/contracts/notificationhubs.md#5.2).
+        // The iOS SDK requires the time zone (docs/contracts/notificationhubs.md#5.2).
         var text =
             "<\(name) xmlns=\"\(Self.connect)\" xmlns:i=\"\(Self.schema)\"><ETag>\(etag)</ETag>"
             + "<ExpirationTime>9999-12-31T23:59:59.999Z</ExpirationTime>" + element("RegistrationId", id)

@@ -1,43 +1,43 @@
 import Model
 
-/// One registration of an Apple device, native or by template (docs/contracts/notificationhubs.md#5).
+/// A registration of an Apple device, native or by template (docs/contracts/notificationhubs.md#5).
 struct Registration: Hashable {
-    /// What a registration by template fills.
+    /// The template of a registration.
     struct Template: Hashable {
-        /// Nil: it was given none.
+        /// Nil if the registration gives it no name.
         var name: String?
         var body: String
         var expiry: String?
         var priority: String?
-        /// By name, as they came.
+        /// By name, as received.
         var headers = JSONObject()
 
-        /// What its only variant is called.
+        /// The name of its only variant.
         var variant: String { name ?? "$Default" }
     }
 
     let id: String
-    /// As it came: clients look for it in capitals.
+    /// As received: clients search for it in capitals.
     var channel: String
     var token: DeviceToken
     var tags: [String] = []
     var template: Template?
     var pushVariables = JSONObject()
-    /// Counted up with every write; 1 at first.
+    /// Starts at 1 and increases with every write.
     var etag = 1
     var updatedAt: Timestamp
 
-    /// Identities of installations have no such mark in their keys.
+    /// Separates these keys from those of installations.
     private static let keyPrefix = "r/"
 
     static func key(_ id: String) -> VendorDeviceKey { VendorDeviceKey(keyPrefix + id) }
 
-    /// The registration that has this key; nil: it is not one's.
+    /// The id of the registration with this key; nil: the key is not a registration's.
     static func id(_ key: VendorDeviceKey) -> String? {
         key.rawValue.hasPrefix(keyPrefix) ? String(key.rawValue.dropFirst(keyPrefix.count)) : nil
     }
 
-    /// An id as the vendor makes them, of 32 hex digits: two large decimals and a number of a shard.
+    /// An id in the vendor's format, made from 32 hex digits: two large decimals and the number of a shard.
     static func id(drawn digits: String) -> String {
         let halves = [digits.prefix(16), digits.dropFirst(16).prefix(16)].map { (UInt64($0, radix: 16) ?? 0) >> 1 }
         return "\(halves[0])-\(halves[1])-1"
@@ -50,9 +50,9 @@ struct Registration: Hashable {
         self.updatedAt = updatedAt
     }
 
-    // MARK: What is stored
+    // MARK: Storing
 
-    /// The registration of it. `expected`: what its attributes must still be.
+    /// The command that registers it. `expected`: the attributes that must still be stored.
     func command(_ settings: HubsSettings, expected: JSONObject?) -> Command {
         var registration = DeviceRegistration(
             key: Self.key(id),
@@ -66,7 +66,7 @@ struct Registration: Hashable {
         return .registration(.register(registration))
     }
 
-    /// Its own tags, and those by which sends find it. One by template is for sends by template alone.
+    /// Its own tags, and those by which sends find it. A template registration is reached only by template sends.
     private var modelTags: [Tag] {
         let own = tags.compactMap { Tag($0) } + [Tag(Platform.ios)]
         return template == nil ? own : own + [.hasVariants, .onlyVariants]
@@ -89,7 +89,7 @@ struct Registration: Hashable {
         return object
     }
 
-    /// What is left of one that was deleted.
+    /// The command that marks a registration as deleted.
     static func tombstone(_ id: String, at time: Timestamp, expected: JSONObject) -> Command {
         var attributes: JSONObject = ["removedAt": .int(time.milliseconds)]
         attributes[DeviceRegistration.sharingAttribute] = true
@@ -126,15 +126,16 @@ struct Registration: Hashable {
         )
     }
 
-    /// Nil: not a registration that stands.
+    /// Nil: the registration does not exist.
     static func etag(_ standing: IdentityStanding) -> Int? {
         guard standing.state == .active else { return nil }
         return standing.attributes["etag"]?.int.flatMap { Int(exactly: $0) }
     }
 
-    // MARK: What an installation is in a list
+    // MARK: Installations in lists
 
-    /// One native registration and one per template (docs/contracts/notificationhubs.md#5.6). Assumed: their ids appear in lists only.
+    /// The list entries of an installation: one native registration and one per template (docs/contracts/notificationhubs.md#5.6). Assumed: their ids
+    /// appear in lists only.
     static func all(of installation: Installation, updatedAt: Timestamp) -> [Registration] {
         guard installation.network == .apns else { return [] }
         var system = ["$InstallationId:{\(installation.id)}"]

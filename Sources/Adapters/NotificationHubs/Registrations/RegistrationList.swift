@@ -3,7 +3,7 @@ import Model
 /// A list of registrations, including those of installations: all, of one channel, or with one tag (docs/contracts/notificationhubs.md#5.5).
 struct RegistrationList {
     private let request: VendorRequest
-    /// Nil: no tag is asked for.
+    /// Nil: the list is not restricted to a tag.
     private let tag: String?
 
     init(_ request: VendorRequest, tag: String?) {
@@ -11,13 +11,13 @@ struct RegistrationList {
         self.tag = tag
     }
 
-    /// Where a page begins: an identity, and how many of its entries have been shown.
-    private struct Place {
+    /// The start of a page: an identity, and the number of its entries that have been shown.
+    private struct PagePosition {
         var key: VendorDeviceKey
         var shown: Int
     }
 
-    /// Whether only the registrations of one channel are asked for.
+    /// Whether the call requests only the registrations of one channel.
     static func isFiltered(_ request: VendorRequest) -> Bool { parameter("$filter", of: request) != nil }
 
     /// - Throws: `AdapterError` with the text of the answer.
@@ -36,7 +36,7 @@ struct RegistrationList {
         return nil
     }
 
-    /// .NET writes a blank as a plus.
+    /// .NET writes a space as a plus.
     private static func decoded(_ text: Substring) -> String {
         PercentCoding.decode(text.utf8, plusIsSpace: true) ?? ""
     }
@@ -52,12 +52,12 @@ struct RegistrationList {
         case "channeluri", "devicetoken":
             if let token = DeviceToken(apns: value) ?? DeviceToken(fcm: value) { return .token(token) }
         case "gcmregistrationid": if let token = DeviceToken(fcm: value) { return .token(token) }
-        default: break  // no other field can be asked for
+        default: break  // no other field is supported
         }
         throw Self.fault("The filter is not valid")
     }
 
-    /// `field eq 'value'`, a quote inside doubled.
+    /// `field eq 'value'`; a quote inside the value is doubled.
     private static func comparison(_ text: String) -> (field: String, value: String)? {
         guard let quote = text.firstIndex(of: "'"), text.hasSuffix("'"), text.index(after: quote) < text.endIndex else {
             return nil
@@ -69,46 +69,46 @@ struct RegistrationList {
         return (String(head[0]), String(inner).replacing("''", with: "'"))
     }
 
-    /// How many entries a page has. Assumed: whoever asks for more than a hundred gets a hundred.
+    /// The number of entries on a page. Assumed: a higher number than a hundred is reduced to a hundred.
     private func top() throws(AdapterError) -> Int {
         guard let text = Self.parameter("$top", of: request) else { return HubsLimits.pageCount }
         guard let number = Int(text), number > 0 else { throw Self.fault("The value of $top is not valid") }
         return min(number, HubsLimits.pageCount)
     }
 
-    /// `{hex of the key}.{how many of its entries were shown}`.
-    private func place() throws(AdapterError) -> Place? {
+    /// `{hex of the key}.{number of its entries already shown}`.
+    private func place() throws(AdapterError) -> PagePosition? {
         guard let text = Self.parameter("continuationtoken", of: request), !text.isEmpty else { return nil }
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 2, text.utf8.count <= HubsLimits.pathBytes, let bytes = HexCoding.decode(String(parts[0])),
             let key = String(validating: bytes, as: UTF8.self), let shown = Int(parts[1]), shown >= 0
         else { throw Self.fault("The continuation token is not valid") }
-        return Place(key: VendorDeviceKey(key), shown: shown)
+        return PagePosition(key: VendorDeviceKey(key), shown: shown)
     }
 
-    private static func text(_ place: Place) -> String {
+    private static func text(_ place: PagePosition) -> String {
         "\(HexCoding.encode(Array(place.key.rawValue.utf8))).\(place.shown)"
     }
 
     // MARK: The answer
 
-    /// The feed, and where the next page begins; nil: this was the last.
+    /// The feed, and the start of the next page; nil: this was the last page.
     ///
-    /// - Throws: what `command` has thrown before.
+    /// - Throws: the errors of `command`.
     func feed(of found: [ListedIdentity], hub: String, address: String) throws(AdapterError) -> (String, String?) {
         let top = try top()
         let from = try place()
         let wanted = tag.flatMap { Tag($0) }
         var entries = ""
         var count = 0
-        var next: Place?
+        var next: PagePosition?
         for row in found {
             let own = registrations(row).enumerated().filter { _, registration in
                 wanted.map { wanted in registration.tags.contains { Tag($0) == wanted } } ?? true
             }
             for (index, registration) in own where next == nil && !(row.key == from?.key && index < from?.shown ?? 0) {
                 if count == top {
-                    next = Place(key: row.key, shown: index)
+                    next = PagePosition(key: row.key, shown: index)
                 } else {
                     let place = "\(address)/\(hub)/registrations/\(registration.id)\(version)"
                     entries += registration.entry(at: place, isAlone: false)
@@ -117,9 +117,9 @@ struct RegistrationList {
             }
             if next != nil { break }
         }
-        // A full page of identities of which some had no entry: it goes on behind the last.
+        // A full page of identities, some of which had no entries: the next page starts after the last one.
         if next == nil, found.count > top, let last = found.last {
-            next = Place(key: last.key, shown: registrations(last).count)
+            next = PagePosition(key: last.key, shown: registrations(last).count)
         }
         return (document(entries, next, address), next.map { Self.text($0) })
     }
@@ -130,13 +130,13 @@ struct RegistrationList {
         guard let installation = Installation(id: row.key.rawValue, row.standing, at: request.receivedAt) else {
             return []
         }
-        // Assumed: an installation does not keep when it was written.
+        // Assumed: the time of the answer, because the time when an installation was written is not stored.
         return Registration.all(of: installation, updatedAt: request.receivedAt)
     }
 
     private var version: String { APIVersion.named(request).map { "?api-version=\($0)" } ?? "" }
 
-    private func document(_ entries: String, _ next: Place?, _ address: String) -> String {
+    private func document(_ entries: String, _ next: PagePosition?, _ address: String) -> String {
         let place = "\(address)\(request.path)"
         let own = "\(place)\(request.query.map { "?\($0)" } ?? "")"
         var text =

@@ -1,21 +1,21 @@
 import HTTPTypes
 import Model
 
-/// The calls of one registration (docs/contracts/notificationhubs.md#5.1 to docs/contracts/notificationhubs.md#5.4). Each reads first: deleted registrations
-/// are gone, and versions increase.
+/// The calls for one registration (docs/contracts/notificationhubs.md#5.1 to docs/contracts/notificationhubs.md#5.4). Each reads first, because deleted
+/// registrations are gone and versions increase.
 struct RegistrationRequest {
-    /// Nil: the gateway gives one out.
+    /// Nil: the gateway generates the id.
     let id: String?
     let request: VendorRequest
     let settings: HubsSettings
 
-    /// What a call may do to what it found.
+    /// The decision about a call, by the registration that was found.
     enum Verdict: Hashable {
-        /// `etag`: the version it becomes; `expected`: what it must still be.
+        /// `etag`: the new version; `expected`: the attributes that must still be stored.
         case write(etag: Int, expected: JSONObject?)
-        /// 412: the caller knows another version.
+        /// 412: the caller's version is not the current one.
         case mismatch
-        /// 410: deleted lately, so that the caller asks for a new id.
+        /// 410: deleted recently; the caller then requests a new id.
         case gone
         /// 404.
         case missing
@@ -35,9 +35,9 @@ struct RegistrationRequest {
         return .registration(.standing(key: Registration.key(id)))
     }
 
-    /// Writes what was read, and begins anew where somebody was faster.
+    /// Writes the data that was read; starts again if another call changed it in the meantime.
     ///
-    /// - Throws: `AdapterError` for a body that `command` has refused before.
+    /// - Throws: `AdapterError` for a body that `command` would refuse.
     func sequel(to replies: [Reply]) throws(AdapterError) -> [Command] {
         switch replies.first {
         case .registration(.drawn(let key)) where !isDraw:
@@ -54,7 +54,7 @@ struct RegistrationRequest {
             ]
         case .refused(.outdated):
             return id.map { [.registration(.standing(key: Registration.key($0)))] } ?? []
-        default: return []  // done, or refused for good
+        default: return []  // finished, or refused permanently
         }
     }
 
@@ -64,11 +64,11 @@ struct RegistrationRequest {
             return request.method == .delete || wanted != nil ? .missing : .write(etag: 1, expected: nil)
         }
         if let wanted, wanted != "*", wanted != "\(etag)" { return .mismatch }
-        // It wraps only in what somebody stored by another way.
+        // The addition can only overflow if the stored version was not written by this adapter.
         return .write(etag: etag &+ 1, expected: standing.attributes)
     }
 
-    /// Deleted within a day (docs/contracts/notificationhubs.md#5.2).
+    /// Whether it was deleted within a day (docs/contracts/notificationhubs.md#5.2).
     private func isLately(_ standing: IdentityStanding?) -> Bool {
         guard let standing, standing.state != .active, let removed = standing.attributes["removedAt"]?.int else {
             return false
@@ -76,10 +76,10 @@ struct RegistrationRequest {
         return Timestamp(milliseconds: removed) + HubsLimits.goneFor > request.receivedAt
     }
 
-    /// Only a new id is asked for.
+    /// Whether the call only requests a new id.
     private var isDraw: Bool { HubPath(request.path)?.call == .registrationIDs }
 
-    /// The version that the caller knows: `"1"`, `W/"1"` or `*`; nil: any, or none.
+    /// The caller's version: `"1"`, `W/"1"` or `*`; nil: the caller names none.
     private var wanted: String? {
         guard let text = request.header("If-Match"), !text.isEmpty else { return nil }
         return String(text.hasPrefix("W/") ? text.dropFirst(2) : text[...]).replacing("\"", with: "")

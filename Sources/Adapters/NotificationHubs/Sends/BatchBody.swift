@@ -3,9 +3,9 @@ import Model
 /// The body of a batch of direct sends: `multipart/mixed` with two parts, the notification and the handles of its devices
 /// (docs/contracts/notificationhubs.md#7.4).
 ///
-/// Parts are told by their names and may come in any order (Assumed). Each lies within the body, so its size is the bound.
+/// Parts are identified by their names and may be in any order (Assumed). They are limited by the size of the body.
 struct BatchBody {
-    /// As it goes out, byte for byte.
+    /// The payload, byte for byte.
     let notification: [UInt8]
     /// A JSON array of handles.
     let devices: [UInt8]
@@ -17,7 +17,7 @@ struct BatchBody {
         }
         guard var rest = Self.cut(body[...], at: delimiter)?.after else { throw Self.unreadable }
         var found: [String: [UInt8]] = [:]
-        // Ends after two: a name may come once.
+        // The loop ends after two parts, because each name may occur once.
         while !rest.starts(with: Self.dashes) {
             guard let start = Self.line(rest)?.after, let (part, after) = Self.cut(start, at: delimiter),
                 let (name, bytes) = Self.content(part), Self.names.contains(name),
@@ -37,7 +37,7 @@ struct BatchBody {
         field: "The body is not a multipart batch of a notification and its devices"
     )
 
-    /// What each line between two parts begins with.
+    /// The start of each line between two parts.
     private static func delimiter(_ contentType: String) -> [UInt8]? {
         let words = contentType.split(separator: ";")
         guard words.first?.lowercased().filter({ !$0.isWhitespace }) == "multipart/mixed",
@@ -50,8 +50,8 @@ struct BatchBody {
         return dashes + bytes
     }
 
-    /// What stands before the first line that begins with `delimiter`, and what follows that in its line and behind it. A boundary owns the line end
-    /// before it, with or without carriage return (RFC 2046 §5.1.1).
+    /// The bytes before the first line that begins with `delimiter`, and all bytes after the delimiter. The line end before a boundary belongs to the
+    /// boundary, with or without carriage return (RFC 2046 §5.1.1).
     private static func cut(_ bytes: ArraySlice<UInt8>, at delimiter: [UInt8])
         -> (before: ArraySlice<UInt8>, after: ArraySlice<UInt8>)?
     {
@@ -66,14 +66,14 @@ struct BatchBody {
         return nil
     }
 
-    /// The first line, and what follows it.
+    /// The first line, and the bytes after it.
     private static func line(_ bytes: ArraySlice<UInt8>) -> (text: ArraySlice<UInt8>, after: ArraySlice<UInt8>)? {
         guard let end = bytes.firstIndex(of: 0x0A) else { return nil }
         let text = bytes[..<end]
         return (text.last == 0x0D ? text.dropLast() : text, bytes[end...].dropFirst())
     }
 
-    /// A part's name, and what follows its head. Nil: it has none.
+    /// A part's name, and the bytes after its headers. Nil: it has no name.
     private static func content(_ part: ArraySlice<UInt8>) -> (name: String, bytes: [UInt8])? {
         var name: String?
         var rest = part

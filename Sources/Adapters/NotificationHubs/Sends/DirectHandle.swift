@@ -1,14 +1,14 @@
 import Model
 
-/// How a handle without an installation is stored, so that a direct send finds it (docs/contracts/notificationhubs.md#7.2,
-/// docs/contracts/notificationhubs.md#7.4): an identity without tags and templates, which is selected only by its handle, and which expires.
+/// Stores a handle without an installation so that a direct send finds it (docs/contracts/notificationhubs.md#7.2,
+/// docs/contracts/notificationhubs.md#7.4): as an identity without tags and templates, which is selected only by its handle and expires.
 enum DirectHandle {
-    /// No installation and no registration is called so: their ids have no such mark.
+    /// Keys of installations and registrations do not have this prefix.
     private static let prefix = "h/"
 
     static func isKey(_ key: VendorDeviceKey) -> Bool { key.rawValue.hasPrefix(prefix) }
 
-    /// Registers those of `handles` that nobody has. The others stay as they are.
+    /// Registers those of `handles` that are unknown. The others are unchanged.
     static func introduction(of handles: [DeviceToken], _ settings: HubsSettings, at now: Timestamp) -> [Command] {
         stride(from: 0, to: handles.count, by: HubsLimits.handlesPerCommand).map { start in
             let part = handles[start..<min(handles.count, start + HubsLimits.handlesPerCommand)]
@@ -29,7 +29,7 @@ enum DirectHandle {
             environment: settings.environment,
             token: handle,
             attributes: attributes,
-            // Sends to everyone are not for it.
+            // Excludes the handle from sends to everyone.
             tags: [Tag(Platform.ios), .onlyVariants]
         )
     }

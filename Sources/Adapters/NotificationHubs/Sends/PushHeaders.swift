@@ -7,7 +7,7 @@ struct PushHeaders {
     private(set) var type: PushType?
     private(set) var priority: Int?
     private(set) var collapseID: String?
-    /// When it ends, as the caller says it; zero: now or never.
+    /// The expiry that the caller requests; zero: one attempt only.
     private(set) var end: Timestamp?
 
     /// - Throws: `AdapterError` with the text of the answer.
@@ -32,7 +32,7 @@ struct PushHeaders {
         end = try Self.end(request)
     }
 
-    /// How long a push that is due at `start` may wait here. Never less than the gateway needs to send it: what Apple is told is `end` itself.
+    /// How long a push that is due at `start` may wait in the gateway. It is never shorter than the gateway needs to send it; Apple receives `end` itself.
     func timeToLive(from start: Timestamp) -> Duration {
         guard let end else { return HubsLimits.timeToLive }
         return min(max(end - start, HubsLimits.minimumTimeToLive), HubsLimits.maximumTimeToLive)
@@ -42,7 +42,7 @@ struct PushHeaders {
         AdapterError(.invalid, field: "The value of \(name) is not valid")
     }
 
-    /// Only the hub's own: a topic that Apple refuses would stop the credential for everybody who sends by it.
+    /// Only the hub's own topic is allowed: a topic that Apple refuses would stop the credential for all senders that use it.
     private func check(topic: String?, _ settings: HubsSettings) throws(AdapterError) {
         guard let topic, let own = settings.topic else { return }
         guard topic == own || topic.hasPrefix(own + ".") else {

@@ -2,11 +2,11 @@ import ApplePayload
 import HTTPTypes
 import Model
 
-/// `POST /{hub}/messages`: a native notification to the devices that match its tags, or to one device by its handle (docs/contracts/notificationhubs.md#7); the
-/// same at a later time, by `POST /{hub}/schedulednotifications` (docs/contracts/notificationhubs.md#7.5); or to many handles, by `POST /{hub}/messages/$batch`
-/// (docs/contracts/notificationhubs.md#7.4).
+/// `POST /{hub}/messages`: a native notification to the devices that match its tags, or to one device by its handle
+/// (docs/contracts/notificationhubs.md#7); the same at a later time, by `POST /{hub}/schedulednotifications` (docs/contracts/notificationhubs.md#7.5);
+/// or to many handles, by `POST /{hub}/messages/$batch` (docs/contracts/notificationhubs.md#7.4).
 struct SendRequest {
-    /// By which of the calls it came.
+    /// The call by which the send was made.
     enum Kind { case now, schedule, batch }
 
     private let request: VendorRequest
@@ -19,7 +19,7 @@ struct SendRequest {
         self.kind = kind
     }
 
-    /// Handles of a batch that nobody has are registered first; a single one mostly is, and is only when it was not found.
+    /// The handles of a batch are registered first if they are unknown. A single handle is mostly known, so it is registered only if it was not found.
     ///
     /// - Throws: `AdapterError` with the text of the answer.
     func commands() throws(AdapterError) -> [Command] {
@@ -30,7 +30,7 @@ struct SendRequest {
         ]
     }
 
-    /// - Throws: `AdapterError` for a call that `commands` has refused before.
+    /// - Throws: `AdapterError` for a call that `commands` would refuse.
     func sequel(to replies: [Reply]) throws(AdapterError) -> [Command] {
         guard case .refused(.noRecipients)? = replies.first, kind != .batch, isDirect else { return [] }
         let submission = try submission()
@@ -41,7 +41,7 @@ struct SendRequest {
     }
 
     private func submission() throws(AdapterError) -> Submission {
-        // The gateway's own bound is the batch's.
+        // The route's limit is the one for batches.
         guard kind == .batch || request.body.count <= HubsLimits.bodyBytes else { throw AdapterError(.tooLarge) }
         let isTemplate = try isTemplate()
         guard request.parameter("test") == nil else { throw Self.fault("Test sends are not available on this gateway") }
@@ -75,14 +75,14 @@ struct SendRequest {
         "gcm", "fcm", "fcmv1", "windows", "windowsphone", "adm", "baidu", "browser",
     ]
 
-    /// Whether templates are filled; else the body goes out as it is.
+    /// Whether templates are filled; otherwise the body is sent unchanged.
     private func isTemplate() throws(AdapterError) -> Bool {
         let name = "ServiceBusNotification-Format"
         guard let format = request.header(name), !format.isEmpty else { throw AdapterError(.missing, field: name) }
         switch format.lowercased() {
         case "apple": return false
         case "template": return true
-        default: break  // every other format is refused
+        default: break  // any other format is refused
         }
         guard Self.formats.contains(format.lowercased()) else {
             throw Self.fault("The notification format '\(format.prefix(32))' is not known")
@@ -111,13 +111,13 @@ struct SendRequest {
         return try Installation.token(handle, .apns)
     }
 
-    /// Assumed: without `direct` it is no call.
+    /// Assumed: a batch without `direct` is refused.
     private func batch() throws(AdapterError) -> BatchBody {
         guard isDirect else { throw Self.fault("A batch is a direct send") }
         return try BatchBody(request.body, contentType: request.header("Content-Type") ?? "")
     }
 
-    /// One that cannot be a handle refuses them all (Assumed).
+    /// One invalid handle refuses the whole batch (Assumed).
     private static func handles(_ body: [UInt8]) throws(AdapterError) -> [DeviceToken] {
         guard let json = try? JSONParser.parse(body), let list = json.array else {
             throw AdapterError(.unreadable, field: "The devices are not a JSON array")
@@ -143,10 +143,10 @@ struct SendRequest {
         return meant.excluding(.onlyVariants)
     }
 
-    /// The templates that match: tags of an installation and of each of its templates together (docs/contracts/notificationhubs.md#6.2).
+    /// The templates that match, by the tags of an installation and of each of its templates together (docs/contracts/notificationhubs.md#6.2).
     private func variants() throws(AdapterError) -> TagExpression { try expression() ?? TagExpression(.hasVariants) }
 
-    /// What the caller's tags say; nil: everybody.
+    /// The expression of the caller's tags; nil: all devices.
     private func expression() throws(AdapterError) -> TagExpression? {
         guard let text = request.header("ServiceBusNotification-Tags") else { return nil }
         do throws(TagExpression.Fault) {
@@ -161,7 +161,7 @@ struct SendRequest {
         }
     }
 
-    /// The body goes out byte for byte: it is kept as text wherever our own writer would spell it differently.
+    /// The body is sent byte for byte: it is stored as text if the gateway's JSON writer would write it differently.
     private func content(_ head: PushHeaders, _ body: [UInt8]) throws(AdapterError) -> Content {
         guard let text = String(validating: body, as: UTF8.self), let json = Self.object(body) else {
             throw AdapterError(.unreadable, field: "The payload is not a JSON object")
@@ -175,7 +175,7 @@ struct SendRequest {
         return content
     }
 
-    /// What fills the templates. Assumed: a number is a text too.
+    /// The values for the templates. Assumed: a number counts as a text.
     private func templateContent(_ head: PushHeaders) throws(AdapterError) -> Content {
         guard let values = Self.object(request.body), values.pairs.allSatisfy({ $0.value.lenientString != nil }) else {
             throw AdapterError(.unreadable, field: "The properties are not a JSON object of strings")

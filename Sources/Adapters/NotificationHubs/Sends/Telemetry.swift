@@ -52,7 +52,7 @@ struct Telemetry {
         }
     }
 
-    /// Assumed: which of the vendor's words fits which of ours.
+    /// Assumed: the mapping of the gateway's states to the vendor's words.
     private var state: String {
         switch report.state {
         case .scheduled, .paused: "Enqueued"
@@ -63,7 +63,7 @@ struct Telemetry {
         }
     }
 
-    /// By the vendor's names: what arrived first, then in their order.
+    /// By the vendor's names: `Success` first, then in alphabetical order.
     private var outcomes: [(String, Int)] {
         var counts: [String: Int] = [:]
         for tally in report.tallies where tally.state.isSettled {

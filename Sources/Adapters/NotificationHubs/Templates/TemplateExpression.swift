@@ -1,11 +1,11 @@
 import Model
 
-/// One text of a template: a literal, or an expression that is the whole text (docs/contracts/notificationhubs.md#8). Pure, bounded, and without recursion:
-/// expressions do not nest.
+/// One text of a template: a literal, or an expression that is the whole text (docs/contracts/notificationhubs.md#8). Pure, bounded, and without
+/// recursion, because expressions do not nest.
 ///
-/// Assumed: a text that begins with `$`, `.`, `%` or `#` is an expression only where a parenthesis follows: `$5 off` and `...` are literals.
+/// Assumed: a text that begins with `$`, `.`, `%` or `#` is an expression only if a parenthesis follows: `$5 off` and `...` are literals.
 struct TemplateExpression: Hashable {
-    /// What stands for one value.
+    /// The source of one value.
     enum Part: Hashable {
         case literal(String)
         /// `$(name)`, `$(name, n)`, `$(name:{default})`.
@@ -17,7 +17,7 @@ struct TemplateExpression: Hashable {
     }
 
     enum Form: Hashable {
-        /// What its parts give, one behind the other.
+        /// The concatenated values of its parts.
         case joined([Part])
         /// `#(name)`.
         case number(name: String)
@@ -49,13 +49,13 @@ struct TemplateExpression: Hashable {
         return first == "{" || "$.%#".unicodeScalars.contains(first) && text.unicodeScalars.dropFirst().first == "("
     }
 
-    /// What it gives with `values`.
+    /// The value of the expression with `values`.
     ///
-    /// - Throws: `TemplateFault` for a number that is none.
+    /// - Throws: `TemplateFault` for a `#(name)` whose value is not a number.
     func evaluated(with values: TemplateValues) throws(TemplateFault) -> JSON {
         switch form {
         case .number(let name):
-            // Assumed: a number that is missing is no number either, and its push is skipped.
+            // Assumed: a missing number is also an error, and its push is skipped.
             guard let text = values[name], case .number(let number)? = try? JSONParser.parse(text) else {
                 throw .number
             }
@@ -75,7 +75,7 @@ struct TemplateExpression: Hashable {
             return limit.map { String(value.prefix($0)) } ?? value
         case .shortened(let name, let limit):
             let value = values[name] ?? ""
-            // The dots count.
+            // The dots are included in the limit.
             guard value.count > limit else { return value }
             return String(value.prefix(max(0, limit - 3))) + String("...".prefix(limit))
         case .escaped(let name): return PercentCoding.encode(values[name] ?? "")
@@ -83,14 +83,14 @@ struct TemplateExpression: Hashable {
     }
 }
 
-/// The reason why a template makes no push. Texts: docs/contracts/notificationhubs.md#8.
+/// The reason why a template produces no push. Texts: docs/contracts/notificationhubs.md#8.
 enum TemplateFault: Error, Hashable {
     case tooLong, parenthesis, name, cut, token, composition, number, date, tooMany, tooLarge
-    /// `$body` means something to the vendor.
+    /// `$body` has a special meaning for the vendor.
     case reserved
 }
 
-/// The values of a template: the send's values precede the installation's (docs/contracts/notificationhubs.md#8). Names compare without case.
+/// The values of a template: the send's values precede the installation's (docs/contracts/notificationhubs.md#8). Names are compared without case.
 struct TemplateValues {
     private var values: [String: String] = [:]
 
@@ -103,7 +103,7 @@ struct TemplateValues {
     subscript(name: String) -> String? { values[name.lowercased()] }
 }
 
-/// Walks along one expression. Its offset only grows.
+/// Parses one expression. The offset only grows.
 private struct Reader {
     private let text: [Unicode.Scalar]
     private var offset = 0
@@ -146,7 +146,7 @@ private struct Reader {
         }
     }
 
-    /// `isWhole`: not one of several, so no literal in quotes.
+    /// `isWhole`: the part is the whole expression, so a literal in quotes is not allowed.
     mutating func part(isWhole: Bool) throws(TemplateFault) -> TemplateExpression.Part {
         guard let kind = next else { throw .token }
         offset += 1
@@ -202,7 +202,7 @@ private struct Reader {
         throw .parenthesis
     }
 
-    /// In which the quote is doubled.
+    /// A literal in quotes; a doubled quote is a quote character.
     private mutating func quoted(_ quote: Unicode.Scalar) throws(TemplateFault) -> String {
         var text = String.UnicodeScalarView()
         while let scalar = next {

@@ -1,11 +1,11 @@
 import Model
 
-/// The push that a template of an installation makes of a send (docs/contracts/notificationhubs.md#8).
+/// The push that a template of an installation produces for a send (docs/contracts/notificationhubs.md#8).
 struct TemplatePush {
     private let template: JSONObject
     private let values: TemplateValues
 
-    /// Nil where the installation has no such template.
+    /// Nil if the installation has no template with that name.
     init?(_ notification: Notification, _ target: TargetFacts) {
         guard let name = target.variant, let template = target.variables["templates"]?[name]?.object else { return nil }
         self.template = template
@@ -15,9 +15,9 @@ struct TemplatePush {
         )
     }
 
-    /// The template's body, filled in.
+    /// The template's body with its values.
     ///
-    /// - Throws: `TemplateFault`; also where the body is no JSON object.
+    /// - Throws: `TemplateFault`, also if the body is not a JSON object.
     func payload() throws(TemplateFault) -> JSONObject {
         guard let text = template["body"]?.string, case .object(let body)? = try? JSONParser.parse(text) else {
             throw .token
@@ -26,21 +26,21 @@ struct TemplatePush {
         return try filled(body, &room)
     }
 
-    /// A header of the template, filled in; nil: it has none.
+    /// A header of the template with its values; nil if it has none.
     func header(_ name: String) throws(TemplateFault) -> String? {
         let headers = template["headers"]?.object ?? JSONObject()
         if let text = headers.pairs.first(where: { $0.key.lowercased() == name })?.value.string {
             return try TemplateExpression(text).evaluated(with: values).lenientString
         }
         guard name == "apns-priority", let text = template["priority"]?.string else { return nil }
-        // Assumed: a registration's priority that is none of Apple's says nothing.
+        // Assumed: a registration's priority that is not one of Apple's is ignored.
         let priority = try TemplateExpression(text).evaluated(with: values).lenientString
         return ["1", "5", "10"].contains(priority) ? priority : nil
     }
 
-    /// When the push ends as the template says it, a header before its `expiry`; nil: it says nothing. Assumed: nor does one that fills to nothing.
+    /// The expiry that the template requests; a header takes precedence over its `expiry`. Nil if it names none. Assumed: an empty result counts as none.
     ///
-    /// - Throws: `TemplateFault.date` for what is neither a date nor seconds.
+    /// - Throws: `TemplateFault.date` for a value that is neither a date nor seconds.
     func end() throws(TemplateFault) -> Timestamp? {
         var text = try header("apns-expiration")
         if text?.isEmpty ?? true, let expiry = template["expiry"]?.string {
@@ -57,7 +57,7 @@ struct TemplatePush {
         return filled
     }
 
-    /// As deep as the parser lets JSON be.
+    /// The recursion is limited by the maximum depth of the JSON parser.
     private func filled(_ value: JSON, _ room: inout Int) throws(TemplateFault) -> JSON {
         switch value {
         case .null, .bool, .number: return value
@@ -68,7 +68,7 @@ struct TemplatePush {
             return .array(filled)
         case .string(let text):
             let result = try TemplateExpression(text).evaluated(with: values)
-            // Every occurrence of a value is copied: forty bytes of a template can ask for 64 KB.
+            // Every occurrence of a value is copied: forty bytes of a template can produce 64 KB.
             room -= result.lenientString?.utf8.count ?? 0
             guard room >= 0 else { throw .tooLarge }
             return result

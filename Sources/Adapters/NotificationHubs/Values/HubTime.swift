@@ -1,6 +1,6 @@
 import Model
 
-/// The spellings of time on this wire. All are UTC.
+/// The formats of times in this vendor's calls. All are UTC.
 enum HubTime {
     private static func local(_ time: Timestamp) -> String {
         LocalTime(seconds: time.milliseconds >= 0 ? time.seconds : 0).description
@@ -12,7 +12,7 @@ enum HubTime {
     /// `20260101000000`.
     static func compact(_ time: Timestamp) -> String { local(time).filter { $0.isNumber } }
 
-    /// `1/1/2026 12:00:00 AM`: what details of errors end with.
+    /// `1/1/2026 12:00:00 AM`: the end of the details of errors.
     static func american(_ time: Timestamp) -> String {
         let numbers = local(time).split { !$0.isNumber }.compactMap { Int($0) }
         guard numbers.count == 6 else { return "" }
@@ -23,7 +23,7 @@ enum HubTime {
             "\(numbers[1])/\(numbers[2])/\(numbers[0]) \(hour):\(two(numbers[4])):\(two(numbers[5])) \(half)"
     }
 
-    /// Seconds since 1970 in digits, as `apns-expiration` has them. Nil for anything else, and for what no calendar reaches.
+    /// Seconds since 1970 in digits, as in `apns-expiration`. Nil for any other text, and for times beyond the calendar.
     static func unix(_ text: String) -> Timestamp? {
         guard let seconds = Int64(text), (0...99_999_999_999).contains(seconds) else { return nil }
         return Timestamp(seconds: seconds)
@@ -32,9 +32,9 @@ enum HubTime {
     /// The expiry of a push: a date, or seconds; `0` means one attempt (docs/contracts/notificationhubs.md#5.2).
     static func end(_ text: String) -> Timestamp? { unix(text) ?? parse(text) }
 
-    /// A moment as SDKs spell it: ISO 8601 with or without seconds, fraction and zone (`Z`, `+0000`, `+09:00`), or .NET's invariant
+    /// A time in the formats of the SDKs: ISO 8601 with or without seconds, fraction and zone (`Z`, `+0000`, `+09:00`), or .NET's invariant
     /// `MM/dd/yyyy HH:mm:ss` (docs/contracts/notificationhubs.md#4.1, docs/contracts/notificationhubs.md#7). The `T` may be in quotes
-    /// (docs/contracts/notificationhubs.md#7.5). Nil for anything else.
+    /// (docs/contracts/notificationhubs.md#7.5). Nil for any other text.
     static func parse(_ text: String) -> Timestamp? {
         guard text.utf8.count <= HubsLimits.dateBytes, text.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
         let text = text.replacing("'", with: "")
@@ -42,7 +42,7 @@ enum HubTime {
         guard text.utf8.count >= 16 else { return nil }
         let hasSeconds = text.utf8.dropFirst(16).first == UInt8(ascii: ":")
         let head = hasSeconds ? 19 : 16
-        // Far beyond any calendar of ours: the vendor's "never".
+        // Nil for times beyond the calendar, such as the vendor's "never".
         guard let local = LocalTime(String(text.prefix(head))) else { return nil }
         var rest = text.dropFirst(head)
         if rest.first == "." { rest = rest.dropFirst().drop { $0.isNumber } }

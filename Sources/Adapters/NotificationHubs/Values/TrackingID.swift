@@ -3,7 +3,8 @@ import FoundationEssentials
 import HTTPTypes
 import Model
 
-/// What an answer can be found again by. Of the request alone, as an adapter draws no random numbers: the same call at the same millisecond has the same.
+/// The id by which an answer can be found again. It is derived from the request, because an adapter has no randomness: the same call in the same
+/// millisecond has the same id.
 struct TrackingID: CustomStringConvertible {
     let description: String
 
@@ -23,7 +24,7 @@ struct TrackingID: CustomStringConvertible {
 }
 
 extension TrackingID {
-    /// 16 bytes that stand for these texts.
+    /// A digest of these texts, 16 bytes.
     static func digest(_ parts: [String]) -> [UInt8] {
         var hash = SHA256()
         for part in parts {
@@ -43,7 +44,7 @@ enum HubMessageID {
         return "\(HexCoding.encode(bytes))-\(HubTime.compact(Timestamp(milliseconds: time)))-1-1"
     }
 
-    /// Nil for what `text` would not have made; a schedule's id has underscores.
+    /// Nil for any text that `text` does not produce; a schedule's id has underscores.
     static func parse(_ written: String) -> MessageID? {
         let text = written.replacing("_", with: "-")
         guard text.utf8.count <= 64, let head = text.split(separator: "-").first, head.utf8.count == 32,

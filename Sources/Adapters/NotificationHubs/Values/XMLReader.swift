@@ -1,36 +1,36 @@
-/// One element of a document, with what stands in it. Names are local: a namespace's prefix is cut off.
+/// One element of a document with its content. Names are local names, without a namespace prefix.
 struct XMLElement: Hashable {
     let name: String
     let attributes: [String: String]
-    /// All text directly inside, entities resolved.
+    /// All text directly inside the element, with entities resolved.
     fileprivate(set) var text = ""
     fileprivate(set) var children: [XMLElement] = []
 
     func child(_ name: String) -> XMLElement? { children.first { $0.name == name } }
 }
 
-/// Reads the small documents of registrations: elements, attributes, text, CDATA, comments.
+/// Parses the small documents of registrations: elements, attributes, text, CDATA, comments.
 ///
-/// No document type and no entities but XML's own five and those that name a character: nothing that a peer defines is ever expanded. Values in,
-/// values out; every count has a limit.
+/// It refuses document types, and all entities except XML's five and character references: no definition of a peer is ever expanded. Pure; every count
+/// has a limit.
 struct XMLReader {
     enum Fault: Error, Hashable {
-        /// Not well-formed, or not UTF-8.
+        /// The document is not well-formed, or not UTF-8.
         case syntax
-        /// A document type, or an entity that it would define.
+        /// The document has a document type, or an entity that would need one.
         case forbidden
-        /// Over one of the limits.
+        /// The document exceeds one of the limits.
         case tooLarge
     }
 
     private let bytes: [UInt8]
     private var place = 0
-    /// The elements that are open, the outermost first. A list, so that depth costs no stack.
+    /// The open elements, the outermost first. A list is used, so that depth uses no stack.
     private var open: [XMLElement] = []
     private var root: XMLElement?
     private var count = 0
 
-    /// The outermost element of a document.
+    /// Parses a document and returns its outermost element.
     ///
     /// - Throws: `Fault`.
     static func read(_ bytes: [UInt8]) throws(Fault) -> XMLElement {
@@ -69,7 +69,7 @@ struct XMLReader {
 
     private func at(_ mark: String) -> Bool { bytes[place...].starts(with: mark.utf8) }
 
-    /// What stands before `mark`, from `start` bytes on; behind the mark it goes on.
+    /// The bytes from `start` up to `mark`; parsing continues after the mark.
     private mutating func upTo(_ mark: String, after start: Int) throws(Fault) -> ArraySlice<UInt8> {
         let begin = place + start
         guard begin <= bytes.count, let range = bytes[begin...].firstRange(of: Array(mark.utf8)) else { throw .syntax }
@@ -79,7 +79,7 @@ struct XMLReader {
 
     private mutating func add(_ text: String) throws(Fault) {
         guard let last = open.indices.last else {
-            // Around the outermost element there is room for nothing but blanks.
+            // Outside the outermost element only white space is allowed.
             guard text.utf8.allSatisfy({ Self.isBlank($0) }) else { throw .syntax }
             return
         }
@@ -122,7 +122,7 @@ struct XMLReader {
             }
             guard hasBlank, attributes.count < HubsLimits.attributeCount else { throw .syntax }
             let (key, value) = try attribute()
-            // A prefix does not part two of them here: what this wire has is told apart by its local name.
+            // Attributes that differ only in their prefix count as duplicates, because this format identifies them by their local names.
             guard attributes.updateValue(value, forKey: key) == nil || key.hasPrefix("xmlns") else { throw .syntax }
         }
     }
@@ -142,7 +142,7 @@ struct XMLReader {
         return (isSpace ? String(decoding: name, as: UTF8.self) : Self.local(name), try resolved(value))
     }
 
-    /// The bytes of a name; none where there is none.
+    /// The bytes of a name; empty if there is none.
     private mutating func name() -> ArraySlice<UInt8> {
         let begin = place
         while place < bytes.count, !Self.isBlank(bytes[place]), !"<>/=\"'&".utf8.contains(bytes[place]) { place += 1 }

@@ -1,6 +1,6 @@
-/// Text inside an element or an attribute.
+/// Escapes text for an element or an attribute.
 enum XMLText {
-    /// Without what XML 1.0 has no spelling for.
+    /// The text without characters that XML 1.0 cannot represent.
     static func escape(_ text: String) -> String {
         var out = ""
         for scalar in printable(text).unicodeScalars {
@@ -8,16 +8,16 @@ enum XMLText {
             case "&": out += "&amp;"
             case "<": out += "&lt;"
             case ">": out += "&gt;"
-            default: out.unicodeScalars.append(scalar)  // every other character stands for itself
+            default: out.unicodeScalars.append(scalar)  // all other characters are unchanged
             }
         }
         return out
     }
 
-    /// Between double quotes.
+    /// For an attribute in double quotes.
     static func attribute(_ text: String) -> String { escape(text).replacing("\"", with: "&quot;") }
 
-    /// As it is, in a section of its own.
+    /// The unchanged text in a CDATA section.
     static func verbatim(_ text: String) -> String {
         "<![CDATA[\(printable(text).replacing("]]>", with: "]]]]><![CDATA[>"))]]>"
     }
@@ -28,7 +28,7 @@ enum XMLText {
             switch scalar {
             case "\t", "\n", "\r": out.unicodeScalars.append(scalar)
             case "\u{0}"..."\u{1F}", "\u{FFFE}", "\u{FFFF}": continue
-            default: out.unicodeScalars.append(scalar)  // every other character stands for itself
+            default: out.unicodeScalars.append(scalar)  // all other characters are unchanged
             }
         }
         return out

@@ -1,12 +1,12 @@
 import ApplePayload
 import Model
 
-/// The keys that a RationalOwl app reads in addition to `aps` (docs/contracts/rationalowl.md#6.1). All values are strings: the apps cast to it, and one of them
-/// crashes otherwise.
+/// The keys that a RationalOwl app reads in addition to `aps` (docs/contracts/rationalowl.md#6.1). All values are strings: the apps cast to strings,
+/// and one of them crashes otherwise.
 struct CustomKeys {
     let object: JSONObject
 
-    /// The keys of `notification`, with `title` and `body` instead of the content's own, where they had to be cut.
+    /// The keys of `notification`. `title` and `body` replace the content's own, because they may have been cut.
     init(_ notification: Notification, title: String, body: String? = nil) {
         let content = notification.content
         var object = JSONObject([
@@ -26,7 +26,7 @@ struct CustomKeys {
         self.object = object
     }
 
-    /// What the vendor's server and the demo extension write themselves, so that no caller may. `silent` and `SystemPush` work by mere presence.
+    /// Keys that the vendor's server and the demo extension write, so that callers may not. `silent` and `SystemPush` have an effect by their presence alone.
     private static let reserved: Set<String> = [
         AppleKey.aps, "mId", "type", "title", "body", "st", "ii", "notiTitle", "notiBody", "silent", "SystemPush",
         "received-at",

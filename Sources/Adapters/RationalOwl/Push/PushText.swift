@@ -1,9 +1,9 @@
 import ApplePayload
 
-/// The two texts of a push, each of which goes out three times, and how they shrink. A pure value.
+/// The two texts of a push, each of which is sent three times, and the rules for shortening them. A pure value.
 ///
-/// The extension of the app replaces `alert` by `title` and `body`, and `notiTitle`, `notiBody` are read by one generation's extension only, so that
-/// cutting them loses nothing if the extension runs (docs/contracts/rationalowl.md#6.2).
+/// The app's extension replaces `alert` by `title` and `body`, and only one generation's extension reads `notiTitle` and `notiBody`. Shortening these
+/// therefore loses nothing if the extension runs (docs/contracts/rationalowl.md#6.2).
 struct PushText: Equatable {
     /// The texts that may be shortened, in this order (docs/contracts/rationalowl.md#6.2).
     enum Cut: String, CaseIterable {
@@ -16,10 +16,10 @@ struct PushText: Equatable {
     var body: String
     var notiTitle: String
     var notiBody: String
-    /// What was cut, by its key on the wire.
+    /// The names of the shortened texts in the payload.
     private(set) var reduced: [String] = []
 
-    /// A title over its limit is cut at once, whatever the size of the rest.
+    /// A title over its limit is shortened in any case, whatever the size of the rest.
     init(title: String, body: String) {
         let short = Self.head(of: title, characters: RationalOwlLimits.titleCharacters)
         self.title = short.count < title.count ? short + "…" : title
@@ -32,7 +32,7 @@ struct PushText: Equatable {
         if self.title != title { reduced.append("title") }
     }
 
-    /// Makes one cut, and says whether it changed anything.
+    /// Makes one cut. Returns whether it changed anything.
     mutating func apply(_ cut: Cut) -> Bool {
         let before = self
         switch cut {
@@ -61,7 +61,7 @@ struct PushText: Equatable {
         reduced.append(name)
     }
 
-    /// The first characters, in bytes no more than four for each of them.
+    /// The first characters, with at most four bytes for each of them.
     private static func head(of text: String, characters: Int) -> String {
         var bytes = 0
         let head = text.prefix(characters).prefix { character in

@@ -2,10 +2,10 @@ package import Model
 
 /// The body of a tracking callback: an array of messages, each with its changed targets (docs/contracts/rationalowl.md#8.6).
 struct RationalOwlCallback {
-    /// Nil when no delivery has an address that the sender would know.
+    /// Nil if no delivery has an address that the sender knows.
     let body: VendorRequestBody?
 
-    /// - Parameter deliveries: full snapshots, in the order in which they are to be told; several of one message become one entry.
+    /// - Parameter deliveries: full snapshots, in the order in which they are reported; several of one message become one entry.
     init(_ deliveries: [DeliverySnapshot]) {
         var order: [MessageID] = []
         var targets: [MessageID: [JSON]] = [:]
@@ -39,7 +39,7 @@ struct RationalOwlCallback {
         return .object(entry)
     }
 
-    /// As the sender named it; `pn` if the phone is known (docs/contracts/rationalowl.md#8.6).
+    /// The target as the sender named it; `pn` if the phone is known (docs/contracts/rationalowl.md#8.6).
     private static func name(_ address: Address?) -> JSONObject? {
         switch address {
         case .phone(let phone): JSONObject([("pn", .string(phone))])
@@ -51,7 +51,7 @@ struct RationalOwlCallback {
     private static func push(_ delivery: DeliverySnapshot, _ states: FallbackStates) -> JSON {
         var push = JSONObject([
             ("s", .int(PushState(delivery, isFallbackUsed: states.isUsed).rawValue)),
-            // Assumed: 0 before it was sent, as times are everywhere else in this dialect.
+            // Assumed: 0 before it was sent, as for all other times of this vendor.
             ("st", .int(delivery.sentAt?.milliseconds ?? 0)),
         ])
         push["nt"] = (delivery.receivedAt ?? delivery.readAt).map { .int($0.milliseconds) }
@@ -67,13 +67,13 @@ package enum PushState: Int, Sendable, Hashable {
     case delivered = 3
     case read = 4
     case fallbackSent = 5
-    /// Nothing was pushed, because there is nobody to push to.
+    /// Nothing was pushed, because no device is registered.
     case noApp = 6
 
     /// The state of a delivery.
     ///
-    /// Assumed: a token that Apple calls dead or foreign is "no app", as the core's codes 12 and 13 (docs/contracts/rationalowl.md#10). Every other end without
-    /// a receipt is "undelivered", because the list has no state for it. A test account and an uninstalled app would settle it.
+    /// Assumed: a token that Apple reports as dead or foreign is "no app", as the core's codes 12 and 13 (docs/contracts/rationalowl.md#10). Every
+    /// other result without a receipt is "undelivered", because the list has no state for it. A test account and an uninstalled app would settle it.
     package init(_ delivery: DeliverySnapshot, isFallbackUsed: Bool) {
         switch delivery.state {
         case .read: self = .read

@@ -1,15 +1,15 @@
 import Model
 
-/// The object `a` of a send call: what to try when the push does not arrive.
+/// The object `a` of a send call: the fallback if the push does not arrive.
 ///
 /// Checked here and stored with the message as JSON; the gateway sends no fallback yet (docs/contracts/rationalowl.md#9).
 struct FallbackRequest {
-    /// The checked fields under the vendor's own keys: `s`, `t`, `sp`, `atId`, `kcId`, `atm`.
+    /// The checked fields under the vendor's keys: `s`, `t`, `sp`, `atId`, `kcId`, `atm`.
     let json: JSON
 
-    /// Nil when there is no object, or it says "off" (`s` 1).
+    /// Nil if the object is absent, or switched off (`s` 1).
     ///
-    /// - Throws: `AdapterError` naming the field at fault.
+    /// - Throws: `AdapterError` naming the invalid field.
     init?(_ fields: RationalOwlFields?, settings: RationalOwlSettings) throws(AdapterError) {
         guard let fields else { return nil }
         switch try fields.integer("s") {
@@ -30,7 +30,7 @@ struct FallbackRequest {
         json = .object(object)
     }
 
-    /// `atm` 2: when the Alimtalk fails too, a text. Only then is a sending number needed.
+    /// `atm` 2: if the Alimtalk fails too, a text message follows. A sending number is required only in this case.
     private static func addAlimtalk(
         _ fields: RationalOwlFields,
         settings: RationalOwlSettings,
@@ -42,7 +42,7 @@ struct FallbackRequest {
         if thenText == 2 || fields.value("sp") != nil {
             object["sp"] = .string(try sendingNumber(fields, settings: settings))
         }
-        // Assumed: an Alimtalk needs both. The vendor's documents list them for it without saying "required".
+        // Assumed: an Alimtalk requires both. The vendor's documents list them for it without saying "required".
         object["atId"] = .string(try fields.required("atId"))
         object["kcId"] = .string(try fields.required("kcId"))
         object["atm"] = .int(thenText)

@@ -1,16 +1,16 @@
 import HTTPTypes
 package import Model
 
-/// The keys of one request (docs/contracts/rationalowl.md#3): lenient about types and extra keys, strict about presence, size and characters.
+/// The fields of a request (docs/contracts/rationalowl.md#3): lenient about types and extra keys, strict about presence, size and characters.
 ///
-/// A number may come as a string and a string as a number; an empty string is an absent value; a key that nobody asks for is ignored. The body may
-/// be JSON under any content type, or a form with the same keys. JSON itself is not relaxed.
+/// A number may be sent as a string and a string as a number; an empty string counts as absent; unknown keys are ignored. The body may be JSON under
+/// any content type, or a form with the same keys. The JSON syntax itself is not relaxed.
 package struct RationalOwlFields: Sendable {
-    /// What precedes a key in an error's field name: `msg.`.
+    /// The prefix of a key in an error's field name: `msg.`.
     private let path: String
     private let object: JSONObject
 
-    /// No fields at all: what is known of a body that could not be read.
+    /// No fields, for a body that could not be read.
     init() {
         self.init(JSONObject(), below: "")
     }
@@ -22,10 +22,10 @@ package struct RationalOwlFields: Sendable {
 
     /// The fields of a request's body.
     ///
-    /// - Throws: `AdapterError(.unreadable)` when it is neither a JSON object nor a form.
+    /// - Throws: `AdapterError(.unreadable)` if it is neither a JSON object nor a form.
     package init(_ request: VendorRequest) throws(AdapterError) {
         let isForm = request.headers[.contentType]?.lowercased().hasPrefix("application/x-www-form-urlencoded") ?? false
-        // `curl -d` says "form" whatever it sends, so the body's first byte decides.
+        // `curl -d` declares a form whatever it sends, so the body's first byte decides.
         let first = request.body.first { !Self.isSpace($0) }
         if isForm, first != UInt8(ascii: "{") {
             self.init(try FormBody.parse(request.body, pairLimit: RationalOwlLimits.formPairCount), below: "")
@@ -35,10 +35,10 @@ package struct RationalOwlFields: Sendable {
         self.init(object, below: "")
     }
 
-    /// Whether the key is there at all, even empty: some answers repeat exactly the keys of the request.
+    /// Whether the key is present, even if it is empty: some answers repeat exactly the keys of the request.
     func has(_ key: String) -> Bool { object[key] != nil }
 
-    /// What an answer repeats of this field; empty when there is nothing fit to repeat. Total, because errors are answered with it too.
+    /// The text by which an answer repeats this field; empty if it cannot be repeated. It never fails, because error answers use it too.
     func echo(_ key: String) -> String {
         guard let text = object[key]?.lenientString, text.utf8.count <= RationalOwlLimits.identifierBytes else {
             return ""
@@ -46,9 +46,9 @@ package struct RationalOwlFields: Sendable {
         return text
     }
 
-    /// A text, or nil when it is absent, null or empty.
+    /// A text; nil if it is absent, null or empty.
     ///
-    /// - Throws: `AdapterError(.invalid)` when it is no text, longer than `limit` bytes, or holds a NUL, which PostgreSQL cannot store.
+    /// - Throws: `AdapterError(.invalid)` if it is not a text, is longer than `limit` bytes, or contains a NUL, which PostgreSQL cannot store.
     func text(_ key: String, limit: Int = RationalOwlLimits.identifierBytes) throws(AdapterError) -> String? {
         switch object[key] {
         case nil, .null: return nil
@@ -59,26 +59,26 @@ package struct RationalOwlFields: Sendable {
         }
     }
 
-    /// A text that must be there.
+    /// A required text.
     ///
-    /// - Throws: `AdapterError(.missing)` when it is not, and what `text` throws.
+    /// - Throws: `AdapterError(.missing)` if it is absent, and the errors of `text`.
     func required(_ key: String, limit: Int = RationalOwlLimits.identifierBytes) throws(AdapterError) -> String {
         guard let text = try text(key, limit: limit) else { throw missing(key) }
         return text
     }
 
-    /// A whole number, also when it came as digits in a string.
+    /// A whole number, also if it was sent as digits in a string.
     ///
-    /// - Throws: `AdapterError(.invalid)` when it is something else.
+    /// - Throws: `AdapterError(.invalid)` for any other value.
     func integer(_ key: String) throws(AdapterError) -> Int64? {
         guard let text = try text(key) else { return nil }
         guard let value = Int64(text) else { throw invalid(key) }
         return value
     }
 
-    /// A flag: JSON's own, or 1 and 0, or their texts.
+    /// A flag: a JSON boolean, 1 or 0, or one of these as a text.
     ///
-    /// - Throws: `AdapterError(.invalid)` when it is something else.
+    /// - Throws: `AdapterError(.invalid)` for any other value.
     func flag(_ key: String) throws(AdapterError) -> Bool? {
         if let flag = object[key]?.bool { return flag }
         switch try text(key) {
@@ -89,43 +89,43 @@ package struct RationalOwlFields: Sendable {
         }
     }
 
-    /// A phone number, normalised.
+    /// A normalised phone number.
     ///
-    /// - Throws: `AdapterError(.invalid)` when it has too few or too many digits.
+    /// - Throws: `AdapterError(.invalid)` if it has too few or too many digits.
     func phone(_ key: String) throws(AdapterError) -> PhoneNumber? {
         guard let text = try text(key, limit: RationalOwlLimits.phoneBytes) else { return nil }
         guard let phone = PhoneNumber(text) else { throw invalid(key) }
         return phone
     }
 
-    /// A nested object. In a form it is JSON inside the value. An empty object is an absent one.
+    /// A nested object. In a form it is JSON inside the value. An empty object counts as absent.
     ///
-    /// - Throws: `AdapterError(.invalid)` when it is something else.
+    /// - Throws: `AdapterError(.invalid)` for any other value.
     func fields(_ key: String) throws(AdapterError) -> RationalOwlFields? {
         guard let value = unwrapped(key) else { return nil }
         guard let inner = value.object else { throw invalid(key) }
         return inner.isEmpty ? nil : RationalOwlFields(inner, below: "\(path)\(key).")
     }
 
-    /// A nested list. In a form it is JSON inside the value. An empty list is an absent one.
+    /// A nested list. In a form it is JSON inside the value. An empty list counts as absent.
     ///
-    /// - Throws: `AdapterError(.invalid)` when it is something else.
+    /// - Throws: `AdapterError(.invalid)` for any other value.
     func list(_ key: String) throws(AdapterError) -> [JSON]? {
         guard let value = unwrapped(key) else { return nil }
         guard let list = value.array else { throw invalid(key) }
         return list.isEmpty ? nil : list
     }
 
-    /// The value as it is, or nil when it is absent, null or empty.
+    /// The unchanged value; nil if it is absent, null or empty.
     func value(_ key: String) -> JSON? { unwrapped(key) }
 
-    /// The error that names a field as missing.
+    /// The error for a missing field.
     func missing(_ key: String) -> AdapterError { AdapterError(.missing, field: path + key) }
 
-    /// The error that names a field's value as wrong.
+    /// The error for a field with an invalid value.
     func invalid(_ key: String) -> AdapterError { AdapterError(.invalid, field: path + key) }
 
-    /// The error that names a field as over its limit.
+    /// The error for a field over its limit.
     func tooMuch(_ key: String) -> AdapterError { AdapterError(.tooLarge, field: path + key) }
 
     private func unwrapped(_ key: String) -> JSON? {

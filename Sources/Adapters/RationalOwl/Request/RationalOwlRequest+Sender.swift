@@ -1,8 +1,8 @@
 import Model
 
-/// The calls of a back end that registers and sets a callback (docs/contracts/rationalowl.md#8.2, docs/contracts/rationalowl.md#8.5).
+/// The calls by which a back end registers and sets a callback (docs/contracts/rationalowl.md#8.2, docs/contracts/rationalowl.md#8.5).
 extension RationalOwlRequest {
-    /// `msgClient/register`. The constants `cId`, `r` and `t` are not looked at: no answer depends on them.
+    /// `msgClient/register`. The constants `cId`, `r` and `t` are ignored, because no answer depends on them.
     func enrolment() throws(AdapterError) -> SenderCommand {
         .enrol(
             try sender(),
@@ -11,7 +11,7 @@ extension RationalOwlRequest {
         )
     }
 
-    /// `setCallbackUrl`. An empty URL removes the callback; an absent one is a mistake.
+    /// `setCallbackUrl`. An empty URL removes the callback; an absent one is an error.
     func callback() throws(AdapterError) -> SenderCommand {
         let sender = try sender()
         guard fields.has("url") else { throw fields.missing("url") }
@@ -22,12 +22,12 @@ extension RationalOwlRequest {
         return .setCallback(sender, url: url)
     }
 
-    /// `rId`: what `/server/register` gave out.
+    /// `rId`: the id that `/server/register` issued.
     func sender() throws(AdapterError) -> SenderID {
         SenderID(try fields.required("rId"))
     }
 
-    /// Only the spelling; which addresses may be called is judged when one is connected to.
+    /// Checks the syntax only; the permitted addresses are checked when a connection is opened.
     private static func isWebAddress(_ url: String) -> Bool {
         guard url.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else { return false }
         let lower = url.lowercased()

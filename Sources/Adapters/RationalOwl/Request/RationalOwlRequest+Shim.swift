@@ -2,7 +2,8 @@ import Model
 
 /// The gateway's own calls, which replace the vendor's closed device channel (docs/contracts/rationalowl.md#7.4).
 extension RationalOwlRequest {
-    /// `device/register`, which has no device key: the gateway derives one from the token, so that a token always identifies the same device; without a token it draws one.
+    /// `device/register`, which has no device key: the gateway derives one from the token, so that a token always identifies the same device. Without a
+    /// token it generates one.
     func shimRegistration() throws(AdapterError) -> DeviceRegistration {
         let platform = try platform()
         var registration = DeviceRegistration(
@@ -19,7 +20,7 @@ extension RationalOwlRequest {
 
     func shimToken() throws(AdapterError) -> RegistrationCommand {
         let key = try deviceKey()
-        // The platform is not sent again, and the two kinds of token cannot be mistaken: an FCM token is never plain hex.
+        // The platform is not sent again, and the two kinds of token cannot be confused: an FCM token is never plain hex.
         let text = try fields.required("tk", limit: DeviceToken.maximumTextBytes)
         guard let token = DeviceToken(apns: text) ?? DeviceToken(fcm: text) else { throw fields.invalid("tk") }
         return .updateToken(key: key, token: token, environment: try environment())
@@ -30,11 +31,11 @@ extension RationalOwlRequest {
         switch try fields.required("state") {
         case "active": return .appState(key: key, isActive: true)
         case "background": return .appState(key: key, isActive: false)
-        default: throw fields.invalid("state")  // any other text of a client
+        default: throw fields.invalid("state")  // any other text
         }
     }
 
-    /// `noti/delivered` and `noti/opened`. A time is taken as reported; the store settles what it makes of a wrong clock.
+    /// `noti/delivered` and `noti/opened`. The time is used as reported; `ReceiptRules` handles a wrong clock.
     func shimReceipt(_ kind: ReceiptKind) throws(AdapterError) -> ReceiptCommand {
         let reporter = Reporter(key: try deviceKey())
         let time = try fields.integer("t")

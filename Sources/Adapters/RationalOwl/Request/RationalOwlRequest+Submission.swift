@@ -2,15 +2,15 @@ import Model
 
 /// The two send calls, which differ in how they name a target (docs/contracts/rationalowl.md#8.3, docs/contracts/rationalowl.md#8.4).
 extension RationalOwlRequest {
-    /// How the entries of `dest.tg` name their targets. An unknown phone or device is a legal target (docs/contracts/rationalowl.md#8.3,
+    /// How the entries of `dest.tg` name their targets. An unknown phone or device is a valid target (docs/contracts/rationalowl.md#8.3,
     /// docs/contracts/rationalowl.md#8.4).
     enum TargetNaming {
         case phones, devices
     }
 
-    /// What is to be sent, and to whom. Whether a reservation lies in the past, only who has a clock can say.
+    /// The message and its audience. Whether a reservation is in the past is checked later, because this type has no clock.
     ///
-    /// - Throws: `AdapterError` naming the field at fault.
+    /// - Throws: `AdapterError` naming the invalid field.
     func submission(to naming: TargetNaming) throws(AdapterError) -> Submission {
         let sender = try sender()
         guard let message = try fields.fields("msg") else { throw fields.missing("msg") }
@@ -67,7 +67,7 @@ extension RationalOwlRequest {
         }
     }
 
-    /// The same person is sent to once (docs/contracts/rationalowl.md#8.3); the first entry's name is used.
+    /// Each person receives the message once (docs/contracts/rationalowl.md#8.3); the name in the first entry is used.
     private func targets(of destination: RationalOwlFields, _ naming: TargetNaming) throws(AdapterError) -> [Addressee]
     {
         guard let list = try destination.list("tg") else { throw destination.missing("tg") }
@@ -114,12 +114,12 @@ extension RationalOwlRequest {
         return InlineImage(
             name: try image.text("imgN", limit: RationalOwlLimits.nameBytes),
             bytes: bytes,
-            // A different size is logged, not refused: the vendor's own example states a size that its image does not have.
+            // A different size is logged, not refused: in the vendor's own example the stated size is wrong.
             statedSize: try image.integer("imgS").map { Int(clamping: $0) }
         )
     }
 
-    /// At most `identifierBytes` of printable ASCII, as a header value is.
+    /// At most `identifierBytes` of printable ASCII, as in a header value.
     private func repeatKey() throws(AdapterError) -> String? {
         guard let key = idempotencyKey, !key.isEmpty else { return nil }
         guard key.utf8.count <= RationalOwlLimits.identifierBytes, key.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F })

@@ -1,16 +1,16 @@
 import Model
 
-/// `msg.tArgv`: what fills a template's variables.
+/// `msg.tArgv`: the values of a template's variables.
 ///
-/// Assumed: three shapes, because the vendor publishes none (docs/contracts/rationalowl.md#8.3): an object by name, a list in order of first appearance, or a
-/// list of `{"k","v"}`. The last one is converted to the first one.
+/// Assumed: three formats, because the vendor publishes none (docs/contracts/rationalowl.md#8.3): an object by name, a list in order of first
+/// appearance, or a list of `{"k","v"}`. The last one is converted to the first one.
 struct TemplateArguments {
     /// An object of strings by variable, or a list of strings in order.
     let json: JSON
 
-    /// Nil when there are none.
+    /// Nil if there are none.
     ///
-    /// - Throws: `AdapterError` when the shape is another one, or there are too many.
+    /// - Throws: `AdapterError` for another format, or too many arguments.
     init?(_ message: RationalOwlFields) throws(AdapterError) {
         switch message.value("tArgv") {
         case nil: return nil
@@ -51,7 +51,7 @@ struct TemplateArguments {
         return .object(object)
     }
 
-    /// One value, of which the text's own limit is the bound: it must fit the message it fills.
+    /// One value. It has the limit of the message text, because it must fit in the message.
     private static func text(_ value: JSON, in message: RationalOwlFields) throws(AdapterError) -> String {
         guard let text = value.lenientString, isStorable(text) else { throw message.invalid("tArgv") }
         return text

@@ -5,10 +5,10 @@ extension RationalOwlResponse {
     func pushApp(_ reply: Reply) -> VendorResponse {
         switch (endpoint, reply) {
         case (.installApp, .registration(.registered(let device))): installed(device)
-        // An unknown device is unregistered with success: the apps delete their own data only then (docs/contracts/rationalowl.md#5.2).
+        // Unregistering an unknown device succeeds, because the apps delete their own data only then (docs/contracts/rationalowl.md#5.2).
         case (.unregUser, .registration(.unregistered)), (.unregUser, .refused(.unknownDevice)): succeed()
         case (.reqAuthNumber, .registration(.verificationSent)): succeed()
-        // Too often for this phone, or no SMS provider: the call's own failure, under 200 (docs/contracts/rationalowl.md#5.3).
+        // Too many requests for this phone, or no SMS provider: the call's own failure, under 200 (docs/contracts/rationalowl.md#5.3).
         case (.reqAuthNumber, .refused(.rateLimited)), (.reqAuthNumber, .refused(.unsupported)):
             fail(.verificationNotSent)
         case (.verifyAuthNumber, .registration(.verified(let isRight, let platform))):
@@ -23,7 +23,7 @@ extension RationalOwlResponse {
         }
     }
 
-    /// The body of every `/pushApp` answer but `notiRead`'s: the one home of each call's keys.
+    /// The body of every `/pushApp` answer except that of `notiRead`. The keys of each call are defined only here.
     func pushAppBody(
         _ verdict: Verdict,
         stored: Platform? = nil,
@@ -52,14 +52,14 @@ extension RationalOwlResponse {
         case .reqAuthNumber, .unregUser: body["cmt"] = comment
         case .notiRead, .deviceRegister, .deviceToken, .deviceUnregister, .deviceState, .notiDelivered, .notiOpened,
             .serverRegister, .clientRegister, .sendByPhoneNumber, .sendByDeviceID, .setCallbackURL:
-            // Only a status without the call's own shape brings `notiRead` here; the others are no `/pushApp` calls.
+            // `notiRead` comes here only with a status that has no format of its own; the other calls are not `/pushApp` calls.
             return .pairs(["rc": code, "cmt": comment])
         }
         return .object(body)
     }
 
-    /// `cId`. The path decides, not the request (docs/contracts/rationalowl.md#3); the class `PushAppProto` of the vendor's samples lists the values
-    /// (docs/contracts/rationalowl.md#4.1).
+    /// The value of `cId`. The path decides, not the request (docs/contracts/rationalowl.md#3); the class `PushAppProto` of the vendor's samples lists
+    /// the values (docs/contracts/rationalowl.md#4.1).
     private var commandID: Int {
         switch endpoint {
         case .reqAuthNumber: 301
@@ -89,7 +89,7 @@ extension RationalOwlResponse {
         )
     }
 
-    /// Unknown ids are orphans and answered like receipts; only our own trouble is not, so that the receipt comes again.
+    /// Unknown ids are orphans and answered like receipts. Failures of the gateway are answered as errors, so that the receipt is sent again.
     private func refusedReceipt(_ refusal: Refusal) -> VendorResponse {
         switch refusal {
         case .unavailable:
@@ -102,13 +102,13 @@ extension RationalOwlResponse {
         }
     }
 
-    /// Exactly the identifiers that the request had; the device's where it had none.
+    /// Exactly the identifiers of the request; the device's if it had none.
     private var leaverKeys: [String] {
         let given = ["pn", "dRId"].filter(fields.has)
         return given.isEmpty ? ["dRId"] : given
     }
 
-    /// The iOS demo crashes without a comment key, strict Android clients know neither in a success (docs/contracts/rationalowl.md#2.1, rule 4).
+    /// The iOS demo crashes without a comment key; strict Android clients accept neither in a success (docs/contracts/rationalowl.md#2.1, rule 4).
     private func commentKeys(isSuccess: Bool, stored: Platform?) -> [String] {
         switch settings.profile {
         case .doc2023: ["c"]
@@ -127,7 +127,7 @@ extension RationalOwlResponse {
         body["ms"] = .int(states.text)
     }
 
-    /// `as` became `ase` in 2025. Strict Android clients know one of them, iOS clients ignore the other (docs/contracts/rationalowl.md#2.1, rule 2).
+    /// `as` became `ase` in 2025. Strict Android clients accept only one of them, iOS clients ignore the other (docs/contracts/rationalowl.md#2.1, rule 2).
     private func alimtalkKeys(stored: Platform?) -> [String] {
         switch settings.profile {
         case .doc2023: ["as"]

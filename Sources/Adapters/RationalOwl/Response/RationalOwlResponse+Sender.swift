@@ -14,14 +14,14 @@ extension RationalOwlResponse {
         case (.clientRegister, .sender(.enrolled(let key, let isNew))): enrolled(key: key, isNew: isNew)
         case (.sendByPhoneNumber, .submission(.accepted(let message, _))),
             (.sendByDeviceID, .submission(.accepted(let message, _))):
-            // The documented success is this one key.
+            // The documented success has only this key.
             .json(.pairs(["mId": .string(message.description)]))
         case (.setCallbackURL, .sender(.callbackSet)): .json(.pairs(["rc": 1]))
         default: mismatch()  // a reply to another call's command
         }
     }
 
-    /// Assumed: the vendor publishes no error of a send. It has both conventions at once: UMS's `rc` and `cmt`, the core's `error`
+    /// Assumed: the vendor publishes no error of a send. The answer follows both conventions: UMS's `rc` and `cmt`, and the core's `error`
     /// (docs/contracts/rationalowl.md#8.3).
     func messageClientError(_ error: RationalOwlError) -> JSON {
         var body = JSONObject([("rc", .int(error.code.rawValue)), ("cmt", .string(error.comment))])
@@ -37,7 +37,7 @@ extension RationalOwlResponse {
         )
     }
 
-    /// Where a sender goes on calling: the private address when it asked for that, and the host it called when none is provisioned.
+    /// The host for the sender's further calls: the private address if the sender requested it, and the host of this call if none is provisioned.
     private var channelServer: String {
         let wantsPrivate = (try? fields.flag("privateNetwork")).flatMap(\.self) ?? false
         return (wantsPrivate ? settings.privateChannelServer : nil) ?? settings.channelServer ?? host ?? ""

@@ -22,10 +22,11 @@ extension RationalOwlResponse {
         .pairs(["rc": .int(error.code.rawValue), "cmt": .string(error.comment)])
     }
 
-    /// The SDK's own code for "already registered", which it treats as success. Source: read-me of the Flutter binding (docs/contracts/rationalowl.md#7.1).
+    /// The SDK's own code for "already registered", which it treats as success. Source: read-me of the Flutter binding
+    /// (docs/contracts/rationalowl.md#7.1).
     private static let alreadyRegistered = -122
 
-    /// The list belongs to `active` alone.
+    /// Only the answer to `active` contains the list.
     private func state(_ entries: [InboxEntry]) -> JSON {
         guard (try? fields.text("state")) == "active" else { return .pairs(["rc": 1]) }
         return .pairs(["rc": 1, "undelivered": .array(entries.map(undelivered))])

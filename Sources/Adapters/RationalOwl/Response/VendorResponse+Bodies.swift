@@ -2,21 +2,21 @@ import HTTPTypes
 import Model
 
 extension VendorResponse {
-    /// JSON as the vendor's servers send it.
+    /// JSON in the format of the vendor's servers.
     static func json(_ value: JSON, status: Int = 200, headers: HTTPFields = HTTPFields()) -> VendorResponse {
         var headers = headers
         headers[.contentType] = "application/json; charset=utf-8"
         return VendorResponse(status: status, headers: headers, body: JSONWriter.bytes(value))
     }
 
-    /// Plain text: `notiRead` alone answers so.
+    /// Plain text, which only `notiRead` answers.
     static func text(_ text: String, status: Int = 200, headers: HTTPFields = HTTPFields()) -> VendorResponse {
         var headers = headers
         headers[.contentType] = "text/plain; charset=utf-8"
         return VendorResponse(status: status, headers: headers, body: Array(text.utf8))
     }
 
-    /// The short error of a surface, where no call's own shape is owed: unknown paths, and bodies that were not read.
+    /// The short error of a surface, for unknown paths and bodies that were not read: these have no format of their own.
     static func failure(_ error: RationalOwlError, on surface: Surface) -> VendorResponse {
         let body: JSON =
             surface.isCore
@@ -27,7 +27,7 @@ extension VendorResponse {
 }
 
 extension RationalOwlError {
-    /// What the status asks for beside the body.
+    /// The headers that the error requires.
     var headers: HTTPFields {
         var headers = HTTPFields()
         if status == 405 { headers[.allow] = "POST" }

@@ -1,10 +1,10 @@
 import FoundationEssentials
 
-/// Images inside JSON.
+/// Encodes and decodes images inside JSON.
 package enum Base64Image {
-    /// The bytes that `text` spells, or nil when it spells none or more than `RationalOwlLimits.imageBytes`.
+    /// The decoded bytes of `text`; nil if it is not base64, or contains more than `RationalOwlLimits.imageBytes`.
     ///
-    /// Line breaks and a `data:` prefix are tolerated in what we read.
+    /// Line breaks and a `data:` prefix are accepted.
     package static func decode(_ text: String) -> [UInt8]? {
         var bytes = Array(text.utf8)
         if text.hasPrefix("data:"), let comma = bytes.firstIndex(of: UInt8(ascii: ",")) {

@@ -1,13 +1,13 @@
 package import Model
 
-/// How the fallback of one delivery stands, in the numbers of `msgInfo` and of the tracking callback.
+/// The state of a delivery's fallback, in the numbers of `msgInfo` and of the tracking callback.
 ///
-/// The record in `DeliverySnapshot.fallback` is `{"a":{"s","st"},"m":{"t","s","st"}}`: Alimtalk and text, each with its state (1 requested,
-/// 2 delivered, 3 failed) and time (ms), the text with its type (12 SMS, 13 LMS, 14 MMS). A part that was not used is absent. The numbers are closed
-/// sets in the apps, so any other number reads as "not sent", 0 (docs/contracts/rationalowl.md#4.1, docs/contracts/rationalowl.md#14).
+/// The record in `DeliverySnapshot.fallback` is `{"a":{"s","st"},"m":{"t","s","st"}}`: Alimtalk and text message, each with its state (1 requested, 2
+/// delivered, 3 failed) and time (ms), the text message with its type (12 SMS, 13 LMS, 14 MMS). A part that was not used is absent. The numbers are
+/// closed sets in the apps, so any other number counts as "not sent", 0 (docs/contracts/rationalowl.md#4.1, docs/contracts/rationalowl.md#14).
 package struct FallbackStates: Sendable, Hashable {
     package var alimtalk: Int64 = 0
-    /// Milliseconds since 1970; 0 when none was sent.
+    /// Milliseconds since 1970; 0 if none was sent.
     package var alimtalkTime: Int64 = 0
     package var text: Int64 = 0
     package var textTime: Int64 = 0

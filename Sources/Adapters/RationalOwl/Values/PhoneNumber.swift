@@ -1,10 +1,10 @@
-/// A phone number in the form it is looked up by: digits, national.
+/// A phone number in the form used for lookups: national digits.
 package struct PhoneNumber: Sendable, Hashable {
     package let digits: String
-    /// As it came.
+    /// As received.
     package let raw: String
 
-    /// Nil when fewer or more digits are left than a phone number has.
+    /// Nil if the number of remaining digits is not that of a phone number.
     ///
     /// Only digits are kept; Korea's country code before a mobile number becomes the leading zero (docs/contracts/rationalowl.md#4.3).
     package init?(_ text: String) {

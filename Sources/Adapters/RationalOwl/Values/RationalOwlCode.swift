@@ -1,13 +1,13 @@
-/// Every result code that may leave `/pushApp`.
+/// Every result code of `/pushApp`.
 ///
-/// Closed: the apps of 2023 decode `rc` into exactly this set and fail on any other value. Source: the bridge class shipped with the vendor's
-/// samples (docs/contracts/rationalowl.md#4.2).
+/// Closed: the apps of 2023 decode `rc` into exactly this set and fail on any other value. Source: the bridge class shipped with the vendor's samples
+/// (docs/contracts/rationalowl.md#4.2).
 package enum RationalOwlCode: Int, Sendable, CaseIterable {
     case ok = 1
     case unknown = -1
-    /// A sender that is no message client of the account.
+    /// The sender is not a message client of the account.
     case clientNotRegistered = -101
-    /// The sender; documented for `installApp` too.
+    /// Used for senders; documented for `installApp` too.
     case clientAlreadyRegistered = -102
     case accountNotRegistered = -201
     case accountAlreadyRegistered = -202

@@ -1,20 +1,20 @@
 import Foundation
 package import Model
 
-/// `rv.st`: `yyyy/m/d h:m:s`, zeros are optional, a local time in the app's zone (docs/contracts/rationalowl.md#8.3).
+/// `rv.st`: `yyyy/m/d h:m:s` with optional leading zeros, a local time in the app's zone (docs/contracts/rationalowl.md#8.3).
 package enum ReservationTime {
-    /// Korea has had one offset, +9 h, since 1988: no table is needed for the default zone.
+    /// Korea has had one offset, +9 h, since 1988: the default zone needs no table.
     private static let koreanOffset: Int64 = 9 * 3600
 
-    /// The moment, or nil when the text is no such time or the zone is unknown.
+    /// The time; nil if the text has another format or the zone is unknown.
     ///
-    /// A time that a change of clocks skips or repeats is read with one of its two offsets.
+    /// A time that a clock change skips or repeats is read with one of its two offsets.
     package static func parse(_ text: String, zone: String) -> Timestamp? {
         guard let local = localSeconds(text), let offset = offset(of: zone, atLocal: local) else { return nil }
         return Timestamp(seconds: local - offset)
     }
 
-    /// Whether `name` is a zone we can compute with.
+    /// Whether `name` is a supported time zone.
     package static func isZone(_ name: String) -> Bool {
         name == "Asia/Seoul" || TimeZone(identifier: name) != nil
     }
@@ -46,7 +46,7 @@ package enum ReservationTime {
         return switch month {
         case 2: isLeap ? 29 : 28
         case 4, 6, 9, 11: 30
-        default: 31  // the other seven
+        default: 31  // the other seven months
         }
     }
 
@@ -66,7 +66,7 @@ package enum ReservationTime {
         func offset(at seconds: Int64) -> Int64 {
             Int64(zone.secondsFromGMT(for: Date(timeIntervalSince1970: TimeInterval(seconds))))
         }
-        // The offset is a question about UTC, which is what we look for: ask once with a guess, once with its answer.
+        // The offset depends on UTC, which is the unknown: it is computed from a guess, and then from the result.
         return offset(at: local - offset(at: local))
     }
 }

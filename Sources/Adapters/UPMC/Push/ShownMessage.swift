@@ -1,8 +1,8 @@
 import Model
 
-/// What a message says to one user, in this dialect's words: the same in its push and in its history.
+/// The parts of a message as one user sees them, in this vendor's terms. They are the same in the push and in the history.
 struct ShownMessage {
-    /// What fills the placeholders.
+    /// The values for the placeholders.
     struct Reader {
         var user: UserID?
         var name: String?
@@ -17,13 +17,13 @@ struct ShownMessage {
 
     var title: String? { content.title.map(filled) }
     var body: String { filled(content.body) }
-    /// `MESSAGE` as it came.
+    /// `MESSAGE` as received.
     var source: String { filled(content.data[DataKey.source]?.string ?? content.body) }
 
-    /// A message of another dialect has no number: its id then names it, which receipts take too.
+    /// A message of another vendor has no number: its id identifies it, and receipts accept the id too.
     var number: String { notification.number(for: .upmc) }
 
-    /// Who sent it; a message of another dialect comes from the operator.
+    /// The sender. A message of another vendor has the operator as its sender.
     var sender: String {
         content.data[DataKey.sender]?.string ?? (notification.origin == .upmc ? "" : "admin")
     }
@@ -44,7 +44,7 @@ struct ShownMessage {
         while let start = rest.firstIndex(of: "%") {
             out += rest[..<start]
             let inner = rest[rest.index(after: start)...]
-            // The longest name has six letters.
+            // The longest placeholder name has six characters.
             guard let end = inner.prefix(7).firstIndex(of: "%"), let value = value(of: inner[..<end]) else {
                 out.append("%")
                 rest = inner
@@ -56,12 +56,12 @@ struct ShownMessage {
         return out + rest
     }
 
-    /// Nil: no placeholder.
+    /// Nil: not a placeholder.
     private func value(of name: Substring) -> String? {
         switch name {
         case "CUID": return reader.user?.rawValue ?? AuthKey.guest
         case "CNAME": return reader.variables["CNAME"]?.string ?? reader.name ?? ""
-        default:  // any other name may be a numbered one
+        default:  // other names may be those of numbered variables
             guard name.hasPrefix("VAR"), let number = Int(name.dropFirst(3)), (1...10).contains(number) else {
                 return nil
             }

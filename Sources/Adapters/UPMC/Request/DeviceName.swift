@@ -1,8 +1,8 @@
 import Model
 
-/// Which device a call speaks of: the push network and the id that the SDK made for it. Both together are its key.
+/// The device of a call: the push network and the id that the SDK generated. Together they are its key.
 struct DeviceName: Equatable {
-    /// `PNSID`. Only `APNS` is sent by this gateway; the others are stored, and count as what they are.
+    /// `PNSID`. The gateway sends only to `APNS`; devices of other networks are stored, and counted by their network.
     enum Network: String, CaseIterable {
         case apns = "APNS"
         case fcm = "FCM"
@@ -12,7 +12,7 @@ struct DeviceName: Equatable {
 
         var platform: Platform { self == .apns ? .ios : .android }
 
-        /// The network that a key names.
+        /// The network in a key.
         init?(_ key: VendorDeviceKey) {
             guard let name = key.rawValue.split(separator: ":").first else { return nil }
             self.init(rawValue: String(name))
@@ -23,7 +23,7 @@ struct DeviceName: Equatable {
     var key: VendorDeviceKey
     var token: DeviceToken?
 
-    /// - Throws: `AdapterError` for a network or a token that is none; `.missing` when neither `DEVICE_ID` nor `PSID` says which device.
+    /// - Throws: `AdapterError` for an invalid network or token; `.missing` if the call has neither `DEVICE_ID` nor `PSID`.
     init(_ parameters: Parameters) throws(AdapterError) {
         network = try Self.network(parameters)
         token = try Self.token(parameters, network)
@@ -36,7 +36,7 @@ struct DeviceName: Equatable {
         }
     }
 
-    /// What is said, else what the device's type or its token suggests.
+    /// The network that the call names, otherwise the one of the device type.
     static func network(_ parameters: Parameters) throws(AdapterError) -> Network {
         guard let name = try parameters.text("PNSID") else {
             return parameters.all("DEVICE_TYPE").last?.uppercased() == "A" ? .fcm : .apns
@@ -45,7 +45,7 @@ struct DeviceName: Equatable {
         return network
     }
 
-    /// `PSID`; nil when there is none.
+    /// `PSID`; nil if absent.
     ///
     /// Old iOS libraries send a description of the token's bytes (docs/contracts/upmc.md#1.8). This is not a token, so the app gets an error.
     static func token(_ parameters: Parameters, _ network: Network) throws(AdapterError) -> DeviceToken? {
@@ -54,14 +54,14 @@ struct DeviceName: Equatable {
         return token
     }
 
-    /// An APNs token is hex of 64 digits or more, perhaps in angle brackets and with spaces; any other is opaque.
+    /// An APNs token is hex with 64 digits or more, possibly in angle brackets and with spaces; tokens of other networks are opaque.
     static func token(_ text: String, _ network: Network) -> DeviceToken? {
         guard network == .apns else { return DeviceToken(fcm: text) }
         let digits = text.filter { $0 != "<" && $0 != ">" && $0 != " " }
         return digits.utf8.count >= 64 ? DeviceToken(apns: digits) : nil
     }
 
-    /// Who reports, as far as it can be read: nothing here is refused, a receipt must not make an app fail.
+    /// The reporter of a receipt, as far as it can be read. Errors are ignored, because a receipt must not make an app fail.
     static func reporter(_ parameters: Parameters) -> BadgeHolder {
         let name = try? DeviceName(parameters)
         let text = parameters.all("PSID").last ?? ""
@@ -69,7 +69,7 @@ struct DeviceName: Equatable {
         return BadgeHolder(key: name?.key, token: token, user: (try? user(parameters)) ?? nil)
     }
 
-    /// `CUID`, unless it is nobody's.
+    /// `CUID`; nil for a guest.
     static func user(_ parameters: Parameters) throws(AdapterError) -> UserID? {
         guard let name = try parameters.text("CUID"), name != AuthKey.guest else { return nil }
         return UserID(name)

@@ -2,7 +2,7 @@ import Crypto
 import HTTPTypes
 import Model
 
-/// Whether a call may be carried out: apps by `AUTHKEY` where the binding asks for it, senders by a key of the operator's where there is one.
+/// Checks whether a call is authorized: apps by `AUTHKEY` if the binding requires it, senders by the operator's key if there is one.
 struct Guard {
     private let endpoint: UPMCCall
     private let parameters: Parameters
@@ -20,7 +20,7 @@ struct Guard {
     func check(_ request: VendorRequest) throws(AdapterError) {
         if endpoint.isSend {
             guard let key = secrets[UPMCSettings.sendSecretName] else { return }
-            // An app that may show who it is may send as the vendor's library does.
+            // An app with a valid `AUTHKEY` may send, as the vendor's library does.
             guard Self.shows(key, request) || settings.needsKey && hasKey(request) else {
                 throw AdapterError(.unauthorized)
             }
@@ -30,12 +30,12 @@ struct Guard {
         guard hasKey(request) else { throw AdapterError(.unauthorized) }
     }
 
-    /// Calls that precede a key, and those of the web's service worker, which has none (docs/contracts/upmc.md#1.4).
+    /// Calls before a key is issued, and those of the web's service worker, which has no key (docs/contracts/upmc.md#1.4).
     private var isExempt: Bool {
         switch endpoint {
         case .askingAuthorization, .encryptionKey, .putLog: true
         case .acknowledge, .read: parameters.all("PNSID").last?.uppercased() == DeviceName.Network.web.rawValue
-        default: false  // every other call of an app
+        default: false  // all other calls of apps
         }
     }
 
@@ -48,7 +48,7 @@ struct Guard {
         )
     }
 
-    /// `X-Gateway-Key`, compared without telling by its time how much of it is right.
+    /// Checks `X-Gateway-Key`. The time of the comparison does not reveal how much of the key is right.
     private static func shows(_ key: [UInt8], _ request: VendorRequest) -> Bool {
         guard let name = HTTPField.Name("X-Gateway-Key"), let shown = request.headers[name] else { return false }
         return SHA256.hash(data: Array(shown.utf8)) == SHA256.hash(data: key)

@@ -4,7 +4,7 @@ import Model
 struct MarketingRequest {
     let object: JSONObject
 
-    /// - Throws: `AdapterError(.unreadable)` when the body is no JSON object.
+    /// - Throws: `AdapterError(.unreadable)` if the body is not a JSON object.
     init(_ body: [UInt8]) throws(AdapterError) {
         guard let object = (try? JSONParser.parse(body))?.object else { throw AdapterError(.unreadable) }
         self.object = object

@@ -4,7 +4,7 @@ import Model
 struct MessageText: Equatable {
     var title: String?
     var body: String
-    /// As it came, where that was JSON.
+    /// The text as received, if it was JSON.
     var source: String?
 
     init(_ text: String, decodesTwice: Bool) {
@@ -33,7 +33,7 @@ struct MessageText: Equatable {
         return (try? JSONParser.parse(repaired(Array(text.utf8))))?.object
     }
 
-    /// Control characters inside of strings as their escapes.
+    /// Replaces control characters inside strings by their escapes.
     private static func repaired(_ bytes: [UInt8]) -> [UInt8] {
         var out: [UInt8] = []
         var isInside = false
@@ -44,7 +44,7 @@ struct MessageText: Equatable {
                 case 0x0A: out += Array("\\n".utf8)
                 case 0x0D: out += Array("\\r".utf8)
                 case 0x09: out += Array("\\t".utf8)
-                default: out.append(0x20)  // other controls show nothing
+                default: out.append(0x20)  // other control characters display nothing
                 }
                 isEscaped = false
                 continue

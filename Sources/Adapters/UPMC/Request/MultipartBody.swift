@@ -1,6 +1,6 @@
 import Model
 
-/// Reads `multipart/form-data` (RFC 7578). Never traps on any input; every part lies within the body, so its size is the bound.
+/// Parses `multipart/form-data` (RFC 7578). No input traps. Parts are limited by the size of the body.
 enum MultipartBody {
     struct Part: Equatable {
         var name: String
@@ -11,7 +11,7 @@ enum MultipartBody {
 
     /// The parts in order.
     ///
-    /// - Throws: `AdapterError(.unreadable)` when the boundary is missing or wrong, a part is not closed, or there are more than the limit.
+    /// - Throws: `AdapterError(.unreadable)` if the boundary is missing or invalid, a part is not closed, or there are more parts than the limit.
     static func parse(_ body: [UInt8], contentType: String) throws(AdapterError) -> [Part] {
         guard let boundary = boundary(in: contentType) else { throw AdapterError(.unreadable) }
         let delimiter = Array("--".utf8) + boundary
@@ -23,7 +23,7 @@ enum MultipartBody {
             guard parts.count < UPMCLimits.fieldCount, let start = afterLineEnd(rest),
                 let end = find([0x0A] + delimiter, in: start)
             else { throw AdapterError(.unreadable) }
-            // The line end before a boundary is the boundary's, with or without its carriage return.
+            // The line end before a boundary belongs to the boundary, with or without its carriage return.
             let content = start[..<end]
             parts.append(try part(content.last == 0x0D ? content.dropLast() : content))
             rest = start[end...].dropFirst(1 + delimiter.count)
@@ -81,13 +81,13 @@ enum MultipartBody {
         return String(text)
     }
 
-    /// What comes after the line end that a boundary must have.
+    /// The bytes after the line end that must follow a boundary.
     private static func afterLineEnd(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
         if bytes.starts(with: [0x0D, 0x0A]) { return bytes.dropFirst(2) }
         return bytes.first == 0x0A ? bytes.dropFirst() : nil
     }
 
-    /// Where `needle` begins in `bytes`.
+    /// The position of `needle` in `bytes`.
     private static func find(_ needle: [UInt8], in bytes: ArraySlice<UInt8>) -> Int? {
         guard let first = needle.first, bytes.count >= needle.count else { return nil }
         var from = bytes.startIndex

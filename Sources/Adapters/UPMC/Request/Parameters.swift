@@ -1,17 +1,17 @@
 import HTTPTypes
 import Model
 
-/// The parameters of one call: from a form, a multipart form, or the query, the same for all endpoints (docs/contracts/upmc.md#1.3).
+/// The parameters of one call, from a form, a multipart form, or the query. They are the same for all calls (docs/contracts/upmc.md#1.3).
 struct Parameters {
     private var values: [String: [String]] = [:]
     private var files: [String: [UInt8]] = [:]
 
-    /// No parameters: what is known of a body that could not be read.
+    /// No parameters, for a body that could not be read.
     init() {}
 
-    /// Those of the query first, then of the body: a body's word comes after and wins.
+    /// The parameters of the query, then those of the body, which take precedence.
     ///
-    /// - Throws: `AdapterError(.unreadable)` for what is no form, or more fields than the limit.
+    /// - Throws: `AdapterError(.unreadable)` for a body that is not a form, or has more fields than the limit.
     init(_ request: VendorRequest) throws(AdapterError) {
         if let query = request.query {
             guard query.utf8.count <= UPMCLimits.queryBytes else { throw AdapterError(.tooLarge) }
@@ -62,32 +62,32 @@ struct Parameters {
         "PUSHKEY": ["KEY_PUSH_KEY"],
     ]
 
-    /// Every value of a parameter that is not empty, the last one last.
+    /// All values of a parameter that are not empty, in order.
     func all(_ name: String) -> [String] {
         ([name] + (Self.aliases[name] ?? [])).flatMap { values[$0] ?? [] }.filter { !$0.isEmpty }
     }
 
-    /// Whether it was said at all, even empty.
+    /// Whether the parameter is present, even if it is empty.
     func has(_ name: String) -> Bool { ([name] + (Self.aliases[name] ?? [])).contains { values[$0] != nil } }
 
     func file(_ name: String) -> [UInt8]? { files[name] }
 
-    /// The last value, or nil when there is none or it is empty.
+    /// The last value; nil if it is absent or empty.
     ///
-    /// - Throws: `AdapterError(.invalid)` when it is longer than `limit` bytes or holds a NUL, which PostgreSQL cannot store.
+    /// - Throws: `AdapterError(.invalid)` if it is longer than `limit` bytes or contains a NUL, which PostgreSQL cannot store.
     func text(_ name: String, limit: Int = UPMCLimits.identifierBytes) throws(AdapterError) -> String? {
         guard let text = all(name).last else { return nil }
         guard text.utf8.count <= limit, !text.utf8.contains(0) else { throw AdapterError(.invalid, field: name) }
         return text
     }
 
-    /// - Throws: `AdapterError(.missing)` when there is none, and what `text` throws.
+    /// - Throws: `AdapterError(.missing)` if it is absent, and the errors of `text`.
     func required(_ name: String, limit: Int = UPMCLimits.identifierBytes) throws(AdapterError) -> String {
         guard let text = try text(name, limit: limit) else { throw AdapterError(.missing, field: name) }
         return text
     }
 
-    /// - Throws: `AdapterError(.invalid)` when it is no whole number.
+    /// - Throws: `AdapterError(.invalid)` if it is not a whole number.
     func integer(_ name: String) throws(AdapterError) -> Int? {
         guard let text = try text(name) else { return nil }
         guard let value = Int(text) else { throw AdapterError(.invalid, field: name) }
@@ -97,7 +97,7 @@ struct Parameters {
     /// `Y`, in either case.
     func flag(_ name: String) -> Bool { all(name).last?.lowercased() == "y" }
 
-    /// What an answer may repeat; empty when there is nothing fit to repeat. Total, because errors are answered with it too.
+    /// The text by which an answer repeats the parameter; empty if it cannot be repeated. It never fails, because error answers use it too.
     func echo(_ name: String) -> String {
         guard let text = all(name).last, text.utf8.count <= UPMCLimits.tokenBytes else { return "" }
         return text

@@ -1,10 +1,10 @@
 import Model
 
-/// Who a send is for, as callers write it.
+/// Parses the recipients of a send.
 enum RecipientList {
-    /// `CUID`: one id, a JSON array, a list without quotes, or the parameter several times (docs/contracts/upmc.md#1.9.1). Each once, in the given order.
+    /// `CUID`: one id, a JSON array, a list without quotes, or the parameter several times (docs/contracts/upmc.md#1.9.1). Each id once, in the given order.
     ///
-    /// - Throws: `AdapterError(.missing)` when nobody is named, `.invalid` for an id that cannot be one, `.tooLarge` for too many.
+    /// - Throws: `AdapterError(.missing)` if no user is named, `.invalid` for an invalid id, `.tooLarge` for too many.
     static func users(_ parameters: Parameters) throws(AdapterError) -> [UserID] {
         var names: [String] = []
         for value in parameters.all("CUID") { names += list(value) }
@@ -21,7 +21,7 @@ enum RecipientList {
         return users
     }
 
-    /// The texts of a JSON array, or of one that lacks its quotes; any other text is one entry.
+    /// The texts of a JSON array, also if it lacks its quotes; any other text is one entry.
     static func list(_ value: String) -> [String] {
         let text = trimmed(value[...])
         guard text.hasPrefix("["), text.hasSuffix("]"), text.utf8.count >= 2 else { return text.isEmpty ? [] : [text] }
@@ -32,12 +32,12 @@ enum RecipientList {
             .filter { !$0.isEmpty }
     }
 
-    /// One row per line: `CUID,CNAME[,VAR1…]`, quoted or not (docs/contracts/upmc.md#1.9.3). Of two rows of one user the first counts.
+    /// One row per line: `CUID,CNAME[,VAR1…]`, quoted or not (docs/contracts/upmc.md#1.9.3). If a user has two rows, the first counts.
     ///
-    /// - Throws: `AdapterError` of the field `upload_file`.
+    /// - Throws: `AdapterError` for the field `upload_file`.
     static func rows(_ file: [UInt8]) throws(AdapterError) -> [UserVariables] {
         var bytes = file[...]
-        // A spreadsheet's mark of UTF-8.
+        // The byte order mark that spreadsheets write.
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { bytes = bytes.dropFirst(3) }
         guard let text = String(validating: bytes, as: UTF8.self), !text.utf8.contains(0) else {
             throw AdapterError(.unreadable)
@@ -62,7 +62,7 @@ enum RecipientList {
         return rows
     }
 
-    /// Cells of one line; a quoted one may hold commas, and a doubled quote is one.
+    /// The cells of one line. A quoted cell may contain commas; a doubled quote is a quote character.
     private static func cells(_ line: Substring) -> [String] {
         var cells: [String] = []
         var cell = ""
@@ -77,7 +77,7 @@ enum RecipientList {
             case "," where !isQuoted:
                 cells.append(trimmed(cell[...]))
                 cell = ""
-            default: cell.append(character)  // any other character stands for itself
+            default: cell.append(character)  // all other characters are unchanged
             }
         }
         return cells + [trimmed(cell[...])]

@@ -1,6 +1,6 @@
 import Model
 
-// Histories (docs/contracts/upmc.md#1.11): calls of this gateway, in addition to the vendor's.
+// Histories (docs/contracts/upmc.md#1.11): calls of the gateway, in addition to the vendor's.
 extension UPMCRequest {
     func messageList() throws(AdapterError) -> Command {
         let user = try historyUser()
@@ -20,22 +20,22 @@ extension UPMCRequest {
         return .inbox(.userMessage(try historyCaller(user), user, number: number, hiddenBy: DataKey.isStored))
     }
 
-    /// The badge is the user's: it was counted for him, not for a device.
+    /// The badge belongs to the user and is not counted per device.
     func unreadCount() throws(AdapterError) -> [Command] {
         let user = try historyUser()
         let unread = InboxCommand.unread(try historyCaller(user), .user(user), hiddenBy: DataKey.isStored)
         return [.inbox(unread), .badge(.set(nil, of: BadgeHolder(user: user)))]
     }
 
-    /// Assumed: a guest has no history. His device keeps what came for the user before him, which is not his.
+    /// Assumed: a guest has no history. The device still has the messages of the previous user, which a guest must not see.
     private func historyUser() throws(AdapterError) -> UserID {
         _ = try parameters.required("CUID")
         guard let user = try DeviceName.user(parameters) else { throw AdapterError(.invalid, field: "CUID") }
         return user
     }
 
-    /// Assumed: a `CUID` proves nothing, and an `AUTHKEY` is given to whoever asks. So the token of one of the user's devices shows whose call it is, as
-    /// nobody else knows it; a `DEVICE_ID` does not, it is no secret. `history.cuidAlone` lets a call without a token pass.
+    /// Assumed: a `CUID` proves nothing, and every caller can obtain an `AUTHKEY`. Therefore the token of one of the user's devices authenticates the
+    /// call, because it is secret; a `DEVICE_ID` is not secret. `history.cuidAlone` permits calls without a token.
     private func historyCaller(_ user: UserID) throws(AdapterError) -> DeviceCaller {
         guard let text = try parameters.text("PSID", limit: UPMCLimits.tokenBytes) else {
             guard settings.showsHistoryByUser else { throw AdapterError(.missing, field: "PSID") }
@@ -55,7 +55,7 @@ extension UPMCRequest {
         }
     }
 
-    /// A number, or the id of a message of another dialect.
+    /// A number, or the id of a message of another vendor.
     private static func isNumber(_ text: String) -> Bool {
         MessageID(text: text) != nil
             || (1...18).contains(text.utf8.count) && text.utf8.allSatisfy { (0x30...0x39).contains($0) }

@@ -1,6 +1,6 @@
 import Model
 
-/// Sends: docs/contracts/upmc.md#1.9, docs/contracts/upmc.md#1.8.13.
+/// The send calls (docs/contracts/upmc.md#1.9, docs/contracts/upmc.md#1.8.13).
 extension UPMCRequest {
     func submission() throws(AdapterError) -> Submission {
         let (audience, variables) = try audience()
@@ -16,10 +16,10 @@ extension UPMCRequest {
 
     private var isIndividual: Bool { endpoint == .send && parameters.all("TYPE").last?.uppercased() != "S" }
 
-    /// Batches have a priority of their own from 5.1 on.
+    /// Batches have their own priority from 5.1 on.
     private var isBatch: Bool { settings.version >= .v51 && parameters.all("PRIORITY").last == "1" }
 
-    // MARK: To whom
+    // MARK: Audience
 
     private func audience() throws(AdapterError) -> (Audience, [UserVariables]) {
         switch endpoint {
@@ -28,7 +28,7 @@ extension UPMCRequest {
             guard let file = parameters.file("upload_file") else { throw AdapterError(.missing, field: "upload_file") }
             let rows = try RecipientList.rows(file)
             return (.users(rows.map(\.user)), parameters.flag("TEMPLATE_YN") ? rows : [])
-        default:  // the call to users, which may say another type too
+        default:  // the call to users, which may also name another type
             switch parameters.all("TYPE").last?.uppercased() {
             case nil, "E", "S": return (.users(try RecipientList.users(parameters)), [])
             case "A", "G": return (try groupAudience(), [])
@@ -46,7 +46,7 @@ extension UPMCRequest {
         }
     }
 
-    /// `REQ_PSIDS`: a JSON array; what is no token there is nobody's.
+    /// `REQ_PSIDS`: a JSON array. Entries that are not tokens match no device.
     private func tokens() throws(AdapterError) -> [DeviceToken]? {
         let texts = parameters.all("REQ_PSIDS").flatMap(RecipientList.list)
         guard !texts.isEmpty else { return nil }
@@ -56,7 +56,7 @@ extension UPMCRequest {
         return Array(Set(tokens)).sorted { $0.text < $1.text }
     }
 
-    /// `SPLIT_MSG_CNT` messages, then `DELAY_SECOND` seconds; 0 of either: none.
+    /// `SPLIT_MSG_CNT` messages, then a pause of `DELAY_SECOND` seconds; nil if either is 0.
     private func pace() throws(AdapterError) -> Pace? {
         let count = try parameters.integer("SPLIT_MSG_CNT") ?? 0
         let delay = try parameters.integer("DELAY_SECOND") ?? 0
@@ -65,9 +65,9 @@ extension UPMCRequest {
         return count > 0 && delay > 0 ? Pace(count: count, delay: .seconds(delay)) : nil
     }
 
-    // MARK: When
+    // MARK: Due time
 
-    /// Nil: now, also for a reservation that is at most an hour late.
+    /// Nil means now, also for a reservation that is at most an hour late.
     private func reservedFor() throws(AdapterError) -> Timestamp? {
         guard let text = try parameters.text("RESERVEDATE") else { return nil }
         guard let time = KoreanTime(reservation: text)?.timestamp else {
@@ -80,10 +80,10 @@ extension UPMCRequest {
         return nil
     }
 
-    /// Whether the answer is one to a reservation.
+    /// Whether the answer has the format for a reservation.
     var isReserved: Bool { ((try? reservedFor()) ?? nil) != nil }
 
-    // MARK: What
+    // MARK: Content
 
     private func content() throws(AdapterError) -> (Content, PageDraft?) {
         let text = try parameters.required("MESSAGE", limit: UPMCLimits.textBytes)
@@ -94,7 +94,7 @@ extension UPMCRequest {
         var data = JSONObject()
         data[DataKey.extra] = .string(try parameters.text("EXT", limit: UPMCLimits.textBytes) ?? "")
         data[DataKey.sender] = .string(try parameters.text("SENDERCODE") ?? "")
-        // Assumed: who says nothing of it wants nothing hidden; its payload says `N` all the same.
+        // Assumed: a message without the parameter is shown in histories, although its payload contains `N`.
         if try parameters.text("DB_IN") != nil { data[DataKey.isStored] = parameters.flag("DB_IN") ? "Y" : "N" }
         data[DataKey.source] = message.source.map { .string($0) }
         data[DataKey.service] = try parameters.text("SERVICECODE").map { .string($0) }
@@ -111,7 +111,7 @@ extension UPMCRequest {
         return (content, try pageFor(&content))
     }
 
-    /// What does not fit into a push because of `EXT` is published as a page, whose address stands for it.
+    /// If the message does not fit in a push because of `EXT`, that text is published as a page and replaced by the page's address.
     private func pageFor(_ content: inout Content) throws(AdapterError) -> PageDraft? {
         guard !UPMCPayload.fits(content, settings) else { return nil }
         let extra = content.data[DataKey.extra]?.string ?? ""
@@ -128,7 +128,7 @@ extension UPMCRequest {
     }
 }
 
-/// Keys of a message's data: what this dialect stores with it.
+/// The keys of a message's data that this adapter stores.
 enum DataKey {
     static let extra = "ext"
     static let sender = "sender"

@@ -1,8 +1,8 @@
 import Model
 
-// The answers of the history calls: docs/contracts/upmc.md#1.11.
+// The answers of the history calls (docs/contracts/upmc.md#1.11).
 extension UPMCResponse {
-    /// Nil: a reply that is none of theirs.
+    /// Nil: the replies do not belong to these calls.
     func history(_ replies: [Reply]) -> VendorResponse? {
         switch (endpoint, replies.first) {
         case (.messageList, .inbox(.history(let entries))): return list(entries.map(shown))
@@ -10,7 +10,7 @@ extension UPMCResponse {
         case (.unreadCount, .inbox(.unread(let count))):
             guard replies.count == 2, case .badge(.count(let badge)) = replies[1] else { return nil }
             return list([["UNREAD": .string(String(count)), "BADGENO": .string(String(badge))]])
-        default: return nil  // of every other call
+        default: return nil  // all other calls
         }
     }
 
@@ -34,7 +34,7 @@ extension UPMCResponse {
 
     private static func time(_ time: Timestamp?) -> String { time.map { KoreanTime($0).whole } ?? "" }
 
-    /// Assumed: `FAILED` without a code stands for all that no device of the user was sent, whatever kept it; what has not been decided yet is in no history.
+    /// Assumed: `FAILED` without a code stands for every reason why no device of the user was sent the message. Undecided messages are not in a history.
     private static func status(_ entry: InboxEntry) -> String {
         if entry.readAt != nil { return "READ" }
         if entry.receivedAt != nil { return "RECEIVED" }

@@ -1,6 +1,6 @@
 import Model
 
-/// Times as this dialect writes them: in Korea, nine hours ahead of UTC, without summer time.
+/// A time in this vendor's format: Korean time, nine hours ahead of UTC, without summer time.
 ///
 /// Assumed: the vendor's server used Korean time; no document names a zone (docs/contracts/upmc.md#1.10.1).
 struct KoreanTime: Equatable {
@@ -32,7 +32,7 @@ struct KoreanTime: Equatable {
         second = rest % 60
     }
 
-    /// `YYYYMMDD HHMMSS`, with or without the space; the seconds may be missing. Nil for anything else, 31 April included.
+    /// Parses `YYYYMMDD HHMMSS`, with or without the space; the seconds may be missing. Nil for any other text and for invalid dates such as 31 April.
     init?(reservation text: String) {
         let digits = Array(text.utf8.filter { $0 != 0x20 })
         guard digits.count == 14 || digits.count == 12, digits.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) else {
@@ -65,14 +65,14 @@ struct KoreanTime: Equatable {
         return String(repeating: "0", count: max(0, width - text.utf8.count)) + text
     }
 
-    /// `YYYYMMDDHH`: `mps.senddate`.
+    /// `YYYYMMDDHH`, the format of `mps.senddate`.
     var sendDate: String {
         Self.padded(year, 4) + Self.padded(month, 2) + Self.padded(day, 2) + Self.padded(hour, 2)
     }
 
-    /// `YYYYMMDDHHMMSS`: the times of a history.
+    /// `YYYYMMDDHHMMSS`, the format of times in a history.
     var whole: String { sendDate + Self.padded(minute, 2) + Self.padded(second, 2) }
 
-    /// `MMddHHmmss`: the name of a page.
+    /// `MMddHHmmss`, the format of a page's name.
     var pageName: String { String(whole.dropFirst(4)) }
 }
