@@ -25,11 +25,11 @@ import Testing
             let registered = batch.events.first { $0.kind == "registered" }
             #expect(registered?.subject.identity == after?.identity, "identity")
             #expect(registered?.subject.device == after?.device, "device")
-            #expect(registered?.address == after.map { .deviceKey($0.key) }, "address of an identity")
+            #expect(registered?.subject.address == after.map { .deviceKey($0.key) }, "address of an identity")
             let suppressed = batch.events.filter { $0.kind == "suppressed" }
-            #expect(Set(suppressed.map(\.message)) == [message], "messages")
+            #expect(Set(suppressed.map(\.subject.message)) == [message], "messages")
             #expect(Set(suppressed.map(\.reason)) == ["noDevice"], "reasons")
-            #expect(Set(suppressed.map(\.address)) == [.phone("01090000"), .phone("01090001")], "addresses")
+            #expect(Set(suppressed.map(\.subject.address)) == [.phone("01090000"), .phone("01090001")], "addresses")
             #expect(batch.hasMore == false, "more")
             _ = try await own.webhooks.advance(lease, to: batch.cursor, by: "n1")
             #expect(try await own.claim(id).count == 0, "claims when all is told")
