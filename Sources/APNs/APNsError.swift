@@ -11,7 +11,7 @@ package struct APNsError: Error, Sendable, CustomStringConvertible, CustomDebugS
 
         /// The .p8 is not a P-256 private key in PEM.
         package static let badKey = Code(value: .badKey)
-        /// A team or key id contains characters that such ids never contain.
+        /// A team or key id contains characters that are not allowed in it.
         package static let badIdentifier = Code(value: .badIdentifier)
         /// OpenSSL does not accept the certificate and its key.
         package static let badCertificate = Code(value: .badCertificate)

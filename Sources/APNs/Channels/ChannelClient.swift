@@ -1,7 +1,7 @@
 package import ApplePayload
 package import HTTP2
 
-/// Sends broadcasts and manages channels, each call separately. It is meant for a few calls per second, not for pushes.
+/// Sends broadcasts and manages channels, each call separately. It is designed for a few calls per second, not for pushes.
 ///
 /// The owner of a credential and a loop creates it; `close` ends it. Any task may call it. It dials at the first call. Apple's two hosts have one connection
 /// each, over the same HTTP/2 client as pushes.
@@ -16,7 +16,7 @@ package final class ChannelClient: Sendable {
         case fault(PushFault)
         /// No provider token is available.
         case authorization(APNsError)
-        /// No answer came; `isUnsent` tells whether the call may have been processed.
+        /// No answer came; `isUnsent` is true if the call was certainly not processed.
         case unanswered(HTTP2Error)
     }
 

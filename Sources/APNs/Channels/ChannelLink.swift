@@ -29,7 +29,7 @@ final class ChannelLink: ConnectionObserver {
     ///
     /// A call that was certainly not processed is sent again on another connection, up to three times.
     ///
-    /// - Throws: the reason why no answer came; `isUnsent` tells whether the call may have been processed.
+    /// - Throws: the reason why no answer came; `isUnsent` is true if the call was certainly not processed.
     func answer(to request: Request) async throws(HTTP2Error) -> Response {
         let deadline = ContinuousClock.now + request.timeout
         var resends = 0

@@ -15,7 +15,7 @@ extension PoolMachine {
         if let place { connections[place].inFlightCount -= 1 }
         switch verdict {
         case .accepted(let id):
-            if let place { noteYes(at: place) }
+            if let place { noteAccepted(at: place) }
             counters.acceptedCount += 1
             turn.accept(flight.item.job, flight.item.index, id)
         case .answered(let answer): answered(flight, answer, place, now: now, &turn)
@@ -54,19 +54,19 @@ extension PoolMachine {
 
     /// Updates the connection's state from any answer on it.
     private mutating func note(_ answer: APNsAnswer, at place: Int) {
-        if answer.showsBelief, answer.remedy == .none { return noteYes(at: place) }
+        if answer.showsAuthentication, answer.remedy == .none { return noteAccepted(at: place) }
         connections[place].hasAnswered = true
         guard case .none = answer.remedy else { return }
-        noteGood(at: place)
+        noteGoodAnswer(at: place)
     }
 
-    private mutating func noteYes(at place: Int) {
+    private mutating func noteAccepted(at place: Int) {
         connections[place].hasAnswered = true
         connections[place].isProven = true
-        noteGood(at: place)
+        noteGoodAnswer(at: place)
     }
 
-    private mutating func noteGood(at place: Int) {
+    private mutating func noteGoodAnswer(at place: Int) {
         connections[place].serverErrorCount = 0
         connections[place].hasRefused = false
         // A good answer on an older connection does not show that dialling works again.
@@ -139,7 +139,7 @@ extension PoolMachine {
 
 extension APNsAnswer {
     /// Whether the peer has accepted our authentication: it accepted the push, or refused it for a reason that it checks later.
-    fileprivate var showsBelief: Bool {
+    fileprivate var showsAuthentication: Bool {
         switch outcome {
         case .accepted: true
         // 403 concerns the authentication; a 5xx shows nothing about it.

@@ -82,7 +82,7 @@ package struct APNsAnswer: Sendable, Equatable {
 extension APNsAnswer {
     /// The id of an accepting answer that contains only a UUID, as nearly all answers do; reading it needs no `String`. Nil for any other answer.
     static func plainYes(_ response: borrowing Response) -> PushID? {
-        guard isYes(response.status) else { return nil }
+        guard isSuccess(response.status) else { return nil }
         return response.withOnlyValue(APNsHeader.id, { PushID(text: $0) }) ?? nil
     }
 
@@ -112,7 +112,7 @@ extension APNsAnswer {
         uniqueID: String? = nil,
         retryAfter: String? = nil
     ) {
-        if Self.isYes(status) {
+        if Self.isSuccess(status) {
             self.init(.accepted(TransportMessageID(id ?? "", logKey: uniqueID)))
             return
         }
@@ -125,7 +125,7 @@ extension APNsAnswer {
         )
     }
 
-    private static func isYes(_ status: Int) -> Bool { (200..<300).contains(status) }
+    private static func isSuccess(_ status: Int) -> Bool { (200..<300).contains(status) }
 
     /// Reads a number of seconds. The date form is ignored, because nothing documents it for APNs.
     static func retryAfter(_ text: String) -> Duration? {

@@ -36,7 +36,7 @@ package struct ReasonRule: Sendable, Equatable {
     package let status: Int
     package let subject: Subject
     package let retry: Retry
-    /// The action that the connection or the provider token needs, and whether the push is sent once more at once.
+    /// The action that the connection or the provider token needs, and whether the push is repeated at once.
     package let remedy: APNsAnswer.Remedy
 
     private init(

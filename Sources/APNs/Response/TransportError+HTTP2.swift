@@ -4,7 +4,7 @@ internal import Model
 extension Outcome {
     /// The outcome of a push whose request got no answer.
     ///
-    /// The HTTP/2 layer knows whether it is certain that the peer did not process the request; that decides between `unsent` and `indeterminate`.
+    /// The HTTP/2 layer reports whether it is certain that the peer did not process the request. This decides between `unsent` and `indeterminate`.
     init(_ error: HTTP2Error) {
         switch error.code {
         // The fault is in our own bytes, so sending them again cannot help.

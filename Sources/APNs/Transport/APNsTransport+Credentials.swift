@@ -29,7 +29,7 @@ extension APNsTransport {
                 sandbox: pool(for: credential, .sandbox, identity, tls, &state)
             )
             state.routes[key] = route
-            return .success(depart(before, for: route, &state))
+            return .success(withdraw(before, for: route, &state))
         }
         for retirement in try result.get() { finish(retirement) }
         let warm = configuration.limits.warmConnections
@@ -38,7 +38,7 @@ extension APNsTransport {
 
     /// Closes a credential. Pushes in flight finish; waiting pushes come back as `unsent(noCredential)`, as does every later push.
     package func remove(_ key: CredentialKey) {
-        let retirements = state.withLockedValue { depart($0.routes.removeValue(forKey: key), for: nil, &$0) }
+        let retirements = state.withLockedValue { withdraw($0.routes.removeValue(forKey: key), for: nil, &$0) }
         for retirement in retirements { finish(retirement) }
     }
 
@@ -47,7 +47,7 @@ extension APNsTransport {
     ///
     /// Pushes in flight complete as `indeterminate`, unless another credential shares the connections.
     package func revoke(_ key: CredentialKey) {
-        let retirements = state.withLockedValue { depart($0.routes.removeValue(forKey: key), for: nil, &$0) }
+        let retirements = state.withLockedValue { withdraw($0.routes.removeValue(forKey: key), for: nil, &$0) }
         for retirement in retirements {
             finish(retirement)
             retirement.pool.abort()
@@ -158,7 +158,7 @@ extension APNsTransport {
     }
 
     /// Removes the pools of a replaced route from use, unless another credential shares them. Call it inside the lock.
-    private func depart(_ route: APNsRoute?, for successor: APNsRoute?, _ state: inout State) -> [PoolRetirement] {
+    private func withdraw(_ route: APNsRoute?, for successor: APNsRoute?, _ state: inout State) -> [PoolRetirement] {
         guard let route else { return [] }
         let candidates = [(route.production, successor?.production), (route.sandbox, successor?.sandbox)]
         return candidates.compactMap { pool, successor in

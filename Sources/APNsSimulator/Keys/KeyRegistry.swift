@@ -85,7 +85,7 @@ package struct KeyRegistry: Sendable {
         }
         var keys: [ProviderKey] = []
         for entry in entries {
-            keys.append(try entry.key(besides: file))
+            keys.append(try entry.key(relativeTo: file))
         }
         try self.init(keys)
     }
@@ -120,7 +120,7 @@ private struct KeyFileEntry: Decodable {
         revoked = try fields.decodeIfPresent(Bool.self, forKey: .revoked)
     }
 
-    func key(besides file: URL) throws(SimulatorError) -> ProviderKey {
+    func key(relativeTo file: URL) throws(SimulatorError) -> ProviderKey {
         let scope = try environment.map { (name) throws(SimulatorError) in
             guard let scope = APNsEnvironment(rawValue: name) else {
                 throw SimulatorError(.keys, "The environment of key \(keyId) is neither production nor sandbox.")

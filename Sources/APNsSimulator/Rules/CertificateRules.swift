@@ -3,11 +3,11 @@
 /// Source: Apple, "Establishing a certificate-based connection to APNs" and "Sending notification requests to APNs" (read 2026-11).
 enum CertificateRules {
     static let all = [
-        Rule(2, .documented, belief),
+        Rule(2, .documented, trust),
         Rule(2, .documented, environment),
     ]
 
-    private static func belief(_ examination: inout Examination) -> Refusal? {
+    private static func trust(_ examination: inout Examination) -> Refusal? {
         guard let certificate = examination.connection.certificate else { return nil }
         return certificate.isBelieved && examination.now < certificate.expiresAt ? nil : Refusal(.badCertificate)
     }

@@ -17,7 +17,7 @@ package struct WorldFacts: Sendable {
     /// Finds, creates and deletes channels (rows 46 to 55).
     package var channels: ChannelFacts
 
-    /// Creates facts from these functions; the defaults know nothing.
+    /// Creates facts from these functions; by default no facts exist.
     package init(
         scriptedAnswer: @escaping @Sendable (_ token: String) -> ScriptedAnswer? = { _ in nil },
         isOverRate: @escaping @Sendable (_ token: String, _ now: Int) -> Bool = { _, _ in false },

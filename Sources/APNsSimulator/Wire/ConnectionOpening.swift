@@ -23,7 +23,7 @@ struct ConnectionOpening: Sendable {
             state.connections.remove(number)
             state.withLedger { $0.connectionClosed() }
         }
-        let fault = accidentUponAccept(number)
+        let fault = faultUponAccept(number)
         let socket = SocketHandler { socket in
             if let fault { Self.play(fault, socket) }
         }
@@ -37,7 +37,7 @@ struct ConnectionOpening: Sendable {
         ])
     }
 
-    private func accidentUponAccept(_ number: Int) -> Fault? {
+    private func faultUponAccept(_ number: Int) -> Fault? {
         guard state.configuration.mode == .script,
             let fault = state.takeScripted(ScriptOccasion(connection: number, moment: .accept))?.fault
         else { return nil }

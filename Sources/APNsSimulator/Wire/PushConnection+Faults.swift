@@ -98,7 +98,7 @@ extension PushConnection {
         after(Self.ghostLifetime) { if $0.ghosts.contains(streamID) { $0.bury(streamID) } }
     }
 
-    /// Lets swift-nio-http2 discard a stream whose end the client already knows.
+    /// Lets swift-nio-http2 discard a stream whose end the client has already received.
     func bury(_ streamID: HTTP2StreamID) {
         ghosts.remove(streamID)
         wire.swallowReset(of: Int(streamID))

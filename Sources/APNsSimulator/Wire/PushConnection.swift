@@ -226,7 +226,7 @@ final class PushConnection: ChannelInboundHandler {
         windowDebt = 0
     }
 
-    /// Row 4. A client that has not acknowledged the limit may not know it; RFC 9113 §5.1.2 requires REFUSED_STREAM in that case.
+    /// Row 4. A client that has not acknowledged the limit may not have read it; RFC 9113 §5.1.2 requires REFUSED_STREAM in that case.
     private func refuse(_ streamID: HTTP2StreamID) {
         if acknowledgedStreams == wire.advertisedStreams, pendingStreamLimits.isEmpty {
             // Source of the code and the text: pushy#356, golang/go#17265 (observed).

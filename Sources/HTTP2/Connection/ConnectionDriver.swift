@@ -268,7 +268,7 @@ final class ConnectionDriver: LoopMember, @unchecked Sendable {
             session.fail(reason)
             session.goAway()
         }
-        sayGoodbye(isHeard: error?.code != .connectionLost && error?.code != .tlsFailed)
+        writeLastBytes(isUsable: error?.code != .connectionLost && error?.code != .tlsFailed)
         if error != nil, session == nil, let address, let core { AddressBook.shared.failed(address, now: core.now) }
         report.changes.append(.closed(error))
         if let core {
@@ -279,10 +279,10 @@ final class ConnectionDriver: LoopMember, @unchecked Sendable {
     }
 
     /// Writes GOAWAY and close_notify if TLS still works; otherwise the alert with the reason, if there is one. Never waits.
-    private func sayGoodbye(isHeard: Bool) {
+    private func writeLastBytes(isUsable: Bool) {
         guard let tls, let socket else { return }
         do {
-            if let session, isHeard {
+            if let session, isUsable {
                 try session.write(into: &plain, dispatched: nil)
                 try unsafe tls.write(plain.unread)
                 tls.shutdown()

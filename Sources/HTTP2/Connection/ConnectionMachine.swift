@@ -53,7 +53,7 @@ struct ConnectionMachine {
 
     private(set) var state = State.idle
     private let timeouts: HTTP2Timeouts
-    /// When the peer was last heard from: the time of the last received byte, or of the first stream opened while none was open.
+    /// The start of the current silence: the time of the last received byte, or of the first stream that opened while none was open.
     private var soundAt: Instant
     private var pingSentAt: Instant?
     private var openStreamCount = 0

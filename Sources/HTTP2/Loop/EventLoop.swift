@@ -41,7 +41,7 @@ package final class EventLoop: Sendable {
     /// Ends the thread and all its members, and waits until that is done. If it is called on the loop's own thread, it does not wait.
     package func shutdown() {
         mailbox.withLockedValue { $0.isEnding = true }
-        ring()
+        wakeThread()
         let thread = thread.withLockedValue { thread in
             defer { thread = nil }
             return thread
@@ -54,18 +54,18 @@ package final class EventLoop: Sendable {
     /// Schedules a call of the member's `woken` on the loop. Returns false if the loop has ended; then `woken` is never called. Callers: any thread.
     func wake(_ member: any LoopMember) -> Bool {
         let caller = pthread_self()
-        let (isAlive, mustRing) = mailbox.withLockedValue { box in
+        let (isAlive, mustWake) = mailbox.withLockedValue { box in
             guard !box.hasEnded else { return (false, false) }
             box.posts.append(member)
             guard !box.isSignalled, box.thread != caller else { return (true, false) }
             box.isSignalled = true
             return (true, true)
         }
-        if mustRing { ring() }
+        if mustWake { wakeThread() }
         return isAlive
     }
 
-    private func ring() {
+    private func wakeThread() {
         var one: UInt64 = 1
         // The write can fail only if the counter is full, and then the loop is about to wake anyway.
         _ = unsafe write(signal, &one, MemoryLayout<UInt64>.size)

@@ -172,8 +172,8 @@ extension Session {
         queue = kept
     }
 
-    /// Cancels an open stream. nghttp2 forgets a finished stream, so a finished stream is never reset: servers count such resets and close the connection
-    /// (rapid-reset limit).
+    /// Cancels an open stream. nghttp2 discards a finished stream, so a finished stream is never reset: servers count resets of finished streams and close the
+    /// connection (rapid-reset limit).
     private func reset(_ index: Int) {
         guard unsafe !slots[index].isReset else { return }
         unsafe slots[index].isReset = true

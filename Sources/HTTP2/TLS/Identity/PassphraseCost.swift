@@ -42,8 +42,8 @@ enum PassphraseCost {
             let isString = element.tag & ~0x20 == DERReader.octetString
             isBehindSalt = isString
             // Bags lie inside octet strings, so octet strings that look like a sequence are searched as well.
-            let isWorthALook = element.isConstructed || isString && element.content.first == DERReader.sequence
-            if isWorthALook, depth < maxDepth {
+            let mayContainCounts = element.isConstructed || isString && element.content.first == DERReader.sequence
+            if mayContainCounts, depth < maxDepth {
                 highest = max(highest, highestCount(element.content, depth: depth + 1))
             }
         }
