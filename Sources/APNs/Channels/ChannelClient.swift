@@ -91,7 +91,7 @@ package final class ChannelClient: Sendable {
 
     // MARK: One call
 
-    /// Performs the remedy of the outcome table for the connection. If the remedy allows one more attempt, returns its answer.
+    /// Performs the remedy of the outcome table. If it allows one more attempt, makes it and returns its answer; otherwise returns nil.
     private func remedied(
         _ refusal: ChannelRefusal,
         _ call: ChannelCall,

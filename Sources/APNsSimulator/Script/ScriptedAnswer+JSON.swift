@@ -1,6 +1,6 @@
 /// The JSON form on the control port; `docs/simulator.md` lists every field.
 extension ScriptedAnswer: Decodable {
-    /// One hour. For longer times, the field can be omitted, which means no limit.
+    /// The longest latency and duration: one hour. A duration that is omitted has no end.
     static let longestMilliseconds = 3_600_000
 
     package init(from decoder: any Decoder) throws {
