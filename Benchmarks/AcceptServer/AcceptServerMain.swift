@@ -3,8 +3,8 @@ import Glibc
 
 /// A fast accept-only APNs server for load tests: one thread, TLS 1.3, HTTP/2, 200 for every request.
 ///
-/// It proves nothing about a client but its speed: nothing of a request is checked beyond what HTTP/2 needs. On SIGTERM or SIGINT it prints
-/// what it counted, as one line of JSON, and ends.
+/// It tests only the speed of a client: it checks nothing in a request except what HTTP/2 needs. On SIGTERM or SIGINT it prints its counts as one line of JSON,
+/// and exits.
 @main
 enum AcceptServerMain {
     static func main() {
@@ -26,14 +26,14 @@ enum AcceptServerMain {
         }
     }
 
-    /// Turns SIGTERM and SIGINT into something epoll sees.
+    /// Converts SIGTERM and SIGINT into an event for epoll.
     private static func stopSignals() throws(ServerError) -> Int32 {
         guard stopEvent >= 0 else { throw .system("eventfd") }
         for number in [SIGTERM, SIGINT] {
             _ = signal(number) { _ in _ = eventfd_write(stopEvent, 1) }
         }
         _ = signal(SIGPIPE, SIG_IGN)
-        // A parent that started us on a worker thread has blocked them, and we have inherited that.
+        // Unblock the signals: a parent that starts this process on a worker thread has blocked them, and the process inherits that.
         var none = sigset_t()
         unsafe sigemptyset(&none)
         unsafe pthread_sigmask(SIG_SETMASK, &none, nil)
@@ -41,5 +41,5 @@ enum AcceptServerMain {
     }
 }
 
-/// Global, because a signal handler captures nothing.
+/// A global variable, because a signal handler cannot capture anything.
 private let stopEvent = eventfd(0, Int32(EFD_NONBLOCK | EFD_CLOEXEC))

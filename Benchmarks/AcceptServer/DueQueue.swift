@@ -1,6 +1,6 @@
-/// Streams whose answer is held back, in the order in which they fall due.
+/// Streams whose answer is delayed, in the order in which they become due.
 ///
-/// Every answer waits equally long, so a ring in order of arrival is already in order of time.
+/// All answers have the same delay, so a ring in the order of arrival is also in the order of time.
 struct DueQueue {
     private struct Entry {
         var due: UInt64
@@ -11,17 +11,17 @@ struct DueQueue {
     private var head = 0
     private(set) var count = 0
 
-    /// When the first one is due, in nanoseconds of the monotonic clock; nil if none waits.
+    /// When the first stream is due, in nanoseconds of the monotonic clock; nil if none waits.
     var next: UInt64? { count == 0 ? nil : ring[head].due }
 
-    /// Adds a stream that is due no sooner than those before it.
+    /// Adds a stream that is not due earlier than those before it.
     mutating func append(_ stream: UInt32, due: UInt64) {
         if count == ring.count { grow() }
         ring[(head + count) & (ring.count - 1)] = Entry(due: due, stream: stream)
         count += 1
     }
 
-    /// Takes the first stream that is due.
+    /// Removes and returns the first stream that is due.
     mutating func pop(at now: UInt64) -> UInt32? {
         guard count > 0, ring[head].due <= now else { return nil }
         let stream = ring[head].stream

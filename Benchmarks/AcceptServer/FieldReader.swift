@@ -1,15 +1,15 @@
 import CNGHTTP2
 import Glibc
 
-/// Reads header blocks with libnghttp2's HPACK decoder, for the one field the answer repeats.
+/// Reads header blocks with libnghttp2's HPACK decoder, to get the one field that the answer repeats.
 ///
-/// Every block is decoded in full: a client that breaks HPACK is found out, and the server pays what a server pays.
+/// Every block is decoded completely. This detects clients that violate HPACK, and the cost is that of a real server.
 @safe
 final class FieldReader {
     /// Freed in `deinit`.
     private let inflater: OpaquePointer
 
-    /// A decoder for one connection.
+    /// Creates a decoder for one connection.
     ///
     /// - Throws: `failed` without memory.
     init() throws(ServerError) {
@@ -22,7 +22,7 @@ final class FieldReader {
 
     deinit { unsafe nghttp2_hd_inflate_del(inflater) }
 
-    /// The block's `apns-id`, or zeros if it has none of 36 bytes.
+    /// The block's `apns-id`, or zeros if it contains none of 36 bytes.
     ///
     /// - Throws: `connection` if the block is not valid HPACK.
     func apnsID(in block: UnsafePointer<UInt8>, count: Int) throws(ServerError) -> ApnsID {
@@ -39,7 +39,7 @@ final class FieldReader {
                 for index in 0..<36 { unsafe id[index] = field.value[index] }
             }
             if flags & Int32(NGHTTP2_HD_INFLATE_FINAL.rawValue) != 0 { break }
-            // A block that ends inside a field neither emits nor finishes.
+            // For a block that ends inside a field, the decoder neither emits a field nor finishes.
             if used == 0, flags == 0 { throw .connection("header block") }
         }
         _ = unsafe nghttp2_hd_inflate_end_headers(inflater)

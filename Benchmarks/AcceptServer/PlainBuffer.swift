@@ -1,6 +1,6 @@
 import Glibc
 
-/// Bytes between a front and an end, in plain memory that is used again: what TLS reads into and writes from.
+/// A byte buffer with a front and an end, in plain memory that is reused. TLS reads into it and writes from it.
 @safe
 struct PlainBuffer: ~Copyable {
     private let base: UnsafeMutablePointer<UInt8>
@@ -8,7 +8,7 @@ struct PlainBuffer: ~Copyable {
     private var start = 0
     private var end = 0
 
-    /// Room for `capacity` bytes, made once.
+    /// Creates a buffer with room for `capacity` bytes; it never grows.
     init(capacity: Int) {
         unsafe base = .allocate(capacity: capacity)
         self.capacity = capacity
@@ -16,19 +16,19 @@ struct PlainBuffer: ~Copyable {
 
     deinit { unsafe base.deallocate() }
 
-    /// How many bytes it holds.
+    /// How many bytes it contains.
     var count: Int { end - start }
-    /// How many more it takes behind the end.
+    /// How many more bytes fit after the end.
     var room: Int { capacity - end }
-    /// Its first byte.
+    /// The address of the first byte.
     var front: UnsafeMutablePointer<UInt8> { unsafe base + start }
-    /// Where the next byte goes.
+    /// The address for the next byte.
     var back: UnsafeMutablePointer<UInt8> { unsafe base + end }
 
-    /// Counts bytes that were written at `back`, `room` at most.
+    /// Counts bytes that were written at `back`, at most `room`.
     mutating func added(_ length: Int) { end = min(capacity, end + length) }
 
-    /// Forgets bytes at the front.
+    /// Removes bytes at the front.
     mutating func consume(_ length: Int) {
         start = min(end, start + length)
         if start == end {
@@ -37,7 +37,7 @@ struct PlainBuffer: ~Copyable {
         }
     }
 
-    /// Moves what it holds to the very front, so that there is room again.
+    /// Moves the contents to the start of the memory, so that there is room again.
     mutating func compact() {
         guard start > 0 else { return }
         unsafe memmove(base, base + start, count)
@@ -45,7 +45,7 @@ struct PlainBuffer: ~Copyable {
         start = 0
     }
 
-    /// Appends bytes; false if they do not fit.
+    /// Appends bytes; returns false if they do not fit.
     mutating func append(_ bytes: UnsafePointer<UInt8>, count length: Int) -> Bool {
         guard length <= room else { return false }
         unsafe memcpy(back, bytes, length)

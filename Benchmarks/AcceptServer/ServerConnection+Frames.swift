@@ -1,17 +1,17 @@
 import Glibc
 
-/// Where the frame reader of one connection is.
+/// The state of one connection's frame reader.
 @safe
 struct FrameProgress: ~Copyable {
     var hasPreface = false
-    /// The stream whose header block goes on in CONTINUATION frames; 0 for none.
+    /// The stream whose header block continues in CONTINUATION frames; 0 for none.
     var openBlock: UInt32 = 0
     var openBlockEndsStream = false
-    /// That block so far; 64 KiB at most.
+    /// The received part of that block; at most 64 KiB.
     var block: [UInt8] = []
     /// Body bytes since the last WINDOW_UPDATE.
     var unacknowledged = 0
-    /// How `apns-id` is written: see `answer`.
+    /// The state of the encoding of `apns-id`: see `answer`.
     var isNamePlaced = false
     var mayIndex = true
     var mustEmptyTable = false
@@ -34,7 +34,7 @@ private struct Frame {
     static let priority: UInt8 = 0x20
 }
 
-// The part of HTTP/2 that an accept-only server needs (RFC 9113): it reads requests and writes header blocks, and no bodies.
+// The part of HTTP/2 that an accept-only server needs (RFC 9113): it reads requests and writes header blocks without bodies.
 extension ServerConnection {
     fileprivate static let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
     private static let maxFrameBytes = 16_384
@@ -42,7 +42,7 @@ extension ServerConnection {
     /// 1 GiB of connection window, so that flow control does not affect the measurement.
     private static let windowBytes: UInt32 = 1 << 30
 
-    /// SETTINGS and the larger connection window.
+    /// Writes SETTINGS and the larger connection window.
     func writePreface() {
         var frame: [UInt8] = [0, 0, 6, 4, 0, 0, 0, 0, 0, 0, 3]
         frame += ServerConnection.bytes(settings.streamLimit)
@@ -50,7 +50,7 @@ extension ServerConnection {
         send(frame)
     }
 
-    /// Handles every whole frame that is in the input.
+    /// Handles every complete frame in the input.
     ///
     /// - Throws: `connection` for anything that HTTP/2 forbids.
     func readFrames() throws(ServerError) {
@@ -133,7 +133,7 @@ extension ServerConnection {
     }
 
     private func requestBegan(_ stream: UInt32, _ id: ApnsID, isWhole: Bool) {
-        // Trailers: the request is known already.
+        // The block may be a trailer; then the request is already known.
         if !streams.contains(stream), !streams.insert(stream, id) {
             counts.refused += 1
             // RST_STREAM with REFUSED_STREAM.
@@ -148,10 +148,10 @@ extension ServerConnection {
         if settings.latency == 0 { answer(stream) } else { due.append(stream, due: now + settings.latency) }
     }
 
-    /// Writes `:status 200` and the request's apns-id, unless the stream was reset meanwhile.
+    /// Writes `:status 200` and the request's apns-id, unless the stream was reset in the meantime.
     ///
-    /// HPACK (RFC 7541): 0x88 is `:status 200` of the static table. The first answer places the name `apns-id` in the dynamic table, where it
-    /// is entry 62 from then on, because nothing else is ever placed; its values are not, for each is another.
+    /// HPACK (RFC 7541): 0x88 is `:status 200` of the static table. The first answer adds the name `apns-id` to the dynamic table. It stays entry 62 there,
+    /// because nothing else is added: the values all differ and are not indexed.
     func answer(_ stream: UInt32) {
         guard var id = streams.remove(stream), output.room > 128 else { return }
         if id[0] == 0 { id = ownID() }
@@ -190,7 +190,7 @@ extension ServerConnection {
         output.added(place)
     }
 
-    /// An id for a request that brought none, as APNs makes one.
+    /// Creates an id for a request without one, as APNs does.
     private func ownID() -> ApnsID {
         progress.nextOwnID &+= 1
         var id = ApnsID(repeating: UInt8(ascii: "0"))
@@ -205,13 +205,13 @@ extension ServerConnection {
         return id
     }
 
-    // MARK: The connection's own frames
+    // MARK: Frames of the connection
 
     private func settingsReceived(_ frame: Frame, _ payload: UnsafeMutablePointer<UInt8>) throws(ServerError) {
         guard !frame.has(Frame.acknowledges) else { return }
         guard frame.length.isMultiple(of: 6) else { throw .connection("SETTINGS") }
         for start in stride(from: 0, to: frame.length, by: 6) {
-            // HEADER_TABLE_SIZE below the default: keep out of the table from now on.
+            // HEADER_TABLE_SIZE is below the default: do not use the table from here on.
             guard unsafe payload[start] == 0, unsafe payload[start + 1] == 1 else { continue }
             guard unsafe ServerConnection.number(payload + start + 2) < 4_096 else { continue }
             progress.mayIndex = false

@@ -1,15 +1,15 @@
 import COpenSSL
 import Glibc
 
-/// One client: its socket, its TLS session and what is on its way in and out. The frames are in `ServerConnection+Frames.swift`.
+/// One client: its socket, its TLS session, and its input and output. The frames are in `ServerConnection+Frames.swift`.
 @safe
 final class ServerConnection {
-    /// 256 KiB of answers wait for the socket at most, about 5,000 of them; above it nothing is read, so that a client that does not read
-    /// has no further cost.
+    /// At most 256 KiB of answers wait for the socket, about 5,000 of them. Above that nothing is read, so that a client that does not read causes no further
+    /// cost.
     private static let outputBytes = 262_144
-    /// 48 KiB: three frames of the largest size, so that one whole frame always fits behind the rest of another.
+    /// 48 KiB: three frames of the largest size, so that a whole frame always fits after the rest of another.
     private static let inputBytes = 49_152
-    /// 64 reads per turn, then the other connections have theirs.
+    /// 64 reads per turn; then the other connections have their turn.
     private static let readsPerTurn = 64
     /// 16 KiB are joined into one TLS record.
     private static let recordBytes = 16_384
@@ -23,18 +23,18 @@ final class ServerConnection {
     var input = PlainBuffer(capacity: ServerConnection.inputBytes)
     var output = PlainBuffer(capacity: ServerConnection.outputBytes)
     var streams: StreamTable
-    /// Answers that are held back.
+    /// Answers that are delayed.
     var due = DueQueue()
     /// The time of this turn, in nanoseconds.
     private(set) var now: UInt64 = 0
-    /// Where the frame reader is.
+    /// The state of the frame reader.
     var progress = FrameProgress()
-    /// Whether epoll is asked to tell when there is room again.
+    /// Whether epoll reports when the socket has room again.
     private(set) var waitsForRoom = false
-    /// Whether the last turn ended before all was read. OpenSSL has read ahead, so epoll does not tell of it.
+    /// Whether the last turn ended before all input was read. OpenSSL has read ahead, so epoll does not report the rest.
     private(set) var hasUnread = false
 
-    /// Takes over a connected, non-blocking socket; `deinit` closes it.
+    /// Takes ownership of a connected, non-blocking socket; `deinit` closes it.
     ///
     /// - Throws: `failed` without memory.
     init(descriptor: Int32, tls: ServerTLS, settings: ServerOptions) throws(ServerError) {
@@ -51,9 +51,9 @@ final class ServerConnection {
         close(descriptor)
     }
 
-    /// Reads what is there, answers what is due, writes what fits.
+    /// Reads the available input, answers the due requests and writes as much as fits.
     ///
-    /// - Throws: `connection`: close it.
+    /// - Throws: `connection`: the caller must close it.
     func serve(at now: UInt64) throws(ServerError) {
         self.now = now
         try answerDue()
@@ -70,9 +70,9 @@ final class ServerConnection {
         try write()
     }
 
-    /// Answers what is due at `now`.
+    /// Answers the requests that are due at `now`.
     ///
-    /// - Throws: `connection`: close it.
+    /// - Throws: `connection`: the caller must close it.
     func serveDue(at now: UInt64) throws(ServerError) {
         self.now = now
         try answerDue()
@@ -86,7 +86,7 @@ final class ServerConnection {
         }
     }
 
-    /// True if there may be more.
+    /// Reads input; returns true if there may be more.
     private func read() throws(ServerError) -> Bool {
         input.compact()
         ERR_clear_error()

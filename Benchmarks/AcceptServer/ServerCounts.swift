@@ -1,7 +1,7 @@
 /// The server's counts. The run that started it compares them with its client's counts.
 struct ServerCounts {
     var connections = 0
-    /// Requests that came to their end.
+    /// Requests that were received completely.
     var requests = 0
     /// Answers written.
     var answers = 0
@@ -12,7 +12,7 @@ struct ServerCounts {
     /// Connections that ended by an error.
     var errors = 0
 
-    /// One line.
+    /// The counts as one line of JSON.
     var json: String {
         #"{"connections":\#(connections),"requests":\#(requests),"answers":\#(answers),"refused":\#(refused),"#
             + #""resets":\#(resets),"errors":\#(errors)}"#

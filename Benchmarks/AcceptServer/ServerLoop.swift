@@ -1,10 +1,10 @@
 import CLinuxEvents
 import Glibc
 
-/// The one thread: accepts, waits, serves.
+/// The only thread: it accepts connections, waits for events and serves them.
 @safe
 final class ServerLoop {
-    /// 256 connections; the loads here open four. Above it new ones are closed at once.
+    /// 256 connections; the load tests open four. Above the limit, new connections are closed at once.
     private static let maxConnections = 256
     private static let maxEvents = 64
 
@@ -16,7 +16,7 @@ final class ServerLoop {
     private let events: UnsafeMutablePointer<epoll_event>
     private var connections: [Int32: ServerConnection] = [:]
     private var departed = ServerCounts()
-    /// Where it listens.
+    /// The port on which it listens.
     let port: UInt16
 
     /// Listens on 127.0.0.1.
@@ -63,7 +63,7 @@ final class ServerLoop {
                 if descriptor == stop { return }
                 if descriptor == listener { try acceptAll() } else { serve(descriptor, at: now, hasSocket: true) }
             }
-            // Those that had more than a turn's worth: their sockets may be empty, so nobody else tells of them.
+            // Serve the connections that have unread input: their sockets may be empty, so epoll does not report them.
             for (descriptor, connection) in connections where connection.hasUnread && !connection.waitsForRoom {
                 serve(descriptor, at: now, hasSocket: true)
             }
@@ -85,7 +85,7 @@ final class ServerLoop {
         } else if let due {
             let now = ServerLoop.now()
             let left = due > now ? due - now : 0
-            // In nanoseconds: epoll_wait's milliseconds would add 2 % to a latency of 50 ms.
+            // Wait in nanoseconds: the milliseconds of epoll_wait would add 2 % to a latency of 50 ms.
             var time = timespec(tv_sec: Int(left / 1_000_000_000), tv_nsec: Int(left % 1_000_000_000))
             count = unsafe epoll_pwait2(poll, events, Int32(ServerLoop.maxEvents), &time, nil)
         } else {
@@ -140,7 +140,7 @@ final class ServerLoop {
         guard unsafe epoll_ctl(poll, operation, descriptor, &event) == 0 else { throw .system("epoll_ctl") }
     }
 
-    /// Binds, listens, and says on which port.
+    /// Binds, listens, and returns the port.
     private static func bind(_ listener: Int32, _ port: UInt16) throws(ServerError) -> UInt16 {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)

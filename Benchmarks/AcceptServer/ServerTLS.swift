@@ -1,15 +1,15 @@
 import COpenSSL
 import Glibc
 
-/// The settings of all TLS connections of the server: certificate, version, cipher, ALPN.
+/// The settings of all TLS connections of the server: certificate, version, cipher and ALPN.
 @safe
 final class ServerTLS {
     /// Freed in `deinit`; each SSL made from it holds its own reference.
     private let handle: OpaquePointer
 
-    /// Reads certificate and key. One version and one cipher, so that every client is measured with the same cryptography.
+    /// Reads certificate and key. It allows one version and one cipher, so that every client is measured with the same cryptography.
     ///
-    /// - Throws: `failed` if a file cannot be read or they do not belong together.
+    /// - Throws: `failed` if a file cannot be read or the two do not belong together.
     init(certificateFile: String, keyFile: String) throws(ServerError) {
         guard let handle = unsafe SSL_CTX_new(TLS_server_method()) else { throw .failed("SSL_CTX_new") }
         unsafe self.handle = handle
@@ -30,7 +30,7 @@ final class ServerTLS {
 
     deinit { unsafe SSL_CTX_free(handle) }
 
-    /// A server SSL on a socket, owned by the caller.
+    /// Creates a server SSL on a socket, owned by the caller.
     ///
     /// - Throws: `failed` without memory.
     func makeHandle(on descriptor: Int32) throws(ServerError) -> OpaquePointer {
@@ -44,7 +44,7 @@ final class ServerTLS {
     }
 }
 
-/// `h2` if it is offered; a client that offers nothing else is refused, one that offers nothing at all is served (as APNs does).
+/// Chooses `h2` if it is offered. A client that offers only other protocols is refused; one that offers none is served, as by APNs.
 private func chooseHTTP2(
     _: OpaquePointer?,
     chosen: UnsafeMutablePointer<UnsafePointer<UInt8>?>?,

@@ -1,10 +1,10 @@
 /// The 36 characters of an apns-id.
 typealias ApnsID = InlineArray<36, UInt8>
 
-/// The requests of one connection that are not answered yet, by stream number.
+/// The unanswered requests of one connection, by stream number.
 ///
-/// Stream numbers only grow and few are open, so a stream's place is its number modulo the table's size: no hashing. A stream whose place is
-/// still taken (a client that leaves one stream open over thousands of others) is refused.
+/// Stream numbers only grow and few streams are open, so a stream's position is its number modulo the table's size, without hashing. A stream whose position is
+/// still occupied is refused; this happens if a client leaves one stream open while it opens thousands of others.
 @safe
 struct StreamTable: ~Copyable {
     private struct Place {
@@ -18,7 +18,7 @@ struct StreamTable: ~Copyable {
     /// How many streams are open.
     private(set) var count = 0
 
-    /// Room for `limit` open streams, and eight times the spread.
+    /// Creates a table for `limit` open streams, with eight times that number of positions.
     init(limit: Int) {
         var size = 1_024
         while size < limit * 8 { size *= 2 }
@@ -30,7 +30,7 @@ struct StreamTable: ~Copyable {
 
     deinit { unsafe places.deallocate() }
 
-    /// Remembers a request; false if the stream must be refused.
+    /// Stores a request; returns false if the stream must be refused.
     mutating func insert(_ stream: UInt32, _ id: ApnsID) -> Bool {
         let place = Int(stream >> 1) & mask
         guard count < limit, unsafe places[place].stream == 0 else { return false }
@@ -40,7 +40,7 @@ struct StreamTable: ~Copyable {
         return true
     }
 
-    /// Forgets a request and gives its id; nil if there is none.
+    /// Removes a request and returns its id; nil if it is unknown.
     mutating func remove(_ stream: UInt32) -> ApnsID? {
         let place = Int(stream >> 1) & mask
         guard stream != 0, unsafe places[place].stream == stream else { return nil }

@@ -2,7 +2,7 @@ import Foundation
 import Hummingbird
 import Logging
 
-/// The smallest server that the web framework makes: what a gateway built on it is measured against.
+/// The smallest server that the web framework allows: the reference for a gateway that is built on it.
 @main
 struct HelloServer {
     static func main() async throws {

@@ -2,14 +2,14 @@ import Bytes
 import HTTP2
 import Model
 
-/// Makes up device tokens and ids: each number gives always the same, and neighbours look nothing alike, as real ones do.
+/// Generates device tokens and ids. Each number always gives the same ones, and consecutive numbers give unrelated ones, like real ones.
 ///
-/// Cheap, because what it costs is counted as the client's.
+/// It must be cheap, because its cost is counted as the client's.
 enum Addressee {
-    /// 64 hex digits, as long as an APNs token.
+    /// 64 hexadecimal digits, the length of an APNs token.
     typealias Token = InlineArray<64, UInt8>
 
-    /// The token of a number.
+    /// The token for a number.
     static func token(_ number: Int) -> Token {
         var state = UInt64(truncatingIfNeeded: number)
         var text = Token(repeating: 0)
@@ -21,7 +21,7 @@ enum Addressee {
         return text
     }
 
-    /// The same as a string.
+    /// The token for a number, as a string.
     static func tokenText(_ number: Int) -> String {
         var state = UInt64(truncatingIfNeeded: number)
         return unsafe String(unsafeUninitializedCapacity: 64) { buffer in
@@ -47,13 +47,13 @@ enum Addressee {
         unsafe token.span.withUnsafeBufferPointer { unsafe String(decoding: $0, as: UTF8.self) }
     }
 
-    /// The apns-id of a number.
+    /// The apns-id for a number.
     static func id(_ number: Int) -> PushID {
         var state = ~UInt64(truncatingIfNeeded: number)
         return PushID(high: next(&state), low: next(&state))
     }
 
-    /// The apns-id of a number as its 36 characters.
+    /// The apns-id for a number, as its 36 characters.
     static func idText(_ number: Int) -> InlineArray<36, UInt8> {
         var state = ~UInt64(truncatingIfNeeded: number)
         let words = [next(&state), next(&state)]
@@ -76,7 +76,7 @@ enum Addressee {
         for index in 0..<8 { text[place + index] = UInt8(truncatingIfNeeded: word >> UInt64(index * 8)) }
     }
 
-    /// SplitMix64.
+    /// The next number of SplitMix64.
     private static func next(_ state: inout UInt64) -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         var mixed = state

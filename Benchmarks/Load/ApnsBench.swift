@@ -1,12 +1,12 @@
 import Dispatch
 import Glibc
 
-/// One of our clients under load, for `bench-runner` to measure from outside: CPU and memory are those of this process.
+/// One of our clients under load. `bench-runner` measures it from outside: CPU and memory are those of this process.
 ///
-/// Prints one line of JSON: what was sent, what came back, how long it took from the first dial to the last answer.
+/// It prints one line of JSON: the number of pushes, the answers, and the time from the first dial to the last answer.
 @main
 struct ApnsBench {
-    // Not `async`: valgrind 3.19 cannot follow a main thread that Dispatch has taken over.
+    // Not `async`, because valgrind 3.19 cannot follow a main thread that is controlled by Dispatch.
     static func main() {
         do {
             let options = try LoadOptions(CommandLine.arguments.dropFirst())

@@ -1,9 +1,9 @@
 import HTTP2
 import NIOConcurrencyHelpers
 
-/// The HTTP/2 client alone: keeps connections full from inside their reports, with requests whose bytes are prepared except for path and apns-id.
+/// The HTTP/2 client alone. It keeps connections full from inside their reports, with requests whose bytes are prepared except for path and apns-id.
 ///
-/// It encodes on the loop's thread, so that one pinned core carries the producer too.
+/// It encodes on the loop's thread, so that one pinned core runs the producer as well.
 final class BareLoad: ConnectionObserver {
     private struct State {
         var counts = LoadCounts()
@@ -32,9 +32,9 @@ final class BareLoad: ConnectionObserver {
         body = try BenchPush(bodyBytes: options.bodyBytes).encode()
     }
 
-    /// Sends all of it.
+    /// Sends all requests.
     ///
-    /// - Throws: what ended a connection.
+    /// - Throws: the error that ended a connection.
     func run() async throws -> LoadCounts {
         let loop = try EventLoop(name: "bench")
         let roots: TrustRoots = options.trustRootsFile.isEmpty ? .system : .file(options.trustRootsFile)
@@ -101,7 +101,7 @@ final class BareLoad: ConnectionObserver {
             guard wanted > 0 else { return }
             let deadline = Moment(.now + .seconds(30))
             for index in 0..<wanted { encode(state.submitted + index, deadline, into: &state.batch) }
-            // Only this feeder submits, so the credits cannot have shrunk but by SETTINGS; what is left is encoded again.
+            // Only this object submits, so only SETTINGS can have reduced the credits; the requests that were not taken are encoded again.
             state.submitted += connection.submit(&state.batch)
             state.batch.removeAll()
         }

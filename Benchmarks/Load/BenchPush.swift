@@ -3,15 +3,15 @@ import ApplePayload
 import FoundationEssentials
 import Model
 
-/// The notification that is sent: a short alert, typed, padded to a given number of bytes.
+/// The notification to send: a short typed alert, padded to a given number of bytes.
 struct BenchPush: Sendable {
     /// The bundle id of every push.
     static let topic = "com.example.shop"
 
-    /// Its content, as a value that is encoded and checked for each push.
+    /// The content, as a value that is encoded and checked for each push.
     let payload: APNsPayload
 
-    /// A push whose payload has `bodyBytes` bytes.
+    /// Creates a push whose payload has `bodyBytes` bytes.
     ///
     /// - Throws: `PushFault` if that is too many.
     init(bodyBytes: Int) throws(PushFault) {
@@ -24,7 +24,7 @@ struct BenchPush: Sendable {
         payload = APNsPayload(Aps(alert: .detailed(content), sound: .named("default")))
     }
 
-    /// The payload's bytes, for the client that sends them as they are.
+    /// The payload's bytes, for the client that sends them unchanged.
     ///
     /// - Throws: `PushFault` if they are too many.
     func encode() throws(PushFault) -> [UInt8] {
@@ -33,9 +33,9 @@ struct BenchPush: Sendable {
         return encoder.copy()
     }
 
-    /// The push of one addressee, encoded and checked.
+    /// The push to one device token, encoded and checked.
     ///
-    /// - Throws: `PushFault`, which would be a mistake of this program.
+    /// - Throws: `PushFault`, which would be a mistake in this program.
     func push(slot: Int, to token: DeviceToken, id: PushID, with encoder: inout PayloadEncoder) throws(PushFault)
         -> Push
     {

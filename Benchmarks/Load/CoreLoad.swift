@@ -5,11 +5,11 @@ import HTTP2
 import Model
 import NIOConcurrencyHelpers
 
-/// The APNs core, as a sender uses it: typed notifications in, typed outcomes out, through one credential.
+/// The APNs core from a sender's view: typed notifications in, typed outcomes out, through one credential.
 struct CoreLoad: Sendable {
     /// 500 pushes per call, as many as a slice of the delivery engine has.
     static let batchCount = 500
-    /// Batches under way per connection. With 5, no stream is idle while some batch waits for its last answer.
+    /// Batches in progress per connection. With 5, no stream is idle while a batch waits for its last answer.
     static let batchesPerConnection = 3
 
     private struct SystemClock: WallClock {
@@ -20,15 +20,15 @@ struct CoreLoad: Sendable {
 
     private let options: LoadOptions
     private let push: BenchPush
-    /// Made before the clock starts, as h2load reads its list of paths. Empty where every push has its own.
+    /// Created before the measurement starts, as h2load reads its list of paths. Empty if every push has its own token.
     private let tokens: [DeviceToken]
     private let transport: APNsTransport
-    /// The next number to send.
+    /// The number of the next push.
     private let next = NIOLockedValueBox(0)
 
-    /// Starts the transport's threads; dials nothing.
+    /// Starts the transport's threads without dialling.
     ///
-    /// - Throws: what a file, the key or the system gives.
+    /// - Throws: an error of a file, the key or the system.
     init(_ options: LoadOptions) throws {
         self.options = options
         push = try BenchPush(bodyBytes: options.bodyBytes)
@@ -36,18 +36,18 @@ struct CoreLoad: Sendable {
         var configuration = APNsTransport.Configuration()
         configuration.connectionLimits.maxConcurrentStreams = options.streamLimit
         configuration.limits.maxConnections = options.connectionCount
-        // All connections at once, as h2load opens them: how the pool grows is not what is measured.
+        // Open all connections at once, as h2load does: the growth of the pool is not measured.
         configuration.limits.warmConnections = options.connectionCount
         configuration.limits.growAfter = .zero
         configuration.limits.dialSpacing = .zero
         transport = try APNsTransport(configuration: configuration, tokens: SelfSignedTokens(clock: SystemClock()))
     }
 
-    // MARK: The doors
+    // MARK: Ways of sending
 
-    /// The batch door.
+    /// Sends batches.
     ///
-    /// - Throws: what opening the credential throws.
+    /// - Throws: the error of opening the credential.
     func runBatches() async throws -> LoadCounts {
         try await measure(taskCount: CoreLoad.batchesPerConnection * options.connectionCount) {
             var counts = LoadCounts()
@@ -59,9 +59,9 @@ struct CoreLoad: Sendable {
         }
     }
 
-    /// One push at a time per task, a fifth more tasks than streams, so that none is idle.
+    /// Sends one push at a time per task. There are a fifth more tasks than streams, so that no stream is idle.
     ///
-    /// - Throws: what opening the credential throws.
+    /// - Throws: the error of opening the credential.
     func runOneByOne() async throws -> LoadCounts {
         try await measure(taskCount: options.streamLimit * options.connectionCount * 6 / 5) {
             var counts = LoadCounts()
@@ -75,9 +75,9 @@ struct CoreLoad: Sendable {
         }
     }
 
-    /// All pushes wait in memory, as token and id, and are offered as fast as the core takes them.
+    /// Sends from a list of all pushes in memory, stored as token and id, as fast as the core takes them.
     ///
-    /// - Throws: what opening the credential throws.
+    /// - Throws: the error of opening the credential.
     func runQueue() async throws -> LoadCounts {
         let queue = PushQueue(count: options.requestCount, push: push)
         let counts = NIOLockedValueBox(LoadCounts())
@@ -135,7 +135,7 @@ struct CoreLoad: Sendable {
         try transport.open(CoreLoad.credential, credential)
     }
 
-    /// For five seconds.
+    /// Waits for at most five seconds.
     private func waitUntilOpen() async throws {
         for _ in 0..<5_000 {
             if transport.metrics.openConnectionCount >= options.connectionCount { return }
@@ -144,7 +144,7 @@ struct CoreLoad: Sendable {
         throw LoadOptions.Invalid(description: "only \(transport.metrics.openConnectionCount) connections were opened")
     }
 
-    /// Up to `count` numbers that nobody else sends; nil when all are given out.
+    /// Takes up to `count` numbers that no other task gets; nil if all are taken.
     private func take(_ count: Int) -> Range<Int>? {
         next.withLockedValue { next in
             guard next < options.requestCount else { return nil }

@@ -4,18 +4,18 @@ import Model
 struct LoadCounts: Sendable {
     /// Answers with status 200.
     var accepted = 0
-    /// Everything else, by its word.
+    /// All other outcomes, by name.
     var others: [String: Int] = [:]
-    /// From the first dial to the last answer.
+    /// The time from the first dial to the last answer.
     var seconds = 0.0
 
-    /// Adds what another task has counted.
+    /// Adds the counts of another task.
     mutating func add(_ other: LoadCounts) {
         accepted += other.accepted
         others.merge(other.others, uniquingKeysWith: +)
     }
 
-    /// Counts how one push ended.
+    /// Counts the outcome of one push.
     mutating func count(_ outcome: Outcome) {
         switch outcome {
         case .accepted: accepted += 1
@@ -26,7 +26,7 @@ struct LoadCounts: Sendable {
         }
     }
 
-    /// One line for the runner.
+    /// One line of JSON for the runner.
     var json: String {
         let others = others.sorted { $0.key < $1.key }.map { #""\#($0.key)":\#($0.value)"# }.joined(separator: ",")
         let perSecond = seconds > 0 ? Int(Double(accepted) / seconds) : 0
@@ -35,6 +35,6 @@ struct LoadCounts: Sendable {
 }
 
 extension Duration {
-    /// As a fraction.
+    /// The duration as a floating-point number of seconds.
     var inSeconds: Double { Double(components.seconds) + Double(components.attoseconds) / 1e18 }
 }

@@ -1,42 +1,42 @@
 /// The load, from the command line: `--name value` pairs, each with a default.
 struct LoadOptions: Sendable {
-    /// Which door of ours is measured.
+    /// The interface that is measured.
     enum Client: String {
-        /// The APNs core's batch door: typed payloads in, typed outcomes out.
+        /// The APNs core with batches: typed payloads in, typed outcomes out.
         case core
         /// The APNs core, one push at a time per task.
         case coreAsync = "core-async"
-        /// The batch door, fed from a list of all pushes that waits in memory.
+        /// The APNs core with batches, fed from a list of all pushes in memory.
         case queue
-        /// The HTTP/2 client alone, on its loop, with ready bytes.
+        /// The HTTP/2 client alone, on its loop, with prepared bytes.
         case http2
-        /// None: prints the first device tokens, for those who need to know them before.
+        /// None: prints the first device tokens, for programs that need them in advance.
         case tokens
     }
 
     var client = Client.core
-    /// Where the server listens.
+    /// The host of the server.
     var host = "localhost"
-    /// Where the server listens.
+    /// The port of the server.
     var port = 2197
-    /// A PEM file with the server's authority.
+    /// A PEM file with the server's CA.
     var trustRootsFile = ""
-    /// A .p8 file: the provider key that signs. Any P-256 key will do.
+    /// A .p8 file with the provider key that signs. Any P-256 key is suitable.
     var providerKeyFile = ""
     /// The `authorization` field of the client that does not sign.
     var authorization = "bearer none"
-    /// How many connections.
+    /// The number of connections.
     var connectionCount = 1
-    /// How many requests in all.
+    /// The total number of requests.
     var requestCount = 200_000
-    /// How many different device tokens; 0 makes every one its own.
+    /// The number of different device tokens; 0 gives every push its own.
     var tokenCount = 0
-    /// Payload size; 197 is a short alert.
+    /// The payload size; 197 is a short alert.
     var bodyBytes = 197
-    /// Streams per connection, own cap; the server has its own.
+    /// The client's limit of streams per connection; the server has its own.
     var streamLimit = 1_000
 
-    /// A word the program does not know, or a value it cannot read.
+    /// An unknown option, or an invalid value.
     struct Invalid: Error, CustomStringConvertible {
         let description: String
     }
@@ -56,7 +56,7 @@ struct LoadOptions: Sendable {
     private mutating func set(_ name: String, _ value: String) throws {
         switch name {
         case "--client":
-            guard let client = Client(rawValue: value) else { throw Invalid(description: "no such client: \(value)") }
+            guard let client = Client(rawValue: value) else { throw Invalid(description: "unknown client: \(value)") }
             self.client = client
         case "--host": host = value
         case "--port": port = try LoadOptions.number(name, value, 1...65_535)
@@ -74,7 +74,7 @@ struct LoadOptions: Sendable {
 
     private static func number(_ name: String, _ value: String, _ range: ClosedRange<Int>) throws -> Int {
         guard let number = Int(value), range.contains(number) else {
-            throw Invalid(description: "\(name) is \(range.lowerBound) to \(range.upperBound)")
+            throw Invalid(description: "\(name) must be \(range.lowerBound) to \(range.upperBound)")
         }
         return number
     }

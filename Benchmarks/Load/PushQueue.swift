@@ -3,7 +3,7 @@ import ApplePayload
 import FoundationEssentials
 import Model
 
-/// Pushes that wait in memory as token and id, 80 bytes each; their payloads are written when a batch is asked for.
+/// Pushes that wait in memory as token and id, 80 bytes each; their payloads are written when their batch is requested.
 struct PushQueue: AsyncSequence, Sendable {
     private struct Waiting {
         let token: Addressee.Token
@@ -13,7 +13,7 @@ struct PushQueue: AsyncSequence, Sendable {
     private let waiting: [Waiting]
     private let push: BenchPush
 
-    /// So many pushes.
+    /// Creates a queue of `count` pushes.
     init(count: Int, push: BenchPush) {
         waiting = (0..<count).map { Waiting(token: Addressee.token($0), id: Addressee.id($0)) }
         self.push = push
@@ -21,7 +21,7 @@ struct PushQueue: AsyncSequence, Sendable {
 
     func makeAsyncIterator() -> Iterator { Iterator(queue: self) }
 
-    /// Gives batch after batch.
+    /// Returns batch after batch.
     struct Iterator: AsyncIteratorProtocol {
         fileprivate let queue: PushQueue
         private var next = 0

@@ -1,9 +1,9 @@
 import Glibc
 
-/// Runs one small piece of the push path so many times, for valgrind to count its instructions.
+/// Runs one small piece of the push path a given number of times, so that valgrind can count its instructions.
 ///
-/// It prints nothing of its own but errors: `scripts/bench micro` runs each case with two counts, and the difference between the two is the
-/// piece alone, without the start of the program.
+/// It prints only errors: `scripts/bench micro` runs each case with two counts, and the difference between the two is the piece alone, without the start of the
+/// program.
 @main
 enum MicroBench {
     static func main() {
@@ -27,22 +27,22 @@ enum MicroBench {
 
 /// The measured code.
 enum Piece: String, CaseIterable {
-    /// A typed alert to JSON.
+    /// Encodes a typed alert as JSON.
     case payloadEncode = "payload-encode"
-    /// The same, checked and made a push with its own copy of the bytes.
+    /// Encodes and checks a typed alert, and creates a push with its own copy of the bytes.
     case pushMake = "push-make"
-    /// A push to a request in a batch: path, fields, body.
+    /// Encodes a push as a request in a batch: path, fields, body.
     case requestEncode = "request-encode"
-    /// A request through the session: HPACK, frames, and its answer back.
+    /// Sends a request through the session and reads its answer: HPACK and frames.
     case sessionRoundTrip = "session-round-trip"
-    /// A provider token that is taken again.
+    /// Reuses a provider token.
     case tokenReuse = "token-reuse"
-    /// A provider token that is signed.
+    /// Signs a provider token.
     case tokenSign = "token-sign"
 
-    /// Does it `count` times.
+    /// Runs the piece `count` times.
     ///
-    /// - Throws: what the piece throws: then something is broken.
+    /// - Throws: the piece's error, which means that the code is broken.
     func run(_ count: Int, keyFile: String) throws {
         switch self {
         case .payloadEncode: try PushPieces().encodePayloads(count)
@@ -55,7 +55,7 @@ enum Piece: String, CaseIterable {
     }
 }
 
-/// Something was not as the piece expects it.
+/// A result that the piece did not expect.
 struct PieceFailure: Error {
     let sentence: String
 }

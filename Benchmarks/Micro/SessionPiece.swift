@@ -1,6 +1,6 @@
 import HTTP2
 
-/// Requests through a session whose peer is a script: all of the HTTP/2 client but socket and TLS.
+/// Requests through a session with a scripted peer: the whole HTTP/2 client except for socket and TLS.
 struct SessionPiece {
     private static let batchCount = 100
 
@@ -8,7 +8,7 @@ struct SessionPiece {
     private let head: HeaderBlock
     private let authorization: HeaderBlock
     private let body = Array((#"{"aps":{"alert":""# + String(repeating: "x", count: 178) + #""}}"#).utf8)
-    /// Made before the count begins. HPACK never places a path or this field's values, so that the same ones may come again.
+    /// Created before the measurement. HPACK never indexes a path or the values of this field, so the same ones can be reused.
     private let tokens = (0..<SessionPiece.batchCount).map { SessionPiece.hex($0, count: 64) }
     private let ids = (0..<SessionPiece.batchCount).map { SessionPiece.id($0) }
     private let idName = FieldName("apns-id", indexing: .nameOnce)
@@ -23,12 +23,12 @@ struct SessionPiece {
                 (FieldName("apns-priority"), "10"),
             ]
         )
-        // As long as a provider token.
+        // The length is that of a provider token.
         let token = (0..<184).map { String(UnicodeScalar(UInt8(ascii: "A") + UInt8($0 * 7 % 26))) }.joined()
         authorization = try HeaderBlock(
             fields: [(FieldName("authorization", indexing: .never), "bearer " + token)]
         )
-        // SETTINGS with 1000 streams, and all the connection window there is.
+        // SETTINGS with 1000 streams, and the largest connection window.
         try session.receive([0, 0, 6, 4, 0, 0, 0, 0, 0, 0, 3, 0, 0, 3, 0xE8])
         try session.receive([0, 0, 4, 8, 0, 0, 0, 0, 0, 0x7F, 0xFF, 0, 0])
         _ = try session.output()
@@ -81,7 +81,7 @@ struct SessionPiece {
         bytes += "6f1c2a3e-9b7d-4e58-8c21-0d5a4b9e7f36".utf8
     }
 
-    /// So many hex digits that look like chance.
+    /// `count` hexadecimal digits that look random.
     private static func hex(_ number: Int, count: Int) -> [UInt8] {
         var bits = UInt64(number + 1) &* 0x9E37_79B9_7F4A_7C15
         return (0..<count).map { _ in
@@ -91,7 +91,7 @@ struct SessionPiece {
         }
     }
 
-    /// The 8-4-4-4-12 form.
+    /// An id in the 8-4-4-4-12 form.
     private static func id(_ number: Int) -> [UInt8] {
         var text = hex(number + 1_000, count: 32)
         for place in [20, 16, 12, 8] { text.insert(UInt8(ascii: "-"), at: place) }

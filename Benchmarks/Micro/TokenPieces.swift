@@ -2,11 +2,11 @@ import APNs
 import FoundationEssentials
 import Model
 
-/// The provider token's two ways: taken again, which happens for every connection and every look-up, and signed, once in 50 minutes.
+/// The two operations with provider tokens: reuse, for every connection and every look-up, and signing, once in 50 minutes.
 struct TokenPieces {
     private let signer: ProviderTokenSigner
 
-    /// Signs with the P-256 key of a .p8 file.
+    /// Creates a signer with the P-256 key of a .p8 file.
     init(keyFile: String) throws {
         let pem = try Data(contentsOf: URL(filePath: keyFile))
         signer = try ProviderTokenSigner(teamID: "TEAM123456", keyID: "ABCDE12345", privateKeyPEM: Array(pem))

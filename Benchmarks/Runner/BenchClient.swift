@@ -1,25 +1,25 @@
 import FoundationEssentials
 import Glibc
 
-/// A client.
+/// The clients.
 enum ClientKind: String {
-    /// Those of the table.
+    /// The clients in the table.
     static let measured: [ClientKind] = [.h2load, .core, .coreAsync, .http2, .aioapns]
 
-    /// nghttp2's load generator: the measure of the others.
+    /// nghttp2's load generator, the reference for the others.
     case h2load
-    /// The APNs core's batch door.
+    /// The APNs core with batches.
     case core
     /// The APNs core, one push at a time per task.
     case coreAsync = "core-async"
     /// Our HTTP/2 client alone.
     case http2
-    /// The batch door, fed from a list that waits in memory: for `scripts/bench memory`.
+    /// The APNs core with batches, fed from a list in memory: for `scripts/bench memory`.
     case queue
-    /// Somebody else's APNs client, in Python; skipped where it is not installed.
+    /// A Python APNs client of other authors; skipped if it is not installed.
     case aioapns
 
-    /// Whether it is there.
+    /// Whether the client is installed.
     var isInstalled: Bool {
         guard self == .aioapns else { return true }
         let folders = ["/usr/lib/python3/dist-packages/aioapns", "/usr/local/lib/python3/dist-packages/aioapns"]
@@ -32,27 +32,27 @@ enum ClientKind: String {
 
 /// One run of one client.
 struct BenchRun {
-    /// 10,000 different tokens, made when a client starts, as h2load reads its paths: more than are ever on their way, and so few that making
-    /// them does not count. Every push has an id of its own.
+    /// 10,000 different tokens, created when a client starts, as h2load reads its paths. That is more than the pushes in flight, and few enough that their
+    /// creation does not affect the result. Every push has its own id.
     private static let tokenCount = 10_000
 
     let client: ClientKind
     let connections: Int
     let requests: Int
 
-    /// The result.
+    /// The result of one run.
     struct Sample {
         var perSecond: Double
-        /// Per request.
+        /// CPU time per request.
         var cpuMicroseconds: Double
         var rssMiB: Double
-        /// The server's share of its core.
+        /// The share of its core that the server used.
         var serverBusy: Double
         /// The negotiated TLS parameters, if the client reports them.
         var cipher: String?
     }
 
-    /// Runs it to its end.
+    /// Runs the client to its end.
     ///
     /// - Throws: `BenchFailure` if it fails or if a request was not answered with 200.
     func measure(_ server: BenchServer, _ options: RunnerOptions, _ stage: Stage) throws -> Sample {
@@ -98,7 +98,7 @@ struct BenchRun {
                 "--authorization", Stage.authorization, "--connections", String(connections),
                 "--requests", String(requests), "--streams", String(options.streamLimit),
                 "--body-bytes", String(options.bodyBytes),
-                // A file server has only these.
+                // A file server has files only for these paths.
                 "--tokens", String(server.kind == .nghttpd ? Stage.pathCount : BenchRun.tokenCount),
             ]
         case .aioapns:
@@ -117,7 +117,7 @@ private protocol ClientResult {
     var cipher: String? { get }
 }
 
-/// One line of JSON, by `apns-bench` and the Python script.
+/// The line of JSON from `apns-bench` or the Python script.
 private struct OwnResult: ClientResult, Decodable {
     let accepted: Int
     let perSecond: Double
@@ -149,6 +149,6 @@ private struct H2loadResult: ClientResult {
 }
 
 extension Duration {
-    /// As a fraction.
+    /// The duration as a floating-point number of seconds.
     var inSeconds: Double { Double(components.seconds) + Double(components.attoseconds) / 1e18 }
 }

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Glibc
 
-/// `scripts/bench apns` and `scripts/bench memory`: starts servers and clients on their cores, turn by turn, and prints medians and ratios.
+/// `scripts/bench apns` and `scripts/bench memory`: starts servers and clients on their cores, alternating, and prints medians and ratios.
 @main
 enum BenchRunner {
     static func main() {
@@ -30,7 +30,7 @@ enum Progress {
     }
 }
 
-/// Why a run cannot go on.
+/// Why a run cannot continue.
 struct BenchFailure: Error, CustomStringConvertible {
     let description: String
     init(_ description: String) { self.description = description }

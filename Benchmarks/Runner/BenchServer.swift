@@ -1,25 +1,25 @@
 import FoundationEssentials
 import Glibc
 
-/// A server.
+/// The servers.
 enum ServerKind: String, CaseIterable {
-    /// Our own fast one: `Benchmarks/AcceptServer`.
+    /// Our own fast server: `Benchmarks/AcceptServer`.
     case accept
     /// `apns-simulator --mode accept`, on another HTTP/2 and TLS stack.
     case simulator
-    /// nghttp2's own server: it proves transport only.
+    /// nghttp2's own server, which tests transport only.
     case nghttpd
 }
 
-/// A server that runs.
+/// A running server.
 final class BenchServer {
     let kind: ServerKind
     let port: Int
-    /// The authority that signed its certificate.
+    /// A file with the CA that signed the server's certificate.
     let trustRootsFile: String
     private let child: Child
 
-    /// Starts it and waits until it listens.
+    /// Starts the server and waits until it listens.
     ///
     /// - Throws: `BenchFailure`.
     init(_ kind: ServerKind, latency: Int, _ options: RunnerOptions, _ stage: Stage) throws {
@@ -60,13 +60,13 @@ final class BenchServer {
         }
     }
 
-    /// CPU time so far.
+    /// The CPU time of the server so far. Unit: seconds.
     var cpuSeconds: Double { child.cpuSeconds }
 
-    /// Ends it.
+    /// Stops the server.
     func stop() { child.stop() }
 
-    /// Its counts, if it counts; after `stop`.
+    /// The server's count of answers, if it has one; valid after `stop`.
     var answerCount: Int? {
         guard kind == .accept, let line = child.output.split(separator: "\n").last else { return nil }
         return (try? JSONDecoder().decode(Counted.self, from: Data(line.utf8)))?.answers
@@ -85,7 +85,7 @@ final class BenchServer {
         (try? Data(contentsOf: URL(filePath: file))).flatMap { try? JSONDecoder().decode(Value.self, from: $0) }
     }
 
-    /// Asks every 20 ms, for 10 s.
+    /// Polls every 20 ms, for 10 s.
     private static func wait(for name: String, _ child: Child, _ port: () -> Int?) throws -> Int {
         for _ in 0..<500 {
             if let port = port() { return port }

@@ -1,14 +1,14 @@
 import FoundationEssentials
 import Glibc
 
-/// A program that this one started: pinned to a core, its output in a file, its cost measured from outside.
+/// A child process that is pinned to a core. Its output goes to a file; its cost is measured from outside.
 final class Child {
-    /// Its cost, after its end.
+    /// The resources that the process used until its end.
     struct Cost {
         var status: Int32
         /// User and system time of all its threads, from start to end (wait4(2)).
         var cpuSeconds: Double
-        /// `VmHWM` of /proc/PID/status (proc(5)). Not `ru_maxrss`: that begins with the memory of whoever started it.
+        /// `VmHWM` of /proc/PID/status (proc(5)). `ru_maxrss` is not used, because it starts with the memory of the parent process.
         var peakKiB: Int
     }
 
@@ -17,13 +17,13 @@ final class Child {
     private var peakKiB = 0
     private var hasEnded = false
 
-    /// Starts a program by `taskset -c CORE`, which becomes it.
+    /// Starts a program by `taskset -c CORE`, which executes it in the same process.
     ///
     /// - Parameters:
     ///   - command: the program and its arguments.
-    ///   - core: where it is pinned.
-    ///   - outputFile: where its standard output and error go.
-    ///   - environment: more variables, as `NAME=value`.
+    ///   - core: the core to which the process is pinned.
+    ///   - outputFile: the file for its standard output; standard error goes to a second file.
+    ///   - environment: additional variables, as `NAME=value`.
     /// - Throws: `BenchFailure`.
     init(_ command: [String], core: Int, outputFile: String, environment: [String] = []) throws {
         self.outputFile = outputFile
@@ -55,18 +55,18 @@ final class Child {
 
     /// CPU time so far, of all its threads. Unit: seconds.
     var cpuSeconds: Double {
-        // Fields 14 and 15 of proc(5), counted behind the name, which may hold spaces.
+        // Fields 14 and 15 of proc(5), counted after the name, which may contain spaces.
         let text = Child.text("/proc/\(process)/stat")
         let fields = text[(text.lastIndex(of: ")") ?? text.startIndex)...].split(separator: " ")
         guard fields.count > 13, let user = Double(fields[12]), let system = Double(fields[13]) else { return 0 }
         return (user + system) / Double(sysconf(Int32(_SC_CLK_TCK)))
     }
 
-    /// Waits until it ends and says what it cost.
+    /// Waits until the process ends, and returns its cost.
     ///
-    /// - Parameter limit: after so many seconds it is ended.
-    /// - Throws: `BenchFailure` then.
-    /// - Returns: how it ended, and what it cost.
+    /// - Parameter limit: the process is ended after this number of seconds.
+    /// - Throws: `BenchFailure` if the limit was reached.
+    /// - Returns: the exit status and the cost.
     func wait(limit: Int) throws -> Cost {
         let start = ContinuousClock.now
         var status: Int32 = 0
@@ -87,7 +87,7 @@ final class Child {
         )
     }
 
-    /// Ends it by SIGTERM, then by SIGKILL.
+    /// Ends the process by SIGTERM, then by SIGKILL.
     func stop() {
         guard !hasEnded else { return }
         kill(process, SIGTERM)
@@ -111,7 +111,7 @@ final class Child {
 
     private static func seconds(_ time: timeval) -> Double { Double(time.tv_sec) + Double(time.tv_usec) / 1e6 }
 
-    /// Lends strings as a null-terminated array of C strings.
+    /// Passes strings as a null-terminated array of C strings.
     private static func withStrings(
         _ strings: [String],
         _ body: (UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> Int32

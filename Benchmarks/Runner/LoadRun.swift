@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Glibc
 
-/// The whole table: every server and latency, every number of connections, every client, turn by turn.
+/// The whole table: every server and latency, every number of connections and every client, alternating.
 struct LoadRun {
     private let options: RunnerOptions
     private let stage: Stage
@@ -25,7 +25,7 @@ struct LoadRun {
         try stage.writeFiles(tokens: tokens)
     }
 
-    /// Measures and prints. True if nothing failed; a client that fails loses its row, the others go on.
+    /// Measures and prints. Returns true if nothing failed; a client that fails loses its row, and the others continue.
     ///
     /// - Throws: `BenchFailure` if a server cannot be started.
     func run() throws -> Bool {
@@ -33,7 +33,7 @@ struct LoadRun {
         var isGood = true
         for kind in options.servers {
             for latency in options.latencies {
-                // Only the other two can hold answers back.
+                // Only the other two servers can delay answers.
                 if kind == .nghttpd, latency > 0 { continue }
                 let stage = try measure(kind, latency)
                 rows += stage.rows
@@ -96,7 +96,7 @@ struct LoadRun {
         }
     }
 
-    /// Enough for a run of one to a few seconds; with latency, for several, because the first round trips are slow.
+    /// The number of requests for a run of one to a few seconds; with latency for several, because the first round trips are slow.
     private func requestCount(_ client: ClientKind, _ server: ServerKind, _ latency: Int, _ connections: Int) -> Int {
         if client == .aioapns { return min(4_000, options.requestCount ?? 4_000) }
         if let count = options.requestCount { return count }

@@ -10,7 +10,7 @@ struct MemoryRun {
         self.stage = stage
     }
 
-    /// Measures and prints. True if the peak is below the limit.
+    /// Measures and prints. Returns true if the peak is below the limit.
     ///
     /// - Throws: `BenchFailure`.
     func run() throws -> Bool {

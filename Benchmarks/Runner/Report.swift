@@ -46,7 +46,7 @@ struct Row {
         return (sorted[(sorted.count - 1) / 2] + sorted[sorted.count / 2]) / 2
     }
 
-    /// The median of the pairs' own ratios: what else the machine does changes from minute to minute, and less within a pair.
+    /// The median of the ratios of the pairs. Other load on the machine varies over minutes, and less within a pair.
     private static func ratio(
         _ samples: [BenchRun.Sample],
         to reference: [BenchRun.Sample],
@@ -66,7 +66,7 @@ struct Report {
         self.rows = rows
     }
 
-    /// One object per row and line.
+    /// One JSON object per row, each on a line.
     var json: String {
         rows.map { row in
             #"{"client":"\#(row.client.rawValue)","server":"\#(row.server.rawValue)","connections":\#(row.connections),"#
@@ -76,7 +76,7 @@ struct Report {
         }.joined(separator: "\n")
     }
 
-    /// For people.
+    /// A table for people.
     var table: String {
         var lines = [
             Machine.line,
@@ -111,7 +111,7 @@ struct Report {
         ]
     }
 
-    /// The targets of the APNs client, and the measured values.
+    /// The targets of the APNs client, with the measured values.
     private var targets: [String] {
         var lines: [String] = []
         func find(_ client: ClientKind, _ latency: Int) -> Row? {
@@ -145,7 +145,7 @@ struct Report {
 
 /// Numbers as text.
 enum Format {
-    /// With so many digits behind the point.
+    /// The number with this many digits after the decimal point.
     static func fixed(_ number: Double, digits: Int = 2) -> String {
         var scale = 1
         for _ in 0..<digits { scale *= 10 }
@@ -157,9 +157,9 @@ enum Format {
     }
 }
 
-/// Where it was measured.
+/// A description of the machine.
 enum Machine {
-    /// Date, processor, number of cores, kernel, and how busy it is: two is what the benchmark itself makes.
+    /// Date, processor, number of cores, kernel, and load; the benchmark itself causes a load of two.
     static var line: String {
         func text(_ file: String) -> String {
             (try? Data(contentsOf: URL(filePath: file))).map { String(decoding: $0, as: UTF8.self) } ?? ""

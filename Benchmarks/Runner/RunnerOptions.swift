@@ -5,13 +5,13 @@ struct RunnerOptions {
     /// Clients to measure, in addition to h2load.
     var clients = ClientKind.measured
     var connectionCounts = [1, 2, 4]
-    /// Milliseconds that the server holds each answer back.
+    /// The delay of each answer at the server, in milliseconds.
     var latencies = [0, 50]
-    /// How often every client has its turn.
+    /// How often every client is run.
     var pairCount = 5
-    /// Requests per run; nil takes what suits server and latency.
+    /// Requests per run; nil for a number that suits server and latency.
     var requestCount: Int?
-    /// SETTINGS_MAX_CONCURRENT_STREAMS of the servers, and the clients' own cap.
+    /// SETTINGS_MAX_CONCURRENT_STREAMS of the servers, and the limit of the clients.
     var streamLimit = 1_000
     var bodyBytes = 197
     var serverCore = 0
@@ -19,7 +19,7 @@ struct RunnerOptions {
     var printsJSON = false
     /// One million pushes through one connection, for their peak memory.
     var measuresMemory = false
-    /// Where the built programs are.
+    /// The folder of the built programs.
     var programs = ""
 
     static let help = """
@@ -27,22 +27,22 @@ struct RunnerOptions {
                scripts/bench memory [options]   peak memory of 1,000,000 queued pushes
                scripts/bench micro [options]    instruction counts (see scripts/bench micro --help)
 
-          --quick              2 pairs, one connection, fewer requests: a look, no result to keep
-          --pairs N            how often each client has its turn (5)
+          --quick              2 pairs, one connection, fewer requests; for a first impression only
+          --pairs N            how often each client is run (5)
           --requests N         per run (200000 without latency against the fast server, fewer elsewhere)
-          --client NAME,…      h2load is always there; core, core-async, http2, aioapns
+          --client NAME,…      h2load always runs; core, core-async, http2, aioapns
           --server NAME,…      accept, simulator, nghttpd
           --connections N,…    1,2,4
           --latency-ms N,…     0,50; nghttpd has none and runs only with 0
           --streams N          the servers' stream limit (1000)
           --body-bytes N       payload (197)
-          --server-core N, --client-core N   where they are pinned (0, 1)
+          --server-core N, --client-core N   the cores they are pinned to (0, 1)
           --json               one JSON object per row instead of the table
-          --skip-build         use what is built
+          --skip-build         use the programs that are already built
         Progress goes to standard error. How to read the table: Benchmarks/README.md
         """
 
-    /// Reads the arguments; nil if help was asked for.
+    /// Reads the arguments; nil if help was requested.
     ///
     /// - Throws: `BenchFailure`.
     init?(_ arguments: some Collection<String>) throws {
@@ -92,7 +92,7 @@ struct RunnerOptions {
 
     private static func number(_ name: String, _ value: String, _ range: ClosedRange<Int>) throws -> Int {
         guard let number = Int(value), range.contains(number) else {
-            throw BenchFailure("\(name) is \(range.lowerBound) to \(range.upperBound)")
+            throw BenchFailure("\(name) must be \(range.lowerBound) to \(range.upperBound)")
         }
         return number
     }

@@ -5,16 +5,16 @@ import Glibc
 struct Stage {
     let folder: String
     let programs: String
-    /// 1,000 different paths: h2load builds a request for each when it starts, and with 200,000 of them that would be a third of its CPU.
+    /// 1,000 different paths. h2load builds a request for each when it starts; with 200,000 of them that would be a third of its CPU time.
     static let pathCount = 1_000
-    /// As long as a provider token's field, with letters that HPACK finds as hard: for clients that do not sign.
+    /// A field value for clients that do not sign. It has the length of a provider token's, and HPACK encodes its letters equally well.
     static let authorization =
         "bearer eyJhbGciOiJFUzI1NiIsImtpZCI6IkFCQ0RFMTIzNDUifQ.eyJpc3MiOiJURUFNMTIzNDU2IiwiaWF0IjoxNzYzNzcwMDAwfQ."
         + "3Xk9mQ0vTzR7bLwYcJ5uHdNs2PfGaE8iVoKq1xMjBtUyZr4SgCnAhDl6eWpXkFQ9m0vTzR7bLwYcJ5uHdNs2Pg"
 
     private let options: RunnerOptions
 
-    /// Makes the folder and what is in it.
+    /// Creates the folder and its files.
     ///
     /// - Throws: `BenchFailure` if a tool is missing.
     init(_ options: RunnerOptions) throws {
@@ -34,19 +34,19 @@ struct Stage {
         try FileManager.default.createDirectory(atPath: path("www/3/device"), withIntermediateDirectories: true)
     }
 
-    /// Where a file of the stage is.
+    /// The path of a file in the folder.
     func path(_ name: String) -> String { folder + "/" + name }
 
-    /// Writes the list that h2load reads; the tokens are those that our clients send with `--tokens`.
+    /// Writes the list for h2load; the tokens are those that our clients send with `--tokens`.
     ///
-    /// - Throws: what writing throws.
+    /// - Throws: an error of writing.
     func writePaths(port: Int, tokens: [String]) throws {
         try write(tokens.map { "https://localhost:\(port)/3/device/\($0)\n" }.joined(), to: "paths")
     }
 
-    /// Makes a file per path, for the server that serves files.
+    /// Creates a file per path, for the server that serves files.
     ///
-    /// - Throws: what writing throws.
+    /// - Throws: an error of writing.
     func writeFiles(tokens: [String]) throws {
         for token in tokens { try write("", to: "www/3/device/" + token) }
     }

@@ -1,6 +1,6 @@
-/// Why a credential cannot be used, or no provider token is there. What APNs answers is never an error: see `Outcome`.
+/// Why a credential cannot be used, or why no provider token is available. An answer of APNs is never an error: see `Outcome`.
 package struct APNsError: Error, Sendable, CustomStringConvertible, CustomDebugStringConvertible {
-    /// Constants over a closed set that may grow without breaking a `switch` of ours.
+    /// The kind of error. A struct over a private enum, so that new codes do not break a caller's `switch`.
     package struct Code: Sendable, Hashable {
         private enum Value: String {
             case badKey, badIdentifier, badCertificate, badEndpoint, badTrustRoots, signingFailed, tokenUnavailable,
@@ -11,9 +11,9 @@ package struct APNsError: Error, Sendable, CustomStringConvertible, CustomDebugS
 
         /// The .p8 is not a P-256 private key in PEM.
         package static let badKey = Code(value: .badKey)
-        /// A team or key id has characters that no such id has.
+        /// A team or key id contains characters that are not allowed in it.
         package static let badIdentifier = Code(value: .badIdentifier)
-        /// OpenSSL does not take the certificate and its key.
+        /// OpenSSL does not accept the certificate and its key.
         package static let badCertificate = Code(value: .badCertificate)
         /// The endpoint is not `https://host[:port]`.
         package static let badEndpoint = Code(value: .badEndpoint)
@@ -21,29 +21,29 @@ package struct APNsError: Error, Sendable, CustomStringConvertible, CustomDebugS
         package static let badTrustRoots = Code(value: .badTrustRoots)
         /// OpenSSL could not sign a provider token.
         package static let signingFailed = Code(value: .signingFailed)
-        /// The store that shares provider tokens could not be asked.
+        /// The store that shares provider tokens could not be reached.
         package static let tokenUnavailable = Code(value: .tokenUnavailable)
-        /// The peer refuses a token that is too young to be replaced: somebody's clock is wrong. See `retryAfter`.
+        /// The peer refuses a token that is too young to be replaced: one of the clocks is wrong. See `retryAfter`.
         package static let tokenTooYoung = Code(value: .tokenTooYoung)
         /// `APNsLimits.maxCredentials` is reached.
         package static let tooManyCredentials = Code(value: .tooManyCredentials)
         /// The transport has been shut down.
         package static let shutDown = Code(value: .shutDown)
-        /// A thread or an event queue could not be made.
+        /// A thread or an event queue could not be created.
         package static let system = Code(value: .system)
 
         package var name: String { value.rawValue }
     }
 
-    /// What went wrong.
+    /// The kind of error.
     package let code: Code
-    /// When trying again makes sense, if that is known.
+    /// When a retry is useful, if that is known.
     package let retryAfter: Duration?
-    /// What a library said, for a debug log. Holds no key and no token.
+    /// The text from a library, for a debug log. It contains no key and no token.
     package let underlying: String?
-    /// Where it was made.
+    /// The source file that created the error.
     package let file: String
-    /// Where it was made.
+    /// The source line that created the error.
     package let line: Int
 
     package init(
@@ -60,7 +60,7 @@ package struct APNsError: Error, Sendable, CustomStringConvertible, CustomDebugS
         self.line = line
     }
 
-    /// Whether the same call may succeed later without anybody changing the credential.
+    /// Whether the same call may succeed later without a change of the credential.
     package var isRetriable: Bool {
         switch code {
         case .signingFailed, .tokenUnavailable, .tokenTooYoung, .system: true

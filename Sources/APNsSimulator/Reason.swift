@@ -1,7 +1,7 @@
-/// Apple's words for why a push was not accepted, with the status that each travels under.
+/// Apple's reasons for refusing a push, with the status of each.
 ///
-/// Source: Apple, "Handling notification responses from APNs" and "Handling error responses from APNs" (read 2026-11), as listed in the
-/// docs/contracts/apns.md#9 and docs/contracts/apns.md#12; `MissingChannelQueueSize` is undocumented (observed).
+/// Source: Apple, "Handling notification responses from APNs" and "Handling error responses from APNs" (read 2026-11), as listed in docs/contracts/apns.md#9
+/// and docs/contracts/apns.md#12; `MissingChannelQueueSize` is undocumented (observed).
 package enum Reason: String, Sendable, CaseIterable {
     case badCollapseID = "BadCollapseId"
     case badDeviceToken = "BadDeviceToken"
@@ -36,7 +36,7 @@ package enum Reason: String, Sendable, CaseIterable {
     case serviceUnavailable = "ServiceUnavailable"
     case shutdown = "Shutdown"
 
-    // Broadcasts and channel management.
+    // Reasons for broadcasts and channel management.
     case featureNotEnabled = "FeatureNotEnabled"
     case missingChannelID = "MissingChannelId"
     case badChannelID = "BadChannelId"

@@ -4,7 +4,7 @@
 package enum SimulatedPushType: String, Sendable, CaseIterable {
     case alert, background, voip, complication, fileprovider, mdm, location, liveactivity, pushtotalk, widgets, controls
 
-    /// What the topic ends with after the bundle identifier; empty when it is the bundle identifier itself.
+    /// The suffix of the topic after the bundle identifier; empty if the topic is the bundle identifier itself.
     package var topicSuffix: String {
         switch self {
         case .alert, .background, .mdm: ""

@@ -4,13 +4,13 @@ import NIOHTTP1
 import NIOPosix
 import NIOSSL
 
-/// A validating APNs server: TLS and HTTP/2 on one port, a control port in clear on another.
+/// A validating APNs server: TLS and HTTP/2 on two ports, and a control port with plain HTTP.
 ///
-/// Started once, stopped once. It imports nothing of the gateway's, so that it can disagree with it.
+/// It is started and stopped once. It imports no code of the gateway, so that it does not repeat the gateway's errors.
 package final class Simulator: Sendable {
-    /// Where a running simulator listens.
+    /// The addresses on which a running simulator listens.
     package struct Addresses: Sendable, Equatable {
-        /// Address that the APNs listener is bound to; the control listener's is 127.0.0.1.
+        /// The address of the APNs listener; the control listener is on 127.0.0.1.
         package var host: String
 
         /// Port of the APNs listener.
@@ -36,10 +36,10 @@ package final class Simulator: Sendable {
         }
     }
 
-    /// How long connections may drain after GOAWAY.
+    /// The limit for connections to drain after GOAWAY.
     private static let drainDeadline = TimeAmount.milliseconds(500)
 
-    /// The CA's certificate in PEM: what a client has to trust.
+    /// The CA's certificate in PEM, which clients must trust.
     package let caPEM: String
 
     private let configuration: SimulatorConfiguration
@@ -48,9 +48,9 @@ package final class Simulator: Sendable {
     private let group: MultiThreadedEventLoopGroup
     private let listeners = NIOLockedValueBox<[any Channel]>([])
 
-    /// A simulator that does not listen yet.
+    /// Creates a simulator that does not listen yet.
     ///
-    /// - Throws: `SimulatorError` when its CA cannot be made.
+    /// - Throws: `SimulatorError` if its CA cannot be created.
     package init(configuration: SimulatorConfiguration = SimulatorConfiguration()) throws(SimulatorError) {
         self.configuration = configuration
         if let kept = configuration.authority {
@@ -63,9 +63,9 @@ package final class Simulator: Sendable {
         group = MultiThreadedEventLoopGroup(numberOfThreads: max(1, configuration.threads))
     }
 
-    /// Binds both listeners and says where.
+    /// Binds the listeners and returns their addresses.
     ///
-    /// - Throws: `SimulatorError` when an address is taken or the server's certificate cannot be made.
+    /// - Throws: `SimulatorError` if an address is in use or the server's certificate cannot be created.
     package func start() async throws(SimulatorError) -> Addresses {
         let context = try makeTLSContext()
         do {
@@ -86,7 +86,7 @@ package final class Simulator: Sendable {
         }
     }
 
-    /// Says GOAWAY on every connection, gives them half a second, and ends everything. A second call does nothing.
+    /// Sends GOAWAY on every connection, lets them drain for half a second, and stops. A second call does nothing.
     package func stop() async {
         guard state.connections.close() else { return }
         for listener in listeners.withLockedValue({ $0 }) { try? await listener.close() }
@@ -96,55 +96,55 @@ package final class Simulator: Sendable {
         try? await group.shutdownGracefully()
     }
 
-    /// What was counted so far.
+    /// The current counts.
     package var stats: SimulatorStats { state.withLedger(\.stats) }
 
-    /// What is known of repeated deliveries.
+    /// The recorded repeats of deliveries.
     package var duplicates: DuplicateReport { state.withLedger(\.duplicates) }
 
-    /// The newest requests, oldest first; of one device token if it is given. Nothing in mode `accept`.
+    /// The newest requests, oldest first; only those of `token` if it is given. Empty in mode `accept`.
     package func requests(token: String? = nil, limit: Int = 100) -> [RecordedRequest] {
         state.withLedger { $0.requests(token: token, limit: limit) }
     }
 
     /// Adds scripted answers.
     ///
-    /// - Throws: `SimulatorError` when the mode does not play them or there are too many.
+    /// - Throws: `SimulatorError` if the mode does not support them or there are too many.
     package func script(_ answers: [ScriptedAnswer]) throws(SimulatorError) {
         try state.addScript(answers)
     }
 
-    /// Registers device tokens: what is not registered is accepted, unless the configuration says otherwise.
+    /// Registers device tokens. Other tokens are accepted, unless the configuration forbids it.
     ///
-    /// - Throws: `SimulatorError` when there are too many.
+    /// - Throws: `SimulatorError` if there are too many.
     package func register(_ devices: [String: RegisteredDevice]) throws(SimulatorError) {
         try state.register(devices.map { ($0.key, $0.value) })
     }
 
-    /// Revokes a provider key, or takes that back.
+    /// Revokes a provider key, or cancels the revocation.
     package func setRevoked(_ keyID: String, _ isRevoked: Bool) { state.setRevoked(keyID, isRevoked) }
 
-    /// Plays a fault at once, on one open connection or on all of them; the numbers are those of the records.
+    /// Injects a fault at once, into one open connection or into all of them; the numbers are those of the records.
     ///
-    /// - Returns: On how many connections.
+    /// - Returns: The number of connections.
     @discardableResult
     package func play(_ fault: Fault, onConnection number: Int? = nil) -> Int {
         state.connections.play(fault, on: number)
     }
 
-    /// A push certificate as Apple makes them, signed by the simulator's CA, with its private key, both in PEM.
+    /// Creates a push certificate in Apple's form, signed by the simulator's CA, and its private key, both in PEM.
     ///
-    /// - Throws: `SimulatorError` when it cannot be made.
+    /// - Throws: `SimulatorError` if it cannot be created.
     package func makeClientIdentity(
         _ request: ClientCertificateRequest
     ) throws(SimulatorError) -> (certificatePEM: String, keyPEM: String) {
         try authority.makeClientIdentity(request)
     }
 
-    /// How long every answer is held back, from now on.
+    /// Sets the delay of all further answers.
     package func setLatency(_ latency: Latency) { state.latency = latency }
 
-    /// Forgets the script, the registries, the counts and the requests. Connections stay.
+    /// Discards the script, the registries, the counts and the requests. Connections stay open.
     package func reset() { state.reset() }
 
     // MARK: Listeners
@@ -160,10 +160,10 @@ package final class Simulator: Sendable {
                     .map { .certificate($0) },
                 privateKey: .privateKey(try NIOSSLPrivateKey(bytes: Array(identity.keyPEM.utf8), format: .pem))
             )
-            // Row 1: TLS 1.2 at least; ALPN h2, or none, which Pushy sends (Apple documents neither).
+            // Row 1: TLS 1.2 or later; ALPN h2, or none, which Pushy sends (Apple documents neither).
             tls.minimumTLSVersion = .tlsv12
             if configuration.offersALPN { tls.applicationProtocols = ["h2"] }
-            // A client certificate may be shown; what it is worth is decided above TLS (row 2).
+            // A client certificate is optional; the rules above TLS decide whether it is valid (row 2).
             tls.certificateVerification = .optionalVerification
             tls.trustRoots = .certificates([])
             return try NIOSSLContext(configuration: tls)
@@ -172,7 +172,7 @@ package final class Simulator: Sendable {
         }
     }
 
-    /// nil believes every certificate.
+    /// Nil trusts every certificate.
     private func clientAuthorities() throws -> ClientAuthorities? {
         guard let given = configuration.clientAuthorities else { return nil }
         return try given.adding(ClientAuthorities(pem: caPEM))

@@ -1,10 +1,10 @@
-/// Why a simulator could not be made, started or told something.
+/// Why a simulator could not be created or started, or why it refused an order.
 package struct SimulatorError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// What kind of trouble it is.
+    /// The kinds of errors.
     package enum Code: Sendable, Equatable {
         /// The keys file or one of its public keys is unusable.
         case keys
-        /// The CA could not be made, read or written.
+        /// The CA could not be created, read or written.
         case certificateAuthority
         /// A listener could not be bound.
         case listen
@@ -12,13 +12,13 @@ package struct SimulatorError: Error, Sendable, Equatable, CustomStringConvertib
         case script
     }
 
-    /// What kind of trouble it is.
+    /// The kind of error.
     package var code: Code
 
-    /// One sentence for the person who started the simulator; holds no key material.
+    /// One sentence for the person who started the simulator; it contains no key material.
     package var description: String
 
-    /// An error of this kind with its sentence.
+    /// Creates an error of this kind with its sentence.
     package init(_ code: Code, _ description: String) {
         self.code = code
         self.description = description

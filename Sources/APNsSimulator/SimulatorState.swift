@@ -1,9 +1,9 @@
 import Dispatch
 import NIOConcurrencyHelpers
 
-/// What all connections and the control port share: the rules, the script, the registries and the ledger.
+/// The state that all connections and the control port share: the rules, the script, the registries and the ledger.
 ///
-/// Each part sits in its own lock; a connection takes the ledger's once per turn of its event loop, not once per push.
+/// Each part has its own lock; a connection takes the ledger's lock once per turn of its event loop, not once per push.
 final class SimulatorState: Sendable {
     let configuration: SimulatorConfiguration
     let ruleBook: RuleBook
@@ -17,7 +17,7 @@ final class SimulatorState: Sendable {
     private let revoked = NIOLockedValueBox<Set<String>>([])
     private let latencyBox: NIOLockedValueBox<Latency>
 
-    /// 10,000 keys may be revoked at the control port: more than any registry holds.
+    /// The control port can revoke 10,000 keys, more than any registry contains.
     private static let largestRevokedCount = 10_000
 
     init(_ configuration: SimulatorConfiguration) {
@@ -40,13 +40,13 @@ final class SimulatorState: Sendable {
         )
     }
 
-    /// How long every answer is held back.
+    /// The delay of all answers.
     var latency: Latency {
         get { latencyBox.withLockedValue { $0 } }
         set { latencyBox.withLockedValue { $0 = newValue } }
     }
 
-    /// What the rules may ask about the world, for one request of one connection.
+    /// The facts that the rules need, for one request of one connection.
     func facts(connection: Int, stream: Int) -> WorldFacts {
         let limit = configuration.pushesPerTokenAndSecond
         return WorldFacts(
@@ -81,7 +81,7 @@ final class SimulatorState: Sendable {
 
     // MARK: The script
 
-    /// Takes the script entry that is due, if there is one.
+    /// Takes the matching script entry, if there is one.
     func takeScripted(_ occasion: ScriptOccasion) -> ScriptedAnswer? {
         script.withLockedValue { book in
             guard !book.isEmpty else { return nil }
@@ -93,13 +93,13 @@ final class SimulatorState: Sendable {
 
     /// Adds scripted answers.
     ///
-    /// - Throws: `SimulatorError` when the mode does not play them or there are too many.
+    /// - Throws: `SimulatorError` if the mode does not support them or there are too many.
     func addScript(_ answers: [ScriptedAnswer]) throws(SimulatorError) {
         if configuration.mode == .accept {
-            throw SimulatorError(.script, "In mode accept no token is looked at: start with --mode validate or script.")
+            throw SimulatorError(.script, "Mode accept does not check tokens; start with --mode validate or script.")
         }
         if configuration.mode == .validate, answers.contains(where: { $0.fault != nil }) {
-            throw SimulatorError(.script, "Faults are played in --mode script only.")
+            throw SimulatorError(.script, "Faults require --mode script.")
         }
         let failure: SimulatorError? = script.withLockedValue { book in
             do throws(SimulatorError) {
@@ -115,7 +115,7 @@ final class SimulatorState: Sendable {
     /// How many scripted answers are left.
     var scriptedCount: Int { script.withLockedValue(\.count) }
 
-    /// Forgets the script.
+    /// Discards the script.
     func clearScript() {
         let seed = configuration.seed
         script.withLockedValue { $0 = ScriptBook(seed: seed) }
@@ -125,7 +125,7 @@ final class SimulatorState: Sendable {
 
     /// Registers device tokens.
     ///
-    /// - Throws: `SimulatorError` when there are too many.
+    /// - Throws: `SimulatorError` if there are too many.
     func register(_ registrations: [(token: String, device: RegisteredDevice)]) throws(SimulatorError) {
         let failure: SimulatorError? = devices.withLockedValue { book in
             do throws(SimulatorError) {
@@ -141,12 +141,12 @@ final class SimulatorState: Sendable {
     /// How many device tokens are registered.
     var deviceCount: Int { devices.withLockedValue(\.count) }
 
-    /// The channels, at most so many.
+    /// The channels, at most `limit`.
     func allChannels(limit: Int) -> [(bundle: String, channel: BroadcastChannel)] {
         channels.withLockedValue { $0.all(limit: limit) }
     }
 
-    /// Revokes a provider key, or takes that back.
+    /// Revokes a provider key, or cancels the revocation.
     func setRevoked(_ keyID: String, _ isRevoked: Bool) {
         revoked.withLockedValue { keys in
             if !isRevoked {
@@ -157,7 +157,7 @@ final class SimulatorState: Sendable {
         }
     }
 
-    /// Forgets the script, the registries and everything that was counted and recorded. Connections stay.
+    /// Discards the script, the registries and everything that was counted and recorded. Connections stay open.
     func reset() {
         clearScript()
         rates.withLockedValue { $0 = PushRateGuard() }

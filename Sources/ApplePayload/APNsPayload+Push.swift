@@ -1,8 +1,8 @@
 package import Model
 
 extension APNsPayload {
-    /// The payload as a transport takes it, checked against the rules and the limit of its type. The priority is the type's own where it is nil,
-    /// and the expiration the message's own; `reduced` names the fields that were cut to make it fit.
+    /// The payload in the form that a transport takes, checked against the rules and the limit of its type. If the priority is nil, the type's default is used;
+    /// the expiration is the message's own. `reduced` names the fields that were cut to make the payload fit.
     ///
     /// - Throws: `PushFault` with the field and the rule.
     package func push(
@@ -22,7 +22,7 @@ extension APNsPayload {
         )
     }
 
-    /// The bytes alone, for a caller that still has to make them fit into `limit` bytes, or into the type's own limit.
+    /// The bytes alone, for a caller that must still reduce them to `limit` bytes, or to the type's own limit.
     ///
     /// - Throws: `PushFault` with the field and the rule.
     package func bytes(for type: PushType, limit: Int? = nil) throws(PushFault) -> [UInt8] {
@@ -31,7 +31,7 @@ extension APNsPayload {
         return encoder.copy()
     }
 
-    /// The payload as a JSON value of at most `limit` bytes, for vendors that keep or fill it before it is sent.
+    /// The payload as a JSON value of at most `limit` bytes, for vendors that store it or fill it in before it is sent.
     ///
     /// - Throws: `PushFault` with the field and the rule.
     package func document(for type: PushType, limit: Int? = nil) throws(PushFault) -> JSONObject {
@@ -44,18 +44,18 @@ extension APNsPayload {
 }
 
 extension PushFault {
-    /// Whether the payload is over its limit and nothing else is known to be wrong.
+    /// Whether the payload exceeds its limit and no other fault is known.
     package var isTooLarge: Bool { reason == .payloadTooLarge }
 }
 
 extension AdapterError {
-    /// The same refusal, as adapters throw it. `payload` is the vendor's name of the field that is too large.
+    /// Converts the fault into the error that adapters throw. `payload` is the vendor's name of the field that is too large.
     package init(_ fault: PushFault, payload: String? = nil) {
         self.init(fault.isTooLarge ? .tooLarge : .invalid, field: fault.isTooLarge ? payload : fault.field)
     }
 }
 
-/// Sizes of texts inside a payload.
+/// The size of texts inside a payload.
 package enum JSONText {
     /// The size of a text inside a JSON string, without the quotes. Unit: bytes.
     package static func encodedBytes(_ text: String) -> Int {
@@ -63,12 +63,12 @@ package enum JSONText {
             switch byte {
             case UInt8(ascii: "\""), UInt8(ascii: "\\"), 0x08, 0x09, 0x0A, 0x0C, 0x0D: size += 2
             case 0..<0x20: size += 6
-            default: size += 1  // any other byte is written as it is
+            default: size += 1  // any other byte is written unchanged
             }
         }
     }
 
-    /// As many whole characters as fit into `limit` bytes of a JSON string.
+    /// The longest prefix of whole characters that fits into `limit` bytes of a JSON string.
     package static func head(of text: String, encodedBytes limit: Int) -> String {
         var used = 0
         return String(

@@ -1,9 +1,9 @@
-/// A text that is shown: written out, or looked up by the device in the app's own translations.
+/// A displayed text: a literal, or a key that the device looks up in the app's translations.
 ///
-/// An enum, because Apple says of each `…-loc-key` that it stands instead of the literal key.
+/// It is an enum, because each `…-loc-key` of Apple replaces the literal key.
 package enum AlertText: Sendable, Hashable {
     case literal(String)
-    /// A key of the app's `Localizable.strings`, and what replaces its `%@` in turn.
+    /// A key of the app's `Localizable.strings`, and the values that replace its `%@` in order.
     case localized(key: String, arguments: [String] = [])
 }
 
@@ -11,7 +11,7 @@ extension AlertText: ExpressibleByStringLiteral {
     package init(stringLiteral value: String) { self = .literal(value) }
 }
 
-/// The `alert` object. At least one of title, subtitle and body must be there.
+/// The `alert` object. At least one of title, subtitle and body must be present.
 ///
 /// Source: Apple, "Generating a remote notification", table 2 (2026-11).
 package struct AlertContent: Sendable, Hashable {

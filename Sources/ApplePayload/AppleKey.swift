@@ -1,4 +1,4 @@
-/// Keys of Apple's dictionaries, for code that reads a payload or translates a vendor's names into Apple's.
+/// Keys of Apple's dictionaries, for code that reads a payload or maps a vendor's names to Apple's.
 package enum AppleKey {
     /// The dictionary that the system reads.
     package static let aps = "aps"
@@ -11,7 +11,7 @@ package enum AppleKey {
     package static let contentAvailable = "content-available"
     package static let contentChanged = "content-changed"
 
-    // The alert object.
+    // Keys of the alert object.
     package static let title = "title"
     package static let subtitle = "subtitle"
     package static let body = "body"
@@ -32,7 +32,7 @@ package enum AppleKey {
     /// Members of an alert object that are lists of texts.
     static let alertArguments = [titleLocArguments, subtitleLocArguments, locArguments]
 
-    // A Live Activity.
+    // Keys of a Live Activity.
     package static let timestamp = "timestamp"
     package static let event = "event"
     package static let contentState = "content-state"

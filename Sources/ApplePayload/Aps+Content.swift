@@ -1,7 +1,7 @@
 package import Model
 
 extension Aps {
-    /// The dictionary of a message's own fields: a silent message has `content-available` and nothing else.
+    /// Creates the dictionary from a message's own fields. A silent message has only `content-available`.
     package init(_ content: Content) {
         guard !content.isSilent else {
             self.init(isContentAvailable: true)
@@ -24,7 +24,7 @@ extension Aps {
 }
 
 extension JSONObject {
-    /// A caller's own keys, as they may stand beside `aps`.
+    /// The caller's own keys without `aps`, to be written next to `aps`.
     package var besideAps: JSONObject {
         guard self[AppleKey.aps] != nil else { return self }
         var keys = self

@@ -2,28 +2,27 @@ package import Model
 
 /// The `aps` dictionary of every push except Live Activities.
 ///
-/// Source: Apple, "Generating a remote notification" (2026-11); Keys that only old systems read (`summary-arg`,
-/// `action-loc-key`) are left out.
+/// Source: Apple, "Generating a remote notification" (2026-11). Keys that only old systems read (`summary-arg`, `action-loc-key`) are left out.
 package struct Aps: Sendable, Hashable {
-    /// What is shown.
+    /// The displayed alert.
     package enum Alert: Sendable, Hashable {
-        /// The body alone, as a JSON string.
+        /// Only the body, as a JSON string.
         case text(String)
-        /// Title, subtitle and body, each literal or localised.
+        /// Title, subtitle and body, each literal or localized.
         case detailed(AlertContent)
-        /// The alert object as a caller wrote it, with Apple's keys; written unchanged when its members have the documented types.
+        /// The alert object of a caller, with Apple's keys. It is written unchanged if its members have the documented types.
         case dictionary(JSONObject)
     }
 
-    /// What is heard.
+    /// The sound that the device plays.
     package enum Sound: Sendable, Hashable {
         /// A sound file of the app, or `default`.
         case named(String)
-        /// Heard although the device is muted; needs an entitlement. `volume` is 0.0 (silent) through 1.0.
+        /// A critical alert, which plays although the device is muted; it needs an entitlement. `volume` is 0.0 (silent) through 1.0.
         case critical(name: String, volume: Double)
     }
 
-    /// How urgently the system shows it.
+    /// How urgently the system shows the notification.
     package enum InterruptionLevel: String, Sendable, Hashable, CaseIterable {
         case passive, active
         case timeSensitive = "time-sensitive"
@@ -36,23 +35,23 @@ package struct Aps: Sendable, Hashable {
     package var badge: Int?
     /// `sound`.
     package var sound: Sound?
-    /// `thread-id`: what is grouped together.
+    /// `thread-id`: groups notifications.
     package var threadID: String?
-    /// `category`: which actions are offered.
+    /// `category`: selects the actions to offer.
     package var category: String?
     /// `content-available`: wakes the app in the background.
     package var isContentAvailable: Bool
-    /// `mutable-content`: the app's service extension may change it first. Needs an alert.
+    /// `mutable-content`: lets the app's service extension change the notification first. It needs an alert.
     package var isContentMutable: Bool
-    /// `target-content-id`: which scene is brought forward.
+    /// `target-content-id`: the scene to bring to the front.
     package var targetContentID: String?
     /// `interruption-level`.
     package var interruptionLevel: InterruptionLevel?
-    /// `relevance-score`: 0.0 through 1.0, the highest leads the summary.
+    /// `relevance-score`: 0.0 through 1.0; the highest leads the summary.
     package var relevanceScore: Double?
-    /// `filter-criteria`: what a Focus filter is asked.
+    /// `filter-criteria`: the value that a Focus filter evaluates.
     package var filterCriteria: String?
-    /// `url-args`: for Safari website pushes, which must have it; nobody else's may.
+    /// `url-args`: required for Safari website pushes and not allowed for others.
     package var urlArguments: [String]?
 
     package init(

@@ -1,11 +1,11 @@
 internal import Bytes
 package import Model
 
-/// What Apple documents of the headers of a push.
+/// Apple's documented rules for the headers of a push.
 ///
 /// Source: Apple, "Sending notification requests to APNs".
 package enum HeaderRules {
-    /// The first rule that the headers break, or nil: priority, collapse id, push type and topic. The topic has no suffix.
+    /// The first broken rule of priority, collapse id, push type and topic, or nil. The topic has no suffix.
     package static func fault(type: PushType, priority: Int, collapseID: String?, topic: String) -> PushFault? {
         let rule = type.rule
         if let fault = priorityFault(priority, rule) { return fault }
@@ -22,7 +22,7 @@ package enum HeaderRules {
 
     /// Why a text cannot be a collapse id, or nil.
     ///
-    /// Spaces inside and bytes above ASCII are allowed. A space at an end would be cut off on the way, which makes it another id.
+    /// Spaces inside and bytes above ASCII are allowed. A space at either end would be removed in transit, which changes the id.
     package static func collapseFault(_ id: String) -> PushFault? {
         let bytes = id.utf8
         let isGood =
@@ -48,7 +48,7 @@ package enum HeaderRules {
         return PushFault("apns-topic", .malformed(what), .badTopic)
     }
 
-    /// 1...`limit` bytes of visible ASCII.
+    /// Whether the text is 1...`limit` bytes of visible ASCII.
     private static func isPrintable(_ text: String, limit: Int) -> Bool {
         let span = text.utf8Span.span
         return !span.isEmpty && span.count <= limit && ByteChecks.isVisible(span)

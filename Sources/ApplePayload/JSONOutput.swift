@@ -5,17 +5,17 @@ internal import Model
 enum JSONTrouble: Error {
     /// Nested deeper than `JSONParser.maximumDepth`.
     case tooDeep
-    /// A number that is not spelt as JSON spells numbers.
+    /// A number that does not follow the JSON grammar.
     case badNumber
 }
 
-/// JSON written byte by byte into memory that is there already, one byte more than the payload may have: what does not fit fills it to the
-/// brim, so that one look at the count in the end says whether all went in.
+/// Writes JSON byte by byte into existing memory, which is one byte larger than the payload may be. JSON that does not fit fills the memory completely, so that
+/// one check of the count at the end shows whether everything fitted.
 ///
-/// Members are written with a comma behind each, and the bracket that closes takes the last comma's place: no state, no branch per member.
-/// This runs once per push, hence no `String` is built and no array grows on the way.
+/// Each member is followed by a comma, and the closing bracket replaces the last comma; this needs no state and no branch per member. The code runs once per
+/// push, so it creates no `String` and grows no array.
 extension OutputSpan<UInt8> {
-    /// Text that is JSON already: brackets, and keys with their quotes and colon.
+    /// Appends text that is already JSON: brackets, and keys with their quotes and colon.
     mutating func raw(_ text: StaticString) { append(copying: text) }
 
     mutating func raw(byte: Unicode.Scalar) {
@@ -33,10 +33,10 @@ extension OutputSpan<UInt8> {
 
     // MARK: Values
 
-    /// A string with its quotes. RFC 8259 §7: quotes, backslashes and control characters are escaped, all else is UTF-8 as it is.
+    /// Appends a string with its quotes. RFC 8259 §7: quotes, backslashes and control characters are escaped; other characters are written as UTF-8.
     mutating func json(_ text: String) { json(text, from: #"""#, to: #"""#) }
 
-    /// The same with what stands before and behind it, each with its quote.
+    /// Appends a string between two literals that contain its quotes.
     mutating func json(_ text: String, from start: StaticString, to end: StaticString) {
         let span = text.utf8Span.span
         if ByteChecks.isPlainJSON(span) {
@@ -62,14 +62,14 @@ extension OutputSpan<UInt8> {
         DecimalDigits.spell(value) { append(copying: $0) }
     }
 
-    /// A finite number; the caller has checked that it is one.
+    /// Appends a finite number; the caller must check that it is finite.
     mutating func json(_ value: Double) {
         if let whole = Int64(exactly: value) { json(whole) } else { append(copying: value.description.utf8Span.span) }
     }
 
-    /// Any value, keys in their order.
+    /// Appends any value, with keys in their order.
     ///
-    /// - Throws: `JSONTrouble`; then a part of it has been written.
+    /// - Throws: `JSONTrouble`; then a part of the value has been written.
     mutating func json(_ value: JSON, depth: Int = 0) throws(JSONTrouble) {
         switch value {
         case .null: raw("null")
@@ -91,9 +91,9 @@ extension OutputSpan<UInt8> {
         }
     }
 
-    /// An object, keys in their order.
+    /// Appends an object, with keys in their order.
     ///
-    /// - Throws: `JSONTrouble`; then a part of it has been written.
+    /// - Throws: `JSONTrouble`; then a part of the object has been written.
     mutating func json(_ object: JSONObject, depth: Int = 0) throws(JSONTrouble) {
         guard depth < JSONParser.maximumDepth else { throw .tooDeep }
         raw(byte: "{")

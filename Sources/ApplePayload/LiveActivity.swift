@@ -4,11 +4,11 @@ package import Model
 ///
 /// Source: Apple, "Starting and updating Live Activities with ActivityKit push notifications" (2026-11).
 package struct LiveActivity: Sendable, Hashable {
-    /// What happens to it.
+    /// The event of the activity.
     package enum Event: Sendable, Hashable {
         case start(Start)
         case update
-        /// It ends, and leaves the screen at `dismissalDate`: at once if that is past, within four hours if there is none.
+        /// The activity ends, and leaves the screen at `dismissalDate`: at once if that is in the past, within four hours if it is nil.
         case end(dismissalDate: Timestamp? = nil)
 
         /// The value of `event`.
@@ -21,13 +21,13 @@ package struct LiveActivity: Sendable, Hashable {
         }
     }
 
-    /// What only a start has. It goes to the push-to-start token (iOS 17.2 and later).
+    /// The members that only a start has. A start goes to the push-to-start token (iOS 17.2 and later).
     package struct Start: Sendable, Hashable {
         /// `attributes-type`: the name of the Swift type.
         package var attributesType: String
-        /// `attributes`: what stays the same while it lives.
+        /// `attributes`: the data that does not change during the activity.
         package var attributes: JSONObject
-        /// `input-push-token`: asks for a token to update it with (iOS 18).
+        /// `input-push-token`: requests a token for updates (iOS 18).
         package var asksForToken: Bool
         /// `input-push-channel`: the channel that updates it (iOS 18; on older systems the activity does not start).
         package var channel: ChannelID?
@@ -45,7 +45,7 @@ package struct LiveActivity: Sendable, Hashable {
         }
     }
 
-    /// What is said and heard with the change. Unlike `AlertContent`, each localised text is an object and the sound is inside.
+    /// The alert and sound of a change. Unlike in `AlertContent`, each localized text is an object and the sound is inside.
     package struct Alert: Sendable, Hashable {
         package var title: AlertText
         package var body: AlertText
@@ -59,15 +59,15 @@ package struct LiveActivity: Sendable, Hashable {
     }
 
     package var event: Event
-    /// `timestamp`: the device ignores what is older than the last it has shown. Sent in whole seconds.
+    /// `timestamp`: the device ignores an event that is older than the last one shown. Sent in whole seconds.
     package var timestamp: Timestamp
-    /// `content-state`: must decode with a plain `JSONDecoder`. Only an end may be without.
+    /// `content-state`: must decode with a default `JSONDecoder`. Only an end may omit it.
     package var contentState: JSONObject?
-    /// `alert`: only a start must have one.
+    /// `alert`: required for a start only.
     package var alert: Alert?
-    /// `stale-date`: from then on it counts as out of date.
+    /// `stale-date`: when the content becomes out of date.
     package var staleDate: Timestamp?
-    /// `relevance-score`: any number; the highest is in the Dynamic Island.
+    /// `relevance-score`: any number; the activity with the highest one is in the Dynamic Island.
     package var relevanceScore: Double?
 
     package init(

@@ -1,31 +1,31 @@
 internal import Bytes
 package import Model
 
-/// Writes typed payloads as UTF-8 JSON, into memory that is used again and again.
+/// Writes typed payloads as UTF-8 JSON, into memory that is reused.
 ///
-/// One thread uses it at a time. Each payload is checked against the rules of its push type first (`PayloadRules`), so that a payload that
-/// Apple would refuse is never sent.
+/// It must not be used by two threads at once. Each payload is first checked against the rules of its push type (`PayloadRules`), so that a payload that Apple
+/// would refuse is never sent.
 package struct PayloadEncoder: Sendable {
     /// The bytes of the last payload; valid until the next one, empty after a fault.
     package private(set) var bytes: [UInt8] = []
 
     package init() {}
 
-    /// What `payload` gave last.
+    /// The last result of `payload`.
     private var lastPayload: PushPayload?
 
-    /// A copy of those bytes that is no larger than it has to be: a queue may hold very many of them.
+    /// A copy of `bytes` without spare capacity: a queue may hold very many copies.
     package func copy() -> [UInt8] { [UInt8](capacity: bytes.count) { $0.append(copying: bytes.span) } }
 
     /// Checks and writes one payload for the transport.
     ///
-    /// Neighbours that say the same share one, because looking is a tenth of copying, and most of a campaign does.
+    /// Consecutive equal payloads share one value: a comparison costs a tenth of a copy, and most payloads of a campaign are equal.
     ///
     /// - Parameters:
-    ///   - payload: what to write.
-    ///   - type: whose rules and limit it has to keep.
-    ///   - priority: nil for the type's own.
-    ///   - collapseID: at most 64 bytes; `PushGuard` looks at it with the other headers.
+    ///   - payload: the payload to write.
+    ///   - type: the push type, whose rules and limit apply.
+    ///   - priority: nil for the type's default.
+    ///   - collapseID: at most 64 bytes; `PushGuard` checks it with the other headers.
     /// - Returns: a payload with these bytes.
     /// - Throws: `PushFault` with the field and the rule.
     package mutating func payload(
@@ -48,9 +48,9 @@ package struct PayloadEncoder: Sendable {
     /// Checks and writes one payload.
     ///
     /// - Parameters:
-    ///   - payload: what to write.
-    ///   - type: whose rules and limit it has to keep.
-    ///   - limit: another limit than the type's own, as for a broadcast. Unit: bytes.
+    ///   - payload: the payload to write.
+    ///   - type: the push type, whose rules and limit apply.
+    ///   - limit: replaces the type's own limit, as for a broadcast. Unit: bytes.
     /// - Throws: `PushFault` with the field and the rule; then `bytes` is empty.
     package mutating func encode(
         _ payload: APNsPayload,
@@ -74,7 +74,7 @@ package struct PayloadEncoder: Sendable {
         }
     }
 
-    /// The body without the bracket that closes it. Rules are checked where a dictionary is looked into anyway.
+    /// Writes the body without its closing bracket. The rules are checked here, where the dictionary is read anyway.
     private static func write(
         _ body: borrowing APNsPayload.Body,
         _ expected: PushTypeRule.Body,
@@ -115,7 +115,7 @@ package struct PayloadEncoder: Sendable {
     private static func fault(_ field: String, _ trouble: JSONTrouble) -> PushFault {
         switch trouble {
         case .tooDeep: PushFault(field, .malformed("nested at most \(JSONParser.maximumDepth) deep"))
-        case .badNumber: PushFault(field, .malformed("JSON: a number is not spelt as JSON spells it"))
+        case .badNumber: PushFault(field, .malformed("JSON: a number does not follow the JSON grammar"))
         }
     }
 
@@ -237,7 +237,7 @@ package struct PayloadEncoder: Sendable {
     }
 }
 
-/// Members of an object: the key with its quotes and colon, the value, and a comma.
+/// Appends members of an object: the key with its quotes and colon, the value, and a comma.
 extension OutputSpan<UInt8> {
     fileprivate mutating func member(_ key: StaticString, _ text: String) {
         json(text, from: key, to: #"","#)
@@ -255,7 +255,7 @@ extension OutputSpan<UInt8> {
         raw(byte: ",")
     }
 
-    /// A localised text; arguments are left out when there are none.
+    /// Appends a localized text; the arguments are left out if there are none.
     fileprivate mutating func member(
         _ key: StaticString,
         _ text: String,

@@ -1,22 +1,22 @@
 internal import Model
 
-/// What makes a typed payload one that Apple would refuse, or that no device would show: one line per documented rule.
+/// The rules for typed payloads: each documented rule whose violation makes Apple refuse the payload, or makes devices not show it, is one line.
 ///
-/// Source: Apple, "Generating a remote notification", "Pushing background updates to your App", "Starting and updating Live Activities with
-/// ActivityKit push notifications"; docs/contracts/apns.md#6, docs/contracts/apns.md#10, docs/contracts/apns.md#17. Types that we do not know are let through.
+/// Source: Apple, "Generating a remote notification", "Pushing background updates to your App", "Starting and updating Live Activities with ActivityKit push
+/// notifications"; docs/contracts/apns.md#6, docs/contracts/apns.md#10, docs/contracts/apns.md#17. Unknown types are accepted.
 enum PayloadRules {
-    /// A caller's key as a fault names it: without control characters and cut, because faults are logged.
+    /// A caller's key for a fault: shortened and without control characters, because faults are logged.
     static func label(_ key: String) -> String {
         let scalars = key.unicodeScalars.lazy.filter { $0.value >= 0x20 && $0.value != 0x7F }
         return String(String.UnicodeScalarView(scalars.prefix(AppleLimits.labelBytes)))
     }
 
-    /// Whether the kind of body fits the type at all.
+    /// The fault of a kind of body that does not fit the type, or nil.
     static func kindFault(_ body: borrowing APNsPayload.Body, _ rule: PushTypeRule) -> PushFault? {
         let kind = rule.body
         if kind == .any { return nil }
         let field: String
-        // One look per value, not at both as a pair: that would copy the body.
+        // Each value has its own `switch`: a `switch` over both as a pair would copy the body.
         switch body {
         case .notification:
             if kind == .alert || kind == .background || kind == .notification { return nil }
@@ -42,7 +42,7 @@ enum PayloadRules {
 
     // MARK: aps
 
-    /// The first rule that the dictionary breaks in a push whose body has to be `body`.
+    /// The first rule that the dictionary breaks in a push whose body must be `body`.
     static func fault(in aps: borrowing Aps, _ body: PushTypeRule.Body) -> PushFault? {
         if body == .background { return backgroundFault(copy aps) }
         if case nil = aps.alert {
@@ -54,7 +54,7 @@ enum PayloadRules {
             return fault
         }
         if let badge = aps.badge, badge < 0 { return PushFault("aps.badge", .outOfRange("0 or more")) }
-        // A comparison, so that what is not a number fails too.
+        // Written as a comparison, so that NaN fails as well.
         if case .critical(_, let volume) = aps.sound, !(volume >= 0 && volume <= 1) {
             return PushFault("aps.sound.volume", .outOfRange("0.0 through 1.0"))
         }
@@ -64,7 +64,7 @@ enum PayloadRules {
         return nil
     }
 
-    /// The dictionary holds only `content-available: 1` (Apple, "Pushing background updates to your App").
+    /// The fault of a background push: its dictionary must contain only `content-available: 1` (Apple, "Pushing background updates to your App").
     ///
     /// An empty `sound` is accepted: some back ends send it, and it plays nothing.
     private static func backgroundFault(_ aps: Aps) -> PushFault? {
@@ -90,7 +90,7 @@ enum PayloadRules {
         return nil
     }
 
-    /// The rules of an alert object that a caller wrote.
+    /// The first fault of an alert object that a caller wrote.
     static func fault(inAlert object: JSONObject) -> PushFault? {
         for key in AppleKey.alertTexts where object[key] != nil && object[key]?.string == nil {
             return PushFault("aps.alert.\(key)", .malformed("a string"))

@@ -1,24 +1,24 @@
 package import Model
 
-/// What in a push would be refused, found before it is sent: the field, and the rule that it breaks.
+/// A part of a push that would be refused, found before it is sent: the field, and the rule that it breaks.
 ///
-/// Safe to show: it holds no token and no content, only names of fields (a caller's own key beside `aps` included).
+/// It may be shown to anyone: it contains no token and no content, only names of fields (including a caller's own key next to `aps`).
 package struct PushFault: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The rule that is broken.
+    /// The broken rule.
     package enum Rule: Sendable, Hashable {
-        /// It must be there.
+        /// The field must be present.
         case missing
-        /// It must not be there, for the reason given.
+        /// The field must not be present, for the given reason.
         case notAllowed(String)
-        /// It is longer than this. Unit: bytes of UTF-8.
+        /// The field is longer than this. Unit: bytes of UTF-8.
         case tooLong(limit: Int)
-        /// It is outside of these values.
+        /// The field is outside of these values.
         case outOfRange(String)
-        /// It is not what it has to be.
+        /// The field does not have this form.
         case malformed(String)
     }
 
-    /// What APNs is documented to answer, in Apple's spelling.
+    /// The reason that APNs is documented to answer, in Apple's spelling.
     package enum Reason: String, Sendable, Hashable {
         case badCollapseID = "BadCollapseId"
         case badDeviceToken = "BadDeviceToken"
@@ -34,9 +34,9 @@ package struct PushFault: Error, Sendable, Hashable, CustomStringConvertible {
 
     /// The field in Apple's own spelling: `apns-topic`, `aps.alert.loc-key`, `payload`.
     package let field: String
-    /// Which rule it breaks.
+    /// The rule that it breaks.
     package let rule: Rule
-    /// What APNs is documented to answer; nil where it would take the push and the device would drop it.
+    /// The reason that APNs is documented to answer; nil if it would accept the push and the device would discard it.
     package let reason: Reason?
 
     package init(_ field: String, _ rule: Rule, _ reason: Reason? = nil) {
@@ -45,7 +45,7 @@ package struct PushFault: Error, Sendable, Hashable, CustomStringConvertible {
         self.reason = reason
     }
 
-    /// The refusal as an outcome has it: status 0, because Apple was not asked.
+    /// The refusal as part of an outcome; the status is 0, because the push was not sent to Apple.
     package var rejection: Rejection {
         let scope: Rejection.Scope = reason == .badDeviceToken ? .tokenDoubtful : .content
         return Rejection(scope: scope, reason: reason?.rawValue ?? "InvalidPayload", status: 0)

@@ -10,16 +10,16 @@ package final class PushTypeRule: Sendable {
 
         package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-        /// 10: at once.
+        /// 10: deliver at once.
         package static let now = Priorities(rawValue: 1)
-        /// 5: when the device's power allows.
+        /// 5: deliver when the device's power allows it.
         package static let powerAware = Priorities(rawValue: 2)
-        /// 1: never wakes the device.
+        /// 1: never wake the device.
         package static let lowest = Priorities(rawValue: 4)
-        /// All that Apple names.
+        /// All values that Apple documents.
         package static let any: Priorities = [.now, .powerAware, .lowest]
 
-        /// Whether `number` is one of them.
+        /// Whether `number` is one of the values.
         package func contains(number: Int) -> Bool {
             switch number {
             case 10: contains(.now)
@@ -29,26 +29,26 @@ package final class PushTypeRule: Sendable {
             }
         }
 
-        /// The values in words: `10, 5, 1`.
+        /// The values as text: `10, 5, 1`.
         package var text: String {
             [10, 5, 1].filter { contains(number: $0) }.map(String.init).joined(separator: ", ")
         }
     }
 
-    /// What `apns-expiration` is for.
+    /// The use of `apns-expiration`.
     package enum Expiry: Sendable, Equatable {
-        /// The caller's choice; absent means that APNs stores it as it sees fit, for up to 30 days.
+        /// The caller decides; without the header, APNs stores the push as it sees fit, for up to 30 days.
         case free
-        /// Worthless seconds later: 0 is sent where the caller names none, so that no old call rings.
+        /// The push is useless after seconds: 0 is sent if the caller sets no expiration, so that an outdated call does not ring.
         case immediate
 
-        /// What is sent where the caller names none; nil leaves the header out. Unit: seconds since 1970.
+        /// The value that is sent if the caller sets none; nil leaves the header out. Unit: seconds since 1970.
         package var standard: Int64? { self == .immediate ? 0 : nil }
     }
 
-    /// What the payload must be. Checked for typed payloads only.
+    /// The required form of the payload. It is checked for typed payloads only.
     package enum Body: Sendable, Equatable {
-        /// `aps` with something to see, hear or count.
+        /// `aps` with an alert, a sound or a badge.
         case alert
         /// `aps` with `content-available` and nothing else.
         case background
@@ -60,24 +60,24 @@ package final class PushTypeRule: Sendable {
         case liveActivity
         /// `{"aps":{"content-changed":true}}`.
         case contentChanged
-        /// A type that we do not know: the caller's own business.
+        /// An unknown type: the payload is left to the caller.
         case any
     }
 
     /// The value of `apns-push-type`.
     package let name: String
-    /// What follows the bundle id in `apns-topic`. Empty for `mdm`, whose topic is its certificate's UID, and for types that we do not know,
-    /// whose caller names the whole topic.
+    /// The suffix after the bundle id in `apns-topic`. It is empty for `mdm`, whose topic is its certificate's UID, and for unknown types, whose caller sets
+    /// the whole topic.
     package let topicSuffix: String
-    /// What is not answered with `BadPriority`. The one documented refusal is a background push at 10.
+    /// The values that are not answered with `BadPriority`. The only documented refusal is a background push at 10.
     package let priorities: Priorities
-    /// What is sent where the caller names none.
+    /// The priority that is sent if the caller sets none.
     package let standardPriority: Int
     /// The largest payload. Unit: bytes of UTF-8.
     package let maxPayloadBytes: Int
     package let expiry: Expiry
     package let body: Body
-    /// Whether APNs takes it over connections with a provider token only.
+    /// Whether APNs accepts the type only over connections with a provider token.
     package let isTokenOnly: Bool
 
     init(
@@ -101,7 +101,7 @@ package final class PushTypeRule: Sendable {
     }
 }
 
-/// The table, made once: each push asks for its row.
+/// The rows of the table, created once because each push looks up its row.
 extension PushTypeRule {
     fileprivate static let alert = PushTypeRule("alert", body: .alert)
     fileprivate static let background = PushTypeRule(
@@ -130,7 +130,7 @@ extension PushTypeRule {
     fileprivate static let controls = PushTypeRule("controls", suffix: ".push-type.controls", body: .contentChanged)
 }
 
-/// The wire side of a push type.
+/// The wire values of a push type.
 extension PushType {
     /// All types that Apple documents. Source: docs/contracts/apns.md#6.
     package static let documented: [PushType] = [
@@ -138,12 +138,12 @@ extension PushType {
         .controls,
     ]
 
-    /// The type of that name; one that we do not know is kept as it is, because Apple adds types.
+    /// The type with this name; an unknown name is kept, because Apple adds types.
     package init(wire name: String) {
         self = Self.documented.first { $0.rule.name == name } ?? .unknown(name)
     }
 
-    /// Its row of the table.
+    /// The type's row of the table.
     package var rule: PushTypeRule {
         switch self {
         case .alert: .alert
@@ -164,9 +164,9 @@ extension PushType {
     /// The value of `apns-push-type`.
     package var wireName: String { rule.name }
 
-    /// What follows the bundle id in `apns-topic`.
+    /// The suffix after the bundle id in `apns-topic`.
     package var topicSuffix: String { rule.topicSuffix }
 
-    /// The largest payload that APNs takes for it. Unit: bytes.
+    /// The largest payload that APNs accepts for the type. Unit: bytes.
     package var maxPayloadBytes: Int { rule.maxPayloadBytes }
 }

@@ -3,8 +3,8 @@ package import Model
 
 /// Payloads that a caller wrote itself. They are checked and forwarded unchanged.
 package enum RawPayload {
-    /// A push with exactly these bytes, one JSON object that the caller has parsed before: only the size is checked. The priority is the type's
-    /// own where it is nil.
+    /// Creates a push with exactly these bytes, one JSON object that the caller has parsed before; only the size is checked. If the priority is nil, the type's
+    /// default is used.
     ///
     /// - Throws: `PushFault` if the payload is empty or too large.
     package static func push(
@@ -31,11 +31,11 @@ package enum RawPayload {
         return count > limit ? PushFault("payload", .tooLong(limit: limit), .payloadTooLarge) : nil
     }
 
-    /// Why these bytes cannot be a payload of at most `limit` bytes, or nil: its size, its encoding and its syntax.
+    /// Why these bytes cannot be a payload of at most `limit` bytes, or nil. It checks the size, the encoding and the syntax.
     ///
     /// Apple does not document the answer to a body that is not JSON, so that fault has no reason.
     package static func fault(in bytes: [UInt8], limit: Int) -> PushFault? {
-        // The size first, because it bounds the parser's work.
+        // Check the size first, because it limits the parser's work.
         if let fault = sizeFault(bytes.count, limit: limit) { return fault }
         guard bytes.first(where: { !isSpace($0) }) == UInt8(ascii: "{") else {
             return PushFault("payload", .malformed("a JSON object"))
@@ -55,7 +55,7 @@ package enum RawPayload {
 
     /// The first documented rule of its push type that a parsed payload breaks, or nil.
     ///
-    /// Keys that this gateway does not know are left alone: Apple adds keys.
+    /// Unknown keys are ignored, because Apple adds keys.
     package static func fault(in document: JSONObject, type: PushType) -> PushFault? {
         let body = type.rule.body
         switch body {
@@ -122,8 +122,8 @@ package enum RawPayload {
         return needed.first { aps[$0]?.object == nil }.map { PushFault("aps.\($0)", .missing) }
     }
 
-    /// The type of a payload whose sender names none: one that only wakes the app is a background push, all others are alerts. An empty
-    /// `sound` plays nothing.
+    /// The type of a payload whose sender states none: a payload that only wakes the app is a background push, all others are alerts. An empty `sound` plays
+    /// nothing.
     package static func inferredType(of document: JSONObject) -> PushType {
         guard let aps = document[AppleKey.aps]?.object, backgroundFault(aps) == nil else { return .alert }
         return .background

@@ -1,5 +1,5 @@
 #pragma once
-// OpenSSL's calls that are macros, which Swift cannot see: one line each, no logic.
+// OpenSSL macros as functions, because Swift cannot import macros. Each is one line without logic.
 #include <openssl/bio.h>
 #include <openssl/ec.h>
 #include <openssl/ecdsa.h>

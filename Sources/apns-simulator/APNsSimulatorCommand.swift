@@ -2,14 +2,14 @@ import APNsSimulator
 import ArgumentParser
 import Logging
 
-/// The command line around `Simulator`.
+/// The command line of `Simulator`.
 struct APNsSimulatorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "apns-simulator",
-        abstract: "An APNs server that checks what Apple checks, over real TLS and HTTP/2.",
+        abstract: "An APNs server that applies Apple's checks, over real TLS and HTTP/2.",
         discussion: """
-            Without flags it listens on any two free ports of 127.0.0.1, makes a CA in memory and accepts any provider key. \
-            Exit status: 0 ended by SIGTERM or SIGINT, 1 failed, 2 wrong usage.
+            Without flags it listens on free ports of 127.0.0.1, creates a CA in memory and accepts any provider key. \
+            Exit status: 0 stopped by SIGTERM or SIGINT, 1 failed, 2 wrong usage.
             """
     )
 
@@ -22,15 +22,15 @@ struct APNsSimulatorCommand: AsyncParsableCommand {
     @Option(help: "Port of the channel management listener (TLS, HTTP/2), on the same address; 0 = any.")
     var managePort = 0
 
-    @Option(help: "Port of the control listener (HTTP/1.1 in clear); 0 = any.")
+    @Option(help: "Port of the control listener (HTTP/1.1 without TLS); 0 = any.")
     var controlPort = 0
 
-    @Option(help: ArgumentHelp("Write the CA's certificate here, in PEM.", valueName: "file"))
+    @Option(help: ArgumentHelp("Write the CA's certificate to this file, in PEM.", valueName: "file"))
     var caOut: String?
 
     @Option(
         help: ArgumentHelp(
-            "Keep the CA's key and certificate here: clients that trust it still do after a restart.",
+            "Store the CA's key and certificate in this file, so that clients still trust it after a restart.",
             valueName: "file"
         )
     )
@@ -38,18 +38,18 @@ struct APNsSimulatorCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "JSON array of {teamId, keyId, publicKeyFile, topics?, environment?, revoked?}; files relative to it.",
+            "JSON array of {teamId, keyId, publicKeyFile, topics?, environment?, revoked?}; the key files are relative to this file.",
             valueName: "file"
         )
     )
     var keys: String?
 
-    @Flag(help: "Believe every well-formed provider token, whoever signed it. The default without --keys.")
+    @Flag(help: "Accept every well-formed provider token, whoever signed it. The default without --keys.")
     var acceptAnyKey = false
 
     @Option(
         help: ArgumentHelp(
-            "Believe client certificates of these CAs (PEM) and of the simulator's own only; without it every certificate.",
+            "Accept only client certificates of these CAs (PEM) and of the simulator's own. Default: every certificate.",
             valueName: "file"
         )
     )
@@ -57,18 +57,18 @@ struct APNsSimulatorCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "An app that may use broadcast channels, repeatable; without it every app.",
+            "An app that may use broadcast channels; repeatable. Default: every app.",
             valueName: "bundle"
         )
     )
     var broadcastApp: [String] = []
 
-    @Option(help: "Milliseconds that every answer is held back.")
+    @Option(help: "Delay of every answer in milliseconds.")
     var latencyMs = 0
 
     @Option(
         help: ArgumentHelp(
-            "The same, from a distribution: fixed:50, uniform:10-90, exponential:50, percentiles:50=20,99=400,100=2000.",
+            "Delay of answers, drawn from a distribution: fixed:50, uniform:10-90, exponential:50, percentiles:50=20,99=400,100=2000.",
             valueName: "spec"
         )
     )
@@ -77,13 +77,13 @@ struct APNsSimulatorCommand: AsyncParsableCommand {
     @Option(help: "Streams per connection once a valid provider token was seen.")
     var maxStreams = 1000
 
-    @Option(help: "validate: every rule. accept: 200 for everything, counts only. script: validate, and faults.")
+    @Option(help: "validate: apply all rules. accept: only answer 200 and count. script: like validate, with faults.")
     var mode = SimulatorMode.validate
 
-    @Option(help: "Which of Apple's hosts to play: production or sandbox.")
+    @Option(help: "Which of Apple's hosts to simulate: production or sandbox.")
     var environment = APNsEnvironment.production
 
-    @Option(help: ArgumentHelp("Write {\"apns\",\"control\",\"manage\"} here when ready.", valueName: "file"))
+    @Option(help: ArgumentHelp("Write {\"apns\",\"control\",\"manage\"} to this file when ready.", valueName: "file"))
     var addressFile: String?
 
     @Option(help: "Event loop threads.")
@@ -92,10 +92,10 @@ struct APNsSimulatorCommand: AsyncParsableCommand {
     @Option(help: "Requests kept for /_simulator/requests.")
     var keepRequests = 10_000
 
-    @Option(help: "Pushes that one device token may get per second before 429; without it no limit.")
+    @Option(help: "Pushes that one device token may get per second before 429. Default: no limit.")
     var tokenRate: Int?
 
-    @Flag(help: "Refuse with 400 what Apple accepts but a device would drop.")
+    @Flag(help: "Refuse with 400 payloads that Apple accepts but a device would discard.")
     var strict = false
 
     @Flag(help: "Let a connection recover after ExpiredProviderToken.")
@@ -104,55 +104,55 @@ struct APNsSimulatorCommand: AsyncParsableCommand {
     @Flag(help: "Refuse device tokens that were not registered at the control port.")
     var strictDevices = false
 
-    @Option(help: "Refuse device tokens of another length, in bytes; without it any length.")
+    @Option(help: "Required length of device tokens in bytes. Default: any length.")
     var tokenBytes: Int?
 
-    @Flag(help: "Answer nothing more on a connection that got TooManyProviderTokenUpdates.")
+    @Flag(help: "Send no further answers on a connection that got TooManyProviderTokenUpdates.")
     var silentAfterUpdates = false
 
-    @Flag(help: "Drop the stream limit to 1 after a refused push, until the next accepted one.")
+    @Flag(help: "Lower the stream limit to 1 after a refused push, until the next accepted one.")
     var dropLimitOnReject = false
 
-    @Option(help: "BadDeviceToken answers within a minute that end a connection; without it no limit.")
+    @Option(help: "How many BadDeviceToken answers within a minute end a connection. Default: no limit.")
     var badTokenLimit: Int?
 
-    @Option(help: "Seconds a connection may be idle before GOAWAY IdleTimeout; without it for ever.")
+    @Option(help: "Seconds a connection may be idle before GOAWAY IdleTimeout. Default: no limit.")
     var idleSeconds: Int?
 
     @Option(help: "Days the server's certificate is valid; negative for one that has expired.")
     var certificateDays = 365
 
-    @Flag(help: "Offer no ALPN protocol.")
+    @Flag(help: "Do not offer an ALPN protocol.")
     var noAlpn = false
 
     @Option(help: "Seed of every random choice.")
     var seed: UInt64 = 1
 
-    @Option(help: "Least level of what is logged to standard error: trace, debug, info, warning, error.")
+    @Option(help: "Lowest log level that is written to standard error: trace, debug, info, warning, error.")
     var logLevel = "info"
 
     func validate() throws {
         func require(_ isRight: Bool, _ sentence: String) throws {
             if !isRight { throw ValidationError(sentence) }
         }
-        try require((0...65_535).contains(port), "--port is 0 to 65535.")
-        try require((0...65_535).contains(managePort), "--manage-port is 0 to 65535.")
-        try require((0...65_535).contains(controlPort), "--control-port is 0 to 65535.")
+        try require((0...65_535).contains(port), "--port must be 0 to 65535.")
+        try require((0...65_535).contains(managePort), "--manage-port must be 0 to 65535.")
+        try require((0...65_535).contains(controlPort), "--control-port must be 0 to 65535.")
         try require(keys == nil || !acceptAnyKey, "--keys and --accept-any-key exclude each other.")
-        try require((0...3_600_000).contains(latencyMs), "--latency-ms is 0 to 3600000.")
+        try require((0...3_600_000).contains(latencyMs), "--latency-ms must be 0 to 3600000.")
         try require(
             latency.map { Latency($0) != nil && latencyMs == 0 } ?? true,
-            "--latency is fixed:MS, uniform:MS-MS, exponential:MS or percentiles:P=MS,…; not with --latency-ms."
+            "--latency must be fixed:MS, uniform:MS-MS, exponential:MS or percentiles:P=MS,…; not with --latency-ms."
         )
-        try require((1...4096).contains(maxStreams), "--max-streams is 1 to 4096.")
-        try require((1...64).contains(threads), "--threads is 1 to 64.")
-        try require((0...1_000_000).contains(keepRequests), "--keep-requests is 0 to 1000000.")
-        try require(Logger.Level(rawValue: logLevel) != nil, "--log-level is one of swift-log's levels.")
-        try require(tokenRate.map { $0 > 0 } ?? true, "--token-rate is 1 or more.")
-        try require(tokenBytes.map { (1...512).contains($0) } ?? true, "--token-bytes is 1 to 512.")
-        try require(badTokenLimit.map { (1...100_000).contains($0) } ?? true, "--bad-token-limit is 1 to 100000.")
-        try require(idleSeconds.map { (1...86_400).contains($0) } ?? true, "--idle-seconds is 1 to 86400.")
-        try require((-3650...3650).contains(certificateDays), "--certificate-days is -3650 to 3650.")
+        try require((1...4096).contains(maxStreams), "--max-streams must be 1 to 4096.")
+        try require((1...64).contains(threads), "--threads must be 1 to 64.")
+        try require((0...1_000_000).contains(keepRequests), "--keep-requests must be 0 to 1000000.")
+        try require(Logger.Level(rawValue: logLevel) != nil, "--log-level must be one of swift-log's levels.")
+        try require(tokenRate.map { $0 > 0 } ?? true, "--token-rate must be 1 or more.")
+        try require(tokenBytes.map { (1...512).contains($0) } ?? true, "--token-bytes must be 1 to 512.")
+        try require(badTokenLimit.map { (1...100_000).contains($0) } ?? true, "--bad-token-limit must be 1 to 100000.")
+        try require(idleSeconds.map { (1...86_400).contains($0) } ?? true, "--idle-seconds must be 1 to 86400.")
+        try require((-3650...3650).contains(certificateDays), "--certificate-days must be -3650 to 3650.")
     }
 
     func run() async throws {

@@ -1,9 +1,9 @@
 import ArgumentParser
 import Foundation
 
-/// Where the process begins and which status it ends with.
+/// The entry point of the process, which determines its exit status.
 ///
-/// ArgumentParser's own `main` ends with 64 for wrong usage; ours ends with 2, like every command of this project.
+/// ArgumentParser's own `main` exits with 64 for wrong usage; this one exits with 2, like every command of this project.
 @main
 enum APNsSimulatorMain {
     static func main() async {
@@ -20,12 +20,12 @@ enum APNsSimulatorMain {
         }
     }
 
-    /// Outside of an `async` function, where `run()` would mean the other one.
+    /// A separate function, because inside an `async` function `run()` would call the other overload.
     private static func runSynchronously(_ command: inout any ParsableCommand) throws {
         try command.run()
     }
 
-    /// Help is asked for by an "error" too: it goes to standard output and ends with 0.
+    /// ArgumentParser reports a request for help as an error as well; it goes to standard output and exits with 0.
     private static func end(with error: any Error) -> Never {
         let code = APNsSimulatorCommand.exitCode(for: error)
         let text = Data((APNsSimulatorCommand.fullMessage(for: error) + "\n").utf8)

@@ -1,8 +1,8 @@
 import Foundation
 
-/// The CA's certificate on disk, for clients to trust.
+/// The file with the CA's certificate, for clients that trust it.
 enum CertificateFile {
-    /// Writes it in one step, so that a client never reads half a certificate.
+    /// Writes the file atomically, so that a client never reads a part of a certificate.
     static func write(_ pem: String, to path: String) throws {
         try Data(pem.utf8).write(to: URL(fileURLWithPath: path), options: .atomic)
     }

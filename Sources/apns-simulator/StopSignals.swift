@@ -1,7 +1,7 @@
 import Dispatch
 import Foundation
 
-/// SIGTERM and SIGINT as something that can be awaited. Made before anything is opened, so that an early signal is not lost.
+/// Lets a task wait for SIGTERM or SIGINT. Create it before anything else, so that an early signal is not lost.
 final class StopSignals {
     private let arrivals: AsyncStream<Void>
     private let sources: [any DispatchSourceSignal]
@@ -18,7 +18,7 @@ final class StopSignals {
         }
     }
 
-    /// Waits for the first of them.
+    /// Waits for the first signal.
     func first() async {
         for await _ in arrivals { return }
     }

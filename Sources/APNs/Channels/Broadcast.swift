@@ -3,23 +3,23 @@ package import FoundationEssentials
 internal import HTTP2
 package import Model
 
-/// One push to everyone who follows a channel: an update or the end of a Live Activity.
+/// One push to all followers of a channel: an update or the end of a Live Activity.
 ///
-/// Source: Apple, "Sending broadcast push notification requests to APNs" (docs/contracts/apns.md#12). It has neither topic nor collapse id nor device
-/// token; the bundle id is in the path.
+/// Source: Apple, "Sending broadcast push notification requests to APNs" (docs/contracts/apns.md#12). It has no topic, collapse id or device token; the bundle
+/// id is in the path.
 package struct Broadcast: Sendable, Hashable {
-    /// Without the suffix of any push type.
+    /// The app's bundle id, without the suffix of a push type.
     package var bundleID: String
     package var channel: ChannelID
-    /// Never a start: devices start their activities by themselves.
+    /// Never a start: devices start their activities themselves.
     package var activity: LiveActivity
-    /// Keys beside `aps`.
+    /// Keys next to `aps`.
     package var custom: JSONObject
-    /// 10 or 5, or 1, as for every push.
+    /// 10, 5 or 1, as for every push.
     package var priority: Int
-    /// Nil: 0, that is not stored, which is all that a channel with `ChannelStorage.none` takes.
+    /// Nil means 0: the push is not stored, which is the only possibility for a channel with `ChannelStorage.none`.
     package var expiresAt: Timestamp?
-    /// Echoed; APNs makes one where there is none.
+    /// APNs returns it in the answer, and creates one if it is nil.
     package var requestID: UUID?
 
     package init(
@@ -40,9 +40,9 @@ package struct Broadcast: Sendable, Hashable {
         self.requestID = requestID
     }
 
-    /// The request as it goes over the wire, to `ChannelHosts.send`, checked.
+    /// The checked request for `ChannelHosts.send`.
     ///
-    /// - Parameter encoder: writes the payload; its memory is used again.
+    /// - Parameter encoder: writes the payload; its memory is reused.
     /// - Returns: method, path, fields and body.
     /// - Throws: `PushFault` with the field and the rule.
     package func call(with encoder: inout PayloadEncoder) throws(PushFault) -> ChannelCall {
@@ -72,13 +72,13 @@ package struct Broadcast: Sendable, Hashable {
     }
 }
 
-/// What APNs said to a `Broadcast`.
+/// The answer of APNs to a `Broadcast`.
 package enum BroadcastAnswer: Sendable, Hashable {
-    /// Accepted: not yet delivered to anyone. With `apns-request-id`, and in the sandbox the key to the delivery log.
+    /// Accepted, but not yet delivered to any device. It has the `apns-request-id`, and in the sandbox the key to the delivery log.
     case accepted(requestID: String, logKey: String?)
     case refused(ChannelRefusal)
 
-    /// Reads what came back: any 2xx is a yes.
+    /// Reads an answer: any 2xx means accepted.
     package init(
         status: Int,
         body: ArraySlice<UInt8>,

@@ -2,30 +2,29 @@ package import ApplePayload
 internal import HTTP2
 internal import Model
 
-/// What APNs said to a `ChannelRequest`.
+/// The answer of APNs to a `ChannelRequest`.
 package struct ChannelAnswer: Sendable, Equatable {
-    /// The answer to each operation, or that there was none to read.
+    /// The result of each operation, including an unreadable one.
     package enum Result: Sendable, Equatable {
         case created(ChannelID)
-        /// What a channel is: how it stores, and the push type that it is for, in Apple's own word.
+        /// The properties of a channel: its storage policy, and its push type in Apple's spelling.
         case channel(ChannelStorage, pushType: String)
         case deleted
         case channels([ChannelID])
         case refused(ChannelRefusal)
-        /// A "yes" without what belongs to it: no id, or a body that cannot be read. Nothing may be concluded; `read` and `list` may be asked
-        /// again.
+        /// A success without the expected content: the id is missing, or the body cannot be read. The outcome is unknown; `read` and `list` may be repeated.
         case unreadable(status: Int)
     }
 
     package let result: Result
-    /// `apns-request-id`, as it came back.
+    /// The `apns-request-id` of the answer.
     package let requestID: String?
 
-    /// Reads what came back. Lenient with statuses and further keys, strict with what is used.
+    /// Reads an answer. It accepts unexpected statuses and additional keys, but checks everything that it uses.
     ///
     /// - Parameters:
-    ///   - request: what was asked.
-    ///   - status: of the answer. Apple names 201, 200 and 204; any 2xx is taken for a yes.
+    ///   - request: the request that was sent.
+    ///   - status: the status of the answer. Apple documents 201, 200 and 204; any 2xx counts as success.
     ///   - body: at most `APNsLimits.maxChannelListBytes`.
     ///   - isCut: whether the body was longer.
     ///   - channelID: `apns-channel-id`.
@@ -78,16 +77,16 @@ package struct ChannelAnswer: Sendable, Equatable {
             entries.count <= APNsLimits.maxChannels
         else { return nil }
         let channels = entries.compactMap { $0.string.flatMap(ChannelID.init) }
-        // A list with holes would have somebody delete or make channels on false grounds.
+        // An incomplete list would lead callers to delete or create the wrong channels.
         return channels.count == entries.count ? .channels(channels) : nil
     }
 }
 
-/// APNs' "no" to a broadcast or to a call about channels.
+/// A refusal by APNs of a broadcast or of a request about channels.
 package struct ChannelRefusal: Sendable, Hashable {
     package let reason: APNsReason
     package let status: Int
-    /// How long it asked to wait, if it did.
+    /// How long the answer asked to wait, if it did.
     package let retryAfter: Duration?
 
     package init(reason: APNsReason, status: Int, retryAfter: Duration? = nil) {
@@ -104,7 +103,7 @@ package struct ChannelRefusal: Sendable, Hashable {
         )
     }
 
-    /// What it means: the reason's row, or the status where the word is not known.
+    /// Whether the request may be retried: according to the reason's row, or the status if the reason is unknown.
     package var retry: ReasonRule.Retry {
         if let rule = reason.rule { return rule.retry }
         return switch status {
@@ -115,9 +114,9 @@ package struct ChannelRefusal: Sendable, Hashable {
         }
     }
 
-    /// What the connection or the provider token needs.
+    /// The action that the connection or the provider token needs.
     package var remedy: APNsAnswer.Remedy { APNsAnswer(reason: reason, status: status).remedy }
 
-    /// Whether the channel is gone, so that its activities have to be told by their own tokens.
+    /// Whether the channel does not exist, so that its activities must be updated by their own tokens.
     package var condemnsChannel: Bool { reason == .channelNotRegistered }
 }

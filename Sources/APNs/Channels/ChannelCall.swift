@@ -3,14 +3,14 @@ internal import FoundationEssentials
 package import HTTP2
 internal import Model
 
-/// One request about a channel, ready for a connection: what a `Broadcast` and a `ChannelRequest` become.
+/// One HTTP request for a `Broadcast` or a `ChannelRequest`, ready for a connection.
 ///
-/// A value, so that what goes over the wire can be looked at without a wire.
+/// It is a value, so that the request can be tested without a connection.
 package struct ChannelCall: Sendable {
     package let method: String
     package let path: String
     package let fields: [(FieldName, String)]
-    /// Empty for none.
+    /// The request body; empty for none.
     package let body: [UInt8]
 
     init(_ method: String, _ path: String, fields: [(FieldName, String)] = [], body: [UInt8] = []) {
@@ -23,11 +23,11 @@ package struct ChannelCall: Sendable {
     /// The request for `Connection.send`.
     ///
     /// - Parameters:
-    ///   - authority: of the host it goes to.
+    ///   - authority: the `:authority` of the host.
     ///   - authorization: `bearer …`; nil on a connection with a certificate.
-    ///   - timeout: for the whole answer.
-    /// - Returns: a request without fields of its own.
-    /// - Throws: `invalidRequest` if a value has bytes that HTTP/2 forbids.
+    ///   - timeout: the limit for the whole answer.
+    /// - Returns: a request whose fields are all in its shared head.
+    /// - Throws: `invalidRequest` if a value contains bytes that HTTP/2 forbids.
     package func request(
         authority: String,
         authorization: String?,
@@ -36,13 +36,13 @@ package struct ChannelCall: Sendable {
         let head = try HeaderBlock(
             method: method,
             authority: authority,
-            // In the block, because only there are values checked before they leave.
+            // The fields are in the block, because only a block checks its values before they are sent.
             fields: fields + (authorization.map { [(APNsHeader.authorization, $0)] } ?? [])
         )
         return Request(head: head, path: path, body: body, timeout: timeout)
     }
 
-    /// The fault of a bundle id that cannot stand in a path, or nil.
+    /// The fault of a bundle id that is not allowed in a path, or nil.
     static func bundleFault(_ bundleID: String) -> PushFault? {
         let isGood =
             (1...AppleLimits.topicBytes).contains(bundleID.utf8.count)

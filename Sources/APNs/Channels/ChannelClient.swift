@@ -1,22 +1,22 @@
 package import ApplePayload
 package import HTTP2
 
-/// Sends broadcasts and manages channels, one call at a time as it comes: for what is asked a few times per second, not for pushes.
+/// Sends broadcasts and manages channels, each call separately. It is designed for a few calls per second, not for pushes.
 ///
-/// Made by whoever has a credential and a loop, ended by `close`. Any task may call it. It dials when it is first asked; calls to Apple's
-/// two hosts have a connection each, over the same HTTP/2 client as pushes.
+/// The owner of a credential and a loop creates it; `close` ends it. Any task may call it. It dials at the first call. Apple's two hosts have one connection
+/// each, over the same HTTP/2 client as pushes.
 package final class ChannelClient: Sendable {
-    /// Gives the value of `authorization`, `bearer …`; nil where a certificate speaks. The argument is a value that APNs has just called
-    /// expired, so that another is needed.
+    /// Returns the value of `authorization`, `bearer …`; nil if the connection uses a certificate. The argument is a value that APNs has just reported as
+    /// expired, so that another one is needed.
     package typealias Authorization = @Sendable (_ refused: String?) async throws(APNsError) -> String?
 
-    /// Why there is no answer. An answer of APNs, yes or no, is never an error.
+    /// Why no answer came. An answer of APNs is never an error, even a refusal.
     package enum Failure: Error, Sendable {
-        /// The call would be refused: it did not leave.
+        /// APNs would refuse the call, so it was not sent.
         case fault(PushFault)
-        /// There is no provider token.
+        /// No provider token is available.
         case authorization(APNsError)
-        /// No answer came; `isUnsent` says whether it may have been processed.
+        /// No answer came; `isUnsent` is true if the call was certainly not processed.
         case unanswered(HTTP2Error)
     }
 
@@ -26,14 +26,14 @@ package final class ChannelClient: Sendable {
     private let authorization: Authorization
     private let timeout: Duration
 
-    /// A client that dials nothing yet.
+    /// Creates a client without connections.
     ///
     /// - Parameters:
-    ///   - hosts: Apple's, or a simulator's.
-    ///   - tls: whom to believe, and the certificate if that is what proves us.
+    ///   - hosts: Apple's hosts or a simulator's.
+    ///   - tls: the trust roots, and the certificate if the client authenticates by one.
     ///   - loop: the thread of its connections.
-    ///   - timeout: for one whole call.
-    ///   - authorization: asked before each call; caches for itself.
+    ///   - timeout: the limit for one whole call.
+    ///   - authorization: called before each call; it must cache its values.
     package init(
         hosts: ChannelHosts,
         tls: TLSContext,
@@ -57,8 +57,8 @@ package final class ChannelClient: Sendable {
 
     /// Sends one broadcast.
     ///
-    /// - Throws: `Failure`. After `unanswered` that is not unsent, sending it again may update the activities twice, which they survive:
-    ///   an older or equal timestamp is ignored.
+    /// - Throws: `Failure`. After `unanswered` with `isUnsent` false, sending it again may update the activities twice. This is harmless: devices ignore an
+    ///   older or equal timestamp.
     package func send(_ broadcast: Broadcast) async throws(Failure) -> BroadcastAnswer {
         var encoder = PayloadEncoder()
         let call = try Self.checked { () throws(PushFault) in try broadcast.call(with: &encoder) }
@@ -69,9 +69,9 @@ package final class ChannelClient: Sendable {
         return answer
     }
 
-    /// Makes, reads, lists or deletes channels.
+    /// Creates, reads, lists or deletes channels.
     ///
-    /// - Throws: `Failure`. After `unanswered` that is not unsent, a channel may have been made whose id nobody knows: list them.
+    /// - Throws: `Failure`. After `unanswered` with `isUnsent` false, a channel may exist whose id is unknown: list the channels.
     package func send(_ request: ChannelRequest) async throws(Failure) -> ChannelAnswer {
         let call = try Self.checked { () throws(PushFault) in try request.call() }
         var answer = ChannelAnswer(to: request, try await ask(call, manage, hosts.manage))
@@ -83,7 +83,7 @@ package final class ChannelClient: Sendable {
         return answer
     }
 
-    /// Ends it: what is under way finishes, further calls fail as unsent.
+    /// Closes the client: calls in progress finish, further calls fail as unsent.
     package func close() {
         send.close()
         manage.close()
@@ -91,7 +91,7 @@ package final class ChannelClient: Sendable {
 
     // MARK: One call
 
-    /// What the outcome table says to do for the connection; the answer of the one more try, if it allows one.
+    /// Performs the remedy of the outcome table. If it allows one more attempt, makes it and returns its answer; otherwise returns nil.
     private func remedied(
         _ refusal: ChannelRefusal,
         _ call: ChannelCall,

@@ -1,8 +1,8 @@
 package import Model
 
-/// Where broadcasts and calls about channels go. Free, because simulators and proxies exist.
+/// The hosts for broadcasts and for requests about channels. Any host is allowed, because simulators and proxies exist.
 package struct ChannelHosts: Sendable, Hashable {
-    /// Broadcasts leave through the host of all pushes.
+    /// Broadcasts go to the host of all pushes.
     package var send: APNsEndpoint
     /// Channels are managed at a separate host and port; port 443 of that host is another service (docs/contracts/apns.md#1).
     package var manage: APNsEndpoint
@@ -12,7 +12,7 @@ package struct ChannelHosts: Sendable, Hashable {
         self.manage = manage
     }
 
-    /// Apple's own. Source: Apple, "Sending channel management requests to APNs" and "Sending broadcast push notification requests to APNs".
+    /// Apple's hosts. Source: Apple, "Sending channel management requests to APNs" and "Sending broadcast push notification requests to APNs".
     package init(_ environment: PushEnvironment) {
         let manage =
             switch environment {

@@ -1,16 +1,16 @@
 internal import HTTP2
 internal import NIOConcurrencyHelpers
 
-/// One connection for calls that are rare, dialled when there is something to ask and again after it has gone.
+/// One connection for rare calls. It is dialled when a call needs it, and again after it has closed.
 ///
-/// Made and held by a `ChannelClient`, one per host. Any thread; nothing waits while it holds the lock. Calls beyond what the connection
-/// takes wait for it, and each gives up at its own deadline or when its task is cancelled.
+/// A `ChannelClient` creates and holds one per host. Callers: any thread; the lock is never held while waiting. Calls that exceed the connection's capacity
+/// wait for it; each gives up at its own deadline or when its task is cancelled.
 final class ChannelLink: ConnectionObserver {
     private struct State {
         var connection: Connection?
-        /// Counts what might let a waiting call go on, so that none sleeps through it.
+        /// Counts the changes that may let a waiting call continue, so that no call misses one.
         var changeCount: UInt64 = 0
-        /// Why the last dial failed, and when by `changeCount`.
+        /// Why the last dial failed, and the `changeCount` at that time.
         var failure: (error: HTTP2Error, at: UInt64)?
         var waiting: [AsyncStream<Void>.Continuation] = []
         var isClosed = false
@@ -25,11 +25,11 @@ final class ChannelLink: ConnectionObserver {
         self.loop = loop
     }
 
-    /// Asks, and waits for the answer.
+    /// Sends a request and waits for the answer.
     ///
-    /// A call that was surely not processed is asked again on another connection, up to three times.
+    /// A call that was certainly not processed is sent again on another connection, up to three times.
     ///
-    /// - Throws: why there is no answer; `isUnsent` says whether the call may have been processed.
+    /// - Throws: the reason why no answer came; `isUnsent` is true if the call was certainly not processed.
     func answer(to request: Request) async throws(HTTP2Error) -> Response {
         let deadline = ContinuousClock.now + request.timeout
         var resends = 0
@@ -51,13 +51,13 @@ final class ChannelLink: ConnectionObserver {
         }
     }
 
-    /// 3, as for pushes (`APNsLimits.maxResends`): a peer that refuses everything must not keep us busy.
+    /// 3, as for pushes (`APNsLimits.maxResends`): a peer that refuses everything must not cause a busy loop.
     private static let maxResends = 3
 
-    /// 256 calls may wait for one connection; above it callers are to slow down, because each waiter holds its payload.
+    /// 256 calls may wait for one connection; above it callers must slow down, because each waiting call holds its payload.
     private static let maxWaitingCalls = 256
 
-    /// Lets the connection finish what it has; the next call dials.
+    /// Lets the connection finish its requests; the next call dials.
     func drop(_ connection: Connection? = nil) {
         let dropped: Connection? = state.withLockedValue { state in
             guard let current = state.connection, connection == nil || current === connection else { return nil }
@@ -67,7 +67,7 @@ final class ChannelLink: ConnectionObserver {
         dropped?.close()
     }
 
-    /// Ends it: what is under way finishes, nothing new is taken.
+    /// Closes the link: calls in progress finish, new ones are refused.
     func close() {
         state.withLockedValue { $0.isClosed = true }
         drop()
@@ -89,7 +89,7 @@ final class ChannelLink: ConnectionObserver {
         return found
     }
 
-    /// Returns after the next change, at once if there was one since `seen`.
+    /// Returns after the next change, or at once if there was one since `seen`.
     private func change(after seen: UInt64, _ deadline: ContinuousClock.Instant) async throws(HTTP2Error) {
         let (stream, continuation) = AsyncStream<Void>.makeStream()
         let isFull = state.withLockedValue { state in
@@ -105,7 +105,7 @@ final class ChannelLink: ConnectionObserver {
         guard !isFull else { throw HTTP2Error(.noCapacity, isUnsent: true) }
         await withTaskGroup(of: Void.self) { group in
             group.addTask { for await _ in stream {} }
-            // Cancelled when the other one is done.
+            // Cancelled when the other task is done.
             group.addTask { try? await Task.sleep(until: deadline, clock: .continuous) }
             await group.next()
             group.cancelAll()
@@ -123,7 +123,7 @@ final class ChannelLink: ConnectionObserver {
         for continuation in waiting { continuation.finish() }
     }
 
-    // MARK: From the connection, on its loop
+    // MARK: Reports of the connection, on its loop
 
     func connection(_ connection: Connection, reported report: borrowing ConnectionReport) {
         let changes = report.changes
@@ -149,7 +149,7 @@ final class ChannelLink: ConnectionObserver {
 }
 
 extension AsyncStream<Void>.Continuation {
-    /// Whether nobody listens any more.
+    /// Whether the stream has no reader left.
     fileprivate var isFinished: Bool {
         if case .terminated = yield(()) { true } else { false }
     }

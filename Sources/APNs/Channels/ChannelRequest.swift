@@ -3,15 +3,15 @@ package import FoundationEssentials
 internal import HTTP2
 internal import Model
 
-/// How much of what is sent to a channel APNs keeps for devices that are away. It cannot be changed later.
+/// How many messages of a channel APNs stores for devices that are offline. The policy cannot be changed later.
 ///
 /// Source: Apple, "Sending channel management requests to APNs" (docs/contracts/apns.md#12).
 package enum ChannelStorage: Sendable, Hashable {
-    /// 0: nothing; in return more may be sent. Broadcasts must expire at 0.
+    /// 0: no messages; in return more may be sent. Broadcasts must expire at 0.
     case none
-    /// 1: the newest message, for 8 hours at most.
+    /// 1: the newest message, for at most 8 hours.
     case newest
-    /// A policy that Apple adds after us; only answers have one.
+    /// A policy that is not documented yet; only answers contain one.
     case unknown(Int64)
 
     /// The value of `message-storage-policy`.
@@ -33,25 +33,25 @@ package enum ChannelStorage: Sendable, Hashable {
     }
 }
 
-/// A call about the channels of one app. Its answer is a `ChannelAnswer`.
+/// A request about the channels of one app. Its answer is a `ChannelAnswer`.
 ///
 /// Source: Apple, "Sending channel management requests to APNs" (docs/contracts/apns.md#12).
 package struct ChannelRequest: Sendable, Hashable {
-    /// What is asked.
+    /// The operation to perform.
     package enum Operation: Sendable, Hashable {
-        /// Makes one; APNs chooses its id. 10,000 per app and environment.
+        /// Creates a channel; APNs chooses its id. At most 10,000 per app and environment.
         case create(ChannelStorage)
         case read(ChannelID)
-        /// Cannot be undone; what was stored may still be delivered.
+        /// Deletes a channel. It cannot be undone; a stored message may still be delivered.
         case delete(ChannelID)
         /// All channels of the app.
         case list
     }
 
-    /// Without the suffix of any push type.
+    /// The app's bundle id, without the suffix of a push type.
     package var bundleID: String
     package var operation: Operation
-    /// Echoed; APNs makes one where there is none.
+    /// APNs returns it in the answer, and creates one if it is nil.
     package var requestID: UUID?
 
     package init(bundleID: String, _ operation: Operation, requestID: UUID? = nil) {
@@ -60,16 +60,16 @@ package struct ChannelRequest: Sendable, Hashable {
         self.requestID = requestID
     }
 
-    /// The request as it goes over the wire, to `ChannelHosts.manage`.
+    /// The HTTP request for `ChannelHosts.manage`.
     ///
-    /// - Throws: `PushFault` if the bundle id cannot stand in a path.
+    /// - Throws: `PushFault` if the bundle id is not allowed in a path.
     package func call() throws(PushFault) -> ChannelCall {
         if let fault = ChannelCall.bundleFault(bundleID) { throw fault }
         let channels = "/1/apps/\(bundleID)/channels"
         let id = ChannelCall.requestIDField(requestID)
         switch operation {
         case .create(let storage):
-            // The one push type that channels are for.
+            // Channels exist only for this push type.
             let body = #"{"message-storage-policy":\#(storage.wireValue),"push-type":"LiveActivity"}"#
             return ChannelCall("POST", channels, fields: id, body: Array(body.utf8))
         case .read(let channel):

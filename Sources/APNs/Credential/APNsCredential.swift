@@ -1,20 +1,20 @@
 package import HTTP2
 package import Model
 
-/// What a tenant provisioned to reach Apple: a team's signing key or an app's certificate, and for a simulator where it is and whom to trust.
+/// The credential of a tenant for Apple: a team's signing key or an app's certificate. For a simulator it also contains the address and the trust roots.
 ///
-/// Made by the gateway from an unsealed credential row; given to `APNsTransport.open`. Prints nothing of the key (I7).
+/// The gateway creates it from an unsealed credential row and gives it to `APNsTransport.open`. Its descriptions contain nothing of the key (I7).
 package struct APNsCredential: Sendable, Hashable {
     /// A team's key for provider tokens.
     package struct SigningKey: Sendable, Hashable {
-        /// The Team ID, ten capitals and digits at Apple.
+        /// The Team ID; at Apple ten capital letters and digits.
         package var teamID: String
-        /// The Key ID, ten capitals and digits at Apple.
+        /// The Key ID; at Apple ten capital letters and digits.
         package var keyID: String
         /// The bytes of the .p8 file: PEM, PKCS#8, EC P-256.
         package var privateKeyPEM: [UInt8]
-        /// What the key may push to, if it is a topic-specific one and its owner says so; nil for every topic of the team. At most 400 at Apple
-        /// (docs/contracts/apns.md#3). Only `preflight` reads it: Apple judges by its own list.
+        /// The topics of a topic-specific key, if its owner stated them; nil for every topic of the team. Apple allows at most 400 (docs/contracts/apns.md#3).
+        /// Only `preflight` reads it: Apple decides by its own list.
         package var topics: [String]?
 
         package init(teamID: String, keyID: String, privateKeyPEM: [UInt8], topics: [String]? = nil) {
@@ -25,28 +25,28 @@ package struct APNsCredential: Sendable, Hashable {
         }
     }
 
-    /// What proves to Apple who is speaking.
+    /// How the client authenticates to Apple.
     package enum Proof: Sendable, Hashable {
         /// A provider token on every request.
         case token(SigningKey)
-        /// A certificate in the handshake; made by `TLSIdentity(pem:…)` or `TLSIdentity(pkcs12:…)`.
+        /// A certificate in the handshake; created by `TLSIdentity(pem:…)` or `TLSIdentity(pkcs12:…)`.
         case certificate(TLSIdentity)
     }
 
     package var proof: Proof
-    /// Instead of Apple's hosts, for both environments.
+    /// Replaces Apple's hosts, for both environments.
     package var endpoint: APNsEndpoint?
-    /// Instead of the system's trust roots: certificates in PEM.
+    /// Replaces the system's trust roots: certificates in PEM.
     package var trustRootsPEM: [UInt8]?
 
-    /// A credential of either kind.
+    /// Creates a credential of either kind.
     package init(_ proof: Proof, endpoint: APNsEndpoint? = nil, trustRootsPEM: [UInt8]? = nil) {
         self.proof = proof
         self.endpoint = endpoint
         self.trustRootsPEM = trustRootsPEM
     }
 
-    /// A team's key.
+    /// Creates a credential from a team's key.
     package init(
         teamID: String,
         keyID: String,
@@ -61,9 +61,10 @@ package struct APNsCredential: Sendable, Hashable {
         )
     }
 
-    /// Whether it may push to an environment: a certificate may name only one of them, a key says nothing of itself.
+    /// Whether it may push to an environment: a certificate may name only one of them, a key states none.
     ///
-    /// With the wrong one TLS succeeds and then everything ends in GOAWAY `BadCertificateEnvironment` (docs/contracts/apns.md#4), so it is not even dialled.
+    /// In the wrong environment TLS succeeds and then every connection ends in GOAWAY `BadCertificateEnvironment` (docs/contracts/apns.md#4), so it is not even
+    /// dialled.
     package func fits(_ environment: PushEnvironment) -> Bool {
         guard case .certificate(let identity) = proof else { return true }
         let named = identity.certificate.pushScope.environments

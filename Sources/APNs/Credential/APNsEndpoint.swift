@@ -1,15 +1,15 @@
 package import Model
 
-/// Where APNs is reached. Free, because simulators, proxies and the firewall port 2197 exist.
+/// The address of APNs. Any address is allowed, because simulators, proxies and the firewall port 2197 exist.
 package struct APNsEndpoint: Sendable, Hashable, CustomStringConvertible {
     /// A DNS name or an address, without brackets.
     package let host: String
     /// 1...65535.
     package let port: Int
 
-    /// Apple's own. Source: Apple, "Sending notification requests to APNs" (2026-11).
+    /// Apple's production endpoint. Source: Apple, "Sending notification requests to APNs" (2026-11).
     package static let production = APNsEndpoint(host: "api.push.apple.com", port: 443)
-    /// Apple's development environment; the same source.
+    /// Apple's development endpoint; the same source.
     package static let sandbox = APNsEndpoint(host: "api.sandbox.push.apple.com", port: 443)
 
     init(host: String, port: Int) {
@@ -17,14 +17,14 @@ package struct APNsEndpoint: Sendable, Hashable, CustomStringConvertible {
         self.port = port
     }
 
-    /// Apple's endpoint for tokens of an environment.
+    /// Apple's endpoint for the tokens of an environment.
     package init(_ environment: PushEnvironment) {
         self = environment == .production ? .production : .sandbox
     }
 
     /// Reads `https://host[:port]`, with brackets around an IPv6 address; the port is 443 if none is given.
     ///
-    /// - Throws: `badEndpoint` for anything else: another scheme, a path, a query, a user.
+    /// - Throws: `badEndpoint` for anything else, such as another scheme, a path, a query or a user.
     package init(url: String) throws(APNsError) {
         guard url.hasPrefix("https://"), url.utf8.count <= 300 else { throw APNsError(.badEndpoint) }
         var rest = url.dropFirst("https://".count)
@@ -36,7 +36,7 @@ package struct APNsEndpoint: Sendable, Hashable, CustomStringConvertible {
         self.init(host: String(host), port: port)
     }
 
-    /// What goes into `:authority`: the port only where it is not the scheme's own.
+    /// The value of `:authority`; it contains the port only if that is not 443.
     package var authority: String {
         let name = host.contains(":") ? "[\(host)]" : host
         return port == 443 ? name : "\(name):\(port)"

@@ -1,33 +1,33 @@
 internal import HTTP2
 package import Model
 
-/// What is wrong, or odd, with a credential, found without asking Apple. For `doctor`, `apply` and `readyz`.
+/// A problem or oddity of a credential, found without a request to Apple. For `doctor`, `apply` and `readyz`.
 package struct CredentialFinding: Sendable, Hashable, CustomStringConvertible {
-    /// What was found.
+    /// The kinds of findings.
     package enum Kind: Sendable, Hashable {
-        /// The .p8 does not parse as a P-256 private key, or does not sign.
+        /// The .p8 is not a P-256 private key, or cannot sign.
         case unusableKey
-        /// An id could not stand in a provider token.
+        /// An id is not allowed in a provider token.
         case unusableIdentifier
         /// The trust roots are not certificates in PEM.
         case unusableTrustRoots
-        /// OpenSSL does not take the certificate and its key, such as for a key that is too short.
+        /// OpenSSL does not accept the certificate and its key, for example because the key is too short.
         case unusableCertificate
-        /// The Team ID does not look like one of Apple's; right for a simulator.
+        /// The Team ID does not have the form of Apple's ids; this is normal for a simulator.
         case unusualTeamID
-        /// The Key ID does not look like one of Apple's; right for a simulator.
+        /// The Key ID does not have the form of Apple's ids; this is normal for a simulator.
         case unusualKeyID
         /// The certificate is not valid yet.
         case notYetValid
-        /// The certificate has ended.
+        /// The certificate has expired.
         case expired
-        /// The certificate ends soon, in so many whole days.
+        /// The certificate expires in this number of whole days.
         case expiresSoon(days: Int64)
-        /// The certificate is for the other environment than a platform wants it for.
+        /// The certificate is not valid for the environment of a platform that uses it.
         case wrongEnvironment(PushEnvironment)
-        /// The certificate, or a topic-specific key, does not name a topic that a platform wants it for.
+        /// The certificate, or a topic-specific key, does not contain the topic of a platform that uses it.
         case topicNotServed(String)
-        /// The certificate names no topic, so that nobody can say what it may push to.
+        /// The certificate names no topic, so its permitted topics are unknown.
         case unnamedTopics
     }
 
@@ -35,7 +35,7 @@ package struct CredentialFinding: Sendable, Hashable, CustomStringConvertible {
 
     package init(_ kind: Kind) { self.kind = kind }
 
-    /// Whether nothing can be sent with it, as it is wanted. Otherwise it is a warning.
+    /// Whether the credential cannot send what it is used for. Otherwise the finding is a warning.
     package var isFatal: Bool {
         switch kind {
         case .unusableKey, .unusableIdentifier, .unusableTrustRoots, .unusableCertificate, .expired, .wrongEnvironment,
@@ -45,11 +45,11 @@ package struct CredentialFinding: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// A fixed sentence, without anything of the key.
+    /// A fixed sentence that contains nothing of the key.
     package var description: String {
         switch kind {
         case .unusableKey: "the private key is not a P-256 key in PEM (.p8)"
-        case .unusableIdentifier: "the team id or key id has characters that no such id has"
+        case .unusableIdentifier: "the team id or key id contains characters that are not allowed"
         case .unusableTrustRoots: "the trust roots are not certificates in PEM"
         case .unusableCertificate: "the certificate and its key cannot be used for TLS"
         case .unusualTeamID: "the team id is not ten capital letters and digits"
@@ -59,16 +59,16 @@ package struct CredentialFinding: Sendable, Hashable, CustomStringConvertible {
         case .expiresSoon(let days): "the certificate expires in \(days) days"
         case .wrongEnvironment(let environment): "the certificate is not for \(environment.rawValue)"
         case .topicNotServed(let topic): "the credential does not serve the topic \(topic)"
-        case .unnamedTopics: "the certificate names no topic"
+        case .unnamedTopics: "the certificate does not name a topic"
         }
     }
 }
 
 extension APNsCredential {
-    /// A month: time enough to renew a certificate before it ends (Apple's last a year).
+    /// 30 days: enough time to renew a certificate before it expires (Apple's are valid for a year).
     package static let expiryWarningDays: Int64 = 30
 
-    /// Everything that is wrong with the credential by itself; empty is good. Signs once, in well under a millisecond.
+    /// All problems of the credential itself; empty if it is good. It signs once, which takes well under a millisecond.
     package func credentialCheck() -> [CredentialFinding] {
         var findings: [CredentialFinding.Kind] = []
         switch proof {
@@ -86,15 +86,15 @@ extension APNsCredential {
 
     /// The TLS settings of this credential's connections.
     ///
-    /// APNs need not select a protocol by ALPN; HTTP/2 is spoken all the same (docs/contracts/apns.md#2).
+    /// APNs need not select a protocol by ALPN; HTTP/2 is used anyway (docs/contracts/apns.md#2).
     ///
-    /// - Throws: `badTrustRoots` if the roots are not certificates in PEM, `badCertificate` if OpenSSL does not take the certificate.
+    /// - Throws: `badTrustRoots` if the roots are not certificates in PEM, `badCertificate` if OpenSSL does not accept the certificate.
     func makeTLSContext() throws(APNsError) -> TLSContext {
         var identity: TLSIdentity?
         if case .certificate(let shown) = proof { identity = shown }
         let roots: TrustRoots = trustRootsPEM.map { .pem($0) } ?? .system
         do {
-            // The roots by themselves first, to know which of the two is to blame.
+            // Load the roots alone first, to find out which of the two is invalid.
             if identity != nil { _ = try TLSContext(trustRoots: roots, requiresALPN: false) }
         } catch {
             throw APNsError(.badTrustRoots, underlying: error.debugDescription)

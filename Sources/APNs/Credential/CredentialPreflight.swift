@@ -1,9 +1,9 @@
 internal import HTTP2
 package import Model
 
-/// What a credential is wanted for: one platform of one app.
+/// One use of a credential: one platform of one app.
 package struct CredentialUse: Sendable, Hashable {
-    /// The topic that pushes name, without a push type's suffix.
+    /// The topic of the pushes, without the suffix of a push type.
     package var topic: String
     package var environment: PushEnvironment
 
@@ -13,28 +13,28 @@ package struct CredentialUse: Sendable, Hashable {
     }
 }
 
-/// What can be said of a credential before anything is sent: for `doctor`, `/readyz` and the days-to-expiry metric.
+/// The results of the checks before anything is sent, for `doctor`, `/readyz` and the metric of days to expiry.
 package struct CredentialPreflight: Sendable, Equatable {
-    /// What is wrong or odd, the fatal ones first.
+    /// Problems and oddities, the fatal ones first.
     package let findings: [CredentialFinding]
-    /// When it ends; nil for a key, which does not.
+    /// When the certificate expires; nil for a key, which does not expire.
     package let expiresAt: Timestamp?
-    /// Whole days until then, negative once it has ended; nil for a key.
+    /// Whole days until it expires, negative after that; nil for a key.
     package let daysToExpiry: Int64?
-    /// What it names as its topics; empty for a key that serves every topic of its team.
+    /// The topics that it names; empty for a key that serves every topic of its team.
     package let topics: [String]
 
-    /// Whether everything can be sent that it is wanted for.
+    /// Whether the credential can send everything that it is used for.
     package var isUsable: Bool { !findings.contains(where: \.isFatal) }
 }
 
 extension APNsCredential {
-    /// Looks at expiry, scope and environment without asking Apple. Signs once, in well under a millisecond.
+    /// Checks expiry, scope and environment without a request to Apple. It signs once, which takes well under a millisecond.
     ///
     /// - Parameters:
-    ///   - uses: what it is wanted for.
+    ///   - uses: the uses of the credential.
     ///   - now: the database's time, like every other time that is compared with Apple's.
-    /// - Returns: what was found.
+    /// - Returns: the findings.
     package func preflight(for uses: [CredentialUse], at now: Timestamp) -> CredentialPreflight {
         var kinds = credentialCheck().map(\.kind)
         var expiresAt: Timestamp?

@@ -1,54 +1,54 @@
 internal import Model
 
-/// What the transport has done and holds, as plain numbers for the gateway to export. Counters only grow.
+/// The counters and the current state of the transport, as plain numbers for the gateway to export. Counters never decrease.
 package struct APNsMetrics: Sendable, Equatable {
-    /// Pushes on their way, now.
+    /// Pushes in flight at this moment.
     package var inFlightCount = 0
-    /// Pushes that wait for a stream, now.
+    /// Pushes that wait for a stream at this moment.
     package var queuedCount = 0
-    /// How long the push that has waited longest has waited, now; over several pools the longest.
+    /// How long the oldest waiting push has waited; over several pools the longest of these times.
     package var oldestWait = Duration.zero
-    /// Connections that are being made, now.
+    /// Connections that are being dialled at this moment.
     package var dialingConnectionCount = 0
-    /// Connections that take pushes, now.
+    /// Connections that accept pushes at this moment.
     package var openConnectionCount = 0
-    /// Connections that finish what they have, now.
+    /// Connections that are finishing their requests at this moment.
     package var drainingConnectionCount = 0
-    /// Streams that may be in use on the open connections, now: 1 on one that has not seen a good provider token.
+    /// Streams that may be in use on the open connections at this moment: 1 on a connection that has not seen a valid provider token.
     package var allowedStreamCount = 0
 
-    /// Pushes that APNs took.
+    /// Pushes that APNs accepted.
     package var acceptedCount = 0
-    /// Pushes that APNs (or `PushGuard` before it) refused for good, by reason; beyond `APNsLimits.maxCountedReasons` under `other`.
+    /// Pushes that APNs (or `PushGuard` before it) refused permanently, by reason; above `APNsLimits.maxCountedReasons` under `other`.
     package var rejectedCounts: [String: Int] = [:]
-    /// Pushes that are to be sent later, by reason, bounded in the same way.
+    /// Pushes that must be sent later, by reason, limited in the same way.
     package var deferredCounts: [String: Int] = [:]
-    /// Pushes given back as surely not processed.
+    /// Pushes given back that were certainly not processed.
     package var unsentCount = 0
     /// Pushes given back without an answer.
     package var indeterminateCount = 0
     /// Pushes sent again on another connection: unsent ones, and those after a refused provider token.
     package var resentCount = 0
-    /// Connections dialled.
+    /// Times that a connection was dialled.
     package var connectCount = 0
-    /// Connections dialled after the first of their pool.
+    /// Times that a connection other than the first of its pool was dialled.
     package var reconnectCount = 0
-    /// Connections that could not be made.
+    /// Connections that could not be established.
     package var connectFailureCount = 0
-    /// The same by reason: `HTTP2Error`'s names, a closed set.
+    /// Connections that could not be established, by reason: the names of `HTTP2Error`'s codes, a closed set.
     package var connectFailureCounts: [String: Int] = [:]
-    /// TLS handshakes that took up an earlier session.
+    /// TLS handshakes that resumed an earlier session.
     package var resumedHandshakeCount = 0
-    /// TLS handshakes from the beginning.
+    /// Full TLS handshakes.
     package var fullHandshakeCount = 0
-    /// GOAWAYs by Apple's reason, `none` for those without, bounded like `rejectedCounts`.
+    /// GOAWAYs by Apple's reason, `none` for those without, limited like `rejectedCounts`.
     package var goAwayCounts: [String: Int] = [:]
-    /// Provider tokens taken into use.
+    /// Provider tokens that were taken into use.
     package var tokenCount = 0
 
     package init() {}
 
-    /// The sum over pools.
+    /// Adds the metrics of another pool.
     package static func += (left: inout APNsMetrics, right: APNsMetrics) {
         left.inFlightCount += right.inFlightCount
         left.queuedCount += right.queuedCount
@@ -96,11 +96,11 @@ package struct APNsMetrics: Sendable, Equatable {
     }
 }
 
-/// What one credential's way to Apple looks like now, for `readyz` and `doctor`.
+/// The current state of one credential's connection to Apple, for `readyz` and `doctor`.
 package struct APNsStatus: Sendable, Equatable {
-    /// Whether the last connection could be made, or none was needed yet.
+    /// Whether the last connection could be established, or none was needed yet.
     package var isReachable: Bool
-    /// Why the last try to connect failed; nil after the next success. Safe to show.
+    /// Why the last attempt to connect failed; nil after the next success. It contains no secrets.
     package var lastError: String?
 
     package init(isReachable: Bool, lastError: String? = nil) {

@@ -3,44 +3,44 @@ internal import HTTP2
 internal import Model
 internal import NIOConcurrencyHelpers
 
-/// The connections of one `PoolKey`: a `ConnectionPoolMachine` behind a lock, and the hands that do what it decides.
+/// The connections of one `PoolKey`: a `ConnectionPoolMachine` behind a lock, and the code that performs its decisions.
 ///
-/// Made by `APNsTransport` when a credential is opened, ended by `retire`. Senders call it on their own threads, connections on their
-/// loop's; both encode and submit outside the lock. Nothing here waits: tokens and timers are work for `APNsTransport.run`.
+/// `APNsTransport` creates it when a credential is opened; `retire` ends it. Senders call it on their own threads, connections on their loop's thread; both
+/// encode and submit outside the lock. Nothing here waits: tokens and timers are work for `APNsTransport.run`.
 final class ConnectionPool: Sendable {
-    /// What a pool needs from around it.
+    /// The dependencies of a pool.
     struct Surroundings: Sendable {
         let limits: APNsLimits
         let configuration: ConnectionConfiguration
-        /// Its connections are spread over these; one loop carries several.
+        /// The pool's connections are spread over these loops; one loop carries several.
         let loops: [EventLoop]
-        /// Which loop has its first connection, so that pools do not all begin at the same one.
+        /// The index of the loop for the first connection, so that pools do not all begin at the same loop.
         let firstLoop: Int
-        /// Has `APNsTransport.run` do something that waits.
+        /// Lets `APNsTransport.run` perform work that waits.
         let post: @Sendable (PoolWork) -> Void
-        /// Told once, when a retired pool has nothing left.
+        /// Called once, when a retired pool has nothing left.
         let ended: @Sendable (ConnectionPool) -> Void
     }
 
     private struct State {
         var machine: ConnectionPoolMachine
         var connections: [ConnectionID: Connection] = [:]
-        /// Encoders that are not in use, with the memory they have grown.
+        /// Encoders that are not in use; they keep the memory they have allocated.
         var encoders: [PushEncoder] = []
     }
 
-    /// 256 pushes are encoded before they are handed over: several TLS records full, and 1.3 MiB at worst for the buffer.
+    /// 256 pushes are encoded per submission: they fill several TLS records, and the buffer needs at most 1.3 MiB.
     private static let submitCount = 256
     /// 2 buffers are kept: one for a sender, one for the loop.
     private static let keptEncoderCount = 2
-    /// Two bodies of the usual size. With less in the peer's window another connection is better (docs/contracts/apns.md#13.2).
+    /// Two bodies of the usual size. If the peer's window is smaller, another connection is a better choice (docs/contracts/apns.md#13.2).
     private static let lowWindowBytes = 2 * AppleLimits.payloadBytes
 
-    /// 60 minutes without a push, then a connection beyond the first ends (docs/contracts/apns.md#13.6).
+    /// After 60 minutes without a push, a connection other than the first ends (docs/contracts/apns.md#13.6).
     private static let extraIdleClose = Duration.seconds(3_600)
 
     let key: PoolKey
-    /// Signs its provider tokens; nil where a certificate speaks.
+    /// Signs the provider tokens; nil if the pool uses a certificate.
     let signer: ProviderTokenSigner?
     private let surroundings: Surroundings
     private let blocks: HeaderBlocks
@@ -71,9 +71,9 @@ final class ConnectionPool: Sendable {
         }
     }
 
-    // MARK: From senders
+    // MARK: Calls of senders
 
-    /// Takes pushes of a batch. False if the pool is retired: then another has taken its place.
+    /// Accepts pushes of a batch. Returns false if the pool is retired; then another pool has replaced it.
     func send(_ run: FairQueue.Run) -> Bool {
         let now = ContinuousClock.now
         var isTaken = false
@@ -81,35 +81,35 @@ final class ConnectionPool: Sendable {
         return isTaken
     }
 
-    /// The caller has let go of its batch, or of one push of it. What was waiting completes as cancelled, for whoever still listens.
+    /// The caller no longer waits for its batch, or for one push of it. Waiting pushes complete as cancelled, in case a reader remains.
     func cancel(_ job: SendJob, _ index: Int?) {
         var dropped: [Int] = []
         perform { dropped = $1.canceled(job, index) }
         job.complete(dropped, .unsent(TransportError(.canceled)))
     }
 
-    // MARK: From the transport
+    // MARK: Calls of the transport
 
-    /// Keeps so many connections open from now on.
+    /// Keeps this number of connections open from here on.
     func keepWarm(_ count: Int) { perform { turn, machine in machine.warmed(count, now: .now, &turn) } }
 
-    /// Ends it: connections finish what they have. Gives back what had not been sent.
+    /// Retires the pool: connections finish their requests. Returns the pushes that were not sent.
     func retire() -> [FairQueue.Run] {
         var left: [FairQueue.Run] = []
         perform { turn, machine in left = machine.retired(&turn) }
         return left
     }
 
-    /// Breaks its connections; what was in flight completes as unknown.
+    /// Aborts all connections; pushes in flight complete as unknown.
     func abort() { perform { turn, machine in machine.aborted(&turn) } }
 
-    /// Completes everything itself, because nobody reports any more.
+    /// Completes all pushes itself, because no connection will report again.
     func abandon() { perform { turn, machine in machine.abandoned(&turn) } }
 
-    /// The ordered time has come.
+    /// The scheduled wake-up time has come.
     func wake() { perform { turn, machine in machine.woke(now: .now, &turn) } }
 
-    /// The ordered look-up is done.
+    /// The scheduled look-up of a token is done.
     func tokenArrived(_ result: Result<AgedProviderToken, APNsError>) {
         perform { turn, machine in
             switch result {
@@ -119,9 +119,9 @@ final class ConnectionPool: Sendable {
         }
     }
 
-    // MARK: From connections
+    // MARK: Reports of connections
 
-    /// What happened on one connection since its last report; on its loop's thread.
+    /// Processes the report of one connection; runs on the connection's loop thread.
     func reported(_ id: ConnectionID, _ report: borrowing ConnectionReport, _ load: ConnectionLoad) {
         let answers = Self.answers(report.completions)
         let changes = report.changes.map { ($0, Self.reason($0)) }
@@ -142,15 +142,14 @@ final class ConnectionPool: Sendable {
                 case .opened, .streamLimit, .pingAnswered: break
                 }
             }
-            // Last: nothing leaves on a connection that this report says is gone.
+            // This is last, because nothing may be sent on a connection that this report has closed.
             let isWindowLow = load.sendWindowBytes < Self.lowWindowBytes
             machine.credited(id, credits, isWindowLow: isWindowLow, now: now, &turn)
         }
     }
 
-    /// Read outside the lock.
-    private static func answers(_ completions: [Completion]) -> [(slot: UInt64, verdict: ConnectionPoolMachine.Verdict)]
-    {
+    /// Parses the answers outside the lock.
+    private static func answers(_ completions: [Completion]) -> [(slot: UInt64, verdict: ConnectionPoolMachine.Verdict)] {
         completions.map { completion in
             switch completion.result {
             case .success(let response):
@@ -161,16 +160,16 @@ final class ConnectionPool: Sendable {
         }
     }
 
-    /// Apple's reason in a GOAWAY; nil if it gave none, or text that is no JSON.
+    /// Apple's reason in a GOAWAY; nil if it contains none, or text that is not JSON.
     private static func reason(_ change: ConnectionChange) -> APNsReason? {
         guard case .goAway(let goAway) = change else { return nil }
         let reason = AnswerBody(goAway.debugData).reason
         return reason == .unknown("") ? nil : reason
     }
 
-    // MARK: Doing
+    // MARK: Performing decisions
 
-    /// Decides inside the lock, acts outside it.
+    /// Decides inside the lock and acts outside it.
     private func perform(_ event: (inout PoolTurn, inout ConnectionPoolMachine) -> Void) {
         var turn = PoolTurn()
         state.withLockedValue { event(&turn, &$0.machine) }
@@ -197,14 +196,14 @@ final class ConnectionPool: Sendable {
     private func connect(_ id: ConnectionID, _ token: ProviderToken?, isExtra: Bool) {
         let loop = surroundings.loops[(surroundings.firstLoop + id) % surroundings.loops.count]
         var configuration = surroundings.configuration
-        // The last one of a pool stays, so that the next push need not wait for a handshake.
+        // The last connection of a pool stays open, so that the next push need not wait for a handshake.
         if isExtra { configuration.timeouts.idleClose = configuration.timeouts.idleClose ?? Self.extraIdleClose }
         let connection = Connection(
             configuration,
             loop: loop,
             observer: PoolObserver(pool: self, id: id)
         )
-        // Retired since it was decided: the order to close it found nothing to close.
+        // The pool may have been retired since the decision; then the order to close this connection did not find it.
         let isWanted = state.withLockedValue { state in
             guard state.machine.isWanted(id) else { return false }
             state.connections[id] = connection
@@ -216,7 +215,7 @@ final class ConnectionPool: Sendable {
     }
 
     private func setToken(_ token: ProviderToken, on connection: Connection?) {
-        // It cannot fail: a token is base64url and dots.
+        // It cannot fail: a token consists of base64url and dots.
         guard let connection,
             let block = try? HeaderBlock(fields: [(APNsHeader.authorization, token.authorization)])
         else { return }
@@ -228,7 +227,7 @@ final class ConnectionPool: Sendable {
     // MARK: Submitting
 
     private func submit(_ submission: PoolTurn.Submission) {
-        // Swapped out and in, never copied: a second reference to its buffer would copy that at the first byte.
+        // Swapped out and in instead of copied: with a second reference, the buffer would be copied at the first byte.
         var encoder = PushEncoder(blocks: blocks)
         let connection = state.withLockedValue { state in
             if let last = state.encoders.indices.last {
@@ -257,7 +256,7 @@ final class ConnectionPool: Sendable {
         if !refused.isEmpty { perform { turn, machine in machine.refused(refused, now: .now, &turn) } }
     }
 
-    /// Empties the batch, and says what the connection did not take of it.
+    /// Empties the batch, and returns the requests that the connection did not take.
     private func hand(_ batch: inout RequestBatch, to connection: Connection) -> [UInt64] {
         _ = connection.submit(&batch)
         let refused = (0..<batch.count).map { batch.slot(at: $0) }
@@ -265,7 +264,7 @@ final class ConnectionPool: Sendable {
         return refused
     }
 
-    /// `PushGuard` lets only bytes through that encode; should one not, its credit comes back with the connection's next report.
+    /// `PushGuard` accepts only bytes that can be encoded. If encoding fails anyway, the credit returns with the connection's next report.
     private func encode(_ tickets: ArraySlice<PoolTurn.Ticket>, of job: SendJob, with encoder: inout PushEncoder) {
         let pushes = job.pushes
         let span = pushes.span

@@ -1,9 +1,9 @@
 internal import HTTP2
 internal import Model
 
-/// How a push ends, and what its answer says about the connection and the token.
+/// How a push ends, and what its answer implies for the connection and the token.
 extension ConnectionPoolMachine {
-    /// A request ended.
+    /// A request has completed.
     mutating func completed(
         _ slot: UInt64,
         _ verdict: Verdict,
@@ -15,7 +15,7 @@ extension ConnectionPoolMachine {
         if let place { connections[place].inFlightCount -= 1 }
         switch verdict {
         case .accepted(let id):
-            if let place { noteYes(at: place) }
+            if let place { noteAccepted(at: place) }
             counters.acceptedCount += 1
             turn.accept(flight.item.job, flight.item.index, id)
         case .answered(let answer): answered(flight, answer, place, now: now, &turn)
@@ -52,28 +52,29 @@ extension ConnectionPoolMachine {
         finish(flight.item, isHeldUp ? untilRenewal(answer.outcome, now: now) : answer.outcome, &turn)
     }
 
-    /// What any answer tells about the connection it came on.
+    /// Updates the connection's state from any answer on it.
     private mutating func note(_ answer: APNsAnswer, at place: Int) {
-        if answer.showsBelief, answer.remedy == .none { return noteYes(at: place) }
+        if answer.showsAuthentication, answer.remedy == .none { return noteAccepted(at: place) }
         connections[place].hasAnswered = true
         guard case .none = answer.remedy else { return }
-        noteGood(at: place)
+        noteGoodAnswer(at: place)
     }
 
-    private mutating func noteYes(at place: Int) {
+    private mutating func noteAccepted(at place: Int) {
         connections[place].hasAnswered = true
         connections[place].isProven = true
-        noteGood(at: place)
+        noteGoodAnswer(at: place)
     }
 
-    private mutating func noteGood(at place: Int) {
+    private mutating func noteGoodAnswer(at place: Int) {
         connections[place].serverErrorCount = 0
         connections[place].hasRefused = false
-        // An older connection's good answers say nothing about whether dialling goes well again.
+        // A good answer on an older connection does not show that dialling works again.
         if connections[place].id == lastDialed { failureCount = 0 }
     }
 
-    /// A 500 can leave a connection bad (docs/contracts/apns.md#14): it is asked for a sign of life and used last; a second one in a row retires it.
+    /// A 500 can leave a connection in a bad state (docs/contracts/apns.md#14): the pool sends a PING and uses the connection last; a second 500 in a row
+    /// retires it.
     private mutating func suspect(_ place: Int?, _ now: Instant, _ turn: inout PoolTurn) {
         guard let place, connections[place].state == .open else { return }
         connections[place].serverErrorCount += 1
@@ -84,7 +85,7 @@ extension ConnectionPoolMachine {
         }
     }
 
-    /// A push whose provider token is refused twice waits until a new one may be made.
+    /// A push whose provider token was refused twice waits until a new one may be made.
     private func untilRenewal(_ outcome: Outcome, now: Instant) -> Outcome {
         guard case .deferred(let rejection, nil) = outcome else { return outcome }
         return .deferred(rejection, after: token.timeUntilRenewal(at: now))
@@ -109,7 +110,7 @@ extension ConnectionPoolMachine {
         }
     }
 
-    /// Gives a push its one more try; false if it has had it.
+    /// Repeats a push once; returns false if it was already repeated.
     private mutating func remedied(_ item: FairQueue.Item, now: Instant, _ turn: inout PoolTurn) -> Bool {
         guard !item.isRemedied, !isEnded, item.job.leaveBy > now else { return false }
         var item = item
@@ -126,7 +127,7 @@ extension ConnectionPoolMachine {
 
     mutating func finish(_ item: FairQueue.Item, _ outcome: Outcome, _ turn: inout PoolTurn) {
         counters.count(outcome, reasonLimit: limits.maxCountedReasons)
-        // A yes without an id is a yes to ours.
+        // If the answer contains no id, the push was accepted under our id.
         if case .accepted(let accepted) = outcome, accepted.isEmpty {
             let id = item.job.pushes[item.index].id
             turn.complete(item.job, item.index, .accepted(TransportMessageID(id, logKey: accepted.logKey)))
@@ -137,11 +138,11 @@ extension ConnectionPoolMachine {
 }
 
 extension APNsAnswer {
-    /// Whether the peer has accepted who we are: it took the push, or refused it for a reason that it looks at afterwards.
-    fileprivate var showsBelief: Bool {
+    /// Whether the peer has accepted our authentication: it accepted the push, or refused it for a reason that it checks later.
+    fileprivate var showsAuthentication: Bool {
         switch outcome {
         case .accepted: true
-        // 403 is about who we are; a 5xx about nothing.
+        // 403 concerns the authentication; a 5xx shows nothing about it.
         case .rejected(let rejection), .deferred(let rejection, _):
             (400..<500).contains(rejection.status) && rejection.status != 403 && rejection.status != 401
         case .unsent, .indeterminate: false

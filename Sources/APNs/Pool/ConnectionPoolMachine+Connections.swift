@@ -1,32 +1,32 @@
 internal import HTTP2
 internal import Model
 
-/// Dialling, growing and leaving.
+/// Dialling, growing and retiring connections.
 ///
-/// Connections are dialled one at a time, and only for a reason: none is there and something waits; all are full and have been for a while; or
-/// fewer are open than are to be kept warm. Apple takes rapid dialling for an attack (docs/contracts/apns.md#11.3), so growth is paced, and a dial after
-/// failures waits with jitter.
+/// Connections are dialled one at a time, and only if one of these holds: no connection exists and pushes wait; all have been full for a while; or fewer are
+/// open than must be kept warm. Apple treats rapid dialling as an attack (docs/contracts/apns.md#11.3), so growth is paced, and a dial after failures waits
+/// with jitter.
 extension ConnectionPoolMachine {
-    // MARK: A connection's events
+    // MARK: Events of a connection
 
-    /// It is ready for requests.
+    /// The connection is ready for requests.
     mutating func opened(_ id: ConnectionID) {
         guard let place = place(of: id), connections[place].state == .dialing, !isEnded else { return }
         connections[place].state = .open
         lastError = nil
     }
 
-    /// How its TLS handshake went.
+    /// Counts a TLS handshake, by its kind.
     mutating func shookHands(isResumed: Bool) {
         if isResumed { counters.resumedHandshakeCount += 1 } else { counters.fullHandshakeCount += 1 }
     }
 
-    /// The peer allows so many streams on it.
+    /// The peer allows this number of streams on the connection.
     mutating func limited(_ id: ConnectionID, to count: Int) {
         if let place = place(of: id) { connections[place].streamLimit = max(0, count) }
     }
 
-    /// It would take this many requests now.
+    /// The connection would accept this number of requests.
     mutating func credited(
         _ id: ConnectionID,
         _ count: Int,
@@ -47,15 +47,15 @@ extension ConnectionPoolMachine {
         leaving(id, reason: reason, now: now, &turn)
     }
 
-    /// No more requests go to it; what it has goes on.
+    /// Stops new requests on a connection; its open requests continue.
     ///
     /// - Parameters:
-    ///   - id: which.
-    ///   - reason: what the peer gave, if it did. One that is about the credential refuses everything that waits: another connection would hear
-    ///     the same.
-    ///   - isPlanned: whether it ends by a rule of ours, which is no failure however little it has done.
+    ///   - id: the connection.
+    ///   - reason: the peer's reason, if it gave one. A reason that concerns the credential refuses all waiting pushes: another connection would get the same
+    ///     answer.
+    ///   - isPlanned: whether the connection ends by our own rule. Then the end is not a failure, even if no request was answered.
     ///   - now: the time.
-    ///   - turn: what is done about it.
+    ///   - turn: receives the actions.
     mutating func leaving(
         _ id: ConnectionID,
         reason: APNsReason? = nil,
@@ -66,7 +66,7 @@ extension ConnectionPoolMachine {
         let refusal = reason.flatMap(Self.refusal)
         if let place = place(of: id), connections[place].state != .draining, !isEnded {
             connections[place].state = .draining
-            // A peer that says goodbye before any answer must not be dialled in a loop.
+            // A peer that sends GOAWAY before any answer must not be dialled in a loop.
             if !isPlanned, !connections[place].hasAnswered || refusal != nil { failureCount += 1 }
             if !isPlanned { backOff(now) }
         }
@@ -80,7 +80,7 @@ extension ConnectionPoolMachine {
         }
     }
 
-    /// It is gone, and every request on it has completed.
+    /// The connection is closed, and every request on it has completed.
     mutating func closed(_ id: ConnectionID, _ error: HTTP2Error?, now: Instant, _ turn: inout PoolTurn) {
         guard let place = place(of: id) else { return }
         let connection = connections.remove(at: place)
@@ -101,7 +101,7 @@ extension ConnectionPoolMachine {
 
     // MARK: Dialling
 
-    /// Dials if there is a reason to, and orders to be woken when there may be one.
+    /// Dials if one of the conditions holds, and schedules a wake-up for the time when one may hold.
     mutating func grow(_ now: Instant, _ turn: inout PoolTurn) {
         var liveCount = 0
         var isDialing = false
@@ -116,7 +116,7 @@ extension ConnectionPoolMachine {
         guard !isDialing else { return }
         let isExtra = liveCount >= max(1, warmCount)
         if liveCount == 0, !queue.isEmpty { return dial(isExtra: false, now, &turn) }
-        // Paced from here on: one more is a wish, not a need.
+        // Paced from here on: an additional connection is useful but not necessary.
         let pace = connections.last.map { $0.dialedAt + limits.dialSpacing } ?? now
         var due: Instant?
         if liveCount < warmCount { due = pace }
@@ -142,7 +142,7 @@ extension ConnectionPoolMachine {
         turn.actions.append(.connect(lastDialed, authentication == .token ? token.token : nil, isExtra: isExtra))
     }
 
-    /// Asks for a provider token if that is due, else orders to be woken when it is.
+    /// Requests a provider token if that is due; otherwise schedules a wake-up for the time when it is.
     mutating func askForToken(_ now: Instant, _ turn: inout PoolTurn) {
         if token.isDue(at: now) {
             token.asked()
@@ -152,12 +152,12 @@ extension ConnectionPoolMachine {
         }
     }
 
-    // MARK: Leaving
+    // MARK: Retiring
 
-    /// No new streams on a connection, which finishes what it has.
+    /// Stops new streams on a connection, which finishes its open ones.
     ///
-    /// The first replacement is dialled at once, further ones back off: an endpoint that refuses every new connection's token must not be
-    /// dialled in a loop. Older connections that go for the same reason do not count.
+    /// The first replacement is dialled at once, further ones back off: an endpoint that refuses the token on every new connection must not be dialled in a
+    /// loop. Older connections that retire for the same reason do not count.
     mutating func retire(_ id: ConnectionID, _ now: Instant, _ turn: inout PoolTurn) {
         guard let place = place(of: id), connections[place].state == .open else { return }
         connections[place].state = .draining
@@ -167,10 +167,10 @@ extension ConnectionPoolMachine {
         failureCount += 1
     }
 
-    /// Where a connection is in the list; the newest are asked for most.
+    /// The position of a connection in the list; searched from the end, because the newest are looked up most.
     func place(of id: ConnectionID) -> Int? { connections.lastIndex { $0.id == id } }
 
-    /// Whether a dial that was decided is still wanted.
+    /// Whether a decided dial is still wanted.
     func isWanted(_ id: ConnectionID) -> Bool {
         !isEnded && connections.contains { $0.id == id && $0.state == .dialing }
     }
@@ -187,9 +187,9 @@ extension ConnectionPoolMachine {
         backoffUntil = max(backoffUntil ?? now, now + delay)
     }
 
-    /// What a GOAWAY's reason says about the credential, if it does.
+    /// The rejection that a GOAWAY's reason implies for the credential, if there is one.
     private static func refusal(_ reason: APNsReason) -> Rejection? {
-        // The status decides nothing for a known reason, and an unknown one is no refusal.
+        // For a known reason the status is ignored, and an unknown one does not refuse anything.
         if case .unknown = reason { return nil }
         guard case .rejected(var rejection) = APNsAnswer(reason: reason, status: 403).outcome,
             rejection.scope == .credential

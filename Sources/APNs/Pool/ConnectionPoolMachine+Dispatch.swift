@@ -1,16 +1,16 @@
 internal import HTTP2
 internal import Model
 
-/// Which push leaves, when and where.
+/// Decides which push is sent when, and on which connection.
 extension ConnectionPoolMachine {
-    /// Moves on as far as it can: submits what may leave, dials if that is not enough.
+    /// Makes as much progress as possible: submits pushes that may be sent, and dials if that is not enough.
     mutating func advance(_ now: Instant, _ turn: inout PoolTurn) {
         guard !isEnded else { return }
         if !queue.isEmpty { dispatch(now, &turn) }
         if !queue.isEmpty || warmCount > 0 { grow(now, &turn) } else { fullSince = nil }
     }
 
-    /// The connection took fewer requests than its credits promised: these wait again. It reports when it has credits.
+    /// The connection took fewer requests than its credits promised; the others wait again. It reports when it has credits.
     mutating func refused(_ slotIDs: [UInt64], now: Instant, _ turn: inout PoolTurn) {
         for slot in slotIDs {
             guard let flight = slots.remove(slot) else { continue }
@@ -55,7 +55,7 @@ extension ConnectionPoolMachine {
         }
     }
 
-    /// The connection with the most room; a doubtful one only if there is no other.
+    /// The connection with the most room; a doubtful one is the last choice.
     private func best() -> Int? {
         var best: Int?
         for place in connections.indices where connections[place].room > 0 {
@@ -70,7 +70,7 @@ extension ConnectionPoolMachine {
         return best
     }
 
-    /// Whether pushes may leave with the token at hand; asks for the next one when that is due.
+    /// Whether pushes may be sent with the current token; requests the next token when that is due.
     private mutating func maySend(_ now: Instant, _ turn: inout PoolTurn) -> Bool {
         guard authentication == .token else { return true }
         let isUsable = token.isUsable(at: now)

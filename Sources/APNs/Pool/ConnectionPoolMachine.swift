@@ -1,26 +1,25 @@
 internal import HTTP2
 internal import Model
 
-/// The connections and the queue of one (host, port, team, key) or (host, port, certificate), as a pure value: what happened goes in, a
-/// `PoolTurn` comes out.
+/// The connections and the queue of one (host, port, team, key) or (host, port, certificate), as a pure value: it turns events into a `PoolTurn`.
 ///
-/// Time and randomness come in as arguments. A push is in exactly one of three places: the queue, a slot in flight, and done; every rule here
-/// moves it between them, which is why each completes exactly once. The rules are in four files: what callers and the clock do (here),
-/// `+Connections` (dialling, growing, leaving), `+Dispatch` (which push leaves where) and `+Answers` (how a push ends).
+/// Time and randomness are arguments. A push is in exactly one of three places: in the queue, in flight in a slot, or done; every rule moves it between them,
+/// which is why each push completes exactly once. The rules are in four files: events of callers and of the clock (here), `+Connections` (dialling, growing,
+/// retiring), `+Dispatch` (which push is sent where) and `+Answers` (how a push ends).
 struct ConnectionPoolMachine {
     typealias Instant = ContinuousClock.Instant
 
-    /// What speaks for the team.
+    /// How the team authenticates.
     enum Authentication: Sendable {
-        /// A provider token on every request; the peer allows one stream until it has seen a good one.
+        /// By a provider token on every request; the peer allows one stream until it has seen a valid one.
         case token
-        /// The certificate shown in the handshake; the peer allows all its streams at once.
+        /// By the certificate in the handshake; the peer allows all its streams at once.
         case certificate
     }
 
     /// How a request ended.
     enum Verdict {
-        /// A yes that names an id and nothing else, as nearly all do; a copy of it is two numbers.
+        /// Accepted, with only an id in the answer. Nearly all answers are of this kind; a copy is only two numbers.
         case accepted(PushID)
         indirect case answered(APNsAnswer)
         indirect case failed(HTTP2Error)
@@ -30,33 +29,33 @@ struct ConnectionPoolMachine {
     let authentication: Authentication
     let jitter: @Sendable () -> Double
 
-    /// Retired: takes nothing, finishes what is in flight.
+    /// The pool is retired: it accepts nothing and finishes the requests in flight.
     var isEnded = false
     var queue: FairQueue
     var slots: SlotTable
-    /// In the order they were dialled.
+    /// In the order in which they were dialled.
     var connections: [PoolConnection] = []
     var token = PoolToken()
-    /// How many connections are kept whether or not anything waits.
+    /// How many connections are kept open even if no push waits.
     var warmCount = 0
 
-    /// The number of the last connection dialled.
+    /// The number of the last connection that was dialled.
     var lastDialed: ConnectionID = 0
-    /// No dial before this: the last ones failed, or were refused.
+    /// The earliest time of the next dial, because recent connections failed or were refused.
     var backoffUntil: Instant?
-    /// Failures since the newest connection gave a good answer; decides the back-off.
+    /// Failures since the newest connection gave a good answer; it determines the back-off.
     var failureCount = 0
     /// Since when pushes have waited while every connection was full.
     var fullSince: Instant?
-    /// Why the last dial failed; nil after one that went well.
+    /// Why the last dial failed; nil after a successful one.
     var lastError: String?
 
-    /// The wake-up that is already ordered.
+    /// The time of the wake-up that is already scheduled.
     var wakeAt: Instant?
     var hasReportedEnd = false
     var counters = APNsMetrics()
 
-    /// An idle pool. `jitter` gives a number in 0..<1.
+    /// Creates an idle pool. `jitter` returns a number in 0..<1.
     init(
         limits: APNsLimits,
         authentication: Authentication = .token,
@@ -69,7 +68,7 @@ struct ConnectionPoolMachine {
         slots = SlotTable(limit: limits.maxPushesInFlight)
     }
 
-    /// What it has done and holds.
+    /// The counters and the current state of the pool.
     var metrics: APNsMetrics {
         var metrics = counters
         metrics.inFlightCount = slots.count
@@ -85,9 +84,9 @@ struct ConnectionPoolMachine {
         return metrics
     }
 
-    // MARK: The caller's events
+    // MARK: Events of callers
 
-    /// A batch came. False if the pool is retired: then nothing was taken.
+    /// A batch arrived. Returns false if the pool is retired; then nothing was taken.
     mutating func enqueued(_ run: FairQueue.Run, now: Instant, _ turn: inout PoolTurn) -> Bool {
         guard !isEnded else { return false }
         let indices = run.remaining
@@ -104,9 +103,9 @@ struct ConnectionPoolMachine {
         return true
     }
 
-    /// The caller of a batch, or of one push of it, has gone: what waits is dropped, what is in flight goes on and is counted.
+    /// The caller of a batch, or of one push of it, no longer waits. Waiting pushes are dropped; those in flight continue and are counted.
     ///
-    /// - Returns: the places of the pushes that were dropped; nobody else completes them.
+    /// - Returns: the indices of the dropped pushes, which the caller of this function must complete.
     mutating func canceled(_ job: SendJob, _ index: Int? = nil) -> [Int] {
         let removed = index.map { queue.remove(job, $0) } ?? queue.remove(job)
         let dropped = removed.flatMap { $0.remaining }
@@ -114,15 +113,15 @@ struct ConnectionPoolMachine {
         return dropped
     }
 
-    /// So many connections are to be open from now on, whether or not anything waits.
+    /// Keeps this number of connections open from here on, even if no push waits.
     mutating func warmed(_ count: Int, now: Instant, _ turn: inout PoolTurn) {
         warmCount = max(0, min(count, limits.maxConnections))
         advance(now, &turn)
     }
 
-    /// The credential was replaced, removed or shut down: connections finish what they have.
+    /// The credential was replaced, removed or shut down: connections finish their requests.
     ///
-    /// - Returns: what had not been sent, for whoever takes it over.
+    /// - Returns: the pushes that were not sent, for the successor.
     mutating func retired(_ turn: inout PoolTurn) -> [FairQueue.Run] {
         isEnded = true
         for place in connections.indices {
@@ -133,7 +132,7 @@ struct ConnectionPoolMachine {
         return queue.removeAll()
     }
 
-    /// There is no more time, or the key is compromised: connections end at once, and report what was in flight.
+    /// The deadline of the shutdown has passed, or the key is compromised: connections end at once, and report the pushes in flight.
     mutating func aborted(_ turn: inout PoolTurn) {
         isEnded = true
         for place in connections.indices {
@@ -143,7 +142,7 @@ struct ConnectionPoolMachine {
         reportEnd(&turn)
     }
 
-    /// Nobody reports any more. What is still in flight is given back as unknown, so that no caller waits for ever.
+    /// No connection will report again. Pushes in flight are given back as unknown, so that no caller waits forever.
     mutating func abandoned(_ turn: inout PoolTurn) {
         isEnded = true
         let unknown = Outcome.indeterminate(TransportError(.canceled, "shut down before the answer came"))
@@ -157,9 +156,9 @@ struct ConnectionPoolMachine {
         reportEnd(&turn)
     }
 
-    // MARK: The clock's event
+    // MARK: Events of the clock
 
-    /// The ordered time has come.
+    /// The scheduled time has come.
     mutating func woke(now: Instant, _ turn: inout PoolTurn) {
         if let at = wakeAt, at <= now { wakeAt = nil }
         let late = Outcome.unsent(lateness)
@@ -170,13 +169,13 @@ struct ConnectionPoolMachine {
         if let time = queue.earliestLeaveBy { wake(at: time, &turn) }
     }
 
-    // MARK: The token's events
+    // MARK: Events of the token
 
-    /// A provider token came.
+    /// A provider token arrived.
     mutating func tokenObtained(_ aged: AgedProviderToken, now: Instant, _ turn: inout PoolTurn) {
         let isNew = token.obtained(aged, at: now)
         if isNew { counters.tokenCount += 1 }
-        // One that is too old to be sent, from a store with a broken clock, must not lead to asking in a loop.
+        // A token that is too old to be sent, from a store with a wrong clock, must not cause a loop of requests.
         guard token.isUsable(at: now) else { return tokenFailed(APNsError(.tokenUnavailable), now: now, &turn) }
         if isNew {
             for connection in connections where connection.state != .draining {
@@ -186,16 +185,16 @@ struct ConnectionPoolMachine {
         advance(now, &turn)
     }
 
-    /// No provider token can be had now.
+    /// No provider token is available at this moment.
     mutating func tokenFailed(_ error: APNsError, now: Instant, _ turn: inout PoolTurn) {
         let isUsable = token.isUsable(at: now)
         let wait = limits.backoff.delay(failureCount: token.failureCount + 1, random: jitter())
         token.failed(error, at: now, retry: isUsable ? limits.tokenRetry : min(wait, limits.tokenRetry))
-        if !token.isUsable(at: now) { lastError = "no provider token: \(error.code.name)" }
+        if !token.isUsable(at: now) { lastError = "no provider token is available: \(error.code.name)" }
         advance(now, &turn)
     }
 
-    // MARK: Time and the end
+    // MARK: Time and the end of the pool
 
     /// Why a push that waited too long was not sent.
     var lateness: TransportError {

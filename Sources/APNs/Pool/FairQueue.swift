@@ -1,20 +1,20 @@
 internal import Model
 
-/// Pushes that wait for a stream: clients in turns, and within a client its batches in turns.
+/// Pushes that wait for a stream. Clients take turns, and within a client its batches take turns.
 ///
-/// A turn is a few pushes of one batch. So an urgent push behind a campaign waits for one turn of its own client's batches, and a client
-/// beside a flooding one waits for one turn per client, however much the other has offered. Pushes that are sent again go first in their
-/// client's turn: they have waited already. Holds no push, only where it is.
+/// A turn is a few pushes of one batch. An urgent push behind a campaign therefore waits for one turn of each batch of its own client. A client next to one
+/// that floods the queue waits for one turn per client, however many pushes the other has offered. Pushes that are sent again come first in their client's
+/// turn, because they have waited already. The queue stores indices, not pushes.
 struct FairQueue {
     typealias Instant = ContinuousClock.Instant
 
-    /// One push and its history.
+    /// One push and its attempts.
     struct Item {
         let job: SendJob
         let index: Int
         /// How often it came back unsent.
         var resends: UInt8 = 0
-        /// Whether it has had its one more try after a refused provider token or connection.
+        /// Whether it was already repeated after a refused provider token or connection.
         var isRemedied = false
     }
 
@@ -29,31 +29,31 @@ struct FairQueue {
             self.indices = indices
         }
 
-        /// The next push of it, or nil at its end.
+        /// The next push of the run, or nil at its end.
         fileprivate mutating func take() -> Item? {
             guard next < indices.count else { return nil }
             defer { next += 1 }
             return Item(job: job, index: indices[next])
         }
 
-        /// What is left of it.
+        /// The pushes of the run that are left.
         var remaining: ArraySlice<Int> { indices[min(next, indices.count)...] }
     }
 
     private let quantum: Int
     private let limit: Int
-    private var lanes: [Lane] = []
-    private var freeLanes: [Int] = []
+    private var clientQueues: [ClientQueue] = []
+    private var freeQueues: [Int] = []
     private var places: [TenantID: Int] = [:]
-    /// The lanes whose turn will come. One that was emptied since is dropped when it does.
+    /// The clients that wait for their turn. One whose queue has become empty is dropped at its turn.
     private var order = Line<Int>()
-    /// The lane whose turn it is, and how much of it has passed.
+    /// The client whose turn it is, and how many pushes of the turn were taken.
     private var current: Int?
     private var takenInTurn = 0
     /// How many pushes wait.
     private(set) var count = 0
 
-    /// Takes `quantum` pushes per turn and advises to hold at most `limit`, see `room`.
+    /// Creates a queue that takes `quantum` pushes per turn; `room` advises callers to keep at most `limit` waiting.
     init(quantum: Int, limit: Int = .max) {
         self.quantum = max(1, quantum)
         self.limit = limit
@@ -61,52 +61,52 @@ struct FairQueue {
 
     var isEmpty: Bool { count == 0 }
 
-    /// How many clients have something waiting.
-    var clientCount: Int { places.values.count { lanes[$0].count > 0 } }
+    /// How many clients have waiting pushes.
+    var clientCount: Int { places.values.count { clientQueues[$0].count > 0 } }
 
     /// How many more pushes of a client may wait.
     ///
-    /// A client may hold four times what is free: alone it gets four fifths of the queue, and each that comes later four fifths of what is left, so
-    /// that there always is something left (dynamic thresholds, as in shared-memory switches).
+    /// A client may hold four times the free room. Alone it gets four fifths of the queue, and each later client four fifths of the rest, so that some room is
+    /// always left (dynamic thresholds, as in shared-memory switches).
     func room(for client: TenantID) -> Int {
         let free = max(0, limit - count)
-        let held = places[client].map { lanes[$0].count } ?? 0
+        let held = places[client].map { clientQueues[$0].count } ?? 0
         guard free < .max / 8 else { return free }
         return max(0, min(free, (free * 4 - held + 4) / 5))
     }
 
-    /// When the first of what waits is given back.
-    var earliestLeaveBy: Instant? { lanes.lazy.flatMap(\.jobs).map(\.leaveBy).min() }
+    /// When the first waiting push must be given back.
+    var earliestLeaveBy: Instant? { clientQueues.lazy.flatMap(\.jobs).map(\.leaveBy).min() }
 
     /// When the push that has waited longest was offered.
-    var oldest: Instant? { lanes.lazy.flatMap(\.jobs).map(\.offeredAt).min() }
+    var oldest: Instant? { clientQueues.lazy.flatMap(\.jobs).map(\.offeredAt).min() }
 
     mutating func append(_ run: Run) {
         let added = run.remaining.count
         guard added > 0 else { return }
-        lanes[lane(of: run.job.client)].append(run, added)
+        clientQueues[clientQueue(of: run.job.client)].append(run, added)
         count += added
     }
 
     mutating func resend(_ item: Item) {
-        lanes[lane(of: item.job.client)].append(item)
+        clientQueues[clientQueue(of: item.job.client)].append(item)
         count += 1
     }
 
     /// The next push, or nil if none waits.
     mutating func next() -> Item? {
         while count > 0, let place = current ?? order.popFirst() {
-            guard let item = lanes[place].next() else {
+            guard let item = clientQueues[place].next() else {
                 release(place)
                 continue
             }
             current = place
             count -= 1
             takenInTurn += 1
-            if lanes[place].count == 0 {
+            if clientQueues[place].count == 0 {
                 release(place)
             } else if takenInTurn >= quantum {
-                lanes[place].turnEnds()
+                clientQueues[place].turnEnds()
                 order.append(place)
                 current = nil
                 takenInTurn = 0
@@ -116,10 +116,10 @@ struct FairQueue {
         return nil
     }
 
-    /// Takes out everything that may not leave any more.
+    /// Removes all pushes that may not be sent any longer.
     mutating func removeExpired(at now: Instant) -> [Run] { remove { $0.leaveBy <= now } }
 
-    /// Takes out one push of a batch, whose caller has gone.
+    /// Removes one push of a batch whose caller no longer waits.
     mutating func remove(_ job: SendJob, _ index: Int) -> [Run] {
         let removed = remove(job)
         for run in removed {
@@ -129,47 +129,47 @@ struct FairQueue {
         return removed.contains { $0.remaining.contains(index) } ? [Run(job, [index])] : []
     }
 
-    /// Takes out everything of one batch, whose caller has gone.
+    /// Removes all pushes of a batch whose caller no longer waits.
     mutating func remove(_ job: SendJob) -> [Run] { remove { $0 === job } }
 
-    /// Takes out everything.
+    /// Removes all pushes.
     mutating func removeAll() -> [Run] { remove { _ in true } }
 
     // MARK: Private
 
-    private mutating func lane(of client: TenantID) -> Int {
+    private mutating func clientQueue(of client: TenantID) -> Int {
         if let place = places[client] { return place }
         let place: Int
-        if let free = freeLanes.popLast() {
+        if let free = freeQueues.popLast() {
             place = free
-            lanes[place] = Lane(client)
+            clientQueues[place] = ClientQueue(client)
         } else {
-            place = lanes.count
-            lanes.append(Lane(client))
+            place = clientQueues.count
+            clientQueues.append(ClientQueue(client))
         }
         places[client] = place
         order.append(place)
         return place
     }
 
-    /// An empty lane leaves the round.
+    /// Removes an empty client queue from the rotation.
     private mutating func release(_ place: Int) {
-        places[lanes[place].client] = nil
-        freeLanes.append(place)
+        places[clientQueues[place].client] = nil
+        freeQueues.append(place)
         current = nil
         takenInTurn = 0
     }
 
     private mutating func remove(_ isWanted: (SendJob) -> Bool) -> [Run] {
         var removed: [Run] = []
-        for place in places.values.sorted() { removed += lanes[place].remove(isWanted) }
+        for place in places.values.sorted() { removed += clientQueues[place].remove(isWanted) }
         count -= removed.reduce(0) { $0 + $1.remaining.count }
         return removed
     }
 }
 
-/// What one client has waiting: its batches in turns, what is sent again before them.
-private struct Lane {
+/// The waiting pushes of one client. Its batches take turns; pushes that are sent again come before them.
+private struct ClientQueue {
     let client: TenantID
     private var resends = Line<FairQueue.Item>()
     private var runs = Line<FairQueue.Run>()
@@ -205,7 +205,7 @@ private struct Lane {
         return item
     }
 
-    /// The next turn is another batch's.
+    /// Ends the turn of the current batch.
     mutating func turnEnds() {
         if let current { runs.append(current) }
         current = nil

@@ -1,12 +1,12 @@
-/// First in, first out, at a constant cost per element however many wait.
+/// A first-in, first-out queue with a constant cost per element, however many wait.
 struct Line<Element> {
     private var places: [Element?] = []
     private var head = 0
 
-    /// How many wait.
+    /// How many elements wait.
     var count: Int { places.count - head }
 
-    /// Those that wait, in order.
+    /// The waiting elements, in order.
     var elements: [Element] { places[head...].compactMap(\.self) }
 
     mutating func append(_ element: Element) { places.append(element) }
@@ -14,7 +14,7 @@ struct Line<Element> {
     mutating func popFirst() -> Element? {
         guard head < places.count else { return nil }
         let first = places[head]
-        // Let go of at once: an element can hold a whole batch.
+        // Release the element at once: it can hold a whole batch.
         places[head] = nil
         head += 1
         if head == places.count {

@@ -1,12 +1,13 @@
 internal import HTTP2
 
-/// The key of a pool: requests with the same key may share a connection. APNs ties a connection to the team, the kind of key and the environment of its first
-/// push (docs/contracts/apns.md#3), so a pool serves
-/// one key of one team, or one certificate, at one host and port, and nothing else ever.
+/// The key of a pool: requests with the same key may share a connection.
+///
+/// APNs ties a connection to the team, the kind of key and the environment of its first push (docs/contracts/apns.md#3). A pool therefore serves only one key
+/// of one team, or one certificate, at one host and port.
 struct PoolKey: Hashable, Sendable {
-    /// Who speaks on its connections.
+    /// The authentication of its connections.
     enum Speaker: Hashable, Sendable {
-        /// A team's key, with its public half: a mended key file under the same id is another speaker.
+        /// A team's key, with its public half: a corrected key file under the same id is another speaker.
         case key(ProviderTokenSigner.ID)
         /// A certificate, by its fingerprint.
         case certificate([UInt8])
@@ -17,19 +18,19 @@ struct PoolKey: Hashable, Sendable {
     let trustRootsPEM: [UInt8]?
 }
 
-/// What a pool, or something it asked for, has to wait for.
+/// Work of a pool that involves waiting.
 enum PoolWork: Sendable {
-    /// Ask the cache for a provider token, and tell the pool.
+    /// Fetch a provider token from the cache, and pass it to the pool.
     case obtainToken(ConnectionPool, ProviderTokenSigner, replacing: ProviderToken?)
-    /// Wake the pool at a time.
+    /// Wake the pool at this time.
     case wake(ConnectionPool, at: ContinuousClock.Instant)
-    /// Forget the tokens of a signer that nobody uses any more.
+    /// Discard the tokens of a signer that is unused.
     case forget(ProviderTokenSigner.ID)
-    /// Send what was asked for one by one, and answer those whose push has ended.
+    /// Send the pushes from single calls, and answer the calls whose push has completed.
     case fetchSingles
 }
 
-/// Tells a pool which of its connections reports. Held by the connection; holds the pool until the connection has ended.
+/// Identifies the reporting connection to its pool. The connection retains it; it retains the pool until the connection has closed.
 final class PoolObserver: ConnectionObserver {
     private let pool: ConnectionPool
     private let id: ConnectionID

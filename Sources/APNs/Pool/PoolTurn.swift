@@ -1,23 +1,23 @@
 internal import HTTP2
 internal import Model
 
-/// What a pool does after an event: decided inside its lock, done outside it.
+/// The actions of a pool after an event: decided inside its lock, performed outside it.
 struct PoolTurn {
-    /// Something to do besides submitting and completing.
+    /// An action other than submitting and completing pushes.
     enum Action: Sendable {
-        /// Ask for a provider token, then report `tokenObtained` or `tokenFailed`.
+        /// Request a provider token, then report `tokenObtained` or `tokenFailed`.
         case obtainToken(replacing: ProviderToken?)
-        /// Dial, with this token on every request; nil where a certificate speaks for the team. One that is extra may end when it idles.
+        /// Dial, with this token on every request; nil if a certificate authenticates the team. An extra connection may end when it is idle.
         case connect(ConnectionID, ProviderToken?, isExtra: Bool)
-        /// Put another token on every request of a connection from now on.
+        /// Use another token for every further request of a connection.
         case setToken(ConnectionID, ProviderToken)
-        /// Ask the peer for a sign of life.
+        /// Send a PING.
         case ping(ConnectionID)
-        /// End in good order.
+        /// Close the connection in an orderly way.
         case close(ConnectionID)
-        /// End at once.
+        /// Close the connection at once.
         case abort(ConnectionID)
-        /// Let go of a connection that has ended.
+        /// Release a connection that has closed.
         case forget(ConnectionID)
         /// Report `woke` at this time.
         case wake(ContinuousClock.Instant)
@@ -31,7 +31,7 @@ struct PoolTurn {
         let index: Int
     }
 
-    /// Pushes of one batch, one behind the other: what each shares is not counted for each.
+    /// Consecutive pushes of one batch, so that their shared batch is referenced once.
     struct Sheaf {
         let job: SendJob
         var tickets: [Ticket]
@@ -42,7 +42,7 @@ struct PoolTurn {
         let connection: ConnectionID
         var sheaves: [Sheaf] = []
 
-        /// The next pushes are of this batch; there is room for `capacity` of them.
+        /// Announces that the next pushes are of this batch, and reserves room for `capacity` of them.
         mutating func turn(to job: SendJob, capacity: Int) {
             if let last = sheaves.last, last.job === job { return }
             var tickets: [Ticket] = []
@@ -59,11 +59,11 @@ struct PoolTurn {
         var completions: [PushCompletion]
     }
 
-    /// In this order: a token before the connection that needs it.
+    /// Actions in the order to perform them: a token before the connection that needs it.
     var actions: [Action] = []
     private(set) var submissions: [Submission] = []
     private(set) var finished: [Finished] = []
-    /// Where each batch's completions are in `finished`; neighbours mostly belong to the same batch.
+    /// The position of each batch's completions in `finished`; consecutive pushes usually belong to the same batch.
     private var places: [ObjectIdentifier: Int] = [:]
 
     mutating func submit(_ submission: Submission) {
@@ -79,7 +79,7 @@ struct PoolTurn {
         complete(job, PushCompletion(slot: job.slot(at: index), outcome: outcome))
     }
 
-    /// The same for a yes; made where it stays.
+    /// Completes an accepted push. The completion is created in place.
     mutating func accept(_ job: SendJob, _ index: Int, _ id: PushID) {
         let slot = job.slot(at: index)
         if let last = finished.indices.last, finished[last].job === job {
@@ -102,7 +102,7 @@ struct PoolTurn {
         }
     }
 
-    /// Yields the completions. Outside of every lock: a caller's continuation runs code of its own.
+    /// Yields the completions. Call it outside of all locks, because a caller's continuation runs code of the caller.
     func deliver() {
         for batch in finished { batch.job.complete(batch.completions) }
     }

@@ -1,14 +1,14 @@
-/// How long to wait before the next connection after failures: exponential with full jitter, so that nodes that lost the same peer do not
-/// come back together.
+/// How long to wait before the next connection after failures: exponential with full jitter, so that nodes that lost the same peer do not reconnect at the same
+/// time.
 package struct ReconnectBackoff: Sendable, Equatable {
-    /// The bound of the first wait.
+    /// The upper bound of the first wait.
     package var base = Duration.seconds(1)
-    /// The bound of every later wait.
+    /// The upper bound of every later wait.
     package var ceiling = Duration.seconds(60)
 
     package init() {}
 
-    /// The wait after `failureCount` failures in a row: none after none, else a random part of `base`·2^(n-1), at most of `ceiling`.
+    /// The wait after `failureCount` failures in a row: zero after none, otherwise a random part of `base`·2^(n-1), at most of `ceiling`.
     ///
     /// - Parameters:
     ///   - failureCount: failures since the last good answer.
@@ -16,7 +16,7 @@ package struct ReconnectBackoff: Sendable, Equatable {
     /// - Returns: zero or more.
     package func delay(failureCount: Int, random: Double) -> Duration {
         guard failureCount > 0 else { return .zero }
-        // Beyond 2^20 the ceiling has long been reached; the bound keeps the shift defined.
+        // At 2^20 the ceiling has long been reached; the limit keeps the shift defined.
         let bound = min(ceiling, base * (1 << min(failureCount - 1, 20)))
         return bound * min(max(random, 0), 1)
     }

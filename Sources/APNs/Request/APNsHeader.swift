@@ -1,6 +1,6 @@
 package import HTTP2
 
-/// The fields of an APNs request and answer, each spelt once.
+/// The fields of an APNs request and answer.
 ///
 /// Source: Apple, "Sending notification requests to APNs"; HPACK indexing of each: docs/contracts/apns.md#7.
 package enum APNsHeader {
@@ -12,18 +12,18 @@ package enum APNsHeader {
     package static let collapseID = FieldName("apns-collapse-id", indexing: .nameOnce)
     package static let authorization = FieldName("authorization", indexing: .never)
 
-    /// The channel of a broadcast or of a call about one, and in the answer the one that was made.
+    /// The channel of a broadcast or of a request about a channel; in the answer, the channel that was created.
     package static let channelID = FieldName("apns-channel-id")
-    /// What `apns-id` is to a push; echoed.
+    /// The id of a request about channels, as `apns-id` is the id of a push; APNs returns it.
     package static let requestID = FieldName("apns-request-id", indexing: .nameOnce)
 
-    /// Only Apple's development environment answers with one: the key to its delivery log.
+    /// Only Apple's development environment sends it: the key to its delivery log.
     package static let uniqueID = FieldName("apns-unique-id")
-    /// Not documented for APNs; believed if it comes.
+    /// Not documented for APNs, but used if it is present.
     package static let retryAfter = FieldName("retry-after")
 
-    /// What is kept of an answer.
+    /// The fields of an answer that are kept.
     static let collected = [id, uniqueID, retryAfter]
-    /// What is kept of an answer to a broadcast or to a call about channels.
+    /// The fields that are kept of an answer to a broadcast or to a request about channels.
     static let collectedForChannels = [requestID, channelID, uniqueID, retryAfter]
 }

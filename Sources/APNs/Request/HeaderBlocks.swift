@@ -3,9 +3,9 @@ package import HTTP2
 package import Model
 internal import NIOConcurrencyHelpers
 
-/// The shared parts of a pool's requests: one prebuilt block per (topic, push type, priority), made at its first use.
+/// The shared parts of a pool's requests: one block per (topic, push type, priority), built at its first use.
 ///
-/// Any thread; the lock is held for a look-up or for building one block.
+/// Callers: any thread; the lock is held for a look-up or for building one block.
 package final class HeaderBlocks: Sendable {
     private struct Key: Hashable {
         let topic: String
@@ -17,29 +17,29 @@ package final class HeaderBlocks: Sendable {
     private let limit: Int
     private let blocks = NIOLockedValueBox<[Key: HeaderBlock]>([:])
 
-    /// Blocks for requests to one authority; at most `limit` are kept.
+    /// Creates a cache of blocks for requests to one authority; it keeps at most `limit`.
     package init(authority: String, limit: Int) {
         self.authority = authority
         self.limit = limit
     }
 
-    /// The block of a push that `PushGuard` has let through.
+    /// The block of a push that `PushGuard` has accepted.
     ///
-    /// - Throws: `invalidRequest` if the topic or type has bytes that HTTP/2 forbids.
+    /// - Throws: `invalidRequest` if the topic or type contains bytes that HTTP/2 forbids.
     package func block(topic: String, type: PushType, priority: Int) throws(HTTP2Error) -> HeaderBlock {
         let key = Key(topic: topic, type: type, priority: priority)
         if let known = blocks.withLockedValue({ $0[key] }) { return known }
         let fields = Self.fields(topic: topic, type: type, priority: priority)
         let block = try HeaderBlock(method: "POST", authority: authority, fields: fields)
         blocks.withLockedValue { blocks in
-            // Starting anew is rare and cheap; finding the oldest on every use is neither.
+            // Emptying the cache is rare and cheap; tracking the oldest block at every use would be neither.
             if blocks.count >= limit { blocks.removeAll(keepingCapacity: true) }
             blocks[key] = block
         }
         return block
     }
 
-    /// What pushes of one (topic, push type, priority) share.
+    /// The fields that pushes of one (topic, push type, priority) share.
     static func fields(topic: String, type: PushType, priority: Int) -> [(FieldName, String)] {
         let rule = type.rule
         return [
@@ -49,6 +49,6 @@ package final class HeaderBlocks: Sendable {
         ]
     }
 
-    /// How many are kept now.
+    /// How many blocks are kept.
     package var count: Int { blocks.withLockedValue(\.count) }
 }

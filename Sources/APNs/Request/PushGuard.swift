@@ -2,21 +2,21 @@ package import ApplePayload
 internal import Bytes
 package import Model
 
-/// Refuses here what APNs is documented to refuse, before it costs a stream: headers and size, whatever wrote the payload.
+/// Refuses pushes that APNs is documented to refuse, before they cost a stream. It checks headers and size, whichever code wrote the payload.
 ///
-/// Providers with many 4xx answers get fewer streams and are cut off (docs/contracts/apns.md#9.2), and a control character must never reach a header.
-/// A refusal carries Apple's own word and status 0, because Apple was not asked.
+/// Providers with many 4xx answers get fewer streams and are then blocked (docs/contracts/apns.md#9.2), and a control character must never reach a header. A
+/// refusal has Apple's reason and status 0, because the push was not sent to Apple.
 package struct PushGuard: Sendable {
-    /// What the last good push had in common with its neighbours, as mostly it is the same again.
+    /// The shared parts of the last accepted push; consecutive pushes usually have the same.
     private var good: PushHead?
-    /// Of its type. Unit: bytes.
+    /// The maximum size for the type of that push. Unit: bytes.
     private var knownMaximum = 0
 
     package init() {}
 
-    /// Which field of a batch's push would be refused and by which rule, or nil if it may be sent.
+    /// The field of a push in a batch that would be refused, and the broken rule; nil if the push may be sent.
     ///
-    /// By its place: handed over, a push would be copied, and it has six references to count.
+    /// The push is given by its position: passing it would copy it and count its six references.
     package mutating func fault(in pushes: Span<Push>, at index: Int) -> PushFault? {
         if !Self.isToken(pushes[index].token.text) {
             let what = "hex of an even length up to \(DeviceToken.maximumLength)"
@@ -30,7 +30,7 @@ package struct PushGuard: Sendable {
         return fault(in: pushes[index])
     }
 
-    /// What its token does not decide.
+    /// The first fault apart from the token.
     private mutating func fault(in push: Push) -> PushFault? {
         let payload = push.payload
         let limit = payload.type.rule.maxPayloadBytes
@@ -47,17 +47,17 @@ package struct PushGuard: Sendable {
         return nil
     }
 
-    /// The same for one push.
+    /// The fault of one push.
     package static func fault(in push: Push) -> PushFault? {
         var pushGuard = PushGuard()
         let batch = [push]
         return pushGuard.fault(in: batch.span, at: 0)
     }
 
-    /// Why the push would be refused, or nil if it may be sent.
+    /// Why the push would be refused; nil if it may be sent.
     package static func refusal(of push: Push) -> Rejection? { fault(in: push)?.rejection }
 
-    /// Hex of any even length up to the model's limit; Apple names no length.
+    /// Whether the text is hexadecimal, of any even length up to the model's limit; Apple documents no length.
     private static func isToken(_ text: String) -> Bool {
         let span = text.utf8Span.span
         guard !span.isEmpty, span.count <= DeviceToken.maximumLength, span.count.isMultiple(of: 2) else {

@@ -1,6 +1,6 @@
 internal import Model
 
-/// What neighbours in a batch mostly share, and what their requests' shared block is made of.
+/// The values that consecutive pushes of a batch usually share. The shared block of their requests is made of them.
 struct PushHead: Sendable {
     let topic: String
     let type: PushType
@@ -12,9 +12,9 @@ struct PushHead: Sendable {
         priority = push.payload.priority
     }
 
-    /// Whether a push of a batch has the same.
+    /// Whether a push of a batch has the same values.
     func isSame(_ pushes: Span<Push>, _ index: Int) -> Bool {
-        // No "&&": a closure that captures a span is too much for our compiler.
+        // Not joined by "&&": the compiler does not accept a closure that captures a span.
         guard priority == pushes[index].payload.priority, type == pushes[index].payload.type else { return false }
         return topic == pushes[index].topic
     }

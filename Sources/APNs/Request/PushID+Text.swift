@@ -1,7 +1,7 @@
 internal import Bytes
 internal import Model
 
-/// `apns-id` on the wire: 8-4-4-4-12 hex digits. Eight at a time and without a `String`, because there is one per push and one per answer.
+/// `apns-id` on the wire: 8-4-4-4-12 hexadecimal digits. Eight digits are processed at once and without a `String`, because each push and each answer has one.
 extension PushID {
     /// The length of the text. Unit: bytes.
     static let textCount = 36
@@ -9,7 +9,7 @@ extension PushID {
     private static let dash = UInt8(ascii: "-")
     private static let lowHalf: UInt64 = 0xFFFF_FFFF
 
-    /// The id that the bytes spell, in either case; nil for anything else.
+    /// Reads the id from its text, in upper or lower case; nil for anything else.
     init?(text: Span<UInt8>) {
         guard text.count == Self.textCount, text[8] == Self.dash, text[13] == Self.dash, text[18] == Self.dash,
             text[23] == Self.dash

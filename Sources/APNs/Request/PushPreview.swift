@@ -2,18 +2,18 @@ package import ApplePayload
 internal import HTTP2
 package import Model
 
-/// What one push would be on the wire, for people: `push-gateway send --dry-run`.
+/// The request of one push, for people to read: `push-gateway send --dry-run`.
 ///
 /// Nothing is sent. The `authorization` is left out, because it is a secret for an hour (I7).
 package struct PushPreview: Sendable {
-    /// Pseudo fields first, in the order in which they are sent.
+    /// The fields in the order in which they are sent, pseudo fields first.
     package let fields: [(name: String, value: String)]
-    /// The body as it is.
+    /// The body, unchanged.
     package let body: [UInt8]
-    /// Why it would not be sent; nil if it would.
+    /// Why the push would not be sent; nil if it would.
     package let fault: PushFault?
 
-    /// Looks at a push without judging its payload's content; `authority` as in `APNsEndpoint.authority`.
+    /// Creates the preview without checking the content of the payload; `authority` as in `APNsEndpoint.authority`.
     package init(_ push: Push, authority: String) {
         let payload = push.payload
         var own: [(FieldName, String)] = [(APNsHeader.id, push.id.lowercased)]

@@ -1,22 +1,22 @@
 internal import HTTP2
 package import Model
 
-/// What one answer of APNs means: for the push, and for the connection it came on.
+/// The meaning of one answer of APNs, for the push and for its connection.
 package struct APNsAnswer: Sendable, Equatable {
-    /// What the connection or the provider token needs.
+    /// The action that the connection or the provider token needs.
     package enum Remedy: Sendable, Equatable {
         case none
-        /// The server is leaving: no new streams on this connection, which finishes what it has.
+        /// The server is shutting down: start no streams on this connection, and let it finish its requests.
         case retire
-        /// A second one in a row retires the connection.
+        /// A second consecutive answer of this kind retires the connection.
         case suspect
-        /// A new connection, and once more on it.
+        /// Open a new connection and send the push once more on it.
         case reconnectAndResend
-        /// A new token and a new connection, and once more on it: a connection that saw an expired token never recovers.
+        /// Fetch a new token, open a new connection and send the push once more on it: a connection that saw an expired token never recovers.
         case renewTokenAndResend
     }
 
-    /// How the push ended; where the remedy says to resend, how it ends if that is not possible.
+    /// How the push ended. If the remedy is to resend, this is the outcome when that is not possible.
     package let outcome: Outcome
     package let remedy: Remedy
 
@@ -25,13 +25,13 @@ package struct APNsAnswer: Sendable, Equatable {
         self.remedy = remedy
     }
 
-    /// The meaning of a refusal: its row in `ReasonRule`, or its status where the word is not known.
+    /// The meaning of a refusal: its row in `ReasonRule`, or its status if the reason is unknown.
     ///
     /// - Parameters:
-    ///   - reason: APNs' word.
-    ///   - status: decides only where the reason is unknown.
-    ///   - since: when the token was last known to be invalid; only 410 answers name it.
-    ///   - retryAfter: what the answer asked for, if it did. 429 and 5xx without it follow the queue's own policy.
+    ///   - reason: APNs' reason.
+    ///   - status: used only if the reason is unknown.
+    ///   - since: when the token was last known to be invalid; only 410 answers contain it.
+    ///   - retryAfter: the wait that the answer requested, if any. Without it, 429 and 5xx follow the queue's own policy.
     package init(reason: APNsReason, status: Int, since: Timestamp? = nil, retryAfter: Duration? = nil) {
         guard let rule = reason.rule else {
             self = Self.byStatus(status, word: reason.wireName, since: since, retryAfter: retryAfter)
@@ -52,10 +52,10 @@ package struct APNsAnswer: Sendable, Equatable {
         }
     }
 
-    /// What a status alone says, for words that Apple adds after us and for answers without a body.
+    /// The meaning of a status alone, for unknown reasons and for answers without a body.
     ///
-    /// Assumed: 403 concerns the credential and 410 the token, as Apple's table of status codes describes them; every other 4xx is the push's
-    /// own fault. A status that APNs never sends (a proxy's 3xx) is not now, rather than never.
+    /// Assumed: 403 concerns the credential and 410 the token, as Apple's table of status codes describes them; every other 4xx concerns the push itself. A
+    /// status that APNs never sends (a proxy's 3xx) defers the push instead of rejecting it.
     private static func byStatus(
         _ status: Int,
         word: String,
@@ -80,9 +80,9 @@ package struct APNsAnswer: Sendable, Equatable {
 }
 
 extension APNsAnswer {
-    /// The id of a yes that is a UUID and comes alone, as nearly all answers are: it costs no `String`. Nil for any other.
+    /// The id of an accepting answer that contains only a UUID, as nearly all answers do; reading it needs no `String`. Nil for any other answer.
     static func plainYes(_ response: borrowing Response) -> PushID? {
-        guard isYes(response.status) else { return nil }
+        guard isSuccess(response.status) else { return nil }
         return response.withOnlyValue(APNsHeader.id, { PushID(text: $0) }) ?? nil
     }
 
@@ -97,11 +97,11 @@ extension APNsAnswer {
         )
     }
 
-    /// Reads what came back. Lenient: the body may be missing, cut, not JSON, or hold keys that we do not know.
+    /// Reads an answer. It tolerates a body that is missing, cut, not JSON, or contains unknown keys.
     ///
     /// - Parameters:
-    ///   - status: 2xx is a yes, whatever else came with it; one that names no id is accepted with an empty one.
-    ///   - body: read for a "no" only.
+    ///   - status: 2xx means accepted, whatever else the answer contains; without an id, the accepted id is empty.
+    ///   - body: read for refusals only.
     ///   - id: `apns-id`.
     ///   - uniqueID: `apns-unique-id`.
     ///   - retryAfter: `retry-after`, in seconds.
@@ -112,7 +112,7 @@ extension APNsAnswer {
         uniqueID: String? = nil,
         retryAfter: String? = nil
     ) {
-        if Self.isYes(status) {
+        if Self.isSuccess(status) {
             self.init(.accepted(TransportMessageID(id ?? "", logKey: uniqueID)))
             return
         }
@@ -125,9 +125,9 @@ extension APNsAnswer {
         )
     }
 
-    private static func isYes(_ status: Int) -> Bool { (200..<300).contains(status) }
+    private static func isSuccess(_ status: Int) -> Bool { (200..<300).contains(status) }
 
-    /// Seconds; the date form is not believed, because nobody documents it here.
+    /// Reads a number of seconds. The date form is ignored, because nothing documents it for APNs.
     static func retryAfter(_ text: String) -> Duration? {
         guard let seconds = Int64(text), seconds >= 0 else { return nil }
         return seconds > APNsLimits.maxRetryAfter.components.seconds ? APNsLimits.maxRetryAfter : .seconds(seconds)

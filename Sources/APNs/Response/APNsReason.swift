@@ -1,8 +1,8 @@
-/// APNs' word for why it refused a request. Open: a word that we do not know keeps its text and is treated by its status.
+/// APNs' reason for the refusal of a request. The set is open: an unknown reason keeps its text and is treated by its status.
 ///
-/// What each means is in `ReasonRule`.
+/// The meaning of each reason is in `ReasonRule`.
 package enum APNsReason: Sendable, Hashable {
-    // A push, docs/contracts/apns.md#9.
+    // Reasons for a push, docs/contracts/apns.md#9.
     case badCollapseID, badDeviceToken, badExpirationDate, badMessageID, badPriority, badTopic
     case deviceTokenNotForTopic, duplicateHeaders, idleTimeout, invalidPushType, missingDeviceToken, missingTopic
     case payloadEmpty, topicDisallowed
@@ -13,13 +13,13 @@ package enum APNsReason: Sendable, Hashable {
     case payloadTooLarge
     case tooManyProviderTokenUpdates, tooManyRequests
     case internalServerError, serviceUnavailable, shutdown
-    // A broadcast or a call about channels, docs/contracts/apns.md#12, in addition to many of the above.
+    // Reasons for a broadcast or a request about channels, docs/contracts/apns.md#12, in addition to many of the above.
     case featureNotEnabled, missingChannelID, badChannelID, channelNotRegistered, badRequestParams, badRequestPayload
     case missingPushType, cannotCreateChannelConfig, missingChannelQueueSize, topicMismatch
-    /// Printable ASCII, at most `APNsLimits.maxReasonBytes`; empty if the answer named none.
+    /// Printable ASCII, at most `APNsLimits.maxReasonBytes`; empty if the answer contained no reason.
     case unknown(String)
 
-    /// Other spellings that were seen: APNSwift's, and the one of Apple's own page on broadcasts.
+    /// Other spellings that were seen: that of APNSwift, and that of Apple's own page on broadcasts.
     private static let alternatives: [String: APNsReason] = [
         "BadEnvironmentKeyInToken": .badEnvironmentKeyIDInToken,
         "Service Unavailable": .serviceUnavailable,
@@ -28,7 +28,7 @@ package enum APNsReason: Sendable, Hashable {
     private static let byName = Dictionary(ReasonRule.table.map { ($0.name, $0.reason) }) { first, _ in first }
     private static let byReason = Dictionary(ReasonRule.table.map { ($0.reason, $0) }) { first, _ in first }
 
-    /// Reads Apple's spelling; anything else becomes `unknown`, cut and cleaned, because it ends in logs and labels.
+    /// Reads Apple's spelling. Any other text becomes `unknown`, shortened and cleaned, because it is used in logs and labels.
     package init(wire text: String) {
         if let known = Self.byName[text] ?? Self.alternatives[text] {
             self = known
@@ -43,6 +43,6 @@ package enum APNsReason: Sendable, Hashable {
         if case .unknown(let text) = self { text } else { rule?.name ?? "" }
     }
 
-    /// Its row of the outcome table; nil for a word that we do not know.
+    /// The reason's row of the outcome table; nil for an unknown reason.
     package var rule: ReasonRule? { Self.byReason[self] }
 }

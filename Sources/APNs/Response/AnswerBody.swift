@@ -1,20 +1,20 @@
 internal import Model
 
-/// What can be read out of an answer's body or a GOAWAY's debug data: `{"reason":"…","timestamp":…}`.
+/// The content of an answer's body or of a GOAWAY's debug data: `{"reason":"…","timestamp":…}`.
 ///
-/// Lenient, because a peer writes it: no body, a cut one, one with more keys, or none that is JSON give what was found before the fault.
-/// Bounded by `APNsLimits.maxReasonBodyBytes`; nothing in it recurses. A body in several DATA frames is whole again before it comes here.
+/// The parser is lenient, because the peer controls the input. If the body is missing, cut or not JSON, or has more keys, it returns the values before the
+/// fault. It reads at most `APNsLimits.maxReasonBodyBytes` and does not recurse. A body in several DATA frames has been joined before.
 struct AnswerBody: Equatable {
-    /// APNs' word, `unknown("")` if there was none.
+    /// APNs' reason; `unknown("")` if the body contains none.
     private(set) var reason = APNsReason.unknown("")
-    /// When the device token was last known to be invalid; only 410 answers name it. On the wire in milliseconds.
+    /// When the device token was last known to be invalid; only 410 answers contain it. On the wire in milliseconds.
     private(set) var since: Timestamp?
 
     init(_ body: some Collection<UInt8>) {
         let bytes = Array(body.prefix(APNsLimits.maxReasonBodyBytes))
         var scanner = JSONScanner()
         var key: Range<Int>?
-        // What was found before a fault counts.
+        // The values before a fault are used.
         while let token = try? scanner.next(in: bytes.span), token != .end {
             switch token {
             case .key(let range): key = scanner.depth == 1 ? range : nil

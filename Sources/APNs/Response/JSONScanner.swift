@@ -1,11 +1,11 @@
 internal import Model
 
-/// Reads RFC 8259 JSON from bytes, token by token, without building anything: for answers of APNs, whose end may be cut off.
+/// Reads RFC 8259 JSON from bytes, token by token, without building values. It is used for answers of APNs, whose end may be cut off.
 ///
-/// It does not recurse (the open brackets are bits), allocates nothing and never traps. Whether the bytes are UTF-8 is the caller's to
-/// check: outside of strings only ASCII is let through anyway.
+/// It does not recurse (each open bracket is a bit), allocates nothing and never traps. The caller must check that the bytes are UTF-8; outside of strings the
+/// scanner accepts only ASCII anyway.
 struct JSONScanner {
-    /// What comes next. Ranges are byte offsets; a string's is without its quotes and with its escapes.
+    /// The next token. Ranges are byte offsets; the range of a string excludes its quotes and includes its escapes.
     enum Token: Equatable {
         case beginObject, endObject, beginArray, endArray
         case key(Range<Int>)
@@ -13,29 +13,29 @@ struct JSONScanner {
         case number(Range<Int>)
         /// `true`, `false` or `null`.
         case word(Range<Int>)
-        /// The one value is complete and nothing follows.
+        /// The single value is complete and nothing follows.
         case end
     }
 
     /// Why the bytes are not JSON.
     struct Fault: Error, Equatable {
-        /// What was wrong: a fixed sentence without any of the input.
+        /// The fault, as a fixed sentence that contains nothing of the input.
         let what: String
         /// Where reading stopped. Unit: bytes.
         let offset: Int
     }
 
-    /// 64 open brackets: one bit each. Deeper input is an attack on whoever reads it by recursion.
+    /// 64 open brackets, one bit each. Deeper input is an attack on recursive parsers.
     static let maximumDepth = 64
 
-    /// What may come next.
+    /// The tokens that may come next.
     private enum Expectation {
         case value, valueOrEnd, keyOrEnd, key, commaOrEnd, nothing
     }
 
     /// How many brackets are open.
     private(set) var depth = 0
-    /// One bit per open bracket, the innermost lowest: 1 is an object.
+    /// One bit per open bracket, the innermost lowest; 1 stands for an object.
     private var brackets: UInt64 = 0
     private var expectation = Expectation.value
     private var index = 0
@@ -44,7 +44,7 @@ struct JSONScanner {
 
     /// The next token of `bytes`, which must be the same in each call.
     ///
-    /// - Throws: `Fault`; after it there is nothing more to ask for.
+    /// - Throws: `Fault`; do not call it again after that.
     mutating func next(in bytes: Span<UInt8>) throws(Fault) -> Token {
         skipSpace(bytes)
         if expectation == .commaOrEnd, byte(bytes) == UInt8(ascii: ",") {
@@ -145,7 +145,7 @@ struct JSONScanner {
         index += 1
         let start = index
         while true {
-            // Most of a payload is this.
+            // Most of a payload consists of these characters.
             var place = index
             while place < bytes.count, bytes[place] >= 0x20, bytes[place] != UInt8(ascii: "\""),
                 bytes[place] != UInt8(ascii: "\\")
@@ -173,7 +173,7 @@ struct JSONScanner {
         case UInt8(ascii: "u"):
             index += 1
             let unit = try fourDigits(bytes)
-            // Half a pair has no place in UTF-8, and the decoders on the device refuse it.
+            // A single surrogate cannot be encoded in UTF-8, and the decoders on the device refuse it.
             guard !(0xDC00..<0xE000).contains(unit) else { throw fault("half a surrogate pair") }
             if (0xD800..<0xDC00).contains(unit) { try lowSurrogate(bytes) }
         default: throw fault("unknown escape")

@@ -1,42 +1,42 @@
-/// What one reason means: a row of the outcome table.
+/// The meaning of one reason: a row of the outcome table.
 ///
 /// Source: Apple, "Handling notification responses from APNs" (docs/contracts/apns.md#9) and "Handling error responses from Apple Push
 /// Notification service" for broadcasts (docs/contracts/apns.md#12), 2026-11.
 package struct ReasonRule: Sendable, Equatable {
-    /// What the "no" is about.
+    /// The subject of the refusal.
     package enum Subject: Sendable, Equatable {
-        /// This request: it will never be accepted as it is.
+        /// The request: it will never be accepted unchanged.
         case request
         /// The device token is dead, unless the app registered it again after the answer's timestamp (docs/contracts/apns.md#9.1).
         case deadToken
-        /// The device token is of another environment or app; the same words come for good tokens when a host or topic of ours is wrong.
+        /// The device token is of another environment or app; the same reasons are given for good tokens if our host or topic is wrong.
         case doubtfulToken
         /// The channel is gone or of another environment.
         case channel
-        /// The key, certificate or topic: every request through it would fail.
+        /// The key, certificate or topic: every request with it would fail.
         case credential
-        /// The service, or how often one device is sent to.
+        /// The service, or the rate of pushes to one device.
         case service
     }
 
-    /// Whether the same request may succeed later. What is to be done at once is the remedy.
+    /// Whether the same request may succeed later. The action to take at once is the remedy.
     package enum Retry: Sendable, Equatable {
-        /// Never as it is.
+        /// Never unchanged.
         case never
-        /// Once somebody has mended the credential or the topic.
+        /// Once someone has corrected the credential or the topic.
         case whenMended
-        /// After a while: 15 minutes and more for 5xx, a backoff for 429 (docs/contracts/apns.md#9.2). The sender's queue has the policy.
+        /// After a delay: 15 minutes or more for 5xx, a backoff for 429 (docs/contracts/apns.md#9.2). The policy is that of the sender's queue.
         case later
     }
 
     package let reason: APNsReason
     /// Apple's spelling.
     package let name: String
-    /// The status that it comes with.
+    /// The status of the answer with this reason.
     package let status: Int
     package let subject: Subject
     package let retry: Retry
-    /// What the connection or the provider token needs, and whether the push has one more try at once.
+    /// The action that the connection or the provider token needs, and whether the push is repeated at once.
     package let remedy: APNsAnswer.Remedy
 
     private init(
@@ -55,13 +55,13 @@ package struct ReasonRule: Sendable, Equatable {
         self.remedy = remedy
     }
 
-    /// Every reason that is documented or was seen, once.
+    /// Every documented or observed reason, once.
     package static let table = pushes + broadcasts
 
     /// docs/contracts/apns.md#9.
     private static let pushes = [
         ReasonRule(400, "BadCollapseId", .badCollapseID),
-        // Quarantined, not deleted: see `Subject.doubtfulToken`.
+        // The token is quarantined, not deleted: see `Subject.doubtfulToken`.
         ReasonRule(400, "BadDeviceToken", .badDeviceToken, .doubtfulToken),
         ReasonRule(400, "BadExpirationDate", .badExpirationDate),
         ReasonRule(400, "BadMessageId", .badMessageID),
@@ -82,7 +82,7 @@ package struct ReasonRule: Sendable, Equatable {
         ReasonRule(403, "Forbidden", .forbidden, .credential, .whenMended),
         ReasonRule(403, "InvalidProviderToken", .invalidProviderToken, .credential, .whenMended),
         ReasonRule(403, "MissingProviderToken", .missingProviderToken, .credential, .whenMended),
-        // The connection is tied to another key (docs/contracts/apns.md#3); if a new one is refused too, it is the key.
+        // The connection is tied to another key (docs/contracts/apns.md#3); if a new connection is refused as well, the key is wrong.
         ReasonRule(403, "UnrelatedKeyIdInToken", .unrelatedKeyIDInToken, .credential, .whenMended, .reconnectAndResend),
         ReasonRule(403, "BadEnvironmentKeyIdInToken", .badEnvironmentKeyIDInToken, .credential, .whenMended),
         ReasonRule(404, "BadPath", .badPath),
@@ -90,7 +90,7 @@ package struct ReasonRule: Sendable, Equatable {
         ReasonRule(410, "ExpiredToken", .expiredToken, .deadToken),
         ReasonRule(410, "Unregistered", .unregistered, .deadToken),
         ReasonRule(413, "PayloadTooLarge", .payloadTooLarge),
-        // Never a new token: that is what it complains of. A new connection with the current one.
+        // Never fetch a new token, because too many new tokens are the problem. Use a new connection with the current one.
         ReasonRule(
             429,
             "TooManyProviderTokenUpdates",
@@ -100,13 +100,13 @@ package struct ReasonRule: Sendable, Equatable {
             .reconnectAndResend
         ),
         ReasonRule(429, "TooManyRequests", .tooManyRequests, .service, .later),
-        // Others saw the connection stay bad after one (docs/contracts/apns.md#14); it is given up after two in a row.
+        // Others observed that the connection can stay bad after one (docs/contracts/apns.md#14); it is retired after two in a row.
         ReasonRule(500, "InternalServerError", .internalServerError, .service, .later, .suspect),
         ReasonRule(503, "ServiceUnavailable", .serviceUnavailable, .service, .later),
         ReasonRule(503, "Shutdown", .shutdown, .service, .later, .retire),
     ]
 
-    /// docs/contracts/apns.md#12, without those that a push has too.
+    /// docs/contracts/apns.md#12, without the reasons that pushes have as well.
     private static let broadcasts = [
         ReasonRule(400, "FeatureNotEnabled", .featureNotEnabled, .credential, .whenMended),
         ReasonRule(400, "MissingChannelId", .missingChannelID),
@@ -115,9 +115,9 @@ package struct ReasonRule: Sendable, Equatable {
         ReasonRule(400, "BadRequestParams", .badRequestParams),
         ReasonRule(400, "BadRequestPayload", .badRequestPayload),
         ReasonRule(400, "MissingPushType", .missingPushType),
-        // The limit of channels is reached: somebody has to delete some.
+        // The limit of channels is reached: some must be deleted first.
         ReasonRule(400, "CannotCreateChannelConfig", .cannotCreateChannelConfig, .request, .whenMended),
-        // Not in Apple's list; seen where the storage policy is missing (docs/contracts/apns.md#12).
+        // Not in Apple's list; observed if the storage policy is missing (docs/contracts/apns.md#12).
         ReasonRule(400, "MissingChannelQueueSize", .missingChannelQueueSize),
         ReasonRule(403, "TopicMismatch", .topicMismatch, .credential, .whenMended),
     ]

@@ -2,12 +2,12 @@ internal import HTTP2
 internal import Model
 
 extension Outcome {
-    /// What a request without an answer means for its push.
+    /// The outcome of a push whose request got no answer.
     ///
-    /// The HTTP/2 layer knows whether the peer surely did nothing; that decides between `unsent` and `indeterminate`.
+    /// The HTTP/2 layer reports whether it is certain that the peer did not process the request. This decides between `unsent` and `indeterminate`.
     init(_ error: HTTP2Error) {
         switch error.code {
-        // Our own bytes: sending them again cannot help.
+        // The fault is in our own bytes, so sending them again cannot help.
         case .invalidRequest:
             self = .rejected(Rejection(scope: .content, reason: "InvalidRequest", status: 0))
         case .requestTooLarge:
@@ -20,7 +20,7 @@ extension Outcome {
 }
 
 extension TransportError {
-    /// The HTTP/2 layer's code in the words of the transport seam; its own stays as the detail.
+    /// Converts the HTTP/2 layer's code into a code of `TransportError`; the original code becomes the detail.
     init(_ error: HTTP2Error) {
         self.init(Self.code(of: error.code), error.code.description)
     }
@@ -33,7 +33,7 @@ extension TransportError {
         case .canceled: .canceled
         case .resolveFailed, .connectFailed, .connectTimeout, .tlsTimeout, .tlsFailed, .certificateRejected, .noALPN:
             .noConnection
-        // Everything else broke a connection or a stream that was there.
+        // All other errors broke an existing connection or stream.
         default: .reset
         }
     }

@@ -2,28 +2,28 @@ internal import HTTP2
 internal import Model
 internal import Synchronization
 
-/// One call of `send`: its pushes, its deadline and where its completions go.
+/// One call of `send`: its pushes, its deadline and the receiver of its completions.
 ///
-/// Made by `APNsTransport`, held by whatever still owes it a completion, ended by its last one. Any thread.
+/// `APNsTransport` creates it. Every part that must still complete a push retains it; it ends with its last completion. Callers: any thread.
 final class SendJob: Sendable {
-    /// Who waits for completions.
+    /// The receiver of completions.
     enum Sink: Sendable {
-        /// The batch door: completions as they come; the stream ends after the last.
+        /// For batches: completions as they arrive; the stream ends after the last.
         case stream(AsyncStream<[PushCompletion]>.Continuation)
-        /// The one-at-a-time door: the callers, each by the place of its push.
+        /// For single sends: the callers, each by the index of its push.
         case callers(SingleCallers)
     }
 
-    /// The caller's batch, shared and never changed; queues and slots hold indices into it.
+    /// The caller's batch, shared and never changed; queues and slots contain indices into it.
     let pushes: [Push]
-    /// Whose it is: clients take turns.
+    /// The tenant of the batch: tenants take turns.
     let client: TenantID
-    /// When it came.
+    /// When the batch was offered.
     let offeredAt: ContinuousClock.Instant
-    /// When a push of it fails if there is no answer; and the same as requests carry it.
+    /// When a push of the batch fails unless it was answered. `requestDeadline` is the same time in the form that requests need.
     let deadline: ContinuousClock.Instant
     let requestDeadline: Moment
-    /// When a push of it is given back if it has not left: half-way, because one that leaves too late for its answer would count as unknown.
+    /// When a push is given back unless it was sent. This is half of the time, because a push that is sent too late for its answer would count as unknown.
     let leaveBy: ContinuousClock.Instant
     private let sink: Sink
     private let isStream: Bool
@@ -48,16 +48,16 @@ final class SendJob: Sendable {
         if pushes.isEmpty, case .stream(let continuation) = sink { continuation.finish() }
     }
 
-    /// What a completion of a push is told by: the caller's own number, or its place where callers are kept by that.
+    /// The number of a push in completions: the caller's own number, or its index if the receiver identifies pushes by that.
     func slot(at index: Int) -> Int {
         isStream ? pushes[index].slot : index
     }
 
-    /// Hands completions to the caller; the stream ends with the last one.
+    /// Passes completions to the receiver; the stream ends with the last one.
     func complete(_ completions: [PushCompletion]) {
         guard !completions.isEmpty else { return }
         switch sink {
-        // Yielded before it is counted: whoever counts the last one finishes after everybody has yielded.
+        // Yield before counting, so that the thread that counts the last one finishes the stream after all others have yielded.
         case .stream(let continuation): continuation.yield(completions)
         case .callers(let callers): return callers.tell(completions)
         }
@@ -65,7 +65,7 @@ final class SendJob: Sendable {
         if left <= 0, case .stream(let continuation) = sink { continuation.finish() }
     }
 
-    /// Hands the same outcome for some of its pushes to the caller.
+    /// Passes the same outcome of several pushes to the receiver.
     func complete(_ indices: some Sequence<Int>, _ outcome: Outcome) {
         complete(indices.map { PushCompletion(slot: slot(at: $0), outcome: outcome) })
     }

@@ -3,47 +3,47 @@ internal import Model
 internal import NIOConcurrencyHelpers
 internal import Synchronization
 
-/// Pushes that were asked for one by one and leave together: the one-at-a-time door's hall.
+/// Pushes of single calls, which are sent together in batches.
 ///
-/// Each waits until `APNsTransport.run` has its turn, which comes after every task that was ready before. A sender that is alone waits for one
-/// change of tasks; of thousands each pays a batch's share of locks, wake-ups and allocations instead of its own. Any thread; it holds as many
-/// as there are callers who wait.
+/// Each waits until `APNsTransport.run` has its turn, which comes after every task that was ready before. A single caller waits for one task switch; with
+/// thousands of callers, each pays a share of the batch's locks, wake-ups and allocations instead of its own. Callers: any thread. It contains as many pushes
+/// as there are waiting callers.
 final class SingleSends: Sendable {
     typealias Caller = Waiter<Outcome>
 
-    /// What pushes share that leave in one batch.
+    /// The properties that the pushes of one batch share.
     struct Group: Hashable {
         let credential: CredentialKey
         let deadline: Duration
     }
 
-    /// A batch on its way, until its last caller is answered.
+    /// A batch that was taken and still has unanswered callers.
     struct Batch {
         let group: Group
         let job: SendJob
         let callers: SingleCallers
     }
 
-    /// What became of one that came.
+    /// The result of adding a push.
     enum Admission {
         case taken
-        /// Its caller has gone before.
+        /// Its caller has cancelled before.
         case canceled
-        /// Nobody fetches any more.
+        /// It was closed: pushes are not fetched any longer.
         case closed
     }
 
-    /// What a cancellation met.
+    /// The state of the push at its cancellation.
     enum Cancellation {
-        /// It waited here, and is forgotten.
+        /// It was waiting here, and was removed.
         case waiting(Caller)
         /// It is in a batch that was offered, at this index.
         case sent(Batch, Int)
-        /// It was answered, it has not come yet and will see for itself, or whoever offers its batch is told.
+        /// It was answered; or it was not added yet, and `add` will see the cancellation; or its batch is about to be offered, and `offered` will return it.
         case settled
     }
 
-    /// Pushes of one group, in order; the arrays run in parallel.
+    /// Pushes of one group, in order; the three arrays have the same indices.
     fileprivate struct Waiting {
         let group: Group
         var ids: [UInt64] = []
@@ -54,33 +54,33 @@ final class SingleSends: Sendable {
     fileprivate struct Leaving {
         let batch: Batch
         var isOffered = false
-        /// Places whose callers have gone before it was offered.
-        var gone: [Int] = []
+        /// Indices of pushes whose callers cancelled before the batch was offered.
+        var canceled: [Int] = []
     }
 
     fileprivate struct State {
-        /// What was told and not yet passed on, a part of a batch each.
-        var told: [(callers: SingleCallers, completions: [PushCompletion])] = []
+        /// Completions that were received and not passed on yet, in parts of batches.
+        var arrived: [(callers: SingleCallers, completions: [PushCompletion])] = []
         var waiting: [Waiting] = []
         var places: [Group: Int] = [:]
-        /// The place of the group that the last push had, which the next mostly has too.
+        /// The index of the last push's group; the next push usually has the same group.
         var last = 0
         var leaving: [Leaving] = []
         var isClosed = false
     }
 
-    // Not a `Mutex`: the thread sanitizer does not see through that one.
+    // Not a `Mutex`, because the thread sanitizer does not recognize its synchronization.
     private let state = NIOLockedValueBox(State())
     private let ids = Atomic<UInt64>(0)
-    /// Has `APNsTransport.run` fetch what waits and pass on what was told.
+    /// Lets `APNsTransport.run` fetch the waiting pushes and pass on completions.
     private let fetch: @Sendable () -> Void
 
     init(fetch: @escaping @Sendable () -> Void) { self.fetch = fetch }
 
-    /// What a push is called here.
+    /// A new id for a push.
     func newID() -> UInt64 { ids.add(1, ordering: .relaxed).newValue }
 
-    /// Takes a push, unless its caller's task is cancelled: who cancels later finds it here.
+    /// Adds a push, unless its caller's task is already cancelled; a later cancellation finds the push here.
     func add(_ id: UInt64, _ push: Push, _ group: Group, _ caller: Caller) -> Admission {
         var isFirst = false
         let admission: Admission = state.withLockedValue { state in
@@ -93,40 +93,40 @@ final class SingleSends: Sendable {
             state.waiting[state.last].callers.append(caller)
             return .taken
         }
-        // The others that come until then are fetched with it.
+        // Pushes that are added before the fetch are fetched with this one.
         if isFirst { fetch() }
         return admission
     }
 
-    /// Keeps completions of a batch until they are passed on. Not on this thread: of a connection's loop every caller that wakes would take the
-    /// core, one by one.
-    fileprivate func tell(_ callers: SingleCallers, _ completions: [PushCompletion]) {
+    /// Stores completions of a batch until `passOn` is called. The callers are not resumed here, on a connection's loop thread: each resumed caller would take
+    /// the core, one by one.
+    fileprivate func store(_ callers: SingleCallers, _ completions: [PushCompletion]) {
         let (isClosed, isFirst) = state.withLockedValue { state in
-            if !state.isClosed { state.told.append((callers, completions)) }
-            return (state.isClosed, state.told.count == 1)
+            if !state.isClosed { state.arrived.append((callers, completions)) }
+            return (state.isClosed, state.arrived.count == 1)
         }
-        // Nobody passes on any more.
+        // After the close nothing calls `passOn`, so answer directly.
         if isClosed { callers.answer(completions) } else if isFirst { fetch() }
     }
 
-    /// Answers everybody who was told.
+    /// Answers all callers whose completions have arrived.
     func passOn() {
-        let told = state.withLockedValue { state in
-            defer { state.told = [] }
-            return state.told
+        let arrived = state.withLockedValue { state in
+            defer { state.arrived = [] }
+            return state.arrived
         }
-        for (callers, completions) in told { callers.answer(completions) }
+        for (callers, completions) in arrived { callers.answer(completions) }
     }
 
-    /// Puts all that wait into batches, to be offered and then reported as `offered`.
+    /// Puts all waiting pushes into batches, which the caller must offer and then report as `offered`.
     ///
-    /// - Parameter makeJob: makes the job of one batch; called inside the lock.
+    /// - Parameter makeJob: creates the job of one batch; called inside the lock.
     /// - Returns: the batches, one per group.
     func takeAll(_ makeJob: ([Push], Group, SingleCallers) -> SendJob) -> [Batch] {
         state.withLockedValue { state in
-            // One that was cancelled to its last push has nobody who would report its end.
+            // A group whose pushes were all cancelled has no caller that would report its end.
             let batches = state.waiting.filter { !$0.ids.isEmpty }.map { waiting in
-                let callers = SingleCallers(waiting.ids, waiting.callers, hall: self)
+                let callers = SingleCallers(waiting.ids, waiting.callers, owner: self)
                 return Batch(
                     group: waiting.group,
                     job: makeJob(waiting.pushes, waiting.group, callers),
@@ -140,17 +140,17 @@ final class SingleSends: Sendable {
         }
     }
 
-    /// Its pool has the batch. Gives the places whose callers have gone meanwhile.
+    /// Records that a pool has the batch. Returns the indices of pushes whose callers cancelled in the meantime.
     func offered(_ batch: Batch) -> [Int] {
         state.withLockedValue { state in
             guard let place = state.leaving.firstIndex(where: { $0.batch.job === batch.job }) else { return [] }
             state.leaving[place].isOffered = true
-            defer { state.leaving[place].gone = [] }
-            return state.leaving[place].gone
+            defer { state.leaving[place].canceled = [] }
+            return state.leaving[place].canceled
         }
     }
 
-    /// A caller has gone. It is looked for among all that wait and are on their way: that is rare, and each is a comparison of numbers.
+    /// Cancels a push. It is searched among all waiting and sent pushes: cancellation is rare, and each step compares two numbers.
     func cancel(_ id: UInt64) -> Cancellation {
         state.withLockedValue { state in
             for place in state.waiting.indices {
@@ -159,14 +159,14 @@ final class SingleSends: Sendable {
             for place in state.leaving.indices {
                 guard let index = state.leaving[place].batch.callers.index(of: id) else { continue }
                 if state.leaving[place].isOffered { return .sent(state.leaving[place].batch, index) }
-                state.leaving[place].gone.append(index)
+                state.leaving[place].canceled.append(index)
                 return .settled
             }
             return .settled
         }
     }
 
-    /// Takes nothing any more; gives whom what waited belongs to.
+    /// Stops accepting pushes; returns the callers of the waiting pushes.
     func close() -> [Caller] {
         let left = state.withLockedValue { state in
             state.isClosed = true
@@ -177,7 +177,7 @@ final class SingleSends: Sendable {
         return left
     }
 
-    /// Everybody in a batch is answered.
+    /// All callers of a batch are answered.
     fileprivate func ended(_ callers: SingleCallers) {
         state.withLockedValue { state in state.leaving.removeAll { $0.batch.callers === callers } }
     }
@@ -204,7 +204,7 @@ extension SingleSends.Waiting {
     }
 }
 
-/// Who waits for the pushes of one batch, each at its push's index. Any thread.
+/// The callers of the pushes of one batch, each at its push's index. Callers: any thread.
 final class SingleCallers: Sendable {
     private struct State {
         var callers: [SingleSends.Caller?]
@@ -212,37 +212,37 @@ final class SingleCallers: Sendable {
     }
 
     private let ids: [UInt64]
-    private let hall: SingleSends
+    private let owner: SingleSends
     private let state: NIOLockedValueBox<State>
 
-    init(_ ids: [UInt64], _ callers: [SingleSends.Caller?], hall: SingleSends) {
+    init(_ ids: [UInt64], _ callers: [SingleSends.Caller?], owner: SingleSends) {
         self.ids = ids
-        self.hall = hall
+        self.owner = owner
         state = NIOLockedValueBox(State(callers: callers, left: callers.count))
     }
 
     func index(of id: UInt64) -> Int? { ids.firstIndex(of: id) }
 
-    /// Completions of the batch have come; their callers hear of them soon.
-    func tell(_ completions: [PushCompletion]) { hall.tell(self, completions) }
+    /// Completions of the batch have arrived; their callers are answered soon.
+    func tell(_ completions: [PushCompletion]) { owner.store(self, completions) }
 
-    /// Answers callers; a second answer and one for nobody are dropped.
+    /// Answers callers. A second answer, and one without a caller, are ignored.
     fileprivate func answer(_ completions: [PushCompletion]) {
-        var heard: [SingleSends.Caller?] = []
-        heard.reserveCapacity(completions.count)
+        var answered: [SingleSends.Caller?] = []
+        answered.reserveCapacity(completions.count)
         let isLast = state.withLockedValue { state in
             for completion in completions {
                 guard state.callers.indices.contains(completion.slot) else {
-                    heard.append(nil)
+                    answered.append(nil)
                     continue
                 }
                 let caller = state.callers[completion.slot].take()
                 if caller != nil { state.left -= 1 }
-                heard.append(caller)
+                answered.append(caller)
             }
             return state.left == 0
         }
-        if isLast { hall.ended(self) }
-        for index in heard.indices { heard[index]?.resume(returning: completions[index].outcome) }
+        if isLast { owner.ended(self) }
+        for index in answered.indices { answered[index]?.resume(returning: completions[index].outcome) }
     }
 }

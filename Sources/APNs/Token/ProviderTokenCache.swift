@@ -1,7 +1,7 @@
-/// The provider tokens of this process: one per (team, key), whoever uses it, and one look-up at a time for each.
+/// The provider tokens of this process: one per (team, key) for all pools, with at most one look-up in progress for each.
 ///
-/// Asked by pools, a few times per hour and key; an actor is fast enough. It makes no tasks: the first caller asks the source, the others
-/// wait for it.
+/// Pools call it a few times per hour and key, so an actor is fast enough. It creates no tasks: the first caller calls the source, the others wait for the
+/// result.
 package actor ProviderTokenCache {
     private typealias Answer = Result<AgedProviderToken, APNsError>
 
@@ -14,7 +14,7 @@ package actor ProviderTokenCache {
     private let now: @Sendable () -> ContinuousClock.Instant
     private var entries: [ProviderTokenSigner.ID: Entry] = [:]
 
-    /// Caches what `source` gives. `now` is the monotonic clock; tests move it by hand.
+    /// Creates a cache of the tokens from `source`. `now` is the monotonic clock; tests set it by hand.
     package init(
         source: any ProviderTokenSource,
         now: @escaping @Sendable () -> ContinuousClock.Instant = { ContinuousClock.now }
@@ -23,13 +23,13 @@ package actor ProviderTokenCache {
         self.now = now
     }
 
-    /// The current token, fetched if there is none or it is due.
+    /// The current token. It is fetched if there is none, or if it is due for renewal.
     ///
     /// - Parameters:
-    ///   - signer: whose token.
-    ///   - stale: a token that the peer has called expired.
-    /// - Returns: the token and its age now.
-    /// - Throws: `tokenTooYoung` if `stale` may not be replaced yet; what the source throws if there is no usable token.
+    ///   - signer: the signer of the token.
+    ///   - stale: a token that the peer has reported as expired.
+    /// - Returns: the token and its current age.
+    /// - Throws: `tokenTooYoung` if `stale` may not be replaced yet; the source's error if no usable token is available.
     package func token(
         for signer: ProviderTokenSigner,
         replacing stale: ProviderToken? = nil
@@ -42,7 +42,7 @@ package actor ProviderTokenCache {
         }
     }
 
-    /// Forgets a signer that no credential uses any more. A look-up under way still answers its waiters.
+    /// Removes a signer that no credential uses any longer. Callers that wait for its look-up get `tokenUnavailable`.
     package func forget(_ signer: ProviderTokenSigner.ID) {
         if let entry = entries.removeValue(forKey: signer) {
             for waiter in entry.waiters { waiter.resume(returning: .failure(APNsError(.tokenUnavailable))) }
@@ -60,12 +60,12 @@ package actor ProviderTokenCache {
         } catch {
             answer = .failure(error)
         }
-        // Read again: while we waited, others have joined, or the signer was forgotten.
+        // Read the entry again: during the wait, other callers may have joined, or the signer may have been removed.
         guard var entry = entries[signer.id] else { return answer }
         switch answer {
         case .success(let token): entry.machine.obtained(token, at: now())
         case .failure:
-            // The one that the peer has just refused is no answer.
+            // A token that the peer has just refused is not a usable answer.
             if let before = entry.machine.failed(at: now()), before.token != stale { answer = .success(before) }
         }
         let waiters = entry.waiters

@@ -1,17 +1,17 @@
-/// When the token of one (team, key) is reused, fetched, or must be waited for.
+/// Decides when the token of one (team, key) is reused or fetched, and when a caller must wait.
 ///
-/// Pure: time comes in as an instant of the monotonic clock. A token's age is measured once, by `iat` when it is received, and counted on
-/// monotonically from there, so that a wall clock that jumps either way makes nobody mint too early or hold on too long.
+/// It is pure: the time is an argument, an instant of the monotonic clock. A token's age is measured once, from `iat` when it is received, and then counted
+/// monotonically. A wall clock that jumps therefore causes neither an early new token nor the use of an old one.
 package struct ProviderTokenMachine: Sendable {
-    /// What the caller does next.
+    /// The next step of the caller.
     package enum Action: Sendable, Equatable {
-        /// Answer with this token.
+        /// Use this token.
         case use(AgedProviderToken)
-        /// Ask the source, then report `obtained` or `failed`. Nobody else is asking.
+        /// Call the source, then report `obtained` or `failed`. No other caller is doing so.
         case obtain
-        /// Somebody is asking already: wait for the result.
+        /// Another caller is calling the source: wait for its result.
         case join
-        /// The token that the peer called stale is younger than 20 minutes, so a new one may not be made for this long.
+        /// The token that the peer reported as expired is younger than 20 minutes, so a new one may not be made for this long.
         case refuse(retryAfter: Duration)
     }
 
@@ -26,11 +26,11 @@ package struct ProviderTokenMachine: Sendable {
     }
 
     private enum State: Sendable {
-        /// Nobody has asked yet, or asking has failed. Goes to: obtaining.
+        /// No token was requested yet, or the last request failed. Goes to: obtaining.
         case none
-        /// The source is being asked; the token before, if there is one, is kept in case it fails. Goes to: holding, none.
+        /// The source is being called; the previous token, if there is one, is kept in case of failure. Goes to: holding, none.
         case obtaining(before: Held?)
-        /// A token is there; it may be old. Goes to: obtaining.
+        /// A token is available; it may be old. Goes to: obtaining.
         case holding(Held)
     }
 
@@ -38,12 +38,12 @@ package struct ProviderTokenMachine: Sendable {
 
     package init() {}
 
-    /// Somebody needs a token.
+    /// A caller needs a token.
     ///
     /// - Parameters:
-    ///   - stale: a token that the peer has just called expired, if that is why.
+    ///   - stale: a token that the peer has just reported as expired, if that is the reason.
     ///   - now: the monotonic clock.
-    /// - Returns: what to do.
+    /// - Returns: the next step.
     package mutating func requested(
         replacing stale: ProviderToken? = nil,
         at now: ContinuousClock.Instant
@@ -67,7 +67,7 @@ package struct ProviderTokenMachine: Sendable {
         }
     }
 
-    /// The source has answered. It may have answered with the token that is held already: then that one's age counts on.
+    /// The source returned a token. If it is the token that is held already, its age continues.
     package mutating func obtained(_ token: AgedProviderToken, at now: ContinuousClock.Instant) {
         state = .holding(
             Held(token: token.token, ageWhenReceived: max(.zero, token.age), receivedAt: now)
@@ -76,7 +76,7 @@ package struct ProviderTokenMachine: Sendable {
 
     /// The source has failed.
     ///
-    /// - Returns: the token before, if it may still be sent; its holders go on with it and ask again.
+    /// - Returns: the previous token, if it may still be sent; its users continue with it and request again.
     package mutating func failed(at now: ContinuousClock.Instant) -> AgedProviderToken? {
         guard case .obtaining(let before) = state else { return nil }
         guard let before else {
@@ -89,10 +89,10 @@ package struct ProviderTokenMachine: Sendable {
     }
 }
 
-/// A provider token and how old it is at the moment it is handed over, by the clock of whoever hands it over.
+/// A provider token and its age when it was returned, by the clock of the source.
 package struct AgedProviderToken: Sendable, Hashable {
     package let token: ProviderToken
-    /// Since `iat`; zero for one that was signed just now.
+    /// The age since `iat`; zero for a token that was signed just now.
     package let age: Duration
 
     package init(_ token: ProviderToken, age: Duration) {

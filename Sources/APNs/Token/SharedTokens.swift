@@ -1,15 +1,15 @@
 package import Model
 
-/// Where the nodes of a cluster keep the provider token of each key. What the implementer owes:
+/// The store in which the nodes of a cluster keep the provider token of each key. An implementation must guarantee:
 ///
-/// - `offer` decides in one step: of two nodes that offer at once, one wins and both get the winner's token;
+/// - `offer` decides in one step: if two nodes offer at once, one wins and both get the winner's token;
 /// - tokens are sealed at rest (I7);
-/// - it bounds its own waiting, and throws `tokenUnavailable` when it cannot be asked.
+/// - it limits its own waiting, and throws `tokenUnavailable` when it cannot be reached.
 package protocol ProviderTokenStore: Sendable {
-    /// The token that stands for a signer, if there is one.
+    /// The current token of a signer, if there is one.
     func standing(for signer: ProviderTokenSigner.ID) async throws(APNsError) -> ProviderToken?
 
-    /// Puts a token where there is none, or in place of one issued before a time, and gives the one that stands then.
+    /// Stores a token if there is none or the stored one was issued before a time, and returns the token that is then current.
     func offer(
         _ token: ProviderToken,
         for signer: ProviderTokenSigner.ID,
@@ -17,15 +17,16 @@ package protocol ProviderTokenStore: Sendable {
     ) async throws(APNsError) -> ProviderToken
 }
 
-/// The source of a cluster: every node sends the token that stands in the store, and whoever comes first when it is due signs the next.
+/// The source of a cluster: every node uses the token in the store, and the first node that finds it due signs the next one.
 ///
-/// So a key has one token at a time over all nodes, renewed between 20 and 60 minutes (I8), however many nodes ask and however late. Nodes ask
-/// when their cache says so, at 50 minutes; a node that was away takes what stands.
+/// A key therefore has one token at a time over all nodes, renewed between 20 and 60 minutes (I8), however many nodes request it and however late. Nodes
+/// request it when their cache requires it, at 50 minutes; a node that was offline takes the current one.
 package struct SharedTokens: ProviderTokenSource {
     private let store: any ProviderTokenStore
     private let clock: any WallClock
 
-    /// Shares through `store`. `clock` is the database's: `iat` and age are both by it, so that a node with a wrong clock does no harm.
+    /// Creates a source that shares tokens through `store`. `clock` is the database's clock: `iat` and age both use it, so that a node with a wrong clock does
+    /// no harm.
     package init(store: any ProviderTokenStore, clock: any WallClock) {
         self.store = store
         self.clock = clock
@@ -36,7 +37,7 @@ package struct SharedTokens: ProviderTokenSource {
         replacing stale: ProviderToken?
     ) async throws(APNsError) -> AgedProviderToken {
         guard let standing = try await store.standing(for: signer.id) else {
-            // Another node may be as quick: it must not be replaced.
+            // Another node may have stored one at the same time; that one must not be replaced.
             return try await offer(signer, replacingOlderThan: clock.now() + .seconds(-3_600))
         }
         let aged = aged(standing)
@@ -47,7 +48,7 @@ package struct SharedTokens: ProviderTokenSource {
         } else if aged.age < ProviderTokenAge.renewal {
             return aged
         }
-        // The one that was seen and no later one.
+        // Replaces the token that was read above, but not a later one.
         return try await offer(signer, replacingOlderThan: standing.issuedAt + .milliseconds(1))
     }
 

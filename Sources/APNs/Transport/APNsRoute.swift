@@ -2,10 +2,10 @@ internal import ApplePayload
 internal import HTTP2
 internal import Model
 
-/// Where one credential's pushes go. Both environments are the same pool where a simulator stands for both.
+/// The pools of one credential's pushes. Both environments use the same pool if one simulator serves both.
 struct APNsRoute {
     let credential: APNsCredential
-    /// Nil where the certificate is not for it.
+    /// Nil if the certificate is not valid for this environment.
     let production: ConnectionPool?
     let sandbox: ConnectionPool?
 
@@ -17,10 +17,10 @@ struct APNsRoute {
 
     func pool(_ environment: PushEnvironment) -> ConnectionPool? { environment == .production ? production : sandbox }
 
-    /// What Apple would say to a push through a certificate that does not cover it, or nil; asking would cost a connection.
+    /// Apple's refusal of a push whose certificate does not cover it, or nil; sending the push would cost a connection.
     ///
-    /// A certificate lists whole topics, with the push type's suffix. If it has the app but not this type, the push alone is wrong; `location`
-    /// goes by provider token only, whatever a certificate lists (docs/contracts/apns.md#4).
+    /// A certificate lists whole topics, with the push type's suffix. If it has the app but not this type, only the push is wrong. `location` pushes need a
+    /// provider token, whatever a certificate lists (docs/contracts/apns.md#4).
     static func refusal(of push: Push, by identity: TLSIdentity) -> Rejection? {
         let certificate = identity.certificate
         let named = certificate.pushScope.environments

@@ -2,23 +2,22 @@ internal import HTTP2
 package import Model
 internal import NIOConcurrencyHelpers
 
-/// Credentials: opened, replaced, removed, revoked; and the pools they share.
+/// Opens, replaces, removes and revokes credentials, and manages the pools that they share.
 extension APNsTransport {
-    /// 64 sets of trust roots are kept; all but a simulator's credentials use one. Above it the cache starts anew.
+    /// 64 sets of trust roots are kept; all credentials except those of simulators use one set. Above the limit the cache is emptied.
     private static let keptContextCount = 64
 
-    /// Opens a credential, or replaces the one of that name.
+    /// Opens a credential, or replaces the one with that key.
     ///
-    /// After it returns, new pushes use the new key or certificate; what is in flight on the old one finishes there, what had not begun comes back
-    /// as `unsent`, to be sent again. The same credential again changes nothing. Dials nothing, unless connections are kept warm.
+    /// After it returns, new pushes use the new key or certificate. Pushes in flight with the old one finish there; pushes that were not sent come back as
+    /// `unsent`, to be sent again. Opening the same credential again changes nothing. It does not dial, unless connections are kept warm.
     ///
-    /// - Throws: `badKey`, `badIdentifier`, `badTrustRoots`, `badCertificate`, `tooManyCredentials` or `shutDown`; then the one before is still
-    ///   open.
+    /// - Throws: `badKey`, `badIdentifier`, `badTrustRoots`, `badCertificate`, `tooManyCredentials` or `shutDown`; then the previous credential is still open.
     package func open(_ key: CredentialKey, _ credential: APNsCredential) throws(APNsError) {
         if state.withLockedValue({ $0.routes[key]?.credential }) == credential { return }
-        let voice = try Voice(credential)
+        let identity = try PoolIdentity(credential)
         let tls = try context(for: credential)
-        let result = state.withLockedValue { state -> Result<[Departure], APNsError> in
+        let result = state.withLockedValue { state -> Result<[PoolRetirement], APNsError> in
             if state.isShutDown { return .failure(APNsError(.shutDown)) }
             let before = state.routes[key]
             if before == nil, state.routes.count >= configuration.limits.maxCredentials {
@@ -26,41 +25,41 @@ extension APNsTransport {
             }
             let route = APNsRoute(
                 credential: credential,
-                production: pool(for: credential, .production, voice, tls, &state),
-                sandbox: pool(for: credential, .sandbox, voice, tls, &state)
+                production: pool(for: credential, .production, identity, tls, &state),
+                sandbox: pool(for: credential, .sandbox, identity, tls, &state)
             )
             state.routes[key] = route
-            return .success(depart(before, for: route, &state))
+            return .success(withdraw(before, for: route, &state))
         }
-        for departure in try result.get() { finish(departure) }
+        for retirement in try result.get() { finish(retirement) }
         let warm = configuration.limits.warmConnections
         if warm > 0 { for environment in PushEnvironment.allCases { keepWarm(warm, key, environment) } }
     }
 
-    /// Closes a credential. What is in flight finishes; what waited comes back as `unsent(noCredential)`, as does every later push.
+    /// Closes a credential. Pushes in flight finish; waiting pushes come back as `unsent(noCredential)`, as does every later push.
     package func remove(_ key: CredentialKey) {
-        let departures = state.withLockedValue { depart($0.routes.removeValue(forKey: key), for: nil, &$0) }
-        for departure in departures { finish(departure) }
+        let retirements = state.withLockedValue { withdraw($0.routes.removeValue(forKey: key), for: nil, &$0) }
+        for retirement in retirements { finish(retirement) }
     }
 
-    /// Closes a credential whose key or certificate was revoked or has leaked: its connections end at once, as Apple asks (docs/contracts/apns.md#3,
+    /// Closes a credential whose key or certificate was revoked or has leaked. Its connections end at once, as Apple requires (docs/contracts/apns.md#3,
     /// docs/contracts/apns.md#4).
     ///
-    /// What was in flight completes as `indeterminate`, unless another credential shares the connections.
+    /// Pushes in flight complete as `indeterminate`, unless another credential shares the connections.
     package func revoke(_ key: CredentialKey) {
-        let departures = state.withLockedValue { depart($0.routes.removeValue(forKey: key), for: nil, &$0) }
-        for departure in departures {
-            finish(departure)
-            departure.pool.abort()
+        let retirements = state.withLockedValue { withdraw($0.routes.removeValue(forKey: key), for: nil, &$0) }
+        for retirement in retirements {
+            finish(retirement)
+            retirement.pool.abort()
         }
     }
 
-    /// Keeps so many connections of a credential open whether or not anything is sent, at most `APNsLimits.maxConnections`.
+    /// Keeps this number of connections of a credential open even if nothing is sent, at most `APNsLimits.maxConnections`.
     ///
-    /// They are dialled one after the other, `APNsLimits.dialSpacing` apart, and again when they end. A token connection still lets one push
-    /// through before the others: Apple wants to see a provider token first.
+    /// They are dialled one after the other, `APNsLimits.dialSpacing` apart, and again when they end. A token connection still sends one push before the
+    /// others: Apple must see a provider token first.
     ///
-    /// - Returns: false if the credential is not open, or not for that environment.
+    /// - Returns: false if the credential is not open, or not valid for that environment.
     @discardableResult
     package func keepWarm(_ count: Int, _ key: CredentialKey, _ environment: PushEnvironment) -> Bool {
         guard let pool = state.withLockedValue({ $0.routes[key]?.pool(environment) }) else { return false }
@@ -70,8 +69,8 @@ extension APNsTransport {
 
     // MARK: Pools
 
-    /// Who speaks for a credential.
-    private struct Voice {
+    /// How a credential authenticates.
+    private struct PoolIdentity {
         let speaker: PoolKey.Speaker
         let signer: ProviderTokenSigner?
 
@@ -92,16 +91,16 @@ extension APNsTransport {
         }
     }
 
-    /// A pool on its way out, and who takes over what it has not sent.
-    private struct Departure {
+    /// A pool that is being retired, and the pool that takes over its unsent pushes.
+    private struct PoolRetirement {
         let pool: ConnectionPool
         let successor: ConnectionPool?
-        /// Whose provider tokens nobody needs any more.
+        /// The signer whose provider tokens are not needed any longer.
         let unusedSigner: ProviderTokenSigner.ID?
     }
 
     private func context(for credential: APNsCredential) throws(APNsError) -> TLSContext {
-        // A certificate's context is its own: sessions must not be resumed under another one.
+        // A certificate has its own context: its sessions must not be resumed with another certificate.
         if case .certificate = credential.proof { return try credential.makeTLSContext() }
         if let known = state.withLockedValue({ $0.contexts[credential.trustRootsPEM] }) { return known }
         let context = try credential.makeTLSContext()
@@ -112,22 +111,22 @@ extension APNsTransport {
         return context
     }
 
-    /// The pool for one environment of a credential, nil if its certificate is not for it; inside the lock.
+    /// The pool for one environment of a credential; nil if its certificate is not valid for it. Call it inside the lock.
     private func pool(
         for credential: APNsCredential,
         _ environment: PushEnvironment,
-        _ voice: Voice,
+        _ identity: PoolIdentity,
         _ tls: TLSContext,
         _ state: inout State
     ) -> ConnectionPool? {
         guard credential.fits(environment) else { return nil }
         let endpoint = credential.endpoint ?? APNsEndpoint(environment)
-        let key = PoolKey(endpoint: endpoint, speaker: voice.speaker, trustRootsPEM: credential.trustRootsPEM)
+        let key = PoolKey(endpoint: endpoint, speaker: identity.speaker, trustRootsPEM: credential.trustRootsPEM)
         if let known = state.pools[key] { return known }
         state.openedPoolCount += 1
         let pool = ConnectionPool(
             key: key,
-            signer: voice.signer,
+            signer: identity.signer,
             surroundings: surroundings(endpoint, tls, state.openedPoolCount)
         )
         state.pools[key] = pool
@@ -141,11 +140,11 @@ extension APNsTransport {
     ) -> ConnectionPool.Surroundings {
         var connection = ConnectionConfiguration(host: endpoint.host, port: endpoint.port, tls: tls)
         connection.collectedFields = APNsHeader.collected
-        // Until the peer's SETTINGS are here; the pool keeps to 1 until it has seen a good answer, whatever they say.
+        // This holds until the peer's SETTINGS arrive; after them the pool still keeps to 1 until it has seen a good answer.
         connection.initialStreamLimit = 1
         connection.limits = configuration.connectionLimits
         connection.timeouts = configuration.timeouts
-        // docs/contracts/apns.md#13.6: hours to days is what Apple wants; its sandbox lets connections go bad sooner.
+        // docs/contracts/apns.md#13.6: Apple wants hours to days; the connections of its sandbox go bad sooner.
         let age: Duration = endpoint == .sandbox ? .seconds(600) : .seconds(86_400)
         connection.timeouts.maxAge = configuration.timeouts.maxAge ?? age
         return ConnectionPool.Surroundings(
@@ -158,8 +157,8 @@ extension APNsTransport {
         )
     }
 
-    /// Takes the pools of a replaced route out of use, unless another credential shares them; inside the lock.
-    private func depart(_ route: APNsRoute?, for successor: APNsRoute?, _ state: inout State) -> [Departure] {
+    /// Removes the pools of a replaced route from use, unless another credential shares them. Call it inside the lock.
+    private func withdraw(_ route: APNsRoute?, for successor: APNsRoute?, _ state: inout State) -> [PoolRetirement] {
         guard let route else { return [] }
         let candidates = [(route.production, successor?.production), (route.sandbox, successor?.sandbox)]
         return candidates.compactMap { pool, successor in
@@ -174,17 +173,17 @@ extension APNsTransport {
             {
                 unused = signer
             }
-            return Departure(pool: pool, successor: successor, unusedSigner: unused)
+            return PoolRetirement(pool: pool, successor: successor, unusedSigner: unused)
         }
     }
 
-    /// Retires a pool and hands on what it had not sent; outside the lock.
-    private func finish(_ departure: Departure) {
-        for run in departure.pool.retire() {
-            if departure.successor?.send(run) == true { continue }
-            giveBack(run, .unsent(TransportError(departure.successor == nil ? .noCredential : .goingAway)))
+    /// Retires a pool and passes its unsent pushes on. Call it outside the lock.
+    private func finish(_ retirement: PoolRetirement) {
+        for run in retirement.pool.retire() {
+            if retirement.successor?.send(run) == true { continue }
+            giveBack(run, .unsent(TransportError(retirement.successor == nil ? .noCredential : .goingAway)))
         }
-        if let signer = departure.unusedSigner { workContinuation.yield(.forget(signer)) }
+        if let signer = retirement.unusedSigner { workContinuation.yield(.forget(signer)) }
     }
 
     private func ended(_ pool: ConnectionPool) {

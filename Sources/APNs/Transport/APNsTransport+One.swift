@@ -1,17 +1,17 @@
 internal import HTTP2
 package import Model
 
-/// Thin doors on the batch door.
+/// Convenience methods that are built on sending batches.
 extension APNsTransport {
     /// Sends one push and waits for its outcome.
     ///
-    /// It leaves in a batch with the others that are asked for in the same moment (`SingleSends`). Cancelling the task takes a push back that has
-    /// not left; one that has left is waited for.
+    /// It is sent in a batch with other pushes of concurrent calls (`SingleSends`). Cancelling the task withdraws a push that was not sent; for one that was
+    /// sent, the call waits.
     ///
     /// - Parameters:
     ///   - push: within the transport's size limit.
-    ///   - credential: whose connections and keys are used.
-    ///   - deadline: how long it may wait for its answer, from now.
+    ///   - credential: the credential to send with.
+    ///   - deadline: how long it may wait for its answer, counted from the call.
     /// - Returns: how it ended.
     package func send(_ push: Push, through credential: CredentialKey, deadline: Duration) async -> Outcome {
         let id = singles.newID()
@@ -33,7 +33,7 @@ extension APNsTransport {
         }
     }
 
-    /// Answers those whose push has ended, and sends what was asked for one by one, a batch per credential and deadline.
+    /// Answers the calls whose push has completed, and sends the waiting pushes of single calls, one batch per credential and deadline.
     func fetchSingles() {
         singles.passOn()
         let batches = singles.takeAll { pushes, group, callers in
@@ -45,21 +45,21 @@ extension APNsTransport {
         }
     }
 
-    /// Answers those who wait in the hall, and closes it.
+    /// Answers the waiting single calls, and accepts no further ones.
     func closeSingles() {
         for caller in singles.close() { caller.resume(returning: .unsent(TransportError(.goingAway))) }
     }
 
-    /// Sends batch after batch, with at most `window` pushes unanswered: how a million pushes are sent from a source that makes them as they are
-    /// asked for, in the memory of one window.
+    /// Sends batch after batch, with at most `window` unanswered pushes. A million pushes from a source that creates them on demand need only the memory of one
+    /// window.
     ///
     /// - Parameters:
-    ///   - batches: asked for the next one when there is room. A batch above the window goes alone.
-    ///   - credential: whose connections and keys are used.
-    ///   - deadline: how long one push may wait for its answer, from when its batch was asked for.
-    ///   - window: pushes; above `APNsLimits.maxQueuedPushes` some come back as `unsent(overloaded)`.
-    ///   - completed: called with completions as they come, from several tasks at once.
-    /// - Throws: what the source throws; what was sent before has completed then.
+    ///   - batches: the next batch is requested when there is room. A batch larger than the window is sent alone.
+    ///   - credential: the credential to send with.
+    ///   - deadline: how long one push may wait for its answer, counted from the request of its batch.
+    ///   - window: a number of pushes; above `APNsLimits.maxQueuedPushes` some come back as `unsent(overloaded)`.
+    ///   - completed: called with completions as they arrive, from several tasks at once.
+    /// - Throws: the error of the source; the pushes sent before have completed then.
     package func send<Batches: AsyncSequence>(
         _ batches: Batches,
         through credential: CredentialKey,

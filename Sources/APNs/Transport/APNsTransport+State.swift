@@ -1,22 +1,22 @@
 package import Model
 internal import NIOConcurrencyHelpers
 
-/// What the transport looks like from outside: for metrics, `/readyz` and `doctor`.
+/// The observable state of the transport, for metrics, `/readyz` and `doctor`.
 extension APNsTransport {
-    /// What a credential's way to Apple looks like; nil if it is not open. The worse of its two environments.
+    /// The state of a credential's connection to Apple; nil if the credential is not open. It is the worse of its two environments.
     package func status(of key: CredentialKey) -> APNsStatus? {
         guard let route = state.withLockedValue({ $0.routes[key] }) else { return nil }
         let all = route.pools.map(\.status)
         return all.first { !$0.isReachable } ?? all.first
     }
 
-    /// What has been done since the start, and what is held now.
+    /// The counters since the start, and the current state.
     package var metrics: APNsMetrics {
         let (sum, pools) = state.withLockedValue { ($0.departed, Array($0.pools.values) + $0.leaving.values) }
         return pools.reduce(into: sum) { $0 += $1.metrics }
     }
 
-    /// Each pool that some credential uses, in a steady order.
+    /// Each pool that a credential uses, in a stable order.
     package var pools: [APNsPoolState] {
         let pools = state.withLockedValue { Array($0.pools.values) }
         return pools.map(APNsPoolState.init).sorted { $0.name < $1.name }
@@ -25,9 +25,10 @@ extension APNsTransport {
 
 /// The health of one pool, which is one (host, port, team, key) or one (host, port, certificate).
 package struct APNsPoolState: Sendable, Equatable {
-    /// Where it connects.
+    /// The address it connects to.
     package let endpoint: APNsEndpoint
-    /// The team and key id, or `certificate` and the start of its fingerprint. Fit for a metric's label: as many as there are credentials.
+    /// The team and key id, or `certificate` and the start of its fingerprint. It is suitable for a metric's label, because its values are as few as the
+    /// credentials.
     package let speaker: String
     package let status: APNsStatus
     package let metrics: APNsMetrics

@@ -5,17 +5,17 @@ internal import NIOConcurrencyHelpers
 
 /// Sends pushes to Apple: the `PushTransport` named `apns`.
 ///
-/// Made once per process by the gateway, which also runs `run` for as long as it sends, and ends it with `shutdown`. Credentials come and
-/// go while it runs. It dials when the first push of a credential comes, unless it keeps connections warm; any thread may call it.
+/// The gateway creates it once per process, runs `run` as long as it sends, and ends it with `shutdown`. Credentials are opened and removed while it runs. It
+/// dials when the first push of a credential comes, unless it keeps connections warm. Callers: any thread.
 ///
-/// The caller bounds how much it has in flight; what the connections do not take waits here, up to `APNsLimits.maxQueuedPushes` per pool.
+/// The caller limits the pushes in flight; pushes that the connections do not take wait here, up to `APNsLimits.maxQueuedPushes` per pool.
 package final class APNsTransport: PushTransport {
-    /// How it behaves.
+    /// The settings of the transport.
     package struct Configuration: Sendable {
         package var limits = APNsLimits()
         package var connectionLimits = HTTP2Limits()
         package var timeouts = HTTP2Timeouts()
-        /// Threads for connections. One carries well over 100,000 pushes per second (engineering notes).
+        /// Threads for connections. One carries well over 100,000 pushes per second (measured).
         package var loopCount = 1
 
         package init() {}
@@ -23,17 +23,18 @@ package final class APNsTransport: PushTransport {
 
     struct State {
         var routes: [CredentialKey: APNsRoute] = [:]
-        /// Pools that some credential uses.
+        /// Pools that a credential uses.
         var pools: [PoolKey: ConnectionPool] = [:]
-        /// Pools that finish what they have.
+        /// Pools that are finishing their requests.
         var leaving: [ObjectIdentifier: ConnectionPool] = [:]
-        /// What pools that are gone have counted, and what was refused before it reached one.
+        /// The metrics of pools that have ended, and of pushes that were refused before they reached a pool.
         var departed = APNsMetrics()
-        /// TLS settings of credentials with a key, by trust roots: reading the system's takes milliseconds and a megabyte, and most share them.
+        /// TLS settings of credentials with a key, by trust roots. Loading the system's roots takes milliseconds and a megabyte, and most credentials share
+        /// them.
         var contexts: [[UInt8]?: TLSContext] = [:]
         var openedPoolCount = 0
         var isShutDown = false
-        /// Who waits until the last leaving pool has gone.
+        /// Tasks that wait until the last leaving pool has ended.
         var whenEmpty: [AsyncStream<Void>.Continuation] = []
     }
 
@@ -43,7 +44,7 @@ package final class APNsTransport: PushTransport {
     let loops: [EventLoop]
     let singles: SingleSends
     let state = NIOLockedValueBox(State())
-    /// Look-ups and timers: a few of each per pool, so it needs no bound of its own.
+    /// Look-ups and timers. There are a few of each per pool, so the stream needs no limit.
     let work: AsyncStream<PoolWork>
     let workContinuation: AsyncStream<PoolWork>.Continuation
 
@@ -51,8 +52,8 @@ package final class APNsTransport: PushTransport {
     ///
     /// - Parameters:
     ///   - configuration: limits and deadlines.
-    ///   - tokens: where provider tokens come from: `SelfSignedTokens` on one node, a shared store on several.
-    /// - Throws: `system` if a thread cannot be made.
+    ///   - tokens: the source of provider tokens: `SelfSignedTokens` on one node, a shared store on several.
+    /// - Throws: `system` if a thread cannot be created.
     package init(
         configuration: Configuration = Configuration(),
         tokens: any ProviderTokenSource
@@ -72,7 +73,7 @@ package final class APNsTransport: PushTransport {
         singles = SingleSends { workContinuation.yield(.fetchSingles) }
     }
 
-    // MARK: The batch door
+    // MARK: Batches
 
     package func send(
         _ batch: [Push],
@@ -98,7 +99,7 @@ package final class APNsTransport: PushTransport {
         return SendJob(batch, client: credential.tenant, offeredAt: now, deadline: now + deadline, sink: sink)
     }
 
-    /// Completes what is refused here, and gives the rest to the pools of its environments.
+    /// Completes the pushes that are refused here, and passes the others to the pools of their environments.
     func offer(_ job: SendJob, _ credential: CredentialKey) {
         let found = route(of: credential)
         let (production, sandbox) = admitted(job, found.route)
@@ -148,7 +149,7 @@ package final class APNsTransport: PushTransport {
         _ first: (route: APNsRoute?, isShutDown: Bool)
     ) {
         var found = first
-        // A pool that was retired between the look-up and the call has a successor; 8 in a row do not happen.
+        // A pool that was retired between the look-up and the call has a successor. 8 such successions during one call do not happen.
         for _ in 0..<8 {
             guard let pool = found.route?.pool(environment) else {
                 let error = found.isShutDown ? TransportError(.goingAway) : TransportError(.noCredential)
@@ -165,21 +166,21 @@ package final class APNsTransport: PushTransport {
         run.job.complete(run.remaining, outcome)
     }
 
-    /// The caller of a batch, or of one push of it, has gone.
+    /// The caller of a batch, or of one push of it, no longer waits.
     func cancel(_ job: SendJob, _ credential: CredentialKey, index: Int? = nil) {
         let route = state.withLockedValue { $0.routes[credential] }
         for pool in route?.pools ?? [] { pool.cancel(job, index) }
     }
 
-    // MARK: Its life
+    // MARK: Life cycle
 
-    /// Does what waits: fetches provider tokens, and wakes pools at deadlines and after back-off. Returns after `shutdown`.
+    /// Performs the work that waits: it fetches provider tokens, and wakes pools at deadlines and after back-off. It returns after `shutdown`.
     ///
-    /// Nothing is sent without it. Call it once; cancelling its task gives up everything in flight.
+    /// Nothing is sent without it. Call it once; cancelling its task abandons everything in flight.
     package func run() async {
         await withDiscardingTaskGroup { group in
             for await item in work {
-                // Nothing in it waits.
+                // This call does not wait.
                 if case .fetchSingles = item { fetchSingles() } else { group.addTask { await self.perform(item) } }
             }
             group.cancelAll()
@@ -187,22 +188,23 @@ package final class APNsTransport: PushTransport {
         if !state.withLockedValue({ $0.isShutDown }) { await shutdown(deadline: .zero) }
     }
 
-    /// Ends it: takes nothing new, gives back at once what waits, lets what is in flight finish until the deadline and breaks the rest off.
+    /// Shuts the transport down. It accepts nothing new, gives back waiting pushes at once, lets pushes in flight finish until the deadline and aborts the
+    /// others.
     ///
     /// Every push has completed when it returns.
     package func shutdown(deadline: Duration) async {
         drain()
         await waitUntilEmpty(deadline)
         for pool in leavingPools { pool.abort() }
-        // The loop answers an abort within one turn; a second is for a machine that is overloaded.
+        // The loop reacts to an abort within one turn; a second is for an overloaded machine.
         await waitUntilEmpty(.seconds(1))
         for pool in leavingPools { pool.abandon() }
         workContinuation.finish()
         for loop in loops { loop.shutdown() }
     }
 
-    /// The first part of `shutdown`: gives back at once what waits. An engine calls it before it waits for answers, because a push in a queue
-    /// must go to the next node, not be taken for one whose answer is lost.
+    /// The first part of `shutdown`: gives back waiting pushes at once. An engine calls it before it waits for answers, because a queued push must go to the
+    /// next node instead of being treated as one whose answer is lost.
     package func drain() {
         let pools = state.withLockedValue { state in
             state.isShutDown = true
@@ -227,7 +229,7 @@ package final class APNsTransport: PushTransport {
         guard !isEmpty, limit > .zero else { return }
         await withTaskGroup(of: Void.self) { group in
             group.addTask { for await _ in stream {} }
-            // Cancelled when the other one is done.
+            // Cancelled when the other task is done.
             group.addTask { try? await Task.sleep(for: limit) }
             await group.next()
             group.cancelAll()
@@ -243,7 +245,7 @@ package final class APNsTransport: PushTransport {
                 pool.tokenArrived(.failure(error))
             }
         case .wake(let pool, let time):
-            // Cancelled at the end, when there is nothing left to wake.
+            // Cancelled at the end, when nothing needs to be woken.
             try? await Task.sleep(until: time, clock: .continuous)
             pool.wake()
         case .forget(let signer):

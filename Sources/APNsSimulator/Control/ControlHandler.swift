@@ -2,12 +2,12 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 
-/// HTTP/1.1 of the control port: collects one request, has it answered, sends the answer as JSON.
+/// The HTTP/1.1 handler of the control port: it collects one request, gets its answer and sends it as JSON.
 final class ControlHandler: ChannelInboundHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundOut = HTTPServerResponsePart
 
-    /// 32 MiB: a script of 200,000 tokens. Above it the connection is answered 413 and closed.
+    /// 32 MiB, enough for a script of 200,000 tokens. A larger request is answered with 413 and the connection is closed.
     private static let largestBodyBytes = 33_554_432
 
     private let routes: ControlRoutes

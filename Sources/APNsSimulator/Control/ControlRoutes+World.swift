@@ -25,17 +25,17 @@ extension ControlRoutes {
         }
     }
 
-    /// Plays a fault on open connections.
+    /// Injects a fault into open connections.
     func play(_ body: Data) -> Answer {
         read(ConnectionFaultOrder.self, body) { order throws(SimulatorError) in
             guard state.configuration.mode == .script else {
-                throw SimulatorError(.script, "Faults are played in --mode script only.")
+                throw SimulatorError(.script, "Faults require --mode script.")
             }
             return .success(["played": state.connections.play(order.fault, on: order.connection)])
         }
     }
 
-    /// Makes a client certificate.
+    /// Creates a client certificate.
     func certificate(_ body: Data) -> Answer {
         read(ClientCertificateRequest.self, body) { request throws(SimulatorError) in
             let identity = try authority.makeClientIdentity(request)
@@ -59,7 +59,7 @@ extension ControlRoutes {
         }
     }
 
-    /// Changes how long every answer is held back.
+    /// Changes the delay of all answers.
     func changeLatency(_ body: Data) -> Answer {
         read(LatencyOrder.self, body) { order throws(SimulatorError) in
             state.latency = order.latency

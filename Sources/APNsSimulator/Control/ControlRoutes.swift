@@ -1,6 +1,6 @@
 import Foundation
 
-/// What the control port answers. No socket: method, target and body in, status and JSON out.
+/// The answers of the control port, without a socket: method, target and body in, status and JSON out.
 struct ControlRoutes: Sendable {
     /// One response.
     struct Answer: Sendable {
@@ -8,18 +8,18 @@ struct ControlRoutes: Sendable {
         var contentType = "application/json"
         var body: Data
 
-        /// A success.
+        /// Creates a success.
         static func success(_ json: [String: Any]) -> Answer {
             Answer(status: 200, body: encode(json))
         }
 
-        /// A failure with a sentence for a person.
+        /// Creates a failure with a sentence for people.
         static func failure(_ status: Int, _ sentence: String) -> Answer {
             Answer(status: status, body: encode(["error": sentence]))
         }
 
         private static func encode(_ json: [String: Any]) -> Data {
-            // Only what this file puts together gets here; anything else would be our own bug, shown as an empty object.
+            // Only values of this folder are encoded here. Any other value would be our own bug; it is shown as an empty object.
             let options: JSONSerialization.WritingOptions = [.sortedKeys, .withoutEscapingSlashes]
             return (try? JSONSerialization.data(withJSONObject: json, options: options)) ?? Data("{}".utf8)
         }
@@ -59,7 +59,7 @@ struct ControlRoutes: Sendable {
             return .success(["scripted": 0])
         default:
             return Self.names.contains(name)
-                ? .failure(405, "\(method) is not for \(path)") : .failure(404, "no such path")
+                ? .failure(405, "\(method) is not allowed for \(path)") : .failure(404, "no such path")
         }
     }
 
@@ -107,7 +107,7 @@ struct ControlRoutes: Sendable {
     private func requests(_ query: [URLQueryItem]) -> Answer {
         var limit = Self.usualLimit
         if let text = query.first(where: { $0.name == "limit" })?.value {
-            guard let number = Int(text), number >= 0 else { return .failure(400, "limit is a number from 0 up") }
+            guard let number = Int(text), number >= 0 else { return .failure(400, "limit must be a number, 0 or more") }
             limit = number
         }
         let token = query.first { $0.name == "token" }?.value
@@ -140,7 +140,7 @@ struct ControlRoutes: Sendable {
         }
     }
 
-    /// Reads the body and does what it asks for: 400 when it cannot be read, 409 when it cannot be done.
+    /// Decodes the body and executes the order. Answers 400 if it cannot be decoded, 409 if it cannot be executed.
     func read<Order: Decodable>(
         _ type: Order.Type,
         _ body: Data,
@@ -159,7 +159,7 @@ struct ControlRoutes: Sendable {
         }
     }
 
-    /// What is wrong with a script and where, in one line.
+    /// One line about the fault of a script and its place.
     private static func sentence(of error: any Error) -> String {
         guard let error = error as? DecodingError else { return "not JSON" }
         let context =

@@ -3,20 +3,20 @@ import Foundation
 import SwiftASN1
 import X509
 
-/// What a client certificate of the simulator's own CA shall say.
+/// The contents of a client certificate that the simulator's own CA will issue.
 package struct ClientCertificateRequest: Sendable, Equatable, Decodable {
-    /// What it may push to; the first is the subject's UID too.
+    /// The topics that it may push to; the first is the subject's UID as well.
     package var topics: [String]
 
-    /// The environment it names; nil for both, as Apple's newer certificates do.
+    /// The environment that it names; nil for both, as in Apple's newer certificates.
     package var environment: APNsEnvironment?
 
-    /// Days it is valid from now; negative for one that has expired.
+    /// How many days it is valid from its creation; negative for a certificate that has expired.
     package var days = 365
 
     private enum Key: String, CodingKey, CaseIterable { case topics, environment, days }
 
-    /// A certificate for these topics.
+    /// Creates a request for a certificate with these topics.
     package init(topics: [String], environment: APNsEnvironment? = nil, days: Int = 365) {
         self.topics = topics
         self.environment = environment
@@ -45,9 +45,9 @@ package struct ClientCertificateRequest: Sendable, Equatable, Decodable {
 }
 
 extension CertificateAuthority {
-    /// A push certificate as Apple makes them, signed by this CA, with its private key, both in PEM.
+    /// Creates a push certificate in Apple's form, signed by this CA, and its private key, both in PEM.
     ///
-    /// - Throws: `SimulatorError` when it cannot be made.
+    /// - Throws: `SimulatorError` if it cannot be created.
     package func makeClientIdentity(
         _ request: ClientCertificateRequest
     ) throws(SimulatorError) -> (certificatePEM: String, keyPEM: String) {
@@ -86,7 +86,7 @@ extension CertificateAuthority {
             Critical(KeyUsage(digitalSignature: true))
             try ExtendedKeyUsage([.clientAuth])
         }
-        // The value of the environment extensions is ASN.1's NULL.
+        // The value of the environment extensions is an ASN.1 NULL.
         let null: ArraySlice<UInt8> = [5, 0]
         if request.environment != .production {
             try extensions.append(.init(oid: ClientCertificate.developmentID, critical: false, value: null))

@@ -3,22 +3,22 @@ import Foundation
 import SwiftASN1
 import X509
 
-/// A certificate authority of our own, so that a client's verification can stay switched on against the simulator.
+/// A certificate authority of the simulator, so that clients need not switch certificate verification off.
 ///
-/// Made anew in memory, or kept in a file so that clients which trust it still do after a restart.
+/// It is created in memory at each start, or stored in a file, so that clients that trust it still do after a restart.
 package struct CertificateAuthority: Sendable {
-    /// The CA's certificate in PEM: what a client takes as its trust root.
+    /// The CA's certificate in PEM: the trust root for clients.
     package let certificatePEM: String
 
     let certificate: Certificate
     let key: P256.Signing.PrivateKey
 
-    /// How long certificates are valid: ten years for the CA; the server's is made at every start.
+    /// One year. The CA is valid for ten years; the server's certificate is created at every start.
     private static let year: TimeInterval = 365 * 86_400
 
-    /// Makes a new CA.
+    /// Creates a new CA.
     ///
-    /// - Throws: `SimulatorError` when a certificate cannot be made.
+    /// - Throws: `SimulatorError` if a certificate cannot be created.
     package init() throws(SimulatorError) {
         do {
             let key = P256.Signing.PrivateKey()
@@ -51,9 +51,9 @@ package struct CertificateAuthority: Sendable {
         }
     }
 
-    /// Reads the CA that an earlier run kept in `path`, or makes one and keeps it there (mode 0600: it holds the private key).
+    /// Reads the CA that an earlier run stored in `path`, or creates one and stores it there (mode 0600, because it contains the private key).
     ///
-    /// - Throws: `SimulatorError` when the file is not such a file or cannot be written.
+    /// - Throws: `SimulatorError` if the file has another content or cannot be written.
     package init(keptIn path: String) throws(SimulatorError) {
         guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
             try self.init()
@@ -64,13 +64,13 @@ package struct CertificateAuthority: Sendable {
             let documents = try PEMDocument.parseMultiple(pemString: text)
             guard let keyPEM = documents.first(where: { $0.discriminator.hasSuffix("PRIVATE KEY") }),
                 let certificatePEM = documents.first(where: { $0.discriminator == "CERTIFICATE" })
-            else { throw SimulatorError(.certificateAuthority, "it holds no private key and certificate") }
+            else { throw SimulatorError(.certificateAuthority, "it does not contain a private key and a certificate") }
             try self.init(
                 certificate: Certificate(pemDocument: certificatePEM),
                 key: P256.Signing.PrivateKey(pemRepresentation: keyPEM.pemString)
             )
         } catch {
-            throw SimulatorError(.certificateAuthority, "Cannot use the CA kept in \(path): \(error)")
+            throw SimulatorError(.certificateAuthority, "Cannot use the CA in \(path): \(error)")
         }
     }
 
@@ -80,7 +80,7 @@ package struct CertificateAuthority: Sendable {
         certificatePEM = try certificate.serializeAsPEM().pemString + "\n"
     }
 
-    /// A server certificate for `localhost`, the loopback addresses and `extraHost`, valid so many days, with its private key, both in PEM.
+    /// Creates a server certificate for `localhost`, the loopback addresses and `extraHost`, valid for this number of days, and its private key, both in PEM.
     func makeServerIdentity(extraHost: String, days: Int) throws -> (certificatePEM: String, keyPEM: String) {
         let serverKey = P256.Signing.PrivateKey()
         let publicKey = Certificate.PublicKey(serverKey.publicKey)

@@ -2,13 +2,13 @@ import Foundation
 import SwiftASN1
 import X509
 
-/// The CAs whose client certificates the simulator believes.
+/// The CAs whose client certificates the simulator trusts.
 package struct ClientAuthorities: Sendable {
     let certificates: [Certificate]
 
-    /// The CAs of a PEM text with at least one certificate.
+    /// Reads the CAs of a PEM text, at least one certificate.
     ///
-    /// - Throws: `SimulatorError` when it holds none, or one that cannot be read.
+    /// - Throws: `SimulatorError` if it contains none, or one that cannot be read.
     package init(pem: String) throws(SimulatorError) {
         do {
             certificates = try PEMDocument.parseMultiple(pemString: pem)
@@ -18,13 +18,13 @@ package struct ClientAuthorities: Sendable {
             throw SimulatorError(.certificateAuthority, "Cannot read a client CA: \(error)")
         }
         guard !certificates.isEmpty else {
-            throw SimulatorError(.certificateAuthority, "There is no certificate among the client CAs.")
+            throw SimulatorError(.certificateAuthority, "The client CAs contain no certificate.")
         }
     }
 
-    /// The CAs of a file.
+    /// Reads the CAs of a file.
     ///
-    /// - Throws: `SimulatorError` when it cannot be read or holds none.
+    /// - Throws: `SimulatorError` if it cannot be read or contains none.
     package init(contentsOfFile path: String) throws(SimulatorError) {
         guard let pem = try? String(contentsOfFile: path, encoding: .utf8) else {
             throw SimulatorError(.certificateAuthority, "Cannot read the client CAs in \(path).")
@@ -34,7 +34,7 @@ package struct ClientAuthorities: Sendable {
 
     private init(certificates: [Certificate]) { self.certificates = certificates }
 
-    /// These CAs and those.
+    /// The union of both sets of CAs.
     func adding(_ others: ClientAuthorities) -> ClientAuthorities {
         ClientAuthorities(certificates: certificates + others.certificates)
     }

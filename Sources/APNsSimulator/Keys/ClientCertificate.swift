@@ -2,26 +2,26 @@ import Foundation
 import SwiftASN1
 import X509
 
-/// A client's push certificate, reduced to what the rules look at.
+/// A client's push certificate, reduced to the values that the rules need.
 ///
 /// The object identifiers are Apple's: 1.2.840.113635.100.6.3.1 development, .2 production (observed), .4 VoIP, .6 list of topics (documented).
 package struct ClientCertificate: Sendable, Equatable {
     /// The subject's UID: the bundle identifier, or the topic of an MDM certificate.
     package var uid: String?
 
-    /// What it may push to: the list in it, or else its UID.
+    /// The topics that it may push to: its list of topics, otherwise its UID.
     package var topics: [String]
 
-    /// The environments it names; empty for certificates that name none and fit both.
+    /// The environments that it names; empty for a certificate that names none and is valid in both.
     package var environments: Set<APNsEnvironment>
 
-    /// Seconds since 1970.
+    /// The end of its validity. Unit: seconds since 1970.
     package var expiresAt: Int
 
-    /// Whether a CA that the simulator believes has signed it.
+    /// Whether it was signed by a CA that the simulator trusts.
     package var isBelieved: Bool
 
-    /// A certificate with these properties.
+    /// Creates a certificate with these properties.
     package init(
         uid: String?,
         topics: [String],
@@ -36,11 +36,11 @@ package struct ClientCertificate: Sendable, Equatable {
         self.isBelieved = isBelieved
     }
 
-    /// Reads a certificate; nil when the bytes are none.
+    /// Reads a certificate; nil if the bytes are not a certificate.
     ///
     /// - Parameters:
     ///   - der: The certificate.
-    ///   - issuers: The CAs to believe; nil believes everyone.
+    ///   - issuers: The CAs to trust; nil trusts every certificate.
     init?(der: [UInt8], issuers: [Certificate]?) {
         guard let certificate = try? Certificate(derEncoded: der) else { return nil }
         let uid = Self.uid(of: certificate.subject)
@@ -84,7 +84,7 @@ package struct ClientCertificate: Sendable, Equatable {
         return certificate.extensions[oid: voipID] == nil ? [uid] : [uid + SimulatedPushType.voip.topicSuffix]
     }
 
-    /// A sequence of topics, each followed by a sequence of service names, which nothing here needs.
+    /// A sequence of topics, each followed by a sequence of service names, which are not used.
     private static func strings(in node: ASN1Node) -> [String] {
         guard case .constructed(let children) = node.content else { return [] }
         return children.compactMap { child in

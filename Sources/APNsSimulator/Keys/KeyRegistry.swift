@@ -1,7 +1,7 @@
 import Crypto
 import Foundation
 
-/// One provider key as Apple would know it: the public half, its team, and what it may push to.
+/// One provider key as Apple would store it: the public half, its team, and its permitted topics.
 package struct ProviderKey: Sendable {
     /// 10 characters; the `iss` claim of tokens that the key signs.
     package let teamID: String
@@ -9,21 +9,21 @@ package struct ProviderKey: Sendable {
     /// 10 characters; the `kid` of tokens that the key signs.
     package let keyID: String
 
-    /// Bundle identifiers that a topic-specific key may push to; nil for a team-scoped key, which may push to all of its team's.
+    /// The bundle identifiers that a topic-specific key may push to; nil for a team-scoped key, which may push to all apps of its team.
     package let topics: Set<String>?
 
-    /// The only environment the key is valid in; nil for both (keys made before Apple bound them).
+    /// The only environment in which the key is valid; nil for both (keys from before Apple bound them to one).
     package let environment: APNsEnvironment?
 
-    /// Whether the key was withdrawn.
+    /// Whether the key was revoked.
     package let isRevoked: Bool
 
-    /// Checks the signatures.
+    /// Verifies the signatures.
     let publicKey: P256.Signing.PublicKey
 
-    /// A key from its PEM (`BEGIN PUBLIC KEY`, P-256).
+    /// Creates a key from its PEM (`BEGIN PUBLIC KEY`, P-256).
     ///
-    /// - Throws: `SimulatorError` when the PEM is not a P-256 public key.
+    /// - Throws: `SimulatorError` if the PEM is not a P-256 public key.
     package init(
         teamID: String,
         keyID: String,
@@ -45,12 +45,12 @@ package struct ProviderKey: Sendable {
     }
 }
 
-/// The provider keys that a simulator knows, or its decision to know none and believe every token.
+/// The provider keys of a simulator. It can also be configured without keys, to accept every token.
 package struct KeyRegistry: Sendable {
-    /// Believes every well-formed token, whoever signed it: the default, for trying things out.
+    /// Accepts every well-formed token, whoever signed it. This is the default, for first experiments.
     package static let acceptingAnyKey = KeyRegistry(entries: [:], acceptsAnyKey: true)
 
-    /// Whether signatures are not checked at all.
+    /// Whether signatures are not verified at all.
     package let acceptsAnyKey: Bool
 
     private let entries: [String: ProviderKey]
@@ -60,9 +60,9 @@ package struct KeyRegistry: Sendable {
         self.acceptsAnyKey = acceptsAnyKey
     }
 
-    /// A registry of exactly these keys.
+    /// Creates a registry of exactly these keys.
     ///
-    /// - Throws: `SimulatorError` when two of them share a key id, which Apple never issues.
+    /// - Throws: `SimulatorError` if two of them share a key id, which Apple never issues.
     package init(_ keys: [ProviderKey]) throws(SimulatorError) {
         var entries: [String: ProviderKey] = [:]
         for key in keys where entries.updateValue(key, forKey: key.keyID) != nil {
@@ -71,7 +71,7 @@ package struct KeyRegistry: Sendable {
         self.init(entries: entries, acceptsAnyKey: false)
     }
 
-    /// The registry that a keys file describes: a JSON array of `{teamId, keyId, publicKeyFile, topics?, environment?, revoked?}`.
+    /// Reads the registry from a keys file: a JSON array of `{teamId, keyId, publicKeyFile, topics?, environment?, revoked?}`.
     ///
     /// `publicKeyFile` is relative to the keys file.
     /// - Throws: `SimulatorError` for an unreadable file, an unknown field or an unusable key.
@@ -85,12 +85,12 @@ package struct KeyRegistry: Sendable {
         }
         var keys: [ProviderKey] = []
         for entry in entries {
-            keys.append(try entry.key(besides: file))
+            keys.append(try entry.key(relativeTo: file))
         }
         try self.init(keys)
     }
 
-    /// The key with this id, if it is known.
+    /// The key with this id, if there is one.
     package func key(_ keyID: String) -> ProviderKey? {
         entries[keyID]
     }
@@ -120,7 +120,7 @@ private struct KeyFileEntry: Decodable {
         revoked = try fields.decodeIfPresent(Bool.self, forKey: .revoked)
     }
 
-    func key(besides file: URL) throws(SimulatorError) -> ProviderKey {
+    func key(relativeTo file: URL) throws(SimulatorError) -> ProviderKey {
         let scope = try environment.map { (name) throws(SimulatorError) in
             guard let scope = APNsEnvironment(rawValue: name) else {
                 throw SimulatorError(.keys, "The environment of key \(keyId) is neither production nor sandbox.")

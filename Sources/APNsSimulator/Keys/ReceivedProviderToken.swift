@@ -1,15 +1,15 @@
 import Crypto
 import Foundation
 
-/// A provider token (JWT) that was read: what it claims, and what is needed to check that.
+/// A parsed provider token (JWT): its claims, and the data that is needed to verify them.
 ///
-/// Tolerant where the real service is (docs/contracts/apns.md#3): raw or DER signatures, base64url or padded base64, `iat` as number or
-/// string, any extra header or claim. Not tolerant about the algorithm: Apple documents ES256 alone.
+/// It tolerates what the real service tolerates (docs/contracts/apns.md#3): raw or DER signatures, base64url or padded base64, `iat` as number or string, any
+/// extra header or claim. It does not tolerate other algorithms: Apple documents ES256 only.
 package struct ReceivedProviderToken: Sendable, Equatable {
-    /// `kid`: which key is said to have signed.
+    /// `kid`: the key that signed the token, according to the token.
     package let keyID: String
 
-    /// `iss`: the team that claims to push.
+    /// `iss`: the team of the sender, according to the token.
     package let teamID: String
 
     /// `iat`, in seconds since 1970.
@@ -18,10 +18,10 @@ package struct ReceivedProviderToken: Sendable, Equatable {
     private let signedPart: [UInt8]
     private let signature: [UInt8]
 
-    /// Longest token that is looked at. Real ones have about 200 characters; header lists end at 8000 bytes anyway.
+    /// The longest token that is parsed. Real ones have about 200 characters; header lists end at 8000 bytes anyway.
     private static let longestTokenLength = 4096
 
-    /// Reads a token, or gives nil for anything that is not a JWT with ES256, `kid`, `iss` and `iat`.
+    /// Reads a token; nil for anything that is not a JWT with ES256, `kid`, `iss` and `iat`.
     package init?(_ text: some StringProtocol) {
         guard text.utf8.count <= Self.longestTokenLength else { return nil }
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
@@ -38,7 +38,7 @@ package struct ReceivedProviderToken: Sendable, Equatable {
         self.signature = signature
     }
 
-    /// Whether `key` made this token's signature, as raw R‖S or as DER.
+    /// Whether `key` created this token's signature, as raw R‖S or as DER.
     package func isSigned(by key: ProviderKey) -> Bool {
         let digest = SHA256.hash(data: signedPart)
         if signature.count == 64, let raw = try? P256.Signing.ECDSASignature(rawRepresentation: signature),
@@ -75,7 +75,7 @@ package struct ReceivedProviderToken: Sendable, Equatable {
     }
 }
 
-/// The bytes of base64 or base64url text, padded or not; nil when it is neither.
+/// Decodes base64 or base64url text, padded or not; nil if it is neither.
 func decodeBase64(_ text: some StringProtocol) -> [UInt8]? {
     var standard = ""
     for character in text.utf8 {

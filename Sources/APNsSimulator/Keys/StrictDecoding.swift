@@ -1,4 +1,4 @@
-/// A JSON field name that is not known beforehand.
+/// A JSON field name that is not known in advance.
 private struct FieldName: CodingKey {
     var stringValue: String
     var intValue: Int? { nil }
@@ -7,7 +7,7 @@ private struct FieldName: CodingKey {
     init?(intValue: Int) { nil }
 }
 
-/// Refuses an object with a field that nobody reads, because such a field is a typing error of its author.
+/// Refuses an object with an unknown field, because such a field is a typing error of its author.
 func refuseUnknownFields(in decoder: any Decoder, known: [String]) throws {
     let names = try decoder.container(keyedBy: FieldName.self).allKeys
     if let unknown = names.first(where: { !known.contains($0.stringValue) }) {

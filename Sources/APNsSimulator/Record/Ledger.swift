@@ -1,15 +1,15 @@
-/// What happened: counts, the last requests, and which deliveries were repeats. A pure value; its owner locks it.
+/// The record of the simulator's activity: counts, the last requests, and repeated deliveries. A pure value; its owner locks it.
 ///
-/// Memory is bounded: two fingerprint tables (`trackedDeliveryLimit`), a ring of requests, a hundred named repeats.
+/// Its memory is bounded: two fingerprint tables (`trackedDeliveryLimit`), a ring of requests, and a hundred named repeats.
 struct Ledger: Sendable {
     /// One accepted push.
     struct Delivery: Sendable {
         var token: String
-        /// nil when the client sent none: the id made for it cannot be a repeat.
+        /// Nil if the client sent none: the id that the simulator creates then cannot be a repeat.
         var apnsID: String?
     }
 
-    /// What one turn of a connection's event loop brings: one lock for many pushes.
+    /// The events of one turn of a connection's event loop, so that many pushes need one lock.
     struct Batch: Sendable {
         var deliveries: [Delivery] = []
         var refusals: [String] = []
@@ -17,7 +17,7 @@ struct Ledger: Sendable {
         var faults: [String] = []
         var findings = 0
         var records: [RecordedRequest] = []
-        /// Change of the number of open streams since the last batch, and the most that were open at once.
+        /// Change of the number of open streams since the last batch, and the largest number that was open at once.
         var streamsDelta = 0
         var streamsMax = 0
 
@@ -27,10 +27,10 @@ struct Ledger: Sendable {
         }
     }
 
-    /// 100 named repeats: enough to look into one, whatever went wrong.
+    /// 100 named repeats: enough to investigate one, and bounded if many occur.
     static let namedRepeatLimit = 100
 
-    /// 200 reasons: Apple has some fifty, scripts may invent others without end.
+    /// 200 reasons. Apple has about fifty; scripts may invent any number of others.
     static let namedReasonLimit = 200
 
     private(set) var stats = SimulatorStats()
@@ -42,7 +42,7 @@ struct Ledger: Sendable {
     private let recordLimit: Int
     private let trackedLimit: Int
 
-    /// An empty ledger with these bounds.
+    /// Creates an empty ledger with these limits.
     init(recordLimit: Int, trackedLimit: Int) {
         self.recordLimit = recordLimit
         self.trackedLimit = trackedLimit
@@ -51,7 +51,7 @@ struct Ledger: Sendable {
         pairs = FingerprintSet(limit: trackedLimit)
     }
 
-    /// Forgets everything but the connections and streams that are open.
+    /// Discards everything except the connections and streams that are open.
     mutating func reset() {
         var fresh = Ledger(recordLimit: recordLimit, trackedLimit: trackedLimit)
         fresh.stats.connections = stats.connections
@@ -60,18 +60,18 @@ struct Ledger: Sendable {
         self = fresh
     }
 
-    /// A connection opened.
+    /// Records that a connection opened.
     mutating func connectionOpened() {
         stats.connections += 1
         stats.connectionsTotal += 1
     }
 
-    /// A connection closed. Its streams were counted down by its last batch.
+    /// Records that a connection closed. Its last batch has subtracted its streams.
     mutating func connectionClosed() {
         stats.connections -= 1
     }
 
-    /// Writes down what one turn brought.
+    /// Records the events of one turn.
     mutating func commit(_ batch: Batch) {
         for delivery in batch.deliveries { accept(delivery) }
         for reason in batch.refusals { count(reason) }
@@ -88,7 +88,7 @@ struct Ledger: Sendable {
         requests.last(limit, token: token)
     }
 
-    /// What is known of repeats.
+    /// The recorded repeats.
     var duplicates: DuplicateReport {
         DuplicateReport(
             pairs: stats.distinctPairs,

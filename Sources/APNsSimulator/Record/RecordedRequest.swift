@@ -1,36 +1,36 @@
-/// One request as the simulator remembers it.
+/// One recorded request.
 package struct RecordedRequest: Sendable, Equatable {
     /// The device token of the path, as sent.
     package var token: String
 
-    /// The status that was answered; 0 when there was no answer.
+    /// The status of the answer; 0 if there was no answer.
     package var status: Int
 
-    /// The reason that was answered, or the fault that took its place.
+    /// The reason in the answer, or the fault that replaced the answer.
     package var reason: String?
 
-    /// Header fields in the order they came, without `authorization`'s value.
+    /// The header fields in the order of their arrival, without the value of `authorization`.
     package var headers: [(name: String, value: String)]
 
     /// The body, cut at `RuleBook.longestPayloadBytes`.
     package var payload: [UInt8]
 
-    /// Which row of the rule table decided.
+    /// The row of the rule table that decided.
     package var row: Int
 
-    /// How well that row is known to be Apple's: D, O or X.
+    /// The evidence that Apple has this row: D, O or X.
     package var evidence: Evidence
 
-    /// What a device would not show although Apple accepts it.
+    /// Faults because of which a device would not show the push although Apple accepts it.
     package var findings: [String]
 
-    /// Seconds since 1970.
+    /// The time of arrival. Unit: seconds since 1970.
     package var receivedAt: Int
 
     /// The number of its connection.
     package var connection = 0
 
-    /// The HTTP/2 stream it came on.
+    /// The HTTP/2 stream of the request.
     package var stream = 0
 
     /// The first value of a header field.
@@ -50,12 +50,12 @@ struct RequestLog: Sendable {
     private var next = 0
     private let limit: Int
 
-    /// An empty log of at most `limit` requests.
+    /// Creates an empty log of at most `limit` requests.
     init(limit: Int) {
         self.limit = limit
     }
 
-    /// Adds one, in place of the oldest when the ring is full.
+    /// Adds a request. If the ring is full, it replaces the oldest.
     mutating func append(_ request: RecordedRequest) {
         guard limit > 0 else { return }
         if ring.count < limit {
@@ -66,7 +66,7 @@ struct RequestLog: Sendable {
         next = (next + 1) % limit
     }
 
-    /// The newest `limit` requests, of one token if it is given, oldest first.
+    /// The newest `limit` requests, oldest first; only those of `token` if it is given.
     func last(_ limit: Int, token: String?) -> [RecordedRequest] {
         let oldestFirst = ring.count < self.limit ? ring[...] + [] : ring[next...] + ring[..<next]
         let wanted = token.map { token in

@@ -1,18 +1,18 @@
 import Foundation
 
-/// Which type each key of the `aps` dictionary has.
+/// The documented type of each key of the `aps` dictionary.
 ///
 /// Source: Apple, "Generating a remote notification" and "Starting and updating Live Activities …" (read 2026-11), docs/contracts/apns.md#10 and
 /// docs/contracts/apns.md#17.
 enum APSTypes {
-    /// One sentence per key whose type or value is not documented, sorted.
+    /// One sentence per key with an undocumented type or value, sorted.
     static func findings(in aps: [String: Any]) -> [String] {
         var findings: [String] = []
         for (name, value) in aps where !fits(name, value) {
             findings.append(
                 known.contains(name)
                     ? "aps.\(name) has a type or value that Apple does not document"
-                    : "aps.\(name) is no key that Apple documents; custom keys stand beside aps"
+                    : "aps.\(name) is not a key that Apple documents; custom keys belong next to aps"
             )
         }
         if let alert = aps["alert"] as? [String: Any] {
@@ -26,7 +26,7 @@ enum APSTypes {
         return findings.sorted()
     }
 
-    /// Whether a value is the number 1: JSON's `true` is none.
+    /// Whether a value is the number 1; JSON's `true` does not count.
     static func isOne(_ value: Any?) -> Bool { isInteger(value) && (value as? Int) == 1 }
 
     /// Whether a value is JSON's `true`.
@@ -87,7 +87,7 @@ enum APSTypes {
 
     private static func isNumber(_ value: Any?) -> Bool { !isBoolean(value) && value is Double }
 
-    /// Foundation reads JSON's booleans as numbers too; only their class tells them apart.
+    /// Foundation reads JSON's booleans as numbers as well; only their class distinguishes them.
     private static func isBoolean(_ value: Any?) -> Bool {
         guard let number = value as? NSNumber else { return false }
         return type(of: number) == type(of: NSNumber(value: true))

@@ -1,9 +1,9 @@
 import Foundation
 
-/// Rows 40 to 49: `/4/broadcasts/apps/<bundle>`, in place of rows 15 to 24.
+/// Rows 40 to 49: `/4/broadcasts/apps/<bundle>`. They replace rows 15 to 24.
 ///
-/// Source of the reasons: Apple, "Sending broadcast push notification requests to APNs" and "Handling error responses from APNs" (read
-/// 2026-11); their order is our own.
+/// Source of the reasons: Apple, "Sending broadcast push notification requests to APNs" and "Handling error responses from APNs" (read 2026-11); their order is
+/// our own.
 enum BroadcastRules {
     static let all =
         [
@@ -17,7 +17,7 @@ enum BroadcastRules {
             Rule(49, .documented, strayHeaders),
         ]
 
-    /// Rows 44 to 46, which channel management shares.
+    /// Rows 44 to 46, which apply to channel management as well.
     static let channelHeader = [
         Rule(44, .documented) {
             $0.request.channelID?.isEmpty ?? true ? RuleRefusal(.missingChannelID) : nil
@@ -26,7 +26,7 @@ enum BroadcastRules {
         Rule(46, .documented, channelExists),
     ]
 
-    /// Longest channel id in bytes. Assumed: Apple documents base64 and no length; a header list ends at 8000 bytes anyway.
+    /// Longest channel id in bytes. Assumed: Apple documents base64 without a length; a header list ends at 8000 bytes anyway.
     private static let longestChannelIDBytes = 256
 
     static func feature(_ examination: inout Examination) -> RuleRefusal? {
@@ -41,14 +41,14 @@ enum BroadcastRules {
         SimulatedPushType.suffix(of: examination.endpoint.bundle ?? "").isEmpty ? nil : RuleRefusal(.topicDisallowed)
     }
 
-    /// A topic-specific key or a certificate of another app. Assumed: the reason is listed, its occasion is not.
+    /// Refuses a topic-specific key or a certificate of another app. Assumed: Apple lists the reason without stating when it is used.
     static func permission(_ examination: inout Examination) -> RuleRefusal? {
         guard let bundle = examination.endpoint.bundle else { return nil }
         let topics = examination.connection.certificate?.topics ?? examination.connection.key?.topics.map(Array.init)
         return topics?.contains(bundle) ?? true ? nil : RuleRefusal(.topicMismatch)
     }
 
-    /// Apple's own samples write `Liveactivity`.
+    /// Checks the push type. Apple's own samples write `Liveactivity`.
     private static func pushType(_ examination: inout Examination) -> RuleRefusal? {
         guard let type = examination.request.pushType else { return RuleRefusal(.missingPushType) }
         guard type.lowercased() == SimulatedPushType.liveactivity.rawValue else { return RuleRefusal(.invalidPushType) }
@@ -63,7 +63,8 @@ enum BroadcastRules {
         return nil
     }
 
-    /// For broadcasts and reads a channel that is gone is `ChannelNotRegistered`; deleting it again is 404 `BadPath` (observed).
+    /// Checks that the channel exists. For broadcasts and reads of a deleted channel the reason is `ChannelNotRegistered`; a second deletion is 404 `BadPath`
+    /// (observed).
     private static func channelExists(_ examination: inout Examination) -> RuleRefusal? {
         let id = examination.request.channelID ?? ""
         examination.channel = examination.facts.channels.find(examination.endpoint.bundle ?? "", id)
@@ -71,7 +72,7 @@ enum BroadcastRules {
         return examination.request.method == "DELETE" ? RuleRefusal(.badPath) : RuleRefusal(.channelNotRegistered)
     }
 
-    /// A channel that stores nothing takes expiration 0 alone.
+    /// Checks the expiration. A channel that stores nothing accepts only expiration 0.
     private static func expiration(_ examination: inout Examination) -> RuleRefusal? {
         if let refusal = PushHeaderRules.expiration(&examination) { return refusal }
         guard examination.channel?.storesNewest == false else { return nil }
@@ -82,7 +83,7 @@ enum BroadcastRules {
         return Int(expiration) == 0 ? nil : RuleRefusal(.badExpirationDate)
     }
 
-    /// Apple lists neither header for broadcasts and does not say what becomes of them; a script may answer by channel id.
+    /// Records unexpected headers. Apple lists neither for broadcasts and does not document how it treats them; a script may answer by channel id.
     private static func strayHeaders(_ examination: inout Examination) -> RuleRefusal? {
         if examination.request.topic != nil { examination.findings.append("a broadcast with apns-topic") }
         if examination.request.collapseID != nil { examination.findings.append("a broadcast with apns-collapse-id") }

@@ -4,7 +4,7 @@ import Foundation
 ///
 /// Source: Apple, "Sending channel management requests to APNs" (read 2026-11).
 enum ChannelRules {
-    /// The rows for one call, by what its path and method ask for.
+    /// The rows for one call, selected by its path and method.
     static func table(_ endpoint: Endpoint, method: String) -> [Rule] {
         switch (endpoint, method) {
         case (.channels, "POST"): app + create
@@ -64,12 +64,12 @@ enum ChannelRules {
         guard (type as? String)?.lowercased() == SimulatedPushType.liveactivity.rawValue else {
             return RuleRefusal(.invalidPushType)
         }
-        // Undocumented; observed by one provider for a policy that is absent or invalid.
+        // Undocumented; one provider observed it for a policy that is absent or invalid.
         guard let policy = object["message-storage-policy"] as? Int, policy == 0 || policy == 1 else {
             return RuleRefusal(.missingChannelQueueSize)
         }
         let known: Set<String> = ["push-type", "message-storage-policy"]
-        if !known.isSuperset(of: object.keys) { examination.findings.append("a channel with fields that nobody knows") }
+        if !known.isSuperset(of: object.keys) { examination.findings.append("a channel with unknown fields") }
         examination.channel = BroadcastChannel(id: "", storesNewest: policy == 1)
         return nil
     }

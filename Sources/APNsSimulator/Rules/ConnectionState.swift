@@ -1,41 +1,41 @@
-/// What the rules remember of one connection: which team it belongs to and which provider token it last used.
+/// The state of one connection that the rules need: its team and the provider token that it used last.
 ///
-/// Made when a connection opens, dropped with it; only that connection's event loop touches it.
+/// Created when a connection opens, discarded with it; only that connection's event loop uses it.
 package struct ConnectionState: Sendable {
-    /// The `authorization` value that was verified last, so that the same one need not be verified again.
+    /// The last verified `authorization` value, so that the same one need not be verified again.
     var authorization: String?
 
     /// The token inside `authorization`.
     var token: ReceivedProviderToken?
 
-    /// The key that signed `token`; nil when any key is accepted.
+    /// The key that signed `token`; nil if any key is accepted.
     var key: ProviderKey?
 
-    /// The team of the first valid token: no other may push here (Apple, "Establishing a token-based connection to APNs").
+    /// The team of the first valid token; no other team may push on this connection (Apple, "Establishing a token-based connection to APNs").
     var teamID: String?
 
-    /// Whether the first valid token came from a team-scoped key; nil before it, or when any key is accepted.
+    /// Whether the first valid token was signed by a team-scoped key; nil before it, or if any key is accepted.
     var isTeamScoped: Bool?
 
-    /// When the token last changed, seconds since 1970. For the first token of a connection: when that was issued.
+    /// When the token last changed, seconds since 1970. For the first token of a connection: when it was issued.
     var tokenChangedAt: Int?
 
-    /// Whether a valid provider token was seen, whatever became of its request: the stream limit rises then (rule 30).
+    /// Whether a valid provider token was seen, even if its request was refused; the stream limit is then raised (rule 30).
     package internal(set) var hasShownValidToken = false
 
-    /// Whether an expired token has spoiled the connection for good.
+    /// Whether an expired token has made every further request of the connection fail.
     var isWedged = false
 
-    /// Whether nothing more is answered, as one provider saw it after too many token updates (pushy#931).
+    /// Whether the connection gets no further answers, as one provider observed after too many token updates (pushy#931).
     package internal(set) var isSilenced = false
 
-    /// The certificate that the client showed; nil in token mode.
+    /// The client's certificate; nil in token mode.
     package let certificate: ClientCertificate?
 
-    /// Which host the connection came to.
+    /// The host that the connection was opened to.
     package let listener: ListenerKind
 
-    /// A connection that was just opened.
+    /// Creates the state of a connection that has just opened.
     package init(listener: ListenerKind = .send, certificate: ClientCertificate? = nil) {
         self.listener = listener
         self.certificate = certificate

@@ -1,4 +1,4 @@
-/// Rows 22 to 24 and 28: the device token, of which the simulator knows what was scripted or registered.
+/// Rows 22 to 24 and 28: the device token, according to the script and the registered devices.
 enum DeviceRules {
     static let registry = [
         Rule(22, .documented, deviceToken),
@@ -15,10 +15,10 @@ enum DeviceRules {
         }
     ]
 
-    /// What was scripted and is neither of the above: trouble comes after every rule.
+    /// Other scripted answers, which come after all rules.
     static let trouble = [Rule(35, .deduced) { scripted(&$0) { $0 != 200 } }]
 
-    /// Length is free unless set otherwise: Apple asks never to hard-code one.
+    /// Checks the device token. Any length is accepted unless one is configured: Apple asks clients never to rely on a length.
     private static func deviceToken(_ examination: inout Examination) -> RuleRefusal? {
         let bytes = examination.deviceToken.utf8
         guard bytes.count.isMultiple(of: 2), bytes.allSatisfy(\.isHexDigit) else {

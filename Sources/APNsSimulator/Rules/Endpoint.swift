@@ -1,4 +1,4 @@
-/// Which of Apple's two kinds of host a connection came to.
+/// The two kinds of Apple's hosts.
 package enum ListenerKind: Sendable, Equatable {
     /// Pushes and broadcasts: `api.push.apple.com`.
     case send
@@ -6,13 +6,13 @@ package enum ListenerKind: Sendable, Equatable {
     case manage
 }
 
-/// What a path is for.
+/// The purpose of a path.
 enum Endpoint: Sendable, Equatable {
     /// `/3/device/<token>`.
     case device
     /// `/4/broadcasts/apps/<bundle>`.
     case broadcast(bundle: String)
-    /// `/1/apps/<bundle>/channels`: create, read, delete by method.
+    /// `/1/apps/<bundle>/channels`: create, read or delete, depending on the method.
     case channels(bundle: String)
     /// `/1/apps/<bundle>/all-channels`: list.
     case allChannels(bundle: String)
@@ -25,7 +25,7 @@ enum Endpoint: Sendable, Equatable {
         }
     }
 
-    /// The methods that it knows.
+    /// The methods that it supports.
     var methods: [String] {
         switch self {
         case .device, .broadcast: ["POST"]
@@ -35,7 +35,7 @@ enum Endpoint: Sendable, Equatable {
     }
 }
 
-/// What a successful call gets besides 200.
+/// The contents of a successful answer.
 package struct SuccessReply: Sendable, Equatable {
     /// 200, 201 or 204.
     package var status = 200

@@ -1,4 +1,4 @@
-/// Rows 5 to 8: what surrounds the push.
+/// Rows 5 to 8: repeated headers, method, path and id.
 enum EnvelopeRules {
     static let send = [
         Rule(5, .documented) { $0.request.repeatedHeader == nil ? nil : RuleRefusal(.duplicateHeaders) },
@@ -7,7 +7,7 @@ enum EnvelopeRules {
         Rule(8, .documented, messageID),
     ]
 
-    /// On the channel host the path decides which methods there are.
+    /// On the channel management host, the path decides which methods are allowed.
     static let manage = [
         Rule(5, .documented) { $0.request.repeatedHeader == nil ? nil : RuleRefusal(.duplicateHeaders) },
         Rule(7, .documented, managePath),
@@ -55,12 +55,12 @@ enum EnvelopeRules {
             && text.utf8.allSatisfy(PushHeaderRules.isTopicByte)
     }
 
-    /// The id is a UUID, whichever header carries it; one that is none is not repeated in the answer.
+    /// The id must be a UUID, in whichever header it is; an invalid one is not returned in the answer.
     private static func messageID(_ examination: inout Examination) -> RuleRefusal? {
         examination.givenID == nil || examination.apnsID != nil ? nil : RuleRefusal(.badMessageID)
     }
 
-    /// Whether text is a UUID in the canonical 8-4-4-4-12 form, in either case.
+    /// Whether text is a UUID in the canonical 8-4-4-4-12 form, in upper or lower case.
     static func isUUID(_ text: String) -> Bool {
         let bytes = text.utf8
         guard bytes.count == 36 else { return false }

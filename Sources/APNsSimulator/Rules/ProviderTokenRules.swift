@@ -1,6 +1,6 @@
-/// Rows 9 to 14: who is pushing.
+/// Rows 9 to 14: the authentication of the sender.
 ///
-/// They stand before the rows about the device, so that an unauthenticated caller learns nothing about device tokens.
+/// They come before the rows about the device, so that an unauthenticated caller learns nothing about device tokens.
 enum ProviderTokenRules {
     static let all = [
         Rule(9, .documented, presence),
@@ -11,20 +11,20 @@ enum ProviderTokenRules {
         Rule(14, .documented, updates),
     ]
 
-    /// A token is too old after an hour and may be replaced after 20 minutes.
+    /// A token expires after an hour and may be replaced after 20 minutes.
     ///
     /// Source: Apple, "Establishing a token-based connection to APNs" (read 2026-11).
     static let longestAge = 3600
     static let shortestUpdateInterval = 1200
 
-    /// How far ahead `iat` may be. Assumed: Apple documents nothing; five minutes is what clocks differ by.
+    /// How far in the future `iat` may be. Assumed: Apple documents nothing; clocks may differ by five minutes.
     static let longestLead = 300
 
     private static func presence(_ examination: inout Examination) -> RuleRefusal? {
         bearer(examination.request.authorization) == nil ? RuleRefusal(.missingProviderToken) : nil
     }
 
-    /// The token of a `bearer` value; the scheme's case does not matter to the real service (a2 sends it capitalised).
+    /// The token of a `bearer` value; the real service ignores the scheme's case (a2 sends it capitalized).
     private static func bearer(_ authorization: String?) -> Substring? {
         guard let authorization, let space = authorization.firstIndex(of: " "),
             authorization[..<space].lowercased() == "bearer"
@@ -33,7 +33,7 @@ enum ProviderTokenRules {
         return token.isEmpty ? nil : token
     }
 
-    /// Row 10. The token that was verified last is remembered whole, so that one signature is checked once per connection.
+    /// Row 10. The last verified token is stored, so that each signature is verified once per connection.
     private static func identity(_ examination: inout Examination) -> RuleRefusal? {
         guard examination.request.authorization != examination.connection.authorization else { return nil }
         guard let text = bearer(examination.request.authorization), let token = ReceivedProviderToken(text) else {
@@ -80,9 +80,9 @@ enum ProviderTokenRules {
         return token.issuedAt - examination.now > longestLead ? RuleRefusal(.invalidProviderToken) : nil
     }
 
-    /// Row 14, and the place where a new token becomes the connection's.
+    /// Row 14, where a new token becomes the connection's token.
     ///
-    /// The first token of a connection counts from its `iat`: a client that connects with a token of 45 minutes may renew at 50.
+    /// The age of a connection's first token counts from its `iat`: a client that connects with a token of 45 minutes may renew it at 50.
     private static func updates(_ examination: inout Examination) -> RuleRefusal? {
         guard let candidate = examination.candidate else { return nil }
         let isFirst = examination.connection.token == nil

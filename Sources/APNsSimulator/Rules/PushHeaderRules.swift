@@ -1,4 +1,4 @@
-/// Rows 15 to 21: the push's own headers.
+/// Rows 15 to 21: the headers of a push.
 enum PushHeaderRules {
     static let all = [
         Rule(15, .documented, topicPresence),
@@ -10,13 +10,18 @@ enum PushHeaderRules {
         Rule(21, .documented, collapseID),
     ]
 
-    /// Longest topic. Assumed: a bundle identifier ends at 155 characters, the longest suffix has 23.
+    /// Longest topic. Assumed: a bundle identifier has at most 155 characters, and the longest suffix has 23.
     static let longestTopicBytes = 255
 
     /// Longest collapse identifier in bytes (Apple, "Sending notification requests to APNs").
     private static let longestCollapseIDBytes = 64
 
-    /// The header may be missing only where a certificate has a single topic.
+    private static let suffixes = SimulatedPushType.allCases.map(\.topicSuffix).filter { !$0.isEmpty }
+
+    /// The suffix of a topic that belongs to a push type; empty for a plain bundle identifier.
+    static func suffix(of topic: String) -> String { suffixes.first(where: topic.hasSuffix) ?? "" }
+
+    /// The header may be missing only if a certificate has a single topic.
     private static func topicPresence(_ examination: inout Examination) -> RuleRefusal? {
         if let topic = examination.request.topic, !topic.isEmpty {
             examination.topic = topic
@@ -52,7 +57,7 @@ enum PushHeaderRules {
     private static func topicPermission(_ examination: inout Examination) -> RuleRefusal? {
         let topic = examination.topic
         if let certificate = examination.connection.certificate {
-            // "location" is for tokens only (Apple, "Sending notification requests to APNs"); "liveactivity" too, say apns2's comments.
+            // "location" requires a token (Apple, "Sending notification requests to APNs"); so does "liveactivity", according to comments in apns2.
             let isForTokens = examination.pushType == .location || examination.pushType == .liveactivity
             return certificate.topics.contains(topic) && !isForTokens ? nil : RuleRefusal(.topicDisallowed)
         }
@@ -61,7 +66,7 @@ enum PushHeaderRules {
         return topics.contains(bundle) || topics.contains(topic) ? nil : RuleRefusal(.topicDisallowed)
     }
 
-    /// An absent push type passes: Apple requires it for watchOS 6 and later alone.
+    /// An absent push type is accepted: Apple requires it only for watchOS 6 and later.
     private static func pushType(_ examination: inout Examination) -> RuleRefusal? {
         examination.request.pushType != nil && examination.pushType == nil ? RuleRefusal(.invalidPushType) : nil
     }

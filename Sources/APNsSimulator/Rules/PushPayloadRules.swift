@@ -16,7 +16,7 @@ enum PushPayloadRules {
         return examination.request.bodyBytes > limit ? RuleRefusal(.payloadTooLarge) : nil
     }
 
-    /// Apple's answer to a body that is not a notification is unknown: it is accepted with a finding, unless set otherwise.
+    /// Apple's answer to a body that is not a notification is unknown. It is accepted with a finding, unless configured otherwise.
     private static func content(_ examination: inout Examination) -> RuleRefusal? {
         let isBroadcast = examination.endpoint != .device
         let findings = findings(
@@ -29,7 +29,7 @@ enum PushPayloadRules {
         return RuleRefusal(isBroadcast ? .badRequestPayload : .payloadEmpty)
     }
 
-    /// What a device would not show or not understand. Source of the types: Apple, "Generating a remote notification".
+    /// The faults because of which a device would not show or not understand the push. Source of the types: Apple, "Generating a remote notification".
     static func findings(in body: [UInt8], type: SimulatedPushType?, isBroadcast: Bool = false) -> [String] {
         guard let json = try? JSONSerialization.jsonObject(with: Data(body)) else { return ["the body is not JSON"] }
         guard let object = json as? [String: Any] else { return ["the body is not a JSON object"] }
@@ -62,7 +62,7 @@ enum PushPayloadRules {
         return findings
     }
 
-    /// Source: Apple, "Starting and updating Live Activities with ActivityKit push notifications", docs/contracts/apns.md#10.
+    /// The findings for a Live Activity. Source: Apple, "Starting and updating Live Activities with ActivityKit push notifications", docs/contracts/apns.md#10.
     private static func liveActivityFindings(_ aps: [String: Any], isBroadcast: Bool) -> [String] {
         var findings: [String] = []
         if !APSTypes.isInteger(aps["timestamp"]) { findings.append("a live activity without a timestamp") }

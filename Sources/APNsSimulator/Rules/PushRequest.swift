@@ -1,4 +1,4 @@
-/// One request as it came over the wire, reduced to what the rules look at.
+/// One received request, reduced to the values that the rules need.
 package struct PushRequest: Sendable, Equatable {
     /// `:method`.
     package var method = "POST"
@@ -15,10 +15,10 @@ package struct PushRequest: Sendable, Equatable {
     /// `apns-push-type`, known or not.
     package var pushType: String?
 
-    /// `apns-id`, a UUID if the client does as it should.
+    /// `apns-id`; a UUID if the client is correct.
     package var apnsID: String?
 
-    /// `apns-expiration`, seconds since 1970 in text.
+    /// `apns-expiration`: seconds since 1970, as text.
     package var expiration: String?
 
     /// `apns-priority`.
@@ -27,32 +27,32 @@ package struct PushRequest: Sendable, Equatable {
     /// `apns-collapse-id`.
     package var collapseID: String?
 
-    /// `apns-channel-id`: broadcasts and channel management.
+    /// `apns-channel-id`, for broadcasts and channel management.
     package var channelID: String?
 
-    /// `apns-request-id`: broadcasts and channel management, in place of `apns-id`.
+    /// `apns-request-id`, for broadcasts and channel management, instead of `apns-id`.
     package var requestID: String?
 
-    /// The first header name that came twice.
+    /// The first header name that occurs twice.
     package var repeatedHeader: String?
 
-    /// The body; bytes above `RuleBook.longestPayloadBytes` are counted in `bodyBytes` but need not be here.
+    /// The body; it may end at `RuleBook.longestPayloadBytes`, while `bodyBytes` counts all bytes.
     package var body: [UInt8] = []
 
-    /// How many body bytes came.
+    /// How many bytes the whole body has.
     package var bodyBytes = 0
 
     private var otherNames: [String] = []
 
-    /// A request with this body; headers are taken in one by one.
+    /// Creates a request with this body; headers are added one by one.
     package init(body: [UInt8] = [], bodyBytes: Int = 0) {
         self.body = body
         self.bodyBytes = bodyBytes
     }
 
-    /// Takes in one header field.
+    /// Adds one header field.
     ///
-    /// `set-cookie`-like repetition has no meaning here: any name that comes twice is remembered (rule 5).
+    /// No field may be repeated: any name that occurs twice is recorded (rule 5).
     package mutating func receive(name: String, value: String) {
         switch name {
         case ":method": method = value

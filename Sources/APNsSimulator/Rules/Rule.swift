@@ -1,4 +1,4 @@
-/// How well a rule is known to be Apple's.
+/// The evidence that a rule is Apple's.
 package enum Evidence: String, Sendable {
     /// Stated in Apple's documentation.
     case documented = "D"
@@ -8,12 +8,12 @@ package enum Evidence: String, Sendable {
     case deduced = "X"
 }
 
-/// A "no" to one request.
+/// The refusal of a request.
 package struct RuleRefusal: Sendable, Equatable {
-    /// HTTP status of the answer.
+    /// The HTTP status of the answer.
     package var status: Int
 
-    /// Apple's word for it, or a scripted one.
+    /// Apple's reason, or a scripted one.
     package var reason: String
 
     /// Milliseconds since 1970; only with 410.
@@ -21,14 +21,14 @@ package struct RuleRefusal: Sendable, Equatable {
     /// Seconds for a `retry-after` header.
     package var retryAfter: Int?
 
-    /// Apple's answer for a reason.
+    /// Creates Apple's answer for a reason.
     package init(_ reason: Reason, timestamp: Int? = nil) {
         status = reason.status
         self.reason = reason.rawValue
         self.timestamp = timestamp
     }
 
-    /// An answer that somebody scripted, whether or not Apple would give it.
+    /// Creates a scripted answer, which Apple may never give.
     package init(status: Int, reason: String, timestamp: Int?, retryAfter: Int?) {
         self.status = status
         self.reason = reason
@@ -39,13 +39,13 @@ package struct RuleRefusal: Sendable, Equatable {
 
 /// One row of the rule table.
 struct Rule: Sendable {
-    /// Its number in the table of docs/simulator.md#rules; from 40 on, the rows of broadcasts and channels.
+    /// The row's number in the table of docs/simulator.md#rules; from 40 on, the rows of broadcasts and channels.
     var row: Int
 
-    /// How well it is known to be Apple's.
+    /// The evidence that the rule is Apple's.
     var evidence: Evidence
 
-    /// Looks at the request and refuses it or lets it pass to the next rule.
+    /// Checks the request; returns a refusal, or nil to continue with the next rule.
     var check: @Sendable (inout Examination) -> RuleRefusal?
 
     init(_ row: Int, _ evidence: Evidence, _ check: @escaping @Sendable (inout Examination) -> RuleRefusal?) {
@@ -55,9 +55,9 @@ struct Rule: Sendable {
     }
 }
 
-/// One request on its way through the rules, with what earlier rules found out for later ones.
+/// One request during the check of the rules, with the results of earlier rules for later ones.
 struct Examination {
-    /// A provider token that was verified, with the key that signed it unless any key is accepted.
+    /// A verified provider token, with the key that signed it unless any key is accepted.
     struct Candidate {
         var token: ReceivedProviderToken
         var key: ProviderKey?
@@ -70,38 +70,38 @@ struct Examination {
 
     var connection: ConnectionState
 
-    /// What the path is for (row 7).
+    /// The purpose of the path (row 7).
     var endpoint = Endpoint.device
 
-    /// A token that is new on this connection, until rule 14 makes it the connection's.
+    /// A token that is new on this connection, until rule 14 makes it the connection's token.
     var candidate: Candidate?
 
-    /// The path's last part (row 7).
+    /// The last part of the path (row 7).
     var deviceToken = ""
 
-    /// The id the request came with: pushes carry `apns-id`, broadcasts and channel calls `apns-request-id`.
+    /// The id of the request: `apns-id` for pushes, `apns-request-id` for broadcasts and channel calls.
     var givenID: String? {
         endpoint == .device && connection.listener == .send ? request.apnsID : request.requestID
     }
 
-    /// The same if it is a UUID: any answer repeats it, whatever is wrong with the request (row 8).
+    /// The id of the request if it is a UUID; every answer returns it, even a refusal (row 8).
     var apnsID: String? { givenID.flatMap { EnvelopeRules.isUUID($0) ? $0 : nil } }
 
-    /// The topic that counts: the header's, or the only one of a certificate (row 15).
+    /// The effective topic: that of the header, or the only one of a certificate (row 15).
     var topic = ""
 
-    /// The header's push type when it is one of Apple's.
+    /// The push type in the header, if it is one of Apple's.
     var pushType: SimulatedPushType?
 
     /// The channel of a broadcast or channel call (rows 44 to 46).
     var channel: BroadcastChannel?
 
-    /// What was scripted for this device token (row 22).
+    /// The scripted answer for this device token (row 22).
     var scripted: ScriptedAnswer?
 
-    /// What a device would not show although Apple accepts it (row 27).
+    /// Faults because of which a device would not show the push although Apple accepts it (row 27).
     var findings: [String] = []
 
-    /// What a success gets besides 200.
+    /// The contents of a successful answer.
     var reply = SuccessReply()
 }

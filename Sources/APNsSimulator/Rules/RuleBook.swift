@@ -1,56 +1,56 @@
-/// Apple's rules for a request, in the order of the table in docs/simulator.md#rules. Pure: no socket, no clock.
+/// Apple's rules for a request, in the order of the table in docs/simulator.md#rules. It is pure: it has no socket and no clock.
 ///
-/// Rows 1, 3 and 4 (TLS, SETTINGS, stream limit) and 30 to 34 (raising and dropping it, idleness, shutdown) belong to the connection; of row 2
-/// only what a request is told is here.
+/// Rows 1, 3 and 4 (TLS, SETTINGS, stream limit) and 30 to 34 (raising and lowering the limit, idleness, shutdown) belong to the connection. Of row 2, only the
+/// refusal of a request is here.
 package struct RuleBook: Sendable {
-    /// What the rules depend on besides the request.
+    /// The settings of the rules.
     package struct Settings: Sendable {
-        /// The provider keys that are known (rows 10 to 12, 17).
+        /// The known provider keys (rows 10 to 12, 17).
         package var keys: KeyRegistry
 
-        /// The host that is played (rows 2, 11, 22).
+        /// The environment of the simulated host (rows 2, 11, 22).
         package var environment: APNsEnvironment
 
-        /// Whether a body that a device would drop is refused (row 27).
+        /// Whether a body that a device would discard is refused (row 27).
         package var refusesUndeliverablePayloads = false
 
-        /// Whether an expired token spoils its connection (row 13).
+        /// Whether an expired token makes its connection fail permanently (row 13).
         package var wedgesOnExpiredToken = true
 
-        /// Whether a connection is silent after too many token updates (row 14).
+        /// Whether a connection gets no further answers after too many token updates (row 14).
         package var silencesAfterTokenUpdates = false
 
-        /// Whether device tokens that nobody registered are bad (row 22).
+        /// Whether unregistered device tokens are refused (row 22).
         package var knowsEveryDevice = false
 
-        /// How long a device token has to be; nil for any length (row 22).
+        /// The required length of a device token; nil for any length (row 22).
         package var deviceTokenBytes: Int?
 
         /// The apps that may use channels; nil for all (row 40).
         package var broadcastApps: Set<String>?
 
-        /// Settings for one environment with these keys.
+        /// Creates settings for one environment with these keys.
         package init(keys: KeyRegistry, environment: APNsEnvironment = .production) {
             self.keys = keys
             self.environment = environment
         }
     }
 
-    /// What became of a request.
+    /// The result of a request.
     package struct Verdict: Sendable, Equatable {
-        /// nil when the push is accepted.
+        /// Nil if the request is accepted.
         package var refusal: RuleRefusal?
 
-        /// The row that decided; 29 when the push is accepted.
+        /// The row that decided; 29 if the request is accepted.
         package var row: Int
 
-        /// How well that row is known to be Apple's.
+        /// The evidence that Apple has this row.
         package var evidence: Evidence
 
-        /// The device token of the path, as sent; a broadcast's channel id; empty when there is neither.
+        /// The device token of the path, as sent; for a broadcast its channel id; empty if there is neither.
         package var deviceToken: String
 
-        /// The `apns-id` (or `apns-request-id`) of the answer; nil when one has to be made up.
+        /// The `apns-id` (or `apns-request-id`) of the answer; nil if one must be created.
         package var apnsID: String?
 
         /// Whether the answer's id is an `apns-request-id`: broadcasts and channel management.
@@ -59,13 +59,13 @@ package struct RuleBook: Sendable {
         /// Whether an accepted request is a delivery: a push or a broadcast, not channel management.
         package var isPush: Bool
 
-        /// What a device would not show although Apple accepts it.
+        /// Faults because of which a device would not show the push although Apple accepts it.
         package var findings: [String]
 
-        /// The scripted answer that was found for the token: its latency and fault are the connection's to play.
+        /// The scripted answer for the token, if any; the connection applies its latency and fault.
         package var scripted: ScriptedAnswer?
 
-        /// What a success gets besides 200.
+        /// The contents of a successful answer.
         package var reply: SuccessReply
     }
 
@@ -74,12 +74,12 @@ package struct RuleBook: Sendable {
 
     private let settings: Settings
 
-    /// The rows after the envelope and the credential. Apple documents no order; it is X as a whole.
+    /// The rows after the envelope and the credential. Apple documents no order, so the order as a whole has evidence X.
     private static let device =
         PushHeaderRules.all + DeviceRules.registry + PushPayloadRules.all + DeviceRules.rate + DeviceRules.trouble
     private static let broadcast = BroadcastRules.all + PushPayloadRules.all + DeviceRules.trouble
 
-    /// A book with these settings.
+    /// Creates a rule book with these settings.
     package init(_ settings: Settings) {
         self.settings = settings
     }
@@ -87,9 +87,9 @@ package struct RuleBook: Sendable {
     /// Judges one request.
     ///
     /// - Parameters:
-    ///   - request: The whole request, body included.
-    ///   - connection: What is known of its connection; updated.
-    ///   - facts: What is known of device tokens, channels and keys.
+    ///   - request: The whole request, including its body.
+    ///   - connection: The state of its connection; updated.
+    ///   - facts: The known device tokens, channels and keys.
     ///   - now: Seconds since 1970.
     /// - Returns: Whether it is accepted, and which row decided.
     package func judge(

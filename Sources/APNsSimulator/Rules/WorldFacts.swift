@@ -1,23 +1,23 @@
-/// What the rules ask about the world outside of a request: the simulator's stand-in for Apple's registries.
+/// The facts outside of a request that the rules need: the simulator's replacement for Apple's registries.
 ///
-/// Functions, because each registry has its own lock; they are called while a request is judged, on its connection's event loop.
+/// They are functions, because each registry has its own lock; they are called while a request is judged, on its connection's event loop.
 package struct WorldFacts: Sendable {
-    /// The scripted answer that is due for a token; asking uses one of its `times` up.
+    /// The next scripted answer for a token; a call uses up one of its `times`.
     package var scriptedAnswer: @Sendable (_ token: String) -> ScriptedAnswer?
 
-    /// Counts a push and says whether it is one too many for the token (row 28).
+    /// Counts a push and returns whether it exceeds the token's rate (row 28).
     package var isOverRate: @Sendable (_ token: String, _ now: Int) -> Bool
 
-    /// What was registered about a device token; nil for one that nobody registered (rows 22 to 24).
+    /// The registered facts of a device token; nil if it was not registered (rows 22 to 24).
     package var device: @Sendable (_ token: String) -> RegisteredDevice?
 
     /// Whether a provider key was revoked after the start (row 12).
     package var isRevoked: @Sendable (_ keyID: String) -> Bool
 
-    /// Finds, makes and deletes channels (rows 46 to 55).
+    /// Finds, creates and deletes channels (rows 46 to 55).
     package var channels: ChannelFacts
 
-    /// Facts from these functions; without any, nothing is known.
+    /// Creates facts from these functions; by default no facts exist.
     package init(
         scriptedAnswer: @escaping @Sendable (_ token: String) -> ScriptedAnswer? = { _ in nil },
         isOverRate: @escaping @Sendable (_ token: String, _ now: Int) -> Bool = { _, _ in false },
@@ -33,21 +33,21 @@ package struct WorldFacts: Sendable {
     }
 }
 
-/// The doors to the channel registry.
+/// Access to the channel registry.
 package struct ChannelFacts: Sendable {
     /// The channel with this id.
     package var find: @Sendable (_ bundle: String, _ id: String) -> BroadcastChannel?
 
-    /// Makes a channel; nil when the app has its 10,000.
+    /// Creates a channel; nil if the app has its 10,000 channels.
     package var create: @Sendable (_ bundle: String, _ storesNewest: Bool) -> BroadcastChannel?
 
-    /// Deletes a channel; false when there is none.
+    /// Deletes a channel; false if it does not exist.
     package var delete: @Sendable (_ bundle: String, _ id: String) -> Bool
 
-    /// Every channel's id, in the order they were made.
+    /// The ids of all channels, in the order of their creation.
     package var list: @Sendable (_ bundle: String) -> [String]
 
-    /// Doors to these functions; without any, there are no channels and none can be made.
+    /// Creates access from these functions; by default no channel exists and none can be created.
     package init(
         find: @escaping @Sendable (_ bundle: String, _ id: String) -> BroadcastChannel? = { _, _ in nil },
         create: @escaping @Sendable (_ bundle: String, _ storesNewest: Bool) -> BroadcastChannel? = { _, _ in nil },

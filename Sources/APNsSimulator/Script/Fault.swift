@@ -1,55 +1,55 @@
-/// What happens to a stream or its connection instead of an answer, or beside it.
+/// A fault of a stream or its connection, which replaces or accompanies an answer.
 package enum Fault: Sendable, Equatable {
     /// RST_STREAM with this error code; 7 is REFUSED_STREAM.
     case reset(code: Int)
-    /// GOAWAY, in one of its many forms.
+    /// GOAWAY, in one of several forms.
     case goingAway(GoAwayFault)
-    /// No answer, ever.
+    /// No answer at all.
     case silence
-    /// The TCP connection ends in order: close_notify, FIN.
+    /// The TCP connection is closed in an orderly way: close_notify, FIN.
     case close
-    /// The TCP connection ends with RST.
+    /// The TCP connection is reset by RST.
     case tcpReset
-    /// The first half of the bytes that were due, and then this.
+    /// The first half of the pending bytes, followed by this ending.
     case half(then: Ending)
-    /// A TLS alert as raw bytes; nil takes the code that fits the moment.
+    /// A TLS alert as raw bytes; nil selects the code that suits the phase of the connection.
     case tlsAlert(code: UInt8?)
-    /// Nothing is read or written any more, until so long has passed.
+    /// The connection reads and writes nothing until this time has passed.
     case freeze(until: Duration?)
     /// SETTINGS with another stream limit.
     case settings(StreamLimitChange)
-    /// SETTINGS with another initial window, and no WINDOW_UPDATE until so long has passed.
+    /// SETTINGS with another initial window, and no WINDOW_UPDATE until this time has passed.
     case starve(windowBytes: Int, until: Duration?)
     /// These bytes, inside TLS.
     case raw([UInt8])
-    /// What the service does before it goes down: 503 `Shutdown` for new streams, GOAWAY, drain, close (row 34).
+    /// The shutdown of the service: 503 `Shutdown` for new streams, GOAWAY, drain, close (row 34).
     case shutDown
-    /// TLS's first bytes are held back so long.
+    /// The first bytes of TLS are delayed by this time.
     case slowHandshake(Duration)
 
     /// How a connection ends after a fault.
     package enum Ending: String, Sendable, CaseIterable {
-        /// After a moment in which the peer can read what was sent.
+        /// Close after a short delay, in which the peer can read the last bytes.
         case close
-        /// When every stream that was not given up is answered.
+        /// Close when every stream that was not reset is answered.
         case drain
-        /// At once, with a TCP RST.
+        /// Close at once, with a TCP RST.
         case tcpReset
-        /// Not at all.
+        /// Do not close.
         case stay
     }
 
     /// The first half of the answer's bytes, then the end of the TCP connection.
     package static let halfFrame = Fault.half(then: .close)
 
-    /// GOAWAY with this code and JSON reason; the stream that met it counts as not processed unless `isProcessed`. Then a close.
+    /// GOAWAY with this code and JSON reason, followed by a close. The affected stream counts as not processed unless `isProcessed`.
     package static func goAway(code: Int, reason: String, isProcessed: Bool) -> Fault {
         .goingAway(
             GoAwayFault(code: code, debugText: GoAwayFault.json(reason), lastStream: isProcessed ? .this : .before)
         )
     }
 
-    /// The fault's word in a script, in statistics and in records.
+    /// The fault's name in a script, in statistics and in records.
     package var name: String {
         switch self {
         case .reset: "reset"
@@ -68,18 +68,18 @@ package enum Fault: Sendable, Equatable {
         }
     }
 
-    /// Whether the push that met it gets no answer of its own.
+    /// Whether the affected push gets no answer of its own.
     package var replacesAnswer: Bool {
         switch self {
         case .settings, .starve, .raw, .shutDown, .slowHandshake: false
         case .goingAway(let goAway): goAway.lastStream != .this && goAway.lastStream != .max
-        // A connection that thaws answers then.
+        // With an end, the connection answers after it.
         case .freeze(let end): end == nil
         case .reset, .silence, .close, .tcpReset, .half, .tlsAlert: true
         }
     }
 
-    /// Whether it can be played when there is no stream yet: at `open`, or on an open connection.
+    /// Whether it can be injected without a stream: at `open`, or on an open connection.
     var fitsConnection: Bool {
         switch self {
         case .reset, .slowHandshake: false
@@ -88,7 +88,7 @@ package enum Fault: Sendable, Equatable {
         }
     }
 
-    /// Whether it can be played before TLS.
+    /// Whether it can be injected before TLS.
     var fitsAccept: Bool {
         switch self {
         case .silence, .close, .tcpReset, .tlsAlert, .freeze, .slowHandshake: true
@@ -97,44 +97,44 @@ package enum Fault: Sendable, Equatable {
     }
 }
 
-/// A GOAWAY frame, or two of them, and what follows.
+/// One or two GOAWAY frames, and the ending.
 package struct GoAwayFault: Sendable, Equatable {
-    /// Which stream it names as the last one that was or may be processed.
+    /// The stream that the frame names as the last one that was or may be processed.
     package enum LastStream: String, Sendable, CaseIterable {
-        /// The one before the stream that met the fault: that one is not processed.
+        /// The stream before the affected one, which is therefore not processed.
         case before
-        /// The stream that met the fault, which is answered too.
+        /// The affected stream, which is answered as well.
         case this
-        /// 2^31−1: nothing is said about any stream.
+        /// 2^31−1, which states nothing about any stream.
         case max
-        /// 0: nothing at all was processed.
+        /// 0: no stream was processed.
         case zero
     }
 
-    /// Whether there are two frames.
+    /// How two frames differ.
     package enum Repetition: String, Sendable, CaseIterable {
         /// The same frame twice (pushy#312, observed).
         case same
-        /// First one that names 2^31−1, then the real one (RFC 9113 §6.8).
+        /// The first one names 2^31−1, the second one the real stream (RFC 9113 §6.8).
         case graceful
     }
 
     /// HTTP/2 error code.
     package var code: Int
 
-    /// The debug data, as it is: Apple's JSON, other text, or nothing.
+    /// The debug data, sent unchanged: Apple's JSON, other text, or nothing.
     package var debugText: String
 
-    /// Which stream it names.
+    /// The stream that it names.
     package var lastStream: LastStream
 
-    /// nil for one frame.
+    /// Nil for one frame.
     package var repetition: Repetition?
 
-    /// What follows.
+    /// The ending after the frames.
     package var ending: Fault.Ending
 
-    /// A GOAWAY frame in this form.
+    /// Creates a GOAWAY of this form.
     package init(
         code: Int = 0,
         debugText: String = GoAwayFault.json(Reason.shutdown.rawValue),
@@ -149,22 +149,22 @@ package struct GoAwayFault: Sendable, Equatable {
         self.ending = ending
     }
 
-    /// Apple's debug data for a reason.
+    /// The debug data that Apple sends for a reason.
     package static func json(_ reason: String) -> String { "{\"reason\":\"\(reason)\"}" }
 }
 
-/// A new stream limit, for a while or for good.
+/// A new stream limit, temporary or permanent.
 package struct StreamLimitChange: Sendable, Equatable {
-    /// What SETTINGS_MAX_CONCURRENT_STREAMS becomes, 0...4096.
+    /// The new SETTINGS_MAX_CONCURRENT_STREAMS, 0...4096.
     package var streams: Int
 
-    /// When the old limit comes back; nil for never.
+    /// When the old limit is restored; nil for never.
     package var restoredAfter: Duration?
 
     /// Whether open streams above it are reset with REFUSED_STREAM, as the real service did (pushy#356).
     package var refusesStreamsAbove: Bool
 
-    /// A change of the limit.
+    /// Creates a change of the limit.
     package init(streams: Int, restoredAfter: Duration? = nil, refusesStreamsAbove: Bool = false) {
         self.streams = streams
         self.restoredAfter = restoredAfter

@@ -1,12 +1,12 @@
 import Foundation
 
-/// The natural logarithm; here, because `Latency` itself needs nothing else of Foundation.
+/// The natural logarithm. It is in this file because `Latency` needs nothing else from Foundation.
 func naturalLogarithm(_ number: Double) -> Double { log(number) }
 
-/// The forms in which a latency is given: `fixed:50`, `uniform:10-90`, `exponential:50`, `percentiles:50=20,99=400` (the flag, and in JSON), or
-/// a JSON object of the same name with numbers. All in milliseconds.
+/// The text and JSON forms of a latency: `fixed:50`, `uniform:10-90`, `exponential:50`, `percentiles:50=20,99=400` (as a flag, and in JSON), or a JSON object
+/// of the same name with numbers. All numbers are milliseconds.
 extension Latency {
-    /// Reads the text form; nil when it is none, or longer than an hour.
+    /// Reads the text form; nil if it is invalid, or longer than an hour.
     package init?(_ text: String) {
         if let milliseconds = Double(text), let length = Self.length(milliseconds) {
             self = .fixed(length)
@@ -90,7 +90,7 @@ extension Latency: Decodable {
             }
         }
         guard let latency else {
-            let sentence = "a latency is fixed, uniform, exponential or percentiles, in milliseconds up to an hour"
+            let sentence = "must be fixed, uniform, exponential or percentiles, in milliseconds up to an hour"
             throw DecodingError.dataCorrupted(.init(codingPath: decoder.codingPath, debugDescription: sentence))
         }
         self = latency

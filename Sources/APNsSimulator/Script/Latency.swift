@@ -1,48 +1,48 @@
-/// How long answers are held back: one length for all, or drawn from a distribution.
+/// The delay of answers: the same for all, or drawn from a distribution.
 package enum Latency: Sendable, Equatable {
-    /// The same for every answer.
+    /// The same delay for every answer.
     case fixed(Duration)
-    /// Each length between the two is as likely.
+    /// Uniformly distributed between the two.
     case uniform(Duration, Duration)
-    /// Memoryless with this mean, cut at ten times of it: one draw in 22,000 would be longer and could stall a test for minutes.
+    /// Exponentially distributed with this mean, limited to ten times the mean: one draw in 22,000 would be longer and could delay a test for minutes.
     case exponential(mean: Duration)
-    /// Points of the distribution, ascending in both; lengths between two points are interpolated.
+    /// Points of the distribution, ascending in both values; values between two points are interpolated.
     case percentiles([Percentile])
 
-    /// One point: this share of answers takes no longer than that.
+    /// One point: this share of answers takes at most this time.
     package struct Percentile: Sendable, Equatable {
         /// 0...100.
         package var percent: Double
-        /// The longest of them.
+        /// The longest delay among them.
         package var latency: Duration
 
-        /// A point of a distribution.
+        /// Creates a point of a distribution.
         package init(percent: Double, latency: Duration) {
             self.percent = percent
             self.latency = latency
         }
     }
 
-    /// No waiting.
+    /// No delay.
     package static let zero = Latency.fixed(.zero)
 
-    /// An hour: longer waits belong to the fault `silence`, and a timer per push must not live for ever.
+    /// One hour. For longer delays there is the fault `silence`, and a timer per push must not live indefinitely.
     package static let longest = Duration.seconds(3600)
 
-    /// At most 64 points: enough for any measured curve.
+    /// At most 64 points, which is enough for any measured curve.
     static let largestPointCount = 64
 
-    /// The same number of milliseconds for every answer.
+    /// The same delay for every answer, in milliseconds.
     package static func milliseconds(_ count: Int) -> Latency {
         .fixed(.milliseconds(min(max(count, 0), 3_600_000)))
     }
 
-    /// The length if it is the same for all answers, which then need no timer of their own.
+    /// The delay if it is the same for all answers, which then share one timer.
     var constant: Duration? {
         if case .fixed(let length) = self { length } else { nil }
     }
 
-    /// Draws one length.
+    /// Draws one delay.
     func draw(using random: inout SplitMix64) -> Duration {
         switch self {
         case .fixed(let length): length
@@ -67,7 +67,7 @@ package enum Latency: Sendable, Equatable {
     }
 }
 
-/// A small seeded generator (SplitMix64, Steele and others 2014): the same seed gives the same run.
+/// A small generator with a seed (SplitMix64, Steele and others 2014): the same seed gives the same run.
 struct SplitMix64: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
@@ -83,7 +83,7 @@ struct SplitMix64: RandomNumberGenerator, Sendable {
         return mixed ^ (mixed >> 31)
     }
 
-    /// A number from 0 up to 1.
+    /// A number in 0..<1.
     mutating func unit() -> Double {
         Double(next() >> 11) / 9_007_199_254_740_992
     }

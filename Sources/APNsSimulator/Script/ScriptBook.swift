@@ -1,20 +1,20 @@
-/// The script entries that are due. A pure value; its owner locks it.
+/// The active script entries. A pure value; its owner locks it.
 struct ScriptBook: Sendable {
-    /// 200,000 tokens: a script file of some 20 MB. Above it the control port says no, so that it cannot fill the memory.
+    /// 200,000 tokens: a script file of about 20 MB. The control port refuses more, so that it cannot fill the memory.
     static let largestCount = 200_000
 
-    /// 1,000 prefixes: each push walks them one by one.
+    /// 1,000 prefixes, because each push is compared with every prefix.
     static let largestPrefixCount = 1_000
 
-    /// 200 entries with conditions: each push tries them one by one.
+    /// 200 entries with conditions, because each push is compared with every one.
     static let largestConditionCount = 200
 
-    /// An entry with more than a token in its selector.
+    /// An entry whose selector contains more than a token.
     private struct Condition: Sendable {
         var answer: ScriptedAnswer
-        /// How often the rest of the selector fitted, for `every`.
+        /// How often the rest of the selector matched, for `every`.
         var seen = 0
-        /// When it ends; nil for never.
+        /// When the entry ends; nil for never.
         var expiresAt: UInt64?
     }
 
@@ -24,20 +24,20 @@ struct ScriptBook: Sendable {
     private var random: SplitMix64
     private(set) var count = 0
 
-    /// An empty book whose dice fall as the seed says.
+    /// Creates an empty book; the seed determines its random choices.
     init(seed: UInt64 = 1) {
         random = SplitMix64(seed: seed)
     }
 
-    /// Whether nothing is scripted, so that the look-up can be left out.
+    /// Whether the script is empty, so that the look-up can be skipped.
     var isEmpty: Bool { count == 0 }
 
-    /// Adds entries. For one token they are used up in the order they were given; the last one without `times` stays.
+    /// Adds entries. Those of one token are used up in the given order; the last one without `times` stays.
     ///
     /// - Parameters:
     ///   - answers: The entries, in order.
-    ///   - now: Nanoseconds of the clock that `take` is asked by.
-    /// - Throws: `SimulatorError` when there are too many; nothing is added then.
+    ///   - now: The time in nanoseconds, by the clock of `ScriptOccasion.now`.
+    /// - Throws: `SimulatorError` if there are too many; then nothing is added.
     mutating func add(_ answers: [ScriptedAnswer], now: UInt64 = 0) throws(SimulatorError) {
         let newConditions = answers.filter { !$0.selector.isByTokenAlone }.count
         let newPrefixes = answers.filter { $0.selector.isByTokenAlone && $0.token.hasSuffix("*") }.count
@@ -62,14 +62,14 @@ struct ScriptBook: Sendable {
         count += answers.count
     }
 
-    /// Takes the entry that is due: one with conditions first, then the token's own, then the longest prefix's.
+    /// Takes the matching entry: first one with conditions, then the token's own, then that of the longest prefix.
     mutating func take(_ occasion: ScriptOccasion) -> ScriptedAnswer? {
         guard !isEmpty else { return nil }
         if let answer = takeCondition(occasion) { return answer }
         return occasion.moment == .end ? take(occasion.token) : nil
     }
 
-    /// Takes the answer that is due for a token: its own before a prefix's, the longest prefix first.
+    /// Takes the next answer for a token: its own first, then that of the longest prefix.
     mutating func take(_ token: String) -> ScriptedAnswer? {
         guard !isEmpty else { return nil }
         let token = token.lowercased()
@@ -124,7 +124,7 @@ struct ScriptBook: Sendable {
         if let times = answer.times, times > 1 {
             queue[0].times = times - 1
         } else if answer.times == 1 || queue.count > 1 {
-            // An answer without `times` gives way as soon as a newer one follows it.
+            // An answer without `times` ends as soon as a newer one follows it.
             queue.removeFirst()
             count -= 1
             if answer.times == nil {
@@ -138,7 +138,7 @@ struct ScriptBook: Sendable {
 }
 
 extension Duration {
-    /// Whole nanoseconds, never negative and never above 2^63.
+    /// Whole nanoseconds, at least 0 and at most 2^63.
     var nanoseconds: UInt64 {
         let parts = components
         guard parts.seconds >= 0, parts.seconds < 9_000_000_000 else { return parts.seconds < 0 ? 0 : 1 << 62 }

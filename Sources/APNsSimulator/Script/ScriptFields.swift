@@ -1,8 +1,8 @@
-/// The fields of a script entry as they were written, before anything is made of them.
+/// The fields of a script entry as they were written, before they are interpreted.
 struct ScriptFields: Decodable {
     /// A connection's number, or `"*"` for every connection.
     struct ConnectionChoice: Decodable {
-        /// nil for every connection.
+        /// Nil for every connection.
         var number: Int?
 
         init(from decoder: any Decoder) throws {
@@ -14,7 +14,7 @@ struct ScriptFields: Decodable {
             } else {
                 let number = try container.decode(Int.self)
                 guard number > 0 else {
-                    throw DecodingError.dataCorruptedError(in: container, debugDescription: "from 1 up, or \"*\"")
+                    throw DecodingError.dataCorruptedError(in: container, debugDescription: "1 or more, or \"*\"")
                 }
                 self.number = number
             }
@@ -94,22 +94,22 @@ struct ScriptFields: Decodable {
         delivered = try fields.decodeIfPresent(Bool.self, forKey: .delivered)
     }
 
-    /// An error that names the field.
+    /// Creates an error that names the field.
     func refusal(_ key: Key, _ sentence: String) -> DecodingError {
         .dataCorrupted(.init(codingPath: path + [key], debugDescription: sentence))
     }
 }
 
-/// What `POST /_simulator/connections` asks for: one fault, on one open connection or on all of them.
+/// The body of `POST /_simulator/connections`: one fault, for one open connection or for all of them.
 struct ConnectionFaultOrder: Decodable {
-    /// nil for every connection.
+    /// Nil for every connection.
     let connection: Int?
     let fault: Fault
 
     init(from decoder: any Decoder) throws {
         let fields = try ScriptFields(from: decoder)
-        guard let name = fields.fault else { throw fields.refusal(.fault, "a fault is needed") }
-        guard let choice = fields.connection else { throw fields.refusal(.connection, "a number, or \"*\", is needed") }
+        guard let name = fields.fault else { throw fields.refusal(.fault, "a fault is required") }
+        guard let choice = fields.connection else { throw fields.refusal(.connection, "\"*\" or a number is required") }
         connection = choice.number
         fault = try fields.makeFault(name, at: .open)
     }

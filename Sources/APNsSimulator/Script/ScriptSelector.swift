@@ -1,18 +1,18 @@
-/// What a script entry is for. All that is given must fit.
+/// The selector of a script entry. All given conditions must match.
 package struct ScriptSelector: Sendable, Equatable {
-    /// When an entry strikes.
+    /// The moments at which an entry can apply.
     package enum Moment: String, Sendable, CaseIterable {
-        /// TCP is accepted, no byte of TLS was sent.
+        /// TCP is accepted; no byte of TLS was sent.
         case accept
-        /// TLS is up and our SETTINGS are sent.
+        /// TLS is established and our SETTINGS are sent.
         case open
-        /// A request's header block is complete, its body is not: mid-stream.
+        /// A request's header block is complete, and its body is not.
         case headers
         /// The request is complete and passed the rules.
         case end
     }
 
-    /// The device token, or a prefix of one followed by `*`; `*` alone means every token.
+    /// The device token, or a prefix of one followed by `*`; `*` alone matches every token.
     package var token: String
 
     /// The n-th connection since the start; nil for all.
@@ -21,19 +21,19 @@ package struct ScriptSelector: Sendable, Equatable {
     /// The n-th request of its connection; nil for all.
     package var stream: Int?
 
-    /// Only each n-th request that fits the rest.
+    /// Only every n-th request that matches the other conditions.
     package var every: Int?
 
-    /// Only so large a part, at random: above 0, up to 1.
+    /// Only this random share of requests: above 0, at most 1.
     package var share: Double?
 
-    /// Only so long after it was posted.
+    /// Only for this time after the entry was posted.
     package var lifetime: Duration?
 
-    /// When it strikes.
+    /// When the entry applies.
     package var moment: Moment
 
-    /// A selector of pushes to a device token, at their end.
+    /// Creates a selector of pushes to a device token, at the end of the request.
     package init(
         token: String = "*",
         connection: Int? = nil,
@@ -52,12 +52,12 @@ package struct ScriptSelector: Sendable, Equatable {
         self.moment = moment
     }
 
-    /// Whether only the device token decides: such entries are found by a look-up and form a queue per token.
+    /// Whether only the device token decides. Such entries are found by a look-up and form a queue per token.
     var isByTokenAlone: Bool {
         connection == nil && stream == nil && every == nil && share == nil && lifetime == nil && moment == .end
     }
 
-    /// Whether token, connection, stream and moment fit; counting, dice and lifetime are the script book's.
+    /// Whether token, connection, stream and moment match; counting, random choice and lifetime are checked by `ScriptBook`.
     func fits(_ occasion: ScriptOccasion) -> Bool {
         guard moment == occasion.moment else { return false }
         guard connection.map({ $0 == occasion.connection }) ?? true else { return false }
@@ -68,19 +68,19 @@ package struct ScriptSelector: Sendable, Equatable {
     }
 }
 
-/// Something that a script entry may be for.
+/// An event to which a script entry may apply.
 struct ScriptOccasion: Sendable {
-    /// Empty when there is no request, or none with a device token.
+    /// Empty without a request, or for a request without a device token.
     var token = ""
 
     /// The connection's number.
     var connection = 0
 
-    /// The request's number on its connection; 0 when there is none.
+    /// The request's number on its connection; 0 without a request.
     var stream = 0
 
     var moment = ScriptSelector.Moment.end
 
-    /// Nanoseconds of a clock that never goes back.
+    /// Nanoseconds of a monotonic clock.
     var now: UInt64 = 0
 }

@@ -1,6 +1,6 @@
 /// The JSON form on the control port; `docs/simulator.md` lists every field.
 extension ScriptedAnswer: Decodable {
-    /// An hour: what shall last longer lasts for ever.
+    /// The longest latency and duration: one hour. A duration that is omitted has no end.
     static let longestMilliseconds = 3_600_000
 
     package init(from decoder: any Decoder) throws {
@@ -9,16 +9,16 @@ extension ScriptedAnswer: Decodable {
         guard fields.times.map({ $0 > 0 }) ?? true else { throw fields.refusal(.times, "must be positive") }
         if let name = fields.fault {
             guard fields.status == nil else {
-                throw fields.refusal(.status, "an answer has a status or a fault, not both")
+                throw fields.refusal(.status, "a status or a fault, not both")
             }
             let fault = try fields.makeFault(name, at: selector.moment)
             self.init(selector, fault: fault, times: fields.times)
             isDelivered = fields.delivered ?? false
         } else {
             guard let status = fields.status, (200...599).contains(status) else {
-                throw fields.refusal(.status, "a status of 200 to 599, or a fault, is needed")
+                throw fields.refusal(.status, "a status of 200 to 599, or a fault, is required")
             }
-            guard selector.moment == .end else { throw fields.refusal(.at, "a status is answered at the end") }
+            guard selector.moment == .end else { throw fields.refusal(.at, "a status requires the moment end") }
             self.init(
                 token: selector.token,
                 status: status,
@@ -35,22 +35,22 @@ extension ScriptedAnswer: Decodable {
 }
 
 extension ScriptFields {
-    /// What the entry is for.
+    /// The selector of the entry.
     func selector() throws -> ScriptSelector {
         let isAnyPush = token != nil || stream != nil || every != nil || share != nil
         guard isAnyPush || connection != nil else {
-            throw refusal(.token, "a token, connection, stream, every or share is needed")
+            throw refusal(.token, "a token, connection, stream, every or share is required")
         }
         guard (1...1024).contains((token ?? "*").utf8.count) else { throw refusal(.token, "1 to 1024 characters") }
-        guard stream.map({ $0 > 0 }) ?? true else { throw refusal(.stream, "from 1 up") }
-        guard every.map({ $0 > 0 }) ?? true else { throw refusal(.every, "from 1 up") }
-        guard share.map({ $0 > 0 && $0 <= 1 }) ?? true else { throw refusal(.share, "above 0, up to 1") }
+        guard stream.map({ $0 > 0 }) ?? true else { throw refusal(.stream, "must be 1 or more") }
+        guard every.map({ $0 > 0 }) ?? true else { throw refusal(.every, "must be 1 or more") }
+        guard share.map({ $0 > 0 && $0 <= 1 }) ?? true else { throw refusal(.share, "must be above 0 and at most 1") }
         let usual: ScriptSelector.Moment =
             fault == "slowHandshake" ? .accept : isAnyPush ? .end : .open
         let moment = try oneOf(ScriptSelector.Moment.self, at, .at) ?? usual
         if moment == .accept || moment == .open {
             guard token == nil, stream == nil else {
-                throw refusal(.at, "a connection that opens has no token and no stream")
+                throw refusal(.at, "token and stream are not possible at accept and open")
             }
         }
         return ScriptSelector(
@@ -64,7 +64,7 @@ extension ScriptFields {
         )
     }
 
-    /// How long the answer is held back.
+    /// The delay of the answer.
     func heldBack() throws -> Latency {
         guard let latencyMs else { return latency ?? .zero }
         guard latency == nil else { throw refusal(.latency, "latency or latencyMs, not both") }
@@ -74,7 +74,7 @@ extension ScriptFields {
         return .milliseconds(latencyMs)
     }
 
-    /// The fault with its fields, if it can be played at this moment.
+    /// The fault with its fields, if it can be injected at this moment.
     func makeFault(_ name: String, at moment: ScriptSelector.Moment) throws -> Fault {
         let fault = try bareFault(name)
         let fits =

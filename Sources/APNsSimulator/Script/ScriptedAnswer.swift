@@ -1,51 +1,51 @@
-/// One entry of the script: what pushes that fit its selector get instead of 200, or what befalls their connection.
+/// One entry of the script: the answer that matching pushes get instead of 200, or the fault of their connection.
 package struct ScriptedAnswer: Sendable, Equatable {
-    /// What an answer looks like, for clients that read too strictly.
+    /// Unusual forms of an answer, to test clients that parse too strictly.
     package enum Shape: String, Sendable, CaseIterable {
         /// One DATA frame for each byte of the body.
         case split
         /// An error without a body.
         case bodyless
-        /// An `apns-id` in upper case, as the real service makes its own.
+        /// An `apns-id` in upper case, like the ids that the real service creates.
         case upperCaseId
-        /// A header and a JSON key that nobody knows.
+        /// An unknown header and an unknown JSON key.
         case extra
     }
 
-    /// What it is for.
+    /// The selector of the entry.
     package var selector: ScriptSelector
 
     /// The device token of the selector.
     package var token: String { selector.token }
 
-    /// Status of the answer, 200...599; nil when a fault takes its place.
+    /// The status of the answer, 200...599; nil if a fault replaces it.
     package var status: Int?
 
-    /// Apple's word for it.
+    /// Apple's reason.
     package var reason: String?
 
-    /// Milliseconds since 1970, sent with 410; without it the moment of the answer.
+    /// Milliseconds since 1970, sent with 410; nil for the time of the answer.
     package var timestamp: Int?
 
-    /// How many pushes it is for; nil for all.
+    /// How many pushes it applies to; nil for all.
     package var times: Int?
 
-    /// How long the answer is held back, on top of the simulator's own latency.
+    /// The delay of the answer, in addition to the simulator's own latency.
     package var latency = Latency.zero
 
-    /// Seconds in a `retry-after` header. Apple documents none; clients should honour it all the same.
+    /// Seconds in a `retry-after` header. Apple documents none, but clients should respect it.
     package var retryAfter: Int?
 
-    /// What the answer looks like, if not as usual.
+    /// The unusual form of the answer, if any.
     package var shape: Shape?
 
-    /// What happens instead of an answer.
+    /// The fault that replaces the answer.
     package var fault: Fault?
 
-    /// Whether the push counts as accepted although its answer is a fault: an answer that was lost on the way.
+    /// Whether the push counts as accepted although its answer is a fault. This simulates an answer that was lost.
     package var isDelivered = false
 
-    /// An answer with this status and reason.
+    /// Creates an answer with this status and reason.
     package init(token: String, status: Int, reason: String? = nil, timestamp: Int? = nil, times: Int? = nil) {
         selector = ScriptSelector(token: token)
         self.status = status
@@ -54,20 +54,20 @@ package struct ScriptedAnswer: Sendable, Equatable {
         self.times = times
     }
 
-    /// A fault in place of an answer.
+    /// Creates a fault that replaces an answer.
     package init(token: String, fault: Fault, times: Int? = nil, isDelivered: Bool = false) {
         self.init(ScriptSelector(token: token), fault: fault, times: times)
         self.isDelivered = isDelivered
     }
 
-    /// A fault for whatever fits the selector.
+    /// Creates a fault for everything that matches the selector.
     package init(_ selector: ScriptSelector, fault: Fault, times: Int? = nil) {
         self.selector = selector
         self.fault = fault
         self.times = times
     }
 
-    /// The reason that usually comes with a status.
+    /// The usual reason for a status.
     private static func usualReason(of status: Int) -> String? {
         switch status {
         case 400: Reason.badDeviceToken.rawValue

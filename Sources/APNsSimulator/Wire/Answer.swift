@@ -2,30 +2,30 @@ import NIOCore
 import NIOHPACK
 import NIOHTTP2
 
-/// One response on its way out.
+/// One response to a request.
 struct Answer: Sendable {
     var streamID: HTTP2StreamID
     var apnsID: String
 
-    /// Whether the id travels as `apns-request-id`: broadcasts and channel management.
+    /// Whether the id is sent as `apns-request-id`: for broadcasts and channel management.
     var isRequestID = false
 
-    /// What is counted when the answer leaves; nil when the request is none, or is refused.
+    /// The delivery that is counted when the answer is sent; nil if the request is not a push or is refused.
     var delivery: Ledger.Delivery?
 
-    /// The development environment's second id.
+    /// The second id, which the development environment sends.
     var uniqueID: String?
 
-    /// nil for a success.
+    /// Nil for a success.
     var refusal: RuleRefusal?
 
-    /// What a success gets besides 200.
+    /// The contents of a successful answer.
     var reply = SuccessReply()
 
-    /// What it looks like, if not as usual.
+    /// The unusual form of the answer, if any.
     var shape: ScriptedAnswer.Shape?
 
-    /// The frames: HEADERS alone for 200, HEADERS and DATA with the reason otherwise.
+    /// The frames: only HEADERS for 200 without a body, otherwise HEADERS and DATA.
     func frames(allocator: ByteBufferAllocator) -> [HTTP2Frame] {
         let body = shape == .bodyless ? "" : self.body
         guard !body.isEmpty else { return [frame(.headers(.init(headers: headers, endStream: true)))] }
@@ -46,7 +46,7 @@ struct Answer: Sendable {
         var headers = HPACKHeaders()
         let status = refusal?.status ?? reply.status
         headers.add(name: ":status", value: status == 200 ? "200" : String(status))
-        // Not indexed: an id never comes twice, and would push everything else out of the 4 KiB table.
+        // Not indexed: an id never occurs twice, and would evict all other entries from the 4 KiB table.
         let id = shape == .upperCaseId ? apnsID.uppercased() : apnsID
         headers.add(name: isRequestID ? "apns-request-id" : "apns-id", value: id, indexing: .nonIndexable)
         if let uniqueID { headers.add(name: "apns-unique-id", value: uniqueID, indexing: .nonIndexable) }

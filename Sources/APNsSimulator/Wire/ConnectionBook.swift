@@ -1,9 +1,9 @@
 import NIOConcurrencyHelpers
 import NIOCore
 
-/// The open connections: their numbers, what is known of each, and the way to reach them from the control port.
+/// The open connections: their numbers, the recorded state of each, and access to them from the control port.
 final class ConnectionBook: Sendable {
-    /// What the control port shows of one connection.
+    /// The state of one connection that the control port shows.
     struct Entry: Sendable {
         var number: Int
         var listener: ListenerKind
@@ -20,12 +20,12 @@ final class ConnectionBook: Sendable {
         var isClosed = false
     }
 
-    /// 4,096 connections: Apple allows thousands; above it a leaking client would take our descriptors.
+    /// 4,096 connections. Apple allows thousands; without a limit, a client that leaks connections would use up our descriptors.
     static let largestCount = 4096
 
     private let contents = NIOLockedValueBox(Contents())
 
-    /// Takes a connection in and gives it its number; nil when there are too many, or when the simulator stops.
+    /// Adds a connection and returns its number; nil if there are too many, or if the simulator stops.
     func add(_ channel: any Channel, listener: ListenerKind) -> Int? {
         contents.withLockedValue { contents in
             guard !contents.isClosed, contents.open.count < Self.largestCount else { return nil }
@@ -40,7 +40,7 @@ final class ConnectionBook: Sendable {
         contents.withLockedValue { _ = $0.open.removeValue(forKey: number) }
     }
 
-    /// Changes what is known of a connection.
+    /// Changes the recorded state of a connection.
     func update(_ number: Int, _ change: (inout Entry) -> Void) {
         contents.withLockedValue { contents in
             guard var found = contents.open[number] else { return }
@@ -49,12 +49,12 @@ final class ConnectionBook: Sendable {
         }
     }
 
-    /// What is known of the open connections, by number.
+    /// The recorded states of the open connections, sorted by number.
     var entries: [Entry] {
         contents.withLockedValue { $0.open.values.map(\.entry) }.sorted { $0.number < $1.number }
     }
 
-    /// The channel of one connection, or of all of them.
+    /// The channel of one connection, or the channels of all.
     func channels(_ number: Int?) -> [any Channel] {
         contents.withLockedValue { contents in
             guard let number else { return contents.open.values.map(\.channel) }
@@ -62,14 +62,14 @@ final class ConnectionBook: Sendable {
         }
     }
 
-    /// Plays a fault at once, on one connection or on all of them; on how many is the answer.
+    /// Injects a fault at once, into one connection or into all; returns the number of connections.
     func play(_ fault: Fault, on number: Int?) -> Int {
         let open = channels(number)
         for channel in open { channel.pipeline.fireUserInboundEventTriggered(PushConnection.Play(fault: fault)) }
         return open.count
     }
 
-    /// Takes no more connections in. False when that was so already.
+    /// Stops accepting connections. Returns false if it was stopped already.
     func close() -> Bool {
         contents.withLockedValue { contents in
             defer { contents.isClosed = true }

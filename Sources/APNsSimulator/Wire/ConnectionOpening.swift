@@ -2,18 +2,18 @@ import Logging
 import NIOCore
 import NIOSSL
 
-/// From an accepted TCP connection to TLS, with the faults that come before any byte.
+/// Opens a connection from TCP to TLS, including the faults before the first byte.
 struct ConnectionOpening: Sendable {
     let state: SimulatorState
     let context: NIOSSLContext
     let issuers: ClientAuthorities?
 
-    /// 40: handshake_failure (RFC 8446 §6), what a server says that cannot agree.
+    /// 40: handshake_failure (RFC 8446 §6), the alert of a server that cannot agree on parameters.
     private static let usualAlert: UInt8 = 40
 
-    /// Puts the handlers into a new channel.
+    /// Adds the handlers to a new channel.
     ///
-    /// - Throws: `ChannelError` when there are too many connections or the simulator stops.
+    /// - Throws: `ChannelError` if there are too many connections or the simulator stops.
     func open(_ channel: any Channel, listener: ListenerKind) throws {
         guard let number = state.connections.add(channel, listener: listener) else {
             throw ChannelError.operationUnsupported
@@ -23,7 +23,7 @@ struct ConnectionOpening: Sendable {
             state.connections.remove(number)
             state.withLedger { $0.connectionClosed() }
         }
-        let fault = accidentUponAccept(number)
+        let fault = faultUponAccept(number)
         let socket = SocketHandler { socket in
             if let fault { Self.play(fault, socket) }
         }
@@ -37,7 +37,7 @@ struct ConnectionOpening: Sendable {
         ])
     }
 
-    private func accidentUponAccept(_ number: Int) -> Fault? {
+    private func faultUponAccept(_ number: Int) -> Fault? {
         guard state.configuration.mode == .script,
             let fault = state.takeScripted(ScriptOccasion(connection: number, moment: .accept))?.fault
         else { return nil }

@@ -4,11 +4,11 @@ import NIOHTTP2
 import NIOSSL
 import NIOTLS
 
-/// Waits for TLS to be up, then puts HTTP/2 behind it: only then is it known whether the client showed a certificate, which decides the first SETTINGS.
+/// Waits until TLS is established, then adds HTTP/2. Only then is it known whether the client has a certificate, which decides the first SETTINGS.
 final class HandshakeHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
-    /// A client that has said nothing useful for so long is cut off: it would hold a descriptor.
+    /// A client that does not finish the handshake in this time is disconnected, because it would hold a descriptor.
     static let deadline = TimeAmount.seconds(30)
 
     private let state: SimulatorState
@@ -66,7 +66,7 @@ final class HandshakeHandler: ChannelInboundHandler {
             ClientCertificate(der: try $0.toDERBytes(), issuers: issuers?.certificates)
         }
         let limit = state.configuration.maxStreams
-        // Row 3: in token mode one stream until a valid token came.
+        // Row 3: in token mode, one stream is allowed until a valid token was seen.
         let isOpenAtOnce = state.configuration.mode == .accept || certificate != nil || listener == .manage
         let wire = WireHandler(advertisedStreams: isOpenAtOnce ? limit : 1)
         let connection = PushConnection(
@@ -81,7 +81,7 @@ final class HandshakeHandler: ChannelInboundHandler {
         context.pipeline.syncOperations.removeHandler(self, promise: nil)
     }
 
-    /// Row 3: the SETTINGS of the real service (docs/contracts/apns.md#2, observed). The stream limit is put in by `WireHandler`.
+    /// Row 3: the SETTINGS of the real service (docs/contracts/apns.md#2, observed). `WireHandler` writes the stream limit.
     private static func makeHTTP2Handler() -> NIOHTTP2Handler {
         var connection = NIOHTTP2Handler.ConnectionConfiguration()
         connection.initialSettings = [
@@ -91,9 +91,9 @@ final class HandshakeHandler: ChannelInboundHandler {
             .init(parameter: .maxFrameSize, value: 16_384),
             .init(parameter: .maxHeaderListSize, value: 8000),
         ]
-        // Late frames of streams that a fault has ended are no offence.
+        // Late frames of streams that were ended by a fault are not a violation.
         connection.maximumRecentlyResetStreams = WireHandler.enforcedStreams
-        // Ten times swift-nio-http2's usual bounds: a gateway that gives up on slow answers, or keeps asking whether we live, is no attack.
+        // Ten times the default limits of swift-nio-http2: a gateway that cancels slow requests, or sends many PINGs, is not an attacker.
         connection.controlFrameRateLimit.maximumCount = 2000
         connection.maximumConnectionGlitches = 2000
         var streams = NIOHTTP2Handler.StreamConfiguration()

@@ -1,16 +1,16 @@
 import NIOCore
 import NIOHTTP2
 
-/// From a decision to bytes, now or later.
+/// Sends answers, at once or after a delay.
 extension PushConnection {
-    /// Answers after a latency, and after a scripted one on top of it.
+    /// Answers after a latency, plus a scripted one.
     func answer(_ answer: Answer, after latency: Latency, extra: Latency? = nil) {
         if let constant = latency.constant, extra == nil || extra == .zero {
             guard constant > .zero else {
                 ready.append(answer)
                 return
             }
-            // Same delay for all of them: one queue in order, one timer at its head.
+            // The delay is the same for all, so one queue keeps the order and one timer serves its first element.
             if delayed.last.map({ $0.length == constant }) ?? true {
                 delayed.append((.now() + TimeAmount(constant), constant, answer))
                 setTimer()
@@ -43,10 +43,10 @@ extension PushConnection {
         }
     }
 
-    /// Writes, counts, then flushes: nothing leaves before the flush, so who has an answer finds it in the ledger.
+    /// Writes, counts, then flushes. Nothing is sent before the flush, so a client that has an answer finds it in the ledger.
     ///
-    /// A push counts as accepted when its answer leaves, also when the client gave its stream up or the connection was lost meanwhile: it was
-    /// processed. It does not when we have told the client that it was not, by REFUSED_STREAM or GOAWAY.
+    /// A push counts as accepted when its answer is sent, and also if the client reset its stream or the connection was lost in the meantime, because it was
+    /// processed. It does not count if REFUSED_STREAM or GOAWAY has reported to the client that it was not processed.
     func send() {
         for answer in ready {
             if streams[answer.streamID] != nil, context != nil {
@@ -64,7 +64,7 @@ extension PushConnection {
         closeIfDrained()
     }
 
-    /// Counts what was still to be answered when the connection was lost.
+    /// Counts the answers that were not sent when the connection was lost.
     func countLost() {
         ready += delayed.map(\.answer)
         delayed.removeAll()

@@ -2,21 +2,21 @@ import NIOCore
 import NIOHPACK
 import NIOHTTP2
 
-/// Faults, played as raw bytes below swift-nio-http2, which would police them.
+/// Injects faults as raw bytes below swift-nio-http2, which would prevent them.
 extension PushConnection {
-    /// How long a connection that was told to go away may take to read that before it is closed.
+    /// How long a connection stays open after a GOAWAY, so that the client can read it.
     private static let lingering = Duration.milliseconds(250)
 
-    /// How long swift-nio-http2 keeps a stream that we have reset and the client did not end: frames may still be on their way.
+    /// How long swift-nio-http2 keeps a stream that we have reset and the client did not end, because frames may still arrive.
     private static let ghostLifetime = Duration.seconds(5)
 
-    /// A connection that drains is closed after so long: a stream that is never answered would keep it for ever.
+    /// A draining connection is closed after this time; a stream that is never answered would keep it open indefinitely.
     private static let longestDrain = Duration.seconds(30)
 
     /// How long new pushes get 503 before the GOAWAY of a shutdown (row 34).
     private static let shutDownNotice = Duration.milliseconds(100)
 
-    /// Whether a script entry takes the request at its headers, mid-stream. Its body is read and dropped.
+    /// Whether a script entry applies to the request at its headers and replaces its answer. The request's body is then read and discarded.
     func isStruck(_ stream: Stream, _ streamID: HTTP2StreamID) -> Bool {
         guard !isMute else { return false }
         let path = stream.headers.first(name: ":path") ?? ""
@@ -34,7 +34,7 @@ extension PushConnection {
         return takesIt
     }
 
-    /// Plays a fault at once, without a request.
+    /// Injects a fault at once, without a request.
     func playOnConnection(_ fault: Fault) {
         guard fault.fitsConnection else { return }
         batch.faults.append(fault.name)
@@ -46,12 +46,12 @@ extension PushConnection {
         send()
     }
 
-    /// Plays a fault now.
+    /// Injects a fault.
     ///
     /// - Parameters:
-    ///   - fault: What happens.
-    ///   - answer: What the request would get; nil when there is none, or when it is answered in its own time.
-    ///   - isMidStream: Whether the request's body is still on its way, so that it cannot be answered.
+    ///   - fault: The fault.
+    ///   - answer: The answer that the request would get; nil if there is none, or if it is sent separately.
+    ///   - isMidStream: Whether the request's body is incomplete, so that it cannot be answered.
     func play(_ fault: Fault, _ answer: Answer?, isMidStream: Bool = false) {
         if let answer, !fault.replacesAnswer, !isMidStream {
             self.answer(answer, after: state.latency)
@@ -88,7 +88,7 @@ extension PushConnection {
 
     // MARK: Streams
 
-    /// Resets a stream. swift-nio-http2 learns of it when the request's end has come, without a word to the client.
+    /// Resets a stream. swift-nio-http2 is informed when the end of the request has arrived; nothing more is sent to the client.
     func giveUp(_ streamID: HTTP2StreamID, code: Int, isComplete: Bool) {
         streams[streamID] = nil
         if code == Self.refusedStream, isComplete { disclaimed.insert(streamID) }
@@ -98,7 +98,7 @@ extension PushConnection {
         after(Self.ghostLifetime) { if $0.ghosts.contains(streamID) { $0.bury(streamID) } }
     }
 
-    /// Lets swift-nio-http2 forget a stream whose end the client knows already.
+    /// Lets swift-nio-http2 discard a stream whose end the client has already received.
     func bury(_ streamID: HTTP2StreamID) {
         ghosts.remove(streamID)
         wire.swallowReset(of: Int(streamID))
@@ -107,7 +107,7 @@ extension PushConnection {
 
     // MARK: Connections
 
-    /// Sends GOAWAY and does what follows.
+    /// Sends GOAWAY and performs its ending.
     func goAway(_ order: GoAwayFault, _ streamID: HTTP2StreamID?) {
         guard context != nil else { return }
         let here = Int(streamID ?? lastStreamID)
@@ -123,7 +123,7 @@ extension PushConnection {
             if stream.isComplete { disclaimed.insert(lost) }
             streams[lost] = nil
         }
-        // What is answered already leaves first; what the frame disowns does not leave at all.
+        // Send the finished answers first; answers of streams that the frame excludes are not sent.
         send()
         let frame = RawFrame.goAway(lastStream: last, code: order.code, debugText: order.debugText)
         switch order.repetition {
@@ -150,7 +150,7 @@ extension PushConnection {
         }
     }
 
-    /// A close right after GOAWAY could take the frame with it: the peer's unread bytes make TCP reset the connection.
+    /// Closes after a delay. If it closed right after GOAWAY, unread bytes of the peer would make TCP reset the connection, and the frame could be lost.
     func closeSoon() {
         after(Self.lingering + (state.latency.constant ?? .zero)) { $0.context?.close(promise: nil) }
     }
@@ -162,7 +162,7 @@ extension PushConnection {
     }
 
     private func sendHalf(_ answer: Answer?) {
-        // The bytes wait in the wire handler until a flush; half of them get one.
+        // The bytes wait in the wire handler until a flush; only half of them are flushed.
         if let answer { write(answer) } else { wire.inject(RawFrame.ping) }
         wire.flushHalf()
         isMute = true

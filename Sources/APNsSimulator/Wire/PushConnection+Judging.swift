@@ -4,12 +4,12 @@ import NIOCore
 import NIOHPACK
 import NIOHTTP2
 
-/// From a complete request to the decision what becomes of it.
+/// Judges complete requests.
 extension PushConnection {
-    /// Pushes that got `BadDeviceToken` are counted over so many seconds (row 32).
+    /// The period in which `BadDeviceToken` answers are counted (row 32). Unit: seconds.
     private static let badTokenSeconds = 60
 
-    /// The request is complete, or refused without waiting for its end.
+    /// Called when the request is complete, or is refused without waiting for its end.
     func complete(_ streamID: HTTP2StreamID) {
         guard let stream = streams[streamID], !stream.isComplete else { return }
         stream.isComplete = true
@@ -54,7 +54,7 @@ extension PushConnection {
         record(stream, streamID, verdict, fault: fault, isAnswered: isAnswered, now: now)
         let answer = answer(to: verdict, on: streamID)
         if let fault {
-            // A fault may come late; what has to be answered beside it is answered with it.
+            // A fault may be delayed; the answer that accompanies it is sent together with it.
             let length = verdict.scripted?.latency.draw(using: &random) ?? .zero
             after(length) { $0.play(fault, answer) }
         } else {
@@ -105,7 +105,7 @@ extension PushConnection {
                 status: isAnswered ? verdict.refusal?.status ?? verdict.reply.status : 0,
                 reason: fault?.name ?? verdict.refusal?.reason,
                 headers: stream.headers.map { name, value, _ in
-                    // A provider token is a secret for an hour; nothing that reads this needs it.
+                    // A provider token is a secret for an hour, and no reader of the records needs it.
                     (name, name == "authorization" ? "bearer (not kept)" : value)
                 },
                 payload: stream.body,
@@ -119,7 +119,7 @@ extension PushConnection {
         )
     }
 
-    /// Habits of the connection that follow from an answer: rows 14, 31 and 32.
+    /// Changes the state of the connection after an answer: rows 14, 31 and 32.
     private func react(to verdict: RuleBook.Verdict, on streamID: HTTP2StreamID, now: Int) {
         if connection.isSilenced { isMute = true }
         if state.configuration.dropsLimitOnReject, connection.hasShownValidToken {
@@ -138,14 +138,14 @@ extension PushConnection {
         }
     }
 
-    /// Rows 30 and 31, and scripts: tells the client another stream limit.
+    /// Rows 30 and 31, and scripts: sends the client another stream limit.
     func setStreamLimit(_ limit: Int) {
         guard wire.advertisedStreams != limit else { return }
         wire.advertisedStreams = limit
         sendSettings()
     }
 
-    /// SETTINGS with the advertised numbers; they are put in by the wire handler.
+    /// Sends SETTINGS; the wire handler writes the advertised numbers into the frame.
     func sendSettings() {
         pendingStreamLimits.append(wire.advertisedStreams)
         let settings: HTTP2Settings = [

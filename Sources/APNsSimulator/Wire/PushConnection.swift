@@ -3,10 +3,10 @@ import NIOCore
 import NIOHPACK
 import NIOHTTP2
 
-/// One client connection above HTTP/2: collects frames into requests, has them judged and answers them.
+/// One client connection above HTTP/2: it assembles frames into requests, has them judged and answers them.
 ///
-/// All streams live in this one handler, without a channel each: a channel per stream costs ten times as much. Answers of one turn
-/// are written together after the ledger knows them, so that whoever has an answer finds it counted.
+/// This handler serves all streams without a channel per stream, which would cost ten times as much. The answers of one turn are written together after they
+/// were recorded in the ledger, so that a client that has an answer finds it counted.
 final class PushConnection: ChannelInboundHandler {
     typealias InboundIn = HTTP2Frame
     typealias OutboundOut = HTTP2Frame
@@ -14,15 +14,15 @@ final class PushConnection: ChannelInboundHandler {
     /// Sent through the pipeline when the simulator stops: GOAWAY, drain, close (row 34).
     struct ShutDown: Sendable {}
 
-    /// Sent through the pipeline by the control port: a fault for the connection, at once.
+    /// Sent through the pipeline by the control port: injects a fault into the connection at once.
     struct Play: Sendable {
         var fault: Fault
     }
 
-    /// A request that is coming in, or that waits for its answer to be sent.
+    /// A request that is arriving, or whose answer was not sent yet.
     final class Stream {
         let headers: HPACKHeaders
-        /// Its place among the connection's requests, from 1.
+        /// Its number among the connection's requests, from 1.
         let ordinal: Int
         var body: [UInt8] = []
         var bodyBytes = 0
@@ -34,14 +34,14 @@ final class PushConnection: ChannelInboundHandler {
         }
     }
 
-    /// Body bytes at which an oversized request is refused without waiting for its end: half a stream window, so that a client that
-    /// obeys flow control never stalls, and nobody makes us hold more than that.
+    /// The body size at which an oversized request is refused without waiting for its end. It is half a stream window, so that a client that respects flow
+    /// control never stalls, and no client makes us hold more.
     private static let longestWaitBytes = 32_768
 
     /// HTTP/2's error code REFUSED_STREAM.
     static let refusedStream = 7
 
-    /// Connection window is given back in these steps, as the real service does (pushy#356, observed).
+    /// The connection window is returned in these steps, as by the real service (pushy#356, observed).
     static let windowStepBytes = 32_768
 
     let state: SimulatorState
@@ -59,12 +59,12 @@ final class PushConnection: ChannelInboundHandler {
     var isTimerSet = false
     var random: SplitMix64
 
-    /// Requests so far.
+    /// The number of requests so far.
     var requestCount = 0
 
     /// The stream limit of the last SETTINGS that the client acknowledged; nil before the first.
     private var acknowledgedStreams: Int?
-    /// The stream limits of SETTINGS that were sent and not acknowledged.
+    /// The stream limits of SETTINGS that were sent and not acknowledged yet.
     var pendingStreamLimits: [Int]
 
     var windowDebt = 0
@@ -74,15 +74,15 @@ final class PushConnection: ChannelInboundHandler {
 
     /// The last stream id of the GOAWAY that was sent; nil before it.
     var goneAfter: Int?
-    /// Whether the connection closes when nothing is left to answer.
+    /// Whether the connection closes when all requests are answered.
     var closesWhenDrained = false
     /// Whether every new push gets 503 `Shutdown` (row 34).
     var isShuttingDown = false
-    /// Whether nothing is answered any more, whatever comes.
+    /// Whether no further request is answered.
     var isMute = false
-    /// Streams that were reset below swift-nio-http2 and that it still holds open.
+    /// Streams that were reset below swift-nio-http2, which still holds them open.
     var ghosts: Set<HTTP2StreamID> = []
-    /// Streams that were judged and that we have then told the client were not processed.
+    /// Streams that were judged, and were then reported to the client as not processed.
     var disclaimed: Set<HTTP2StreamID> = []
     var badTokenTimes: [Int] = []
     private var lastFrameAt = NIODeadline.now()
@@ -116,16 +116,13 @@ final class PushConnection: ChannelInboundHandler {
         countLost()
     }
 
-    /// TLS is up and our SETTINGS are written.
+    /// TLS is established and our SETTINGS are written.
     func opened() {
         note()
         watchForIdleness()
         if connection.certificate.map({ !$0.fits(state.configuration.environment) }) ?? false {
-            // Row 2: TLS works, then this (observed: aapns, pushy#312).
-            goAway(
-                GoAwayFault(debugText: GoAwayFault.json(Reason.badCertificateEnvironment.rawValue), lastStream: .zero),
-                nil
-            )
+            // Row 2: TLS succeeds, then this GOAWAY follows (observed: aapns, pushy#312).
+            goAway(GoAwayFault(debugText: GoAwayFault.json(Reason.badCertificateEnvironment.rawValue), lastStream: .zero), nil)
             return
         }
         guard mode == .script,
@@ -165,7 +162,7 @@ final class PushConnection: ChannelInboundHandler {
         }
     }
 
-    /// swift-nio-http2 has already answered: RST_STREAM for a fault of one stream, GOAWAY for one of the connection.
+    /// swift-nio-http2 has already answered: with RST_STREAM for a fault of one stream, with GOAWAY for one of the connection.
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         state.configuration.logger.debug("A connection or stream failed", metadata: ["error": "\(error)"])
         if !(error is any NIOHTTP2Error) {
@@ -185,7 +182,7 @@ final class PushConnection: ChannelInboundHandler {
             return
         }
         if streams[streamID] == nil {
-            // What comes after GOAWAY was on its way before it was read: no answer, the client knows.
+            // The request was sent before the client read the GOAWAY. It gets no answer, because the GOAWAY excludes it.
             guard goneAfter.map({ Int(streamID) <= $0 }) ?? true else { return }
             guard !isMute else {
                 batch.unanswered += 1
@@ -229,10 +226,10 @@ final class PushConnection: ChannelInboundHandler {
         windowDebt = 0
     }
 
-    /// Row 4. A client that has not acknowledged the limit may not know it: RFC 9113 §5.1.2 wants REFUSED_STREAM then.
+    /// Row 4. A client that has not acknowledged the limit may not have read it; RFC 9113 §5.1.2 requires REFUSED_STREAM in that case.
     private func refuse(_ streamID: HTTP2StreamID) {
         if acknowledgedStreams == wire.advertisedStreams, pendingStreamLimits.isEmpty {
-            // Source of code and text: pushy#356, golang/go#17265 (observed).
+            // Source of the code and the text: pushy#356, golang/go#17265 (observed).
             let text = "Maximum active streams violated for this endpoint."
             goAway(GoAwayFault(code: 7, debugText: text, lastStream: .this), nil)
         } else {
@@ -252,7 +249,7 @@ final class PushConnection: ChannelInboundHandler {
         note()
     }
 
-    /// Tells the control port's list of connections.
+    /// Updates the control port's list of connections.
     private func note() {
         let (open, requests, advertised) = (streams.count, requestCount, wire.advertisedStreams)
         let (team, certificate) = (connection.teamID, connection.certificate?.uid)
@@ -265,7 +262,7 @@ final class PushConnection: ChannelInboundHandler {
         }
     }
 
-    /// Row 33.
+    /// Row 33: closes an idle connection.
     private func watchForIdleness() {
         guard let timeout = state.configuration.idleTimeout, let context else { return }
         let due = lastFrameAt + TimeAmount(timeout)
@@ -276,7 +273,7 @@ final class PushConnection: ChannelInboundHandler {
         }
     }
 
-    /// Does something on the event loop after so long, if the connection is still there then; at once for zero.
+    /// Runs the body on the event loop after this time if the connection still exists then; at once for zero.
     func after(_ length: Duration, _ body: @escaping (PushConnection) -> Void) {
         guard let context else { return }
         guard length > .zero else { return body(self) }

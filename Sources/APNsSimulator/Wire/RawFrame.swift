@@ -1,6 +1,6 @@
 import NIOCore
 
-/// HTTP/2 frames as bytes, for what swift-nio-http2 would not send, or not at that moment. RFC 9113 §4.1 and §6.
+/// HTTP/2 frames as bytes, for frames that swift-nio-http2 would not send, or not at that moment. RFC 9113 §4.1 and §6.
 enum RawFrame {
     static let headerBytes = 9
     static let dataType: UInt8 = 0
@@ -10,7 +10,7 @@ enum RawFrame {
     static let maxConcurrentStreams: UInt16 = 3
     static let initialWindowSize: UInt16 = 4
 
-    /// The largest stream id: in GOAWAY it says nothing about any stream.
+    /// The largest stream id. In a GOAWAY it states nothing about any stream.
     static let largestStreamID = 0x7fff_ffff
 
     static func reset(stream: Int, code: Int) -> ByteBuffer {
@@ -27,7 +27,7 @@ enum RawFrame {
         return frame
     }
 
-    /// A PING that nobody answers to: what `half` cuts when no answer is due.
+    /// A PING whose answer is ignored. The fault `half` cuts it if no answer is pending.
     static var ping: ByteBuffer {
         var frame = header(length: 8, type: 6, stream: 0)
         frame.writeInteger(UInt64(0x6861_6c66_6861_6c66))

@@ -1,14 +1,14 @@
 import Foundation
 import NIOCore
 
-/// The first handler of a connection, below TLS: where the faults of TCP and TLS are played.
+/// The first handler of a connection, below TLS. It injects the faults of TCP and TLS.
 final class SocketHandler: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
     typealias OutboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    /// 4 MiB that wait for a frozen connection to thaw; a connection that wants to say more is closed.
+    /// 4 MiB may wait while a connection is frozen; a connection with more is closed.
     private static let longestFrozenBytes = 4_194_304
 
     private var isFrozen = false
@@ -20,7 +20,7 @@ final class SocketHandler: ChannelDuplexHandler {
     private var context: ChannelHandlerContext?
     private let uponActive: ((SocketHandler) -> Void)?
 
-    /// - Parameter uponActive: what befalls the connection before any byte of TLS.
+    /// - Parameter uponActive: injects a fault before the first byte of TLS.
     init(uponActive: ((SocketHandler) -> Void)? = nil) {
         self.uponActive = uponActive
     }
@@ -69,7 +69,7 @@ final class SocketHandler: ChannelDuplexHandler {
 
     // MARK: Faults
 
-    /// Reads and writes nothing until so long has passed; for ever without it.
+    /// Reads and writes nothing until this time has passed; nil freezes the connection permanently.
     func freeze(until end: Duration?) {
         guard let context else { return }
         isFrozen = true
@@ -91,7 +91,7 @@ final class SocketHandler: ChannelDuplexHandler {
         (wantsRead, wantsFlush) = (false, false)
     }
 
-    /// Ends the connection with a TCP RST: SO_LINGER with no time to linger.
+    /// Ends the connection with a TCP RST, by SO_LINGER with zero time.
     func reset() {
         guard let context else { return }
         if let socket = context.channel as? any SocketOptionProvider {
@@ -100,7 +100,7 @@ final class SocketHandler: ChannelDuplexHandler {
         context.close(promise: nil)
     }
 
-    /// A fatal alert as a record of its own (RFC 8446 §5.1 and §6), in clear whatever TLS has agreed on, and the end.
+    /// Sends a fatal alert as its own record (RFC 8446 §5.1 and §6), unencrypted whatever TLS has negotiated, and ends the connection.
     func sendAlert(_ code: UInt8) {
         guard let context else { return }
         let record: [UInt8] = [21, 3, 3, 0, 2, 2, code]

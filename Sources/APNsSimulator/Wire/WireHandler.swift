@@ -1,27 +1,27 @@
 import NIOCore
 
-/// The last stop before TLS: joins the frames of one turn into one write, states the limits we want to be believed, and takes in raw bytes.
+/// The last handler before TLS: it joins the frames of one turn into one write, advertises the simulated limits, and accepts raw bytes.
 ///
-/// swift-nio-http2 counts streams against the SETTINGS it sent and answers a violation in its own words. So it is told a limit that
-/// it will never enforce (`enforcedStreams`), the SETTINGS frame is given the advertised numbers here, and `PushConnection` answers
-/// violations as Apple does. For the same reason faults go out here as bytes, and that handler never learns of them.
+/// swift-nio-http2 counts streams against the SETTINGS that it sent and answers violations in its own way. It is therefore configured with a limit that it will
+/// never enforce (`enforcedStreams`); this handler writes the advertised numbers into the SETTINGS frame, and `PushConnection` answers violations as Apple
+/// does. For the same reason this handler sends faults as bytes, without the knowledge of swift-nio-http2.
 final class WireHandler: ChannelOutboundHandler {
     typealias OutboundIn = IOData
     typealias OutboundOut = ByteBuffer
 
-    /// What swift-nio-http2 is told; also the hard bound on streams of one connection, above any limit that can be advertised.
+    /// The limit that swift-nio-http2 enforces. It is also the hard limit for streams of one connection, above any limit that can be advertised.
     static let enforcedStreams = 8192
 
-    /// What the peer is told from the next SETTINGS frame on.
+    /// The stream limit that the peer gets with the next SETTINGS frame.
     var advertisedStreams: Int
 
-    /// The initial window that the peer is told from the next SETTINGS frame on; swift-nio-http2 believes in 65,535 throughout.
+    /// The initial window that the peer gets with the next SETTINGS frame; swift-nio-http2 always assumes 65,535.
     var advertisedWindow = 65_535
 
-    /// Whether swift-nio-http2 sent a GOAWAY frame of its own: it gave the connection up.
+    /// Whether swift-nio-http2 sent a GOAWAY frame itself, because it has given the connection up.
     private(set) var hasGivenUp = false
 
-    /// Nothing leaves any more.
+    /// Whether no further bytes are sent.
     private(set) var isCut = false
 
     private var context: ChannelHandlerContext?
@@ -65,25 +65,25 @@ final class WireHandler: ChannelOutboundHandler {
 
     // MARK: Faults
 
-    /// Puts bytes behind what is pending; they leave with the next flush.
+    /// Appends bytes to the pending ones; the next flush sends them.
     func inject(_ bytes: ByteBuffer) {
         guard !isCut, let context else { return }
         var bytes = bytes
         append(&bytes, context: context)
     }
 
-    /// Sends what is pending: swift-nio-http2 passes a flush on only when it has written something itself.
+    /// Sends the pending bytes: swift-nio-http2 passes a flush on only when it has written something itself.
     func flushPending() {
         if let context, pending != nil { flush(context: context) }
     }
 
-    /// The next RST_STREAM of swift-nio-http2 for this stream stays here: the peer had its own already.
+    /// Suppresses the next RST_STREAM of swift-nio-http2 for this stream, because the peer has already got one.
     func swallowReset(of stream: Int) {
-        // As many as streams can be: one for each of them at most.
+        // Limited to the possible number of streams: each has at most one.
         if swallowedResets.count < Self.enforcedStreams { swallowedResets.insert(stream) }
     }
 
-    /// Sends the first half of what is pending and nothing more: the peer sees a frame that ends in the middle.
+    /// Sends only the first half of the pending bytes: the peer sees a frame that ends in the middle.
     func flushHalf() {
         guard let context else { return }
         if let bytes = pending {
@@ -101,7 +101,7 @@ final class WireHandler: ChannelOutboundHandler {
         pending?.writeBuffer(&bytes)
     }
 
-    /// Looks at a frame's header; a DATA frame comes in two pieces, the second of which has none.
+    /// Checks a frame's header. A DATA frame comes in two pieces, and the second has no header.
     private func isSwallowed(_ bytes: inout ByteBuffer) -> Bool {
         guard !isPayloadNext else {
             isPayloadNext = false
@@ -139,7 +139,7 @@ final class WireHandler: ChannelOutboundHandler {
         context.write(wrapOutboundOut(bytes), promise: written)
     }
 
-    /// Puts the advertised numbers into a SETTINGS frame.
+    /// Writes the advertised numbers into a SETTINGS frame.
     private func advertise(in bytes: inout ByteBuffer) {
         let start = bytes.readerIndex
         guard let flags = bytes.getInteger(at: start + 4, as: UInt8.self), flags & Self.ackFlag == 0 else { return }

@@ -2,13 +2,13 @@ import Foundation
 
 /// A broadcast channel of one app.
 package struct BroadcastChannel: Sendable, Equatable {
-    /// Base64, 16 bytes; Apple documents neither the length nor the alphabet.
+    /// Base64 of 16 bytes; Apple documents neither the length nor the alphabet.
     package var id: String
 
-    /// Message storage policy 1: the newest message is kept. 0 keeps none, and its broadcasts need expiration 0.
+    /// Message storage policy 1: the newest message is stored. Policy 0 stores none, and its broadcasts require expiration 0.
     package var storesNewest: Bool
 
-    /// A channel.
+    /// Creates a channel.
     package init(id: String, storesNewest: Bool) {
         self.id = id
         self.storesNewest = storesNewest
@@ -20,7 +20,7 @@ struct ChannelBook: Sendable {
     /// 10,000 per app and environment (Apple, "Sending channel management requests to APNs").
     static let largestCountPerApp = 10_000
 
-    /// 1,000 apps: with the limit above about a gigabyte at worst; a client that invents bundle ids gets no further.
+    /// 1,000 apps: with the limit above, about a gigabyte at most. It limits clients that invent bundle ids.
     static let largestAppCount = 1_000
 
     private struct App: Sendable {
@@ -51,7 +51,7 @@ struct ChannelBook: Sendable {
 
     func list(_ bundle: String) -> [String] { apps[bundle]?.order ?? [] }
 
-    /// At most so many, by app.
+    /// At most `limit` channels, sorted by app.
     func all(limit: Int) -> [(bundle: String, channel: BroadcastChannel)] {
         var found: [(String, BroadcastChannel)] = []
         for (bundle, app) in apps.sorted(by: { $0.key < $1.key }) {

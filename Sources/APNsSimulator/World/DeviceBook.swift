@@ -1,6 +1,6 @@
-/// What is known of one device token.
+/// The registered facts of one device token.
 package struct RegisteredDevice: Sendable, Equatable {
-    /// What became of it.
+    /// The state of a device token.
     package enum State: String, Sendable, CaseIterable {
         /// Pushes are accepted.
         case active
@@ -10,18 +10,18 @@ package struct RegisteredDevice: Sendable, Equatable {
         case expired
     }
 
-    /// The app's bundle identifier; nil when any topic will do.
+    /// The app's bundle identifier; nil if any topic is accepted.
     package var bundle: String?
 
-    /// The only environment it is of; nil for this one.
+    /// The only environment of the token; nil for the simulated one.
     package var environment: APNsEnvironment?
 
     package var state: State
 
-    /// Milliseconds since 1970 for 410; nil takes the moment of the answer.
+    /// The timestamp of the 410 answer, milliseconds since 1970; nil for the time of the answer.
     package var timestamp: Int?
 
-    /// A device token's record.
+    /// Creates a device token's record.
     package init(
         bundle: String? = nil,
         environment: APNsEnvironment? = nil,
@@ -37,19 +37,19 @@ package struct RegisteredDevice: Sendable, Equatable {
 
 /// The device tokens that were registered at the control port. A pure value; its owner locks it.
 struct DeviceBook: Sendable {
-    /// 200,000 tokens, some 40 MB. Above it the control port says no.
+    /// 200,000 tokens, about 40 MB. The control port refuses more.
     static let largestCount = 200_000
 
     private var devices: [String: RegisteredDevice] = [:]
 
     var count: Int { devices.count }
 
-    /// Tokens are hexadecimal: their case does not matter.
+    /// Finds a token, ignoring case because tokens are hexadecimal.
     func find(_ token: String) -> RegisteredDevice? {
         devices.isEmpty ? nil : devices[token.lowercased()]
     }
 
-    /// - Throws: `SimulatorError` when there are too many; nothing is added then.
+    /// - Throws: `SimulatorError` if there are too many; then nothing is added.
     mutating func add(_ registrations: [(token: String, device: RegisteredDevice)]) throws(SimulatorError) {
         guard devices.count + registrations.count <= Self.largestCount else {
             throw SimulatorError(.script, "At most \(Self.largestCount) device tokens can be registered.")

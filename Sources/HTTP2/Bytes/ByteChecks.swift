@@ -1,16 +1,16 @@
-/// Looks over the bytes of headers and texts, which happens to each push.
+/// Checks of the bytes of header values and texts. They run for each push.
 package enum ByteChecks {
-    /// Only hex digits, of either case.
+    /// Whether all bytes are hexadecimal digits, in upper or lower case.
     @inlinable
     package static func isHex(_ span: Span<UInt8>) -> Bool { !span.contains(filler: UInt8(ascii: "0")) { $0.notHex } }
 
-    /// Only ASCII that can be seen: no control character, no space, nothing above 0x7E.
+    /// Whether all bytes are printable ASCII without the space: no control characters, no spaces, nothing above 0x7E.
     @inlinable
     package static func isVisible(_ span: Span<UInt8>) -> Bool {
         !span.contains(filler: UInt8(ascii: "x")) { $0.high | $0.below(0x21) | $0.equal(0x7F) }
     }
 
-    /// Nothing that JSON wants escaped in a string: RFC 8259 §7.
+    /// Whether no byte must be escaped in a JSON string (RFC 8259 §7).
     @inlinable
     package static func isPlainJSON(_ span: Span<UInt8>) -> Bool {
         !span.contains(filler: UInt8(ascii: "x")) { bytes in
@@ -18,14 +18,14 @@ package enum ByteChecks {
         }
     }
 
-    /// Whether JSON wants this byte escaped in a string.
+    /// Whether this byte must be escaped in a JSON string.
     @inlinable
     @inline(__always)
     package static func needsEscape(_ byte: UInt8) -> Bool {
         byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
     }
 
-    /// The lower-case digit of the low four bits.
+    /// The lower-case hexadecimal digit of the low four bits.
     @inlinable
     @inline(__always)
     package static func hexDigit(_ value: UInt8) -> UInt8 {

@@ -1,27 +1,27 @@
 internal import Glibc
 
-/// Bytes copied and looked over many at a time. The callers, which look at every push, need no pointers.
+/// Copies many bytes at a time. Callers, which do this for each push, need no pointers.
 extension OutputSpan<UInt8> {
-    /// Adds as many of the bytes as there is room for and says whether that was all.
+    /// Appends as many of the bytes as fit, and returns whether all of them did.
     @discardableResult
     package mutating func append(copying bytes: Span<UInt8>) -> Bool {
         unsafe bytes.withUnsafeBufferPointer { unsafe append(copying: $0) }
     }
 
-    /// The same for text that is written in the source: without a `String`.
+    /// Appends as much of a text literal as fits, without a `String`, and returns whether all of it did.
     @discardableResult
     package mutating func append(copying text: StaticString) -> Bool {
         unsafe append(copying: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
 
-    /// Adds text between two pieces that are written in the source, in one go; what there is no room for is left out.
+    /// Appends a text between two literals in one step. Bytes that do not fit are left out.
     ///
-    /// - Returns: whether that was all.
+    /// - Returns: whether everything fitted.
     @discardableResult
     package mutating func append(_ before: StaticString, copying text: Span<UInt8>, _ after: StaticString) -> Bool {
         let (first, last) = (before.utf8CodeUnitCount, after.utf8CodeUnitCount)
         guard text.count <= freeCapacity &- first &- last else {
-            // To the brim, as the single pieces do it.
+            // Fill the remaining capacity, as separate calls would do.
             return append(copying: before) && append(copying: text) && append(copying: after)
         }
         unsafe withUnsafeMutableBufferPointer { buffer, filled in
@@ -38,7 +38,7 @@ extension OutputSpan<UInt8> {
         return true
     }
 
-    /// The first `count` bytes of numbers, of each the lowest first; nothing if there is no room for them.
+    /// Appends the first `count` bytes of the numbers, each in little-endian order; appends nothing if they do not fit.
     package mutating func append(words: InlineArray<5, UInt64>, count: Int) {
         var bytes = words
         for index in bytes.indices { bytes[index] = words[index].littleEndian }
@@ -61,7 +61,7 @@ extension OutputSpan<UInt8> {
 }
 
 extension Span<UInt8> {
-    /// Whether these are the same bytes. As arrays they would be compared one by one.
+    /// Whether both spans contain the same bytes. Arrays would compare them one by one.
     package func isSame(as other: Span<UInt8>) -> Bool {
         unsafe withUnsafeBufferPointer { mine in
             unsafe other.withUnsafeBufferPointer { theirs in
@@ -73,19 +73,21 @@ extension Span<UInt8> {
         }
     }
 
-    /// Eight bytes as a number, the first lowest. Traps where there are no eight.
+    /// Eight bytes as a little-endian number. Traps if fewer than eight bytes are left.
     @inlinable
     package func word(at place: Int) -> UInt64 {
         precondition(place >= 0 && place &+ 8 <= count)
         return unsafe withUnsafeBytes { unsafe $0.loadUnaligned(fromByteOffset: place, as: UInt64.self).littleEndian }
     }
 
-    /// Whether some byte is marked. Eight at a time, the last eight maybe twice, and no early end: a good text has to be seen whole anyway.
+    /// Whether any byte is marked.
+    ///
+    /// It checks eight bytes at a time; the last eight may overlap the ones before. It does not stop early, because valid text must be read completely anyway.
     ///
     /// - Parameters:
-    ///   - filler: a byte that is not marked, in place of those that a text of less than eight does not have.
-    ///   - mark: sets the marks of the bytes that are looked for.
-    /// - Returns: true if it marked one.
+    ///   - filler: a byte that is not marked; it pads a text of fewer than eight bytes.
+    ///   - mark: marks the bytes to find.
+    /// - Returns: true if `mark` marked a byte.
     @inlinable
     @inline(__always)
     package func contains(filler: UInt8, where mark: (ByteLanes) -> UInt64) -> Bool {
@@ -99,7 +101,7 @@ extension Span<UInt8> {
                 }
                 return mark(ByteLanes(lanes)) & ByteLanes.marks != 0
             }
-            // By the address: the buffer would check each word's place, which takes longer than to look at the word.
+            // Use addresses: the buffer would check each index, which takes longer than the check of the word.
             let last = unsafe base + (count &- 8)
             var found = unsafe mark(ByteLanes(last.loadUnaligned(as: UInt64.self)))
             var next = unsafe base

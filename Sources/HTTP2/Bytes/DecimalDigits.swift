@@ -1,10 +1,10 @@
-/// A number as decimal digits, without a `String`: expirations and numbers in payloads, once per push.
+/// Writes a number as decimal digits without a `String`. Each push needs this for expirations and numbers in payloads.
 package enum DecimalDigits {
-    /// Lends the digits to `body`.
+    /// Passes the digits to `body`; they are valid only during the call.
     @inlinable
     @inline(__always)
     package static func spell(_ value: Int64, _ body: (Span<UInt8>) -> Void) {
-        // 19 digits and a sign at most; written from the end.
+        // At most 19 digits and a sign, written from the end.
         var bytes = InlineArray<20, UInt8>(repeating: 0)
         var first = 20
         var rest = value.magnitude

@@ -2,36 +2,36 @@ internal import NIOConcurrencyHelpers
 
 /// A client's HTTP/2 connection over TLS.
 ///
-/// Made by a pool, which gives it work and picks among several; ended by `close` or `abort`, by the peer or by a failure, always
-/// with one last report of `closed`. Once opened it lives on its loop until then, whoever lets go of it. Any thread may call it.
+/// A pool creates it, submits requests to it and chooses between several. It ends by `close` or `abort`, by the peer or by a failure, and always reports
+/// `closed` last. Once opened, it lives on its loop until then, even if all other references are released. All methods may be called from any thread.
 ///
-/// The doors:
-/// - **`submit`** takes as many requests from the front of a batch as there are credits, and says how many. The *producer*
-///   encodes path, fields and payload into the batch, on its own thread, in memory it uses again; the *pool* above decides which
-///   connection gets the batch. Credits are the peer's stream limit and a short queue behind it, less what is in flight.
-/// - The **observer** gets completions in batches, with the caller's slot ids, and the credits, once per wake-up. Each
-///   submitted request completes exactly once.
+/// Interfaces:
+/// - **`submit`** takes as many requests from the front of a batch as there are credits, and returns how many. The *producer* encodes path, fields and payload
+///   into the batch, on its own thread, in memory that it reuses; the *pool* above decides which connection gets the batch. The credits are the peer's stream
+///   limit plus a short queue, less the requests in flight.
+/// - The **observer** receives completions in batches, with the caller's slot ids and the credits, once per wake-up. Each submitted request completes exactly
+///   once.
 /// - **Cancellation and deadline** belong to the slot: `cancel(slots:)` and the deadline given to the batch.
-/// - **`send`** is a thin one-at-a-time door for rare requests. Its continuation costs more than the whole batched way.
+/// - **`send`** sends a single request, for rare requests. Its continuation costs more than the whole batched path.
 package final class Connection: Sendable {
     let configuration: ConnectionConfiguration
     let observer: any ConnectionObserver
     let loop: EventLoop
     let mailbox = NIOLockedValueBox(ConnectionMailbox())
 
-    /// Makes a connection that does nothing yet.
+    /// Creates a connection that is idle until `open`.
     package init(_ configuration: ConnectionConfiguration, loop: EventLoop, observer: any ConnectionObserver) {
         self.configuration = configuration
         self.loop = loop
         self.observer = observer
     }
 
-    /// What a pool looks at when it picks.
+    /// The state of the connection that a pool uses to choose one.
     package var load: ConnectionLoad { mailbox.withLockedValue { $0.load } }
 
-    // MARK: Its life
+    // MARK: Life cycle
 
-    /// Dials. A report of `opened` follows, or one of `closed`. A second call does nothing.
+    /// Dials. A report of `opened` or of `closed` follows. A second call does nothing.
     package func open() {
         let driver = ConnectionDriver(self)
         let isFirst = mailbox.withLockedValue { box in
@@ -40,26 +40,27 @@ package final class Connection: Sendable {
             return true
         }
         guard isFirst else { return }
-        // Only a loop that has ended does not take it; then there is no thread to report on but this one.
+        // The post fails only if the loop has ended. No other thread could report that, so this one does.
         if !post({ $0.wishes.insert(.open) }) { driver.refused() }
     }
 
-    /// Ends in good order: GOAWAY, open streams finish, at most `HTTP2Timeouts.drain` long; queued requests complete as unsent.
+    /// Closes the connection in an orderly way. It sends GOAWAY and lets open streams finish for at most `HTTP2Timeouts.drain`; queued requests complete as
+    /// unsent.
     package func close() { _ = post { $0.wishes.insert(.close) } }
 
-    /// Ends at once: queued requests complete as unsent, open ones as unknown.
+    /// Closes the connection at once: queued requests complete as unsent, open ones as unknown.
     package func abort() { _ = post { $0.wishes.insert(.abort) } }
 
-    /// Asks the peer for a sign of life; `pingAnswered` is reported, or the connection is closed.
+    /// Sends a PING. Either `pingAnswered` is reported, or the connection is closed.
     package func ping() { _ = post { $0.wishes.insert(.ping) } }
 
-    // MARK: The batch doors
+    // MARK: Batches
 
-    /// Takes requests from the front of the batch as far as credits allow; what it does not take stays in the batch.
+    /// Takes requests from the front of the batch as far as credits allow; the others stay in the batch.
     ///
-    /// - Parameter batch: filled by the producer. It keeps memory, not necessarily the same.
-    /// - Returns: how many were taken: 0 unless the connection is open. Below the batch's count, a report with credits follows
-    ///   as soon as there are any.
+    /// - Parameter batch: filled by the producer. It keeps allocated memory, but not necessarily the same.
+    /// - Returns: how many were taken; 0 unless the connection is open. If it took fewer than the batch contains, a report follows as soon as there are
+    ///   credits.
     package func submit(_ batch: inout RequestBatch) -> Int {
         guard !batch.isEmpty else { return 0 }
         var taken = 0
@@ -73,7 +74,7 @@ package final class Connection: Sendable {
         return taken
     }
 
-    /// Gives requests up. Each still completes exactly once: as cancelled, or with the answer that came first.
+    /// Cancels requests. Each still completes exactly once: as cancelled, or with its answer if that came first.
     package func cancel(slots: [UInt64]) {
         _ = post { box in
             box.canceled += slots
@@ -81,20 +82,20 @@ package final class Connection: Sendable {
         }
     }
 
-    /// Sets the fields that each request gets when its stream is started, such as the current authorization; nil for none.
+    /// Sets the fields that are added to each request when its stream starts, such as the current authorization; nil for none.
     ///
-    /// A request that waits in the queue gets the fields of the moment it leaves, not those of the moment it was submitted.
+    /// A queued request gets the fields that are current when its stream starts, not those at the time of `submit`.
     package func setDispatchFields(_ block: HeaderBlock?) {
         mailbox.withLockedValue { $0.dispatched = block }
         _ = post { _ in true }
     }
 
-    // MARK: The one-at-a-time door
+    // MARK: Single requests
 
     /// Sends one request and waits for its answer. Cancelling the task cancels the request.
     ///
-    /// - Parameter request: what to send.
-    /// - Throws: `noCapacity` at once if there is no credit; else why there is no answer.
+    /// - Parameter request: the request to send.
+    /// - Throws: `noCapacity` at once if there are no credits; otherwise the reason why no answer came.
     /// - Returns: the peer's answer, whatever its status.
     package func send(_ request: Request) async throws(HTTP2Error) -> Response {
         let slot = mailbox.withLockedValue { box in
@@ -120,7 +121,7 @@ package final class Connection: Sendable {
         mailbox.withLockedValue { $0.waiters[slot] = continuation }
         var batch = batch
         if submit(&batch) > 0 {
-            // A cancellation that came before the submit found nothing to cancel.
+            // A cancellation before the submit had no effect, so repeat it.
             if Task.isCancelled { cancel(slots: [slot]) }
             return
         }
@@ -128,9 +129,9 @@ package final class Connection: Sendable {
         waiter?.resume(returning: .failure(HTTP2Error(.noCapacity, isUnsent: true)))
     }
 
-    // MARK: The way to the loop
+    // MARK: Posting to the loop
 
-    /// Changes the mailbox and wakes the loop if the closure says that it has to come; false if there is nobody to come.
+    /// Changes the mailbox, and wakes the loop if the closure returns true. Returns false if the loop has ended.
     private func post(_ change: (inout ConnectionMailbox) -> Bool) -> Bool {
         let driver: ConnectionDriver? = mailbox.withLockedValue { box in
             guard change(&box), !box.isScheduled else { return nil }
@@ -150,7 +151,7 @@ package final class Connection: Sendable {
 }
 
 extension RequestBatch {
-    /// Adds a request that is a value; its timeout starts now.
+    /// Adds a request given as a value; its timeout starts now.
     fileprivate mutating func append(_ request: Request, slot: UInt64) {
         append(slot: slot, head: request.head, deadline: .now + request.timeout) { writer in
             writer.path(request.path)

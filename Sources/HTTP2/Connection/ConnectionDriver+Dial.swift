@@ -3,7 +3,7 @@ internal import NIOConcurrencyHelpers
 
 /// The attempts of one connection to reach one of its host's addresses.
 struct Dial {
-    /// One attempt that is not decided.
+    /// One attempt that is still undecided.
     struct Attempt {
         let address: SocketAddress
         let socket: Socket
@@ -15,7 +15,7 @@ struct Dial {
     var attempts: [Attempt] = []
 }
 
-// From the name to a socket: every dial looks the name up anew, and tries several addresses if the first is silent.
+// From the host name to a socket. Every dial resolves the name again, and tries several addresses if the first does not answer.
 extension ConnectionDriver {
     func resolve(_ core: LoopCore) {
         dial.startedAt = core.now
@@ -50,7 +50,7 @@ extension ConnectionDriver {
         }
     }
 
-    /// The kernel has decided about one attempt: the first that is through wins, and the others are dropped.
+    /// The kernel has decided one attempt. The first successful attempt wins, and the others are dropped.
     func attemptDecided(_ token: UInt64, _ core: LoopCore) {
         guard let index = dial.attempts.firstIndex(where: { $0.token == token }) else { return }
         let attempt = dial.attempts.remove(at: index)

@@ -1,11 +1,11 @@
 internal import CLinuxEvents
 internal import NIOConcurrencyHelpers
 
-/// Carries a connection out on its loop: socket, TLS engine and session, moved by what the machine decides.
+/// Runs a connection on its loop: it performs the decisions of `ConnectionMachine` on the socket, the TLS engine and the session.
 ///
-/// Made by `Connection.open`; the loop holds it from then to the last report.
-// @unchecked: its state is plain. Protected by: every call but `init` and `refused` comes on the loop's thread; `init` is before the
-// first post, and `refused` instead of any. Who may call: the loop, and `Connection.open`.
+/// Created by `Connection.open`; the loop retains it until the last report.
+// @unchecked: its state is plain. Protected by: every call except `init` and `refused` is made on the loop's thread; `init` runs before the first post, and
+// `refused` only if there was no post. Callers: the loop, and `Connection.open`.
 @safe
 final class ConnectionDriver: LoopMember, @unchecked Sendable {
     let connection: Connection
@@ -18,9 +18,9 @@ final class ConnectionDriver: LoopMember, @unchecked Sendable {
     private var tls: TLSEngine?
     private var session: Session?
     private var dispatched: HeaderBlock?
-    /// Joined frames on their way to TLS.
+    /// Frames that are joined before they go to TLS.
     private var plain = RawBytes()
-    /// The mailbox's other half.
+    /// Swapped with the mailbox's inbox.
     private var inbox = RequestBatch()
     private var report = ConnectionReport()
     private var dialDuration: Duration?
@@ -33,7 +33,7 @@ final class ConnectionDriver: LoopMember, @unchecked Sendable {
         machine = ConnectionMachine(timeouts: timeouts, lifetime: lifetime, now: .now)
     }
 
-    /// The loop has ended before it could take the connection.
+    /// Called if the loop ended before it could take the connection.
     func refused() {
         _ = machine.failed(nil)
         finish(HTTP2Error(.closed, isUnsent: true, underlying: "the event loop has ended"), nil)
@@ -48,7 +48,7 @@ final class ConnectionDriver: LoopMember, @unchecked Sendable {
     }
 
     func woken(_ core: LoopCore) {
-        // A look-up may end after the connection did.
+        // A look-up may end after the connection closed.
         if machine.isClosed { return core.leave(self) }
         let mail = connection.mailbox.withLockedValue { $0.take(&inbox) }
         dispatched = mail.dispatched
@@ -83,7 +83,7 @@ final class ConnectionDriver: LoopMember, @unchecked Sendable {
         service(core)
     }
 
-    // MARK: What the machine decides
+    // MARK: Decisions of the machine
 
     func perform(_ action: ConnectionMachine.Action, _ core: LoopCore) {
         switch action {
@@ -104,12 +104,12 @@ final class ConnectionDriver: LoopMember, @unchecked Sendable {
         }
     }
 
-    /// Runs a step; its failure ends the connection.
+    /// Runs a step; a failure ends the connection.
     func guarded(_ core: LoopCore, _ step: () throws(HTTP2Error) -> Void) {
         do {
             try step()
         } catch {
-            // What came before the failure is told first: after a GOAWAY and the last answer, hanging up is no failure.
+            // Process the events before the failure first: after a GOAWAY and the last answer, a closed socket counts as an orderly end.
             takeEvents(core)
             countStreams(core)
             perform(machine.failed(error), core)
@@ -118,7 +118,7 @@ final class ConnectionDriver: LoopMember, @unchecked Sendable {
 
     // MARK: From dialling to open
 
-    /// Goes on with the attempt that got through.
+    /// Continues with the attempt that succeeded.
     func use(_ attempt: Dial.Attempt) {
         (socket, token, address) = (attempt.socket, attempt.token, attempt.address)
         isWaitingToWrite = true
@@ -187,7 +187,7 @@ final class ConnectionDriver: LoopMember, @unchecked Sendable {
 
     // MARK: After each call
 
-    /// Writes what there is, tells the machine what the session saw, and reports.
+    /// Writes pending output, passes the session's events to the machine, and reports.
     private func service(_ core: LoopCore) {
         guarded(core) { () throws(HTTP2Error) in try flush(core) }
         takeEvents(core)
@@ -207,14 +207,13 @@ final class ConnectionDriver: LoopMember, @unchecked Sendable {
         while mayHaveMore {
             mayHaveMore = try fill(tls)
             try send(tls, socket)
-            // What is left waits for epoll, which comes back here.
+            // The remaining bytes wait for epoll, which calls this function again.
             if !tls.output.records.isEmpty { break }
         }
         try watchForRoom(tls, socket, core)
     }
 
-    /// Encrypts what the session has, until a few records wait for the socket: one call then writes them all. True if it
-    /// stopped because of that.
+    /// Encrypts the session's output until a few records wait for the socket, so that one call writes them all. Returns true if it stopped for that reason.
     private func fill(_ tls: TLSEngine) throws(HTTP2Error) -> Bool {
         while tls.output.records.unreadCount < connection.configuration.limits.maxPendingOutputBytes {
             try session?.write(into: &plain, dispatched: dispatched)
@@ -260,16 +259,16 @@ final class ConnectionDriver: LoopMember, @unchecked Sendable {
         }
     }
 
-    // MARK: The end
+    // MARK: End
 
-    /// Completes everything, says goodbye as far as the peer may hear it, and lets go.
+    /// Completes every request, sends GOAWAY and close_notify if that is still possible, and releases everything.
     private func finish(_ error: HTTP2Error?, _ core: LoopCore?) {
         let reason = error ?? HTTP2Error(.notSent)
         if let session {
             session.fail(reason)
             session.goAway()
         }
-        sayGoodbye(isHeard: error?.code != .connectionLost && error?.code != .tlsFailed)
+        writeLastBytes(isUsable: error?.code != .connectionLost && error?.code != .tlsFailed)
         if error != nil, session == nil, let address, let core { AddressBook.shared.failed(address, now: core.now) }
         report.changes.append(.closed(error))
         if let core {
@@ -279,18 +278,18 @@ final class ConnectionDriver: LoopMember, @unchecked Sendable {
         tls = nil
     }
 
-    /// Writes GOAWAY and close_notify if TLS still works; else the alert that says why not, if there is one. Never waits.
-    private func sayGoodbye(isHeard: Bool) {
+    /// Writes GOAWAY and close_notify if TLS still works; otherwise the alert with the reason, if there is one. Never waits.
+    private func writeLastBytes(isUsable: Bool) {
         guard let tls, let socket else { return }
         do {
-            if let session, isHeard {
+            if let session, isUsable {
                 try session.write(into: &plain, dispatched: nil)
                 try unsafe tls.write(plain.unread)
                 tls.shutdown()
             }
             try send(tls, socket)
         } catch {
-            // The connection is ending anyway, and everything on it has completed.
+            // Ignore an error: the connection is ending, and everything on it has completed.
         }
     }
 
@@ -319,7 +318,7 @@ final class ConnectionDriver: LoopMember, @unchecked Sendable {
 
     // MARK: Reporting
 
-    /// Updates the snapshot and calls the observer if there is something to tell.
+    /// Updates the snapshot, and calls the observer if there is something to report.
     private func publish() {
         if let session, !session.completions.isEmpty {
             if report.completions.isEmpty {
@@ -338,7 +337,7 @@ final class ConnectionDriver: LoopMember, @unchecked Sendable {
         report.changes.removeAll(keepingCapacity: true)
     }
 
-    /// True, first, if a starved producer can go on; second, if the one-at-a-time door is in use.
+    /// First: whether a starved producer can continue. Second: whether `send` has waiting callers.
     private func updateLoad(_ box: inout ConnectionMailbox) -> (Bool, Bool) {
         box.load.phase = machine.phase
         let waiting = box.inbox.count
@@ -354,7 +353,7 @@ final class ConnectionDriver: LoopMember, @unchecked Sendable {
             box.load.inFlightCount = session.openCount + session.queuedCount + waiting
         }
         if machine.isClosed {
-            // The last look: what was submitted meanwhile is refused, and nothing more comes in.
+            // The last exchange: requests submitted in the meantime are refused, and no others can enter.
             swap(&box.inbox, &inbox)
             box.load.credits = 0
             box.load.inFlightCount = 0

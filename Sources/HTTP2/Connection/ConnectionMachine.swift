@@ -1,10 +1,10 @@
-/// The life of one connection as a pure value: what happened goes in, what to do comes out. No I/O and no clock.
+/// The state machine of one connection, as a pure value: it turns events into actions. It has no I/O and no clock.
 struct ConnectionMachine {
     typealias Instant = ContinuousClock.Instant
 
-    /// Where it is.
+    /// The states of a connection.
     enum State: Equatable {
-        /// Not asked to open. Goes to: resolving, closed.
+        /// Not opened yet. Goes to: resolving, closed.
         case idle
         /// Waits for the name look-up. Goes to: connecting, closed.
         case resolving(until: Instant)
@@ -12,15 +12,15 @@ struct ConnectionMachine {
         case connecting(Race, until: Instant)
         /// Waits for TLS. Goes to: open, closed.
         case handshaking(until: Instant)
-        /// Takes requests. Goes to: draining, closed.
+        /// Accepts requests. Goes to: draining, closed.
         case open
-        /// Finishes what is open. Goes to: closed.
+        /// Finishes the open streams. Goes to: closed.
         case draining(until: Instant)
-        /// Gone.
+        /// Closed.
         case closed
     }
 
-    /// Attempts at several addresses, each started a little after the one before (RFC 8305 §5).
+    /// Attempts at several addresses, each started a little after the previous one (RFC 8305 §5).
     struct Race: Equatable {
         /// The first address that was not tried yet.
         var next: Int
@@ -33,16 +33,16 @@ struct ConnectionMachine {
         var hasMore: Bool { next < count }
     }
 
-    /// What the driver has to do.
+    /// The action that the driver must perform.
     enum Action: Equatable {
         case none
         case resolve
-        /// Try this address, beside those that are being tried.
+        /// Try this address, in addition to those that are being tried.
         case connect(address: Int)
-        /// Keep the attempt that was told of, drop the others.
+        /// Keep the attempt that just succeeded, and drop the others.
         case startTLS
         case announceOpen
-        /// Tell why, send GOAWAY and let open streams finish.
+        /// Report the reason, send GOAWAY and let open streams finish.
         case retire(RetirementReason)
         /// Send GOAWAY and let open streams finish.
         case startDrain
@@ -53,19 +53,19 @@ struct ConnectionMachine {
 
     private(set) var state = State.idle
     private let timeouts: HTTP2Timeouts
-    /// When it was last not silent: a byte came, or the first stream opened after none was.
+    /// The start of the current silence: the time of the last received byte, or of the first stream that opened while none was open.
     private var soundAt: Instant
     private var pingSentAt: Instant?
     private var openStreamCount = 0
-    /// Since when no stream was open.
+    /// Since when no stream has been open.
     private var idleSince: Instant
-    /// How long it may be open.
+    /// How long the connection may be open.
     private let lifetime: Duration?
     private var retiresAt: Instant?
 
     /// - Parameters:
-    ///   - timeouts: how long it waits for what; taken as `bounded`.
-    ///   - lifetime: how long it may be open, the spread taken off already.
+    ///   - timeouts: the timeouts; used in their `bounded` form.
+    ///   - lifetime: how long the connection may be open, with the spread already subtracted.
     ///   - now: the time.
     init(timeouts: HTTP2Timeouts, lifetime: Duration? = nil, now: Instant) {
         self.timeouts = timeouts.bounded
@@ -86,7 +86,7 @@ struct ConnectionMachine {
         }
     }
 
-    /// When `timePassed` has something to do.
+    /// When `timePassed` must be called next.
     var nextDeadline: Instant? {
         switch state {
         case .idle, .closed: nil
@@ -97,7 +97,7 @@ struct ConnectionMachine {
         }
     }
 
-    // MARK: On the way to open
+    // MARK: Opening
 
     mutating func openRequested(now: Instant) -> Action {
         guard state == .idle else { return .none }
@@ -111,7 +111,7 @@ struct ConnectionMachine {
         return tryNext(Race(next: 0, count: addressCount, pendingCount: 0, nextAt: now), until: until, now: now)
     }
 
-    /// One attempt failed: the next address is tried at once.
+    /// One attempt failed; the next address is tried at once.
     mutating func connectFailed(_ error: HTTP2Error, now: Instant) -> Action {
         guard case .connecting(var race, let until) = state else { return .none }
         race.pendingCount -= 1
@@ -120,7 +120,7 @@ struct ConnectionMachine {
         return race.pendingCount > 0 ? .none : close(error)
     }
 
-    /// One attempt is through: the first wins.
+    /// One attempt succeeded; the first one wins.
     mutating func connected(now: Instant) -> Action {
         guard case .connecting = state else { return .none }
         state = .handshaking(until: now + timeouts.tls)
@@ -140,7 +140,7 @@ struct ConnectionMachine {
 
     mutating func bytesReceived(now: Instant) { soundAt = now }
 
-    /// Tells how many streams are open; after a drain's last one the connection closes.
+    /// Sets the number of open streams. After the last one of a drain, the connection closes.
     mutating func streamsCounted(_ count: Int, now: Instant) -> Action {
         if openStreamCount == 0, count > 0 { soundAt = max(soundAt, now) }
         if openStreamCount > 0, count == 0 { idleSince = now }
@@ -161,9 +161,9 @@ struct ConnectionMachine {
         return .announcePing(sentAt.duration(to: now))
     }
 
-    // MARK: On the way to closed
+    // MARK: Closing
 
-    /// The peer sent GOAWAY, the stream numbers are used up, or the owner asked for an orderly end.
+    /// The peer sent GOAWAY, the stream numbers are used up, or the owner called `close`.
     mutating func drainRequested(now: Instant) -> Action {
         switch state {
         case .open:
@@ -176,9 +176,9 @@ struct ConnectionMachine {
         }
     }
 
-    /// The socket, TLS or the session broke, or the owner gave up.
+    /// The socket, TLS or the session failed, or the owner called `abort`.
     mutating func failed(_ error: HTTP2Error?) -> Action {
-        // A peer may hang up once everything it owed us is here.
+        // A peer may close the connection once all its answers have arrived.
         if case .draining = state, openStreamCount == 0 { return close(nil) }
         return close(error)
     }

@@ -1,33 +1,33 @@
 internal import NIOConcurrencyHelpers
 
-/// What travels between a connection's users and its loop, under one lock.
+/// The data exchanged between a connection's callers and its loop, under one lock.
 struct ConnectionMailbox: Sendable {
-    /// Requests on their way to the loop.
+    /// Requests that the loop has not taken yet.
     var inbox = RequestBatch()
     var canceled: [UInt64] = []
     var wishes: Set<Wish> = []
     var addresses: Result<[SocketAddress], HTTP2Error>?
-    /// Fields for each request that is started from now on.
+    /// Fields for each request that is started from here on.
     var dispatched: HeaderBlock?
-    /// Whether the loop was told and has not come yet.
+    /// Whether the loop was woken and has not taken the mail yet.
     var isScheduled = false
-    /// Whether a `submit` could not place its whole batch, so that the observer waits for credits.
+    /// Whether a `submit` could not take its whole batch, so that the observer waits for credits.
     var isStarved = false
     var load = ConnectionLoad()
-    /// Set by `open`, cleared when the connection is gone.
+    /// Set by `open`, cleared when the connection is closed.
     var driver: ConnectionDriver?
-    /// The one-at-a-time door's callers, by slot.
+    /// The waiting callers of `send`, by slot.
     var waiters: [UInt64: CheckedContinuation<Result<Response, HTTP2Error>, Never>] = [:]
     var nextWaiter = ConnectionMailbox.firstWaiter
 
-    /// Slots from here on belong to the one-at-a-time door.
+    /// Slots from this number on belong to `Connection.send`.
     static let firstWaiter: UInt64 = 1 << 63
 
     enum Wish: Hashable, Sendable {
         case open, close, abort, ping
     }
 
-    /// What the loop takes in one turn.
+    /// The mail that the loop takes in one turn.
     struct Mail {
         var canceled: [UInt64]
         var wishes: Set<Wish>
@@ -35,7 +35,7 @@ struct ConnectionMailbox: Sendable {
         var dispatched: HeaderBlock?
     }
 
-    /// Hands everything over; requests are swapped into `batch`, which must be empty.
+    /// Takes all mail. The requests are swapped into `batch`, which must be empty.
     mutating func take(_ batch: inout RequestBatch) -> Mail {
         swap(&inbox, &batch)
         let mail = Mail(canceled: canceled, wishes: wishes, addresses: addresses, dispatched: dispatched)

@@ -3,19 +3,19 @@ internal import Glibc
 
 /// A non-blocking TCP socket. Owned by one driver; `deinit` closes it.
 final class Socket {
-    /// What a call gave.
+    /// The result of a call.
     enum Result: Equatable {
-        /// So many bytes went through.
+        /// This many bytes were transferred.
         case bytes(Int)
-        /// Nothing now: wait for epoll.
+        /// The call would block: wait for epoll.
         case wouldBlock
-        /// The peer has ended its side.
+        /// The peer has closed its side.
         case ended
     }
 
     let descriptor: Int32
 
-    /// Makes a socket and starts to connect it; writable means that it is decided.
+    /// Creates a socket and starts to connect it. When it becomes writable, the attempt is decided.
     ///
     /// - Throws: `connectFailed`.
     init(connectingTo address: SocketAddress, timeouts: HTTP2Timeouts) throws(HTTP2Error) {
@@ -25,7 +25,7 @@ final class Socket {
         setOption(Int32(IPPROTO_TCP), TCP_NODELAY, 1)
         setOption(SOL_SOCKET, SO_KEEPALIVE, 1)
         setOption(Int32(IPPROTO_TCP), TCP_USER_TIMEOUT, unlessZero: timeouts.tcpUser / .milliseconds(1))
-        // A probe each ten seconds after that: TCP_USER_TIMEOUT decides when it is enough.
+        // After that a probe every ten seconds; TCP_USER_TIMEOUT decides when the connection is dead.
         setOption(Int32(IPPROTO_TCP), TCP_KEEPIDLE, unlessZero: timeouts.tcpKeepAlive / .seconds(1))
         setOption(Int32(IPPROTO_TCP), TCP_KEEPINTVL, unlessZero: min(10, timeouts.tcpKeepAlive / .seconds(1)))
         guard connect(to: address) == 0 || errno == EINPROGRESS else { throw .system("connect", errno, .connectFailed) }
@@ -33,7 +33,7 @@ final class Socket {
 
     deinit { if descriptor >= 0 { close(descriptor) } }
 
-    /// Why connecting failed; nil if it did not.
+    /// Why connecting failed; nil if it did not fail.
     var connectError: HTTP2Error? {
         var number: Int32 = 0
         var size = socklen_t(MemoryLayout<Int32>.size)
@@ -43,7 +43,7 @@ final class Socket {
         return number == 0 ? nil : .system("connect", number, .connectFailed)
     }
 
-    /// Reads what is there.
+    /// Reads the available bytes.
     ///
     /// - Throws: `connectionLost`.
     func receive(into buffer: UnsafeMutableBufferPointer<UInt8>) throws(HTTP2Error) -> Result {
@@ -54,11 +54,11 @@ final class Socket {
         throw lost("recv")
     }
 
-    /// Writes what fits.
+    /// Writes as many bytes as the socket accepts.
     ///
     /// - Throws: `connectionLost`.
     func send(_ bytes: UnsafeBufferPointer<UInt8>) throws(HTTP2Error) -> Result {
-        // MSG_NOSIGNAL: a peer that is gone must not kill the process by SIGPIPE.
+        // MSG_NOSIGNAL: a closed peer must not end the process by SIGPIPE.
         let count = unsafe Glibc.send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
         if count >= 0 { return .bytes(count) }
         if errno == EAGAIN || errno == EINTR { return .wouldBlock }
@@ -73,12 +73,12 @@ final class Socket {
 
     private func setOption(_ level: Int32, _ name: Int32, _ value: Int32) {
         var value = value
-        // A refused option costs speed, not truth.
+        // A refused option affects speed, not correctness.
         _ = unsafe setsockopt(descriptor, level, name, &value, socklen_t(MemoryLayout<Int32>.size))
     }
 
     private func setOption(_ level: Int32, _ name: Int32, unlessZero value: Double) {
-        // 32,767 is the most that the kernel takes for TCP_KEEPIDLE; the other two take more.
+        // The kernel accepts at most 32,767 for TCP_KEEPIDLE and more for the other two options.
         let most = name == TCP_USER_TIMEOUT ? Double(Int32.max) : 32_767
         if value > 0 { setOption(level, name, Int32(max(1, min(value.rounded(), most)))) }
     }

@@ -1,14 +1,14 @@
 internal import NIOConcurrencyHelpers
 
-/// Which addresses are in use and which failed lately, so that a dial tries the best one first.
+/// Records which addresses are in use and which failed recently, so that a dial tries the best one first.
 ///
-/// One per process, because what makes an address bad or busy is not one pool's matter. Any thread.
+/// There is one per process, because the state of an address concerns all pools. Callers: any thread.
 final class AddressBook: Sendable {
     static let shared = AddressBook()
 
-    /// A minute: an address that failed is tried last for so long. Longer, and a service that came back gets no load.
+    /// One minute: an address that failed is tried last for this long. With a longer time, a service that has recovered would get no load.
     static let failureMemory = Duration.seconds(60)
-    /// 1,024 failed addresses are remembered; beyond that the oldest is forgotten. Names may resolve to anything.
+    /// 1,024 failed addresses are remembered; beyond that the oldest is forgotten. The limit exists because names may resolve to any number of addresses.
     static let maxFailures = 1_024
 
     private struct State: Sendable {
@@ -18,8 +18,8 @@ final class AddressBook: Sendable {
 
     private let state = NIOLockedValueBox(State())
 
-    /// The addresses in the order to try them: those that did not fail lately, among them those that are used least (docs/contracts/apns.md#11.4),
-    /// else as the resolver gave them; then the two families in turns (RFC 8305 §4), so that one that is cut off costs one attempt.
+    /// Sorts the addresses into the order to try. Those that did not fail recently come first, among them the least used (docs/contracts/apns.md#11.4),
+    /// otherwise in the resolver's order. Then the two families alternate (RFC 8305 §4), so that an unreachable family costs one attempt.
     func ordered(_ addresses: [SocketAddress], now: ContinuousClock.Instant) -> [SocketAddress] {
         let ranked = state.withLockedValue { state in
             addresses.enumerated().map { index, address in
@@ -31,7 +31,7 @@ final class AddressBook: Sendable {
         return Self.interleaved(sorted)
     }
 
-    /// A connection over this address is being used.
+    /// Records that a connection uses this address.
     func connected(_ address: SocketAddress) {
         state.withLockedValue { state in
             state.useCounts[address, default: 0] += 1
@@ -39,7 +39,7 @@ final class AddressBook: Sendable {
         }
     }
 
-    /// That connection is gone.
+    /// Records that a connection over this address has closed.
     func released(_ address: SocketAddress) {
         state.withLockedValue { state in
             let count = (state.useCounts[address] ?? 0) - 1
@@ -47,7 +47,7 @@ final class AddressBook: Sendable {
         }
     }
 
-    /// TCP or TLS failed there.
+    /// Records that TCP or TLS failed at this address.
     func failed(_ address: SocketAddress, now: ContinuousClock.Instant) {
         state.withLockedValue { state in
             if state.failedAt[address] == nil, state.failedAt.count >= Self.maxFailures {

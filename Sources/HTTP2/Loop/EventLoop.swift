@@ -2,11 +2,10 @@ internal import CLinuxEvents
 internal import Glibc
 internal import NIOConcurrencyHelpers
 
-/// One thread with epoll: sockets, deadlines and a mailbox for connections.
+/// One thread with epoll, for the sockets and deadlines of connections, with a mailbox to wake them.
 ///
-/// Made by the owner of the connections, a few per process, and ended by `shutdown`, which aborts what still lives on it; without
-/// it the thread runs on. Everything a connection does, the observer's calls included, happens on its loop's thread: nothing there
-/// may block.
+/// The owner of the connections creates a few per process and ends each by `shutdown`, which aborts the connections on it; without `shutdown` the thread keeps
+/// running. Everything of a connection runs on its loop's thread, including the calls to the observer: nothing there may block.
 package final class EventLoop: Sendable {
     private struct Mailbox: Sendable {
         var posts: [any LoopMember] = []
@@ -26,23 +25,23 @@ package final class EventLoop: Sendable {
     /// Starts the thread.
     ///
     /// - Parameter name: shown by the system's tools; cut at 15 bytes.
-    /// - Throws: `system` if the kernel has no descriptor or thread left.
+    /// - Throws: `system` if no descriptor or thread is available.
     package init(name: String = "http2") throws(HTTP2Error) {
         poll = try Poll()
         signal = eventfd(0, Int32(EFD_NONBLOCK | EFD_CLOEXEC))
         guard signal >= 0 else { throw .system("eventfd") }
         try poll.add(signal, token: 0, mask: EPOLLIN.rawValue)
-        // The thread holds the loop, so the descriptors outlive it.
+        // The thread retains the loop, so the descriptors stay valid until it ends.
         let thread = try SystemThread(name: name) { LoopCore(loop: self).run() }
         self.thread.withLockedValue { $0 = thread }
     }
 
     deinit { if signal >= 0 { close(signal) } }
 
-    /// Ends the thread and all that lives on it, and waits for that; called on the loop, it ends it without waiting.
+    /// Ends the thread and all its members, and waits until that is done. If it is called on the loop's own thread, it does not wait.
     package func shutdown() {
         mailbox.withLockedValue { $0.isEnding = true }
-        ring()
+        wakeThread()
         let thread = thread.withLockedValue { thread in
             defer { thread = nil }
             return thread
@@ -52,23 +51,23 @@ package final class EventLoop: Sendable {
 
     // MARK: For members
 
-    /// Has `woken` called on the member's loop, soon. False if the loop has ended: then it is never called. Any thread.
+    /// Schedules a call of the member's `woken` on the loop. Returns false if the loop has ended; then `woken` is never called. Callers: any thread.
     func wake(_ member: any LoopMember) -> Bool {
         let caller = pthread_self()
-        let (isAlive, mustRing) = mailbox.withLockedValue { box in
+        let (isAlive, mustWake) = mailbox.withLockedValue { box in
             guard !box.hasEnded else { return (false, false) }
             box.posts.append(member)
             guard !box.isSignalled, box.thread != caller else { return (true, false) }
             box.isSignalled = true
             return (true, true)
         }
-        if mustRing { ring() }
+        if mustWake { wakeThread() }
         return isAlive
     }
 
-    private func ring() {
+    private func wakeThread() {
         var one: UInt64 = 1
-        // It can fail only when the counter is full, and then the loop is about to wake anyway.
+        // The write can fail only if the counter is full, and then the loop is about to wake anyway.
         _ = unsafe write(signal, &one, MemoryLayout<UInt64>.size)
     }
 
@@ -78,7 +77,7 @@ package final class EventLoop: Sendable {
 
     func threadStarted() { mailbox.withLockedValue { $0.thread = pthread_self() } }
 
-    /// Swaps the posts for an empty array and says whether the loop is to end.
+    /// Swaps the posts for an empty array and returns whether the loop must end.
     func takePosts(_ posts: inout [any LoopMember]) -> Bool {
         mailbox.withLockedValue { box in
             swap(&box.posts, &posts)
@@ -87,7 +86,7 @@ package final class EventLoop: Sendable {
         }
     }
 
-    /// No post is accepted any more; gives those that came meanwhile.
+    /// Stops accepting posts, and returns those that arrived in the meantime.
     func threadEnds() -> [any LoopMember] {
         mailbox.withLockedValue { box in
             box.hasEnded = true

@@ -1,40 +1,40 @@
 internal import CLinuxEvents
 internal import Glibc
 
-/// Something that lives on an event loop. Each call comes on the loop's thread.
+/// A member of an event loop. Each call is made on the loop's thread.
 protocol LoopMember: AnyObject, Sendable {
-    /// Somebody asked for it by `EventLoop.wake`.
+    /// The member was woken by `EventLoop.wake`.
     func woken(_ core: LoopCore)
-    /// One of its sockets, the one that `watch` gave this token for, is readable, writable or broken.
+    /// One of the member's sockets is readable, writable or broken. `watch` returned this token for it.
     func socketReady(_ token: UInt64, _ mask: UInt32, _ core: LoopCore)
-    /// The time it gave as `nextDeadline` has come.
+    /// The time of `nextDeadline` has come.
     func deadlineReached(_ core: LoopCore)
-    /// The loop ends: finish at once.
+    /// The loop ends; finish at once.
     func loopEnds(_ core: LoopCore)
     /// When to call `deadlineReached`; read after each of the calls above.
     var nextDeadline: ContinuousClock.Instant? { get }
 }
 
-/// What an event loop's thread owns. Made and used on that thread only.
+/// The state of an event loop's thread. Created and used on that thread only.
 @safe
 final class LoopCore {
     private let loop: EventLoop
-    /// Members with a socket, by the token epoll gives back. Tokens are never used twice, so an event that was fetched before
-    /// a socket was closed cannot reach the next owner of its number.
+    /// Members with a socket, by the token that epoll returns. Tokens are never reused, so an event that was fetched before a socket was closed cannot reach
+    /// the next owner of its descriptor number.
     private var members: [UInt64: any LoopMember] = [:]
     private var nextToken: UInt64 = 1
     private var joined: [ObjectIdentifier: any LoopMember] = [:]
     private var posts: [any LoopMember] = []
-    /// No member's deadline is earlier; it may be stale on the early side.
+    /// A lower bound of all members' deadlines; it may be earlier than the earliest of them.
     private var earliest: ContinuousClock.Instant?
     private static let maxEvents = 64
     private let events: UnsafeMutablePointer<epoll_event>
 
     /// The time of this turn.
     private(set) var now = ContinuousClock.now
-    /// What one read from a socket gives; used by whoever is called, for the length of the call.
+    /// A buffer for one read from a socket. A member may use it during a call.
     let cipherScratch = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: HTTP2Limits.readChunkBytes)
-    /// What one decryption gives: a TLS record at most.
+    /// A buffer for one decryption: at most one TLS record.
     let plainScratch = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: HTTP2Limits.writeChunkBytes)
 
     init(loop: EventLoop) {
@@ -60,7 +60,7 @@ final class LoopCore {
 
     // MARK: For members
 
-    /// Watches a socket for its member; the token stands for both.
+    /// Watches a socket for its member; the token identifies both.
     ///
     /// - Throws: `system`.
     func watch(_ socket: Int32, _ member: any LoopMember, mask: UInt32) throws(HTTP2Error) -> UInt64 {
@@ -71,22 +71,22 @@ final class LoopCore {
         return token
     }
 
-    /// Watches for other events.
+    /// Changes the events to watch for.
     ///
     /// - Throws: `system`.
     func change(_ socket: Int32, token: UInt64, mask: UInt32) throws(HTTP2Error) {
         try loop.poll.change(socket, token: token, mask: mask)
     }
 
-    /// Forgets a socket; closing it takes it out of epoll.
+    /// Removes a socket; closing it removes it from epoll.
     func forget(_ token: UInt64) { members[token] = nil }
 
-    /// Forgets a member that is done for good.
+    /// Removes a member that has finished.
     func leave(_ member: any LoopMember) { joined[ObjectIdentifier(member)] = nil }
 
     // MARK: One turn
 
-    /// True when the loop is to end.
+    /// True if the loop must end.
     private func servePosts() -> Bool {
         let isEnding = loop.takePosts(&posts)
         for member in posts {
@@ -101,7 +101,7 @@ final class LoopCore {
     private func waitForSockets() {
         let count = unsafe epoll_wait(loop.poll.descriptor, events, Int32(LoopCore.maxEvents), timeout)
         now = ContinuousClock.now
-        // Negative: a signal came; the next turn waits again.
+        // Negative if a signal arrived; the next turn waits again.
         for index in 0..<max(0, Int(count)) {
             let token = unsafe events[index].data.u64
             if token == 0 {
@@ -127,7 +127,7 @@ final class LoopCore {
         earliest = earliest.map { min($0, deadline) } ?? deadline
     }
 
-    /// In milliseconds, rounded up, so that a deadline is over when it is served; a minute at most.
+    /// In milliseconds, rounded up, so that a deadline has passed when it is served; at most one minute.
     private var timeout: Int32 {
         if loop.hasPosts { return 0 }
         guard let earliest else { return -1 }

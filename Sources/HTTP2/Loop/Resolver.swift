@@ -2,20 +2,20 @@ internal import CLinuxEvents
 internal import Glibc
 internal import NIOConcurrencyHelpers
 
-/// One address of a host, as the kernel takes it.
+/// One address of a host, in the kernel's format.
 struct SocketAddress: Sendable, Hashable {
     /// A `sockaddr_in` or `sockaddr_in6`.
     let bytes: [UInt8]
     let family: Int32
 }
 
-/// Looks names up by `getaddrinfo`, each on a thread of its own, because the call blocks for as long as a resolver is silent.
+/// Resolves names by `getaddrinfo`. Each look-up has its own thread, because the call blocks for as long as the resolver does not answer.
 ///
-/// Nothing is cached: Apple asks for uncached look-ups before each connection (docs/contracts/apns.md#11.4).
+/// Nothing is cached: Apple requires uncached look-ups before each connection (docs/contracts/apns.md#11.4).
 enum Resolver {
     private static let running = NIOLockedValueBox(0)
 
-    /// Calls back once, on a thread that may not block for long.
+    /// Resolves a host and calls back once, on a thread that must not block for long.
     static func resolve(
         host: String,
         port: Int,

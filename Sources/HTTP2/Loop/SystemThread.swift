@@ -1,7 +1,7 @@
 internal import CLinuxEvents
 internal import Glibc
 
-/// A thread of the system's own, for work that blocks or loops: never the cooperative pool's.
+/// A separate operating-system thread for work that blocks or loops, instead of a thread of the cooperative pool.
 struct SystemThread: Sendable {
     private let id: pthread_t
 
@@ -9,10 +9,10 @@ struct SystemThread: Sendable {
     ///
     /// - Parameters:
     ///   - name: shown by the system's tools; the kernel cuts it at 15 bytes.
-    ///   - body: what it runs; it ends with it.
-    /// - Throws: `system` if there is no thread left.
+    ///   - body: the code to run; the thread ends when it returns.
+    /// - Throws: `system` if no thread can be created.
     init(name: String, _ body: @escaping @Sendable () -> Void) throws(HTTP2Error) {
-        // Released by `threadMain`, or below if there will be no thread.
+        // Released by `threadMain`, or below if no thread was created.
         let box = unsafe Unmanaged.passRetained(ThreadBody(name: name, run: body))
         var id = pthread_t()
         let result = unsafe pthread_create(&id, nil, threadMain, box.toOpaque())
@@ -23,13 +23,13 @@ struct SystemThread: Sendable {
         self.id = id
     }
 
-    /// Waits for its end. Call this or `detach`, once. The thread itself cannot wait for that: there it is `detach`.
+    /// Waits until the thread ends. Call this or `detach`, once. The thread cannot wait for itself; a call from it detaches instead.
     func join() {
         guard pthread_equal(id, pthread_self()) == 0 else { return detach() }
         _ = pthread_join(id, nil)
     }
 
-    /// Lets it end by itself.
+    /// Detaches the thread, which then frees itself when it ends.
     func detach() { _ = pthread_detach(id) }
 }
 
@@ -55,7 +55,7 @@ private func threadMain(_ box: UnsafeMutableRawPointer?) -> UnsafeMutableRawPoin
 }
 
 extension HTTP2Error {
-    /// What the operating system said about a call.
+    /// An error from the failed operating-system call and its error number.
     static func system(_ call: String, _ number: Int32 = errno, _ code: Code = .system) -> HTTP2Error {
         HTTP2Error(code, isUnsent: true, underlying: "\(call): \(unsafe String(cString: strerror(number)))")
     }

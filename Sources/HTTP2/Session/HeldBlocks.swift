@@ -1,21 +1,21 @@
 /// The shared fields that a session's requests refer to, by number.
 ///
-/// A stream has to keep its blocks alive, and neighbours mostly have the same ones: counted here, in plain numbers, they cost no reference count
-/// per request. A number stands for a block while it is used or the current one; then it may stand for another.
+/// A stream must keep its blocks alive, and consecutive requests usually share them. Counted here in plain numbers, they cost no reference count per request. A
+/// number identifies a block while it is in use or the current one; after that the number may be reused.
 struct HeldBlocks {
     private struct Entry {
         var block: HeaderBlock?
         var useCount = 0
     }
 
-    /// What stands for no block.
+    /// The number that stands for no block.
     static let none = -1
 
     private var entries: [Entry] = []
     private var free: [Int] = []
     private var current = none
 
-    /// The number of a block, which is the current one from now on.
+    /// The number of a block, which becomes the current one.
     mutating func number(of block: HeaderBlock) -> Int {
         if current != Self.none {
             if entries[current].block === block { return current }
@@ -31,7 +31,7 @@ struct HeldBlocks {
         return current
     }
 
-    /// The block is kept until as many have let go of it.
+    /// Adds a use; the block is kept until each use was released by `letGo`.
     mutating func use(_ number: Int) {
         if number != Self.none { entries[number].useCount += 1 }
     }

@@ -1,21 +1,20 @@
 internal import Glibc
 
-/// Plain memory that grows, is reused and is freed with its owner: for bytes that C reads or writes.
+/// Plain memory for bytes that C reads or writes. It grows, is reused and is freed with its owner.
 ///
-/// Not an array, because a pointer into it must stay good between two calls; it stays good until the next `append` or
-/// `reserve`.
+/// It is not an array, because a pointer into it must stay valid between two calls. A pointer stays valid until the next `append` or `reserve`.
 @safe
 struct RawBytes: ~Copyable {
     private var base: UnsafeMutablePointer<UInt8>?
     private var capacity = 0
-    /// How many bytes it holds, the consumed ones included.
+    /// How many bytes it holds, including the consumed ones.
     private(set) var count = 0
     /// How many bytes at the front were consumed.
     private var consumed = 0
 
     deinit { unsafe free(base) }
 
-    /// What was appended and not consumed yet.
+    /// The bytes that were appended and not consumed yet.
     var unread: UnsafeBufferPointer<UInt8> {
         unsafe UnsafeBufferPointer(start: base.map { unsafe $0 + consumed }, count: count - consumed)
     }
@@ -23,19 +22,19 @@ struct RawBytes: ~Copyable {
     var unreadCount: Int { count - consumed }
     var isEmpty: Bool { count == consumed }
 
-    /// Forgets what it holds and keeps the memory.
+    /// Removes all bytes and keeps the memory.
     mutating func removeAll() {
         count = 0
         consumed = 0
     }
 
-    /// Forgets `length` bytes at the front.
+    /// Removes `length` bytes at the front.
     mutating func consume(_ length: Int) {
         consumed += min(length, unreadCount)
         if isEmpty { removeAll() }
     }
 
-    /// Appends bytes; false if there is no memory.
+    /// Appends bytes; returns false if there is not enough memory.
     @discardableResult
     mutating func append(_ bytes: UnsafePointer<UInt8>, count length: Int) -> Bool {
         guard length > 0 else { return true }
@@ -45,7 +44,7 @@ struct RawBytes: ~Copyable {
         return true
     }
 
-    /// Room for `length` more bytes behind the last one, or nil if there is no memory. `added` makes them part of it.
+    /// Reserves room for `length` bytes after the last one; returns nil if there is not enough memory. `added` then counts the bytes that were written.
     mutating func reserve(_ length: Int) -> UnsafeMutablePointer<UInt8>? {
         if count + length > capacity {
             let wanted = max(count + length, capacity * 2, 256)
@@ -56,14 +55,14 @@ struct RawBytes: ~Copyable {
         return unsafe base.map { unsafe $0 + count }
     }
 
-    /// Counts bytes that C wrote into what `reserve` gave.
+    /// Counts bytes that C wrote into the memory from `reserve`.
     mutating func added(_ length: Int) { count += length }
 
-    /// A pointer to the byte at `offset` from the very front, consumed or not.
+    /// A pointer to the byte at `offset` from the start of the memory, including consumed bytes.
     func pointer(at offset: Int) -> UnsafeMutablePointer<UInt8>? {
         unsafe base.map { unsafe $0 + offset }
     }
 
-    /// A copy of all bytes, consumed or not.
+    /// A copy of all bytes, including the consumed ones.
     func copy() -> [UInt8] { unsafe Array(UnsafeBufferPointer(start: base, count: count)) }
 }

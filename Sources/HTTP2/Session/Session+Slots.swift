@@ -1,6 +1,6 @@
 internal import CNGHTTP2
 
-// How a request becomes a slot, a slot a stream, and how either ends.
+// How a request gets a slot and then a stream, and how both end.
 extension Session {
     // MARK: Into the queue
 
@@ -56,7 +56,7 @@ extension Session {
 
     // MARK: Out of the queue
 
-    /// Opens a stream for the request at the front, if the gate allows; false if there is nothing to do.
+    /// Opens a stream for the request at the front, if the stream limit allows it; returns false if there is nothing to do.
     func startNext(_ dispatched: Int) -> Bool {
         guard queue.count > 0, isRefusing == nil, opened < streamLimit,
             let index = unsafe queue.popFirst(in: slots)
@@ -85,7 +85,7 @@ extension Session {
         refuse(HTTP2Error(.streamsExhausted, isUnsent: true))
     }
 
-    /// The new stream's number, or nghttp2's error.
+    /// The new stream's number, or nghttp2's error code.
     private func submit(_ index: Int, fieldCount: Int) -> Int32 {
         let data = unsafe UnsafeMutableRawPointer(bitPattern: index + 1)
         guard unsafe slots[index].bodyStart < slots[index].request.count else {
@@ -98,7 +98,7 @@ extension Session {
         return unsafe nghttp2_submit_request(handle, nil, scratch, fieldCount, &body, data)
     }
 
-    /// Writes the request's fields into `scratch`, pseudo fields first (RFC 9113 §8.3), and says how many.
+    /// Writes the request's fields into `scratch`, pseudo fields first (RFC 9113 §8.3), and returns how many there are.
     private func describe(_ index: Int, _ dispatched: Int) -> Int {
         unsafe slots[index].dispatched = dispatched
         unsafe books.pointee.dispatches.use(dispatched)
@@ -118,7 +118,7 @@ extension Session {
         return count
     }
 
-    /// Lays out what neighbours share: pseudo fields, room for the path, the head's other fields, the dispatch fields.
+    /// Lays out the fields that consecutive requests share: pseudo fields, room for the path, the head's other fields, the dispatch fields.
     private func share(_ head: Int, _ dispatched: Int) {
         guard let block = unsafe books.pointee.heads[head] else { return }
         unsafe block.copy(0..<block.pseudoCount, to: scratch)
@@ -139,7 +139,7 @@ extension Session {
     /// NO_INDEX for a `nameOnce` field that this connection has sent before.
     private func indexingFlag(_ field: nghttp2_nv) -> UInt8 {
         guard let name = unsafe field.name else { return 0 }
-        // By address: a name is a literal. The same text in two places is then placed twice, which costs one entry.
+        // Compare by address: a name is a literal. The same text in two literals is entered twice, which costs one table entry.
         if unsafe books.pointee.placedNames.contains(name) { return UInt8(NGHTTP2_NV_FLAG_NO_INDEX.rawValue) }
         unsafe books.pointee.placedNames.append(name)
         return 0
@@ -147,7 +147,7 @@ extension Session {
 
     // MARK: The end of a request
 
-    /// Ends the chosen requests that are not over: queued ones at once, open ones by RST_STREAM.
+    /// Ends the chosen requests that have not completed: queued ones at once, open ones by RST_STREAM.
     func end(_ error: HTTP2Error, where isChosen: (borrowing Slot) -> Bool) {
         var isQueueStale = false
         for index in 0..<slotCount {
@@ -163,7 +163,7 @@ extension Session {
         if isQueueStale { rebuildQueue() }
     }
 
-    /// Takes the requests that are over out of the queue.
+    /// Removes the completed requests from the queue.
     private func rebuildQueue() {
         var kept = SlotList()
         while let index = unsafe queue.popFirst(in: slots) {
@@ -172,8 +172,8 @@ extension Session {
         queue = kept
     }
 
-    /// Gives up an open stream. A stream that is over is gone from nghttp2, so a finished one is never reset: servers count
-    /// such resets and close the connection (rapid-reset limit, engineering notes).
+    /// Cancels an open stream. nghttp2 discards a finished stream, so a finished stream is never reset: servers count resets of finished streams and close the
+    /// connection (rapid-reset limit).
     private func reset(_ index: Int) {
         guard unsafe !slots[index].isReset else { return }
         unsafe slots[index].isReset = true
@@ -181,7 +181,7 @@ extension Session {
         note { unsafe nghttp2_submit_rst_stream(handle, flags, slots[index].streamID, NGHTTP2_CANCEL.rawValue) }
     }
 
-    /// Calls nghttp2 unless it is dead, and remembers that it died of the call.
+    /// Calls nghttp2 unless it has failed, and records a failure of this call.
     func note(_ call: () -> Int32) {
         guard failure == nil else { return }
         let code = call()
@@ -189,7 +189,7 @@ extension Session {
         do { try check(code) } catch { failure = error }
     }
 
-    /// Takes no more requests, and completes the waiting ones as unsent.
+    /// Refuses further requests, and completes the waiting ones as unsent.
     func refuse(_ error: HTTP2Error) {
         isRefusing = isRefusing ?? error
         failQueued(error)
@@ -208,11 +208,11 @@ extension Session {
         unsafe books.pointee.ended.append(Completion(slot: unsafe slots[index].id, result: result))
     }
 
-    // MARK: What a frame means for a slot
+    // MARK: Effects of a frame on a slot
 
     func slot(of streamID: Int32) -> Int? {
         if streamID == lastStreamID, streamID != 0 { return lastSlot }
-        // The slot's number plus one, so that nghttp2's nil stays "none".
+        // The user data is the slot's number plus one, so that nghttp2's nil stands for a stream without a slot.
         let data = unsafe nghttp2_session_get_stream_user_data(handle, streamID)
         let index = Int(bitPattern: data) - 1
         guard index >= 0, index < slotCount else { return nil }
@@ -235,7 +235,7 @@ extension Session {
         let last = unsafe frame.last_stream_id
         let code = unsafe frame.error_code
         events.append(.goAway(GoAway(lastStreamID: last, code: code, debugData: debug)))
-        // Streams above the last id are closed by nghttp2 with REFUSED_STREAM right after this callback.
+        // nghttp2 closes the streams above the last id with REFUSED_STREAM right after this callback.
         refuse(HTTP2Error(.goAway, isUnsent: true, peerCode: code))
     }
 
@@ -244,7 +244,7 @@ extension Session {
         complete(index, .success(answer(of: index)))
     }
 
-    /// What came back, moved to where it stays.
+    /// The received response, moved to its final place.
     private func answer(of index: Int) -> Response {
         let status = unsafe UInt16(clamping: slots[index].status)
         let bytes = unsafe slots[index].response.unread
@@ -265,7 +265,7 @@ extension Session {
         )
     }
 
-    /// The field that is all of these, if it is short; they are laid out as in `ResponseStore`.
+    /// The only field of a response, if the bytes consist of one short field. Their layout is that of `ResponseStore`.
     private func onlyField(_ bytes: UnsafeBufferPointer<UInt8>) -> Response.Field? {
         let overhead = ResponseStore.fieldOverheadBytes
         guard bytes.count >= overhead, unsafe Int(bytes[1]) | Int(bytes[2]) << 8 == bytes.count - overhead,
@@ -275,7 +275,7 @@ extension Session {
         return unsafe Response.Field(collected[Int(bytes[0])], value)
     }
 
-    /// Where in `store` the bytes lie now; nil without memory.
+    /// The position of the bytes in `store` after they were copied; nil without memory.
     private func keep(_ bytes: UnsafeBufferPointer<UInt8>) -> Int? {
         if let start = unsafe store?._withUnsafeGuaranteedRef({ unsafe $0.append(bytes) }) { return start }
         unsafe store?.release()
@@ -292,7 +292,7 @@ extension Session {
     }
 
     private func closeError(_ code: UInt32, _ index: Int) -> HTTP2Error {
-        // Who has begun to answer has processed the request, whatever the code promises.
+        // A peer that has begun to answer has processed the request, even if it then sends REFUSED_STREAM.
         let isRefused = unsafe code == NGHTTP2_REFUSED_STREAM.rawValue && slots[index].status == 0
         let reason: HTTP2Error.Code =
             if isRefused { isRefusing?.code == .goAway ? .goAway : .refusedStream } else { .streamReset }

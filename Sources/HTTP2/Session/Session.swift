@@ -1,91 +1,90 @@
 internal import CNGHTTP2
 internal import Glibc
 
-/// One client's HTTP/2 session: bytes in, bytes out, no socket, no clock, no thread.
+/// One client's HTTP/2 session: it converts requests and bytes, without a socket, a clock or a thread.
 ///
-/// Made and ended by its `Connection`, and called on that connection's loop only. Requests wait in the session's own queue, never
-/// in nghttp2's: their fields would be frozen there, an old authorization with them. A stream is started only when
-/// `min(peer's limit, own cap)` allows; every request gets exactly one completion.
+/// Its `Connection` creates and ends it, and calls it on that connection's loop only. Requests wait in the session's own queue, never in nghttp2's, which would
+/// fix their fields, including an authorization that may expire. A stream is started only if `min(peer's limit, own limit)` allows it; every request gets
+/// exactly one completion.
 ///
-/// How to drive it: `enqueue`, `receive`, `expire`, `cancel` in any order; then `write` until it gives nothing; then take
-/// `completions` and `events`.
+/// Usage: call `enqueue`, `receive`, `expire` and `cancel` in any order; then `write` until it returns nothing; then take `completions` and `events`.
 @safe
 package final class Session {
-    /// What every request touches.
+    /// The state that every request uses.
     @safe
     struct Books {
-        /// The shared fields of requests.
+        /// The shared heads of requests.
         var heads = HeldBlocks()
-        /// Those that were added when they were started.
+        /// The shared fields that were added when requests started.
         var dispatches = HeldBlocks()
-        /// Requests that ended since the owner last emptied it.
+        /// Requests that completed since the owner last emptied the list.
         var ended: [Completion] = []
-        /// Names with `Indexing.nameOnce` that this connection has placed in the peer's table.
+        /// Names with `Indexing.nameOnce` that this connection has entered in the peer's table.
         var placedNames: [UnsafeMutablePointer<UInt8>] = unsafe []
     }
 
     let limits: HTTP2Limits
     private let initialStreamLimit: Int
     let collected: [FieldName]
-    /// Freed in `deinit`, before `memory`; every callback nghttp2 makes happens inside a call on this session.
+    /// Freed in `deinit`, before `memory`; every callback of nghttp2 runs inside a call on this session.
     let handle: OpaquePointer
     private let memory: SessionMemory
 
-    /// `capacity` slots, of which the first `slotCount` were made.
+    /// `capacity` slots; the first `slotCount` of them are initialized.
     let slots: UnsafeMutablePointer<Slot>
     let capacity: Int
     var slotCount = 0
-    // What follows is internal, with `package` accessors where needed: the compiler proves the absence of overlapping accesses only
-    // for what no other module can reach, and the check at run time costs 80 instructions each.
+    // The following is internal, with `package` accessors where needed: the compiler proves the absence of overlapping accesses only for members that no other
+    // module can reach, and the check at run time costs 80 instructions each.
     var freeSlots = SlotList()
     var queue = SlotList()
     var opened = 0
     var started: UInt32 = 0
-    /// The array that one submit call reads; nghttp2 copies the descriptors, not what they point to.
+    /// The array for one submit call; nghttp2 copies the descriptors, but not the bytes that they point to.
     let scratch: UnsafeMutablePointer<nghttp2_nv>
-    /// What every request touches. In memory of its own, like the slots: as properties of ours each access was checked for overlaps at run time,
-    /// 80 instructions.
+    /// The state that every request uses. It is allocated separately, like the slots, because each access to a property of this class would be checked for
+    /// overlaps at run time, which costs 80 instructions.
     let books: UnsafeMutablePointer<Books>
-    /// The blocks that lie in `scratch` since the last request, which the next one mostly shares. Held like a slot's.
+    /// The blocks that are in `scratch` since the last request; the next request usually shares them. They are retained like those of a slot.
     var scratchHead = HeldBlocks.none
     var scratchDispatched = HeldBlocks.none
     var scratchCount = 0
-    /// Where the path goes in it.
+    /// Where the path goes in `scratch`.
     var scratchPathPlace = 0
     /// The slot whose header block is being read.
     private var headersSlot: Int?
-    /// The stream that was looked up last, and its slot: an answer's callbacks all ask for the same one. 0: none.
+    /// The stream of the last look-up, and its slot: all callbacks of an answer look up the same stream. 0: none.
     var lastStreamID: Int32 = 0
     var lastSlot = 0
-    /// Where answers are put, until it is full; retained by this. Unmanaged, because a managed one is counted at every use.
+    /// The store for answers, until it is full; retained by the session. It is unmanaged, because a managed reference would be counted at each use.
     var store: Unmanaged<ResponseStore>?
 
     var hasSettings = false
     var reportedLimit: Int
-    /// Set by a GOAWAY of either side, the end of stream numbers or a fatal error. Nothing starts after it.
+    /// Set by a GOAWAY of either side, the end of stream numbers or a fatal error. No stream starts after it.
     var isRefusing: HTTP2Error?
-    /// nghttp2 has failed: it may only be freed now. Thrown by the next `receive` or `write`.
+    /// Set when nghttp2 has failed; then it may only be freed. The next `receive` or `write` throws it.
     var failure: HTTP2Error?
-    /// No request's deadline is earlier. It may be stale on the early side; `expire` then finds nothing and mends it.
+    /// A lower bound of all requests' deadlines. If it is too early, `expire` finds nothing and corrects it.
     var earliestDeadline = Moment.never
 
-    /// Streams that exist, those whose caller was told already included.
+    /// Streams that exist, including those whose request has completed.
     package var openCount: Int { opened }
-    /// Streams started over the session's life.
+    /// Streams started since the session began.
     package var startedCount: UInt32 { started }
-    /// Requests that ended since the owner last emptied it.
+    /// Requests that completed since the owner last emptied the list.
     package var completions: [Completion] {
         get { unsafe books.pointee.ended }
         set { unsafe books.pointee.ended = newValue }
     }
-    /// What else happened since the owner last emptied it.
+    /// Other events since the owner last emptied the list.
     package var events: [SessionEvent] = []
 
-    /// Starts a session: the preface and our SETTINGS are the first bytes `write` gives.
+    /// Starts a session. The first bytes of `write` are the preface and our SETTINGS.
     ///
     /// - Parameters:
-    ///   - limits: the bounds.
-    ///   - initialStreamLimit: how many streams may be open before the peer's SETTINGS are here.
+    ///   - limits: the limits.
+    ///   - initialStreamLimit: how many streams may be open before the peer's SETTINGS arrive.
     ///   - collectedFields: the response fields to keep, at most 255.
     /// - Throws: `outOfMemory`.
     package convenience init(
@@ -96,7 +95,7 @@ package final class Session {
         try self.init(limits, initialStreamLimit, collectedFields, memory: SessionMemory())
     }
 
-    /// Starts a session with memory of the caller's choice.
+    /// Starts a session with the given memory.
     ///
     /// - Throws: `outOfMemory`.
     init(
@@ -135,24 +134,24 @@ package final class Session {
         unsafe books.deallocate()
     }
 
-    // MARK: What the owner asks
+    // MARK: State for the owner
 
-    /// How many streams may be open at once, now.
+    /// How many streams may be open at once at this moment.
     package var streamLimit: Int {
         guard hasSettings else { return min(initialStreamLimit, limits.maxConcurrentStreams) }
         let peer = unsafe nghttp2_session_get_remote_settings(handle, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS)
         return min(Int(peer), limits.maxConcurrentStreams)
     }
 
-    /// Requests that wait for the gate.
+    /// Requests that wait for the stream limit.
     package var queuedCount: Int { queue.count }
 
-    /// No request's deadline is earlier; nil if there is none.
+    /// A lower bound of all requests' deadlines; nil if no request has one.
     package var nextDeadline: ContinuousClock.Instant? {
         earliestDeadline == .never ? nil : earliestDeadline.instant
     }
 
-    /// How many more requests `enqueue` takes: the free streams and a short queue behind them.
+    /// How many more requests `enqueue` accepts: the free streams and a short queue.
     ///
     /// The queue is never longer than the stream limit, so that a limit of 1 lets one request wait, not hundreds.
     package var credits: Int {
@@ -162,23 +161,23 @@ package final class Session {
         return max(0, min(room, capacity - openCount - queuedCount))
     }
 
-    /// What the peer's connection window still lets us send, in bytes of body.
+    /// How many bytes of request bodies the peer's connection window still allows.
     package var sendWindowBytes: Int { Int(unsafe nghttp2_session_get_remote_window_size(handle)) }
 
-    /// Whether neither side has anything left to say, so that the socket can be closed.
+    /// Whether neither side has anything left to send, so that the socket can be closed.
     package var isFinished: Bool {
         unsafe failure != nil || (nghttp2_session_want_read(handle) == 0 && nghttp2_session_want_write(handle) == 0)
     }
 
-    /// Whether `write` has something to give.
+    /// Whether `write` has bytes to return.
     package var wantsWrite: Bool {
         if queuedCount > 0, openCount < streamLimit { return true }
         return unsafe nghttp2_session_want_write(handle) != 0
     }
 
-    // MARK: What the owner does
+    // MARK: Calls of the owner
 
-    /// Takes the whole batch. What is beyond the credits, too large or malformed completes at once as unsent.
+    /// Takes the whole batch. Requests that exceed the credits, are too large or are malformed complete at once as unsent.
     package func enqueue(_ batch: inout RequestBatch) {
         unsafe batch.bytes.withUnsafeBufferPointer { bytes in
             unsafe batch.fields.withUnsafeBufferPointer { fields in
@@ -195,9 +194,9 @@ package final class Session {
         batch.removeAll()
     }
 
-    /// Gives the session what the peer sent.
+    /// Processes bytes that were received from the peer.
     ///
-    /// - Throws: `protocolError`, `outOfMemory`: the session is dead; call `fail`.
+    /// - Throws: `protocolError`, `outOfMemory`: the session has failed; call `fail`.
     package func receive(_ bytes: UnsafeBufferPointer<UInt8>) throws(HTTP2Error) {
         if let failure { throw failure }
         guard let base = bytes.baseAddress, !bytes.isEmpty else { return }
@@ -205,15 +204,15 @@ package final class Session {
         if used < 0 { try died(used) }
     }
 
-    /// Starts what the gate lets through and appends up to about one TLS record of output.
+    /// Starts as many requests as the stream limit allows, and appends up to about one TLS record of output.
     ///
-    /// A request is started only when nghttp2 has nothing else to say, so its HEADERS are the next bytes: none ever waits inside
-    /// the library, where it could not be taken back, and its fields are read while they are still in the processor's cache.
+    /// A request is started only when nghttp2 has no other output, so that its HEADERS are the next bytes. No request ever waits inside the library, where it
+    /// could not be withdrawn, and its fields are read while they are still in the processor's cache.
     ///
     /// - Parameters:
-    ///   - output: gets the bytes.
-    ///   - dispatched: fields to add to each request that is started now.
-    /// - Throws: `protocolError`, `outOfMemory`: the session is dead; call `fail`.
+    ///   - output: receives the bytes.
+    ///   - dispatched: fields to add to each request that is started by this call.
+    /// - Throws: `protocolError`, `outOfMemory`: the session has failed; call `fail`.
     func write(into output: inout RawBytes, dispatched: HeaderBlock?) throws(HTTP2Error) {
         if let failure { throw failure }
         let dispatched = dispatched.map { unsafe books.pointee.dispatches.number(of: $0) } ?? HeldBlocks.none
@@ -226,12 +225,12 @@ package final class Session {
                 if let failure { throw failure }
                 return
             }
-            // The bytes die on the next call, so they are copied here.
+            // nghttp2 reuses the bytes on the next call, so they are copied here.
             guard unsafe output.append(chunk, count: count) else { throw HTTP2Error(.outOfMemory) }
         }
     }
 
-    /// Turns nghttp2's fatal error into ours and remembers it.
+    /// Converts nghttp2's fatal error into an `HTTP2Error` and stores it.
     private func died(_ code: Int) throws(HTTP2Error) {
         do {
             try check(Int32(clamping: code))
@@ -241,13 +240,13 @@ package final class Session {
         }
     }
 
-    /// Ends requests the caller gave up: queued ones as unsent, open ones with RST_STREAM unless their answer is here.
+    /// Cancels requests: queued ones complete as unsent, open ones are reset by RST_STREAM unless their answer has arrived.
     package func cancel(_ ids: [UInt64]) {
         let wanted = Set(ids)
         end(HTTP2Error(.canceled)) { !$0.isCompleted && wanted.contains($0.id) }
     }
 
-    /// Ends requests whose deadline has passed, as `cancel` does.
+    /// Cancels requests whose deadline has passed.
     package func expire(at now: ContinuousClock.Instant) {
         let now = Moment(now)
         guard earliestDeadline <= now else { return }
@@ -258,37 +257,37 @@ package final class Session {
         }
     }
 
-    /// Completes everything: the connection is gone. Open requests get the error, queued ones get it as unsent.
+    /// Completes every request because the connection is closed. Open requests get the error, queued ones get it as unsent.
     package func fail(_ error: HTTP2Error) {
         isRefusing = isRefusing ?? error
         failQueued(error)
         for index in 0..<slotCount where unsafe slots[index].state == .open { complete(index, .failure(error)) }
     }
 
-    /// Tells the peer that no more requests come, and takes none. Open streams go on.
+    /// Announces the end of requests to the peer, and refuses further ones. Open streams continue.
     package func goAway() {
         refuse(HTTP2Error(.notSent, isUnsent: true))
         let flags = UInt8(NGHTTP2_FLAG_NONE.rawValue)
         note { unsafe nghttp2_submit_goaway(handle, flags, 0, NGHTTP2_NO_ERROR.rawValue, nil, 0) }
     }
 
-    /// Asks the peer for a sign of life; `SessionEvent.pingAnswered` follows.
+    /// Sends a PING; `SessionEvent.pingAnswered` follows.
     package func ping() {
         note { unsafe nghttp2_submit_ping(handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), nil) }
     }
 
-    /// `receive` for bytes in an array.
+    /// Processes bytes in an array.
     ///
-    /// - Throws: as the other one.
+    /// - Throws: the errors of the other `receive`.
     package func receive(_ bytes: [UInt8]) throws(HTTP2Error) {
         try unsafe bytes.withUnsafeBufferPointer { (buffer) throws(HTTP2Error) in try unsafe receive(buffer) }
     }
 
-    /// All there is to send, as an array.
+    /// All output as an array.
     ///
-    /// - Parameter dispatched: fields to add to each request that is started now.
-    /// - Throws: as `write`.
-    /// - Returns: what the peer is to get, in order.
+    /// - Parameter dispatched: fields to add to each request that is started by this call.
+    /// - Throws: the errors of `write`.
+    /// - Returns: the bytes for the peer, in order.
     package func output(dispatched: HeaderBlock? = nil) throws(HTTP2Error) -> [UInt8] {
         var output = RawBytes()
         var all: [UInt8] = []
@@ -300,10 +299,10 @@ package final class Session {
         return all
     }
 
-    // MARK: What nghttp2 tells
+    // MARK: Callbacks of nghttp2
 
     func headersBegan(_ header: nghttp2_frame_hd) {
-        // Until our SETTINGS are acknowledged, a peer may also push: those fields are requests of its own making.
+        // Until our SETTINGS are acknowledged, a peer may also push; the fields of a push promise belong to a request that the peer made up.
         headersSlot = header.type == UInt8(NGHTTP2_HEADERS.rawValue) ? slot(of: header.stream_id) : nil
     }
 

@@ -1,9 +1,9 @@
 internal import CNGHTTP2
 
-// What nghttp2 calls. Each recovers the session, calls one method and returns its code: none throws, traps, sends or
-// receives. The session outlives every call, because it owns the handle that makes them.
+// The callbacks for nghttp2. Each recovers the session, calls one method and returns its code; none throws, traps, sends or receives. The session outlives
+// every call, because it owns the handle that makes them.
 
-/// The session behind nghttp2's user data.
+/// The session in nghttp2's user data.
 private func session(_ data: UnsafeMutableRawPointer?) -> Unmanaged<Session>? {
     unsafe data.map { unsafe Unmanaged<Session>.fromOpaque($0) }
 }
@@ -81,7 +81,7 @@ private func onStreamClose(
     return 0
 }
 
-/// Gives nghttp2 the next piece of a request's body; the source's number is the slot.
+/// Gives nghttp2 the next piece of a request's body; the number of the data source is the slot.
 func readRequestBody(
     _: OpaquePointer?,
     streamID: Int32,

@@ -1,10 +1,10 @@
 internal import CNGHTTP2
 
-/// A client session with our callbacks and options, or nil without memory. The caller frees it by `nghttp2_session_del`.
+/// Creates a client session with our callbacks and options; nil without memory. The caller frees it by `nghttp2_session_del`.
 func makeHandle(initialStreamLimit: Int, _ memory: SessionMemory) -> OpaquePointer? {
     var callbacks: OpaquePointer?
     var option: OpaquePointer?
-    // Both are only read while the session is made, and freed here.
+    // Both are read only while the session is created, and freed here.
     defer {
         unsafe nghttp2_session_callbacks_del(callbacks)
         unsafe nghttp2_option_del(option)
@@ -13,17 +13,17 @@ func makeHandle(initialStreamLimit: Int, _ memory: SessionMemory) -> OpaquePoint
         return nil
     }
     unsafe registerSessionCallbacks(callbacks)
-    // Before the peer's SETTINGS nghttp2 would assume 100.
+    // Without this option, nghttp2 would assume 100 until the peer's SETTINGS arrive.
     unsafe nghttp2_option_set_peer_max_concurrent_streams(option, UInt32(clamping: initialStreamLimit))
     unsafe nghttp2_option_set_max_reserved_remote_streams(option, 0)
     var handle: OpaquePointer?
-    // Copied by nghttp2; what it points to is the session's.
+    // nghttp2 copies the struct; the memory it points to belongs to the session.
     var functions = unsafe memory.functions
     guard unsafe nghttp2_session_client_new3(&handle, callbacks, nil, option, &functions) == 0 else { return nil }
     return unsafe handle
 }
 
-/// Queues our SETTINGS and the larger connection window. 0 or nghttp2's error.
+/// Queues our SETTINGS and the larger connection window. Returns 0 or nghttp2's error code.
 func submitPreface(_ handle: OpaquePointer, _ limits: HTTP2Limits) -> Int32 {
     let flags = UInt8(NGHTTP2_FLAG_NONE.rawValue)
     var settings = nghttp2_settings_entry(
@@ -35,14 +35,14 @@ func submitPreface(_ handle: OpaquePointer, _ limits: HTTP2Limits) -> Int32 {
     return unsafe nghttp2_session_set_local_window_size(handle, flags, 0, limits.receiveWindowBytes)
 }
 
-/// nghttp2's words for an error code.
+/// nghttp2's text for an error code.
 func describeError(_ code: Int32) -> String {
     unsafe nghttp2_strerror(code).map { unsafe String(cString: $0) } ?? "nghttp2 error \(code)"
 }
 
-/// Turns nghttp2's error code into ours.
+/// Converts nghttp2's error code into an `HTTP2Error`.
 ///
-/// - Throws: `protocolError` or `outOfMemory` for anything negative.
+/// - Throws: `protocolError` or `outOfMemory` for any negative code.
 func check(_ code: Int32) throws(HTTP2Error) {
     guard code < 0 else { return }
     let isMemory = code == NGHTTP2_ERR_NOMEM.rawValue

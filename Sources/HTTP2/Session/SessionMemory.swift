@@ -1,33 +1,33 @@
 internal import CNGHTTP2
 internal import Glibc
 
-/// Where one nghttp2 session gets its memory: freed blocks are kept by size and used again, without a lock.
+/// The memory allocator of one nghttp2 session. It keeps freed blocks by size and reuses them, without a lock.
 ///
-/// nghttp2 makes and frees about ten blocks per request, of the same few sizes, in bursts as long as the stream limit. That is more than
-/// the C library's per-thread cache holds, and cost 8 % of a request (engineering notes). What was needed once stays until
-/// the session ends: about 1 KiB per stream that was ever open at once.
+/// nghttp2 allocates and frees about ten blocks per request, of the same few sizes, in bursts as long as the stream limit. That is more than the C library's
+/// per-thread cache holds, and cost 8 % of a request (measured). Memory that was allocated once is kept until the session ends: about 1 KiB per stream of the
+/// highest number that was open at once.
 ///
-/// Made for one session, used on its thread only, freed after the handle.
+/// Created for one session, used on its thread only, freed after the handle.
 @safe
 final class SessionMemory {
-    /// 16 bytes apart, up to 1 KiB; larger blocks are rare and go to the C library.
+    /// Size classes are 16 bytes apart, up to 1 KiB; larger blocks are rare and come from the C library.
     private static let step = 16
     private static let classCount = 64
-    /// In front of each block: its class, or `large`. As long as the strictest alignment.
+    /// The header before each block contains its class, or `large`. Its length is the strictest alignment.
     private static let headerBytes = 16
     private static let large = UInt64.max
-    /// 32 KiB at a time: an idle connection's few streams need one of them.
+    /// Slabs of 32 KiB: the few streams of an idle connection need one slab.
     private static let slabBytes = 32_768
 
     private let free: UnsafeMutablePointer<UnsafeMutableRawPointer?>
-    /// The newest slab; each holds the one before it in its first bytes.
+    /// The newest slab; the first bytes of each slab point to the previous one.
     private var slab: UnsafeMutableRawPointer?
     private var slabUsed = slabBytes
-    /// How many more allocations succeed. Tests lower it, to see each of them fail.
+    /// How many more allocations succeed. Tests lower it to see each of them fail.
     var allocationsLeft = Int.max
-    /// Whether those after the first that fails succeed again.
+    /// Whether the allocations after the first failed one succeed again.
     var refusesOnce = false
-    /// Whether an allocation failed for lack of `allocationsLeft`.
+    /// Whether an allocation failed because of `allocationsLeft`.
     private(set) var hasRefused = false
 
     init() {
@@ -44,7 +44,7 @@ final class SessionMemory {
         }
     }
 
-    /// The functions as nghttp2 takes them. It copies the struct, and uses them until the session is deleted.
+    /// The allocation functions in nghttp2's form. nghttp2 copies the struct, and uses the functions until the session is deleted.
     var functions: nghttp2_mem {
         unsafe nghttp2_mem(
             mem_user_data: Unmanaged.passUnretained(self).toOpaque(),
@@ -129,7 +129,7 @@ final class SessionMemory {
     }
 }
 
-/// Calls the memory behind nghttp2's user data.
+/// Calls `body` with the memory in nghttp2's user data.
 private func memory<R>(_ data: UnsafeMutableRawPointer?, _ body: (SessionMemory) -> R?) -> R? {
     guard let data = unsafe data else { return nil }
     return unsafe Unmanaged<SessionMemory>.fromOpaque(data)._withUnsafeGuaranteedRef { body($0) }

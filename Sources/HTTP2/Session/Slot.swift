@@ -1,37 +1,37 @@
 internal import Bytes
 internal import CNGHTTP2
 
-/// One request's place in a session: its bytes, its stream and what came back so far.
+/// The state of one request in a session: its bytes, its stream and the response so far.
 ///
-/// Slots live in one run of plain memory, made once and used again; the buffers inside keep what they grew to.
+/// Slots lie in one block of plain memory, which is allocated once and reused; the buffers inside keep the size they grew to.
 @safe
 struct Slot: ~Copyable {
-    /// Where a request is.
+    /// The states of a slot.
     enum State: UInt8 {
-        /// Nobody's. Goes to: queued.
+        /// Not in use. Goes to: queued.
         case free
-        /// Waits for the gate. Goes to: open, free.
+        /// Waits for the stream limit. Goes to: open, free.
         case queued
         /// Its stream exists; its memory belongs to nghttp2 until the stream closes. Goes to: free.
         case open
     }
 
     var state = State.free
-    /// Whether the caller was told how it ended. An open slot may outlive that: its stream still has to close.
+    /// Whether the completion was reported. An open slot may outlive that, because its stream must still close.
     var isCompleted = false
     /// Whether RST_STREAM was submitted for it.
     var isReset = false
     var isBodyTruncated = false
     var hasBody = false
-    /// Bit n: the name of field n is placed in the peer's table once, and its value never again.
+    /// Bit n: the name of field n enters the peer's table once, and its value never enters it.
     var nameOnceMask: UInt32 = 0
     var streamID: Int32 = 0
-    /// The next slot of the list it is in; negative: it is the last.
+    /// The next slot of the list it is in; negative for the last one.
     var next = -1
     var id: UInt64 = 0
     var deadline = Moment.never
 
-    /// Path, field values and body, one behind the other.
+    /// Path, field values and body, in this order.
     var request = RawBytes()
     var pathCount = 0
     var bodyStart = 0
@@ -39,12 +39,12 @@ struct Slot: ~Copyable {
     /// Descriptors of the request's own fields, which point into `request`.
     let fields: UnsafeMutablePointer<nghttp2_nv>
     var fieldCount = 0
-    /// Numbers in the session's `heads` and `dispatches`: kept alive because nghttp2 borrows their bytes.
+    /// Numbers in the session's `heads` and `dispatches`. The blocks are kept alive because nghttp2 borrows their bytes.
     var head = HeldBlocks.none
     var dispatched = HeldBlocks.none
 
     var status = 0
-    /// Kept fields as in `ResponseStore`, then the body.
+    /// The kept fields in the layout of `ResponseStore`, then the body.
     var response = RawBytes()
     var responseFieldBytes = 0
 
@@ -52,13 +52,13 @@ struct Slot: ~Copyable {
 
     deinit { unsafe fields.deallocate() }
 
-    /// Takes over a request.
+    /// Copies a request into the slot.
     ///
     /// - Parameters:
-    ///   - entry: what lies where; its counts are within the limits.
+    ///   - entry: the positions in `bytes`; its counts are within the limits.
     ///   - bytes: the entry's bytes.
     ///   - entryFields: the entry's fields.
-    /// - Returns: false if there is no memory for it, or its path or fields have bytes that HTTP/2 forbids.
+    /// - Returns: false if there is not enough memory, or if the path or a field contains bytes that HTTP/2 forbids.
     mutating func fill(
         _ entry: RequestBatch.Entry,
         bytes: UnsafePointer<UInt8>,
@@ -71,7 +71,7 @@ struct Slot: ~Copyable {
         pathCount = entry.pathCount
         bodyStart = entry.byteCount - entry.bodyCount
         bodySent = 0
-        // RFC 9113 §8.3.1: a path begins with a slash; a peer would reset the stream.
+        // RFC 9113 §8.3.1: a path begins with a slash; a peer would reset the stream otherwise.
         guard let path = unsafe request.pointer(at: 0),
             unsafe path[0] == UInt8(ascii: "/")
                 && (isVisible(path, pathCount) || nghttp2_check_path(path, pathCount) != 0)
@@ -96,7 +96,7 @@ struct Slot: ~Copyable {
         return true
     }
 
-    /// Makes it nobody's again. What it held is let go of before.
+    /// Marks the slot as free. The caller has released its blocks before.
     mutating func clear() {
         state = .free
         isCompleted = false
@@ -107,7 +107,7 @@ struct Slot: ~Copyable {
         resetResponse()
     }
 
-    /// Forgets what came back: an informational response (RFC 9110 §15.2) is followed by the real one.
+    /// Discards the response so far: an informational response (RFC 9110 §15.2) is followed by the final one.
     mutating func resetResponse() {
         status = 0
         isBodyTruncated = false
@@ -139,7 +139,7 @@ struct Slot: ~Copyable {
     }
 }
 
-/// Whether it is all visible ASCII, which a path and a field's value may be and nearly always are. nghttp2 looks at them byte by byte.
+/// Whether all bytes are visible ASCII, which is allowed in a path and a field value, and is the usual case. nghttp2 checks them byte by byte.
 private func isVisible(_ bytes: UnsafePointer<UInt8>, _ count: Int) -> Bool {
     let buffer = unsafe UnsafeBufferPointer(start: bytes, count: count)
     return unsafe !buffer.span.contains(filler: UInt8(ascii: "x")) { $0.high | $0.below(0x21) | $0.equal(0x7F) }

@@ -1,14 +1,14 @@
-/// A first-in, first-out list that runs through the slots themselves: no memory of its own, no shifting.
+/// A first-in, first-out list that links the slots themselves, so that it needs no memory and moves nothing.
 ///
-/// A slot is in one list at most, because both lists use its `next`.
+/// A slot is in at most one list, because all lists use its `next`.
 @safe
 struct SlotList {
     private var first = -1
     private var last = -1
-    /// How many slots are in it.
+    /// How many slots are in the list.
     private(set) var count = 0
 
-    /// Puts a slot at the end.
+    /// Appends a slot.
     mutating func append(_ index: Int, in slots: UnsafeMutablePointer<Slot>) {
         unsafe slots[index].next = -1
         if last >= 0 { unsafe slots[last].next = index } else { first = index }
@@ -16,7 +16,7 @@ struct SlotList {
         count += 1
     }
 
-    /// Takes the slot at the front.
+    /// Removes the first slot.
     mutating func popFirst(in slots: UnsafeMutablePointer<Slot>) -> Int? {
         guard first >= 0 else { return nil }
         let index = first

@@ -2,9 +2,9 @@ internal import COpenSSL
 
 /// A P-256 private key that signs as ES256 (RFC 7518 §3.4): SHA-256, ECDSA, and the raw 64 bytes R‖S.
 ///
-/// Made from the `.p8` a vendor hands out. It never gives the private part away.
-// @unchecked: holds a C handle. Protected by: nothing is changed after init; OpenSSL allows one key to be used by many threads at
-// once (openssl-threads(7)), each signature has a context of its own. Who may call: any thread.
+/// Created from the `.p8` file of a vendor. It never exposes the private part.
+// @unchecked: holds a C handle. Protected by: nothing is changed after init; OpenSSL allows several threads to use one key at once (openssl-threads(7)), and
+// each signature has its own context. Callers: any thread.
 @safe
 package final class ECPrivateKey: @unchecked Sendable {
     /// Half of a signature: 32 bytes for P-256.
@@ -13,16 +13,16 @@ package final class ECPrivateKey: @unchecked Sendable {
     /// Freed in `deinit`.
     private let handle: OpaquePointer
 
-    /// Reads a key in PEM, PKCS#8 (`PRIVATE KEY`) or SEC 1 (`EC PRIVATE KEY`), unencrypted.
+    /// Reads an unencrypted key in PEM, PKCS#8 (`PRIVATE KEY`) or SEC 1 (`EC PRIVATE KEY`).
     ///
-    /// - Throws: `badKey` for anything else, other curves included.
+    /// - Throws: `badKey` for anything else, including other curves.
     package init(pem: [UInt8]) throws(HTTP2Error) {
         guard let handle = unsafe readPrivateKey(pem) else {
             throw HTTP2Error(.badKey, underlying: drainOpenSSLErrors() ?? "no private key in the PEM text")
         }
         unsafe self.handle = handle
         guard let group = curveName, group == "prime256v1" else {
-            throw HTTP2Error(.badKey, underlying: "not a P-256 key, but \(curveName ?? "not an elliptic curve")")
+            throw HTTP2Error(.badKey, underlying: "not a P-256 key: \(curveName ?? "not an elliptic curve key")")
         }
     }
 
@@ -48,7 +48,7 @@ package final class ECPrivateKey: @unchecked Sendable {
         return raw
     }
 
-    /// The public half, as PEM (`PUBLIC KEY`): what a verifier needs.
+    /// The public key as PEM (`PUBLIC KEY`), which a verifier needs.
     ///
     /// - Throws: `badKey` if OpenSSL cannot write it.
     package func publicKeyPEM() throws(HTTP2Error) -> String {
@@ -73,7 +73,7 @@ package final class ECPrivateKey: @unchecked Sendable {
         return String(decoding: name.prefix(count).map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 
-    /// JOSE wants the two numbers side by side, OpenSSL writes an ASN.1 sequence.
+    /// JOSE requires the two numbers side by side; OpenSSL writes an ASN.1 sequence.
     private static func raw(der: [UInt8]) -> [UInt8]? {
         let signature = unsafe der.withUnsafeBufferPointer { buffer in
             var start = buffer.baseAddress

@@ -1,24 +1,23 @@
 internal import COpenSSL
 
-/// Empties OpenSSL's error queue of this thread. Called before each call whose failure is going to be read, because the queue
-/// keeps what older calls left.
+/// Empties this thread's OpenSSL error queue. It is called before each call whose failure will be read, because the queue keeps the errors of earlier calls.
 func clearOpenSSLErrors() { ERR_clear_error() }
 
-/// Takes everything out of OpenSSL's error queue of this thread, oldest first, as one line; nil if it is empty.
+/// Takes all errors out of this thread's OpenSSL error queue, oldest first, as one line; nil if it is empty.
 func drainOpenSSLErrors() -> String? { OpenSSLFailure.take().words }
 
-/// What OpenSSL's error queue said.
+/// The contents of OpenSSL's error queue.
 struct OpenSSLFailure {
-    /// Its words, oldest first, as one line; nil if the queue was empty.
+    /// The error texts, oldest first, as one line; nil if the queue was empty.
     private(set) var words: String?
-    /// Whether a cipher or a digest was wanted that no loaded provider has.
+    /// Whether no loaded provider offers a required cipher or digest.
     private(set) var isMissingAlgorithm = false
-    /// Whether a MAC or a padding did not come out right, which is how a wrong passphrase shows.
+    /// Whether a MAC or padding did not match, which indicates a wrong passphrase.
     private(set) var isWrongPassphrase = false
-    /// The TLS alert that the peer sent, if that is what ended the session (RFC 8446 §6).
+    /// The TLS alert from the peer, if that ended the session (RFC 8446 §6).
     private(set) var alert: Int32?
 
-    /// Takes everything out of the queue of this thread.
+    /// Takes all errors out of this thread's queue.
     static func take() -> OpenSSLFailure {
         var failure = OpenSSLFailure()
         while true {
@@ -32,7 +31,7 @@ struct OpenSSLFailure {
         let reason = unsafe ERR_reason_error_string(code).map { unsafe String(cString: $0) } ?? "error \(code)"
         words = words.map { "\($0); \(reason)" } ?? reason
         let (library, number) = (ERR_GET_LIB(code), ERR_GET_REASON(code))
-        // The decoder, too, says "unsupported", but of anything that is no key.
+        // The decoder reports "unsupported" as well, namely for any input that is not a key.
         if library == ERR_LIB_EVP, reason == "unsupported" { isMissingAlgorithm = true }
         if library == ERR_LIB_PKCS12,
             number == PKCS12_R_MAC_VERIFY_FAILURE || number == PKCS12_R_PKCS12_CIPHERFINAL_ERROR

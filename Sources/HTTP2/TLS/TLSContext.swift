@@ -2,39 +2,39 @@ internal import COpenSSL
 internal import Glibc
 internal import NIOConcurrencyHelpers
 
-/// Whose certificates a client believes.
+/// The certificates that a client trusts.
 package enum TrustRoots: Sendable, Equatable {
-    /// The system's own store.
+    /// The system's certificate store.
     case system
-    /// These certificates and no others, in PEM.
+    /// Only these certificates, in PEM.
     case pem([UInt8])
-    /// The certificates of this PEM file and no others.
+    /// Only the certificates of this PEM file.
     case file(String)
 }
 
-/// What TLS connections share: trust roots, identity, versions, ALPN and the sessions to resume. TLS 1.2 at least, and the peer is
-/// always verified.
+/// The settings that TLS connections share: trust roots, identity, versions, ALPN and resumable sessions. It requires at least TLS 1.2 and always verifies the
+/// peer.
 ///
-/// One per (trust roots, identity), made by whoever configures a pool and kept as long as that: sessions are resumed only within
-/// one context, and there per (host, port, name), so that no identity ever rides on another's session. Any thread may hold it.
-// @unchecked: holds a C handle. Protected by: nothing is changed after init, and OpenSSL counts references to an SSL_CTX
-// atomically. Who may call: any loop, by `makeHandle` alone.
+/// There is one per (trust roots, identity); the code that configures a pool creates it and keeps it as long as the pool. Sessions are resumed only within one
+/// context, and there only for the same (host, port, name), so that no identity ever uses another's session. Any thread may hold it.
+// @unchecked: holds a C handle. Protected by: nothing is changed after init, and OpenSSL counts references to an SSL_CTX atomically. Callers: any loop, only by
+// `makeHandle`.
 @safe
 package final class TLSContext: @unchecked Sendable {
     /// Freed in `deinit`; each SSL made from it holds its own reference.
     private let handle: OpaquePointer
     /// Whether a peer that does not choose `h2` is refused.
     let requiresALPN: Bool
-    /// What connections may resume.
+    /// The sessions that connections may resume.
     let sessions = TLSSessionCache()
     private let counts = NIOLockedValueBox(TLSHandshakeCounts())
 
-    /// Reads roots and identity.
+    /// Loads roots and identity.
     ///
     /// - Parameters:
-    ///   - trustRoots: whom to believe.
-    ///   - identity: what to show, if the peer asks; nil for nothing.
-    ///   - requiresALPN: false goes on with a peer that ignores ALPN.
+    ///   - trustRoots: the certificates to trust.
+    ///   - identity: the identity to present if the peer requests one; nil for none.
+    ///   - requiresALPN: false continues with a peer that ignores ALPN.
     /// - Throws: `badCertificate` if there are no roots, or if this OpenSSL finds the identity too weak; `outOfMemory`, `tlsFailed`.
     package init(
         trustRoots: TrustRoots,
@@ -54,7 +54,7 @@ package final class TLSContext: @unchecked Sendable {
 
     deinit { unsafe SSL_CTX_free(handle) }
 
-    /// How many handshakes were full and how many resumed, since it was made.
+    /// How many handshakes were full and how many resumed since the context was created.
     package var handshakeCounts: TLSHandshakeCounts { counts.withLockedValue { $0 } }
 
     func count(_ handshake: TLSHandshake) {
@@ -85,23 +85,23 @@ package final class TLSContext: @unchecked Sendable {
         var count = 0
         let store = unsafe SSL_CTX_get_cert_store(handle)
         unsafe forEachCertificate(in: bytes) { certificate in
-            // The store takes a reference of its own.
+            // The store takes its own reference.
             if unsafe X509_STORE_add_cert(store, certificate) == 1 { count += 1 }
         }
         return count > 0
     }
 }
 
-/// Versions, verification, ALPN and buffer handling.
+/// Sets versions, verification, ALPN and buffer handling.
 ///
 /// - Throws: `tlsFailed` if this OpenSSL refuses one of them.
 private func configure(_ context: OpaquePointer) throws(HTTP2Error) {
     unsafe SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nil)
-    // Buffers go back while a connection idles; a write may be retried from another address.
+    // Buffers are freed while a connection is idle, and a write may be retried from another address.
     let mode = SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER
     _ = unsafe gateway_SSL_CTX_set_mode(context, Int(mode))
     unsafe gateway_SSL_CTX_set_read_ahead(context, 1)
-    // Sessions go to our own cache, as bytes: OpenSSL's would share its objects between threads.
+    // Sessions go to our own cache, as bytes; OpenSSL's cache would share its objects between threads.
     _ = unsafe gateway_SSL_CTX_set_session_cache_mode(
         context,
         Int(SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL)
@@ -109,14 +109,14 @@ private func configure(_ context: OpaquePointer) throws(HTTP2Error) {
     unsafe SSL_CTX_sess_set_new_cb(context, keepSession)
     // RFC 9113 §9.2.1: no renegotiation, no compression.
     _ = unsafe SSL_CTX_set_options(context, gateway_http2_options())
-    // SSL_CTX_set_alpn_protos returns 0 on success, unlike its neighbours.
+    // SSL_CTX_set_alpn_protos returns 0 on success, unlike similar functions.
     let alpn: [UInt8] = [2, UInt8(ascii: "h"), UInt8(ascii: "2")]
     guard unsafe gateway_SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION) == 1,
         unsafe SSL_CTX_set_alpn_protos(context, alpn, UInt32(alpn.count)) == 0
     else { throw HTTP2Error(.tlsFailed, underlying: drainOpenSSLErrors()) }
 }
 
-/// Calls the closure with each certificate of a PEM text; the reference it is lent is freed afterwards.
+/// Calls the closure with each certificate of a PEM text. The certificate is freed after the call.
 func forEachCertificate(in pem: [UInt8], _ body: (OpaquePointer) -> Void) {
     clearOpenSSLErrors()
     guard let bio = unsafe BIO_new_mem_buf(pem, Int32(clamping: pem.count)) else { return }
@@ -125,7 +125,7 @@ func forEachCertificate(in pem: [UInt8], _ body: (OpaquePointer) -> Void) {
         unsafe body(certificate)
         unsafe X509_free(certificate)
     }
-    // The end of the text is reported as an error.
+    // The end of the text leaves an error in the queue.
     clearOpenSSLErrors()
 }
 
@@ -137,7 +137,7 @@ func readPrivateKey(_ pem: [UInt8]) -> OpaquePointer? {
     return unsafe PEM_read_bio_PrivateKey(bio, nil, refusePassword, nil)
 }
 
-/// Answers a request for a password with "none": OpenSSL would otherwise ask on the terminal.
+/// Answers a request for a password with none; OpenSSL would otherwise ask on the terminal.
 private func refusePassword(
     _: UnsafeMutablePointer<CChar>?,
     _: Int32,

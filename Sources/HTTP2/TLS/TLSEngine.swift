@@ -1,40 +1,40 @@
 internal import COpenSSL
 
-/// One client's TLS session: encrypted bytes in and out on one side, plain bytes on the other, no socket.
+/// One client's TLS session, with encrypted bytes on one side and plain bytes on the other, without a socket.
 ///
-/// Made and ended by its `Connection`, on that connection's loop only. Feed what the socket gave by `received`, call `handshake`
-/// until it is done, then `read` until it says there is nothing; after each step, `output` has what goes to the socket.
+/// Its `Connection` creates and ends it, on that connection's loop only. Pass the socket's bytes to `received`, call `handshake` until it is done, then `read`
+/// until it returns `wantsMore`; after each step, `output` contains the bytes for the socket.
 @safe
 final class TLSEngine {
-    /// What one `read` gave.
+    /// The result of one `read`.
     enum Read: Equatable {
-        /// So many bytes were put in the buffer.
+        /// This many bytes were put in the buffer.
         case bytes(Int)
-        /// All that was fed is used up. OpenSSL reads ahead, so only this means that the socket may be waited for.
+        /// All received bytes are used up. OpenSSL reads ahead, so wait for the socket only after this result.
         case wantsMore
-        /// The peer ended the session in good order.
+        /// The peer ended the session in an orderly way.
         case ended
     }
 
     /// Freed in `deinit`, with both BIOs.
     private let handle: OpaquePointer
-    /// Owned by `handle`: what came from the socket.
+    /// The bytes from the socket. Owned by `handle`.
     private let input: OpaquePointer
-    /// What goes to the socket.
+    /// The bytes for the socket.
     let output = TLSOutput()
     private let context: TLSContext
     private let peer: TLSSessionCache.Key
     private var hasOfferedSession = false
-    /// Whether the peer has said anything inside TLS: then its side of the handshake was done, too.
+    /// Whether the peer has sent anything inside TLS, which shows that its side of the handshake was done, too.
     private var hasRead = false
-    /// How the handshake went; nil before it is done.
+    /// How the handshake was done; nil before its end.
     private(set) var outcome: TLSHandshake?
 
-    /// Sets up a session with a host, a resumed one if there is one to resume.
+    /// Sets up a session with a host. It resumes an earlier session if there is one.
     ///
     /// - Parameters:
     ///   - context: trust, identity, versions and sessions.
-    ///   - peer: whose certificate it must be, and where. A DNS name is sent as SNI, an IP address is not (RFC 6066 §3).
+    ///   - peer: the name that the certificate must match, and the address. A DNS name is sent as SNI, an IP address is not (RFC 6066 §3).
     /// - Throws: `outOfMemory`, `tlsFailed`.
     init(context: TLSContext, peer: TLSSessionCache.Key) throws(HTTP2Error) {
         clearOpenSSLErrors()
@@ -58,14 +58,14 @@ final class TLSEngine {
         guard setName(peer.serverName) else {
             throw HTTP2Error(.tlsFailed, isUnsent: true, underlying: drainOpenSSLErrors() ?? "bad server name")
         }
-        // For `keepSession`, which OpenSSL calls inside calls on this handle only.
+        // `keepSession` needs this; OpenSSL calls it only inside calls on this handle.
         _ = unsafe SSL_set_ex_data(handle, 0, Unmanaged.passUnretained(self).toOpaque())
         offerSession()
     }
 
     deinit { unsafe SSL_free(handle) }
 
-    /// Gives it what the socket received.
+    /// Passes the bytes that the socket received.
     ///
     /// - Throws: `outOfMemory`.
     func received(_ bytes: UnsafeBufferPointer<UInt8>) throws(HTTP2Error) {
@@ -73,7 +73,7 @@ final class TLSEngine {
         guard Int(count) == bytes.count else { throw HTTP2Error(.outOfMemory) }
     }
 
-    /// Takes the handshake as far as it goes; true once it is done.
+    /// Advances the handshake as far as possible; returns true once it is done.
     ///
     /// - Throws: `certificateRejected`, `identityRejected`, `noALPN`, `tlsFailed`.
     func handshake() throws(HTTP2Error) -> Bool {
@@ -97,7 +97,7 @@ final class TLSEngine {
 
     /// Decrypts into the buffer.
     ///
-    /// - Throws: `tlsFailed`; `identityRejected`, because in TLS 1.3 a peer judges our certificate after we are done.
+    /// - Throws: `tlsFailed`; `identityRejected`, because in TLS 1.3 a peer verifies our certificate after our side is done.
     func read(into buffer: UnsafeMutableBufferPointer<UInt8>) throws(HTTP2Error) -> Read {
         clearOpenSSLErrors()
         let count = unsafe SSL_read(handle, buffer.baseAddress, Int32(clamping: buffer.count))
@@ -112,18 +112,18 @@ final class TLSEngine {
         }
     }
 
-    /// Encrypts all of it to `output`.
+    /// Encrypts all bytes into `output`.
     ///
-    /// - Throws: `tlsFailed`, also without memory.
+    /// - Throws: `tlsFailed`, also if memory is exhausted.
     func write(_ bytes: UnsafeBufferPointer<UInt8>) throws(HTTP2Error) {
         guard !bytes.isEmpty else { return }
         clearOpenSSLErrors()
-        // The output takes everything, so a short write cannot happen without an error.
+        // The output accepts everything, so a short write cannot happen without an error.
         let count = unsafe SSL_write(handle, bytes.baseAddress, Int32(clamping: bytes.count))
         guard Int(count) == bytes.count else { throw HTTP2Error(.tlsFailed, underlying: drainOpenSSLErrors()) }
     }
 
-    /// Says goodbye (close_notify) to `output`.
+    /// Writes close_notify to `output`.
     func shutdown() {
         clearOpenSSLErrors()
         _ = unsafe SSL_shutdown(handle)
@@ -132,7 +132,7 @@ final class TLSEngine {
 
     // MARK: Sessions
 
-    /// OpenSSL has a session that can be resumed: in TLS 1.3 some time after the handshake, and several times.
+    /// Called when OpenSSL has a resumable session. In TLS 1.3 that is some time after the handshake, and several times.
     func keep(_ session: OpaquePointer) {
         let count = unsafe i2d_SSL_SESSION(session, nil)
         guard count > 0, count <= TLSSessionCache.maxSessionBytes else { return }
@@ -151,7 +151,7 @@ final class TLSEngine {
             return unsafe d2i_SSL_SESSION(nil, &start, buffer.count)
         }
         guard let session = unsafe session else { return clearOpenSSLErrors() }
-        // The SSL takes a reference of its own. One that it refuses costs a full handshake and no more.
+        // The SSL takes its own reference. If it refuses the session, the only cost is a full handshake.
         hasOfferedSession = unsafe SSL_set_session(handle, session) == 1
         unsafe SSL_SESSION_free(session)
         clearOpenSSLErrors()
@@ -162,7 +162,7 @@ final class TLSEngine {
         let isResumed = unsafe SSL_session_reused(handle) == 1
         outcome = isResumed ? .resumed : .full
         context.count(isResumed ? .resumed : .full)
-        // TLS 1.2 gives no new session when it resumes one: the old one is good for the next connection.
+        // TLS 1.2 issues no new session when it resumes one, so the old one is kept for the next connection.
         if isResumed, unsafe SSL_version(handle) < TLS1_3_VERSION, let session = unsafe SSL_get_session(handle) {
             unsafe keep(session)
         }
@@ -170,8 +170,8 @@ final class TLSEngine {
 
     // MARK: Private
 
-    /// The alerts about a certificate that a peer did not get or did not like: bad, unsupported, revoked, expired, unknown, unknown
-    /// authority, access denied, and required (RFC 8446 §6.2).
+    /// The alerts by which a peer reports that our certificate is missing or not acceptable: bad, unsupported, revoked, expired, unknown, unknown authority,
+    /// access denied, and required (RFC 8446 §6.2).
     private static let identityAlerts: Set<Int32> = [42, 43, 44, 45, 46, 48, 49, 116]
 
     private func failure(isUnsent: Bool) -> HTTP2Error {
@@ -191,7 +191,7 @@ final class TLSEngine {
 
     private func setName(_ name: String) -> Bool {
         let parameters = unsafe SSL_get0_param(handle)
-        // An IP address is verified as one, and never sent as SNI.
+        // An IP address is verified as such and never sent as SNI.
         if unsafe X509_VERIFY_PARAM_set1_ip_asc(parameters, name) == 1 { return true }
         clearOpenSSLErrors()
         unsafe SSL_set_hostflags(handle, UInt32(X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS))
@@ -199,7 +199,7 @@ final class TLSEngine {
     }
 }
 
-/// OpenSSL's callback for a session that can be resumed. 0: the reference stays OpenSSL's.
+/// OpenSSL's callback for a resumable session. It returns 0: OpenSSL keeps the reference.
 func keepSession(_ handle: OpaquePointer?, _ session: OpaquePointer?) -> Int32 {
     guard let session = unsafe session, let data = unsafe SSL_get_ex_data(handle, 0) else { return 0 }
     unsafe Unmanaged<TLSEngine>.fromOpaque(data)._withUnsafeGuaranteedRef { unsafe $0.keep(session) }

@@ -1,19 +1,19 @@
-/// How a TLS handshake went.
+/// How a TLS handshake was done.
 package enum TLSHandshake: Sendable, Equatable {
-    /// With certificates: a round trip and a signature more on the peer's side.
+    /// With certificates. This costs one more round trip and a signature of the peer.
     case full
-    /// With a session that an earlier connection to the same host, port and name left (RFC 8446 §2.2). The certificate was
-    /// verified by that one, at most `TLSSessionCache.maxAge` ago.
+    /// With the session of an earlier connection to the same host, port and name (RFC 8446 §2.2). That connection verified the certificate, at most
+    /// `TLSSessionCache.maxAge` ago.
     case resumed
 }
 
-/// How many TLS handshakes a `TLSContext` has done, by their end. A snapshot.
+/// How many TLS handshakes of a `TLSContext` were full and how many resumed. A snapshot.
 package struct TLSHandshakeCounts: Sendable, Equatable {
-    /// Done with certificates.
+    /// Handshakes with certificates.
     package internal(set) var full = 0
-    /// Done by resuming.
+    /// Handshakes that resumed a session.
     package internal(set) var resumed = 0
 
-    /// None yet.
+    /// Creates counts of zero.
     package init() {}
 }

@@ -1,24 +1,24 @@
 internal import NIOConcurrencyHelpers
 
-/// TLS sessions that later connections resume: bytes, by whom they were made with.
+/// The TLS sessions that later connections resume, as bytes, by peer.
 ///
-/// Part of a `TLSContext`, and so of one identity; any thread. Each session is handed out once: RFC 8446 §C.4 asks for that, and a
-/// session that the peer does not like is then tried no second time.
+/// Part of a `TLSContext`, and therefore of one identity. Callers: any thread. Each session is used once: RFC 8446 §C.4 requires this, and a session that the
+/// peer rejects is then not tried a second time.
 final class TLSSessionCache: Sendable {
-    /// Whom a session was made with. The name belongs to it, because a resumed handshake verifies no certificate again.
+    /// The peer of a session. The name is part of the key, because a resumed handshake does not verify the certificate again.
     struct Key: Hashable, Sendable {
         let host: String
         let port: Int
         let serverName: String
     }
 
-    /// An hour. The certificate is not looked at again, so a session may not outlive what it once said by much.
+    /// One hour. The certificate is not checked again, so a session must not outlive the check for long.
     static let maxAge = Duration.seconds(3_600)
-    /// 64 peers per context. A context serves one credential, which has two hosts or so.
+    /// 64 peers per context. A context serves one credential, which has about two hosts.
     static let maxPeers = 64
-    /// 16 sessions per peer: the connections of a pool that may reconnect at once. A peer gives two at a time and could give more.
+    /// 16 sessions per peer: the connections of a pool that may reconnect at once. A peer issues two at a time and could issue more.
     static let maxSessionsPerPeer = 16
-    /// 16 KiB per session: a peer's certificate and ticket, with room to spare.
+    /// 16 KiB per session: enough for a peer's certificate and ticket.
     static let maxSessionBytes = 16_384
 
     private struct Entry: Sendable {
@@ -28,7 +28,7 @@ final class TLSSessionCache: Sendable {
 
     private let entries = NIOLockedValueBox<[Key: [Entry]]>([:])
 
-    /// Keeps a session; beyond a bound the oldest goes.
+    /// Stores a session; beyond a limit the oldest is removed.
     func store(_ bytes: [UInt8], for key: Key, now: ContinuousClock.Instant = .now) {
         guard !bytes.isEmpty, bytes.count <= Self.maxSessionBytes else { return }
         entries.withLockedValue { entries in
@@ -43,21 +43,21 @@ final class TLSSessionCache: Sendable {
         }
     }
 
-    /// Gives the newest session and forgets it; nil if there is none that is young enough.
+    /// Removes and returns the newest session; nil if none is young enough.
     func take(_ key: Key, now: ContinuousClock.Instant = .now) -> [UInt8]? {
         entries.withLockedValue { entries in
             guard let entry = entries[key]?.popLast() else { return nil }
-            // The others are older still.
+            // The other sessions are older.
             let isYoung = entry.storedAt.duration(to: now) < Self.maxAge
             if !isYoung || entries[key]?.isEmpty == true { entries[key] = nil }
             return isYoung ? entry.bytes : nil
         }
     }
 
-    /// Forgets the sessions of one peer: a handshake that offered one has failed.
+    /// Removes the sessions of one peer, because a handshake that offered one has failed.
     func removeAll(_ key: Key) { entries.withLockedValue { $0[key] = nil } }
 
-    /// How many sessions it holds.
+    /// How many sessions the cache holds.
     var count: Int { entries.withLockedValue { $0.values.reduce(0) { $0 + $1.count } } }
 
     private static func newest(_ list: [Entry], _ now: ContinuousClock.Instant) -> ContinuousClock.Instant {

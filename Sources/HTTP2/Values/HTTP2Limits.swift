@@ -1,63 +1,62 @@
-/// Every bound of a connection, each with the harm it avoids.
+/// All limits of a connection, each with the harm it prevents.
 package struct HTTP2Limits: Sendable, Equatable {
-    /// 900 streams at most, whatever the peer allows. At exactly its limit a peer's own count can be ahead of ours, and Apple
-    /// answers one stream too many with GOAWAY (docs/contracts/apns.md#11.1).
+    /// At most 900 streams, whatever the peer allows. At exactly the peer's limit, the peer's count can be ahead of ours, and Apple answers one stream too many
+    /// with GOAWAY (docs/contracts/apns.md#11.1).
     package var maxConcurrentStreams = 900
 
-    /// 256 requests may wait on a connection beyond its open streams, and never more than its stream limit. They keep the
-    /// pipe full between two wake-ups; more of them would be stuck here while another connection has room.
+    /// 256 requests may wait on a connection beyond its open streams, and never more than its stream limit. They keep the connection busy between two wake-ups;
+    /// more of them would wait here while another connection has capacity.
     package var maxQueuedRequests = 256
 
-    /// 64 KiB of body per request. Far above any push payload; a bigger one is a mistake that would stall every stream.
+    /// 64 KiB of body per request. This is far above any push payload; a larger body is a mistake that would delay every stream.
     package var maxRequestBodyBytes = 65_536
 
-    /// 8 KiB for path and per-request fields together. Larger header blocks are refused by common servers.
+    /// 8 KiB for path and per-request fields together. Common servers refuse larger header blocks.
     package var maxRequestHeaderBytes = 8_192
 
-    /// 16 KiB of a response's body are kept, the rest is read and dropped: a peer must not fill our memory, and its status is
-    /// already known.
+    /// 16 KiB of a response's body are kept; the rest is read and discarded. A peer must not fill our memory, and its status is already known.
     package var maxResponseBodyBytes = 16_384
 
-    /// 1 KiB for all kept fields of one response; further ones are dropped. Same harm.
+    /// 1 KiB for all kept fields of one response; further ones are discarded. It prevents the same harm.
     package var maxResponseFieldBytes = 1_024
 
-    /// 1 KiB of a GOAWAY's debug data is kept. Apple's is a short JSON reason.
+    /// 1 KiB of a GOAWAY's debug data is kept. Apple sends a short JSON reason.
     package var maxGoAwayDebugBytes = 1_024
 
-    /// 1 MiB of connection window for responses, so that a burst of replies never waits for WINDOW_UPDATE. Two thirds of it
-    /// is what a peer can make us read ahead of consuming.
+    /// 1 MiB of connection window for responses, so that a burst of replies never waits for WINDOW_UPDATE. A peer can make us buffer at most two thirds of it
+    /// before it is consumed.
     package var receiveWindowBytes: Int32 = 1_048_576
 
-    /// 1,000,000,000 streams, then the connection drains. Stream numbers end at 2^31 - 1, half of them are ours.
+    /// After 1,000,000,000 streams the connection drains. Stream numbers end at 2^31 - 1, and half of them are ours.
     package var maxStreamsPerConnection: UInt32 = 1_000_000_000
 
-    /// 64 KiB of encrypted output may wait for the socket, give or take a record. Four records in one call cost 5 % less than
-    /// one (engineering notes); more would only let a peer that does not read cost us memory.
+    /// 64 KiB of encrypted output may wait for the socket, plus or minus a record. Four records in one call cost 5 % less than one (measured); more would only
+    /// let a peer that does not read use our memory.
     package var maxPendingOutputBytes = 65_536
 
-    /// The defaults, which suit a push vendor's server.
+    /// Creates the default limits, which suit a push vendor's server.
     package init() {}
 
-    /// 16 KiB: what is joined before one TLS record is written, because a record holds no more (RFC 8446 §5.1).
-    /// One write per frame costs 6.6 times the CPU (engineering notes).
+    /// Up to 16 KiB are joined before one TLS record is written; a record holds at most that (RFC 8446 §5.1). One write per frame costs 6.6 times the CPU
+    /// (measured).
     static let writeChunkBytes = 16_384
 
     /// 64 KiB per read from the socket: several records in one call.
     static let readChunkBytes = 65_536
 
-    /// 16 reads per wake-up of one connection, so that a peer that never stops sending does not starve its neighbours on
-    /// the same loop; epoll reports the rest again.
+    /// 16 reads per wake-up of one connection, so that a peer that never stops sending does not starve the other connections of the loop; epoll reports the
+    /// remaining data again.
     static let maxReadsPerTurn = 16
 
-    /// 8 fields per request beside the shared ones: the room for them is set aside per slot.
+    /// 8 fields per request in addition to the shared ones; each slot reserves the room for them.
     static let maxFieldsPerRequest = 8
 
-    /// 24 fields per shared block: the array handed to nghttp2 has a fixed size.
+    /// 24 fields per shared block, because the array for nghttp2 has a fixed size.
     static let maxFieldsPerBlock = 24
 
-    /// 32 look-ups at once in the process. Each blocks a thread of its own; a dead resolver must not eat all threads.
+    /// 32 concurrent look-ups in the process. Each blocks its own thread; an unresponsive resolver must not use up all threads.
     static let maxConcurrentLookups = 32
 
-    /// 16 addresses of one host are tried at most, inside the connect deadline.
+    /// At most 16 addresses of one host are tried, within the connect deadline.
     static let maxAddresses = 16
 }

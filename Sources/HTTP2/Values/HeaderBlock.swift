@@ -1,12 +1,10 @@
 internal import CNGHTTP2
 
-/// Fields that many requests share: encoded for nghttp2 once, then passed by reference.
+/// Fields that many requests share. They are encoded for nghttp2 once, then passed by reference.
 ///
-/// Made by whoever knows the protocol on top: one per (topic, push type, priority), or one for the current authorization. It is
-/// immutable; a new value is a new block. A stream keeps the block it was started with alive until it closes, because
-/// nghttp2 is told not to copy the bytes.
-// @unchecked: nghttp2_nv holds pointers. Protected by: nothing is written after init. Who may call: any thread may read,
-// only the session reads the pointers.
+/// The protocol layer above creates them: one per (topic, push type, priority), or one for the current authorization. A block is immutable; a new value needs a
+/// new block. A stream keeps its blocks alive until it closes, because nghttp2 is configured not to copy the bytes.
+// @unchecked: nghttp2_nv holds pointers. Protected by: nothing is written after init. Callers: any thread may read, only the session reads the pointers.
 @safe
 package final class HeaderBlock: @unchecked Sendable {
     private let bytes: UnsafeMutablePointer<UInt8>
@@ -14,10 +12,10 @@ package final class HeaderBlock: @unchecked Sendable {
 
     /// All fields, pseudo fields first.
     let count: Int
-    /// How many of them are pseudo fields; the path goes behind these.
+    /// How many of them are pseudo fields; the path follows these.
     let pseudoCount: Int
 
-    /// A request's shared head: the pseudo fields but `:path`, and the given ones.
+    /// Creates a request's shared head: the pseudo fields except `:path`, and the given fields.
     ///
     /// - Throws: `invalidRequest` for bytes that HTTP/2 forbids, `requestTooLarge` above 24 fields.
     package convenience init(
@@ -32,7 +30,7 @@ package final class HeaderBlock: @unchecked Sendable {
         try self.init(all: pseudo + fields, pseudoCount: pseudo.count)
     }
 
-    /// Fields alone, to be added to requests that have a head of their own.
+    /// Creates a block of fields only, to be added to requests that have their own head.
     ///
     /// - Throws: `invalidRequest` for bytes that HTTP/2 forbids, `requestTooLarge` above 24 fields.
     package convenience init(fields: [(FieldName, String)]) throws(HTTP2Error) {
@@ -64,7 +62,7 @@ package final class HeaderBlock: @unchecked Sendable {
         unsafe fields.deallocate()
     }
 
-    /// Copies the descriptors of a run of fields. The bytes behind them live as long as the block.
+    /// Copies the descriptors of a range of fields. The bytes they point to are valid as long as the block.
     func copy(_ range: Range<Int>, to target: UnsafeMutablePointer<nghttp2_nv>) {
         unsafe target.update(from: fields + range.lowerBound, count: range.count)
     }
@@ -82,7 +80,7 @@ package final class HeaderBlock: @unchecked Sendable {
 }
 
 extension nghttp2_nv {
-    /// A descriptor that borrows both sides: nghttp2 copies neither name nor value.
+    /// Creates a descriptor that borrows name and value: nghttp2 copies neither.
     init(_ name: FieldName, value: UnsafeMutablePointer<UInt8>, count: Int) {
         var flags = NGHTTP2_NV_FLAG_NO_COPY_NAME.rawValue | NGHTTP2_NV_FLAG_NO_COPY_VALUE.rawValue
         if name.indexing == .never { flags |= NGHTTP2_NV_FLAG_NO_INDEX.rawValue }

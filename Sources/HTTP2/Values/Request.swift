@@ -1,17 +1,17 @@
-/// One request as a value, for the one-at-a-time door `Connection.send`. High rates use a `RequestBatch`.
+/// One request as a value, for `Connection.send`. High rates use a `RequestBatch`.
 package struct Request: Sendable {
     /// The shared fields.
     package var head: HeaderBlock
-    /// The `:path`, percent-encoded by the caller where that is needed.
+    /// The `:path`; the caller percent-encodes it where needed.
     package var path: String
     /// Fields that only this request has.
     package var fields: [(FieldName, String)]
     /// The payload; empty for none.
     package var body: [UInt8]
-    /// How long to wait for the whole answer.
+    /// How long to wait for the complete answer.
     package var timeout: Duration
 
-    /// Makes a request.
+    /// Creates a request.
     package init(
         head: HeaderBlock,
         path: String,
@@ -27,7 +27,7 @@ package struct Request: Sendable {
     }
 }
 
-/// How one request ended. Each submitted request gets exactly one.
+/// How one request ended. Each submitted request gets exactly one completion.
 package struct Completion: Sendable {
     /// The caller's id.
     package let slot: UInt64
@@ -40,16 +40,16 @@ package struct Completion: Sendable {
     }
 }
 
-/// A peer's announcement that it takes no more requests on a connection.
+/// A peer's announcement that it accepts no new requests on a connection.
 package struct GoAway: Sendable, Equatable {
-    /// The highest stream it has processed or may process.
+    /// The highest stream that the peer has processed or may process.
     package let lastStreamID: Int32
     /// The HTTP/2 error code (RFC 9113 §7).
     package let code: UInt32
-    /// What it said besides, cut at `HTTP2Limits.maxGoAwayDebugBytes`. Apple sends `{"reason":"…"}`.
+    /// The peer's debug data, cut at `HTTP2Limits.maxGoAwayDebugBytes`. Apple sends `{"reason":"…"}`.
     package let debugData: [UInt8]
 
-    /// Makes one.
+    /// Creates an announcement.
     package init(lastStreamID: Int32, code: UInt32, debugData: [UInt8]) {
         self.lastStreamID = lastStreamID
         self.code = code

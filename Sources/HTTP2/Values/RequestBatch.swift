@@ -1,23 +1,22 @@
 internal import Bytes
 
-/// Requests on their way to a connection: one buffer of bytes and a list of what lies where.
+/// Requests for a connection: one buffer of bytes and a list of positions in it.
 ///
-/// The **producer** encodes each request's path, fields and payload straight into the batch, on its own thread; the connection's
-/// loop copies them once, into the slot's memory. A batch keeps its memory over `removeAll` and over
-/// `Connection.submit`, so a producer makes one and fills it again and again.
+/// The **producer** encodes each request's path, fields and payload directly into the batch, on its own thread; the connection's loop copies them once, into
+/// the slot's memory. A batch keeps its memory after `removeAll` and `Connection.submit`, so a producer creates one and fills it repeatedly.
 package struct RequestBatch: Sendable {
     struct FieldEntry: Sendable {
         let name: FieldName
         let count: Int
     }
 
-    /// Plain numbers, so that a batch of any size is copied and forgotten without looking at its entries.
+    /// Plain numbers, so that a batch of any size is copied and discarded without visiting its entries.
     struct Entry: Sendable {
         let slot: UInt64
         let deadline: Moment
-        /// Which of `heads`.
+        /// An index into `heads`.
         var head: Int
-        /// Where the request's bytes start: path, field values, body, one behind the other.
+        /// Where the request's bytes start. They are path, field values and body, in this order.
         var start: Int
         var pathCount = 0
         var bodyCount = 0
@@ -29,29 +28,28 @@ package struct RequestBatch: Sendable {
     private(set) var bytes: [UInt8] = []
     private(set) var fields: [FieldEntry] = []
     private(set) var entries: [Entry] = []
-    /// The shared fields, one per run of neighbours that have the same.
+    /// The shared fields: one block per run of consecutive requests with the same block.
     private(set) var heads: [HeaderBlock] = []
     /// The first entry that was not taken yet.
     private var first = 0
 
-    /// An empty batch.
+    /// Creates an empty batch.
     package init() {}
 
-    /// How many requests are in it.
+    /// How many requests are in the batch.
     package var count: Int { entries.count - first }
-    /// Whether there is none.
+    /// Whether the batch contains no requests.
     package var isEmpty: Bool { first == entries.count }
 
-    /// The caller's id of a request that is in the batch; index 0 is the front.
+    /// The caller's id of a request in the batch; index 0 is the front.
     package func slot(at index: Int) -> UInt64 { entries[first + index].slot }
 
     /// Adds a request at the end.
     ///
     /// - Parameters:
-    ///   - slot: the caller's own id, below 2^63 and unique among its requests in flight on one connection; the completion
-    ///     carries it.
-    ///   - head: the shared fields; nil for those of the request before. Nothing is added if there is none.
-    ///   - deadline: when the request fails if there is no answer.
+    ///   - slot: the caller's own id, below 2^63 and unique among its requests in flight on one connection; the completion contains it.
+    ///   - head: the shared fields; nil for those of the previous request. Without a previous request, nothing is added.
+    ///   - deadline: when the request fails unless it was answered.
     ///   - write: encodes path, fields and body, in this order.
     package mutating func append(
         slot: UInt64,
@@ -69,7 +67,7 @@ package struct RequestBatch: Sendable {
             firstField: fields.count
         )
         var writer = RequestWriter(bytes: [], fields: [])
-        // Swapped in and out, not copied: the writer owns the buffers while it writes.
+        // Swapped in and out instead of copied: the writer owns the buffers while it writes.
         swap(&writer.bytes, &bytes)
         swap(&writer.fields, &fields)
         write(&writer)
@@ -82,7 +80,7 @@ package struct RequestBatch: Sendable {
         entries.append(entry)
     }
 
-    /// The same for whoever has no moment at hand: making one costs a division.
+    /// Adds a request at the end, for callers without a `Moment`: creating one costs a division.
     package mutating func append(
         slot: UInt64,
         head: HeaderBlock,
@@ -92,7 +90,7 @@ package struct RequestBatch: Sendable {
         append(slot: slot, head: head, deadline: Moment(deadline), write)
     }
 
-    /// Forgets all requests and keeps the memory.
+    /// Removes all requests and keeps the memory.
     package mutating func removeAll() {
         heads.removeAll(keepingCapacity: true)
         bytes.removeAll(keepingCapacity: true)
@@ -101,7 +99,7 @@ package struct RequestBatch: Sendable {
         first = 0
     }
 
-    /// Moves up to `limit` requests from the front of `other` to the end of this batch and says how many.
+    /// Moves up to `limit` requests from the front of `other` to the end of this batch and returns how many.
     mutating func take(_ limit: Int, from other: inout RequestBatch) -> Int {
         let taken = min(limit, other.count)
         guard taken > 0 else { return 0 }
@@ -110,7 +108,7 @@ package struct RequestBatch: Sendable {
             swap(&self, &other)
             return taken
         }
-        // Ends are copied as one: entry by entry it costs as much as to encode them.
+        // All remaining entries are copied at once: one by one, they would cost as much as their encoding.
         if taken == other.count {
             copyAll(of: other)
         } else {
@@ -121,7 +119,7 @@ package struct RequestBatch: Sendable {
         return taken
     }
 
-    /// Gives up the room of what was taken, once that is half of it: a batch that is never quite empty must not grow for ever.
+    /// Frees the room of the taken requests once they are half of the batch: a batch that is never quite empty must not grow without limit.
     private mutating func dropTaken() {
         if isEmpty { return removeAll() }
         guard first * 2 >= entries.count else { return }
@@ -144,7 +142,7 @@ package struct RequestBatch: Sendable {
     private mutating func copyAll(of other: RequestBatch) {
         guard let front = other.remaining.first else { return }
         let (byteShift, fieldShift) = (bytes.count - front.start, fields.count - front.firstField)
-        // The first head may be the one that our last entry has.
+        // The first head may be the same as that of our last entry.
         let isShared = heads.last === other.heads[front.head]
         let headShift = heads.count - front.head - (isShared ? 1 : 0)
         heads.append(contentsOf: other.heads[(front.head + (isShared ? 1 : 0))...])
@@ -173,7 +171,7 @@ package struct RequestBatch: Sendable {
     }
 }
 
-/// Encodes one request into a batch. Call `path` (in pieces, if that is handy), then `field`s, then `body` (in pieces too).
+/// Encodes one request into a batch. Call `path` (also in pieces), then `field` for each field, then `body` (also in pieces).
 package struct RequestWriter {
     fileprivate var bytes: [UInt8]
     fileprivate var fields: [RequestBatch.FieldEntry]
@@ -187,7 +185,7 @@ package struct RequestWriter {
 
     /// Adds a piece of the path.
     package mutating func path(_ text: String) { pathCount += append(text) }
-    /// Adds two pieces of the path, the first of which is written in the source.
+    /// Adds two pieces of the path; the first is a literal.
     package mutating func path(_ prefix: StaticString, _ text: String) {
         let before = bytes.count
         let text = text.utf8Span.span
@@ -212,7 +210,7 @@ package struct RequestWriter {
         fields.append(.init(name: name, count: append(value)))
     }
 
-    /// Adds a field whose value is written in place, at most `capacity` bytes.
+    /// Adds a field whose value `write` encodes in place, at most `capacity` bytes.
     package mutating func field(_ name: FieldName, capacity: Int, _ write: (inout OutputSpan<UInt8>) -> Void) {
         let before = bytes.count
         bytes.append(addingCapacity: capacity, initializingWith: write)
@@ -226,7 +224,7 @@ package struct RequestWriter {
     /// Adds a piece of the body.
     package mutating func body(_ piece: Span<UInt8>) { bodyCount += append(piece) }
 
-    // By its bytes: as a sequence of code units a text costs twice as much.
+    // Use the bytes: a text that is read as a sequence of code units costs twice as much.
     private mutating func append(_ text: String) -> Int { append(text.utf8Span.span) }
 
     private mutating func append(_ piece: [UInt8]) -> Int { append(piece.span) }

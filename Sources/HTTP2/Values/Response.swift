@@ -1,11 +1,11 @@
-/// What the peer answered.
+/// The peer's answer to a request.
 ///
-/// A plain value with at most one reference, whatever came back: kept fields and body lie in memory that many answers of a batch share, so an
-/// answer costs no allocation of its own. One that is nothing but a short field carries it itself, and no reference is counted.
+/// It is a plain value with at most one reference: kept fields and body lie in memory that many answers of a batch share, so an answer needs no allocation of
+/// its own. An answer that consists of only one short field contains it directly, so that no reference is counted.
 package struct Response: Sendable {
     /// The only kept field of an answer without a body.
     struct Field: Sendable {
-        /// A UUID's text. Unit: bytes.
+        /// The length of a UUID's text. Unit: bytes.
         static let capacity = 36
 
         let name: FieldName
@@ -23,14 +23,14 @@ package struct Response: Sendable {
             count = UInt8(clamping: value.count)
         }
 
-        /// The value as text; what is not UTF-8 is replaced.
+        /// The value as text; invalid UTF-8 is replaced.
         var text: String {
             unsafe bytes.span.extracting(first: Int(count)).withUnsafeBufferPointer {
                 unsafe String(decoding: $0, as: UTF8.self)
             }
         }
 
-        /// Lends the value.
+        /// Passes the value to `body`; it is valid only during the call.
         func lend<R>(_ body: (Span<UInt8>) -> R) -> R { body(bytes.span.extracting(first: Int(count))) }
     }
 
@@ -43,12 +43,12 @@ package struct Response: Sendable {
     /// Whether the body was longer than `HTTP2Limits.maxResponseBodyBytes` and was cut there.
     package let isBodyTruncated: Bool
 
-    /// An answer without kept fields and body.
+    /// Creates an answer without kept fields and body.
     init(status: UInt16, isBodyTruncated: Bool = false) {
         self.init(status: status, store: nil, start: 0, fieldBytes: 0, bodyBytes: 0, isBodyTruncated: isBodyTruncated)
     }
 
-    /// An answer that is one short field.
+    /// Creates an answer with one short field.
     init(status: UInt16, field: Field) {
         code = status
         self.field = field
@@ -57,7 +57,7 @@ package struct Response: Sendable {
         isBodyTruncated = false
     }
 
-    /// An answer whose fields, then body, are in the store from `start` on.
+    /// Creates an answer whose fields, followed by the body, start at `start` in the store.
     init(status: UInt16, store: ResponseStore?, start: Int, fieldBytes: Int, bodyBytes: Int, isBodyTruncated: Bool) {
         code = status
         field = nil
@@ -71,26 +71,26 @@ package struct Response: Sendable {
     /// The status code, 200...999.
     package var status: Int { Int(code) }
 
-    /// The body, empty if there is none. Copied at each call.
+    /// The body; empty if there is none. Each call copies it.
     package var body: ArraySlice<UInt8> {
         guard let store, bodyBytes > 0 else { return [] }
         return store.copy(Int(start + fieldBytes), count: Int(bodyBytes))[...]
     }
 
-    /// The first value of a field, if the connection was told to keep it (`ConnectionConfiguration.collectedFields`).
+    /// The first value of a field, if the connection keeps it (`ConnectionConfiguration.collectedFields`).
     package func value(_ name: FieldName) -> String? {
         if let field, field.name == name { return field.text }
         guard let store, let range = store.find(name, from: Int(start), count: Int(fieldBytes)) else { return nil }
         return store.text(range.lowerBound, count: range.count)
     }
 
-    /// Lends the bytes of a field's value if it is all that came back but the status; nil otherwise.
+    /// Passes the bytes of a field's value to `body` if the answer contains nothing else except the status; nil otherwise.
     package func withOnlyValue<R>(_ name: FieldName, _ body: (Span<UInt8>) -> R) -> R? {
         guard let field, field.name == name else { return nil }
         return field.lend(body)
     }
 
-    /// Lends the bytes of a field's first value, without making a `String`; nil as with `value`.
+    /// Passes the bytes of a field's first value to `body`, without creating a `String`; nil in the same cases as `value`.
     package func withValue<R>(_ name: FieldName, _ body: (Span<UInt8>) -> R) -> R? {
         if let field, field.name == name { return field.lend(body) }
         guard let store, let range = store.find(name, from: Int(start), count: Int(fieldBytes)) else { return nil }

@@ -1,15 +1,12 @@
 internal import Glibc
 
-/// Memory that the answers of one session share: it is filled from front to back and never moved or overwritten.
+/// Memory that the answers of one session share. It is filled from front to back and never moved or overwritten.
 ///
-/// Made by a session, which starts another when one is full; freed when the last `Response` that lies in it is gone. So one
-/// kept answer keeps `capacity` bytes alive.
+/// Created by a session, which creates another when one is full; freed with the last `Response` in it. Therefore one kept answer keeps `capacity` bytes alive.
 ///
-/// An answer's bytes are its kept fields, each as the index of its name (1 byte), the length (2 bytes, low byte first) and the
-/// value, and then the body.
-// @unchecked: holds plain memory. Protected by: only the session appends, always behind everything that a `Response` refers to,
-// and a `Response` reaches another thread only through the connection's report. Who may call: the session `append`, anyone
-// the rest, for a range that a `Response` has.
+/// An answer's bytes are its kept fields, each as the index of its name (1 byte), the length (2 bytes, little-endian) and the value, followed by the body.
+// @unchecked: holds plain memory. Protected by: only the session appends, always after all bytes that a `Response` refers to, and a `Response` reaches another
+// thread only through the connection's report. Callers: the session for `append`, any thread for the other methods, for a range that a `Response` has.
 @safe
 final class ResponseStore: @unchecked Sendable {
     /// The fields that the session keeps, at most 255.
@@ -18,12 +15,12 @@ final class ResponseStore: @unchecked Sendable {
     private let capacity: Int
     private var count = 0
 
-    /// 16 KiB: some four hundred answers with an id. More would let one kept answer hold more memory than a TLS record.
+    /// 16 KiB, for about four hundred answers with an id. With more, one kept answer would hold more memory than a TLS record.
     static let usualBytes = 16_384
-    /// Name index and length in front of each value.
+    /// The name index and the length before each value.
     static let fieldOverheadBytes = 3
 
-    /// A store with room for so many bytes, or nil if there is no memory.
+    /// Creates a store with this capacity; nil if there is not enough memory.
     init?(names: [FieldName], capacity: Int) {
         guard let memory = unsafe malloc(max(1, capacity)) else { return nil }
         unsafe base = memory.assumingMemoryBound(to: UInt8.self)
@@ -33,7 +30,7 @@ final class ResponseStore: @unchecked Sendable {
 
     deinit { unsafe free(base) }
 
-    /// Where the bytes were put, or nil if there is no room.
+    /// Appends bytes and returns their position; nil if they do not fit.
     func append(_ bytes: UnsafeBufferPointer<UInt8>) -> Int? {
         guard let source = bytes.baseAddress, bytes.count <= capacity - count else { return nil }
         let start = count
@@ -42,7 +39,7 @@ final class ResponseStore: @unchecked Sendable {
         return start
     }
 
-    /// Where the first value of a field lies among an answer's fields.
+    /// The position of a field's first value among an answer's fields.
     func find(_ name: FieldName, from start: Int, count: Int) -> Range<Int>? {
         var offset = start
         while offset + ResponseStore.fieldOverheadBytes <= start + count {
@@ -55,17 +52,17 @@ final class ResponseStore: @unchecked Sendable {
         return nil
     }
 
-    /// A copy of bytes.
+    /// A copy of a range of bytes.
     func copy(_ start: Int, count: Int) -> [UInt8] {
         unsafe Array(UnsafeBufferPointer(start: base + start, count: count))
     }
 
-    /// Bytes as text; what is not UTF-8 is replaced.
+    /// A range of bytes as text; invalid UTF-8 is replaced.
     func text(_ start: Int, count: Int) -> String {
         unsafe String(decoding: UnsafeBufferPointer(start: base + start, count: count), as: UTF8.self)
     }
 
-    /// Lends bytes.
+    /// Passes a range of bytes to `body`; they are valid only during the call.
     func lend<R>(_ start: Int, count: Int, _ body: (Span<UInt8>) -> R) -> R {
         let buffer = unsafe UnsafeBufferPointer(start: base + start, count: count)
         return body(unsafe buffer.span)

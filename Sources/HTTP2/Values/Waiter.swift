@@ -1,13 +1,13 @@
-/// Somebody who waits for one value: a continuation without the check that it is resumed once, which costs an allocation for each.
+/// Waits for one value. It is a continuation without the check that it is resumed exactly once, because that check costs an allocation for each.
 ///
-/// Whoever holds it owes that: it has to be taken out, under a lock, of wherever it is kept before it is resumed.
+/// Its owner must guarantee this instead: under a lock, it removes the waiter from the place that stores it before it resumes it.
 @safe
 package struct Waiter<Value: Sendable>: Sendable {
     private let continuation: UnsafeContinuation<Value, Never>
 
     /// Waits for the value.
     ///
-    /// - Parameter body: gets what the value is to be given to, exactly once.
+    /// - Parameter body: receives the waiter, which it must resume exactly once.
     /// - Returns: the value.
     @inlinable
     package static func wait(_ body: (Waiter) -> Void) async -> Value {
@@ -17,6 +17,6 @@ package struct Waiter<Value: Sendable>: Sendable {
     @usableFromInline
     init(_ continuation: UnsafeContinuation<Value, Never>) { unsafe self.continuation = continuation }
 
-    /// Gives the value. Once.
+    /// Resumes the waiting task with the value. Call it exactly once.
     package func resume(returning value: consuming sending Value) { unsafe continuation.resume(returning: value) }
 }

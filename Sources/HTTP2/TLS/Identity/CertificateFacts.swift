@@ -1,12 +1,12 @@
-/// What a certificate says of itself, as far as a push gateway asks. A value without C behind it.
+/// The contents of a certificate that a push gateway needs, as a value without C objects.
 ///
-/// Made by `TLSIdentity`. Nothing in it is secret.
+/// Created by `TLSIdentity`. Nothing in it is secret.
 package struct CertificateFacts: Sendable, Hashable {
-    /// From when it is valid. Unit: seconds since 1970, UTC.
+    /// The start of its validity. Unit: seconds since 1970, UTC.
     package let notBeforeSeconds: Int64
-    /// Until when it is valid. Unit: seconds since 1970, UTC.
+    /// The end of its validity. Unit: seconds since 1970, UTC.
     package let notAfterSeconds: Int64
-    /// SHA-256 of the certificate's DER, 32 bytes: names the certificate, such as in a pool's key.
+    /// SHA-256 of the certificate's DER, 32 bytes. It identifies the certificate, for example in a pool's key.
     package let fingerprint: [UInt8]
     /// The common name (CN) of the subject.
     package let commonName: String?
@@ -14,18 +14,18 @@ package struct CertificateFacts: Sendable, Hashable {
     package let userID: String?
     /// The common name of the issuer.
     package let issuerCommonName: String?
-    /// What Apple's extensions allow it to push.
+    /// The pushes that Apple's extensions allow.
     package let pushScope: PushCertificateScope
 
-    /// Every topic it may push to: those of its extensions, else its subject's UID alone. Empty if it names none.
+    /// All topics that the certificate may push to: those of its extensions, otherwise only its subject's UID. Empty if it names none.
     ///
-    /// `apns-topic` may be left out only if this is a single one (docs/contracts/apns.md#4).
+    /// `apns-topic` may be left out only if there is exactly one (docs/contracts/apns.md#4).
     package var topics: [String] {
         let listed = pushScope.topics + pushScope.voipTopics.filter { !pushScope.topics.contains($0) }
         return listed.isEmpty ? userID.map { [$0] } ?? [] : listed
     }
 
-    /// Whole days from a moment (seconds since 1970) until it ends, rounded down; negative once it has ended.
+    /// Whole days from a time (seconds since 1970) until the validity ends, rounded down; negative after its end.
     package func daysLeft(at nowSeconds: Int64) -> Int64 {
         let (left, hasOverflown) = notAfterSeconds.subtractingReportingOverflow(nowSeconds)
         guard !hasOverflown else { return notAfterSeconds < nowSeconds ? .min : .max }

@@ -1,16 +1,16 @@
-/// Walks the elements of a piece of DER, one level at a time (ITU-T X.690). Reads any bytes: damage ends the walk.
+/// Reads the elements of a piece of DER, one level at a time (ITU-T X.690). It accepts any bytes; reading stops at damaged ones.
 ///
-/// Lengths of up to three bytes: what we read is small. Of BER it knows the indefinite length, whose content it takes to be all
-/// that follows; the end mark then shows as an empty element with tag 0.
+/// Lengths may have up to three bytes, because the inputs are small. It supports BER's indefinite length and treats all following bytes as its content; the end
+/// mark then appears as an empty element with tag 0.
 struct DERReader {
     /// One element.
     struct Element {
         /// The identifier octet.
         let tag: UInt8
-        /// What is inside.
+        /// The bytes inside the element.
         let content: ArraySlice<UInt8>
 
-        /// Whether it is made of elements itself.
+        /// Whether it contains elements itself.
         var isConstructed: Bool { tag & 0x20 != 0 }
     }
 
@@ -25,10 +25,10 @@ struct DERReader {
 
     init(_ bytes: ArraySlice<UInt8>) { rest = bytes }
 
-    /// The next element, or nil at the end or at the first damage.
+    /// The next element, or nil at the end or at the first damaged byte.
     mutating func next() -> Element? {
         var bytes = rest
-        // 0x1F: a tag of several octets, which nothing here uses.
+        // 0x1F: a tag of several octets, which no supported format uses.
         guard let tag = bytes.popFirst(), tag & 0x1F != 0x1F,
             let length = Self.length(&bytes, isConstructed: tag & 0x20 != 0), length <= bytes.count
         else { return nil }

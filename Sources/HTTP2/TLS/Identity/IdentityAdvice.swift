@@ -1,6 +1,5 @@
 extension HTTP2Error {
-    /// What an operator can do about an identity file that was refused; nil for other errors. Fixed sentences, fit for anyone's
-    /// eyes.
+    /// Instructions for an operator whose identity file was refused; nil for other errors. The texts are fixed and contain no secrets.
     package var advice: String? {
         switch code {
         case .legacyEncryption:
@@ -10,11 +9,11 @@ extension HTTP2Error {
             openssl pkcs12 -export -in identity.pem -out new.p12. Or install the provider (the module legacy.so) here.
             """
         case .badPassphrase:
-            "The passphrase is missing or wrong: try it with openssl pkcs12 -in identity.p12 -noout, or openssl pkey -in key.pem -noout."
+            "The passphrase is missing or wrong. Test it with openssl pkcs12 -in identity.p12 -noout, or openssl pkey -in key.pem -noout."
         case .badKey:
-            "There is no usable private key in the file: export certificate and key together."
+            "The file contains no usable private key. Export the certificate and the key together."
         case .badCertificate:
-            "There is no usable certificate that fits the private key: export certificate and key together, as .p12 or PEM."
+            "The file contains no usable certificate for the private key. Export the certificate and the key together, as .p12 or PEM."
         default: nil
         }
     }

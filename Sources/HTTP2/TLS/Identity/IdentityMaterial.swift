@@ -1,11 +1,11 @@
 internal import COpenSSL
 internal import Glibc
 
-/// The C objects behind a `TLSIdentity`: a key, the certificate that fits it, and its issuers, in OpenSSL's default context.
+/// The C objects of a `TLSIdentity`: a key, the certificate that fits it, and its issuers, in OpenSSL's default context.
 ///
-/// Made by `IdentityReader`; freed with its last holder.
-// @unchecked: holds C handles. Protected by: nothing is changed after init, and OpenSSL counts references to keys and
-// certificates atomically. Who may call: any thread.
+/// Created by `IdentityReader`; freed with the last reference.
+// @unchecked: holds C handles. Protected by: nothing is changed after init, and OpenSSL counts references to keys and certificates atomically. Callers: any
+// thread.
 @safe
 final class IdentityMaterial: @unchecked Sendable {
     /// All freed in `deinit`.
@@ -13,14 +13,14 @@ final class IdentityMaterial: @unchecked Sendable {
     private let certificates: [OpaquePointer]
     private let own: Int
 
-    /// Takes over a key and certificates, whatever comes of it.
+    /// Takes ownership of a key and certificates, even if it throws.
     ///
     /// - Throws: `badCertificate` if no certificate fits the key.
     init(owning key: OpaquePointer, certificates: [OpaquePointer]) throws(HTTP2Error) {
         unsafe self.key = key
         unsafe self.certificates = certificates
         let index = unsafe certificates.firstIndex { unsafe X509_check_private_key($0, key) == 1 }
-        // A certificate that does not fit leaves an error behind.
+        // A certificate that does not fit leaves an error in the queue.
         clearOpenSSLErrors()
         own = index ?? 0
         guard index != nil else {
@@ -36,7 +36,7 @@ final class IdentityMaterial: @unchecked Sendable {
 
     var issuerCount: Int { unsafe certificates.count - 1 }
 
-    /// Gives a context certificate, issuers and key; it takes references of its own.
+    /// Sets certificate, issuers and key of a context, which takes its own references.
     ///
     /// - Throws: `badCertificate`, such as for a key that is too short for this OpenSSL's security level.
     func install(in context: OpaquePointer) throws(HTTP2Error) {
@@ -51,7 +51,7 @@ final class IdentityMaterial: @unchecked Sendable {
         }
     }
 
-    // MARK: What the certificate says
+    // MARK: Contents of the certificate
 
     /// Reads the certificate.
     ///

@@ -1,10 +1,10 @@
 internal import COpenSSL
 
-/// Reads identity files in an OpenSSL context of its own, so that the old ciphers it needs for them reach nothing else.
+/// Reads identity files in a separate OpenSSL context, so that the old ciphers they may need are not available to anything else.
 ///
 /// Key and certificates leave that context as DER and are read again in the default one, which TLS uses.
 struct IdentityReader {
-    /// Where OpenSSL's modules are; nil for the system's own place.
+    /// The directory of OpenSSL's modules; nil for the system's directory.
     let modulesDirectory: String?
 
     /// Reads PEM; see `TLSIdentity`.
@@ -39,7 +39,7 @@ struct IdentityReader {
             throw HTTP2Error(
                 .badPassphrase,
                 isUnsent: true,
-                underlying: "the passphrase is too long or holds a zero byte"
+                underlying: "the passphrase is too long or contains a zero byte"
             )
         }
     }
@@ -69,7 +69,7 @@ struct IdentityReader {
         if failure.isMissingAlgorithm {
             return HTTP2Error(.legacyEncryption, isUnsent: true, underlying: failure.words)
         }
-        let words = request.passphrase == nil ? "the key is encrypted, and there is no passphrase" : failure.words
+        let words = request.passphrase == nil ? "the key is encrypted and no passphrase was given" : failure.words
         return HTTP2Error(.badPassphrase, isUnsent: true, underlying: words)
     }
 
@@ -79,12 +79,12 @@ struct IdentityReader {
         }
         defer { unsafe BIO_free_all(bio) }
         guard let file = unsafe d2i_PKCS12_bio(bio, nil) else {
-            let words = drainOpenSSLErrors() ?? "no PKCS#12 file"
+            let words = drainOpenSSLErrors() ?? "not a PKCS#12 file"
             throw HTTP2Error(.badCertificate, isUnsent: true, underlying: words)
         }
         defer { unsafe PKCS12_free(file) }
         var (key, own, others): (OpaquePointer?, OpaquePointer?, OpaquePointer?) = (nil, nil, nil)
-        // What it gives is ours and freed below.
+        // The results belong to the caller and are freed below.
         guard unsafe PKCS12_parse(file, passphrase ?? "", &key, &own, &others) == 1 else { throw fileFailure() }
         defer {
             unsafe EVP_PKEY_free(key)
@@ -109,7 +109,7 @@ struct IdentityReader {
         if failure.isMissingAlgorithm {
             return HTTP2Error(.legacyEncryption, isUnsent: true, underlying: failure.words)
         }
-        // A file without a MAC shows as a wrong one.
+        // OpenSSL reports a file without a MAC as one with a wrong MAC.
         let isDamaged = !failure.isWrongPassphrase || failure.words?.contains("mac absent") == true
         let code: HTTP2Error.Code = isDamaged ? .badCertificate : .badPassphrase
         return HTTP2Error(code, isUnsent: true, underlying: failure.words)
@@ -137,7 +137,7 @@ struct IdentityReader {
     }
 }
 
-/// A certificate's DER, or nil without memory.
+/// A certificate's DER; nil without memory.
 private func encode(_ certificate: OpaquePointer) -> [UInt8]? {
     var bytes: UnsafeMutablePointer<UInt8>?
     // OpenSSL allocates; freed below.
@@ -146,7 +146,7 @@ private func encode(_ certificate: OpaquePointer) -> [UInt8]? {
     return count > 0 ? unsafe Array(UnsafeBufferPointer(start: bytes, count: Int(count))) : nil
 }
 
-/// What a PEM reader is told when it asks for a passphrase, and whether it asked.
+/// The passphrase for a PEM reader, and whether the reader requested it.
 private final class PassphraseRequest {
     let passphrase: String?
     var wasAsked = false
@@ -154,7 +154,7 @@ private final class PassphraseRequest {
     init(_ passphrase: String?) { self.passphrase = passphrase }
 }
 
-/// OpenSSL's callback: -1 means that there is none, so that it does not ask on the terminal.
+/// OpenSSL's passphrase callback. Without a passphrase it returns -1, so that OpenSSL does not ask on the terminal.
 private func givePassphrase(
     _ target: UnsafeMutablePointer<CChar>?,
     _ size: Int32,

@@ -1,11 +1,11 @@
 internal import COpenSSL
 
-/// Refuses identity files that would keep a core busy: each encrypted part names how often its passphrase is hashed.
+/// Refuses identity files that would keep a core busy. Each encrypted part states how often its passphrase is hashed.
 ///
-/// A count stands behind its salt, in PBES1, PBES2 and the MAC alike (RFC 8018 §A, RFC 7292 §4): an OCTET STRING and then an
-/// INTEGER. The walk looks for such pairs and knows no more of the formats.
+/// In PBES1, PBES2 and the MAC, the count follows its salt (RFC 8018 §A, RFC 7292 §4): an OCTET STRING and then an INTEGER. The check looks for such pairs and
+/// depends on nothing else in the formats.
 enum PassphraseCost {
-    /// 32 levels deep. A PKCS#12 file has about twelve; damaged bytes must not use up the stack.
+    /// 32 levels. A PKCS#12 file has about twelve; damaged bytes must not use up the stack.
     private static let maxDepth = 32
 
     /// - Throws: `badCertificate` above `TLSIdentityLimits.maxPassphraseRounds`.
@@ -15,11 +15,11 @@ enum PassphraseCost {
             .badCertificate,
             isUnsent: true,
             underlying:
-                "the file asks for more than \(TLSIdentityLimits.maxPassphraseRounds) rounds of passphrase hashing"
+                "the file requires more than \(TLSIdentityLimits.maxPassphraseRounds) rounds of passphrase hashing"
         )
     }
 
-    /// The same for each block of a PEM text.
+    /// Checks each block of a PEM text.
     ///
     /// - Throws: `badCertificate`, `outOfMemory`.
     static func check(pem: [UInt8]) throws(HTTP2Error) {
@@ -41,16 +41,16 @@ enum PassphraseCost {
             if isBehindSalt, element.tag == DERReader.integer { highest = max(highest, count(element.content)) }
             let isString = element.tag & ~0x20 == DERReader.octetString
             isBehindSalt = isString
-            // Bags lie inside octet strings, so those that look like a sequence are looked into.
-            let isWorthALook = element.isConstructed || isString && element.content.first == DERReader.sequence
-            if isWorthALook, depth < maxDepth {
+            // Bags lie inside octet strings, so octet strings that look like a sequence are searched as well.
+            let mayContainCounts = element.isConstructed || isString && element.content.first == DERReader.sequence
+            if mayContainCounts, depth < maxDepth {
                 highest = max(highest, highestCount(element.content, depth: depth + 1))
             }
         }
         return highest
     }
 
-    /// The number, or the largest there is if it is longer than four bytes; negative ones are OpenSSL's to refuse.
+    /// The number, or the largest possible one if it is longer than four bytes. Negative ones are left for OpenSSL to refuse.
     private static func count(_ bytes: ArraySlice<UInt8>) -> Int {
         let digits = bytes.drop { $0 == 0 }
         return digits.count > 4 ? .max : digits.reduce(0) { $0 << 8 | Int($1) }

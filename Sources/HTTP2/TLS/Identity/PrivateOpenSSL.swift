@@ -1,8 +1,8 @@
 internal import COpenSSL
 
-/// An OpenSSL library context of our own with the providers `default` and, if it is installed, `legacy`.
+/// A separate OpenSSL library context with the providers `default` and, if it is installed, `legacy`.
 ///
-/// Made for one file and freed after it: RC2-40 and its like are in reach of nothing but that file (docs/contracts/apns.md#4).
+/// Created for one file and freed after it, so that RC2-40 and similar ciphers are available only for that file (docs/contracts/apns.md#4).
 @safe
 final class PrivateOpenSSL {
     /// All freed in `deinit`, the providers first.
@@ -10,7 +10,7 @@ final class PrivateOpenSSL {
     private let standard: OpaquePointer?
     private let legacy: OpaquePointer?
 
-    /// - Parameter modulesDirectory: where `legacy.so` is looked for; nil for the system's own place.
+    /// - Parameter modulesDirectory: the directory with `legacy.so`; nil for the system's directory.
     /// - Throws: `outOfMemory`, and `system` if not even the default provider loads.
     init(modulesDirectory: String?) throws(HTTP2Error) {
         clearOpenSSLErrors()
@@ -22,7 +22,7 @@ final class PrivateOpenSSL {
         guard unsafe standard != nil else {
             throw HTTP2Error(.system, isUnsent: true, underlying: drainOpenSSLErrors() ?? "OpenSSL's default provider")
         }
-        // A missing legacy module is no failure yet: most files do not need it.
+        // A missing legacy module is not an error at this point: most files do not need it.
         clearOpenSSLErrors()
     }
 
@@ -33,7 +33,7 @@ final class PrivateOpenSSL {
         clearOpenSSLErrors()
     }
 
-    /// Runs the body with this context as the thread's own. Nothing that lives in it may leave: only bytes do.
+    /// Runs the body with this context as the thread's default. Objects of the context must not leave the body, only bytes.
     func run<Result>(_ body: () throws(HTTP2Error) -> Result) throws(HTTP2Error) -> Result {
         let before = unsafe OSSL_LIB_CTX_set0_default(context)
         defer { _ = unsafe OSSL_LIB_CTX_set0_default(before) }
@@ -41,16 +41,16 @@ final class PrivateOpenSSL {
     }
 }
 
-/// A private key as DER, in memory that is wiped when it goes.
+/// A private key as DER, in memory that is wiped when it is freed.
 @safe
 final class SecretDER {
-    /// OpenSSL's own memory; wiped and freed in `deinit`.
+    /// Allocated by OpenSSL; wiped and freed in `deinit`.
     private let bytes: UnsafeMutablePointer<UInt8>
     private let count: Int
 
     /// Encodes a key.
     ///
-    /// - Throws: `badKey` if OpenSSL cannot.
+    /// - Throws: `badKey` if OpenSSL cannot encode it.
     init(of key: OpaquePointer) throws(HTTP2Error) {
         var bytes: UnsafeMutablePointer<UInt8>?
         let count = unsafe i2d_PrivateKey(key, &bytes)

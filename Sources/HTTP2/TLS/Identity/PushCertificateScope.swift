@@ -1,9 +1,9 @@
 /// The uses of a push certificate according to Apple's extensions (docs/contracts/apns.md#4).
 ///
-/// Assumed: the shapes, which Apple does not document; Pushy reads the same ones. An extension of another shape counts as one
-/// without topics, never as an error: what it means is Apple's to judge.
+/// Assumed: the formats, which Apple does not document; Pushy reads the same ones. An extension in another format counts as one without topics, never as an
+/// error: Apple decides what it means.
 package struct PushCertificateScope: Sendable, Hashable {
-    /// Where a certificate is valid.
+    /// The environments in which a certificate can be valid.
     package enum Environment: String, Sendable, Hashable, CaseIterable {
         /// 1.2.840.113635.100.6.3.1.
         case sandbox
@@ -11,18 +11,18 @@ package struct PushCertificateScope: Sendable, Hashable {
         case production
     }
 
-    /// Where it is valid; empty if the certificate does not say.
+    /// The environments in which it is valid; empty if the certificate does not state any.
     package let environments: Set<Environment>
     /// The topics of 1.2.840.113635.100.6.3.6, in order, each once.
     package let topics: [String]
-    /// The topics of 1.2.840.113635.100.6.3.4 (VoIP), in order, each once. Old certificates have the extension without any.
+    /// The topics of 1.2.840.113635.100.6.3.4 (VoIP), in order, each once. Old certificates have the extension without topics.
     package let voipTopics: [String]
-    /// Whether it has the VoIP extension, with topics or without.
+    /// Whether it has the VoIP extension, with or without topics.
     package let isForVoIP: Bool
 
     /// Reads the extensions.
     ///
-    /// - Parameter value: gives the DER inside an extension, by dotted OID; nil if the certificate has no such extension.
+    /// - Parameter value: returns the DER inside an extension, by dotted OID; nil if the certificate has no such extension.
     init(extension value: (String) -> [UInt8]?) {
         var environments: Set<Environment> = []
         if value("1.2.840.113635.100.6.3.1") != nil { environments.insert(.sandbox) }
@@ -36,7 +36,7 @@ package struct PushCertificateScope: Sendable, Hashable {
 
     /// The topics in an extension's DER: `SEQUENCE { UTF8String topic, SEQUENCE { UTF8String kind … }, … }`, or one string.
     ///
-    /// Damaged bytes give the topics in front of the damage.
+    /// If bytes are damaged, it returns the topics before the damage.
     static func topics(der: [UInt8]) -> [String] {
         guard der.count <= TLSIdentityLimits.maxExtensionBytes else { return [] }
         var reader = DERReader(der[...])
@@ -53,7 +53,7 @@ package struct PushCertificateScope: Sendable, Hashable {
     private static func topic(_ element: DERReader.Element) -> String? {
         guard [DERReader.utf8String, DERReader.printableString, DERReader.ia5String].contains(element.tag),
             (1...TLSIdentityLimits.maxNameBytes).contains(element.content.count),
-            // A topic goes into a header field: visible ASCII, and nothing else.
+            // A topic becomes a header field, so it must consist of visible ASCII only.
             element.content.allSatisfy({ (0x21...0x7E).contains($0) })
         else { return nil }
         return String(decoding: element.content, as: UTF8.self)
