@@ -23,7 +23,7 @@ struct CallbackTests {
         .covers(
             "rationalowl",
             "tracking callback",
-            partial: "the states of the fallback are never told, for there is no fallback engine"
+            partial: "the states of the fallback are never reported, because the gateway has no fallback engine"
         )
     ) func refusedCallbackIsRepeatedOverARestart() async throws {
         let receiver = CallbackReceiver(refusing: 1)

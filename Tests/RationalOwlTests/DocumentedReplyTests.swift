@@ -330,7 +330,7 @@ struct DocumentedReplyTests {
         .covers(
             "rationalowl",
             "/pushApp/msgInfo",
-            partial: "the states of the fallback are always 0, for there is no fallback engine"
+            partial: "the states of the fallback are always 0, because the gateway has no fallback engine"
         ),
         arguments: all
     )

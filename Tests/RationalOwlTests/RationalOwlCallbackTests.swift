@@ -40,7 +40,7 @@ struct RationalOwlCallbackTests {
         .covers(
             "rationalowl",
             "tracking callback",
-            partial: "the states of the fallback are never told, for there is no fallback engine"
+            partial: "the states of the fallback are never reported, because the gateway has no fallback engine"
         )
     ) func phonesAreReportedAsDocumented() throws {
         let deliveries = [
