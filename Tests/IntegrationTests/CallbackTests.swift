@@ -8,8 +8,8 @@ import Testing
 /// RationalOwl's tracking callback over real processes.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct CallbackTests {
-    // docs/contracts/rationalowl.md#8.5, docs/contracts/rationalowl.md#8.6: what changed is posted as an array, signed; a refused call is repeated, also after
-    // the gateway was killed; states of one target never go back.
+    // docs/contracts/rationalowl.md#8.5, docs/contracts/rationalowl.md#8.6: changes are posted as a signed array; a refused call is repeated, also
+    // after the gateway was killed; the states of one target never go back.
     @Test(
         .covers(
             "rationalowl",

@@ -9,7 +9,7 @@ import Testing
 
 @testable import Gateway
 
-/// Events and webhooks over real processes, by the API alone (docs/webhooks.md).
+/// Events and webhooks over real processes, with the API alone (docs/webhooks.md).
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct EventTests {
     @Test func eventsAreReadFollowedAndToldSigned() async throws {
@@ -44,7 +44,7 @@ struct EventTests {
         try await world.http.call(method, path, body, bearer: key)
     }
 
-    /// Makes the webhook, after what must be refused was.
+    /// Creates the webhook, after invalid ones were refused.
     private func subscribe(_ world: World, _ key: String, _ port: Int) async throws -> (id: String, secret: String) {
         let url = JSON.string("http://127.0.0.1:\(port)/hook")
         #expect(try await world.native("POST", "/v1/webhooks", ["url": url]).status == 403)
@@ -77,7 +77,7 @@ struct EventTests {
         return try #require(answer.json?["id"]?.string, "\(answer.text)")
     }
 
-    /// What happens arrives signed, also after a refusal; a replay tells it again.
+    /// Events arrive signed, also after a refused call; a replay delivers them again.
     private func tell(
         _ world: World,
         _ key: String,
@@ -143,7 +143,7 @@ struct EventTests {
         receiver.accepted.flatMap { $0.body["events"]?.array ?? [] }
     }
 
-    /// Pages by offset, with filters; nonsense is refused.
+    /// Pages by offset, with filters; invalid parameters are refused.
     private func read(_ world: World) async throws {
         let page = try await world.native("GET", "/v1/events?after=1&limit=2")
         let lines = page.text.split(separator: "\n").compactMap { try? JSONParser.parse(String($0)) }
@@ -156,7 +156,7 @@ struct EventTests {
         }
     }
 
-    /// A stream tells what happens while it is open, and says where to go on when its node is told to stop.
+    /// A stream delivers events while it is open, and returns the position for resuming when its node shuts down.
     private func follow(_ world: World) async throws {
         let lines = NIOLockedValueBox<[String]>([])
         var request = HTTPClientRequest(url: world.http.base + "/v1/events?follow=true&after=4")

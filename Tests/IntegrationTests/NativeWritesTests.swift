@@ -9,7 +9,8 @@ import Testing
 /// Repeat keys on every write of the native API, over real HTTP and two nodes.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct NativeWritesTests {
-    // The same key and call: the first answer, status and body, on any node. Another body: 409, one shape for all.
+    // The same key and call return the first answer, status and body, on any node. Another body gets 409, in one
+    // shape for all calls.
     @Test func everyWriteIsDoneOnceUnderItsKey() async throws {
         try await NativeStage.on { stage in
             let erased = try await stage.register("erased", token: "aa01")
@@ -123,7 +124,7 @@ struct NativeWritesTests {
         }
     }
 
-    // Two nodes at once with one key: one act.
+    // Two nodes receive calls with one key at the same time; one of them acts.
     @Test func callsAtOnceOnBothNodesActOnce() async throws {
         try await NativeStage.on { stage in
             for round in 0..<5 {

@@ -18,7 +18,8 @@ extension NotificationHubsTests {
             """
     }
 
-    /// The sequence of the vendor's older SDK for iOS (docs/contracts/notificationhubs.md#5.7): look for one's own, ask for an id, register, leave.
+    /// The sequence of the vendor's older SDK for iOS (docs/contracts/notificationhubs.md#5.7): find the own
+    /// registrations, request an id, register, unregister.
     func registrations(_ world: World) async throws {
         let filter = "/registrations/?$filter=deviceToken+eq+'\(Self.token(81))'"
         let before = try await call(world, .GET, filter)
@@ -81,7 +82,7 @@ extension NotificationHubsTests {
         #expect(try await pushes(world, 82).isEmpty)
     }
 
-    /// All of the hub, two at a time.
+    /// All registrations of the hub, two per page.
     private func pages(_ world: World) async throws {
         var seen: [String] = []
         var token: String?

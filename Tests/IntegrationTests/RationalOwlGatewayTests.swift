@@ -5,7 +5,8 @@ import Testing
 
 @testable import Gateway
 
-/// RationalOwl's device calls, the calls of the SDK shim, and the paths that have no call yet, over real HTTP, PostgreSQL and simulator.
+/// RationalOwl's device calls, the calls of the SDK shim, and the unsupported paths, over real HTTP, PostgreSQL and
+/// the simulator.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct RationalOwlGatewayTests {
     private static let phone = "01022221111"
@@ -317,7 +318,7 @@ struct RationalOwlGatewayTests {
     }
 }
 
-/// The core's calls that the vendor's contract names and the gateway does not answer.
+/// The core's calls that are in the vendor's contract and that the gateway does not support.
 enum RationalOwlPaths {
     static let unanswered =
         ["/server/unregister/"] + ["create", "add", "subtract", "remove"].map { "/deviceGroup/\($0)/" }
