@@ -67,7 +67,7 @@ struct CallbackTests {
             "/pushApp/notiRead",
             ["cId": 311, "aId": .string(world.account), "dRId": .string(key), "mId": .string(message)]
         )
-        try await eventually("the reading is told") { states(receiver, "01012341234").last == 4 }
+        try await eventually("the read receipt is reported") { states(receiver, "01012341234").last == 4 }
         let seen = states(receiver, "01012341234")
         #expect(seen.last == 4, "\(seen)")
         #expect(seen == seen.sorted(), "a target's state never goes back: \(seen)")

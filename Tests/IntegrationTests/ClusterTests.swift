@@ -95,7 +95,7 @@ struct ClusterTests {
             }
             try await expectAll(cluster, id)
             let pairs = try await cluster.world.pairs()
-            // What a kill may repeat: the window of each of a node's slices, which the flush bounds to 250 outcomes or 250 ms.
+            // A kill may repeat the window of each of a node's slices, which the flush bounds to 250 outcomes or 250 ms.
             let bound = total * 12 * 500
             #expect(pairs.repeats <= bound)
             print("\(total) kills, \(pairs.distinct) reached, \(pairs.repeats) repeats, all under the same apns-id")
@@ -270,14 +270,14 @@ struct ClusterTests {
             let between = try await world.pairs().distinct
             #expect(between < Self.devices, "all were sent before the key was wrong")
             try await provision(right, cluster)
-            let mended = ContinuousClock.now
+            let corrected = ContinuousClock.now
             let funnel = try await world.funnel(of: id, within: Self.limit)
             #expect(funnel["sent"]?.int == Int64(Self.devices), "\(JSONWriter.text(funnel))")
             #expect((funnel["failed"]?.int ?? 0) == 0)
             #expect(try await cluster.openSlices() == 0)
             print(
                 "wrong for \(Self.wrongKeySeconds) s after \(between) of \(Self.devices); all sent "
-                    + String(format: "%.1f s after it was mended", (ContinuousClock.now - mended) / .seconds(1))
+                    + String(format: "%.1f s after it was corrected", (ContinuousClock.now - corrected) / .seconds(1))
             )
         }
     }
@@ -311,7 +311,7 @@ struct ClusterTests {
             #expect(perSecond > (isLong ? 95 : 60))
             let canceled = try await world.native("DELETE", "/v1/messages/\(id)")
             #expect(canceled.status == 200)
-            // What is canceled is not sent from memory for long.
+            // A node does not continue to send a canceled message from memory for long.
             try await eventually("nothing is sent within a second", within: .seconds(8), every: .zero) {
                 let before = try await world.pairs().distinct
                 try await Task.sleep(for: .seconds(1))

@@ -141,7 +141,7 @@ struct CrashTests {
         ) { world in
             try #require(try await world.apply().status == 0)
             _ = try await world.register(4000)
-            let id = try await world.sendToEveryone("while it is told to stop")
+            let id = try await world.sendToEveryone("during the shutdown")
             try await reach(300, of: 4000, in: world)
             let status = await world.gateway?.stop()
             #expect(status == 0)

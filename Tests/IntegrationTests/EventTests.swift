@@ -94,12 +94,12 @@ struct EventTests {
         )
         let message = try #require(sent.json?["id"]?.string, "\(sent.text)")
         let wanted = ["registered", "preference_changed", "preference_changed", "accepted", "sent"]
-        try await eventually("the receiver is told everything") { told(receiver).count >= wanted.count }
-        #expect(told(receiver).map { $0["kind"]?.string } == wanted)
-        #expect(told(receiver).map { $0["offset"]?.int } == [1, 2, 3, 4, 5])
-        #expect(told(receiver).last?["message"]?.string == message)
-        #expect(told(receiver).last?["device"]?.string == device)
-        #expect(told(receiver).last?["address"]?.string?.isEmpty == false)
+        try await eventually("the receiver has every event") { received(receiver).count >= wanted.count }
+        #expect(received(receiver).map { $0["kind"]?.string } == wanted)
+        #expect(received(receiver).map { $0["offset"]?.int } == [1, 2, 3, 4, 5])
+        #expect(received(receiver).last?["message"]?.string == message)
+        #expect(received(receiver).last?["device"]?.string == device)
+        #expect(received(receiver).last?["address"]?.string?.isEmpty == false)
         for call in receiver.accepted {
             let header = try #require(call.signature)
             let parts = try #require(header.firstMatch(of: /^t=([0-9]+),kid=(whk_[0-9a-f]+),v1=([0-9a-f]{64})$/))
@@ -117,11 +117,11 @@ struct EventTests {
 
         #expect(try await admin(world, key, "POST", path + "/replay", ["from": 6]).status == 422)
         #expect(try await world.native("POST", path + "/replay", ["from": 3]).status == 403)
-        let before = told(receiver).count
+        let before = received(receiver).count
         let replay = try await admin(world, key, "POST", path + "/replay", ["from": 3])
         #expect(replay.status == 200, "\(replay.text)")
-        try await eventually("the replay is told") { told(receiver).count >= before + 2 }
-        #expect(told(receiver).dropFirst(before).map { $0["offset"]?.int } == [4, 5])
+        try await eventually("the replay is delivered") { received(receiver).count >= before + 2 }
+        #expect(received(receiver).dropFirst(before).map { $0["offset"]?.int } == [4, 5])
         let paused = try await admin(world, key, "PATCH", path, ["active": false, "kinds": ["sent"]])
         #expect(paused.json?["state"]?.string == "paused" && paused.json?["kinds"]?.array == ["sent"])
         #expect(try await admin(world, key, "DELETE", path).status == 204)
@@ -139,7 +139,7 @@ struct EventTests {
         return State(cursor: json?["cursor"]?.int, state: json?["state"]?.string)
     }
 
-    private func told(_ receiver: CallbackReceiver) -> [JSON] {
+    private func received(_ receiver: CallbackReceiver) -> [JSON] {
         receiver.accepted.flatMap { $0.body["events"]?.array ?? [] }
     }
 

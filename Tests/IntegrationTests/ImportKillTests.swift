@@ -113,7 +113,7 @@ struct ImportKillTests {
     /// Each invalid row once, in order, by its line number; line 1 contains the headings.
     private func expectRejects(_ path: String) throws {
         let lines = text(path).split(separator: "\n")
-        let told = try lines.map { try JSONParser.parse(String($0))["line"]?.int }
-        #expect(told == (0..<Self.rows).filter(Self.isBad).map { Int64($0 + 2) })
+        let rejected = try lines.map { try JSONParser.parse(String($0))["line"]?.int }
+        #expect(rejected == (0..<Self.rows).filter(Self.isBad).map { Int64($0 + 2) })
     }
 }

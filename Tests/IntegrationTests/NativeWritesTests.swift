@@ -115,7 +115,7 @@ struct NativeWritesTests {
                 let nowhere: JSON = ["app": "nowhere", "platform": "ios", "key": "k", "token": "aa01"]
                 #expect(try await stage.native(.POST, "/v1/devices", nowhere, once: key).status == 404)
             }
-            // A refusal keeps nothing: mended, the same key serves.
+            // A refusal is not stored: after a correction, the same key can be used.
             let missing = try await stage.native(.PATCH, "/v1/devices/\(UUID())", ["name": "x"], once: "later")
             #expect(missing.status == 404)
             let id = try #require(own.json?["id"]?.string)
@@ -165,7 +165,7 @@ struct NativeWritesTests {
             let device = try await stage.register("k", token: "aa01")
             _ = try await stage.native(.DELETE, "/v1/devices/\(device)")
             #expect(try await stage.audit(after: Int64(all.count)) == ["key:backend erase device \(device)"])
-            // Who steers a message is named once: asked again it changes nothing.
+            // A control of a message is audited once; a repeat changes nothing.
             let tomorrow = Date.now.addingTimeInterval(86400).formatted(.iso8601)
             let sent = try await stage.native(
                 .POST,

@@ -8,7 +8,7 @@ import Testing
 extension NotificationHubsTests {
     func ends(_ world: World) async throws {
         try await install(world, "ends", Self.token(64), user: "ends", tags: ["ends"])
-        // What the caller says, and what Apple is told.
+        // The headers of the caller, and the expiration that Apple receives.
         let cases: [([String: String], String)] = [
             (["apns-expiration": "0"], "0"), (["apns-expiration": "1"], "0"),
             (["ServiceBusNotification-Apns-Expiry": "2099-01-01T00:00:00Z"], "4070908800"),

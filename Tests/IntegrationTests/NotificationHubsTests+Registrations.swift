@@ -59,7 +59,7 @@ extension NotificationHubsTests {
         #expect(try await call(world, .POST, "/messages/?direct", body, headers: direct).status == 201)
         _ = try await push(world, 81, count: 3)
 
-        // An installation on the same token is one more beside them, and is listed with them.
+        // An installation on the same token is an additional registration, and is listed with the others.
         try await install(world, "r-1", Self.token(81), user: "rita", tags: ["rseoul"])
         let three = try await call(world, .GET, filter)
         #expect(three.text.components(separatedBy: "<entry").count == 4, "\(three.text)")

@@ -301,17 +301,17 @@ struct NotificationHubsTests {
 
     // docs/contracts/notificationhubs.md#6
     private func expressions(_ world: World) async throws {
-        // Who is rung: 1 and 2 have seoul, 3 has busan; each its own number.
+        // The devices that receive the push: 1 and 2 have seoul, 3 has busan; each has the tag of its number.
         let cases: [(String?, [Int])] = [
             ("n1 || BUSAN", [1, 3]), ("seoul && !n2", [1]), ("$InstallationId:{i2} && seoul", [2]),
             ("$UserId:mina", [1, 2]),
             ("!(seoul || start)", [3]), (nil, [1, 2, 3]), ("nobody", []),
         ]
         var counts = [1: 1, 2: 2, 3: 1]
-        for (tags, rung) in cases {
+        for (tags, reached) in cases {
             let answer = try await send(world, #"{"aps":{"alert":"tags"}}"#, tags: tags)
             #expect(answer.status == 201)
-            for number in rung {
+            for number in reached {
                 counts[number, default: 0] += 1
                 _ = try await push(world, number, count: counts[number] ?? 0)
             }
@@ -422,7 +422,7 @@ struct NotificationHubsTests {
         #expect(nobody.status == 201)
         #expect(try await send(world, #"{"aps":{"alert":"native"}}"#, tags: "tseoul").status == 201)
         _ = try await push(world, 71, count: 5)
-        // A template that is gone is no target any more; a send that means nobody is none either.
+        // A removed template stops being a target, and a send that matches no device has no target.
         #expect(
             try await call(world, .PATCH, "/installations/t-1", #"[{"op":"remove","path":"/templates/news"}]"#).status
                 == 200

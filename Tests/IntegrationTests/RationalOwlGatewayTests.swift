@@ -248,8 +248,8 @@ struct RationalOwlGatewayTests {
             #expect(data["mId"]?.string == message && data["body"] == "공지사항입니다~")
             #expect(try await shim(world, "device/state", ["dRId": device, "state": "background"]) == ["rc": 1])
 
-            let told: JSON = ["dRId": device, "mId": .string(message), "t": 1_731_999_999_123]
-            for _ in 0..<2 { #expect(try await shim(world, "noti/delivered", told) == ["rc": 1]) }
+            let report: JSON = ["dRId": device, "mId": .string(message), "t": 1_731_999_999_123]
+            for _ in 0..<2 { #expect(try await shim(world, "noti/delivered", report) == ["rc": 1]) }
             try await state(of: message, is: "received", world)
             let none = try await shim(world, "device/state", ["dRId": device, "state": "active"])
             #expect(none == ["rc": 1, "undelivered": []])

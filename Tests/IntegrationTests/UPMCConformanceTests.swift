@@ -136,9 +136,9 @@ extension UPMCGatewayTests {
             "mobile/last-session",
             "mobile/purchase"
         ),
-        .covers("upmc", "getEncriptKey", refused: "`RESULT_CODE` `40000`: there is no key of the server's"),
-        .covers("upmc", "rcv_comm_configuration", refused: "`SERVICE_STOP` `Y`: there is no UPNS broker"),
-        .covers("upmc", "reAllocateUpns", refused: "`RESULT_CODE` `4404`: there is no UPNS broker"),
+        .covers("upmc", "getEncriptKey", refused: "`RESULT_CODE` `40000`: the server has no key of its own"),
+        .covers("upmc", "rcv_comm_configuration", refused: "`SERVICE_STOP` `Y`: the gateway has no UPNS broker"),
+        .covers("upmc", "reAllocateUpns", refused: "`RESULT_CODE` `4404`: the gateway has no UPNS broker"),
         .covers("upmc", "putAppLog", refused: "`RESULT_CODE` `0000`, and the log is thrown away")
     ) func callsWithoutAPushHaveTheirAnswers() async throws {
         try await with { world, caller in
@@ -167,7 +167,7 @@ extension UPMCGatewayTests {
             let marks = try await world.value(
                 "SELECT string_agg(campaign, ',' ORDER BY campaign) AS value FROM gateway.campaign_mark WHERE app_id = '\(caller.app())'"
             )
-            #expect(marks == ",730", "a session, and one purchase however often it is told")
+            #expect(marks == ",730", "a session, and one purchase, reported several times")
             let nobody = try await world.http.call("POST", "/mobile/purchase", ["id": "730", "cuid": "hong"])
             #expect(nobody.json == ["code": "40000", "message": "appId is required"])
         }

@@ -35,7 +35,7 @@ extension UPMCGatewayTests {
             #expect(newest["MESSAGE"] == "Hello")
             #expect(newest["EXT"] == "x4")
             #expect(newest["SENDERCODE"] == "admin")
-            #expect(newest["STATUS"] == "SENT", "a list is no receipt")
+            #expect(newest["STATUS"] == "SENT", "a list does not count as a receipt")
             let other = try await caller.call("gw_get_message_list", tablet.fields)
             #expect(Self.numbers(other) == sent)
 

@@ -145,9 +145,9 @@ struct DocumentedReplyTests {
 
     @Test(
         .covers("upmc", "rcv_appAlive"),
-        .covers("upmc", "getEncriptKey", refused: "`RESULT_CODE` `40000`: there is no key of the server's"),
-        .covers("upmc", "rcv_comm_configuration", refused: "`SERVICE_STOP` `Y`: there is no UPNS broker"),
-        .covers("upmc", "reAllocateUpns", refused: "`RESULT_CODE` `4404`: there is no UPNS broker"),
+        .covers("upmc", "getEncriptKey", refused: "`RESULT_CODE` `40000`: the server has no key of its own"),
+        .covers("upmc", "rcv_comm_configuration", refused: "`SERVICE_STOP` `Y`: the gateway has no UPNS broker"),
+        .covers("upmc", "reAllocateUpns", refused: "`RESULT_CODE` `4404`: the gateway has no UPNS broker"),
         .covers("upmc", "putAppLog", refused: "`RESULT_CODE` `0000`, and the log is thrown away")
     )
     func smallCallsHaveTheirAnswers() throws {

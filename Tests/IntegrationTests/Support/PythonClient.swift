@@ -14,7 +14,7 @@ struct PythonClient {
     ///
     /// - Throws: `Skip` if the machine has no Python.
     init(_ world: World) throws {
-        guard FileManager.default.isExecutableFile(atPath: Self.system) else { throw Skip("there is no python3 here") }
+        guard FileManager.default.isExecutableFile(atPath: Self.system) else { throw Skip("python3 is not installed") }
         program = Self.system
         self.world = world
     }

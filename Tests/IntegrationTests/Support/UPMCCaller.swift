@@ -64,7 +64,7 @@ struct UPMCCaller: Sendable {
         return text.addingPercentEncoding(withAllowedCharacters: allowed) ?? ""
     }
 
-    /// - Throws: the client's error if there is no answer, the parser's error if it is not JSON.
+    /// - Throws: the client's error without an answer, the parser's error if the answer is not JSON.
     func call(_ name: String, _ fields: [String: String]) async throws -> Answer {
         let all = fields.merging(["APP_ID": application]) { first, _ in first }
         let form = all.filter { !($0.key == "APP_ID" && $0.value.isEmpty) }
