@@ -3,7 +3,7 @@ import Testing
 
 @testable import HTTP2
 
-/// Apple's certificate extensions, from bytes (docs/contracts/apns.md#4).
+/// Apple's certificate extensions, parsed from bytes (docs/contracts/apns.md#4).
 struct PushCertificateScopeTests {
     private func text(_ text: String, tag: UInt8 = 0x0C) -> [UInt8] {
         [tag, UInt8(text.utf8.count)] + Array(text.utf8)
@@ -28,7 +28,7 @@ struct PushCertificateScopeTests {
         }
     }
 
-    @Test func topicThatCouldNotStandInAFieldIsLeftOut() {
+    @Test func topicThatIsInvalidInAFieldIsLeftOut() {
         let value = sequence(text("a b") + text("a\r\nb") + text("") + text("ä") + text("good"))
         #expect(PushCertificateScope.topics(der: value) == ["good"])
     }
