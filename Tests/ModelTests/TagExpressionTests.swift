@@ -7,7 +7,7 @@ import Testing
         try TagExpression(text).matches(Set(tags.compactMap { Tag($0) }))
     }
 
-    /// The complete table of section 6.3 in docs/contracts/notificationhubs.md#6.
+    /// The complete table of test vectors (docs/contracts/notificationhubs.md#6).
     @Test(arguments: [
         ("seoul", ["Seoul"], true), ("a && !b", ["a"], true), ("a && !b", ["a", "b"], false),
         ("(a || b) && c", ["b", "c"], true), ("(a || b) && c", ["a", "b"], false), ("a || b && c", ["a"], true),

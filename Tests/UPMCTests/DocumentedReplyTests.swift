@@ -16,7 +16,7 @@ struct DocumentedReplyTests {
         return try Mount.body(response)
     }
 
-    /// The documented text with what it shortens made whole, and the key that is new each time.
+    /// The documented text with full values for its abbreviations, and with the key that changes each time.
     private func wanted(_ fixture: String, like seen: JSON) throws -> JSON {
         var text = try Fixture.text(fixture).replacing("9f2c…", with: Fixture.token)
         if case .array(let list)? = seen["BODY"], let key = list.first?["AUTHKEY"]?.string {
@@ -163,7 +163,7 @@ struct DocumentedReplyTests {
         #expect(try answer("nothing", device, .inbox(.undelivered([])))["HEADER"]?["RESULT_CODE"] == "40000")
     }
 
-    @Test func ourOwnTroubleIs500Under200() throws {
+    @Test func aGatewayFailureIsCode500WithStatus200() throws {
         let refused = Reply.refused(.unavailable(retryAfter: nil))
         let trouble = try answer("rcv_register_service", device, refused)
         #expect(trouble["HEADER"]?["RESULT_CODE"] == "500")
@@ -171,7 +171,7 @@ struct DocumentedReplyTests {
         #expect(try send("CUID=hong", refused)["BODY"] == [:])
     }
 
-    // docs/contracts/upmc.md#1.3: browsers ask first.
+    // docs/contracts/upmc.md#1.3: browsers send a preflight request.
     @Test func browsersMayCallFromAnywhere() {
         let request = Mount.request("/upmc/rcv_register_sent_ack.ctl", "", method: .options)
         let response = Mount.answer(request) { _ in .refused(.unavailable(retryAfter: nil)) }
