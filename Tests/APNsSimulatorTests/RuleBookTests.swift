@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test(arguments: ["", "123e4567-e89b-12d3-a456-42661417400", "123e4567e89b12d3a456426614174000", "not-a-uuid"])
-    func row8RefusesAnIDThatIsNoUUID(id: String) throws {
+    func row8RefusesAnIDOtherThanAUUID(id: String) throws {
         var bench = try RuleBench()
         let verdict = bench.judge(["apns-id": id])
         expect(verdict, .badMessageID, row: 8)
@@ -219,7 +219,7 @@ import Testing
     }
 
     @Test(arguments: ["-1", "tomorrow", "1.5", ""])
-    func row20RefusesAnExpirationThatIsNoTime(expiration: String) throws {
+    func row20RefusesAnExpirationOtherThanATime(expiration: String) throws {
         var bench = try RuleBench()
         expect(bench.judge(["apns-expiration": expiration]), .badExpirationDate, row: 20)
     }

@@ -152,7 +152,7 @@ struct APNsCertificateTests {
         await peer.simulator.stop()
     }
 
-    @Test func preflightOfAKeyKnowsItsDeclaredTopicsAndNoExpiry() {
+    @Test func preflightOfAKeyHasItsDeclaredTopicsAndNoExpiry() {
         let key = TestKey()
         let uses = [CredentialUse(topic: "com.example.shop", environment: .production)]
         var signing = APNsCredential.SigningKey(teamID: key.teamID, keyID: key.keyID, privateKeyPEM: key.privatePEM)

@@ -35,7 +35,7 @@ struct ChannelTests {
 
     // MARK: Requests
 
-    @Test func createSaysHowMuchIsStored() throws {
+    @Test func createNamesTheStoragePolicy() throws {
         let call = try ChannelRequest(bundleID: "com.example.shop", .create(.newest), requestID: id).call()
         #expect(call.method == "POST")
         #expect(call.path == "/1/apps/com.example.shop/channels")

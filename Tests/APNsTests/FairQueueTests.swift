@@ -138,7 +138,7 @@ struct FairQueueTests {
         #expect(line.count == 0)
     }
 
-    @Test func turnsGoOnWhenClientsComeAndGo() {
+    @Test func turnsContinueWhenClientsComeAndGo() {
         var queue = FairQueue(quantum: 2)
         for round in 0..<30 {
             for client in 0...(round % 7) { queue.append(run(1 + round % 5, client: TenantID("t\(client)"))) }

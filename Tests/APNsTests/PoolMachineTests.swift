@@ -224,7 +224,7 @@ struct PoolMachineTests {
         #expect(driver.completions.acceptedCount == 1)
     }
 
-    @Test func tokenIsRenewedAtFiftyMinutesWhilePushesGoOn() {
+    @Test func tokenIsRenewedAtFiftyMinutesWhilePushesContinue() {
         var driver = PoolDriver()
         driver.start(credits: 100)
         driver.now += .minutes(50)

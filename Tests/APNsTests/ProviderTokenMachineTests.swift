@@ -75,7 +75,7 @@ struct ProviderTokenMachineTests {
         #expect(machine.requested(at: start + .minutes(50)) == .obtain)
     }
 
-    @Test func failedRenewalGoesOnWithTheOldTokenUntilItExpires() {
+    @Test func afterAFailedRenewalTheOldTokenIsUsedUntilItExpires() {
         var machine = holding()
         #expect(machine.requested(at: start + .minutes(50)) == .obtain)
         #expect(machine.failed(at: start + .minutes(50)) == AgedProviderToken(first, age: .minutes(50)))

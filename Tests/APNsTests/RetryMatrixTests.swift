@@ -104,7 +104,7 @@ struct RetryMatrixTests {
         Row(event: "protocol error", error: HTTP2Error(.protocolError), isUnprocessed: false, code: .reset),
     ]
 
-    @Test(arguments: rows) func eventIsUnsentOrIndeterminateAsTheMatrixSays(row: Row) {
+    @Test(arguments: rows) func eventIsUnsentOrIndeterminateByTheMatrix(row: Row) {
         switch Outcome(row.error) {
         case .unsent(let error):
             #expect(row.isUnprocessed)

@@ -75,7 +75,7 @@ struct CurrentsTests {
     }
 
     @Test(arguments: ["Unregistered", "BadDeviceToken", "DeviceTokenNotForTopic", "ExpiredToken"])
-    func aDeadTokenBounces(_ reason: String) {
+    func anInvalidTokenBounces(_ reason: String) {
         #expect(
             exported(.failed, reason: reason).map { $0["event_type"] } == ["users.messages.pushnotification.Bounce"]
         )

@@ -174,7 +174,7 @@ import Testing
         return (0..<count).map { _ in random.next() }
     }
 
-    @Test func everyTargetEndsOnceWhateverCrashes() {
+    @Test func everyTargetEndsOnceDespiteCrashes() {
         for seed in seeds(150) {
             let faults = Faults(crash: 3, lostFlush: 20, theft: 1, wonBack: 2, unknown: 5)
             let found = problems(run(seed: seed, faults: faults))

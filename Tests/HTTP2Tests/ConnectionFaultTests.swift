@@ -36,7 +36,7 @@ struct ConnectionFaultTests {
     // docs/contracts/apns.md#13.4: REFUSED_STREAM guarantees that the request was not processed; all other codes do
     // not. RFC 9113 does not define code 14.
     @Test(arguments: Array(UInt32(0)...14))
-    func resetEndsOneRequestByItsCodeAndTheConnectionGoesOn(code: UInt32) async throws {
+    func resetEndsOneRequestByItsCodeAndTheConnectionContinues(code: UInt32) async throws {
         let peer = try TLSPeer(certificates) { peer in
             guard peer.shakeHands(), let stream = peer.requests(1)?.first else { return }
             peer.http.reset(stream, nghttp2_error_code(rawValue: code))

@@ -18,7 +18,7 @@ struct PushCertificateScopeTests {
         #expect(PushCertificateScope.topics(der: value) == ["com.example", "com.example.voip"])
     }
 
-    @Test func singleStringIsOneTopicAndAnythingElseIsNone() {
+    @Test func singleStringIsOneTopicAndOtherTypesAreIgnored() {
         #expect(PushCertificateScope.topics(der: text("com.example")) == ["com.example"])
         #expect(PushCertificateScope.topics(der: text("com.example", tag: 0x16)) == ["com.example"])
         for other in [[], [0x05, 0x00], [0x02, 0x01, 0x07], [0x30], [0x30, 0x84, 1, 2, 3, 4], [0x0C, 0x05, 0x61]]

@@ -13,7 +13,7 @@ struct SessionModelTests {
         ProcessInfo.processInfo.environment[name].flatMap { Int($0) }
     }
 
-    @Test func everyRequestEndsOnceAndInTimeWhateverThePeerDoes() throws {
+    @Test func everyRequestEndsOnceAndInTimeForAnyPeer() throws {
         let isLong = ProcessInfo.processInfo.environment["LONG"] != nil
         let total = Self.setting("MODEL_REQUESTS") ?? (isLong ? 1_000_000 : 10_000)
         let first = UInt64(clamping: Self.setting("MODEL_SEED") ?? 1)

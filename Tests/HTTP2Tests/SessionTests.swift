@@ -277,7 +277,7 @@ struct SessionTests {
 
     // MARK: Flow control
 
-    @Test func bodyWaitsForTheWindowAndGoesOnWhenItOpens() throws {
+    @Test func bodyWaitsForTheWindowAndContinuesWhenItOpens() throws {
         let pair = try Pair(serverWindow: 1_000)
         try pair.exchange()
         let body = (0..<5_000).map { UInt8(truncatingIfNeeded: $0) }

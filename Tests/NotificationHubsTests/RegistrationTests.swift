@@ -50,7 +50,7 @@ struct RegistrationTests {
     }
 
     /// docs/contracts/notificationhubs.md#5.2: the template's own elements, in their order.
-    @Test func theDocumentedTemplateComesBack() throws {
+    @Test func theDocumentedTemplateIsReturned() throws {
         let shelf = Shelf()
         let id = "4497227228776861650-7267172778370643468-3"
         let answer = shelf.answer(put(try Self.template(), "/hub1/registrations/\(id)"))

@@ -179,7 +179,7 @@ import Testing
         #expect(kinds.filter { $0 == "received" }.count == 1 && kinds.filter { $0 == "read" }.count == 3)
     }
 
-    @Test func callsAtOnceAnswerAsOneByOne() async throws {
+    @Test func concurrentCallsAnswerLikeSingleCalls() async throws {
         let fixture = try await StoreFixture.make()
         let keys = (0..<40).map { "k\($0)" }
         let message = try await sent(fixture, keys)

@@ -89,7 +89,7 @@ import Testing
         #expect(try await fixture.deliveryKinds() == ["sent", "failed"])
     }
 
-    @Test func aSliceThatIsPutBackKeepsItsBitmapAndCountsItsAttempts() async throws {
+    @Test func aReturnedSliceKeepsItsBitmapAndCountsItsAttempts() async throws {
         let fixture = try await StoreFixture.make()
         let one = try await fixture.register("k1", token: "aa01")
         let two = try await fixture.register("k2", token: "aa02")

@@ -229,7 +229,7 @@ import Testing
     }
 
     /// One transaction per call, like the calls of a dialect's apps: register, set preferences, read.
-    @Test func callsAtOnceAnswerAsOneByOne() async throws {
+    @Test func concurrentCallsAnswerLikeSingleCalls() async throws {
         let fixture = try await StoreFixture.make()
         let scope = AppScope(app: "shop", vendor: .ipns)
         let at = try await fixture.now()

@@ -97,7 +97,7 @@ struct RationalOwlPayloadTests {
     }
 
     /// docs/contracts/rationalowl.md#6.2: then the copies of the title to 40 characters, then the body with "…".
-    @Test func cutsComeInTheDecidedOrder() throws {
+    @Test func textsAreShortenedInTheDocumentedOrder() throws {
         let body = String(repeating: "나", count: 2000)
         let title = String(repeating: "제", count: 90)
         let payload = try Self.payload(Content(title: title, body: body))

@@ -28,7 +28,7 @@ import Testing
         #expect(try await world.facts(new)?.state == .active, "the newer identity")
     }
 
-    @Test func theSamePhoneOnANewKeyReplacesTheOldIdentityOnlyWhenAsked() async throws {
+    @Test func theSamePhoneOnANewKeyReplacesTheOldIdentityOnlyOnRequest() async throws {
         let world = try await RuleWorld.make()
         let (old, new, third) = (world.newKey(), world.newKey(), world.newKey())
         _ = try await world.register(old, token: world.newToken(), phone: "01011112222")
