@@ -3,7 +3,7 @@ import Testing
 
 @testable import APNsSimulator
 
-/// Certificate authentication (APNs notes §4): row 2, and what rows 15 to 17 mean for it.
+/// Certificate authentication (docs/contracts/apns.md#4): row 2, and the meaning of rows 15 to 17 for it.
 @Suite struct CertificateRulesTests {
     private static let app = "com.example.shop"
 
@@ -17,7 +17,7 @@ import Testing
         #expect(try judge(certificate, ["authorization": "bearer nonsense"]).refusal == nil)
     }
 
-    @Test func aCertificateThatIsNotBelievedOrHasExpiredIsBad() throws {
+    @Test func anUntrustedOrExpiredCertificateIsBad() throws {
         let stranger = ClientCertificate(uid: Self.app, topics: [Self.app], isBelieved: false)
         let old = ClientCertificate(uid: Self.app, topics: [Self.app], expiresAt: TestKey.now)
         for certificate in [stranger, old] {
@@ -34,7 +34,7 @@ import Testing
         #expect(try judge(both).refusal == nil)
     }
 
-    @Test func theTopicMayBeLeftOutIfThereIsOne() throws {
+    @Test func aSingleTopicMayBeOmitted() throws {
         #expect(try judge(ClientCertificate(uid: Self.app, topics: [Self.app]), ["apns-topic": nil]).refusal == nil)
         let several = ClientCertificate(uid: Self.app, topics: [Self.app, Self.app + ".voip"])
         #expect(try judge(several, ["apns-topic": nil]).refusal == RuleRefusal(.missingTopic))
@@ -49,7 +49,7 @@ import Testing
         #expect(try judge(several, voip).refusal == nil)
     }
 
-    /// Source: Apple, "Sending notification requests to APNs": the location push type is for tokens only.
+    /// Source: Apple, "Sending notification requests to APNs": the location push type requires a provider token.
     @Test func locationIsForTokensOnly() throws {
         let topic = Self.app + ".location-query"
         let certificate = ClientCertificate(uid: Self.app, topics: [topic])
@@ -60,7 +60,7 @@ import Testing
 
     // MARK: Reading certificates
 
-    @Test func whatTheAuthoritySignsIsReadBack() throws {
+    @Test func certificatesOfTheAuthorityAreReadBack() throws {
         let authority = try CertificateAuthority()
         let believed = try ClientAuthorities(pem: authority.certificatePEM)
         let request = ClientCertificateRequest(topics: [Self.app, Self.app + ".voip"], environment: .sandbox)
@@ -91,7 +91,7 @@ import Testing
         return Array(try #require(Data(base64Encoded: base64)))
     }
 
-    /// The good push of the rule bench without a provider token, over a connection with this certificate.
+    /// Checks the valid push of the rule bench without a provider token, over a connection with this certificate.
     private func judge(
         _ certificate: ClientCertificate,
         _ changes: [String: String?] = [:]

@@ -3,7 +3,7 @@ import Testing
 
 @testable import APNsSimulator
 
-/// Broadcasts and channel management (APNs notes §12), rows 40 to 55.
+/// Broadcasts and channel management (docs/contracts/apns.md#12), rows 40 to 55.
 @Suite struct ChannelRulesTests {
     private static let app = "com.example.shop"
     private static let requestID = "123e4567-e89b-12d3-a456-426614174000"
@@ -33,7 +33,7 @@ import Testing
         #expect(call("DELETE", ["apns-channel-id": id]).reply.status == 204)
         #expect(call("GET", path: "all-channels").reply.body == #"{"channels":[]}"#)
         expect(call("GET", ["apns-channel-id": id]), .channelNotRegistered, row: 46)
-        // Observed: deleting what is gone is a bad path.
+        // Observed: deleting a deleted channel is a bad path.
         expect(call("DELETE", ["apns-channel-id": id]), .badPath, row: 46)
     }
 
@@ -95,8 +95,8 @@ import Testing
         #expect(verdict.isPush)
     }
 
-    /// Apple's own samples capitalise it.
-    @Test func thePushTypesCaseDoesNotMatter() throws {
+    /// Apple's own samples capitalize it.
+    @Test func thePushTypeIsCaseInsensitive() throws {
         #expect(broadcast(try channel(), ["apns-push-type": "Liveactivity"]).refusal == nil)
     }
 
@@ -112,8 +112,9 @@ import Testing
         expect(broadcast(try channel(), changes), reason, row: row)
     }
 
-    /// Source: Apple, "Sending broadcast push notification requests to APNs": expiration 0 where nothing is stored.
-    @Test func aChannelThatStoresNothingTakesNoExpiration() throws {
+    /// Source: Apple, "Sending broadcast push notification requests to APNs": the expiration is 0 if nothing is
+    /// stored.
+    @Test func aChannelWithoutStorageAllowsNoExpiration() throws {
         let id = try channel(stores: false)
         expect(broadcast(id, ["apns-expiration": "1900000000"]), .badExpirationDate, row: 48)
         #expect(broadcast(id, ["apns-expiration": "0"]).refusal == nil)
@@ -134,7 +135,7 @@ import Testing
         #expect(verdict.findings == ["a broadcast with apns-topic", "a broadcast with apns-collapse-id"])
     }
 
-    // MARK: Help
+    // MARK: Helpers
 
     private func channel(stores: Bool = true) throws -> String {
         try #require(state.facts(connection: 0, stream: 0).channels.create(Self.app, stores)).id

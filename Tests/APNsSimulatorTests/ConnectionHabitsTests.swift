@@ -8,7 +8,7 @@ import Testing
 
     // MARK: Certificates
 
-    /// Source: Apple, "Establishing a connection to APNs": with a certificate the full limit holds at once.
+    /// Source: Apple, "Establishing a connection to APNs": with a certificate the full limit applies at once.
     @Test func aCertificateOpensAllStreamsAtOnce() async throws {
         try await RunningSimulator.with { running in
             let client = try await client(running, ClientCertificateRequest(topics: [Self.app]))
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test func aStrangersCertificateIsBadWhereCAsAreNamed() async throws {
+    @Test func anUnknownCertificateIsBadIfCAsAreConfigured() async throws {
         let other = try CertificateAuthority()
         let configured: (inout SimulatorConfiguration) -> Void = {
             $0.clientAuthorities = try? ClientAuthorities(pem: CertificateAuthority().certificatePEM)
@@ -63,7 +63,7 @@ import Testing
 
     // MARK: Channels
 
-    @Test func aChannelIsMadeOnTheManagementHostAndUsedOnTheOther() async throws {
+    @Test func aChannelIsCreatedOnTheManagementHostAndUsedOnTheOther() async throws {
         try await RunningSimulator.with { running in
             let manager = try await RawClient(running, port: running.addresses.managePort)
             try await manager.settings()
@@ -99,7 +99,7 @@ import Testing
 
     // MARK: Requests
 
-    /// aioapns sends `host`; Apple's own samples do (APNs notes §2).
+    /// aioapns sends `host`; Apple's own samples do (docs/contracts/apns.md#2).
     @Test func aRequestWithoutAuthorityIsServed() async throws {
         try await RunningSimulator.with { running in
             let client = try await RawClient(running)
@@ -110,7 +110,7 @@ import Testing
         }
     }
 
-    @Test func aRevokedKeyIsRefusedFromThenOn() async throws {
+    @Test func aRevokedKeyIsRefusedAfterTheRevocation() async throws {
         try await RunningSimulator.with { running in
             let client = try await open(running)
             running.simulator.setRevoked(running.key.keyID, true)
@@ -122,10 +122,10 @@ import Testing
         }
     }
 
-    // MARK: Habits of the connection
+    // MARK: Behavior of the connection
 
     /// Source: openradar 27870881, pushy#356 (observed until 2019).
-    @Test func theLimitDropsAfterARefusalIfSo() async throws {
+    @Test func theLimitDropsAfterARefusalIfConfigured() async throws {
         try await RunningSimulator.with(change: { $0.dropsLimitOnReject = true }) { running in
             let client = try await open(running)
             try await client.send(client.request(running.pushHeaders(token: "xyz1"), on: 3))
@@ -147,7 +147,7 @@ import Testing
         }
     }
 
-    @Test func anIdleConnectionIsToldSo() async throws {
+    @Test func anIdleConnectionGetsAGoAway() async throws {
         try await RunningSimulator.with(change: { $0.idleTimeout = .milliseconds(50) }) { running in
             let client = try await RawClient(running)
             let frame = try await client.next(.goAway)
@@ -175,7 +175,7 @@ import Testing
         }
     }
 
-    // MARK: Help
+    // MARK: Helpers
 
     private func client(_ running: RunningSimulator, _ request: ClientCertificateRequest) async throws -> RawClient {
         try await RawClient(running, identity: running.simulator.makeClientIdentity(request))

@@ -56,13 +56,13 @@ import Testing
     }
 
     @Test(arguments: ["", "{", "[", "[1]", "[{}]", #"{"token":"ab"}"#, "\u{0}"])
-    func aMalformedScriptIsA400WithASentence(body: String) throws {
+    func aMalformedScriptIsA400WithAMessage(body: String) throws {
         let answer = routes.answer(method: "POST", target: "/_simulator/script", body: Data(body.utf8))
         #expect(answer.status == 400)
         #expect(try object(answer)["error"] is String)
     }
 
-    @Test func otherModesSayWhatTheyDoNotPlay() throws {
+    @Test func otherModesReportUnsupportedEntries() throws {
         let fault = Data(#"[{"token":"*","fault":"silence"}]"#.utf8)
         let answer = Data(#"[{"token":"*","status":410}]"#.utf8)
         for (mode, script, status) in [

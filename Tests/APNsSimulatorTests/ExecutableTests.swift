@@ -18,7 +18,7 @@ import Testing
     }
 
     @Test(arguments: [SIGTERM, SIGINT])
-    func itTellsItsAddressesServesAndEndsWith0OnASignal(signal: Int32) async throws {
+    func itWritesItsAddressesServesAndEndsWith0OnASignal(signal: Int32) async throws {
         let folder = try Tool.temporaryFolder()
         defer { try? FileManager.default.removeItem(at: folder) }
         let status = try await serve(folder) { addresses in
@@ -56,7 +56,7 @@ import Testing
         #expect(mode[.posixPermissions] as? Int == 0o600)
     }
 
-    @Test func aKeysFileIsReadWithItsKeysBesideIt() async throws {
+    @Test func aKeysFileIsReadWithKeysFromItsFolder() async throws {
         let folder = try Tool.temporaryFolder()
         defer { try? FileManager.default.removeItem(at: folder) }
         let key = TestKey()
@@ -74,7 +74,8 @@ import Testing
         }
     }
 
-    /// Starts the program in `folder`, waits for its address file, runs `body`, sends the signal and gives the exit status.
+    /// Starts the program in `folder`, waits for its address file, runs `body`, sends the signal and returns the exit
+    /// status.
     private func serve(
         _ folder: URL,
         _ body: ([String: String]) async throws -> Void,
@@ -102,7 +103,7 @@ import Testing
         return -1
     }
 
-    /// Polls for the file, which appears whole or not at all; a program that ended instead fails the test.
+    /// Polls for the file, which appears complete or not at all. If the program ends instead, the test fails.
     private func read(_ file: URL, while process: Process) async throws -> [String: String] {
         while process.isRunning {
             if let data = try? Data(contentsOf: file) {

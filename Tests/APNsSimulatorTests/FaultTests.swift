@@ -2,7 +2,8 @@ import APNsSimulator
 import Foundation
 import Testing
 
-/// Faults of connections, against a client that sees every byte inside TLS. Those of single answers are in `PushConnectionTests`.
+/// Faults of connections, with a client that sees every byte inside TLS. Faults of single answers are in
+/// `PushConnectionTests`.
 @Suite struct FaultTests {
     @Test(arguments: [
         (GoAwayFault(lastStream: .before), [1]), (GoAwayFault(lastStream: .this), [3]),
@@ -10,7 +11,7 @@ import Testing
         (GoAwayFault(lastStream: .zero), [0]), (GoAwayFault(repetition: .same), [1, 1]),
         (GoAwayFault(repetition: .graceful), [0x7fff_ffff, 1]),
     ])
-    func goAwayNamesWhatItShall(order: GoAwayFault, lastStreams: [Int]) async throws {
+    func goAwayHasTheConfiguredFields(order: GoAwayFault, lastStreams: [Int]) async throws {
         var order = order
         order.code = 11
         order.debugText = "text"
@@ -28,7 +29,7 @@ import Testing
     @Test func goAwayMayDrainFirst() async throws {
         let order = GoAwayFault(lastStream: .this, ending: .drain)
         try await play(.goingAway(order)) { client, _ in
-            // The answer of the stream that is named still comes, then the end; what comes later is not answered.
+            // The last named stream is still answered, then the connection ends. Later streams are not answered.
             try? await client.send(client.request(goodHeaders(token: "ff"), on: 5))
             var answered: [Int] = []
             do {
@@ -52,13 +53,13 @@ import Testing
             let reset = try await client.next(.reset)
             #expect(reset.streamID == 3)
             #expect(reset.number(at: 0) == code)
-            // The connection goes on.
+            // The connection stays open.
             try await client.send(client.request(running.pushHeaders(token: "ff"), on: 5))
             #expect(try await client.answer().streamID == 5)
         }
     }
 
-    @Test func aStreamIsResetMidStreamAndItsBodyIsNoOffence() async throws {
+    @Test func aStreamIsResetBeforeItsBodyEnds() async throws {
         try await RunningSimulator.with(mode: .script) { running in
             try running.simulator.script([
                 ScriptedAnswer(ScriptSelector(token: "cd*", moment: .headers), fault: .reset(code: 2))
@@ -88,7 +89,7 @@ import Testing
         }
     }
 
-    @Test func aShrinkingLimitMayRefuseWhatIsAboveIt() async throws {
+    @Test func aShrinkingLimitMayRefuseStreamsAboveIt() async throws {
         try await RunningSimulator.with(mode: .script) { running in
             let change = StreamLimitChange(streams: 1, refusesStreamsAbove: true)
             try running.simulator.script([
@@ -107,7 +108,7 @@ import Testing
         }
     }
 
-    /// 48,000 bytes earn a WINDOW_UPDATE, unless there is a famine.
+    /// 48,000 bytes cause a WINDOW_UPDATE, unless the window is starved.
     @Test(arguments: [false, true])
     func aStarvedClientGetsNoWindow(isStarving: Bool) async throws {
         try await RunningSimulator.with(mode: .script) { running in
@@ -130,18 +131,18 @@ import Testing
         }
     }
 
-    @Test func aFamineEnds() async throws {
+    @Test func aStarvedWindowRecovers() async throws {
         try await play(.starve(windowBytes: 5, until: .milliseconds(50))) { client, _ in
             let shrunk = try await client.next(.settings, flags: 0)
             #expect(shrunk.setting(4) == 5)
             _ = try await client.answer()
             #expect(try await client.next(.settings, flags: 0).setting(4) == 65_535)
-            // The 44 bytes of the two pushes.
+            // The 44 bytes are those of the two pushes.
             #expect(try await client.next(.windowUpdate).number(at: 0) == 44)
         }
     }
 
-    @Test func rawBytesArriveAsTheyAre() async throws {
+    @Test func rawBytesArriveUnchanged() async throws {
         try await play(.raw([0, 0, 8, 6, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8])) { client, _ in
             let ping = try await client.next(.ping)
             #expect(ping.payload == [1, 2, 3, 4, 5, 6, 7, 8])
@@ -154,7 +155,7 @@ import Testing
         try await play(fault) { client, _ in try await client.end() }
     }
 
-    @Test func halfAFrameMayBeAllThatEverComes() async throws {
+    @Test func theConnectionMayStallAfterHalfAFrame() async throws {
         try await play(.half(then: .stay)) { client, running in
             try await client.send(client.request(running.pushHeaders(token: "ff"), on: 5))
             try await Task.sleep(for: .milliseconds(100))
@@ -162,7 +163,7 @@ import Testing
         }
     }
 
-    @Test func aFrozenConnectionThaws() async throws {
+    @Test func aFrozenConnectionContinues() async throws {
         try await play(.freeze(until: .milliseconds(100))) { client, running in
             let began = ContinuousClock.now
             try await client.send(client.request(running.pushHeaders(token: "ff"), on: 5))
@@ -189,7 +190,7 @@ import Testing
 
     // MARK: Connections
 
-    @Test func aConnectionThatOpensMayMeetItsFault() async throws {
+    @Test func aFaultMayBePlayedOnANewConnection() async throws {
         try await RunningSimulator.with(mode: .script) { running in
             try running.simulator.script([
                 ScriptedAnswer(
@@ -206,7 +207,7 @@ import Testing
         }
     }
 
-    @Test func aSlowHandshakeIsSlowAndNothingElse() async throws {
+    @Test func aSlowHandshakeOnlyDelays() async throws {
         try await RunningSimulator.with(mode: .script) { running in
             let slow = ScriptedAnswer(
                 ScriptSelector(moment: .accept),
@@ -245,8 +246,8 @@ import Testing
         }
     }
 
-    /// What a GOAWAY disowns was not processed: a client that resends it elsewhere makes no repeat.
-    @Test func whatIsDisownedIsNotCounted() async throws {
+    /// A stream above the last stream of a GOAWAY was not processed, so resending it elsewhere is not a repeat.
+    @Test func streamsAboveTheGoAwayAreNotCounted() async throws {
         try await RunningSimulator.with(mode: .script) { running in
             var late = ScriptedAnswer(token: "aa", status: 200)
             late.latency = .milliseconds(60_000)
@@ -287,7 +288,7 @@ import Testing
         }
     }
 
-    /// One push that is accepted on stream 1, then one on stream 3 that meets the fault.
+    /// Sends one push that is accepted on stream 1, then one on stream 3 that gets the fault.
     private func play(_ fault: Fault, _ body: (RawClient, RunningSimulator) async throws -> Void) async throws {
         try await RunningSimulator.with(mode: .script) { running in
             try running.simulator.script([ScriptedAnswer(token: RuleBench.token, fault: fault)])
@@ -302,7 +303,7 @@ import Testing
         [(":method", "POST"), (":scheme", "https"), (":path", "/3/device/\(token)"), (":authority", "localhost")]
     }
 
-    /// A client whose first push was accepted and whose stream limit is up.
+    /// A client whose first push was accepted, with the full stream limit.
     private func openClient(_ running: RunningSimulator) async throws -> RawClient {
         let client = try await RawClient(running)
         try await client.settings()

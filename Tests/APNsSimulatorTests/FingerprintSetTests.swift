@@ -10,7 +10,7 @@ import Testing
         #expect(set.count == 50_000)
     }
 
-    @Test func saysThatItCannotTellAboveItsLimit() {
+    @Test func aboveItsLimitTheResultIsUnknown() {
         var set = FingerprintSet(limit: 2)
         #expect(set.insert(7) == .added)
         #expect(set.insert(8) == .added)

@@ -2,7 +2,7 @@ import APNsSimulator
 import Foundation
 import Testing
 
-/// Other people's clients, with only host and port changed (design I12).
+/// Third-party clients, with only host and port changed (docs/architecture.md, I12).
 @Suite struct ForeignClientTests {
     private static let path = "/3/device/" + RuleBench.token
     private static let message = #"{"aps":{"alert":"hi"}}"#
@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    @Test func nghttpWithoutATokenIsTurnedAway() async throws {
+    @Test func nghttpWithoutATokenIsRefused() async throws {
         try await RunningSimulator.with { running in
             let result = try await nghttp(running, nil)
             #expect(result.output.contains(":status: 403"))
@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    @Test func aioapnsHearsThatATokenIsUnregistered() async throws {
+    @Test func aioapnsReportsThatATokenIsUnregistered() async throws {
         try await RunningSimulator.with { running in
             try running.simulator.script([ScriptedAnswer(token: "cd*", status: 410, timestamp: 1_700_000_000_123)])
             let answers = try await aioapns(running, running.key, [push(token: "cdef"), push()])

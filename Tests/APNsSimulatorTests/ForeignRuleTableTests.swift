@@ -2,9 +2,10 @@ import APNsSimulator
 import Foundation
 import Testing
 
-/// The whole rule table through other people's clients: aioapns for all that it can say, nghttp for the rest (design I12).
+/// The whole rule table with third-party clients: aioapns for every row that it can express, nghttp for the others
+/// (docs/architecture.md, I12).
 @Suite struct ForeignRuleTableTests {
-    @Test func aioapnsHearsWhatTheDocumentSaysRowByRow() async throws {
+    @Test func aioapnsReportsTheDocumentedAnswerOfEachRow() async throws {
         try await with { running, materials in
             let rows = RuleTableRow.all.filter { $0.push != nil }
             let lines = try rows.map { try materials.line($0) }
@@ -47,7 +48,7 @@ import Testing
     }
 
     @Test(arguments: RuleTableRow.all.filter { $0.headers != nil })
-    func nghttpHearsWhatTheDocumentSays(row: RuleTableRow) async throws {
+    func nghttpReportsTheDocumentedAnswers(row: RuleTableRow) async throws {
         try await with { running, _ in
             let body = running.folder.appending(path: "body")
             let bytes = row.bodyBytes ?? 30
@@ -78,7 +79,7 @@ import Testing
         var reason: String?
     }
 
-    /// A simulator with every credential and device of the table.
+    /// Runs `body` with a simulator that knows every credential and device of the table.
     private func with(_ body: (RunningSimulator, RuleTableMaterials) async throws -> Void) async throws {
         let materials = try RuleTableMaterials()
         defer { materials.remove() }

@@ -4,8 +4,8 @@ import NIOCore
 import NIOPosix
 import Testing
 
-/// Nothing a client sends may trap: random and truncated bytes, inside and below TLS, over real sockets. A simulator that traps takes the
-/// whole test process with it.
+/// No bytes of a client may cause a trap: random and truncated bytes, inside and below TLS, over real sockets. A trap of the simulator
+/// ends the whole test process.
 @Suite struct GarbageTests {
     private static let rounds = 60
 
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test func everyTruncationOfAPushIsTaken() async throws {
+    @Test func everyTruncationOfAPushIsHandled() async throws {
         try await RunningSimulator.with { running in
             let probe = try await RawClient(running)
             let bytes = try probe.request(running.pushHeaders(), on: 1).flatMap(RawClient.bytes)
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test func bytesThatAreNoTLSAreTaken() async throws {
+    @Test func bytesOtherThanTLSAreHandled() async throws {
         try await RunningSimulator.with { running in
             var random = SeededGenerator(seed: 9)
             for _ in 0..<Self.rounds {
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test func theControlPortTakesAnything() async throws {
+    @Test func theControlPortHandlesAnyBytes() async throws {
         try await RunningSimulator.with { running in
             var random = SeededGenerator(seed: 11)
             for _ in 0..<Self.rounds {
@@ -121,7 +121,7 @@ import Testing
     }
 }
 
-/// A generator that gives the same bytes again: SplitMix64.
+/// A generator that repeats the same bytes for a seed: SplitMix64.
 struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 

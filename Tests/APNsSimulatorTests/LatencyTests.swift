@@ -34,7 +34,7 @@ import Testing
         (#"{"percentiles":{"50":20,"99":400}}"#, "percentiles:50=20,99=400"),
         (#""uniform:1-2""#, "uniform:1-2"),
     ])
-    func theJSONFormSaysTheSame(json: String, text: String) throws {
+    func theJSONFormIsEquivalent(json: String, text: String) throws {
         #expect(try JSONDecoder().decode(Latency.self, from: Data(json.utf8)) == Latency(text))
     }
 
@@ -49,7 +49,7 @@ import Testing
         try expect(50, mean("fixed:50"), 50)
         try expect(49.0, mean("uniform:10-90"), 51.0)
         try expect(48.0, mean("exponential:50"), 52.0)
-        // Half of them evenly up to 20, the rest evenly from 20 to 40: 0.5 × 10 + 0.5 × 30.
+        // Half of the values are evenly distributed up to 20, the others from 20 to 40: 0.5 × 10 + 0.5 × 30.
         try expect(19.5, mean("percentiles:50=20,100=40"), 20.5)
     }
 

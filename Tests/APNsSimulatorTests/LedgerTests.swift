@@ -25,13 +25,13 @@ import Testing
         #expect(ledger.duplicates.first.allSatisfy { $0.count == 3 })
     }
 
-    @Test func aFullMemorySaysSo() {
+    @Test func aFullMemoryIsReported() {
         var ledger = Ledger(recordLimit: 0, trackedLimit: 2)
         ledger.commit(deliveries([("1", Self.id), ("2", Self.id), ("3", Self.id), ("1", Self.id)]))
         #expect(ledger.duplicates == .init(pairs: 2, repeats: 1, untracked: 1, first: ledger.duplicates.first))
     }
 
-    @Test func resetKeepsWhatIsOpen() {
+    @Test func resetKeepsOpenConnections() {
         var ledger = Ledger(recordLimit: 10, trackedLimit: 100)
         ledger.connectionOpened()
         var batch = deliveries([("ab", Self.id)])

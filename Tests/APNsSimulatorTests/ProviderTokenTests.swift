@@ -1,7 +1,7 @@
 import APNsSimulator
 import Testing
 
-/// What the real service tolerates (APNs notes §3) and what it does not.
+/// Tokens that the real service accepts (docs/contracts/apns.md#3) and tokens that it refuses.
 @Suite struct ProviderTokenTests {
     private let key = TestKey()
 
@@ -36,7 +36,7 @@ import Testing
         "", ".", "..", "a.b", "a.b.c", "a.b.c.d", "%%%.%%%.%%%", "eyJhbGciOiJFUzI1NiJ9.e30.AAAA",
         "e30.e30.", String(repeating: "A", count: 5000),
     ])
-    func anythingElseIsNoToken(text: String) {
+    func otherTextsAreNotTokens(text: String) {
         #expect(ReceivedProviderToken(text) == nil)
     }
 

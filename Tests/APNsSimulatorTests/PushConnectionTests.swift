@@ -1,9 +1,10 @@
 import APNsSimulator
 import Testing
 
-/// The connection's own rules (rows 3, 4, 30, 34) and faults, against a client that sends what it likes.
+/// The rules of the connection itself (rows 3, 4, 30, 34) and its faults, with a client that can send anything.
 @Suite struct PushConnectionTests {
-    /// Source: APNs notes §2 (observed) and Apple, "Establishing a connection to APNs" (one stream before a valid token).
+    /// Source: docs/contracts/apns.md#2 (observed) and Apple, "Establishing a connection to APNs" (one stream before
+    /// a valid token).
     @Test func theStreamLimitIsOneUntilAValidTokenComes() async throws {
         try await RunningSimulator.with { running in
             let client = try await RawClient(running)
@@ -14,7 +15,7 @@ import Testing
             #expect(first.setting(6) == 8000)
             try await client.acknowledgeSettings()
 
-            // Without a token: refused, and no new SETTINGS before the answer.
+            // A push without a token is refused, and no new SETTINGS precede the answer.
             let anonymous = running.pushHeaders().filter { $0.0 != "authorization" }
             try await client.send(client.request(anonymous, on: 1))
             #expect(try await client.answer().body == #"{"reason":"MissingProviderToken"}"#)
@@ -130,7 +131,7 @@ import Testing
         }
     }
 
-    @Test func stoppingSaysGoAwayWithItsReason() async throws {
+    @Test func stoppingSendsGoAwayWithItsReason() async throws {
         try await RunningSimulator.with { running in
             let client = try await RawClient(running)
             try await client.settings()
@@ -179,12 +180,12 @@ import Testing
         }
     }
 
-    @Test func aScriptedCloseEndsTheConnectionWithoutAWord() async throws {
+    @Test func aScriptedCloseEndsTheConnectionWithoutAGoAway() async throws {
         try await play(.close) { client, _ in try await client.end() }
     }
 
     @Test(arguments: [false, true])
-    func aScriptedGoAwaySaysWhatWasProcessed(isProcessed: Bool) async throws {
+    func aScriptedGoAwayNamesTheLastProcessedStream(isProcessed: Bool) async throws {
         try await play(.goAway(code: 2, reason: "IdleTimeout", isProcessed: isProcessed)) { client, _ in
             if isProcessed { #expect(try await client.answer().streamID == 3) }
             let goAway = try await client.next(.goAway)
@@ -209,7 +210,7 @@ import Testing
         }
     }
 
-    /// One push that is accepted on stream 1, then one on stream 3 that meets the fault.
+    /// Sends one push that is accepted on stream 1, then one on stream 3 that gets the fault.
     private func play(
         _ fault: Fault,
         isDelivered: Bool = false,

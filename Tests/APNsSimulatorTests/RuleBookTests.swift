@@ -1,9 +1,9 @@
 import APNsSimulator
 import Testing
 
-/// One test per row of the rule table (APNs notes §16.2); the row's number is part of what is expected.
+/// One test per row of the rule table (docs/simulator.md#rules). The expectation contains the row's number.
 @Suite struct RuleBookTests {
-    @Test func aPushInOrderIsAccepted() throws {
+    @Test func aValidPushIsAccepted() throws {
         var bench = try RuleBench()
         let verdict = bench.judge()
         #expect(verdict.refusal == nil)
@@ -31,13 +31,13 @@ import Testing
     }
 
     @Test(arguments: ["/3/device/", "/3/device"])
-    func row7AsksForATokenInThePath(path: String) throws {
+    func row7RequiresATokenInThePath(path: String) throws {
         var bench = try RuleBench()
         expect(bench.judge([":path": path]), .missingDeviceToken, row: 7)
     }
 
     @Test(arguments: ["", "123e4567-e89b-12d3-a456-42661417400", "123e4567e89b12d3a456426614174000", "not-a-uuid"])
-    func row8RefusesAnIDThatIsNoUUID(id: String) throws {
+    func row8RefusesAnIDOtherThanAUUID(id: String) throws {
         var bench = try RuleBench()
         let verdict = bench.judge(["apns-id": id])
         expect(verdict, .badMessageID, row: 8)
@@ -51,12 +51,12 @@ import Testing
     }
 
     @Test(arguments: [nil, "", "bearer", "bearer ", "Basic abc"])
-    func row9AsksForABearerToken(authorization: String?) throws {
+    func row9RequiresABearerToken(authorization: String?) throws {
         var bench = try RuleBench()
         expect(bench.judge(["authorization": authorization]), .missingProviderToken, row: 9)
     }
 
-    @Test func row10RefusesAStrangersSignature() throws {
+    @Test func row10RefusesAnUnknownSignature() throws {
         var bench = try RuleBench()
         let stranger = TestKey()
         expect(bench.judge(["authorization": try stranger.bearer()]), .invalidProviderToken, row: 10)
@@ -169,7 +169,7 @@ import Testing
     }
 
     @Test(arguments: [nil, ""])
-    func row15AsksForATopic(topic: String?) throws {
+    func row15RequiresATopic(topic: String?) throws {
         var bench = try RuleBench()
         expect(bench.judge(["apns-topic": topic]), .missingTopic, row: 15)
     }
@@ -219,7 +219,7 @@ import Testing
     }
 
     @Test(arguments: ["-1", "tomorrow", "1.5", ""])
-    func row20RefusesAnExpirationThatIsNoTime(expiration: String) throws {
+    func row20RefusesAnExpirationOtherThanATime(expiration: String) throws {
         var bench = try RuleBench()
         expect(bench.judge(["apns-expiration": expiration]), .badExpirationDate, row: 20)
     }
@@ -258,7 +258,7 @@ import Testing
         #expect(bench.judge().refusal?.timestamp == TestKey.now * 1000)
     }
 
-    @Test func row25AsksForABody() throws {
+    @Test func row25RequiresABody() throws {
         var bench = try RuleBench()
         expect(bench.judge(body: ""), .payloadEmpty, row: 25)
     }
@@ -293,7 +293,7 @@ import Testing
     }
 
     @Test(arguments: [(429, "TooManyRequests"), (500, "InternalServerError"), (503, "ServiceUnavailable")])
-    func scriptedTroubleComesAfterEveryOtherRule(status: Int, reason: String) throws {
+    func scriptedFaultsComeAfterEveryOtherRule(status: Int, reason: String) throws {
         var bench = try RuleBench()
         bench.scripted = ScriptedAnswer(token: "*", status: status)
         bench.scripted?.retryAfter = 3
@@ -302,7 +302,7 @@ import Testing
         #expect(refusal == RuleRefusal(status: status, reason: reason, timestamp: nil, retryAfter: 3))
     }
 
-    @Test func row30OpensTheConnectionForAValidTokenWhateverBecomesOfThePush() throws {
+    @Test func row30OpensTheConnectionForAValidToken() throws {
         var bench = try RuleBench()
         _ = bench.judge(["authorization": nil])
         #expect(!bench.connection.hasShownValidToken)
@@ -314,14 +314,14 @@ import Testing
         var bench = try RuleBench()
         let authorization = try bench.key.bearer()
         #expect(bench.judge(["authorization": authorization]).refusal == nil)
-        // The book forgets every key: only what the connection remembers can let the push pass.
+        // The rule book has no keys any longer, so only the state of the connection can let the push pass.
         bench.book = RuleBook(.init(keys: try KeyRegistry([])))
         #expect(bench.judge(["authorization": authorization]).refusal == nil)
         bench.now += 3601
         expect(bench.judge(["authorization": authorization]), .expiredProviderToken, row: 13)
     }
 
-    @Test func withoutKeysEveryWellFormedTokenIsBelieved() throws {
+    @Test func withoutKeysEveryWellFormedTokenIsAccepted() throws {
         var bench = try RuleBench { $0.keys = .acceptingAnyKey }
         #expect(bench.judge(["authorization": try bench.key.bearer(form: .wrong)]).refusal == nil)
         expect(bench.judge(["authorization": "bearer a.b.c"]), .invalidProviderToken, row: 10)

@@ -37,7 +37,7 @@ import Testing
         #expect((0..<3).map { _ in book.take("abcd")?.status } == [410, 429, 500])
     }
 
-    @Test func tooManyAnswersAreRefusedWhole() throws {
+    @Test func tooManyAnswersAreRefusedCompletely() throws {
         var book = ScriptBook()
         let prefixes = (0...ScriptBook.largestPrefixCount).map { ScriptedAnswer(token: "\($0)*", status: 500) }
         #expect(throws: SimulatorError.self) { try book.add(prefixes) }
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test func theJSONFormSaysEverything() throws {
+    @Test func theJSONFormIsComplete() throws {
         let json = """
             [{"token":"ab","status":410,"reason":"ExpiredToken","timestamp":17,"times":2,"latencyMs":5,"retryAfter":9},
              {"token":"cd*","fault":"goaway","code":2,"reason":"IdleTimeout","processed":true,"delivered":true}]

@@ -3,16 +3,16 @@ import Testing
 
 @testable import APNsSimulator
 
-/// What an entry of the script is for (docs/simulator.md, "The script").
+/// The selectors of script entries (docs/simulator.md#the-script).
 @Suite struct ScriptSelectorTests {
-    @Test func anEntryForAStreamIsForThatRequestOfEveryConnection() throws {
+    @Test func aStreamSelectorMatchesThatRequestOfEveryConnection() throws {
         var book = try book(#"[{"stream":2,"status":503}]"#)
         #expect(book.take(.init(token: "ab", connection: 1, stream: 1)) == nil)
         #expect(book.take(.init(token: "ab", connection: 1, stream: 2))?.status == 503)
         #expect(book.take(.init(token: "ab", connection: 7, stream: 2))?.status == 503)
     }
 
-    @Test func allOfTheSelectorHasToFit() throws {
+    @Test func everyPartOfTheSelectorMustMatch() throws {
         var book = try book(#"[{"token":"ab*","connection":3,"stream":2,"status":503}]"#)
         #expect(book.take(.init(token: "abcd", connection: 3, stream: 1)) == nil)
         #expect(book.take(.init(token: "abcd", connection: 2, stream: 2)) == nil)
@@ -20,7 +20,7 @@ import Testing
         #expect(book.take(.init(token: "ABcd", connection: 3, stream: 2))?.status == 503)
     }
 
-    @Test func everyCountsOnlyWhatFitsTheRest() throws {
+    @Test func everyCountsOnlyMatchingRequests() throws {
         var book = try book(#"[{"token":"ab*","every":3,"status":503}]"#)
         let taken = (1...9).map { _ in
             _ = book.take(.init(token: "cd"))
@@ -47,7 +47,7 @@ import Testing
         #expect(book.isEmpty)
     }
 
-    @Test func momentsAreKeptApart() throws {
+    @Test func eventsAreSelectedSeparately() throws {
         var book = try book(
             """
             [{"connection":"*","fault":"close"},{"connection":"*","fault":"slowHandshake","latencyMs":5},
@@ -66,7 +66,7 @@ import Testing
         #expect((0..<2).map { _ in book.take(.init(token: "ab"))?.status } == [503, 410])
     }
 
-    @Test func tooManyConditionsAreRefusedWhole() throws {
+    @Test func tooManyConditionsAreRefusedCompletely() throws {
         var book = ScriptBook()
         let entry = ScriptedAnswer(ScriptSelector(stream: 1), fault: .close)
         #expect(throws: SimulatorError.self) {
@@ -75,7 +75,7 @@ import Testing
         #expect(book.isEmpty)
     }
 
-    /// Every form that docs/simulator.md names.
+    /// Every form in docs/simulator.md.
     @Test(arguments: [
         (#"{"token":"a","fault":"reset"}"#, Fault.reset(code: 7)),
         (#"{"token":"a","fault":"reset","code":2}"#, .reset(code: 2)),
@@ -138,7 +138,7 @@ import Testing
         #"{"token":"a","status":400,"latency":{"uniform":[9,1]}}"#,
         #"{"token":"a","status":400,"latency":1,"latencyMs":1}"#,
     ])
-    func whatCannotBePlayedIsRefused(json: String) {
+    func unplayableEntriesAreRefused(json: String) {
         #expect(throws: DecodingError.self) {
             try JSONDecoder().decode(ScriptedAnswer.self, from: Data(json.utf8))
         }

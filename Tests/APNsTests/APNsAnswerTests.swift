@@ -3,7 +3,8 @@ import Model
 import TestKit
 import Testing
 
-/// Reading an answer: lenient with its body, bounded in all of it. Source: docs/contracts/apns.md#8, docs/contracts/apns.md#9.1.
+/// Reading an answer: tolerant of its body, with a size limit for all of it. Source: docs/contracts/apns.md#8,
+/// docs/contracts/apns.md#9.1.
 struct APNsAnswerTests {
     private func answer(_ status: Int, _ body: String, retryAfter: String? = nil) -> APNsAnswer {
         APNsAnswer(status: status, body: Array(body.utf8)[...], retryAfter: retryAfter)
@@ -13,18 +14,18 @@ struct APNsAnswerTests {
         .rejected(Rejection(scope: scope, reason: reason, status: status))
     }
 
-    @Test func yesCarriesTheIDInLowerCase() {
+    @Test func successReturnsTheIDInLowerCase() {
         let upper = APNsAnswer(status: 200, body: [], id: "EC1BF194-B3B2-424A-89A9-5A918A6E6B5D", uniqueID: "log-1")
         #expect(upper.outcome == .accepted(TransportMessageID("ec1bf194-b3b2-424a-89a9-5a918a6e6b5d", logKey: "log-1")))
         #expect(APNsAnswer(status: 200, body: []).outcome == .accepted(TransportMessageID("")))
-        // A body with a yes is nobody's business.
+        // The body of a success is ignored.
         #expect(
             APNsAnswer(status: 200, body: Array(#"{"reason":"Unregistered"}"#.utf8)[...]).outcome
                 == .accepted(TransportMessageID(""))
         )
     }
 
-    @Test func goneNamesWhenTheTokenWasLastInvalid() {
+    @Test func answer410HasTheTimeSinceWhichTheTokenIsInvalid() {
         let since = Timestamp(milliseconds: 1_790_000_000_123)
         for body in [
             #"{"reason":"Unregistered","timestamp":1790000000123}"#,
@@ -43,7 +44,7 @@ struct APNsAnswerTests {
         }
     }
 
-    // "Body absent on an error, unknown `reason`, extra keys": by status, and what was said is kept.
+    // "Body absent on an error, unknown `reason`, extra keys": the status decides, and the received reason is kept.
     @Test(arguments: [
         "", "{}", "null", "[]", "not json", #"{"reason":17}"#, #"{"reason":null}"#, #"{"reason""#, "\u{FEFF}",
     ])
@@ -54,19 +55,19 @@ struct APNsAnswerTests {
         #expect(rejection.scope == .service)
     }
 
-    @Test func whatStandsBeforeACutIsUsed() {
+    @Test func theTextBeforeACutIsUsed() {
         #expect(
             answer(400, #"{"reason":"BadDeviceToken","more":"#).outcome
                 == rejected(.tokenDoubtful, "BadDeviceToken", 400)
         )
         let long = #"{"reason":"BadTopic","padding":""# + String(repeating: "x", count: 100_000) + #""}"#
         #expect(answer(400, long).outcome == rejected(.credential, "BadTopic", 400))
-        // Behind the bound it is not looked for.
+        // The reason is not searched beyond the size limit.
         let late = #"{"padding":""# + String(repeating: "x", count: 100_000) + #"","reason":"BadTopic"}"#
         #expect(answer(400, late).outcome == rejected(.content, "", 400))
     }
 
-    @Test func wildReasonIsCutAndCleaned() {
+    @Test func unusualReasonIsCutAndCleaned() {
         let wild = #"{"reason":"New\nWord "# + String(repeating: "x", count: 500) + #""}"#
         guard case .rejected(let rejection) = answer(400, wild).outcome else { return #expect(Bool(false)) }
         #expect(rejection.reason.utf8.count == 64)
@@ -87,7 +88,7 @@ struct APNsAnswerTests {
     @Test(arguments: [
         ("7", Duration.seconds(7)), ("0", .zero), ("999999999", .seconds(3600)), ("-1", nil), ("soon", nil), ("", nil),
     ])
-    func retryAfterIsBelievedWithinBounds(text: String, expected: Duration?) {
+    func retryAfterIsUsedWithinBounds(text: String, expected: Duration?) {
         guard case .deferred(_, let after) = answer(429, #"{"reason":"TooManyRequests"}"#, retryAfter: text).outcome
         else {
             return #expect(Bool(false))

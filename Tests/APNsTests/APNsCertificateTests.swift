@@ -5,7 +5,7 @@ import Testing
 
 @testable import APNs
 
-/// Certificates in the place of provider tokens, over real TLS against the simulator, whose CA makes them as Apple does.
+/// Certificates instead of provider tokens, over real TLS against the simulator, whose CA issues them like Apple.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct APNsCertificateTests {
     private let patience = Duration.seconds(100)
@@ -29,7 +29,7 @@ struct APNsCertificateTests {
         if case .rejected(let rejection) = outcome { rejection } else { nil }
     }
 
-    @Test func certificateSpeaksForTheTeamWithoutAnyProviderToken() async throws {
+    @Test func certificateReplacesTheProviderToken() async throws {
         let peer = try await Peer()
         try await withTransport { transport in
             let request = ClientCertificateRequest(topics: ["com.example.shop", "com.example.shop.voip"])
@@ -47,7 +47,7 @@ struct APNsCertificateTests {
     }
 
     // docs/contracts/apns.md#4: refuse a mismatch before connecting.
-    @Test func certificateOfTheOtherEnvironmentIsNotEvenDialled() async throws {
+    @Test func certificateOfTheOtherEnvironmentOpensNoConnection() async throws {
         let peer = try await Peer()
         try await withTransport { transport in
             let request = ClientCertificateRequest(topics: ["com.example.shop"], environment: .sandbox)
@@ -65,7 +65,7 @@ struct APNsCertificateTests {
         await peer.simulator.stop()
     }
 
-    @Test func topicThatTheCertificateDoesNotListIsRefusedWithoutAsking() async throws {
+    @Test func topicThatTheCertificateDoesNotListIsRefusedLocally() async throws {
         let peer = try await Peer()
         try await withTransport { transport in
             try transport.open(
@@ -82,7 +82,8 @@ struct APNsCertificateTests {
             let completions = await collect(transport.send(pushes, through: Peer.credential, deadline: patience))
             expectOncePerPush(completions, count: 4)
             #expect(completions.acceptedCount == 1)
-            // Another app's topic is the credential's fault; a type it was not made for is the push's.
+            // A topic of another app is an error of the credential; a push type that the certificate does not allow
+            // is an error of the push.
             #expect(rejection(completions.outcome(1))?.scope == .credential)
             #expect(rejection(completions.outcome(2))?.scope == .content)
             #expect(rejection(completions.outcome(3))?.scope == .content)
@@ -112,7 +113,7 @@ struct APNsCertificateTests {
 
     private let now = Timestamp(milliseconds: TestWallClock.system.now().milliseconds)
 
-    @Test func preflightTellsExpiryScopeAndEnvironmentOfACertificate() async throws {
+    @Test func preflightReportsExpiryScopeAndEnvironmentOfACertificate() async throws {
         let peer = try await Peer()
         let credential = try credential(
             peer,
@@ -151,7 +152,7 @@ struct APNsCertificateTests {
         await peer.simulator.stop()
     }
 
-    @Test func preflightOfAKeyKnowsItsDeclaredTopicsAndNoExpiry() {
+    @Test func preflightOfAKeyHasItsDeclaredTopicsAndNoExpiry() {
         let key = TestKey()
         let uses = [CredentialUse(topic: "com.example.shop", environment: .production)]
         var signing = APNsCredential.SigningKey(teamID: key.teamID, keyID: key.keyID, privateKeyPEM: key.privatePEM)

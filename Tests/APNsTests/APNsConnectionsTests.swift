@@ -6,7 +6,7 @@ import Testing
 
 @testable import APNs
 
-/// Several connections, clients and doors over real sockets.
+/// Several connections, clients and transports over real sockets.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct APNsConnectionsTests {
     private let patience = Duration.seconds(100)
@@ -19,9 +19,9 @@ struct APNsConnectionsTests {
         }
     }
 
-    // MARK: Growth and warmth
+    // MARK: Growth and warm-up
 
-    @Test func moreConnectionsAreOpenedWhenTheirStreamsAreTheBound() async throws {
+    @Test func moreConnectionsAreOpenedWhenStreamsAreTheLimit() async throws {
         let peer = try await Peer {
             $0.latency = .milliseconds(100)
             $0.maxStreams = 20
@@ -36,14 +36,14 @@ struct APNsConnectionsTests {
             #expect(peer.simulator.stats.connectionsTotal == 3)
             #expect(transport.metrics.openConnectionCount == 3)
             #expect(transport.metrics.allowedStreamCount == 60)
-            // The first handshake has the certificate, the later ones take its session up.
+            // The first handshake uses the certificate, the later ones resume its session.
             #expect(transport.metrics.fullHandshakeCount + transport.metrics.resumedHandshakeCount == 3)
             #expect(transport.metrics.resumedHandshakeCount >= 1)
         }
         await peer.simulator.stop()
     }
 
-    @Test func warmConnectionsAreThereBeforeTheFirstPush() async throws {
+    @Test func warmConnectionsAreOpenBeforeTheFirstPush() async throws {
         let peer = try await Peer()
         try await withTransport(several()) { transport in
             try transport.open(Peer.credential, peer.credential())
@@ -51,7 +51,7 @@ struct APNsConnectionsTests {
             #expect(!transport.keepWarm(1, CredentialKey(tenant: "acme", credential: "none"), .production))
             try await until { transport.metrics.openConnectionCount == 2 }
             #expect(peer.simulator.stats.connectionsTotal == 2)
-            // As many as the two hold: more would be a reason for a third.
+            // As many pushes as the two connections hold; more would open a third.
             let completions = await collect(
                 transport.send((0..<2).map { makePush($0) }, through: Peer.credential, deadline: patience)
             )
@@ -64,7 +64,7 @@ struct APNsConnectionsTests {
     // MARK: Clients
 
     // One client (team) can never starve another, not even with the same key over the same connection.
-    @Test func smallTenantBesideAFloodingOneWaitsForATurnNotForTheFlood() async throws {
+    @Test func smallTenantWaitsForATurnNotForALargeBatchOfAnother() async throws {
         let peer = try await Peer {
             $0.latency = .milliseconds(20)
             $0.maxStreams = 50
@@ -81,7 +81,7 @@ struct APNsConnectionsTests {
             let pushes = (0..<10).map { makePush($0, token: testToken(100_000 + $0)) }
             let completions = await collect(transport.send(pushes, through: small, deadline: patience))
             #expect(completions.acceptedCount == 10)
-            // Far from done when the small one is.
+            // The large batch is far from complete when the small one completes.
             #expect(peer.simulator.stats.accepted < 1_000)
             while let batch = await iterator.next() { floodCount += batch.count }
             #expect(floodCount == 1_500)
@@ -112,7 +112,7 @@ struct APNsConnectionsTests {
         try await withTransport { transport in
             try transport.open(Peer.credential, peer.credential())
             let stream = transport.send((0..<5).map { makePush($0) }, through: Peer.credential, deadline: patience)
-            // The peer holds the first one: before that it could still be taken back unsent.
+            // The peer has the first request. Before that, the push could still be returned as unsent.
             try await until { !peer.simulator.requests().isEmpty }
             let start = ContinuousClock.now
             transport.revoke(Peer.credential)
@@ -127,7 +127,7 @@ struct APNsConnectionsTests {
 
     // MARK: One at a time
 
-    @Test func oneAtATimeDoorGivesEachItsOwnOutcome() async throws {
+    @Test func singleSendsGetTheirOwnOutcomes() async throws {
         let peer = try await Peer()
         try peer.simulator.script([ScriptedAnswer(token: testToken(23), status: 410, timestamp: 5)])
         try await withTransport { transport in
@@ -154,11 +154,11 @@ struct APNsConnectionsTests {
         await peer.simulator.stop()
     }
 
-    @Test func cancelledPushThatHasNotLeftComesBackUnsent() async throws {
+    @Test func cancelledPushThatHasNotLeftIsReturnedUnsent() async throws {
         let peer = try await Peer { $0.latency = .milliseconds(500) }
         try await withTransport { transport in
             try transport.open(Peer.credential, peer.credential())
-            // The probe holds the only stream.
+            // The probe uses the only stream.
             let probe = transport.send([makePush(0)], through: Peer.credential, deadline: patience)
             try await until { transport.metrics.inFlightCount == 1 }
             let task = Task { await transport.send(makePush(1), through: Peer.credential, deadline: patience) }
@@ -171,7 +171,7 @@ struct APNsConnectionsTests {
         await peer.simulator.stop()
     }
 
-    @Test func singlePushesAfterTheEndComeBackAtOnce() async throws {
+    @Test func singlePushesAfterTheShutdownAreReturnedAtOnce() async throws {
         let transport = try APNsTransport(tokens: SelfSignedTokens(clock: TestWallClock.system))
         await transport.shutdown(deadline: .zero)
         let outcome = await transport.send(makePush(0), through: Peer.credential, deadline: patience)
@@ -180,7 +180,7 @@ struct APNsConnectionsTests {
 
     // MARK: Back-pressure
 
-    /// Makes batches as they are asked for and counts those that nobody holds any more.
+    /// Creates batches on request and counts those that are no longer held anywhere.
     private struct Source: AsyncSequence, AsyncIteratorProtocol {
         typealias Element = [Push]
         let made: NIOLockedValueBox<Int>
@@ -197,7 +197,7 @@ struct APNsConnectionsTests {
         func makeAsyncIterator() -> Source { self }
     }
 
-    @Test func feedHoldsNoMoreThanItsWindowWhateverTheSourceHas() async throws {
+    @Test func feedHoldsAtMostItsWindow() async throws {
         let peer = try await Peer { $0.latency = .milliseconds(5) }
         try await withTransport { transport in
             try transport.open(Peer.credential, peer.credential())
@@ -211,7 +211,7 @@ struct APNsConnectionsTests {
                 held.withLockedValue { $0 = max($0, open) }
             }
             #expect(done.withLockedValue(\.self) == 1_200)
-            // The window, and the batch that has been made and waits for room.
+            // The window, plus the batch that was created and waits for space.
             #expect(held.withLockedValue(\.self) <= 600)
             #expect(peer.simulator.stats.accepted == 1_200)
         }
@@ -219,7 +219,7 @@ struct APNsConnectionsTests {
     }
 }
 
-/// Waits for something that another thread brings about.
+/// Waits for an effect of another thread.
 func until(_ limit: Duration = .seconds(100), _ isTrue: () -> Bool) async throws {
     let end = ContinuousClock.now + limit
     while !isTrue() {

@@ -4,11 +4,11 @@ import Testing
 
 /// Every row of docs/contracts/apns.md#9, written from the table, not from the code.
 struct APNsReasonTests {
-    /// What the table's class means for the push.
+    /// The effect of the table's class on the push.
     enum Expected: Sendable {
-        /// PERM and BUG: this push, for good.
+        /// PERM and BUG: the push is rejected permanently.
         case content
-        /// DROP with the 410 rule.
+        /// DROP with the rule for 410.
         case dead
         /// DROP for BadDeviceToken and DeviceTokenNotForTopic: quarantine, see docs/apns.md#outcomes.
         case doubtful
@@ -16,7 +16,7 @@ struct APNsReasonTests {
         case credential
         /// BACK.
         case later
-        /// AUTH: another try inside the transport, then not now.
+        /// AUTH: one retry inside the transport, then deferred.
         case laterCredential
     }
 
@@ -24,7 +24,7 @@ struct APNsReasonTests {
         let status: Int
         let reason: String
         let expected: Expected
-        /// Apple's list of reasons for broadcasts has it, the one for pushes has not.
+        /// True if only Apple's list of reasons for broadcasts contains it, and not the list for pushes.
         var isOfChannels = false
         var remedy = APNsAnswer.Remedy.none
         var testDescription: String { "\(status) \(reason)" }
@@ -81,7 +81,7 @@ struct APNsReasonTests {
         Row(status: 403, reason: "TopicMismatch", expected: .credential, isOfChannels: true),
     ]
 
-    @Test func tableHoldsTheDocumentsRowsAndNoOthers() {
+    @Test func tableContainsExactlyTheRowsOfTheDocument() {
         #expect(Set(ReasonRule.table.map { "\($0.status) \($0.name)" }) == Set(Self.rows.map(\.testDescription)))
         #expect(ReasonRule.table.count == Self.rows.count)
         #expect(Set(ReasonRule.table.map(\.reason)).count == Self.rows.count)
@@ -91,13 +91,14 @@ struct APNsReasonTests {
     @Test(arguments: [
         "BadDeviceToken", "DeviceTokenNotForTopic", "Forbidden", "ExpiredToken", "Unregistered", "PayloadTooLarge",
     ])
-    func whatAppleSaysNeverToRetryIsFinal(name: String) {
+    func reasonsThatMustNeverBeRetriedAreFinal(name: String) {
         let answer = APNsAnswer(reason: APNsReason(wire: name), status: 400)
         guard case .rejected = answer.outcome else { return #expect(Bool(false), "\(answer)") }
         #expect(answer.remedy == .none)
     }
 
-    // "Only 410 condemns", and the timestamp says since when (docs/contracts/apns.md#9.1).
+    // "Only 410 condemns", and the timestamp is the time since which the token is invalid
+    // (docs/contracts/apns.md#9.1).
     @Test func only410CondemnsAToken() {
         for row in Self.rows {
             guard
@@ -147,7 +148,7 @@ struct APNsReasonTests {
         (400, "content"), (403, "credential"), (404, "content"), (410, "dead"), (413, "content"), (429, "later"),
         (500, "later"), (503, "later"), (599, "later"), (302, "later"), (418, "content"),
     ])
-    func unknownReasonIsTreatedByStatusAndItsWordIsKept(status: Int, expected: String) {
+    func unknownReasonIsTreatedByStatusAndKept(status: Int, expected: String) {
         let answer = APNsAnswer(reason: APNsReason(wire: "NewIn2027"), status: status)
         let (kind, rejection) =
             switch answer.outcome {
@@ -173,7 +174,7 @@ struct APNsReasonTests {
         #expect(name.utf8.count == 64)
     }
 
-    @Test func waitThatTheAnswerAskedForIsPassedOn() {
+    @Test func requestedDelayIsPassedOn() {
         let answer = APNsAnswer(reason: .tooManyRequests, status: 429, retryAfter: .seconds(7))
         guard case .deferred(_, let after) = answer.outcome else { return #expect(Bool(false)) }
         #expect(after == .seconds(7))

@@ -8,7 +8,8 @@ import Testing
 /// The whole transport over TLS and HTTP/2 against the simulator, which shares no code with it.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct APNsTransportTests {
-    /// Long enough for the simulator, which answers in milliseconds when it is built without optimisation and its machine is busy.
+    /// Long enough for the simulator, which answers in milliseconds, even if it is built without optimization on a
+    /// busy machine.
     private let patience = Duration.seconds(200)
 
     // MARK: Answers
@@ -39,7 +40,7 @@ struct APNsTransportTests {
         await peer.simulator.stop()
     }
 
-    @Test func headersAreWhatThePushSays() async throws {
+    @Test func headersMatchThePush() async throws {
         let peer = try await Peer()
         try await withTransport { transport in
             try transport.open(Peer.credential, peer.credential())
@@ -106,7 +107,7 @@ struct APNsTransportTests {
     @Test func wrongKeyRejectsTheCredentialNotTheToken() async throws {
         let peer = try await Peer()
         try await withTransport { transport in
-            // The right ids, another key: its signature does not verify.
+            // The correct ids with another key: the signature is invalid.
             try transport.open(Peer.credential, peer.credential(TestKey()))
             let stream = transport.send((0..<20).map { makePush($0) }, through: Peer.credential, deadline: patience)
             let completions = await collect(stream)
@@ -133,7 +134,7 @@ struct APNsTransportTests {
 
     // MARK: Provider tokens
 
-    /// A source whose first token is old, as from a node with a wrong clock; then it signs properly.
+    /// A source whose first token is old, like that of a node with a wrong clock; later tokens are current.
     private struct OldThenNew: ProviderTokenSource {
         func token(
             for signer: ProviderTokenSigner,
@@ -186,7 +187,7 @@ struct APNsTransportTests {
                 deadline: patience
             )
             var iterator = before.makeAsyncIterator()
-            // The first answer: the rest is in flight on the old key, or waits.
+            // At the first answer, the other pushes are in flight with the old key, or wait.
             var completions = try #require(await iterator.next())
             try transport.open(Peer.credential, peer.credential(new))
             let after = transport.send(
@@ -196,7 +197,8 @@ struct APNsTransportTests {
             )
             while let batch = await iterator.next() { completions += batch }
             expectOncePerPush(completions, count: 300)
-            // What the old connection had been given and not begun comes back as unsent: the new key takes it.
+            // Requests that the old connection had accepted but not started are returned as unsent and are sent with
+            // the new key.
             let unsent = completions.compactMap { completion in
                 if case .unsent = completion.outcome { makePush(completion.slot) } else { nil }
             }
@@ -227,7 +229,7 @@ struct APNsTransportTests {
                 #expect(completions.acceptedCount == 1)
             }
             #expect(peer.simulator.stats.connectionsTotal == 1)
-            // A bad replacement is refused, and the one before stays open.
+            // An invalid replacement is refused, and the previous credential stays open.
             let bad = APNsCredential(teamID: "T", keyID: "K", privateKeyPEM: Array("x".utf8))
             #expect(throws: APNsError.self) { try transport.open(Peer.credential, bad) }
             #expect(transport.status(of: Peer.credential) == APNsStatus(isReachable: true, lastError: nil))
@@ -235,13 +237,13 @@ struct APNsTransportTests {
         await peer.simulator.stop()
     }
 
-    // I9: a dead endpoint is its own credential's trouble.
+    // I9: an unreachable endpoint affects only its own credential.
     @Test func deadEndpointReturnsItsPushesAndDoesNotDisturbAnother() async throws {
         let peer = try await Peer()
         let dead = CredentialKey(tenant: "acme", credential: "dead")
         try await withTransport { transport in
             var credential = try peer.credential()
-            // Port 1 of this machine: nobody listens.
+            // No process listens on port 1 of this machine.
             credential.endpoint = try APNsEndpoint(url: "https://127.0.0.1:1")
             try transport.open(dead, credential)
             try transport.open(Peer.credential, peer.credential())
@@ -275,7 +277,7 @@ struct APNsTransportTests {
             second = try await peer.restarted()
             while let batch = await iterator.next() { completions += batch }
             expectOncePerPush(completions, count: 3_000)
-            // No answer came for what was in flight; all that had not left was sent to the new one.
+            // Pushes in flight got no answer; all pushes that had not left were sent to the new peer.
             #expect(completions.acceptedCount + completions.indeterminateCount == 3_000)
             #expect(completions.indeterminateCount <= 1_000)
             #expect(transport.metrics.reconnectCount >= 1)
@@ -297,7 +299,7 @@ struct APNsTransportTests {
             let completions = await collect(transport.send(pushes, through: Peer.credential, deadline: patience))
             expectOncePerPush(completions, count: 10)
             #expect(completions.acceptedCount == 9)
-            // Another code than REFUSED_STREAM promises nothing.
+            // Codes other than REFUSED_STREAM do not guarantee that the request was not processed.
             guard case .indeterminate(let error) = completions.outcome(4) else { return #expect(Bool(false)) }
             #expect(error.code == .reset)
             #expect(transport.metrics.resentCount == 2)
@@ -341,7 +343,7 @@ struct APNsTransportTests {
 
     // MARK: Shutdown
 
-    @Test func shutdownReturnsWhatWaitsAndFinishesWhatIsInFlight() async throws {
+    @Test func shutdownReturnsWaitingPushesAndFinishesThoseInFlight() async throws {
         let peer = try await Peer {
             $0.latency = .milliseconds(200)
             $0.maxStreams = 10
@@ -377,7 +379,7 @@ struct APNsTransportTests {
                 deadline: patience
             )
             var iterator = stream.makeAsyncIterator()
-            // The probe's answer: then hundreds are on their way.
+            // After the probe's answer, hundreds of pushes are in flight.
             var completions = try #require(await iterator.next())
             await transport.shutdown(deadline: .zero)
             while let batch = await iterator.next() { completions += batch }
@@ -386,7 +388,7 @@ struct APNsTransportTests {
         await peer.simulator.stop()
     }
 
-    @Test func callerThatGoesAwayLeavesTheOthersAlone() async throws {
+    @Test func aCancelledCallerDoesNotAffectOthers() async throws {
         let peer = try await Peer { $0.latency = .milliseconds(50) }
         try await withTransport { transport in
             try transport.open(Peer.credential, peer.credential())
@@ -406,7 +408,7 @@ struct APNsTransportTests {
         await peer.simulator.stop()
     }
 
-    @Test func batchesThatCompeteAllFinish() async throws {
+    @Test func concurrentBatchesAllFinish() async throws {
         let peer = try await Peer()
         try await withTransport { transport in
             try transport.open(Peer.credential, peer.credential())

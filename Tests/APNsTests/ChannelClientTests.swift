@@ -32,7 +32,7 @@ struct ChannelClientTests {
             tls: try peer.credential().makeTLSContext(),
             loop: loop
         ) { refused throws(APNsError) in
-            // Kept, because a token per call is one too many for any peer.
+            // The token is kept, because a new token per call is too many for any peer.
             if refused == nil, let known = token.withLockedValue({ $0 }) { return known }
             let new = try signer.sign(issuedAt: time(refused)).authorization
             token.withLockedValue { $0 = new }
@@ -73,7 +73,7 @@ struct ChannelClientTests {
         )
     }
 
-    @Test func channelIsMadeReadListedSentToAndDeleted() async throws {
+    @Test func channelIsCreatedReadListedSentToAndDeleted() async throws {
         try await withClient { client, _ in
             let id = try await created(client, .newest)
             #expect(try await call(client, .read(id)) == .channel(.newest, pushType: "LiveActivity"))
@@ -118,7 +118,7 @@ struct ChannelClientTests {
                 for try await isAccepted in group where isAccepted { count += 1 }
                 #expect(count == 100)
             }
-            // One for each host.
+            // One connection per host.
             #expect(peer.simulator.stats.connectionsTotal == 2)
         }
     }
@@ -138,7 +138,7 @@ struct ChannelClientTests {
         #expect(refusals.withLockedValue { $0 } == 1)
     }
 
-    @Test func faultyCallNeverLeaves() async throws {
+    @Test func invalidCallIsNotSent() async throws {
         try await withClient { client, peer in
             await #expect(throws: ChannelClient.Failure.self) {
                 try await client.send(ChannelRequest(bundleID: "a/b", .list))
@@ -147,7 +147,7 @@ struct ChannelClientTests {
         }
     }
 
-    @Test func peerThatIsGoneIsAnErrorAndNoAnswer() async throws {
+    @Test func unreachablePeerIsAnErrorAndNotAnAnswer() async throws {
         try await withClient { client, peer in
             await peer.simulator.stop()
             do throws(ChannelClient.Failure) {

@@ -5,7 +5,8 @@ import Testing
 
 @testable import APNs
 
-/// Broadcasts and calls about channels as they go over the wire, and what their answers mean. Source: docs/contracts/apns.md#1, docs/contracts/apns.md#12.
+/// Broadcasts and channel calls in their wire form, and the meaning of their answers. Source:
+/// docs/contracts/apns.md#1, docs/contracts/apns.md#12.
 struct ChannelTests {
     private let id = UUID(uuidString: "EC1BF194-B3B2-424A-89A9-5A918A6E6B5D") ?? UUID()
 
@@ -34,7 +35,7 @@ struct ChannelTests {
 
     // MARK: Requests
 
-    @Test func createSaysHowMuchIsStored() throws {
+    @Test func createNamesTheStoragePolicy() throws {
         let call = try ChannelRequest(bundleID: "com.example.shop", .create(.newest), requestID: id).call()
         #expect(call.method == "POST")
         #expect(call.path == "/1/apps/com.example.shop/channels")
@@ -110,7 +111,7 @@ struct ChannelTests {
     }
 
     // "0 = nothing stored (apns-expiration must be 0)"
-    @Test func broadcastIsNotStoredUnlessSomebodySaysSo() throws {
+    @Test func broadcastIsStoredOnlyOnRequest() throws {
         var encoder = PayloadEncoder()
         let call = try Broadcast(bundleID: "a.b", channel: channel(), activity: update).call(with: &encoder)
         #expect(fields(call).contains("apns-expiration: 0"))
@@ -168,7 +169,7 @@ struct ChannelTests {
         ).result
     }
 
-    @Test func eachOperationHasItsYes() throws {
+    @Test func eachOperationHasItsSuccess() throws {
         let one = try channel()
         let two = try channel("AAA=")
         #expect(answer(.create(.none), 201, channelID: one.text) == .created(one))
@@ -184,7 +185,7 @@ struct ChannelTests {
         #expect(answer(.list, 200, #"{"channels":[]}"#) == .channels([]))
     }
 
-    @Test func yesThatCannotBeReadIsNotBelieved() throws {
+    @Test func unreadableSuccessIsAnError() throws {
         let one = try channel()
         #expect(answer(.create(.none), 201) == .unreadable(status: 201))
         #expect(answer(.create(.none), 201, channelID: "a b") == .unreadable(status: 201))
@@ -195,7 +196,7 @@ struct ChannelTests {
         #expect(answer(.list, 200, #"{"channels":\#(many)}"#) == .unreadable(status: 200))
     }
 
-    @Test func noKeepsItsReasonAndItsMeaning() throws {
+    @Test func refusalKeepsItsReasonAndItsMeaning() throws {
         let one = try channel()
         let gone = ChannelRefusal(reason: .channelNotRegistered, status: 400)
         #expect(answer(.read(one), 400, #"{"reason":"ChannelNotRegistered"}"#) == .refused(gone))
@@ -213,7 +214,7 @@ struct ChannelTests {
         }
     }
 
-    @Test func broadcastsAnswerIsAYesOrANo() {
+    @Test func broadcastIsAcceptedOrRejected() {
         #expect(
             BroadcastAnswer(status: 200, body: [], requestID: "AB-1", uniqueID: "log")
                 == .accepted(requestID: "ab-1", logKey: "log")

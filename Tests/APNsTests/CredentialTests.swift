@@ -2,7 +2,7 @@ import APNs
 import Model
 import Testing
 
-/// Endpoints and the check without asking Apple.
+/// Endpoints, and the check of credentials without a request to Apple.
 struct CredentialTests {
     @Test func endpointsAreApplesHostsPerEnvironment() {
         #expect(APNsEndpoint(.production).authority == "api.push.apple.com")
@@ -29,12 +29,12 @@ struct CredentialTests {
         "https://a:+1", "https://a/b", "https://u@a", "https://a?b", "https://a b", "https://a\r\nb", "https://[::1",
         "https://[::1]x", "ftp://a", "https://a:99999999999999999999",
     ])
-    func anythingElseIsNoEndpoint(url: String) {
+    func otherURLsAreRefusedAsEndpoints(url: String) {
         let error = #expect(throws: APNsError.self) { try APNsEndpoint(url: url) }
         #expect(error?.code == .badEndpoint)
     }
 
-    @Test func goodCredentialHasNoFindings() {
+    @Test func validCredentialHasNoFindings() {
         let key = TestKey()
         let credential = APNsCredential(teamID: key.teamID, keyID: key.keyID, privateKeyPEM: key.privatePEM)
         #expect(credential.credentialCheck() == [])

@@ -3,7 +3,7 @@ import Testing
 
 @testable import APNs
 
-/// Turns among batches, and the ids of what is in flight.
+/// The turns of batches, and the ids of pushes in flight.
 struct FairQueueTests {
     private func run(
         _ count: Int,
@@ -25,7 +25,7 @@ struct FairQueueTests {
         #expect(firstSeventeen.dropLast().allSatisfy { $0.job === campaign.job })
     }
 
-    @Test func everyPushComesOutOnceWhateverTheMixture() {
+    @Test func everyPushIsTakenOnceForAnyMixture() {
         var queue = FairQueue(quantum: 3)
         let runs = [run(7), run(1), run(20), run(3)]
         for run in runs { queue.append(run) }
@@ -36,7 +36,7 @@ struct FairQueueTests {
         #expect(queue.isEmpty)
     }
 
-    @Test func whatWasSentBeforeGoesFirst() {
+    @Test func resendsGoFirst() {
         var queue = FairQueue(quantum: 16)
         queue.append(run(5))
         let again = run(1)
@@ -47,7 +47,7 @@ struct FairQueueTests {
         #expect(queue.count == 5)
     }
 
-    @Test func removingABatchTakesWhatIsLeftOfItAndItsResends() throws {
+    @Test func removingABatchRemovesItsRestAndItsResends() throws {
         var queue = FairQueue(quantum: 2)
         let leaving = run(5)
         queue.append(leaving)
@@ -61,7 +61,7 @@ struct FairQueueTests {
         while let item = queue.next() { #expect(item.job !== leaving.job) }
     }
 
-    @Test func onlyExpiredBatchesAreTakenOut() {
+    @Test func onlyExpiredBatchesAreRemoved() {
         var queue = FairQueue(quantum: 2)
         queue.append(run(2, deadline: .seconds(1)))
         queue.append(run(3, deadline: .seconds(60)))
@@ -69,7 +69,7 @@ struct FairQueueTests {
         #expect(queue.count == 3)
     }
 
-    // One client can never starve another: a turn each, however many batches one of them has.
+    // One client can never starve another: each gets one turn per round, however many batches it has.
     @Test func clientWithManyBatchesTakesOneTurnLikeAClientWithOne() {
         var queue = FairQueue(quantum: 4)
         for _ in 0..<50 { queue.append(run(100, client: "flood")) }
@@ -89,7 +89,7 @@ struct FairQueueTests {
         #expect(first.contains("small"))
     }
 
-    @Test func floodingClientsLeaveRoomForTheNextOne() {
+    @Test func largeClientsLeaveSpaceForTheNextOne() {
         var queue = FairQueue(quantum: 4, limit: 1_000)
         for client in ["a", "b", "c"] as [TenantID] {
             for _ in 0..<100 { queue.append(run(min(20, queue.room(for: client)), client: client)) }
@@ -100,8 +100,8 @@ struct FairQueueTests {
         #expect(FairQueue(quantum: 1, limit: 0).room(for: "a") == 0)
     }
 
-    // A round in which new clients took the places of those that are done would let an old one wait for ever.
-    @Test func clientsThatKeepComingDoNotOvertakeTheOnesThatWait() {
+    // If new clients took the places of finished ones within a round, an old client could wait for ever.
+    @Test func newClientsDoNotOvertakeWaitingOnes() {
         var queue = FairQueue(quantum: 4)
         for client in ["a", "b", "c"] as [TenantID] { queue.append(run(100, client: client)) }
         var taken: [TenantID: Int] = [:]
@@ -112,7 +112,7 @@ struct FairQueueTests {
         #expect(["a", "b", "c"].allSatisfy { (taken[$0] ?? 0) > 20 }, "\(taken)")
     }
 
-    @Test func batchesThatKeepComingDoNotOvertakeTheOnesThatWait() {
+    @Test func newBatchesDoNotOvertakeWaitingOnes() {
         var queue = FairQueue(quantum: 4)
         let first = run(12)
         queue.append(run(50))
@@ -125,7 +125,7 @@ struct FairQueueTests {
         #expect(order.filter { $0 == ObjectIdentifier(first.job) }.count >= 8)
     }
 
-    @Test func lineGivesEverythingBackInOrder() {
+    @Test func lineReturnsEverythingInOrder() {
         var line = Line<Int>()
         var seen: [Int] = []
         for number in 0..<1_000 {
@@ -138,7 +138,7 @@ struct FairQueueTests {
         #expect(line.count == 0)
     }
 
-    @Test func turnsGoOnWhenClientsComeAndGo() {
+    @Test func turnsContinueWhenClientsComeAndGo() {
         var queue = FairQueue(quantum: 2)
         for round in 0..<30 {
             for client in 0...(round % 7) { queue.append(run(1 + round % 5, client: TenantID("t\(client)"))) }
@@ -150,7 +150,7 @@ struct FairQueueTests {
         #expect(queue.isEmpty && queue.next() == nil && queue.clientCount == 0)
     }
 
-    @Test func slotIDFindsItsPushOnceAndNeverAnothers() {
+    @Test func slotIDFindsOnlyItsPushAndOnlyOnce() {
         var table = SlotTable(limit: 2)
         let job = PoolDriver().job(3)
         func flight(_ index: Int) -> SlotTable.Flight {
@@ -165,7 +165,7 @@ struct FairQueueTests {
         #expect(table.room == 1)
         #expect(remove(first) == nil)
         let third = insert(2)
-        // The same place, another id: a late completion for the first finds nothing.
+        // The same slot with another id, so a late completion for the first push finds nothing.
         #expect(third != first && third & 0xFFFF_FFFF == first & 0xFFFF_FFFF)
         #expect(remove(first) == nil)
         #expect(remove(second) == 1)

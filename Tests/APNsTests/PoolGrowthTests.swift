@@ -5,7 +5,7 @@ import Testing
 
 @testable import APNs
 
-/// Several connections: when there are more, which one gets what, and how they leave.
+/// Several connections: when the pool opens more, which connection gets a push, and how connections close.
 struct PoolGrowthTests {
     private let refused = HTTP2Error(.refusedStream, isUnsent: true)
     private let serverError = APNsAnswer(reason: .internalServerError, status: 500)
@@ -18,7 +18,8 @@ struct PoolGrowthTests {
 
     // MARK: The stream gate
 
-    // docs/contracts/apns.md#11.1: one stream until a push with a valid token was seen, whatever the first SETTINGS say.
+    // docs/contracts/apns.md#11.1: one stream until a push with a valid token was accepted, whatever the first
+    // SETTINGS allow.
     @Test func tokenConnectionSendsOnePushUntilItIsAnswered() {
         var driver = PoolDriver()
         driver.enqueue(driver.job(50))
@@ -33,7 +34,7 @@ struct PoolGrowthTests {
     }
 
     // docs/contracts/apns.md#11.1: "certificate: full limit at once".
-    @Test func certificateConnectionSendsAtOnceAndAsksForNoToken() {
+    @Test func certificateConnectionSendsAtOnceWithoutAToken() {
         var driver = PoolDriver(authentication: .certificate)
         #expect(driver.enqueue(driver.job(50)).dialled == [1])
         #expect(driver.lastTurn.tokenRequests.isEmpty)
@@ -66,7 +67,7 @@ struct PoolGrowthTests {
         driver.start(credits: 500)
         driver.enqueue(driver.job(1_000))
         #expect(driver.inFlight[1]?.count == 500)
-        // SETTINGS said 1: nothing leaves until what is open has gone.
+        // SETTINGS reduced the limit to 1: no push leaves until the open streams have ended.
         driver.perform { machine, _ in machine.limited(1, to: 1) }
         driver.credit(1, 0)
         driver.answer(1, .accepted)
@@ -87,7 +88,7 @@ struct PoolGrowthTests {
         #expect(driver.lastTurn.dialled == [])
         driver.pass(.milliseconds(1))
         #expect(driver.lastTurn.dialled == [2])
-        // It dials; nobody else does meanwhile.
+        // The pool dials one connection, and no further one meanwhile.
         driver.pass(.seconds(2))
         #expect(driver.lastTurn.dialled == [])
         driver.open(2, credits: 1)
@@ -99,7 +100,7 @@ struct PoolGrowthTests {
         #expect(driver.machine.metrics.openConnectionCount == 3)
     }
 
-    @Test func burstThatOneRoundTripAbsorbsIsNoReasonToGrow() {
+    @Test func burstOfOneRoundTripOpensNoConnection() {
         var driver = PoolDriver(limits: limits())
         driver.start(credits: 10)
         driver.enqueue(driver.job(15))
@@ -114,7 +115,7 @@ struct PoolGrowthTests {
         #expect(driver.machine.metrics.connectCount == 1)
     }
 
-    @Test func dialThatFailsBesideAnOpenConnectionDisturbsNobody() {
+    @Test func failedDialWithAnOpenConnectionAffectsNoPush() {
         var driver = PoolDriver(limits: limits())
         driver.start(credits: 10)
         driver.enqueue(driver.job(100))
@@ -125,7 +126,7 @@ struct PoolGrowthTests {
         #expect(driver.inFlight[1]?.count == 10)
         #expect(driver.completions.count == 10)
         #expect(driver.machine.metrics.connectFailureCounts == ["connectTimeout": 1])
-        // And it is tried again no sooner than the back-off says: half of a second, for the jitter is 0.5.
+        // The pool dials again only after the back-off: half of one second, because the jitter is 0.5.
         driver.pass(.milliseconds(499))
         #expect(driver.lastTurn.dialled == [])
         driver.pass(.milliseconds(1))
@@ -146,7 +147,7 @@ struct PoolGrowthTests {
         driver.open(2, credits: 1)
         driver.pass(.seconds(60))
         #expect(driver.lastTurn.dialled == [])
-        // The peer ends an idle connection in good order.
+        // The peer closes an idle connection in the regular way.
         driver.close(1)
         driver.pass(.seconds(1))
         #expect(driver.machine.metrics.connectCount == 3)
@@ -154,7 +155,7 @@ struct PoolGrowthTests {
 
     // MARK: Which connection
 
-    @Test func pushesSpreadOverConnectionsByTheirRoom() {
+    @Test func pushesAreSpreadByTheFreeStreamsOfConnections() {
         var driver = two()
         driver.enqueue(driver.job(300, first: 1_000))
         #expect((driver.inFlight[1]?.count ?? 0) + (driver.inFlight[2]?.count ?? 0) == 300)
@@ -175,7 +176,7 @@ struct PoolGrowthTests {
     }
 
     // docs/contracts/apns.md#14: a 500 can leave a connection bad.
-    @Test func connectionThatAnswered500IsAskedForASignOfLifeAndUsedLast() {
+    @Test func connectionThatAnswered500IsPingedAndUsedLast() {
         var driver = two()
         driver.credit(2, 0)
         driver.enqueue(driver.job(1, first: 1_000))
@@ -217,10 +218,11 @@ struct PoolGrowthTests {
         return driver
     }
 
-    // MARK: Leaving
+    // MARK: Closing
 
-    // docs/contracts/apns.md#11.2: the reason is one of the answers' words, and BadCertificateEnvironment comes this way alone.
-    @Test func goAwayAboutTheCredentialRefusesWhatWaitsInsteadOfDiallingForEver() {
+    // docs/contracts/apns.md#11.2: the reason in the GOAWAY is one of the reasons of answers, and
+    // BadCertificateEnvironment arrives only this way.
+    @Test func goAwayAboutTheCredentialRejectsWaitingPushes() {
         var driver = PoolDriver(authentication: .certificate)
         driver.enqueue(driver.job(10))
         driver.open(1, credits: 2)
@@ -231,7 +233,7 @@ struct PoolGrowthTests {
         let rejection = Rejection(scope: .credential, reason: "BadCertificateEnvironment", status: 0)
         #expect(driver.completions.count == 10)
         #expect(driver.completions.allSatisfy { $0.outcome == .rejected(rejection) })
-        // The next push may try again, but not at once.
+        // The next push may cause another attempt, but not immediately.
         #expect(driver.enqueue(driver.job(1)).dialled == [])
         #expect(driver.machine.metrics.goAwayCounts == ["BadCertificateEnvironment": 1])
     }
@@ -269,7 +271,7 @@ struct PoolGrowthTests {
         }
     }
 
-    @Test func oldConnectionsGoodAnswersDoNotHideThatDiallingFails() {
+    @Test func answersOfAnOldConnectionDoNotHideFailedDials() {
         var driver = PoolDriver(limits: limits(2))
         driver.start(credits: 1)
         driver.enqueue(driver.job(400))
@@ -290,27 +292,27 @@ struct PoolGrowthTests {
 
     // MARK: Tokens on several connections
 
-    @Test func expiredTokenIsLaidToTheTokenThePushLeftWith() {
+    @Test func expiredTokenRefersToTheTokenOfThePush() {
         var driver = two()
         driver.now += .minutes(30)
         driver.enqueue(driver.job(150, first: 1_000))
         #expect(driver.inFlight.keys.sorted() == [1, 2])
         driver.obtain(PoolDriver.nextToken, age: .minutes(25))
-        // Both left with the first token; the second one is 25 minutes old and has not been refused.
+        // Both pushes left with the first token; the second token is 25 minutes old and has not been refused.
         for id in [1, 2] { driver.answer(id, APNsAnswer(reason: .expiredProviderToken, status: 403)) }
         driver.credit(1, 0)
         #expect(driver.lastTurn.tokenRequests.isEmpty)
         #expect(driver.lastTurn.dialled == [3])
     }
 
-    @Test func newTokenGoesToEveryConnectionThatTakesPushes() {
+    @Test func everyUsableConnectionGetsTheNewToken() {
         var driver = two()
         driver.obtain(PoolDriver.nextToken)
-        let told = driver.lastTurn.actions.compactMap { if case .setToken(let id, _) = $0 { id } else { nil } }
-        #expect(told == [1, 2])
+        let updated = driver.lastTurn.actions.compactMap { if case .setToken(let id, _) = $0 { id } else { nil } }
+        #expect(updated == [1, 2])
     }
 
-    @Test func nothingLeavesWithATokenThatWasCalledExpired() {
+    @Test func noPushLeavesWithAnExpiredToken() {
         var driver = two()
         driver.now += .minutes(30)
         driver.credit(2, 0)
@@ -318,7 +320,7 @@ struct PoolGrowthTests {
         driver.credit(2, 10)
         driver.answer(1, APNsAnswer(reason: .expiredProviderToken, status: 403))
         driver.credit(2, 10)
-        // Connection 2 has room, but the token at hand is stale.
+        // Connection 2 has free streams, but the current token is stale.
         #expect(driver.inFlight[2] == nil)
         #expect(driver.machine.token.isObtaining)
         driver.obtain(PoolDriver.nextToken)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import APNs
 
-/// The life of a pool without a socket: dialling, credits, resends, tokens, the end.
+/// The life of a pool without a socket: dialing, credits, resends, tokens, and the shutdown.
 struct PoolMachineTests {
     private let unsent = HTTP2Error(.refusedStream, isUnsent: true)
     private let lost = HTTP2Error(.connectionLost)
@@ -38,11 +38,11 @@ struct PoolMachineTests {
         #expect(driver.machine.metrics.queuedCount == 299)
     }
 
-    @Test func pushesAboveTheQueuesBoundComeBackAtOnce() {
+    @Test func pushesAboveTheQueuesBoundAreReturnedAtOnce() {
         var limits = APNsLimits.oneConnection
         limits.maxQueuedPushes = 10
         var driver = PoolDriver(limits: limits)
-        // A fifth of the queue is kept for the next client.
+        // A fifth of the queue is reserved for other clients.
         driver.enqueue(driver.job(11))
         #expect(driver.completions.map(\.slot) == [8, 9, 10])
         #expect(driver.completions.unsentCount(.overloaded) == 3)
@@ -158,7 +158,8 @@ struct PoolMachineTests {
         #expect(driver.lastTurn.wakes == [driver.now + .milliseconds(500)])
     }
 
-    // Half of the time is for the wait and half for the answer: one that leaves at the last moment would have none.
+    // Half of the deadline is for waiting and half for the answer: a push that left at the last moment would have no
+    // time for an answer.
     @Test func pushWithoutAFreeStreamTimesOutUnsentHalfWay() {
         var driver = PoolDriver()
         driver.start(credits: 1)
@@ -202,7 +203,7 @@ struct PoolMachineTests {
         driver.obtain(PoolDriver.nextToken)
         driver.open(2, credits: 10)
         driver.answer(2, expired)
-        // The second token is new: nobody may ask for a third within 20 minutes.
+        // The second token is new, so no third one may be requested within 20 minutes.
         let rejection = Rejection(scope: .credential, reason: "ExpiredProviderToken", status: 403)
         #expect(driver.completions.outcome(0) == .deferred(rejection, after: .minutes(20)))
         #expect(driver.lastTurn.tokenRequests.isEmpty)
@@ -223,7 +224,7 @@ struct PoolMachineTests {
         #expect(driver.completions.acceptedCount == 1)
     }
 
-    @Test func tokenIsRenewedAtFiftyMinutesWhilePushesGoOn() {
+    @Test func tokenIsRenewedAtFiftyMinutesWhilePushesContinue() {
         var driver = PoolDriver()
         driver.start(credits: 100)
         driver.now += .minutes(50)
@@ -238,7 +239,7 @@ struct PoolMachineTests {
         #expect(setTokens)
     }
 
-    @Test func nothingLeavesWithATokenOfAnHour() {
+    @Test func noPushLeavesWithATokenOfAnHour() {
         var driver = PoolDriver()
         driver.start(credits: 100)
         driver.now += .minutes(59)
@@ -249,7 +250,7 @@ struct PoolMachineTests {
         #expect(driver.lastTurn.tickets.count == 2)
     }
 
-    @Test func failedTokenLookUpBacksOffAndIsAskedAgain() {
+    @Test func failedTokenLookupIsRetriedAfterABackoff() {
         var driver = PoolDriver()
         driver.enqueue(driver.job(1))
         let now = driver.now
@@ -281,7 +282,7 @@ struct PoolMachineTests {
 
     // MARK: The end
 
-    @Test func retiredPoolHandsOnWhatWaitsAndFinishesWhatIsInFlight() {
+    @Test func retiredPoolReturnsWaitingPushesAndFinishesThoseInFlight() {
         var driver = PoolDriver()
         driver.start(credits: 3)
         driver.enqueue(driver.job(5))
@@ -316,7 +317,7 @@ struct PoolMachineTests {
         #expect(!driver.lastTurn.hasEnded)
     }
 
-    @Test func batchWhoseCallerHasGoneLeavesTheQueue() {
+    @Test func batchOfACancelledCallerLeavesTheQueue() {
         var driver = PoolDriver()
         driver.start(credits: 1)
         let gone = driver.job(5)
@@ -327,14 +328,14 @@ struct PoolMachineTests {
         #expect(driver.machine.metrics.acceptedCount == 2)
     }
 
-    @Test func onePushWhoseCallerHasGoneLeavesTheOthers() {
+    @Test func pushOfACancelledCallerLeavesTheOthers() {
         var driver = PoolDriver()
         driver.start(credits: 1)
         let job = driver.job(5)
         driver.enqueue(job)
         driver.perform { machine, _ in
             #expect(machine.canceled(job, 3) == [3])
-            // On its way, or gone before: nothing to take back.
+            // The push is in flight or already gone, so it cannot be taken back.
             #expect(machine.canceled(job, 0).isEmpty)
             #expect(machine.canceled(job, 3).isEmpty)
         }
@@ -346,9 +347,9 @@ struct PoolMachineTests {
         #expect(driver.completions.map(\.slot).sorted() == [0, 1, 2, 4])
     }
 
-    // MARK: Anything at all
+    // MARK: Random events
 
-    /// 400 random lives: whatever happens in whatever order, each push completes exactly once.
+    /// 400 random lives: in any order of events, each push completes exactly once.
     @Test(arguments: 0..<8) func everyPushCompletesExactlyOnceInAnyOrderOfEvents(seed: UInt64) {
         var random = SplitMix(state: seed &* 7919 &+ 1)
         for _ in 0..<50 {

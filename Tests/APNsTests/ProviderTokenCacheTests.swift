@@ -3,9 +3,9 @@ import Model
 import NIOConcurrencyHelpers
 import Testing
 
-/// One look-up per signer, however many ask, and the same token for all of them.
+/// One lookup per signer for any number of callers, and the same token for all of them.
 struct ProviderTokenCacheTests {
-    /// A source that answers only when the test says so, and counts.
+    /// A source that answers only when the test allows it, and counts the requests.
     private final class HeldSource: ProviderTokenSource {
         private let clock: TestWallClock
         private let gate: AsyncStream<Void>
@@ -37,7 +37,7 @@ struct ProviderTokenCacheTests {
         }
     }
 
-    @Test func hundredAskersShareOneLookUp() async throws {
+    @Test func hundredCallersShareOneLookup() async throws {
         let source = HeldSource(clock: TestWallClock())
         let cache = ProviderTokenCache(source: source)
         let signer = try TestKey().signer()
@@ -53,7 +53,7 @@ struct ProviderTokenCacheTests {
         #expect(source.count == 1)
     }
 
-    @Test func failureReachesEveryWaiterAndTheNextAskerTriesAgain() async throws {
+    @Test func failureReachesEveryWaiterAndTheNextCallerRetries() async throws {
         let source = HeldSource(clock: TestWallClock())
         let cache = ProviderTokenCache(source: source)
         let signer = try TestKey().signer()
@@ -61,7 +61,7 @@ struct ProviderTokenCacheTests {
         await withTaskGroup(of: Bool.self) { group in
             for _ in 0..<10 { group.addTask { (try? await cache.token(for: signer)) == nil } }
             await source.waitUntilAsked()
-            // Askers that came too late to join ask for themselves.
+            // Callers that arrive too late to join a lookup start their own.
             for _ in 0..<10 { source.answer() }
             for await hasFailed in group { #expect(hasFailed) }
         }
@@ -74,12 +74,12 @@ struct ProviderTokenCacheTests {
         let signer = try TestKey().signer()
         let first = try await cache.token(for: signer).token
         #expect(first.issuedAt == wall.now())
-        // The wall clock jumps two hours ahead and then a day back: no new token for either.
+        // The wall clock jumps two hours forward and then a day back. Neither jump causes a new token.
         wall.advance(by: .minutes(120))
         #expect(try await cache.token(for: signer).token == first)
         wall.advance(by: .minutes(-24 * 60))
         #expect(try await cache.token(for: signer).token == first)
-        // 50 minutes do it.
+        // After 50 minutes the token is renewed.
         instant.advance(by: .minutes(50))
         let second = try await cache.token(for: signer).token
         #expect(second != first)
@@ -102,7 +102,7 @@ struct ProviderTokenCacheTests {
     @Test func keysHaveTokensOfTheirOwn() async throws {
         let cache = ProviderTokenCache(source: SelfSignedTokens(clock: TestWallClock()))
         let one = try await cache.token(for: TestKey().signer())
-        // The same ids, but the key file was mended.
+        // The same ids with a corrected key file.
         let other = try await cache.token(for: TestKey().signer())
         #expect(one.token != other.token)
     }

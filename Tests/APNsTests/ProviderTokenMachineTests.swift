@@ -2,7 +2,8 @@ import APNs
 import Model
 import Testing
 
-/// The age rules of docs/contracts/apns.md#3: 20 minutes at least, renewed at 50, one look-up at a time.
+/// The age rules of docs/contracts/apns.md#3: at least 20 minutes between tokens, renewal at 50 minutes, one lookup
+/// at a time.
 struct ProviderTokenMachineTests {
     private let start = ContinuousClock.now
     private let first = token(1)
@@ -12,7 +13,7 @@ struct ProviderTokenMachineTests {
         ProviderToken(teamID: "T", keyID: "K", issuedAt: Timestamp(seconds: number), text: "token-\(number)")
     }
 
-    /// A machine that received `first` at `start`, at this age.
+    /// A machine that received `first` with the given age at `start`.
     private func holding(age: Duration = .zero) -> ProviderTokenMachine {
         var machine = ProviderTokenMachine()
         #expect(machine.requested(at: start) == .obtain)
@@ -35,7 +36,7 @@ struct ProviderTokenMachineTests {
         #expect(machine.requested(at: start + .minutes(5)) == .obtain)
     }
 
-    @Test func whileOneAsksTheOthersJoin() {
+    @Test func concurrentCallersJoinOneRequest() {
         var machine = ProviderTokenMachine()
         #expect(machine.requested(at: start) == .obtain)
         #expect(machine.requested(at: start) == .join)
@@ -51,7 +52,7 @@ struct ProviderTokenMachineTests {
         #expect(machine.requested(replacing: first, at: start + .minutes(20)) == .obtain)
     }
 
-    @Test func staleComplaintAboutAnOlderTokenGetsTheCurrentOne() {
+    @Test func lateReportAboutAnOlderTokenGetsTheCurrentOne() {
         var machine = holding()
         #expect(machine.requested(at: start + .minutes(50)) == .obtain)
         machine.obtained(AgedProviderToken(second, age: .zero), at: start + .minutes(50))
@@ -67,13 +68,14 @@ struct ProviderTokenMachineTests {
     }
 
     @Test func sourceWhoseClockWentBackwardsGivesAgeZero() {
-        // A negative age: `iat` lies in the future of whoever measured it. It must not be kept for longer than 50 minutes.
+        // A negative age: `iat` is in the future of the node that measures it. The token must not be kept for longer
+        // than 50 minutes.
         var machine = holding(age: .minutes(-120))
         #expect(machine.requested(at: start + .minutes(49)) == .use(AgedProviderToken(first, age: .minutes(49))))
         #expect(machine.requested(at: start + .minutes(50)) == .obtain)
     }
 
-    @Test func failedRenewalGoesOnWithTheOldTokenUntilItExpires() {
+    @Test func afterAFailedRenewalTheOldTokenIsUsedUntilItExpires() {
         var machine = holding()
         #expect(machine.requested(at: start + .minutes(50)) == .obtain)
         #expect(machine.failed(at: start + .minutes(50)) == AgedProviderToken(first, age: .minutes(50)))
@@ -81,7 +83,7 @@ struct ProviderTokenMachineTests {
         #expect(machine.failed(at: start + .minutes(59)) == nil)
     }
 
-    @Test func failedFirstLookUpLeavesNothingAndMayBeRepeated() {
+    @Test func failedFirstLookupLeavesNothingAndMayBeRepeated() {
         var machine = ProviderTokenMachine()
         #expect(machine.requested(at: start) == .obtain)
         #expect(machine.failed(at: start) == nil)

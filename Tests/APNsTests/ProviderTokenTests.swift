@@ -4,7 +4,8 @@ import Foundation
 import Model
 import Testing
 
-/// The token's one spelling, judged by another library. Source: RFC 7515, RFC 7518 §3.4; docs/contracts/apns.md#3.
+/// The token's only encoding, checked with another library. Source: RFC 7515, RFC 7518 §3.4;
+/// docs/contracts/apns.md#3.
 struct ProviderTokenTests {
     private let time = Timestamp(milliseconds: 1_790_000_123_456)
 
@@ -15,7 +16,7 @@ struct ProviderTokenTests {
         let signature = try P256.Signing.ECDSASignature(rawRepresentation: decode(parts[2]))
         let statement = Data("\(parts[0]).\(parts[1])".utf8)
         #expect(key.publicKey.isValidSignature(signature, for: statement))
-        // The control: another statement, and another key, do not pass.
+        // The control: another statement and another key do not verify.
         #expect(!key.publicKey.isValidSignature(signature, for: statement + [0]))
         #expect(!TestKey().publicKey.isValidSignature(signature, for: statement))
     }
@@ -24,7 +25,7 @@ struct ProviderTokenTests {
         let parts = try TestKey().signer().sign(issuedAt: time).text.split(separator: ".")
         #expect(try decode(parts[0]) == Data(#"{"alg":"ES256","kid":"KEY1234567"}"#.utf8))
         #expect(try decode(parts[1]) == Data(#"{"iss":"ABCDE12345","iat":1790000123}"#.utf8))
-        // Raw R‖S, never DER, whatever the numbers' leading zeros.
+        // The signature is raw R‖S, never DER, also for numbers with leading zeros.
         for _ in 0..<200 {
             let token = try TestKey().signer().sign(issuedAt: time)
             #expect(try decode(token.text.split(separator: ".")[2]).count == 64)
@@ -39,8 +40,8 @@ struct ProviderTokenTests {
         }
     }
 
-    // I7: a token is an hour of access.
-    @Test func nothingThatPrintsATokenOrCredentialShowsASecret() throws {
+    // I7: a token gives access for an hour.
+    @Test func printedTokensAndCredentialsShowNoSecret() throws {
         let key = TestKey()
         let token = try key.signer().sign(issuedAt: time)
         let credential = APNsCredential(teamID: key.teamID, keyID: key.keyID, privateKeyPEM: key.privatePEM)
@@ -65,7 +66,7 @@ struct ProviderTokenTests {
     }
 
     @Test(arguments: ["", "A\"B", "A\\B", "a b", "a\nb", String(repeating: "A", count: 65), "é"])
-    func idThatCouldNotStandInAClaimIsRefused(id: String) {
+    func idThatIsInvalidInAClaimIsRefused(id: String) {
         let error = #expect(throws: APNsError.self) {
             try ProviderTokenSigner(teamID: "ABCDE12345", keyID: id, privateKeyPEM: TestKey().privatePEM)
         }

@@ -3,7 +3,8 @@ import ApplePayload
 import Model
 import Testing
 
-/// What is refused before it reaches a stream, and what is not. Source: docs/contracts/apns.md#5, docs/contracts/apns.md#6.
+/// Pushes that are refused before they reach a stream, and pushes that are not. Source: docs/contracts/apns.md#5,
+/// docs/contracts/apns.md#6.
 struct PushGuardTests {
     private func reason(_ push: Push) -> String? { PushGuard.refusal(of: push)?.reason }
     private func payload(
@@ -15,12 +16,12 @@ struct PushGuardTests {
         PushPayload(bytes: Array(repeating: 0x20, count: count), type: type, priority: priority, collapseID: collapseID)
     }
 
-    @Test func goodPushPasses() {
+    @Test func validPushPasses() {
         #expect(PushGuard.refusal(of: makePush(0)) == nil)
     }
 
-    // It remembers the last good topic, type and priority; what differs is looked at all the same.
-    @Test func goodNeighbourExcusesNothing() {
+    // The guard remembers the last valid topic, type and priority, and still checks every different value.
+    @Test func earlierValidPushDoesNotSkipChecks() {
         var pushGuard = PushGuard()
         func fault(_ push: Push) -> PushFault? {
             let batch = [makePush(9), push]
@@ -40,7 +41,7 @@ struct PushGuardTests {
         #expect(fault(makePush(9, payload: payload(5000)))?.rejection.reason == "PayloadTooLarge")
     }
 
-    @Test func refusalSaysThatAppleWasNotAsked() throws {
+    @Test func refusalStatesThatNoRequestWasSent() throws {
         let refusal = try #require(PushGuard.refusal(of: makePush(0, payload: payload(0))))
         #expect(refusal == Rejection(scope: .content, reason: "PayloadEmpty", status: 0))
     }
@@ -80,7 +81,7 @@ struct PushGuardTests {
 
     // "Injection guard: refuse control characters and spaces in topic, collapse id, token and id."
     @Test(arguments: ["a\r\nx: y", "a\u{0}b", "a\nb", "a\u{7F}b"])
-    func controlCharacterIsRefusedWhereverACallerPutsIt(text: String) {
+    func controlCharacterIsRefusedInEveryField(text: String) {
         #expect(reason(makePush(0, payload: payload(collapseID: text))) == "BadCollapseId")
         #expect(reason(makePush(0, topic: text)) == "BadTopic")
         #expect(reason(makePush(0, payload: payload(type: .unknown(text)))) == "InvalidPushType")

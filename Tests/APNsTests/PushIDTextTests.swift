@@ -4,11 +4,11 @@ import Testing
 
 @testable import APNs
 
-/// `apns-id` as text: what another implementation of UUIDs says.
+/// `apns-id` as text, compared with another implementation of UUIDs.
 struct PushIDTextTests {
     private func read(_ text: [UInt8]) -> PushID? { PushID(text: text.span) }
 
-    @Test func textIsThatOfFoundation() {
+    @Test func textEqualsThatOfFoundation() {
         for _ in 0..<500 {
             let uuid = UUID()
             let id = PushID(uuid)
@@ -20,7 +20,7 @@ struct PushIDTextTests {
         }
     }
 
-    @Test func anythingElseIsNoID() {
+    @Test func otherTextsAreNotIDs() {
         let good = Array("ec1bf194-b3b2-424a-89a9-5a918a6e6b5d".utf8)
         for place in good.indices {
             for byte in [
@@ -35,7 +35,7 @@ struct PushIDTextTests {
         #expect(read(good + [0x30]) == nil)
     }
 
-    @Test func idsThatAreNoUUIDsAreKept() {
+    @Test func idsOtherThanUUIDsAreKept() {
         #expect(TransportMessageID("projects/p/messages/0:1").id == "projects/p/messages/0:1")
         #expect(TransportMessageID("EC1BF194-B3B2-424A-89A9-5A918A6E6B5D").id == "ec1bf194-b3b2-424a-89a9-5a918a6e6b5d")
         #expect(TransportMessageID("").isEmpty)

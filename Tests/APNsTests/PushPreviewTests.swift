@@ -7,7 +7,7 @@ import Testing
 
 @testable import APNs
 
-/// What is shown before sending is what is sent.
+/// The preview of a push equals the push that is sent.
 struct PushPreviewTests {
     @Test func previewShowsTheHeadersThatThePeerSees() async throws {
         let peer = try await Peer()
@@ -40,7 +40,7 @@ struct PushPreviewTests {
         await peer.simulator.stop()
     }
 
-    // "voip: expiration 0 or a few seconds" (docs/contracts/apns.md#6): no old call rings.
+    // "voip: expiration 0 or a few seconds" (docs/contracts/apns.md#6): an old call must not ring.
     @Test func callWithoutAnExpirationIsNotStored() {
         let call = PushPreview(makePush(0, payload: PushPayload(bytes: [0x7B, 0x7D], type: .voip)), authority: "a")
         #expect(call.fields.first { $0.name == "apns-expiration" }?.value == "0")
@@ -48,7 +48,7 @@ struct PushPreviewTests {
         #expect(alert.fields.contains { $0.name == "apns-expiration" } == false)
     }
 
-    @Test func previewSaysWhatIsWrong() {
+    @Test func previewReportsFaults() {
         let bad = PushPreview(makePush(0, payload: PushPayload(bytes: Array("{".utf8))), authority: "a")
         #expect(bad.fault?.field == "payload")
         #expect(PushPreview(makePush(0, topic: ""), authority: "a").fault?.field == "apns-topic")

@@ -4,19 +4,19 @@ import Testing
 
 @testable import APNs
 
-/// What follows from a request without an answer: the matrix of docs/contracts/apns.md#13.4, row by row.
+/// The outcome of a request without an answer: the matrix of docs/contracts/apns.md#13.4, row by row.
 struct RetryMatrixTests {
     struct Row: Sendable, CustomTestStringConvertible {
         let event: String
         let error: HTTP2Error
-        /// "no": it was surely not processed. Else "unknown".
+        /// "no": the request was certainly not processed. Otherwise "unknown".
         let isUnprocessed: Bool
         let code: TransportError.Code
         var testDescription: String { event }
     }
 
     static let rows = [
-        // Never submitted, or still in our queue: no.
+        // Never submitted, or still in the pool's queue: no.
         Row(
             event: "queued when the connection ended",
             error: HTTP2Error(.notSent, isUnsent: true),
@@ -104,7 +104,7 @@ struct RetryMatrixTests {
         Row(event: "protocol error", error: HTTP2Error(.protocolError), isUnprocessed: false, code: .reset),
     ]
 
-    @Test(arguments: rows) func eventIsUnsentOrIndeterminateAsTheMatrixSays(row: Row) {
+    @Test(arguments: rows) func eventIsUnsentOrIndeterminateByTheMatrix(row: Row) {
         switch Outcome(row.error) {
         case .unsent(let error):
             #expect(row.isUnprocessed)
@@ -116,7 +116,7 @@ struct RetryMatrixTests {
         }
     }
 
-    @Test func ourOwnBadBytesAreNeverSentAgain() {
+    @Test func invalidBytesOfTheClientAreNeverSentAgain() {
         let invalid = Rejection(scope: .content, reason: "InvalidRequest", status: 0)
         #expect(Outcome(HTTP2Error(.invalidRequest, isUnsent: true)) == .rejected(invalid))
         let large = Rejection(scope: .content, reason: "PayloadTooLarge", status: 0)

@@ -5,10 +5,10 @@ import Testing
 
 @testable import APNs
 
-/// One provider token per key over all nodes (I8), through a store they share.
+/// One provider token per key over all nodes (I8), through a shared store.
 struct SharedTokensTests {
-    /// What PostgreSQL does in one statement, in memory.
-    private final class Shelf: ProviderTokenStore {
+    /// An in-memory version of the single statement in PostgreSQL.
+    private final class InMemoryTokenStore: ProviderTokenStore {
         private let tokens = NIOLockedValueBox<[ProviderTokenSigner.ID: ProviderToken]>([:])
         let written = NIOLockedValueBox<[ProviderToken]>([])
         let isDown = NIOLockedValueBox(false)
@@ -24,7 +24,7 @@ struct SharedTokensTests {
             replacingOlderThan time: Timestamp
         ) async throws(APNsError) -> ProviderToken {
             if isDown.withLockedValue(\.self) { throw APNsError(.tokenUnavailable) }
-            // Between the look and the offer another node may come.
+            // Another node may act between the read and the write.
             await Task.yield()
             return tokens.withLockedValue { tokens in
                 if let standing = tokens[signer], standing.issuedAt >= time { return standing }
@@ -35,21 +35,21 @@ struct SharedTokensTests {
         }
     }
 
-    /// A node: its own cache and its own monotonic clock.
+    /// A node with its own cache and its own monotonic clock.
     private struct Node {
         let cache: ProviderTokenCache
         let instant = TestInstant()
 
-        init(_ shelf: Shelf, _ clock: TestWallClock) {
+        init(_ store: InMemoryTokenStore, _ clock: TestWallClock) {
             let instant = instant
-            cache = ProviderTokenCache(source: SharedTokens(store: shelf, clock: clock), now: { instant.now() })
+            cache = ProviderTokenCache(source: SharedTokens(store: store, clock: clock), now: { instant.now() })
         }
     }
 
     @Test func fiveNodesRenewAKeyOncePerPeriodForADay() async throws {
-        let (shelf, clock) = (Shelf(), TestWallClock())
+        let (store, clock) = (InMemoryTokenStore(), TestWallClock())
         let signer = try TestKey().signer()
-        let nodes = (0..<5).map { _ in Node(shelf, clock) }
+        let nodes = (0..<5).map { _ in Node(store, clock) }
         var random = SplitMix(state: 7)
         for _ in 0..<24 * 60 {
             let step = Duration.seconds(60)
@@ -62,16 +62,16 @@ struct SharedTokensTests {
             }
             #expect(ages.allSatisfy { $0.map { $0 < ProviderTokenAge.expiry } ?? false })
         }
-        let times = shelf.written.withLockedValue { $0.map(\.issuedAt.seconds) }
+        let times = store.written.withLockedValue { $0.map(\.issuedAt.seconds) }
         let gaps = zip(times, times.dropFirst()).map { $1 - $0 }
         #expect(times.count >= 27)
         #expect(gaps.allSatisfy { (1_200...3_600).contains($0) }, "\(gaps)")
     }
 
-    @Test func tokenThatAppleCalledExpiredIsReplacedOnceAndNeverWithinTwentyMinutes() async throws {
-        let (shelf, clock) = (Shelf(), TestWallClock())
+    @Test func expiredTokenIsReplacedOnceAndNeverWithinTwentyMinutes() async throws {
+        let (store, clock) = (InMemoryTokenStore(), TestWallClock())
         let signer = try TestKey().signer()
-        let source = SharedTokens(store: shelf, clock: clock)
+        let source = SharedTokens(store: store, clock: clock)
         let first = try await source.token(for: signer, replacing: nil)
         clock.advance(by: .minutes(19))
         let error = await #expect(throws: APNsError.self) {
@@ -83,13 +83,13 @@ struct SharedTokensTests {
         let second = try await source.token(for: signer, replacing: first.token)
         let third = try await source.token(for: signer, replacing: first.token)
         #expect(second.token == third.token && second.token != first.token)
-        #expect(shelf.written.withLockedValue(\.count) == 2)
+        #expect(store.written.withLockedValue(\.count) == 2)
     }
 
     @Test func nodesThatStartTogetherSendTheSameToken() async throws {
-        let (shelf, clock) = (Shelf(), TestWallClock())
+        let (store, clock) = (InMemoryTokenStore(), TestWallClock())
         let signer = try TestKey().signer()
-        let source = SharedTokens(store: shelf, clock: clock)
+        let source = SharedTokens(store: store, clock: clock)
         let tokens = try await withThrowingTaskGroup(of: ProviderToken.self) { group in
             for _ in 0..<20 { group.addTask { try await source.token(for: signer, replacing: nil).token } }
             return try await group.reduce(into: Set<ProviderToken>()) { $0.insert($1) }
@@ -97,12 +97,12 @@ struct SharedTokensTests {
         #expect(tokens.count == 1)
     }
 
-    @Test func nodeGoesOnWithItsTokenWhileTheStoreIsDownUntilItIsTooOld() async throws {
-        let (shelf, clock) = (Shelf(), TestWallClock())
+    @Test func nodeKeepsItsTokenDuringAnOutageOfTheStoreUntilItIsTooOld() async throws {
+        let (store, clock) = (InMemoryTokenStore(), TestWallClock())
         let signer = try TestKey().signer()
-        let node = Node(shelf, clock)
+        let node = Node(store, clock)
         let first = try await node.cache.token(for: signer)
-        shelf.isDown.withLockedValue { $0 = true }
+        store.isDown.withLockedValue { $0 = true }
         clock.advance(by: .minutes(55))
         node.instant.advance(by: .minutes(55))
         #expect(try await node.cache.token(for: signer).token == first.token)

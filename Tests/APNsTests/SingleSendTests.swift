@@ -5,7 +5,8 @@ import Testing
 
 @testable import APNs
 
-/// One push and its caller: answered once, cancelled wherever it is, and nothing left behind.
+/// One push and its caller: the caller is answered once, the push can be canceled in every state, and nothing is left
+/// behind.
 struct SingleSendTests {
     private let group = SingleSends.Group(
         credential: CredentialKey(tenant: "acme", credential: "apple"),
@@ -14,7 +15,7 @@ struct SingleSendTests {
     private let canceled = Outcome.unsent(TransportError(.canceled))
     private let fetches = Counter()
 
-    /// How often the hall asked to be fetched from.
+    /// The number of fetch requests of the hall.
     private final class Counter: Sendable {
         let count = Atomic<Int>(0)
     }
@@ -34,7 +35,7 @@ struct SingleSendTests {
         )
     }
 
-    /// Adds a push, lets `body` act, and gives what its caller was answered.
+    /// Adds a push, runs `body`, and returns the answer of its caller.
     private func outcome(_ hall: SingleSends, _ body: (UInt64) -> Void) async -> Outcome {
         let id = hall.newID()
         return await Waiter.wait { (caller: SingleSends.Caller) in
@@ -51,25 +52,25 @@ struct SingleSendTests {
         PushCompletion(slot: slot, outcome: .accepted(TransportMessageID(id)))
     }
 
-    @Test func callerHearsTheFirstAnswerOnlyOnceItIsPassedOn() async {
+    @Test func callerGetsTheFirstAnswerOnceItIsPassedOn() async {
         let hall = hall()
-        let heard = await outcome(hall) { _ in
+        let answer = await outcome(hall) { _ in
             let batches = hall.takeAll(job)
             #expect(batches.count == 1 && hall.takeAll(job).isEmpty)
-            // By its place, whatever its own slot was.
+            // The position in the batch identifies the push, whatever its own slot was.
             batches.first?.job.complete([0], .unsent(TransportError(.timedOut)))
             batches.first?.job.complete([accepted(0, "late"), accepted(7), accepted(-1)])
             #expect(fetches.count.load(ordering: .relaxed) == 2)
             hall.passOn()
         }
-        #expect(heard == .unsent(TransportError(.timedOut)))
+        #expect(answer == .unsent(TransportError(.timedOut)))
     }
 
-    // The hall knows its batches, and each its callers: whoever is answered lets go.
+    // The hall keeps its batches, and each batch keeps its callers. An answered caller is released.
     @Test func answeredPushesKeepNoBatch() async {
         let hall = hall()
         weak var kept: SendJob?
-        let heard = await outcome(hall) { _ in
+        let answer = await outcome(hall) { _ in
             let batches = hall.takeAll(job)
             kept = batches.first?.job
             for batch in batches {
@@ -78,7 +79,7 @@ struct SingleSendTests {
             }
             hall.passOn()
         }
-        #expect(heard == .accepted(TransportMessageID("id")))
+        #expect(answer == .accepted(TransportMessageID("id")))
         #expect(kept == nil)
     }
 
@@ -87,13 +88,13 @@ struct SingleSendTests {
         let waiting = await outcome(hall) { id in
             guard case .waiting(let caller) = hall.cancel(id) else { return fail("not found") }
             caller.resume(returning: canceled)
-            // A batch that was cancelled to its last push is none.
+            // A batch whose pushes were all canceled is removed.
             #expect(hall.takeAll(job).isEmpty)
         }
         #expect(waiting == canceled)
         let leaving = await outcome(hall) { id in
             let batches = hall.takeAll(job)
-            // Not offered yet: whoever offers it is told, once.
+            // The push was not offered yet. The task that offers it is notified once.
             guard case .settled = hall.cancel(id) else { return fail("not settled") }
             #expect(batches.map(hall.offered) == [[0]])
             #expect(batches.map(hall.offered) == [[]])
@@ -110,16 +111,16 @@ struct SingleSendTests {
         let hall = hall()
         let (until, _) = AsyncStream<Void>.makeStream()
         let task = Task {
-            // Ends when the task is cancelled.
+            // Ends when the task is canceled.
             for await _ in until {}
-            return await outcome(hall) { _ in fail("it was taken") }
+            return await outcome(hall) { _ in fail("the push was accepted") }
         }
         task.cancel()
         #expect(await task.value == canceled)
         #expect(hall.takeAll(job).isEmpty)
     }
 
-    @Test func whatIsAskedForTogetherLeavesTogetherByCredentialAndDeadline() async {
+    @Test func concurrentPushesAreBatchedByCredentialAndDeadline() async {
         let hall = hall()
         let other = SingleSends.Group(credential: group.credential, deadline: .seconds(2))
         await withTaskGroup(of: Outcome.self) { tasks in
@@ -145,29 +146,29 @@ struct SingleSendTests {
         }
     }
 
-    @Test func closedHallTakesNobodyAndAnswersAtOnce() async {
+    @Test func closedHallRefusesPushesAtOnce() async {
         let hall = hall()
         let first = await outcome(hall) { _ in
             for caller in hall.close() { caller.resume(returning: .unsent(TransportError(.goingAway))) }
         }
         #expect(first == .unsent(TransportError(.goingAway)))
-        let second = await outcome(hall) { _ in fail("it was taken") }
+        let second = await outcome(hall) { _ in fail("the push was accepted") }
         #expect(second == canceled)
     }
 
-    @Test func whatWasOnItsWayWhenTheHallClosedIsAnsweredWithoutBeingFetched() async {
+    @Test func pushesInProgressAtTheCloseAreAnsweredWithoutAFetch() async {
         let hall = hall()
-        let told = await outcome(hall) { _ in
+        let answer = await outcome(hall) { _ in
             for batch in hall.takeAll(job) { batch.job.complete([accepted(0)]) }
             #expect(hall.close().isEmpty)
         }
-        #expect(told == .accepted(TransportMessageID("id")))
+        #expect(answer == .accepted(TransportMessageID("id")))
         let late = self.hall()
-        let heard = await outcome(late) { _ in
+        let lateAnswer = await outcome(late) { _ in
             let batches = late.takeAll(job)
             #expect(late.close().isEmpty)
             for batch in batches { batch.job.complete([accepted(0)]) }
         }
-        #expect(heard == .accepted(TransportMessageID("id")))
+        #expect(lateAnswer == .accepted(TransportMessageID("id")))
     }
 }

@@ -8,12 +8,12 @@ import Testing
 
 private let soakSeconds = ProcessInfo.processInfo.environment["APNS_SOAK_SECONDS"].flatMap { Int($0) } ?? 0
 
-/// Real sockets and every fault in turn, for as long as `APNS_SOAK_SECONDS` says; `scripts/soak` runs it. Not part of a normal run.
+/// Real sockets and every fault in turn, for `APNS_SOAK_SECONDS`; `scripts/soak` runs it. A normal run skips it.
 @Suite(.serialized, .enabled(if: soakSeconds > 0))
 struct SoakTests {
 
     private let deadline = Duration.seconds(6)
-    /// A completion passes through a task of the caller on a machine whose cores the simulator shares.
+    /// A completion passes through a task of the caller, on a machine whose cores are shared with the simulator.
     private let grace = Duration.seconds(3)
     private let small = CredentialKey(tenant: "small", credential: "apple")
     private let shown = CredentialKey(tenant: "shown", credential: "certificate")
@@ -35,7 +35,7 @@ struct SoakTests {
             try transport.open(Peer.credential, peer.credential())
             try transport.open(small, peer.credential())
             try transport.open(shown, certificate(peer))
-            // What a plan leaves of its time is the next ones'.
+            // The time that a plan does not use is available to the next plans.
             let end = start + .seconds(max(1, soakSeconds)) + deadline
             for (index, plan) in SoakPlan.all.enumerated() {
                 let part = ContinuousClock.now.duration(to: end) / (SoakPlan.all.count - index)
@@ -56,7 +56,7 @@ struct SoakTests {
         #expect(ledger.doubled.prefix(10) == [])
         #expect(total.latest < grace)
         #expect(total.accepted > total.offered / 2)
-        // Only what was surely not processed is sent again.
+        // Only requests that were certainly not processed are sent again.
         #expect(peer.simulator.duplicates.repeats == 0)
         await peer.simulator.stop()
     }
@@ -77,7 +77,7 @@ struct SoakTests {
         _ transport: APNsTransport,
         _ ledger: SoakLedger
     ) async throws {
-        // The last pushes of a plan end within their deadline, which belongs to its time.
+        // The last pushes of a plan end within their deadline, which is part of the plan's time.
         let offering = max(part - deadline, part / 3)
         peer.simulator.setLatency(plan.latency)
         try peer.simulator.script(plan.script(for: offering))
@@ -89,7 +89,8 @@ struct SoakTests {
         }
     }
 
-    /// Keeps `window` batches of one client on their way, so that a slow machine offers less and every machine as much as it can.
+    /// Keeps `window` batches of one client in progress, so a slow machine offers less and every machine offers as
+    /// much as it can.
     private func offer(
         _ key: CredentialKey,
         _ batch: Int,

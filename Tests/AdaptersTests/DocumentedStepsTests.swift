@@ -3,7 +3,7 @@ import Testing
 
 /// Adds the stub vendor to a copy of the product's own list by the steps of `docs/adding-a-vendor.md`, and compiles the result.
 ///
-/// How the vendor then works is tested with the list of `Tests/Vendors`, which has the same form.
+/// The behavior of the vendor is tested with the list in `Tests/Vendors`, which has the same form.
 struct DocumentedStepsTests {
     private static let root = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -25,17 +25,17 @@ struct DocumentedStepsTests {
 
         let files = try FileManager.default.contentsOfDirectory(atPath: folder.path).map { folder.path + "/" + $0 }
         #expect(try Self.faults(files + [adapters.path + "/Vendors.swift"]) == "")
-        // Without the folder the line is an error: the compiler does look.
+        // Without the folder the line is an error, which proves that the compiler checks it.
         #expect(try Self.faults([adapters.path + "/Vendors.swift"]).contains("StubAdapter"))
     }
 
     @Test func theVendorsOfTheTestsAreListedLikeThoseOfTheProduct() throws {
         let list = try Self.text("Tests/Vendors/Vendors.swift")
-        // The formatter takes the comma away where a list has one element.
+        // The formatter removes the comma of a list with one element.
         #expect(list.contains(Self.mark + (try line).replacingOccurrences(of: ",\n", with: "\n")))
     }
 
-    /// The line that the page tells to add, for the stub vendor.
+    /// The line for the stub vendor that the page describes.
     private var line: String {
         get throws {
             let page = try Self.text("docs/adding-a-vendor.md")
@@ -50,7 +50,7 @@ struct DocumentedStepsTests {
         try String(contentsOf: root.appending(path: path), encoding: .utf8)
     }
 
-    /// What the compiler says of files that are compiled as the target `Adapters`; empty: nothing.
+    /// The compiler's messages for files that are compiled as the target `Adapters`; empty: none.
     private static func faults(_ files: [String]) throws -> String {
         let modules = Bundle.main.bundleURL.appending(path: "Modules").path
         let compiler = Process()

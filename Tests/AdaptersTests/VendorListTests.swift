@@ -5,7 +5,7 @@ import TestKit
 import TestVendors
 import Testing
 
-/// What must hold for all vendors together.
+/// Rules over all vendors together.
 struct VendorListTests {
     static let lists = [Vendors.all, TestVendors.catalog.adapters]
 
@@ -17,7 +17,7 @@ struct VendorListTests {
     }
 
     @Test(arguments: lists.flatMap { $0 })
-    func aVendorCanBeProvisionedAndSaysHow(_ adapter: any VendorAdapter) throws {
+    func aVendorCanBeProvisionedAndDescribesItsSettings(_ adapter: any VendorAdapter) throws {
         let form = try #require(adapter as? any ProvisionedVendor).bindingForm
         #expect(!form.product.isEmpty && !form.fields.isEmpty)
         for field in form.fields {
@@ -29,7 +29,7 @@ struct VendorListTests {
         #expect(Set(form.settings.all.map(\.name)).count == form.settings.all.count)
     }
 
-    // The value that a listing shows must be one that a file may have.
+    // The default value in a listing must be valid in a file.
     @Test(arguments: lists.flatMap { $0 })
     func theDefaultOfASettingIsAccepted(_ adapter: any VendorAdapter) throws {
         for setting in try #require(adapter as? any ProvisionedVendor).bindingForm.settings.all {

@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-/// Settings are read by dotted paths, and every other key is a mistake.
+/// Settings are read by dotted paths, and every other key is an error.
 struct VendorSettingsTests {
     private let settings = VendorSettings([
         VendorSetting("push.ttlHours", "Hours.") { $0.int != nil },
@@ -14,7 +14,7 @@ struct VendorSettingsTests {
         #expect(settings.problems(in: ["push": ["ttlHours": "x"]]) == ["push.ttlHours: not an accepted value"])
     }
 
-    // A mapping without any known key must not pass because it is empty.
+    // An empty mapping, or one without any known key, must not pass.
     @Test(
         arguments: [
             (["push": ["ttl": 5]], "push.ttl: unknown setting"), (["pushes": [:]], "pushes: unknown setting"),

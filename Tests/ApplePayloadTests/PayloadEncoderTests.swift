@@ -25,7 +25,7 @@ struct PayloadEncoderTests {
         )
     }
 
-    @Test func localisedAlertHasKeysAndArgumentsInsteadOfTexts() throws {
+    @Test func localizedAlertHasKeysAndArgumentsInsteadOfTexts() throws {
         let alert = AlertContent(
             title: .localized(key: "TITLE", arguments: ["Kim"]),
             subtitle: .localized(key: "SUBTITLE"),
@@ -140,7 +140,7 @@ struct PayloadEncoderTests {
 
     // MARK: JSON
 
-    /// RFC 8259 §7: what must be escaped is, what need not be is not, because payloads are counted in bytes.
+    /// RFC 8259 §7: only characters that must be escaped are escaped, because payloads are counted in bytes.
     @Test(arguments: [
         ("plain", #"plain"#), ("say \"hi\"", #"say \"hi\""#), (#"C:\x"#, #"C:\\x"#), ("a\nb\tc\rd", #"a\nb\tc\rd"#),
         ("\u{8}\u{C}", #"\b\f"#), ("\u{0}\u{1}\u{1F}", #"\u0000\u0001\u001f"#), ("/\u{7F}\u{2028}", "/\u{7F}\u{2028}"),
@@ -150,11 +150,11 @@ struct PayloadEncoderTests {
             #"a long text that is longer than a vector, with one \" in it"#
         ),
     ])
-    func stringIsEscapedAsJSONDemandsAndNoMore(text plain: String, expected: String) throws {
+    func stringsHaveOnlyTheEscapesThatJSONRequires(text plain: String, expected: String) throws {
         #expect(try text(APNsPayload(Aps(alert: .text(plain)))) == #"{"aps":{"alert":"\#(expected)"}}"#)
     }
 
-    /// Another parser reads back what was meant, for every scalar below 0x800 and a sample above.
+    /// Another parser reads the same text back, for every scalar below 0x800 and a sample above.
     @Test func foundationReadsBackEveryText() throws {
         let values = Array(0..<0x800) + [0xFFFD, 0xFFFF, 0x1F381, 0x10FFFF]
         let scalars = values.compactMap { Unicode.Scalar(UInt32($0)) }
@@ -182,14 +182,14 @@ struct PayloadEncoderTests {
     @Test(arguments: [
         (0.5, "0.5"), (0, "0"), (1, "1"), (0.1, "0.1"), (1e-7, "1e-07"), (Double.leastNonzeroMagnitude, "5e-324"),
     ])
-    func numberIsSpeltAsJSON(value: Double, expected: String) throws {
+    func numberIsWrittenAsJSON(value: Double, expected: String) throws {
         #expect(
             try text(APNsPayload(Aps(badge: 1, relevanceScore: value)))
                 == #"{"aps":{"badge":1,"relevance-score":\#(expected)}}"#
         )
     }
 
-    @Test(arguments: [Int.max, 1_234_567_890]) func largeIntegerIsWhole(value: Int) throws {
+    @Test(arguments: [Int.max, 1_234_567_890]) func largeIntegerIsExact(value: Int) throws {
         #expect(try text(APNsPayload(Aps(badge: value))) == #"{"aps":{"badge":\#(value)}}"#)
     }
 
@@ -206,7 +206,7 @@ struct PayloadEncoderTests {
 
     // MARK: Size
 
-    /// "4096 bytes for everything except 5120 for voip": of the encoded UTF-8.
+    /// "4096 bytes for everything except 5120 for voip", counted in encoded UTF-8.
     @Test(arguments: [(PushType.alert, 4096), (.voip, 5120), (.unknown("newkind"), 4096)])
     func limitIsCountedInEncodedBytes(type: PushType, limit: Int) throws {
         let frame = #"{"aps":{"alert":""}}"#.utf8.count
@@ -222,7 +222,7 @@ struct PayloadEncoderTests {
         }
     }
 
-    @Test func endlessTextIsRefusedWithoutWritingIt() throws {
+    @Test func oversizedTextIsRefusedWithoutEncodingIt() throws {
         var encoder = PayloadEncoder()
         let endless = String(repeating: "\u{1}", count: 1_000_000)
         for payload in [

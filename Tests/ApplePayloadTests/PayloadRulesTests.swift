@@ -2,7 +2,8 @@ import ApplePayload
 import Model
 import Testing
 
-/// What is refused before it is sent, by field and rule. Source: docs/contracts/apns.md#6, docs/contracts/apns.md#10, docs/contracts/apns.md#17.
+/// The refusals before sending, by field and rule. Source: docs/contracts/apns.md#6, docs/contracts/apns.md#10,
+/// docs/contracts/apns.md#17.
 struct PayloadRulesTests {
     private func fault(_ payload: APNsPayload, _ type: PushType = .alert) -> PushFault? {
         var encoder = PayloadEncoder()
@@ -21,7 +22,7 @@ struct PayloadRulesTests {
     }
 
     // "anything the user sees, hears, or a badge"
-    @Test func alertPushShowsSoundsOrCounts() {
+    @Test func alertPushHasTextSoundOrBadge() {
         #expect(fault(Aps(threadID: "t")) == PushFault("aps.alert", .missing))
         #expect(fault(Aps(alert: .text("Hi"))) == nil)
         #expect(fault(Aps(badge: 1)) == nil)
@@ -31,7 +32,7 @@ struct PayloadRulesTests {
     }
 
     // "`aps` holds only `content-available: 1` (no alert/badge/sound)"
-    @Test func backgroundPushHasNothingBesidesContentAvailable() {
+    @Test func backgroundPushHasOnlyContentAvailable() {
         func background(_ change: (inout Aps) -> Void) -> PushFault? {
             var aps = Aps(isContentAvailable: true)
             change(&aps)
@@ -167,9 +168,9 @@ struct PayloadRulesTests {
         #expect(fault(activity) == PushFault("aps.alert.body.loc-key", .missing))
     }
 
-    // MARK: Beside aps
+    // MARK: Outside aps
 
-    @Test func ownKeysAreNotApples() {
+    @Test func customKeysAreNotApples() {
         func keys(_ names: [String]) -> PushFault? {
             fault(APNsPayload(Aps(badge: 1), custom: JSONObject(names.map { ($0, 1) })))
         }
@@ -178,7 +179,7 @@ struct PayloadRulesTests {
         #expect(keys((0..<6000).map { "\($0)" })?.reason == .payloadTooLarge)
     }
 
-    @Test func ownValuesAreJSON() {
+    @Test func customValuesAreJSON() {
         func value(_ json: JSON) -> PushFault? { fault(APNsPayload(Aps(badge: 1), custom: ["k": json])) }
         func nested(_ depth: Int) -> JSON { (0..<depth).reduce(JSON.null) { inner, _ in .array([inner]) } }
         for number in ["", "NaN", "01", "1.", "+1", "1e", " 1", "0x1"] {
@@ -218,13 +219,13 @@ struct PayloadRulesTests {
         #expect(fault(collapseID: " c")?.reason == .badCollapseID)
         #expect(fault(.unknown("a b"))?.reason == .invalidPushType)
         #expect(fault(topic: "")?.reason == .missingTopic)
-        // The suffix counts.
+        // The suffix is part of the length.
         let topic = String(repeating: "t", count: 240)
         #expect(fault(topic: topic) == nil)
         #expect(fault(.liveActivity, topic: topic)?.reason == .badTopic)
     }
 
-    /// An alert object that a caller wrote is written unchanged when its members have the documented types.
+    /// An alert object of a caller is forwarded unchanged if its members have the documented types.
     @Test func alertObjectOfACallerIsForwardedOrRefused() throws {
         func push(_ alert: JSONObject) throws(PushFault) -> PushPayload {
             try APNsPayload(Aps(alert: .dictionary(alert))).push()
@@ -237,7 +238,7 @@ struct PayloadRulesTests {
         }
     }
 
-    @Test func faultWithoutAWordOfApplesIsStillARejectionOfTheContent() {
+    @Test func faultWithoutAnAppleReasonIsARejectionOfTheContent() {
         let fault = PushFault("aps.badge", .outOfRange("0 or more"))
         #expect(fault.rejection == Rejection(scope: .content, reason: "InvalidPayload", status: 0))
         #expect(fault.description == "aps.badge must be 0 or more")

@@ -11,7 +11,7 @@ struct PushTypeRuleTests {
         var priorities = [10, 5, 1]
         var standard = 10
         var bytes = 4096
-        /// Whether the expiration is 0 where the caller names none.
+        /// True if the expiration is 0 when the caller does not set one.
         var isImmediate = false
         var isTokenOnly = false
         var testDescription: String { name }
@@ -43,7 +43,7 @@ struct PushTypeRuleTests {
         #expect(PushType(wire: row.name) == row.type)
     }
 
-    @Test func noDocumentedTypeIsLeftOut() {
+    @Test func everyDocumentedTypeIsCovered() {
         #expect(PushType.documented == Self.rows.map(\.type))
     }
 

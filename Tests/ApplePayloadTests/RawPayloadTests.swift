@@ -15,7 +15,7 @@ struct RawPayloadTests {
         #"{"é":"소포 \u00e9 \ud83c\udf81 \"\\\/\b\f\n\r\t"}"#, #"{"a":0,"b":-0,"c":10.01E-2}"#,
         #"{"aps":{"alert":17,"badge":"x"}}"#, #"{"a":1,"a":2}"#,
     ])
-    func objectPassesWhateverIsInIt(text: String) {
+    func anyObjectPasses(text: String) {
         #expect(fault(text) == nil)
     }
 
@@ -29,7 +29,7 @@ struct RawPayloadTests {
         #"{"a":"\ud800\u0041"}"#,
         "{\"a\":\"\u{1}\"}", "{}{}", "{} x", "\u{FEFF}{}", "{\"a\":1}\u{0}", "//\n{}", "   ",
     ])
-    func whatIsNoJSONObjectIsRefused(text: String) throws {
+    func otherTextsThanJSONObjectsAreRefused(text: String) throws {
         let fault = try #require(self.fault(text))
         #expect(fault.field == "payload")
         guard case .malformed = fault.rule else { return #expect(Bool(false), "\(fault)") }
@@ -59,7 +59,7 @@ struct RawPayloadTests {
         #expect(throws: PushFault("payload", .missing, .payloadEmpty)) { try RawPayload.push([], type: .alert) }
     }
 
-    @Test func bytesStayAsTheyAreAndThePriorityIsTheTypes() throws {
+    @Test func bytesAreUnchangedAndThePriorityIsThatOfTheType() throws {
         let bytes = Array(" { \"aps\" : { } } ".utf8)
         #expect(try RawPayload.push(bytes, type: .background).bytes == bytes)
         #expect(try RawPayload.push(bytes, type: .background).priority == 5)
@@ -77,8 +77,8 @@ struct RawPayloadTests {
         #expect(fault(String(repeating: #"{"a":"#, count: 200_000), limit: 2_000_000) != nil)
     }
 
-    /// Every parser sees truncated bytes, and bytes that were changed at random; the parser of the model has to agree on each.
-    @Test func truncatedAndMutatedPayloadsNeitherTrapNorFoolIt() {
+    /// Truncated and randomly changed bytes: the scan must agree with the parser of the model on each input.
+    @Test func truncatedAndMutatedPayloadsAreClassifiedCorrectly() {
         let whole = Array(
             #"{"aps":{"alert":{"title":"소포 \"A\" \ud83c\udf81","loc-args":["x",1.5e3,-0]},"badge":3},"k":[true,null,{}]}"#
                 .utf8
@@ -145,7 +145,7 @@ struct RawPayloadTests {
         #expect(fault(try JSONParser.parse(text), type)?.field == field)
     }
 
-    @Test func typeIsInferredFromWhatIsShown() throws {
+    @Test func typeIsInferredFromTheVisibleContent() throws {
         for (text, type) in [
             (#"{"aps":{"content-available":1}}"#, PushType.background),
             (#"{"aps":{"content-available":1,"sound":""}}"#, .background),

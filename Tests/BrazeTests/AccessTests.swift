@@ -4,25 +4,26 @@ import Testing
 
 @testable import Braze
 
-/// Keys, common answers and what is not built (docs/contracts/braze.md#1, docs/contracts/braze.md#4, docs/contracts/braze.md#5.11).
+/// Keys, common answers and unsupported calls (docs/contracts/braze.md#1, docs/contracts/braze.md#4,
+/// docs/contracts/braze.md#5.11).
 struct AccessTests {
     private let send = #"{"external_user_ids":["u-1"],"messages":{"apple_push":{"alert":"Hi"}}}"#
 
     // docs/contracts/braze.md#5.11: wrong or missing key.
     @Test(arguments: [nil, "", Mount.trackKey, "nobody's key, at all"])
-    func aKeyThatMayNotIsRefused(_ key: String?) throws {
+    func aKeyWithoutThePermissionIsRefused(_ key: String?) throws {
         let answer = Mount.answer(Mount.request("/messages/send", send, key: key))
         #expect(try answer.fault(against: "access/key.response.txt") == nil)
     }
 
-    // A key of another binding, or of none, finds no binding.
+    // A key of another binding, or an unknown key, finds no binding.
     @Test func anUnknownBindingIsAWrongKey() throws {
         let answer = Mount.answer(Mount.request("/messages/send", send)) { _ in .refused(.unknownBinding) }
         #expect(try answer.fault(against: "access/key.response.txt") == nil)
     }
 
-    // docs/contracts/braze.md#4.1: the header before the body before the query.
-    @Test func olderIntegrationsShowTheirKeyElsewhere() throws {
+    // docs/contracts/braze.md#4.1: the key is read from the header first, then from the body, then from the query.
+    @Test func keysOfOlderIntegrationsAreReadFromBodyAndQuery() throws {
         let body = #"{"api_key":"\#(Mount.key)","external_user_ids":["u-1"],"messages":{"apple_push":{"alert":"Hi"}}}"#
         #expect(Mount.answer(Mount.request("/messages/send", body, key: nil)).status == 201)
         #expect(Mount.answer(Mount.request("/messages/send", body, key: "another key")).status == 401)
@@ -31,15 +32,15 @@ struct AccessTests {
     }
 
     // docs/contracts/braze.md#4.1: keys may carry an allow-list of addresses.
-    @Test func aKeyWithAddressesIsGoodOnlyFromThere() {
+    @Test func aKeyWithAnAllowListIsValidOnlyFromItsAddresses() {
         for (address, status) in [("192.0.2.1", 201), ("192.0.2.2", 401), (nil, 401)] as [(String?, Int)] {
             let request = Mount.request("/messages/send", send, key: Mount.officeKey, from: address)
             #expect(Mount.answer(request).status == status, "\(address ?? "nowhere")")
         }
     }
 
-    // No key is in the settings or leads to the binding by itself: its SHA-256 does.
-    @Test func aKeyIsKnownByItsHash() throws {
+    // The settings contain the SHA-256 of a key, not the key, and the binding is found by that hash.
+    @Test func aKeyIsFoundByItsHash() throws {
         let (key, proof) = try Mount.adapter.locate(Mount.request("/messages/send", send))
         #expect(key.kind == "rest")
         #expect(Mount.settings.values["keys"]?[key.value]?["name"] == "all")
@@ -52,20 +53,21 @@ struct AccessTests {
         "/users/track/x", "/users/rename", "/campaigns/trigger/x", "/canvas/trigger/send",
         "/messages/live_activity/update", "/v2/subscription/status/get", "/messages/send/more",
     ])
-    func whatIsNotBuiltIsNotFound(_ path: String) throws {
+    func unsupportedCallsAnswer404(_ path: String) throws {
         let answer = Mount.answer(Mount.request(path, "{}"))
         #expect(answer.status == 404)
         #expect(answer.json == ["message": "Not Found"])
         #expect(Mount.answer(Mount.request("/messages/send", "", method: .get)).status == 404)
     }
 
-    // docs/contracts/braze.md#1: a trailing slash on every path.
+    // docs/contracts/braze.md#1: every path may end in a slash.
     @Test func aTrailingSlashIsIgnored() {
         #expect(Mount.answer(Mount.request("/messages/send/", send)).status == 201)
     }
 
-    // docs/contracts/braze.md#5.11: over the limit. The documented call is not built, so that only its answer is looked at.
-    @Test func tooManyRequestsSayWhenToComeAgain() throws {
+    // docs/contracts/braze.md#5.11: over the limit. The documented call is not supported, so only its answer is
+    // compared.
+    @Test func tooManyRequestsIncludeARetryTime() throws {
         var request = Mount.request("/users/export/ids", "{}")
         request.receivedAt = Timestamp(seconds: 1_767_225_600)
         let refusal = Reply.refused(.rateLimited(retryAfter: .seconds(42)))
@@ -74,7 +76,7 @@ struct AccessTests {
     }
 
     // docs/contracts/braze.md#4.2: a gateway failure.
-    @Test func ourOwnTroubleIsSaidSo() {
+    @Test func aGatewayFailureIsAServerError() {
         let answer = Mount.answer(Mount.request("/messages/send", send)) { _ in
             .refused(.unavailable(retryAfter: .seconds(7)))
         }

@@ -51,11 +51,11 @@ struct AudienceTests {
         ("day", "after", #""2025-12-28""#, true), ("day", "after", #""2025-12-29""#, false),
         ("spaced", "after", #""2025-12-29""#, true), ("spaced", "before", #""2025-12-29 06:00:01""#, true),
     ])
-    func anAttributeIsHeldAgainstAValue(_ name: String, _ comparison: String, _ value: String, _ holds: Bool) throws {
+    func attributesAreComparedWithValues(_ name: String, _ comparison: String, _ value: String, _ holds: Bool) throws {
         #expect(try means(leaf(name, comparison, value)) == holds)
     }
 
-    @Test func partsAreJoined() throws {
+    @Test func partsOfAFilterAreJoined() throws {
         let (yes, no) = (leaf("plan", "exists", "null"), leaf("x", "exists", "null"))
         #expect(try means(#"{"AND":[\#(yes),\#(yes)]}"#))
         #expect(try !means(#"{"AND":[\#(yes),\#(no)]}"#))
@@ -63,7 +63,7 @@ struct AudienceTests {
         #expect(try !means(#"{"OR":[\#(no),\#(no)]}"#))
     }
 
-    @Test func statesAndUseAreAsked() throws {
+    @Test func filtersCoverSubscriptionStatesAndSessions() throws {
         func state(_ comparison: String, _ value: String) -> String {
             #"{"push_subscription_status":{"comparison":"\#(comparison)","value":"\#(value)"}}"#
         }
@@ -80,7 +80,7 @@ struct AudienceTests {
         )
     }
 
-    @Test func whatIsNotKnownIsRefused() throws {
+    @Test func unknownFiltersAreRefused() throws {
         let good = leaf("plan", "equals", #""gold""#)
         let deep = String(repeating: #"{"AND":["#, count: 8) + good + String(repeating: "]}", count: 8)
         let many = "[" + Array(repeating: good, count: 51).joined(separator: ",") + "]"
@@ -107,7 +107,7 @@ struct AudienceTests {
 
     // MARK: Sends
 
-    @Test func aSendReachesWhomItsFilterMeans() throws {
+    @Test func aSendReachesTheUsersThatMatchItsFilter() throws {
         let filter = leaf("plan", "equals", #""gold""#)
         let body =
             #"{"audience":{"AND":[\#(filter)]},"messages":{"apple_push":{"alert":"Hi"}},"recipient_subscription_state":"all"}"#
@@ -127,7 +127,7 @@ struct AudienceTests {
         #expect(String(decoding: try payload(["plan": "gold"]).bytes, as: UTF8.self).contains("Hi"))
         #expect(throws: AdapterError(.withheld, field: "payload")) { try payload(["plan": "tin"]) }
         #expect(throws: AdapterError(.withheld, field: "payload")) { try payload([:]) }
-        // With recipients it is not known what is meant.
+        // The combination of a filter and recipients is ambiguous.
         let both = Mount.answer(
             Mount.request(
                 "/messages/send",
@@ -154,13 +154,13 @@ struct AudienceTests {
         ),
     ]
 
-    @Test func schedulesTakeAFilterAndKeepIt() throws {
+    @Test func schedulesStoreTheirFilter() throws {
         for request in Self.documented where request.path.contains("schedule") {
             let desk = CampaignTests.Desk()
             #expect(Mount.answer(request, desk.reply).status == 201, "\(request.path)")
             let submission = try #require(desk.submissions.first)
             #expect(submission.audience == .everyone && submission.content.data["audience"] != nil)
-            // Another time: still for the same.
+            // A change of the time keeps the filter.
             let body = try #require(submission.schedule).request
             let kept = try #require(ScheduleCall(body))
             let later = CampaignTests.Desk(try CampaignTests.kept(kept.kind, JSONWriter.text(.object(kept.body))))
@@ -172,8 +172,9 @@ struct AudienceTests {
         }
     }
 
-    // Whom a trigger is for is said as a whole: recipients end a filter, and a filter ends recipients.
-    @Test func anUpdateSaysAnewWhomATriggerIsFor() throws {
+    // An update replaces the audience of a trigger completely: recipients replace a filter, and a filter replaces
+    // recipients.
+    @Test func anUpdateReplacesTheAudienceOfATrigger() throws {
         let path = "/campaigns/trigger/schedule/update"
         func update(_ before: String, _ now: String) throws -> Submission {
             let time = #""schedule":{"time":"2026-01-02T09:00:00Z"}"#
@@ -217,25 +218,25 @@ struct AudienceTests {
     ])
     func whatIsNoPatternIsNone(_ pattern: String) { #expect(AudiencePattern(pattern) == nil) }
 
-    /// Patterns that take others for ever: at most steps times characters here.
+    /// Patterns that take exponential time in other engines. Here the cost is at most steps times characters.
     @Test(.timeLimit(.minutes(1)), arguments: ["^(a+)+$", "^(a|a)*$", "^(a*)*$", "(.*)*x", "^((a?)*)*c"])
-    func noPatternTakesForEver(_ pattern: String) throws {
+    func everyPatternHasABoundedCost(_ pattern: String) throws {
         let text = String(repeating: "a", count: 1000) + "!"
         let own = try #require(AudiencePattern(pattern))
-        // None of them can end behind the mark, which none has.
+        // Each pattern would have to match behind the mark, which no text contains.
         #expect(!own.matches(text + "b"))
-        // Too long to be looked at.
+        // Texts above the limit are not matched.
         #expect(!own.matches(String(repeating: "a", count: 1025)))
     }
 
-    /// Any that is short enough may be asked, but not two of the costliest.
-    @Test func patternsShareWhatTheyMayCost() throws {
+    /// Any single pattern within the length limit is accepted, but not two of the most expensive ones.
+    @Test func patternsShareACostLimit() throws {
         let long = String(repeating: #"\\w"#, count: 100)
         let leaf = leaf("plan", "matches_regex", #""\#(long)""#)
         func filter(_ count: Int) -> String {
             #"{"OR":[\#(Array(repeating: leaf, count: count).joined(separator: ","))]}"#
         }
-        // One end, and 100 times a step with the four ranges of `\w`.
+        // One step for the end, and 100 times a step with the four ranges of `\w`.
         #expect(AudiencePattern(String(repeating: #"\w"#, count: 100))?.cost == 501)
         #expect(try !means(filter(1)))
         #expect(throws: AdapterError(.invalid, field: "'audience.custom_attribute' is not valid")) {
@@ -244,12 +245,13 @@ struct AudienceTests {
         for costly in ["|", "a?", "a|", "(|)", "()*", "[a]?"] {
             let pattern = String(repeating: costly, count: BrazeLimits.patternCharacters / costly.count)
             let own = try #require(AudiencePattern(pattern), "\(costly)")
-            #expect(own.cost <= BrazeLimits.filterSteps, "each may be asked alone: \(costly)")
+            #expect(own.cost <= BrazeLimits.filterSteps, "each pattern alone is accepted: \(costly)")
         }
     }
 
-    /// Random patterns, held against another's engine (ICU): both find a match, or neither does. Without `\w`, of which that engine means every script's letters.
-    @Test func patternsMeanWhatTheyMeanElsewhere() throws {
+    /// Random patterns, compared with another engine (ICU): both find a match, or neither does. The patterns exclude
+    /// `\w`, which in ICU matches the letters of every script.
+    @Test func patternsAgreeWithAnotherEngine() throws {
         let pieces = [
             "a", "b", "(", ")", "[ab]", "[^a]", "[a-c1]", "|", "*", "+", "?", "^", "$", ".", #"\d"#, #"\D"#, "(?:", "가",
             #"\."#, "[", "{2}", "\u{0}",
@@ -276,8 +278,9 @@ struct AudienceTests {
         #expect(taken * 10 >= Fuzz.count, "at least 10 % must be read: seed \(seed)")
     }
 
-    /// Whatever is written there: it is read or refused by name, and what was read is the same when it comes from the store.
-    @Test func anyFilterIsReadOrRefused() throws {
+    /// Any filter is either parsed or refused by name, and a parsed filter is the same after it was stored and read
+    /// again.
+    @Test func anyFilterIsParsedOrRefused() throws {
         let filter =
             #"{"OR":[{"AND":[\#(leaf("plan", "equals", #""gold""#)),\#(leaf("age", "greater_than", "40"))]},"#
             + #"\#(leaf("joined", "less_than_x_days_ago", "4")),\#(leaf("plan", "matches_regex", #""^(a|b)+$""#)),"#

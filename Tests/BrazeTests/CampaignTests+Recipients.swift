@@ -6,10 +6,10 @@ import Testing
 
 @testable import Braze
 
-/// Whom triggers are for.
+/// The recipients of triggers.
 extension CampaignTests {
-    // docs/contracts/braze.md#5.6: the documented trigger, whose contract shortens nothing.
-    @Test func recipientsAreFoundByAliasAndTold() throws {
+    // docs/contracts/braze.md#5.6: the documented trigger, which the contract quotes without shortening.
+    @Test func recipientsAreFoundByAliasAndTheirAttributesAreSet() throws {
         let desk = Desk()
         let body = try Fixture.text("campaigns/trigger.request.json").replacing(
             "9a8b7c6d-0000-4000-8000-000000000001",
@@ -30,7 +30,7 @@ extension CampaignTests {
         )
     }
 
-    @Test func anAliasOfNobodyIsNoErrorAndOneOfTwoNamesCounts() throws {
+    @Test func anUnknownAliasIsSkippedAndOneOfTwoNamesIsUsed() throws {
         let desk = Desk()
         func recipient(_ name: String) -> String { #"{"user_alias":{"alias_name":"\#(name)","alias_label":"crm"}}"# }
         let body =
@@ -41,7 +41,7 @@ extension CampaignTests {
         #expect(desk.submissions.first?.naming == .names)
     }
 
-    @Test func nothingIsSentWhereARecipientCannotBeTold() throws {
+    @Test func nothingIsSentIfARecipientsAttributesAreRefused() throws {
         let desk = Desk()
         desk.refusal = .invalid("attributes.n")
         let body =
@@ -53,8 +53,8 @@ extension CampaignTests {
         #expect(Self.answer("/campaigns/trigger/send", body, desk).status == 201)
     }
 
-    // Who is changed to another time is not told again what he was told.
-    @Test func aScheduleTellsItsRecipientsOnce() throws {
+    // A change of the time does not write the recipients' attributes again.
+    @Test func aScheduleSetsItsRecipientsAttributesOnce() throws {
         let alias = #"{"user_alias":{"alias_name":"a-7","alias_label":"crm"},"attributes":{"n":{"inc":1}}}"#
         let time = #""schedule":{"time":"2026-01-02T09:00:00Z"}"#
         let body = #"{"campaign_id":"c-1","recipients":[\#(alias)],\#(time)}"#

@@ -39,7 +39,7 @@ struct CampaignTests {
 
     static let id = Mount.message
 
-    /// A request of each call, as the contract shows it.
+    /// A request of each call, as in the contract.
     static let documented: [VendorRequest] = [
         Mount.request("/messages/schedule/create", schedule),
         Mount.request(
@@ -74,7 +74,7 @@ struct CampaignTests {
         with: #""schedule":{"time":"2026-01-02T09:00:00Z"},"send_id""#
     )
 
-    /// What is kept of a call that made a schedule.
+    /// The stored schedule of a call.
     static func kept(_ kind: ScheduleCall.Kind, _ body: String, state: MessageState = .scheduled) throws
         -> Schedule
     {
@@ -88,15 +88,15 @@ struct CampaignTests {
         )
     }
 
-    /// Answers as a gateway with the campaign and `schedule`; what was submitted last is kept.
+    /// Answers like a gateway with the campaign and `schedule`, and keeps the submissions.
     final class Desk {
         var submissions: [Submission] = []
         var commands: [CampaignCommand] = []
         var users: [UserCommand] = []
-        /// Why nothing may be told of users.
+        /// The reason for refusing all changes of users; nil: they are accepted.
         var refusal: Refusal?
         var schedule: Schedule?
-        /// So many submissions come too late.
+        /// The number of submissions that are refused as outdated.
         var overtaken = 0
 
         init(_ schedule: Schedule? = nil) { self.schedule = schedule }
@@ -125,7 +125,7 @@ struct CampaignTests {
                 switch command {
                 case .track(let batch):
                     return .user(.tracked(patches: batch.patches.map { _ in refusal }, acts: []))
-                // Whom `a-7` names is known, and nobody else.
+                // Only the alias `a-7` belongs to a known user.
                 case .describe(let names, _):
                     return .user(
                         .described(
@@ -168,8 +168,8 @@ struct CampaignTests {
         #expect(ScheduleCall(draft.request)?.kind == .messages)
     }
 
-    // A key in the body is good for the call, and kept nowhere.
-    @Test func aKeyIsNotKept() throws {
+    // A key in the body authorizes the call and is not stored.
+    @Test func aKeyIsNotStored() throws {
         let desk = Desk()
         let body = Self.schedule.replacingOccurrences(
             of: #"{"external_user_ids""#,
@@ -180,7 +180,8 @@ struct CampaignTests {
         #expect(!JSONWriter.text(.object(request)).contains(Mount.key))
     }
 
-    // docs/contracts/braze.md#5.7: in each device's own zone; what the time says of a zone is not looked at.
+    // docs/contracts/braze.md#5.7: the schedule is in each device's own time zone, and the zone of the given time is
+    // ignored.
     @Test func aScheduleMayBeLocal() throws {
         let desk = Desk()
         let body =
@@ -200,7 +201,7 @@ struct CampaignTests {
         (#"{"time":"2026-01-02T09:00:00Z","in_local_time":"yes"}"#, "'schedule.in_local_time' is not valid"),
         (#"{"time":"2026-01-02T10:00:00Z"}"#, "'expiry' is not valid"),
     ])
-    func aTimeThatCannotBeIsRefused(_ schedule: String, _ text: String) {
+    func anInvalidTimeIsRefused(_ schedule: String, _ text: String) {
         let body =
             #"{"external_user_ids":["u-1"],"schedule":\#(schedule),"messages":{"apple_push":{"alert":"Hi","expiry":"2026-01-02T10:00:00Z"}}}"#
         let answer = Self.answer("/messages/schedule/create", body, Desk())
@@ -208,7 +209,7 @@ struct CampaignTests {
         #expect(answer.message == text)
     }
 
-    // An update says only what is different; the rest stays as it was.
+    // An update contains only the changed fields; the others stay.
     @Test(.covers("braze", "POST /messages/schedule/update")) func anUpdateReplacesWhatItNames() throws {
         let desk = Desk(try Self.kept(.messages, Self.schedule))
         let id = Self.id.description
@@ -239,8 +240,8 @@ struct CampaignTests {
         #expect(desk.commands.last == .cancelSchedule(Self.id))
     }
 
-    // Unknown, under way, of the other kind of call, or no id at all.
-    @Test(arguments: ["update", "delete"]) func onlyAScheduleToComeMayBeNamed(_ act: String) throws {
+    // Schedules that are unknown, due, or of the other kind of call, and ids of another form.
+    @Test(arguments: ["update", "delete"]) func onlyAFutureScheduleMayBeChanged(_ act: String) throws {
         let other = MessageID(rawValue: UUID())
         let faults: [(Schedule?, String)] = [
             (try Self.kept(.messages, Self.schedule), other.description), (nil, Self.id.description),
@@ -297,7 +298,7 @@ struct CampaignTests {
         #expect(submission.audience == .users(["u-1", "u-2"]))
         #expect(submission.variables == [UserVariables(user: "u-1", values: ["name": "Mina"])])
         #expect(submission.labels == ["campaign\u{1F}c-1", "send\u{1F}c-1\u{1F}winter-2026"])
-        // What a recipient's own properties say wins over what is said to all.
+        // A recipient's own properties override the properties for all recipients.
         for (variables, text) in [
             (["name": "Mina"] as JSONObject, "Mina in Seoul, Winter"), ([:], "you in Seoul, Winter"),
         ] {
@@ -353,7 +354,7 @@ struct CampaignTests {
         (#","broadcast":true,"send_id":7"#, "'send_id' is not valid"),
         (#","audience":{"AND":[]}"#, "'audience.AND' is not valid"),
     ])
-    func aTriggerThatCannotBeIsRefused(_ fields: String, _ text: String) {
+    func anInvalidTriggerIsRefused(_ fields: String, _ text: String) {
         let desk = Desk()
         let answer = Self.answer("/campaigns/trigger/send", #"{"campaign_id":"c-1"\#(fields)}"#, desk)
         #expect(answer.status == 400)
@@ -387,11 +388,11 @@ struct CampaignTests {
             #"{"campaign_id":"c-1","schedule_id":"\#(Self.id)","broadcast":true,"schedule":{"time":"2026-01-03T09:00:00Z"}}"#
         #expect(Self.answer("/campaigns/trigger/schedule/update", update, desk).json == ["message": "success"])
         let changed = try #require(desk.submissions.last)
-        #expect(changed.audience == .everyone, "whom it is for is said as a whole")
+        #expect(changed.audience == .everyone, "the audience is replaced completely")
         #expect(changed.timing.dueAt == Timestamp(seconds: 1_767_225_600 + 57 * 3600))
         #expect(changed.content.data["properties"]?["city"] == "Seoul", "what was not named stays")
         #expect(changed.schedule?.replaced == ScheduleVersion(id: Self.id, message: Self.id))
-        // Of another campaign.
+        // An update with another campaign.
         let other = update.replacingOccurrences(of: "c-1", with: "c-2")
         #expect(Self.answer("/campaigns/trigger/schedule/update", other, desk).message == "Invalid Campaign ID")
         let delete = #"{"campaign_id":"c-1","schedule_id":"\#(Self.id)"}"#
@@ -400,7 +401,7 @@ struct CampaignTests {
         #expect(desk.submissions.count == 2)
     }
 
-    // docs/contracts/braze.md#5.5: a send may be counted for a campaign, and says for which of its variations.
+    // docs/contracts/braze.md#5.5: a send may be counted for a campaign, and then names one of its variations.
     @Test(arguments: [
         (#""c-1""#, #","message_variation_id":"v-1""#, nil), (#""c-1""#, "", "Message Variant Unspecified"),
         (#""c-1""#, #","message_variation_id":"v-2""#, "Invalid Message Variant"),
@@ -416,7 +417,7 @@ struct CampaignTests {
         #expect(desk.submissions.first?.labels == (text == nil ? ["campaign\u{1F}c-1"] : nil))
     }
 
-    // What the native API asks before it keeps one.
+    // The checks of the native API before it stores a campaign.
     @Test(arguments: [
         (#"{"variations":[{"message_variation_id":"v","apple_push":{"alert":"Hi {{${first_name}}}"}}]}"#, nil),
         (#"{}"#, "'variations' must be 1 to 20 objects"),
@@ -435,12 +436,12 @@ struct CampaignTests {
             "v: 'expiry' is not valid"
         ),
     ])
-    func aCampaignThatCannotBeSentIsRefused(_ body: String, _ problem: String?) throws {
+    func anInvalidCampaignIsRefused(_ body: String, _ problem: String?) throws {
         let object = try #require(try JSONParser.parse(body).object)
         #expect(Mount.adapter.campaignProblem(in: object) == problem)
     }
 
-    // What is read first is there: both halves of a call meet the broken bodies.
+    // The stored data that a call reads exists, so that the broken bodies reach both halves of each call.
     @Test func mutatedCallsGetTheVendorsShape() throws {
         let seed = Fuzz.seed
         var mutator = Mutator(seed: seed, known: ["c-1", Self.id.description])
@@ -466,7 +467,7 @@ struct CampaignTests {
 
     // Each call needs its own permission.
     @Test(arguments: BrazeCall.allCases.filter { $0 != .track })
-    func aKeyThatOnlyTracksMayNot(_ call: BrazeCall) {
+    func aKeyThatMayOnlyTrackIsRefused(_ call: BrazeCall) {
         let request = Mount.request(call.rawValue, "{}", method: call.method, key: Mount.trackKey)
         #expect(Mount.answer(request).status == 401)
     }

@@ -39,7 +39,7 @@ struct ConformanceTests {
         #expect(AdapterContract.mutationFaults(try Self.subject(), reaching: 5) == [])
     }
 
-    /// What an answer may look like, from docs/contracts/braze.md#4.2 and docs/contracts/braze.md#4.3.
+    /// The allowed form of an answer (docs/contracts/braze.md#4.2, docs/contracts/braze.md#4.3).
     @Sendable static func fault(_ response: VendorResponse, _ request: VendorRequest) -> String? {
         guard response.header("Content-Type") == "application/json" else { return "content type" }
         if request.path.hasPrefix("/api/v3") { return sdkFault(response, request) }
@@ -63,7 +63,8 @@ struct ConformanceTests {
         return nil
     }
 
-    /// What the SDK may be answered, from docs/contracts/braze.md#3.5, docs/contracts/braze.md#3.6 and docs/contracts/braze.md#3.8.
+    /// The allowed form of an answer to the SDK (docs/contracts/braze.md#3.5, docs/contracts/braze.md#3.6,
+    /// docs/contracts/braze.md#3.8).
     private static func sdkFault(_ response: VendorResponse, _ request: VendorRequest) -> String? {
         guard let body = response.json?.object else { return "no object" }
         guard response.header("Cache-Control") != nil, response.header("x-request-id")?.count == 36 else {
@@ -85,7 +86,7 @@ struct ConformanceTests {
         return fields.isSuperset(of: body.keys) ? nil : "a success with more fields"
     }
 
-    /// Which fields a success has.
+    /// The allowed fields of a success.
     private static func successFault(_ body: JSONObject, _ request: VendorRequest) -> String? {
         let fields: Set<String>
         switch request.path {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Braze
 
-/// What readers of Currents are told (docs/contracts/braze.md#7, docs/contracts/braze.md#8).
+/// The events in the Currents format (docs/contracts/braze.md#7, docs/contracts/braze.md#8).
 struct CurrentsTests {
     private static let at = Timestamp(milliseconds: 1_767_225_600_250)
     private static let message = MessageID(rawValue: UUID())
@@ -33,12 +33,13 @@ struct CurrentsTests {
         ]
     )
 
-    /// Whether the event is of an identity or a token, and not of a delivery.
+    /// The kinds whose events belong to an identity or a token, and not to a delivery.
     private static let changes: Set<EventKind> = [
         .registered, .replaced, .unregistered, .preferenceChanged, .tokenInvalidated, .tokenQuarantined,
     ]
 
-    private func told(_ kind: EventKind, reason: String? = nil, data: JSON? = nil, ofDevice: Bool = false) -> [JSON] {
+    private func exported(_ kind: EventKind, reason: String? = nil, data: JSON? = nil, ofDevice: Bool = false) -> [JSON]
+    {
         let isChange = Self.changes.contains(kind)
         let event = EventRecord(
             offset: 42,
@@ -59,7 +60,7 @@ struct CurrentsTests {
     }
 
     @Test func aSendHasTheSharedFields() {
-        let send = told(.sent)
+        let send = exported(.sent)
         #expect(
             send == [
                 [
@@ -72,72 +73,67 @@ struct CurrentsTests {
                 ]
             ]
         )
-        #expect(told(.read).first?["event_type"] == "users.messages.pushnotification.Open")
+        #expect(exported(.read).first?["event_type"] == "users.messages.pushnotification.Open")
     }
 
     @Test(arguments: ["Unregistered", "BadDeviceToken", "DeviceTokenNotForTopic", "ExpiredToken"])
-    func aDeadTokenBounces(_ reason: String) {
-        #expect(told(.failed, reason: reason).map { $0["event_type"] } == ["users.messages.pushnotification.Bounce"])
+    func anInvalidTokenBounces(_ reason: String) {
+        #expect(
+            exported(.failed, reason: reason).map { $0["event_type"] } == ["users.messages.pushnotification.Bounce"]
+        )
     }
 
-    @Test func whatIsGivenUpSaysWhy() {
-        let failed = told(.failed, reason: String(repeating: "é", count: 200))
+    @Test func anAbortedSendHasItsReason() {
+        let failed = exported(.failed, reason: String(repeating: "é", count: 200))
         #expect(failed.first?["event_type"] == "users.messages.pushnotification.Abort")
         #expect(failed.first?["abort_type"] == "delivery_failure")
         #expect(failed.first?["abort_log"] == .string(String(repeating: "é", count: 128)))
-        #expect(told(.expired).first?["abort_type"] == "expired")
-        #expect(told(.canceled).first?["abort_type"] == "canceled")
+        #expect(exported(.expired).first?["abort_type"] == "expired")
+        #expect(exported(.canceled).first?["abort_type"] == "canceled")
     }
 
-    @Test func aTokensLifeIsTold() {
-        let added = told(.registered)
+    @Test func changesOfATokenAreExported() {
+        let added = exported(.registered)
         #expect(added.first?["event_type"] == "users.behaviors.pushnotification.TokenStateChange")
         #expect(added.first?["push_token_state_change_type"] == "add")
         #expect(added.first?["time_ms"] == 1_767_225_600_250)
         #expect(added.first?["ios_push_token_apns_gateway"] == 2)
         #expect(added.first?["push_token_device_id"] == "d-1" && added.first?["push_token"] == nil)
         for kind in [EventKind.replaced, .unregistered] {
-            #expect(told(kind).first?["push_token_state_change_type"] == "remove")
+            #expect(exported(kind).first?["push_token_state_change_type"] == "remove")
         }
-        let dead = told(.tokenInvalidated, ofDevice: true)
+        let dead = exported(.tokenInvalidated, ofDevice: true)
         #expect(
             dead.map { $0["event_type"] }
                 == ["users.behaviors.pushnotification.TokenStateChange", "users.behaviors.Uninstall"]
         )
-        // Each has an id of its own, which is the same when it is read again.
+        // Each event has an id of its own, which stays the same on every read.
         #expect(dead.map { $0["id"] } == ["42", "42-1"])
         #expect(dead.first?["ios_push_token_apns_gateway"] == 1 && dead.first?["device_id"] == "d-2")
         #expect(dead.first?["user_id"] == nil && dead.first?["dispatch_id"] == nil)
-        #expect(told(.tokenQuarantined, ofDevice: true).count == 1)
+        #expect(exported(.tokenQuarantined, ofDevice: true).count == 1)
     }
 
-    @Test func aChoiceIsTold() {
-        let off = told(.preferenceChanged, data: ["acceptsPush": false])
+    @Test func changesOfThePushPreferenceAreExported() {
+        let off = exported(.preferenceChanged, data: ["acceptsPush": false])
         #expect(off.first?["event_type"] == "users.behaviors.subscription.GlobalStateChange")
         #expect(off.first?["subscription_status"] == "unsubscribed" && off.first?["channel"] == "push")
-        #expect(told(.preferenceChanged, data: ["acceptsPush": true]).first?["subscription_status"] == "subscribed")
-        #expect(told(.preferenceChanged).isEmpty)
+        #expect(exported(.preferenceChanged, data: ["acceptsPush": true]).first?["subscription_status"] == "subscribed")
+        #expect(exported(.preferenceChanged).isEmpty)
     }
 
     @Test(arguments: [
         EventKind.accepted, .messageCanceled, .messagePaused, .messageResumed, .messageRequeued, .suppressed, .received,
     ])
-    func othersAreNoneOfTheirs(_ kind: EventKind) { #expect(told(kind).isEmpty) }
+    func otherKindsOfEventsAreNotExported(_ kind: EventKind) { #expect(exported(kind).isEmpty) }
 
-    @Test func whatIsGoneOrNewerIsNoTrouble() {
-        var event = EventRecord(
-            offset: 1,
-            at: Self.at,
-            kind: "sent",
-            app: "shop",
-            vendor: .upmc,
-            subject: EventSubject(message: Self.message)
-        )
-        let told = BrazeAdapter().export(event, EventFacts())
-        #expect(told.count == 1 && told[0]["user_id"] == nil && told[0]["campaign_id"] == nil)
+    @Test func missingFactsAreAccepted() {
+        var event = EventRecord(offset: 1, at: Self.at, kind: "sent", app: "shop", vendor: .upmc, subject: EventSubject(message: Self.message))
+        let exported = BrazeAdapter().export(event, EventFacts())
+        #expect(exported.count == 1 && exported[0]["user_id"] == nil && exported[0]["campaign_id"] == nil)
         event.kind = "of a newer gateway"
         #expect(BrazeAdapter().export(event, EventFacts()).isEmpty)
-        // Known by an alias only: a user, and nobody's own id.
+        // The user is known by an alias only, so it has a user id and no external id.
         event.kind = "unregistered"
         (event.subject.message, event.subject.identity) = (nil, Self.identity)
         let facts = EventFacts(identities: [Self.identity: EventFacts.Identity(user: "alias:7")])
@@ -145,8 +141,8 @@ struct CurrentsTests {
         #expect(unnamed?["user_id"] == "alias:7" && unnamed?["external_user_id"] == nil)
     }
 
-    /// A phone is handed on, and a token moves: what was pushed before stays whose and on what it was.
-    @Test func aPushStaysWithWhoWasSentIt() {
+    /// When a phone gets another user or a token moves to another device, earlier pushes keep their user and device.
+    @Test func aPushKeepsItsUserAndDevice() {
         var event = EventRecord(
             offset: 7,
             at: Self.at,
@@ -160,18 +156,18 @@ struct CurrentsTests {
                 user: "u-0"
             )
         )
-        let told = BrazeAdapter().export(event, Self.facts).first
-        #expect(told?["user_id"] == "u-0" && told?["external_user_id"] == "u-0")
-        #expect(told?["device_id"] == "d-1" && told?["platform"] == "ios")
-        // Of the device the push went to, and it has no time zone.
-        #expect(told?["timezone"] == nil)
-        // Erased: nobody, and not whoever has the device now.
+        let exported = BrazeAdapter().export(event, Self.facts).first
+        #expect(exported?["user_id"] == "u-0" && exported?["external_user_id"] == "u-0")
+        #expect(exported?["device_id"] == "d-1" && exported?["platform"] == "ios")
+        // The platform is that of the push's device, which has no time zone.
+        #expect(exported?["timezone"] == nil)
+        // After an erasure the event has no user; it does not get the device's current user.
         event.subject.user = nil
         let erased = BrazeAdapter().export(event, Self.facts).first
         #expect(erased?["user_id"] == nil && erased?["external_user_id"] == nil)
     }
 
-    /// A dialect may register a user whose app has said no token yet.
+    /// A dialect may register a user whose app has not reported a token yet.
     @Test func aRegistrationWithoutADeviceAddsNoToken() {
         let event = EventRecord(
             offset: 8,
@@ -184,8 +180,8 @@ struct CurrentsTests {
         #expect(BrazeAdapter().export(event, Self.facts).isEmpty)
     }
 
-    /// Of a message's data only what is told is read: its properties may be a megabyte.
-    @Test func onlyNamesOfASendAreRead() {
+    /// Of a message's data, only the exported members are read, because its properties may be a megabyte.
+    @Test func onlyTheNamesOfASendAreRead() {
         #expect(BrazeAdapter().exportedData.sorted() == ["campaign", "send", "variation"])
     }
 }

@@ -71,15 +71,15 @@ struct LiquidTests {
         ("{% assign x = {{${nobody}}} | default: 'you' | upcase %}{{x}} {{ x | size }}", "YOU 3"),
         ("{% if false %}{% assign x = 1 %}{% abort_message %}{% endif %}[{{x}}]", "[]"),
     ])
-    func aTextIsRendered(_ text: String, _ wanted: String) throws {
+    func textsAreRendered(_ text: String, _ wanted: String) throws {
         #expect(try Self.rendered(text) == wanted, "\(text)")
     }
 
     @Test(arguments: ["{% abort_message %}", "{% abort_message('why') %}", "{%if true%}{%abort_message()%}{%endif%}"])
-    func aTemplateMayLeaveSomebodyOut(_ text: String) throws {
+    func aTemplateMayAbortThePushOfAUser(_ text: String) throws {
         var renderer = LiquidRenderer(Self.scope)
         #expect(throws: LiquidProblem.aborted) { try renderer.rendered("a\(text)b") }
-        // What it says reaches the engine, which counts it apart from failures.
+        // The given reason reaches the engine, which does not count it as a failure.
         let send = try Mount.submission(Mount.send(#"{"alert":"\#(text)"}"#))
         let notification = Notification(
             message: Mount.message,
@@ -106,7 +106,7 @@ struct LiquidTests {
         ("{{x}}{% assign x = 1 %}", "{{x}}"), ("{% if {{ {{${x}}} }} %}{% endif %}", "{% if {{ {{${x}}} }} %}"),
         ("{% raw %}", "{% raw %}"), ("{{ 'a }}", "{{ 'a }}"), ("{% if ${a} == %}{% endif %}", "{% if ${a} == %}"),
     ])
-    func anythingElseIsRefused(_ text: String, _ expression: String) {
+    func unsupportedExpressionsAreRefused(_ text: String, _ expression: String) {
         #expect(throws: LiquidFault(expression: expression)) { try LiquidTemplate(text) }
     }
 
@@ -137,8 +137,8 @@ struct LiquidTests {
         #expect(LiquidDateFormat(format + "Y") == nil)
     }
 
-    // One value of a user, written often, is neither a megabyte nor a second of work.
-    @Test func aPushIsBounded() throws {
+    // A single value of a user that is inserted many times must not cost a megabyte or a second.
+    @Test func theCostOfRenderingAPushIsBounded() throws {
         var scope = LiquidScope(now: Mount.now)
         scope.attributes["x"] = .string(String(repeating: "ab", count: 4000))
         var renderer = LiquidRenderer(scope)
@@ -149,18 +149,18 @@ struct LiquidTests {
         #expect(throws: LiquidProblem.tooLong) { try other.rendered(tested) }
     }
 
-    // Keys and what says how a push travels are no texts that a user reads.
+    // Keys, and fields that control the delivery of a push, are not texts for users and are not rendered.
     @Test(arguments: [
         #""collapse_id":"{{${user_id}}}""#, #""expiry":"{{'now' | date: '%F'}}""#, #""extra":{"{{${user_id}}}":1}"#,
         #""message_variation_id":"{{${user_id}}}""#, #""interruption_level":"{% if true %}active{% endif %}""#,
     ])
-    func templatesStandOnlyInTexts(_ field: String) throws {
+    func templatesAreRenderedOnlyInTexts(_ field: String) throws {
         let answer = Mount.answer(Mount.send(#"{"alert":"Hi",\#(field)}"#))
         #expect(answer.status == 400)
         #expect(answer.message?.hasPrefix("The Liquid expression '{") == true, "\(answer.message ?? "")")
     }
 
-    // Texts of every depth are rendered; a name that is nobody's renders empty.
+    // Texts at every depth are rendered. An unknown name renders as an empty text.
     @Test func aPushIsRenderedForItsUser() throws {
         let send = Mount.send(
             #"{"alert":{"title":"{{${user_id}}}","loc_key":"k","loc_args":["{{api_trigger_properties.${city}}}"]},"custom_uri":"app://{{${user_id}}}","extra":{"a":{"b":["{{campaign.${dispatch_id}}}{{${none}}}{{${first_name}}}"]}}}"#
@@ -180,8 +180,8 @@ struct LiquidTests {
         #expect(try Mount.submission(Mount.send(#"{"alert":"Hi { } %} }}"}"#)).content.isTemplate == false)
     }
 
-    // A template is as long as it is written, a push as it is rendered.
-    @Test func aRenderedPushMustFit() throws {
+    // The size limit applies to the template as written and to the push as rendered.
+    @Test func aRenderedPushHasASizeLimit() throws {
         let long = String(repeating: "x", count: 2000)
         let hidden = "{% if false %}\(long)\(long)\(long){% endif %}short"
         _ = try Mount.push(Mount.send(#"{"alert":"\#(hidden)"}"#))
@@ -192,8 +192,8 @@ struct LiquidTests {
         #expect(Mount.answer(Mount.send(#"{"alert":"{{1}}\#(tooLong)"}"#)).message == "Apple Push Length Exceeded")
     }
 
-    // Whatever is written there: it is read or refused, and what was read is rendered or says why not.
-    @Test func anyTextIsReadOrRefused() throws {
+    // Any text is either parsed or refused, and a parsed text is either rendered or reports a reason.
+    @Test func anyTextIsParsedOrRefused() throws {
         let pieces = [
             "{{", "}}", "{%", "%}", "${", "}", "{", "if ", "elsif ", "else", "endif", "assign ", "x", " = ", "|", ":",
             "'", "\"",

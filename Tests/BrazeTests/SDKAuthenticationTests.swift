@@ -7,7 +7,7 @@ import Testing
 
 @testable import Braze
 
-/// The proof of a user's name (docs/contracts/braze.md#3.7).
+/// The signed proof of a user's name (docs/contracts/braze.md#3.7).
 struct SDKAuthenticationTests {
     private static let key = try? _RSA.Signing.PrivateKey(keySize: .bits2048)
     private static let other = try? _RSA.Signing.PrivateKey(keySize: .bits2048)
@@ -55,14 +55,14 @@ struct SDKAuthenticationTests {
     }
 
     // docs/contracts/braze.md#3.6 G.
-    @Test func anExpiredProofIsToldAsDocumented() throws {
+    @Test func anExpiredProofIsRefusedAsDocumented() throws {
         let request = request(try Self.token(Self.claims(ends: Mount.now.seconds)))
         let answer = SDKTests.answer(request, settings: settings("required"))
         let example = try Fixture.message("sdk/expired.response.txt")
         #expect(answer.status == 401 && answer.text == example.body)
     }
 
-    @Test(arguments: ["optional", "required"]) func everyFaultHasItsNumber(_ mode: String) throws {
+    @Test(arguments: ["optional", "required"]) func everyFaultHasItsErrorCode(_ mode: String) throws {
         let settings = settings(mode)
         #expect(code(try Self.token(Self.claims()), settings) == nil)
         #expect(code(nil, settings) == 26 && code("", settings) == 26)
@@ -81,7 +81,7 @@ struct SDKAuthenticationTests {
         #expect(code(try Self.token(Self.claims()), self.settings(mode, [])) == 25)
         let stranger = try _RSA.Signing.PrivateKey(keySize: .bits2048)
         #expect(code(try Self.token(Self.claims(), by: stranger), settings) == 27)
-        // What was signed is what was said.
+        // The signature covers exactly the claims.
         let parts = try Self.token(Self.claims()).split(separator: ".")
         let forged = "\(parts[0]).\(Self.base64(Data(Self.claims("u-9").utf8))).\(parts[2])"
         #expect(code(forged, settings) == 27)
@@ -96,12 +96,12 @@ struct SDKAuthenticationTests {
         #expect(answer.json?["auth_error"]?["error_code"] == 28)
     }
 
-    @Test func whoHasNoNameProvesNothing() throws {
+    @Test func anAnonymousUserNeedsNoProof() throws {
         #expect(SDKTests.answer(request(nil, user: ""), settings: settings("required")).status == 201)
         #expect(SDKTests.answer(request(nil), settings: settings("disabled")).text == "{}")
     }
 
-    @Test func onlyKeysAreTaken() throws {
+    @Test func onlyValidKeysAreAccepted() throws {
         let keys = try #require(settings("required").values["publicKeys"])
         #expect(BrazeSettings.declared.problems(in: ["publicKeys": keys, "authentication": "required"]) == [])
         let four = JSON.array(Array(repeating: try #require(keys.array?.first), count: 4))

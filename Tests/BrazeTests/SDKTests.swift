@@ -39,7 +39,7 @@ struct SDKTests {
         )
     }
 
-    /// A documented body: what it leaves out stands there in full.
+    /// A documented body, with the parts that the contract leaves out filled in.
     static func documented(_ name: String) throws -> String {
         let text = try name.hasSuffix(".txt") ? Fixture.message(name).body : Fixture.text(name)
         return text.replacing("0a1b2c…64 hex…", with: token).replacing("1111…", with: key)
@@ -77,8 +77,8 @@ struct SDKTests {
         )
     }
 
-    /// The commands of a call with these fields beside the device's id.
-    private func told(_ fields: String, standing: IdentityStanding? = nil) throws -> [Command] {
+    /// The commands of a call that contains these fields and the device's id.
+    private func reported(_ fields: String, standing: IdentityStanding? = nil) throws -> [Command] {
         try commands(#"{"device_id":"\#(Self.device)",\#(fields)}"#, standing: standing)
     }
 
@@ -140,7 +140,7 @@ struct SDKTests {
     }
 
     // docs/contracts/braze.md#3.6 B, docs/contracts/braze.md#3.2.
-    @Test func eventsAndPurchasesAreWhatTheUserDid() throws {
+    @Test func eventsAndPurchasesBecomeActsOfTheUser() throws {
         let body = try Self.documented("sdk/acts.request.json")
         let batch = try #require(batches(try commands(body)).first)
         let session: JSON = "8d0f…"
@@ -162,7 +162,7 @@ struct SDKTests {
         let answer = Self.answer(Self.request("/api/v3/data", body))
         #expect(answer.status == 201 && answer.text == "{}")
         let single = try Fixture.text("sdk/event.json")
-        let known = try #require(batches(try told(#""events":[\#(single)]"#)).first?.acts.first)
+        let known = try #require(batches(try reported(#""events":[\#(single)]"#)).first?.acts.first)
         #expect(known.name == "viewed_item" && known.at == Timestamp(milliseconds: 1_674_022_309_821))
     }
 
@@ -181,12 +181,12 @@ struct SDKTests {
             )
         )
         #expect(try commands(opened).filter { if case .receipt = $0 { true } else { false } } == [receipt])
-        // No reference that we made: kept, and no error.
+        // A reference that this gateway did not create is stored without an error.
         #expect(try commands(body).allSatisfy { if case .receipt = $0 { false } else { true } })
         #expect(batches(try commands(body)).first?.acts.first?.name == "pc")
         #expect(Self.answer(Self.request("/api/v3/data", body)).status == 201)
         func opens(_ data: String) throws -> Bool {
-            try told(#""events":[{"name":"pc","time":1767225600,"data":\#(data)}]"#).contains {
+            try reported(#""events":[{"name":"pc","time":1767225600,"data":\#(data)}]"#).contains {
                 if case .receipt = $0 { true } else { false }
             }
         }
@@ -196,7 +196,7 @@ struct SDKTests {
     }
 
     // docs/contracts/braze.md#3.6 D and E; docs/contracts/braze.md#3.1.
-    @Test func aKeyThatIsNoneIsRefused() throws {
+    @Test func anUnknownSDKKeyIsRefused() throws {
         let body = #"{"api_key":"other","device_id":"d"}"#
         let requests = [
             Self.request("/api/v3/data", #"{"device_id":"d"}"#, key: nil), Self.request("/api/v3/data", body),
@@ -211,7 +211,7 @@ struct SDKTests {
         let unknown = Self.answer(Self.request("/api/v3/data", #"{"device_id":"d"}"#)) { _ in .refused(.unknownBinding)
         }
         #expect(unknown.status == 401 && unknown.text == example.body)
-        // A licence question: off unless the operator says otherwise (docs/contracts/braze.md#0.2).
+        // A licence question: the calls are off unless the operator enables them (docs/contracts/braze.md#0.2).
         for values in [JSONObject(), ["sdkEnabled": false], ["sdkEnabled": 1]] {
             let off = BindingSettings(tenant: "acme", app: "shop", values: values)
             for path in ["/api/v3/data", "/api/v3/template", "/api/v3/nothing"] {
@@ -224,11 +224,11 @@ struct SDKTests {
         }
     }
 
-    @Test func theKeyStandsInAHeaderOrTheBody() throws {
+    @Test func theKeyIsReadFromAHeaderOrTheBody() throws {
         var old = Self.request("/api/v3/data/", #"{"device_id":"d"}"#, key: nil)
         old.headers[try #require(HTTPField.Name("XBraze-ApiKey"))] = Self.key
-        let told = Self.request("/api/v3/data", #"{"device_id":"d","api_key":"\#(Self.key)"}"#, key: nil)
-        for request in [old, told] {
+        let reported = Self.request("/api/v3/data", #"{"device_id":"d","api_key":"\#(Self.key)"}"#, key: nil)
+        for request in [old, reported] {
             #expect(try Mount.adapter.locate(request).0.value == Self.key)
             #expect(Self.answer(request).status == 201)
         }
@@ -236,16 +236,16 @@ struct SDKTests {
 
     // MARK: Devices and users
 
-    // docs/contracts/braze.md#3.4: what has changed is told, and nothing else.
+    // docs/contracts/braze.md#3.4: only changed facts are sent.
     @Test func factsOfADeviceAreMerged() throws {
         func facts(_ device: String, after old: JSONObject) throws -> JSONObject? {
-            let commands = try told(#""device":\#(device)"#, standing: standing("u-1", old))
+            let commands = try reported(#""device":\#(device)"#, standing: standing("u-1", old))
             return batches(commands).first?.patches.first?.devices.first?.attributes
         }
         let old: JSONObject = ["model": "x", "locale": "ko_KR"]
         #expect(try facts(#"{"locale":"en_US","carrier":null}"#, after: old) == ["model": "x", "locale": "en_US"])
         #expect(try facts(#"{"model":null}"#, after: old) == ["locale": "ko_KR"])
-        // Nothing new: as it is.
+        // Without a change the facts stay as they are.
         #expect(try facts(#"{"locale":"ko_KR"}"#, after: old) == [:])
         let denied = try #require(try facts(#"{"ios_push_auth":"denied"}"#, after: old))
         #expect(denied["deniesPush"] == true)
@@ -261,9 +261,9 @@ struct SDKTests {
         #expect(try facts("{\(many)}", after: [:])?.count == 40)
     }
 
-    @Test func aTokenIsSetClearedOrNoneOfOurs() throws {
+    @Test func aTokenIsSetClearedOrIgnored() throws {
         func token(_ elements: String) throws -> (DeviceToken?, Bool) {
-            let commands = try told(#""attributes":[\#(elements)]"#)
+            let commands = try reported(#""attributes":[\#(elements)]"#)
             let left = commands.contains(.registration(.unregister(.key(VendorDeviceKey(Self.device)))))
             return (batches(commands).first?.patches.first?.devices.first?.token, left)
         }
@@ -279,9 +279,9 @@ struct SDKTests {
     }
 
     // docs/contracts/braze.md#3.4: `changeUser` has no request of its own.
-    @Test func whoUsesTheDeviceIsWhoeverIsNamedLast() throws {
+    @Test func theLastNamedUserOwnsTheDevice() throws {
         func owner(_ fields: String, _ standing: IdentityStanding? = nil) throws -> (UserName?, [Command]) {
-            let commands = try told(fields, standing: standing)
+            let commands = try reported(fields, standing: standing)
             let identifies = commands.filter { if case .user(.identify) = $0 { true } else { false } }
             return (batches(commands).first?.patches.first?.user, identifies)
         }
@@ -294,19 +294,19 @@ struct SDKTests {
         #expect(try owner(#""events":[]"#) == (Self.alias, []))
         #expect(try owner(switching) == (.id("u-2"), [identify]))
         #expect(try owner(switching, standing("alias:0123")) == (.id("u-2"), [identify]))
-        // Whoever has a name already leaves nothing to the next.
+        // A device that already has a named user keeps its data for that user when it switches to another one.
         #expect(try owner(switching, standing("u-1")) == (.id("u-2"), []))
         #expect(try owner(#""events":[]"#, standing("u-1")) == (.id("u-1"), []))
         #expect(try owner(#""respond_with":{"user_id":"u-1"}"#) == (.id("u-1"), [identify]))
-        // What nobody is named for is the present user's.
+        // Data without a user's name belongs to the current user.
         let anonymous = #""events":[{"name":"ce","time":1,"data":{"n":"a"}}]"#
-        #expect(batches(try told(anonymous)).first?.acts.first?.user == Self.alias)
-        #expect(batches(try told(anonymous, standing: standing("u-1"))).first?.acts.first?.user == .id("u-1"))
+        #expect(batches(try reported(anonymous)).first?.acts.first?.user == Self.alias)
+        #expect(batches(try reported(anonymous, standing: standing("u-1"))).first?.acts.first?.user == .id("u-1"))
     }
 
     @Test func attributesAreChangesOfTheirUser() throws {
         func changes(_ element: String) throws -> [AttributeChange] {
-            let patches = batches(try told(#""attributes":[\#(element)]"#)).first?.patches ?? []
+            let patches = batches(try reported(#""attributes":[\#(element)]"#)).first?.patches ?? []
             return patches.dropFirst().flatMap(\.changes)
         }
         #expect(
@@ -317,7 +317,7 @@ struct SDKTests {
                 ]
         )
         #expect(try changes(#"{"gender":"X","custom":{"$a":1}}"#) == [])
-        let patches = batches(try told(#""attributes":[{"user_id":"u","push_subscribe":"unsubscribed"}]"#)).first?
+        let patches = batches(try reported(#""attributes":[{"user_id":"u","push_subscribe":"unsubscribed"}]"#)).first?
             .patches
         #expect(patches?.last?.acceptsPush == false && patches?.last?.user == .id("u"))
     }
@@ -333,36 +333,37 @@ struct SDKTests {
         (#"{"name":"inc","data":{"key":"l","value":-2}}"#, .increase("-2")),
     ])
     func anEventMayChangeAnAttribute(_ event: String, _ edit: AttributeChange.Edit) throws {
-        let patches = batches(try told(#""events":[\#(event)]"#)).flatMap(\.patches)
+        let patches = batches(try reported(#""events":[\#(event)]"#)).flatMap(\.patches)
         #expect(patches.last?.changes == [AttributeChange("l", edit)])
         let none = event.replacing(#""key":"l""#, with: #""key":"email""#)
-        #expect(batches(try told(#""events":[\#(none)]"#)).flatMap(\.patches).count == 1)
+        #expect(batches(try reported(#""events":[\#(none)]"#)).flatMap(\.patches).count == 1)
     }
 
     // MARK: Repeats and bounds
 
-    // docs/contracts/braze.md#3.2: a time in exponent form, and no user. docs/contracts/braze.md#3.9: a clock far ahead is not believed.
+    // docs/contracts/braze.md#3.2: a time in exponent form, and no user. docs/contracts/braze.md#3.9: a clock far
+    // ahead is not trusted.
     @Test func aTimeIsReadInAnySpelling() throws {
         func act(_ time: String) throws -> (Timestamp?, Bool) {
-            let batch = batches(try told(#""events":[{"name":"ce","data":{"n":"a"}\#(time)}]"#)).first
+            let batch = batches(try reported(#""events":[{"name":"ce","data":{"n":"a"}\#(time)}]"#)).first
             return (batch?.acts.first?.at, batch?.repeatKey != nil)
         }
         #expect(try act(#","time":1.674022309821E9"#) == (Timestamp(milliseconds: 1_674_022_309_821), false))
         #expect(try act(#","time":1767312000"#) == (Mount.now + .seconds(86_400), false))
-        // Ours, then; a repeat is known by its text alone.
+        // In these cases the gateway's time is used, and a repeat is detected by its text alone.
         for time in [#","time":1767312001"#, "", #","time":-1"#, #","time":"1""#, #","time":1e300"#] {
             #expect(try act(time) == (Mount.now, true), "\(time)")
         }
     }
 
     // docs/contracts/braze.md#3.9: whole batches are sent again after a time-out.
-    @Test func whatCountsUpIsKnownWhenItComesAgain() throws {
+    @Test func repeatedIncrementsAreDetected() throws {
         let increases = (0..<40).map { #"{"name":"inc","time":\#($0),"data":{"key":"n","value":1}}"# }
         func keys(_ events: some Sequence<String>) throws -> [String] {
-            batches(try told(#""events":[\#(events.joined(separator: ","))]"#)).compactMap(\.repeatKey)
+            batches(try reported(#""events":[\#(events.joined(separator: ","))]"#)).compactMap(\.repeatKey)
         }
         let all = try keys(increases)
-        // 32 by themselves, the others together.
+        // 32 batches of their own, and one for all others.
         #expect(all.count == 33 && Set(all).count == 33)
         #expect(try keys(increases) == all)
         #expect(try keys(increases.prefix(3)) == Array(all.prefix(3)))
@@ -372,22 +373,22 @@ struct SDKTests {
 
     @Test func aLongCallIsManyBatches() throws {
         let events = (0..<1100).map { #"{"name":"ce","time":\#($0),"data":{"n":"a"}}"# }.joined(separator: ",")
-        let found = batches(try told(#""events":[\#(events)]"#))
+        let found = batches(try reported(#""events":[\#(events)]"#))
         #expect(found.map(\.acts.count) == [250, 250, 250, 250])
         let starts = (0..<1000).map { #"{"name":"ss","time":\#($0),"data":{}}"# }.joined(separator: ",")
-        let sessions = batches(try told(#""events":[\#(starts)]"#))
+        let sessions = batches(try reported(#""events":[\#(starts)]"#))
         #expect(sessions.allSatisfy { $0.patches.count <= 75 && $0.acts.count <= 250 })
         #expect(sessions.map(\.acts.count).reduce(0, +) == 1000 && sessions.count < 100)
         let opens = #"{"name":"pc","time":1,"data":{"r":"\#(BrazePayload.reference(Mount.message, Mount.target))"}}"#
-        let many = try told(#""events":[\#(Array(repeating: opens, count: 80).joined(separator: ","))]"#)
+        let many = try reported(#""events":[\#(Array(repeating: opens, count: 80).joined(separator: ","))]"#)
         #expect(many.count { if case .receipt = $0 { true } else { false } } == 50)
         #expect(many.count <= 100)
     }
 
     // MARK: Answers
 
-    // docs/contracts/braze.md#3.5: only what was asked for, and a configuration only when it is newer.
-    @Test func onlyWhatIsAskedIsAnswered() throws {
+    // docs/contracts/braze.md#3.5: only the requested parts, and a configuration only if it is newer.
+    @Test func onlyRequestedPartsAreAnswered() throws {
         func fields(_ wish: String) -> Set<String> {
             let body = #"{"device_id":"d","respond_with":\#(wish)}"#
             return Set(Self.answer(Self.request("/api/v3/data", body)).json?.object?.keys ?? ["none"])
@@ -399,13 +400,13 @@ struct SDKTests {
         #expect(fields(#"{"config":{"config_time":1767225600}}"#) == [])
     }
 
-    @Test func ourTroubleIsToldSoThatTheSDKComesAgain() throws {
+    @Test func aGatewayFailureMakesTheSDKRetry() throws {
         let request = Self.request("/api/v3/data", #"{"device_id":"d"}"#)
         for refusal in [Refusal.unavailable(retryAfter: .seconds(7)), .outdated] {
             let answer = Self.answer(request) { _ in .refused(refusal) }
             #expect(answer.status == 503 && answer.header("Retry-After") != nil)
         }
-        // What is at fault in the data is lost.
+        // Invalid data is dropped.
         #expect(Self.answer(request) { _ in .refused(.invalid("user")) }.status == 201)
         #expect(Self.answer(request) { _ in .user(.tracked(patches: [.invalid("key")], acts: [])) }.status == 201)
     }
@@ -434,7 +435,7 @@ struct SDKTests {
     }
 
     // docs/contracts/braze.md#3.1.
-    @Test func aPageMayAskAndReadWhereTheOperatorSaysSo() throws {
+    @Test func webPagesHaveAccessIfTheOperatorAllowsIt() throws {
         let ask = Self.answer(
             Self.request("/api/v3/data", "", key: nil, method: .options, origin: "https://shop.example")
         )
@@ -455,8 +456,8 @@ struct SDKTests {
         #expect(Self.answer(call, settings: settings).header("Access-Control-Allow-Origin") == nil)
     }
 
-    // docs/contracts/braze.md#3.3: which names SDKs send is the operator's to find out.
-    @Test func namesOfEventsAreTheBindings() throws {
+    // docs/contracts/braze.md#3.3: the operator has to find out the names that the SDKs send.
+    @Test func theBindingSetsTheNamesOfEvents() throws {
         let reference = BrazePayload.reference(Mount.message, Mount.target)
         let body = #"{"device_id":"d","events":[{"name":"seen","time":1,"data":{"r":"\#(reference)"}}]}"#
         for (key, kind) in [("openEvents", ReceiptKind.read), ("receivedEvents", .received)] {

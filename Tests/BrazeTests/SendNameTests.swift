@@ -6,7 +6,8 @@ import Testing
 
 @testable import Braze
 
-/// Names of sends, their figures, and schedules that are counted for a campaign (docs/contracts/braze.md#5.7, docs/contracts/braze.md#5.8).
+/// Names of sends, their statistics, and schedules that are counted for a campaign (docs/contracts/braze.md#5.7,
+/// docs/contracts/braze.md#5.8).
 struct SendNameTests {
     @Test(.covers("braze", "POST /sends/id/create")) func aSendHasItsNameOrGetsOne() {
         let named = CampaignTests.answer(
@@ -58,7 +59,7 @@ struct SendNameTests {
         }
     }
 
-    // The campaign is read with the schedule, and judged as for a send.
+    // The campaign is read together with the schedule, and checked as for a send.
     @Test func aScheduleMayBeCountedForACampaign() throws {
         func body(_ variation: String) -> String {
             #"{"external_user_ids":["u-1"],"campaign_id":"c-1","send_id":"s","schedule":{"time":"2026-01-02T09:00:00Z"},"messages":{"apple_push":{"alert":"Hi","message_variation_id":"\#(variation)"}}}"#
@@ -79,9 +80,9 @@ struct SendNameTests {
         #expect(desk.submissions.count == 2)
     }
 
-    // Read again and tried again; who is overtaken time and again is told to come again.
+    // After a conflict the call reads again and retries. After three conflicts in a row it answers "retry later".
     @Test(arguments: [(1, 2, 201), (9, 3, 503)])
-    func whoIsOvertakenReadsAnew(_ times: Int, _ tries: Int, _ status: Int) throws {
+    func aConflictIsRetried(_ times: Int, _ tries: Int, _ status: Int) throws {
         let desk = CampaignTests.Desk(try CampaignTests.kept(.messages, CampaignTests.schedule))
         desk.overtaken = times
         let update = #"{"schedule_id":"\#(CampaignTests.id)","schedule":{"time":"2026-01-02T09:30:00Z"}}"#
@@ -90,7 +91,7 @@ struct SendNameTests {
         #expect(desk.submissions.count == tries)
     }
 
-    @Test func whoIsNamedTwiceIsSentOneMessage() {
+    @Test func aRecipientNamedTwiceIsSentOneMessage() {
         let desk = CampaignTests.Desk()
         let body =
             #"{"campaign_id":"c-1","recipients":[{"external_user_id":"u-1"},{"external_user_id":"u-2","trigger_properties":{"n":1}},{"external_user_id":"u-2","trigger_properties":{"n":2}}]}"#

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Braze
 
-/// `/messages/send` and the pushes that it becomes (docs/contracts/braze.md#5.5, docs/contracts/braze.md#6).
+/// `/messages/send` and the resulting pushes (docs/contracts/braze.md#5.5, docs/contracts/braze.md#6).
 struct SendTests {
     // docs/contracts/braze.md#5.5: the documented request; 2026-01-02 is a day from now.
     @Test(.covers("braze", "POST /messages/send")) func theDocumentedSendIsAccepted() throws {
@@ -21,8 +21,9 @@ struct SendTests {
         #expect(answer.header("Content-Type") == "application/json")
     }
 
-    // docs/contracts/braze.md#6.2, but for the reference, which the document shortens, and what the request says otherwise.
-    @Test func theDocumentedAlertGoesOnTheWire() throws {
+    // docs/contracts/braze.md#6.2, except for the reference, which the document shortens, and for the fields that the
+    // request sets differently.
+    @Test func theDocumentedAlertIsEncoded() throws {
         let push = try Mount.push(
             Mount.request("/messages/send", try Fixture.text("messages/send.request.json"))
         )
@@ -36,17 +37,17 @@ struct SendTests {
         #expect(push.collapseID == "order-42")
     }
 
-    /// Message and target of `Mount`, by coreutils' `base64`.
+    /// Message and target of `Mount`, encoded with `base64` of coreutils.
     private static let reference = "T5wrfh0qTG-LDjpdfJ8bLQAAAAAAAEAAgAAAAAAAAP8"
 
     // docs/contracts/braze.md#3.3: `ab.c` has 43 characters and another value for each target.
-    @Test func theReferenceSaysMessageAndTarget() {
+    @Test func theReferenceEncodesMessageAndTarget() {
         #expect(Self.reference.count == 43)
         #expect(BrazePayload.reference(Mount.message, Mount.target) == Self.reference)
     }
 
     // docs/contracts/braze.md#6.4
-    @Test func aSilentPushIsOneInTheBackground() throws {
+    @Test func aSilentPushIsABackgroundPush() throws {
         let push = try Mount.push(
             Mount.send(
                 #"{"content-available":true,"badge":3,"sound":"x","apns_priority":10,"extra":{"order_id":"42"}}"#
@@ -59,7 +60,7 @@ struct SendTests {
         #expect(push.priority == 5)
     }
 
-    // docs/contracts/braze.md#6.1, field by field: what the push is, beside a body.
+    // docs/contracts/braze.md#6.1, field by field: the push for a field in addition to a body.
     @Test(arguments: [
         (#""sound":"default""#, #"{"aps":{"alert":"Hi","sound":"default"}}"#),
         (#""badge":0"#, #"{"aps":{"alert":"Hi","badge":0}}"#),
@@ -72,7 +73,7 @@ struct SendTests {
         (#""custom_uri":"app://x""#, #"{"aps":{"alert":"Hi"},"ab_uri":"app://x","ab_use_webview":true}"#),
         (#""send_to_most_recent_device_only":false,"buttons":[],"nobody":1"#, #"{"aps":{"alert":"Hi"}}"#),
     ])
-    func aFieldBecomesItsKey(_ field: String, _ payload: String) throws {
+    func eachFieldBecomesItsPayloadKey(_ field: String, _ payload: String) throws {
         let push = try Mount.push(Mount.send(#"{"alert":"Hi",\#(field)}"#))
         var wanted = try #require(try JSONParser.parse(payload).object)
         wanted["ab"] = ["c": .string(Self.reference)]
@@ -91,7 +92,7 @@ struct SendTests {
     }
 
     // docs/contracts/braze.md#6.1: Apple's own names.
-    @Test func anAlertMayBeLocalised() throws {
+    @Test func anAlertMayBeLocalized() throws {
         let alert =
             #"{"title":"T","title_loc_key":"a","title_loc_args":["1"],"loc_key":"b","loc_args":["2"],"action_loc_key":"c","sound":"s"}"#
         let json = try JSONParser.parse(try Mount.push(Mount.send(#"{"alert":\#(alert)}"#)).bytes)
@@ -105,7 +106,7 @@ struct SendTests {
         )
     }
 
-    @Test func aPriorityIsOneThatAPNsKnows() throws {
+    @Test func onlyAPNsPrioritiesAreAccepted() throws {
         for (given, sent) in [(1, 5), (5, 5), (6, 10), (10, 10)] {
             #expect(try Mount.push(Mount.send(#"{"alert":"Hi","apns_priority":\#(given)}"#)).priority == sent)
         }
@@ -139,13 +140,13 @@ struct SendTests {
         #"{"alert":"Hi","send_to_most_recent_device_only":true}"#, #"{"alert":"Hi","apns_priority":11}"#,
         #"{"alert":"Hi","custom_uri":"a","extra":{"ab_uri":"b"}}"#,
     ])
-    func aPushThatCannotBeIsRefused(_ push: String) {
+    func anInvalidPushIsRefused(_ push: String) {
         let answer = Mount.answer(Mount.send(push))
         #expect(answer.status == 400)
         #expect(answer.message?.isEmpty == false)
     }
 
-    // The task of a caller is to find the expression.
+    // A caller must be able to find the expression.
     @Test func aRefusedTemplateNamesItsExpression() {
         let answer = Mount.answer(Mount.send(#"{"alert":{"title":"a {{${first_name} | reverse}} b"}}"#))
         #expect(
@@ -163,7 +164,7 @@ struct SendTests {
         #expect(answer.json == ["message": "Apple Push Length Exceeded"])
     }
 
-    // docs/contracts/braze.md#5.5: one target, and only what is kept may be asked for.
+    // docs/contracts/braze.md#5.5: only one target, and only stored things may be requested.
     @Test(arguments: [
         (#""broadcast":true"#, 201), (#""broadcast":false"#, 400), (#""external_user_ids":[]"#, 400),
         (#""broadcast":true,"external_user_ids":["a"]"#, 400), (#""external_user_ids":["a",1]"#, 400),
@@ -173,7 +174,7 @@ struct SendTests {
         (#""broadcast":true,"recipient_subscription_state":"unsubscribed""#, 400),
         (#""broadcast":true,"send_id":"winter-2026""#, 201),
     ])
-    func recipientsAreNamedOnce(_ fields: String, _ status: Int) {
+    func exactlyOneKindOfRecipientsIsAccepted(_ fields: String, _ status: Int) {
         let body = #"{\#(fields),"messages":{"apple_push":{"alert":"Hi"}}}"#
         #expect(Mount.answer(Mount.request("/messages/send", body)).status == status)
     }

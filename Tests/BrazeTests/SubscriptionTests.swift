@@ -5,9 +5,9 @@ import Testing
 
 @testable import Braze
 
-/// What users said to pushes and to subscription groups (docs/contracts/braze.md#5.5, docs/contracts/braze.md#5.9).
+/// Push preferences and subscription groups of users (docs/contracts/braze.md#5.5, docs/contracts/braze.md#5.9).
 struct SubscriptionTests {
-    /// docs/contracts/braze.md#5.9, with a group of ours.
+    /// docs/contracts/braze.md#5.9, with another group id.
     private static let set =
         #"{"subscription_group_id":"news","subscription_state":"unsubscribed","external_id":["u-1"]}"#
     private static let sets =
@@ -67,14 +67,14 @@ struct SubscriptionTests {
         (#""external_id":["u"],"subscription_state":"opted_in""#, "'subscription_state' is not valid"),
         (#""external_id":["u"],"subscription_group_id":"""#, "'subscription_group_id' is not valid"),
     ])
-    func aChangeAtFaultIsRefused(_ fields: String, _ text: String) {
-        // Of equal keys the last counts.
+    func anInvalidChangeIsRefused(_ fields: String, _ text: String) {
+        // Of equal keys the last one counts.
         let body = #"{"subscription_group_id":"news","subscription_state":"subscribed",\#(fields)}"#
         let answer = Mount.answer(Mount.request("/subscription/status/set", body))
         #expect(answer.status == 400 && answer.message == text, "\(answer.text)")
     }
 
-    // docs/contracts/braze.md#4.4: 50 users; of several groups together.
+    // docs/contracts/braze.md#4.4: 50 users, counted over several groups together.
     @Test func usersAreBounded() {
         func ids(_ count: Int) -> String { (0..<count).map { #""u-\#($0)""# }.joined(separator: ",") }
         func status(_ path: String, _ body: String) -> Int { Mount.answer(Mount.request(path, body)).status }
@@ -167,13 +167,13 @@ struct SubscriptionTests {
         ("/subscription/user/status", "external_id=u&offset=-1"),
         ("/subscription/user/status", "external_id=u&offset=9223372036854775807"),
     ])
-    func aQuestionAtFaultIsRefused(_ path: String, _ query: String) {
+    func anInvalidQueryIsRefused(_ path: String, _ query: String) {
         #expect(Mount.answer(Self.get(path, query)).status == 400)
     }
 
     // MARK: Sending
 
-    @Test func aSendSaysForWhomItIs() throws {
+    @Test func aSendNamesTheRequiredSubscription() throws {
         func consent(_ state: String) throws -> ConsentRule {
             let body =
                 #"{"external_user_ids":["u"],"recipient_subscription_state":\#(state),"messages":{"apple_push":{"alert":"Hi"}}}"#
@@ -184,8 +184,8 @@ struct SubscriptionTests {
         #expect(throws: AdapterError.self) { try consent(#""unsubscribed""#) }
     }
 
-    // A trigger is for whom it says itself, else for whom the campaign is.
-    @Test func aCampaignSaysForWhomItIs() throws {
+    // A trigger's own audience has precedence over that of its campaign.
+    @Test func aCampaignNamesTheRequiredSubscription() throws {
         func consent(_ campaign: String?, _ trigger: String?) throws -> ConsentRule {
             var body: JSONObject = [
                 "variations": [["message_variation_id": "v", "apple_push": ["alert": "Hi"]]]

@@ -4,11 +4,11 @@ import Testing
 
 @testable import Braze
 
-/// `/users/export/ids`: every documented field that the gateway can know is shown, and nothing else.
+/// `/users/export/ids`: every documented field whose value the gateway can know is shown, and no other field.
 struct UserExportTests {
     private static let path = "/users/export/ids"
 
-    /// The documented user, with all that its SDK and its back end told of it.
+    /// The documented user, with all data from its SDK and its back end.
     private static let documentedUser = DescribedUser(
         app: "shop",
         user: "u-1",
@@ -36,7 +36,7 @@ struct UserExportTests {
         Mount.answer(Mount.request(Self.path, body)) { _ in .user(.described(users)) }
     }
 
-    /// Every field below a value with the fields that it is in: `devices[].model`.
+    /// The paths of all fields below a value, such as `devices[].model`.
     private static func fields(_ value: JSON?, in place: String = "") -> Set<String> {
         switch value {
         case .object(let object)?:
@@ -50,7 +50,8 @@ struct UserExportTests {
         }
     }
 
-    /// The documented answer. Its identifiers are cut short, its carrier is not known, and its app has a name; here an app is called by its id.
+    /// The documented answer. Its identifiers are shortened, its carrier is unknown, and its app has a name, where
+    /// the gateway uses the app's id.
     private static func documented() throws -> JSON {
         var text = try Fixture.text("users/export.response.json").replacing("…", with: "")
         for (shown, own) in [("\"carrier\":null", "\"carrier\":\"SKT\""), ("Shop iOS", "shop")] {
@@ -64,7 +65,8 @@ struct UserExportTests {
         .covers(
             "braze",
             "POST /users/export/ids",
-            partial: "never told, because nothing here knows it: `converted` of a campaign, `canvases_received`"
+            partial:
+                "left out, because the gateway has no data for them: `converted` of a campaign, `canvases_received`"
         )
     )
     func everyDocumentedFieldIsShown() throws {
@@ -78,7 +80,7 @@ struct UserExportTests {
         #expect(.object(user) == users.first, "\(all.text)")
         #expect(all.json?["invalid_user_ids"] == ["nobody"] && all.json?["message"] == "success")
 
-        // What the contract names beside its example.
+        // Fields that the contract names outside its example.
         var rich = Self.documentedUser
         rich.attributes = ["push_subscribe": "opted_in", "loyalty": 5]
         rich.tallies += [
@@ -107,14 +109,14 @@ struct UserExportTests {
         #expect(shown?["apps"]?.array?.first?["first_used"] == "2026-01-01T00:00:00Z", "of the sessions themselves")
     }
 
-    @Test func onlyTheFieldsThatAreAskedForAreShown() throws {
+    @Test func onlyRequestedFieldsAreShown() throws {
         let body = try UserTests.documented("export.request.json")
         let shown = answer(body, [Self.documentedUser, nil])
         let asked: Set<String> = [
             "external_id", "push_tokens", "devices", "custom_attributes", "push_subscribe",
         ]
         #expect(Set(shown.json?["users"]?.array?.first?.object?.keys ?? []) == asked, "\(shown.text)")
-        // Messages are looked at only where campaigns are asked for.
+        // Messages are read only if campaigns are requested.
         func members(_ body: String) throws -> [Command] {
             try Mount.adapter.decode(Mount.request(Self.path, body), settings: Mount.settings)
         }
@@ -125,7 +127,7 @@ struct UserExportTests {
         #expect(try members(#"{"external_ids":["u-1"]}"#) == [asksForAll])
     }
 
-    @Test func whatIsNotKnownIsLeftOut() {
+    @Test func unknownValuesAreLeftOut() {
         let bare = DescribedUser(app: "shop", user: "u-2", isAnonymous: true, attributes: [:])
         let none = answer(#"{"external_ids":["u-2"]}"#, [bare]).json?["users"]
         #expect(none == [["campaigns_received": []]])
@@ -183,7 +185,7 @@ struct UserExportTests {
         #expect(shown == expected)
     }
 
-    @Test func nothingToExportIsSaid() throws {
+    @Test func anExportWithoutUsersIsAnswered() throws {
         func answer(_ body: String) -> VendorResponse { Mount.answer(Mount.request(Self.path, body), Mount.reply) }
         #expect(
             try answer(UserTests.documented("nobody.request.txt")).fault(against: "users/nobody.response.txt") == nil

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Braze
 
-/// `/users/…`: what users are and did, what they are called, and how they go (docs/contracts/braze.md#5.1 to 5.4).
+/// `/users/…`: attributes, acts, names, merges and deletions of users (docs/contracts/braze.md#5.1 to 5.4).
 struct UserTests {
     static let aliases = #"{"user_aliases":[{"external_id":"u-1","alias_name":"a-7","alias_label":"crm"}]}"#
     static let identities =
@@ -15,7 +15,7 @@ struct UserTests {
     private static let alias = UserAlias(label: "crm", name: "a-7")
     private static let who = "'external_id', 'braze_id', 'user_alias', 'email' or 'phone' is required"
 
-    /// The body of a documented request. The contract cuts ids and tokens short; they are filled up with digits.
+    /// The body of a documented request. The contract shortens ids and tokens; here they are filled up with digits.
     static func documented(_ name: String) throws -> String {
         let text = try Fixture.text("users/\(name)")
         let body = text.hasPrefix("POST ") ? String(text.split(separator: "\n\n", maxSplits: 1).last ?? "") : text
@@ -34,7 +34,7 @@ struct UserTests {
         return batch
     }
 
-    /// What becomes of one element of attributes.
+    /// The patch that results from one element of attributes.
     private func patch(_ fields: String) throws -> UserPatch {
         try #require(try batch(#"{"attributes":[{\#(fields)}]}"#).patches.first)
     }
@@ -67,7 +67,7 @@ struct UserTests {
             "'email' is not available on this gateway"
         ),
     ])
-    func aMergeAtFaultIsRefused(_ body: String, _ text: String) {
+    func anInvalidMergeIsRefused(_ body: String, _ text: String) {
         let answer = answer("/users/merge", body)
         #expect(answer.status == 400 && answer.message == text, "\(answer.text)")
     }
@@ -102,14 +102,14 @@ struct UserTests {
         #expect(batch.acts.map(\.at.seconds) == [1_767_225_600, 1_767_193_200])
         #expect(batch.acts.first?.data == ["app_id": "11110000", "properties": ["sku": "A1"]])
         #expect(batch.acts.last?.data == ["currency": "KRW", "price": 9900, "quantity": 2])
-        // By an alias only whom there is.
+        // An alias updates existing users only.
         #expect(batch.acts.map(\.updatesOnly) == [false, true])
         let answer = answer("/users/track", body)
         #expect(try answer.fault(against: "users/track.response.txt") == nil)
     }
 
-    // A call that tells what happened tells the same when it comes again; one that only adds may mean it twice.
-    @Test func aRepeatIsKnownByWhatHappened() throws {
+    // A call that reports facts has the same repeat key every time; a call that only adds may be intended twice.
+    @Test func aRepeatIsDetectedByTheReportedActs() throws {
         let body = try Self.documented("track.request.txt")
         let key = try #require(try batch(body).repeatKey)
         #expect(try batch(body).repeatKey == key)
@@ -129,21 +129,21 @@ struct UserTests {
         ),
         (#""gender":"F""#, AttributeChange("gender", .set("F"))),
         (#""gender":null"#, AttributeChange("gender", .remove)),
-        // With an id it is no name of its own.
+        // With an id, the attribute is not a name of the user.
         (#""email":"a@example.com""#, AttributeChange("email", .set("a@example.com"))),
     ])
     func anAttributeIsOneChange(_ fields: String, _ change: AttributeChange) throws {
         #expect(try patch(#""external_id":"u",\#(fields)"#).changes == [change])
     }
 
-    @Test func subscriptionDecidesWhatIsRung() throws {
+    @Test func thePushSubscriptionSetsAcceptsPush() throws {
         for (state, accepts) in [("opted_in", true), ("subscribed", true), ("unsubscribed", false)] {
             #expect(try patch(#""external_id":"u","push_subscribe":"\#(state)""#).acceptsPush == accepts)
         }
         #expect(try patch(#""external_id":"u","push_subscribe":null"#).acceptsPush == nil)
     }
 
-    @Test func whoIsMeantAndWhetherHeIsMade() throws {
+    @Test func theNameAndTheFlagDecideWhetherAUserIsCreated() throws {
         let alias = #""user_alias":{"alias_name":"a-7","alias_label":"crm"}"#
         #expect(try patch(alias).user == .alias(Self.alias) && patch(alias).updatesOnly)
         #expect(try !patch(alias + #","_update_existing_only":false"#).updatesOnly)
@@ -180,7 +180,7 @@ struct UserTests {
             "'subscription_groups' is not valid"
         ),
     ])
-    func anElementIsRefusedWhole(_ fields: String, _ text: String) {
+    func anInvalidElementIsRefusedCompletely(_ fields: String, _ text: String) {
         let answer = answer("/users/track", #"{"attributes":[{\#(fields)}]}"#)
         #expect(answer.status == 400)
         #expect(answer.message == "Valid data must be provided in the 'attributes', 'events', or 'purchases' fields.")
@@ -203,7 +203,7 @@ struct UserTests {
             "quantity"
         ),
     ])
-    func anActIsRefusedWhole(_ array: String, _ fields: String, _ field: String) {
+    func anInvalidActIsRefusedCompletely(_ array: String, _ fields: String, _ field: String) {
         let answer = answer("/users/track", #"{"\#(array)":[{"external_id":"u",\#(fields)}]}"#)
         #expect(answer.status == 400)
         #expect(
@@ -214,7 +214,7 @@ struct UserTests {
     }
 
     // docs/contracts/braze.md#5.1, partial error: event 1 has no id.
-    @Test func someElementsAreBad() throws {
+    @Test func someElementsAreInvalid() throws {
         let time = #""time":"2026-01-01T00:00:00Z""#
         let body = #"{"events":[{"external_id":"u","name":"e",\#(time)},{"name":"e",\#(time)}]}"#
         let answer = answer("/users/track", body)
@@ -225,7 +225,7 @@ struct UserTests {
         )
     }
 
-    @Test func whatTheModelRefusesIsItsElementsFault() throws {
+    @Test func aRefusalOfTheModelIsAnErrorOfItsElement() throws {
         let body = try Self.documented("track.request.txt")
         let answer = answer("/users/track", body) { _ in
             .user(
@@ -308,7 +308,7 @@ struct UserTests {
         #expect(try Mount.submission(Mount.send(#"{"alert":"Hi"}"#)).naming == .users)
     }
 
-    @Test func permissionsAreEachCallsOwn() {
+    @Test func eachCallHasItsOwnPermission() {
         for (path, body) in [("/users/delete", "{}"), ("/users/export/ids", "{}"), ("/users/identify", "{}")] {
             #expect(Mount.answer(Mount.request(path, body, key: Mount.trackKey)).status == 401, "\(path)")
         }

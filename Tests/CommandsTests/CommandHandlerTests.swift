@@ -7,14 +7,14 @@ import Testing
 @testable import Commands
 
 @Suite struct CommandHandlerTests {
-    // Our own trouble is a refusal that makes the caller try again, never a throw.
+    // A failure of the store is a refusal that makes the caller retry, never a thrown error.
     @Test(arguments: [StoreError.Code.unavailable, .timedOut, .failed, .conflict])
-    func theStoresTroubleIsARefusalThatAsksToTryAgain(_ code: StoreError.Code) async throws {
+    func aStoreFailureIsARefusalWithARetry(_ code: StoreError.Code) async throws {
         let handler = try await CommandWorld.make().handler
         #expect(handler.refusal(of: StoreError(code, "down")) == .unavailable(retryAfter: .seconds(2)))
     }
 
-    @Test func withoutADatabaseCallersAreAskedToTryAgain() async throws {
+    @Test func withoutADatabaseCallersMustRetry() async throws {
         let world = try await CommandWorld.make()
         let pool = world.stores.database.pool(.call)
         await pool.close()
@@ -31,16 +31,16 @@ import Testing
         let result = await handler.perform(commands, in: world.call)
         let unavailable = Reply.refused(.unavailable(retryAfter: .seconds(2)))
         #expect(result == CallResult(replies: [unavailable, unavailable, unavailable]))
-        // What needs no store is answered all the same.
+        // A command that does not need the store is answered normally.
         let refused = await handler.perform([.group(.find(""))], in: world.call)
         #expect(refused.replies == [.refused(.unknownGroup(""))])
     }
 
-    /// A world whose next transactions that make a group meet another one, as many as `count`.
+    /// A world whose next `count` transactions that create a group have a conflict with another one.
     private func conflicting(_ count: Int) async throws -> CommandWorld {
         let world = try await CommandWorld.alone()
         let admin = try await world.stores.database.admin()
-        // A sequence is not rolled back: it counts tries.
+        // A rollback does not reset a sequence, so it counts the attempts.
         try await admin.script(
             """
             CREATE SEQUENCE public.tries;
@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test(arguments: [2, 3])
-    func aConflictIsTriedAgainTwice(_ conflicts: Int) async throws {
+    func aConflictIsRetriedTwice(_ conflicts: Int) async throws {
         let world = try await conflicting(conflicts)
         let reply = await world.reply(.group(.put("g")))
         let wanted: Reply =
@@ -66,11 +66,11 @@ import Testing
         #expect(reply == wanted)
     }
 
-    // One call, one transaction.
-    @Test func theCommandsOfOneCallHappenTogetherOrNotAtAll() async throws {
+    // One call is one transaction.
+    @Test func theCommandsOfOneCallAreAtomic() async throws {
         let world = try await conflicting(3)
         let failed = await world.perform(.group(.put("g1")), .group(.put("g2")))
-        // Three failures for both: a second transaction would have succeeded.
+        // One failure for both: a second transaction would have succeeded.
         let unavailable = Reply.refused(.unavailable(retryAfter: .seconds(2)))
         #expect(failed.replies == [unavailable, unavailable])
         #expect(await world.reply(.group(.find("g1"))) == .refused(.unknownGroup("g1")))
@@ -90,7 +90,7 @@ import Testing
         if case .submission(.accepted) = replies[2] {} else { Issue.record("\(replies[2])") }
     }
 
-    @Test func tooManyCommandsInACallAreRefusedWhole() async throws {
+    @Test func tooManyCommandsInACallAreRefusedCompletely() async throws {
         let world = try await CommandWorld.make()
         let commands = Array(repeating: Command.registration(.unregister(.key("k"))), count: 101)
         let result = await world.handler.perform(commands, in: world.call)

@@ -5,9 +5,10 @@ import Model
 import Postgres
 import TestKit
 
-/// A handler over a tenant of this test's own: what every test of commands starts with.
+/// A handler with a tenant for this test alone: the starting point of every test of commands.
 ///
-/// The clock begins at the database's time and is moved by hand. All tests share one database; only one that changes the schema takes a copy.
+/// The clock starts at the database's time and is moved by the test. All tests share one database; only a test that changes the schema uses a
+/// copy.
 struct CommandWorld: Sendable {
     let stores: DatabaseStores
     let tenant: TenantID
@@ -18,7 +19,7 @@ struct CommandWorld: Sendable {
 
     let scope = AppScope(app: "shop", vendor: .rationalOwl)
 
-    /// This process, as the handler knows it.
+    /// This process, under the handler's name for it.
     var node: NodeID { stores.node }
 
     static func make(
@@ -29,7 +30,7 @@ struct CommandWorld: Sendable {
         try await CommandWorld(.shared(), policy, hasNode, hasCredential)
     }
 
-    /// With a database of its own.
+    /// A world with its own database.
     static func alone() async throws -> CommandWorld {
         try await CommandWorld(.copy(), CommandPolicy(), true, true)
     }
@@ -68,7 +69,7 @@ struct CommandWorld: Sendable {
 
     func perform(_ commands: Command...) async -> CallResult { await handler.perform(commands, in: call) }
 
-    /// Commands of any number, in calls that are as large as they may be.
+    /// Performs any number of commands, in calls of the maximum size.
     func performAll(_ commands: [Command]) async {
         for start in stride(from: 0, to: commands.count, by: CommandLimits.commandsPerCall) {
             let part = commands[start..<min(start + CommandLimits.commandsPerCall, commands.count)]
@@ -98,7 +99,7 @@ struct CommandWorld: Sendable {
         return nil
     }
 
-    /// A sender that may send.
+    /// A sender that is allowed to send.
     func sender() async -> SenderID {
         guard case .sender(.registered(let id))? = await sender(.register(name: "backend")) else {
             return ""
@@ -107,7 +108,7 @@ struct CommandWorld: Sendable {
         return id
     }
 
-    /// The message that a submission made, as it is stored.
+    /// The stored message of a submission.
     func message(_ result: CallResult) async throws -> StoredMessage? {
         guard let id = messageID(result) else { return nil }
         return try await stores.message(id, in: tenant)
@@ -124,7 +125,7 @@ struct CommandWorld: Sendable {
 }
 
 extension Submission {
-    /// A text to phones.
+    /// A text message to phone numbers.
     static func text(_ body: String = "b", to phones: String...) -> Submission {
         Submission(content: Content(body: body), audience: .listed(phones.map { Addressee(.phone($0)) }))
     }

@@ -2,19 +2,19 @@ import Foundation
 import NIOConcurrencyHelpers
 package import Testing
 
-/// What a test shows of a vendor's interface: names of calls, as the vendor's catalogue (`Tests/<Vendor>Tests/Fixtures/catalogue.json`) has them, and
-/// how far the gateway answers them.
+/// The part of a vendor's interface that a test covers: names of calls from the vendor's catalog (`Tests/<Vendor>Tests/Fixtures/catalogue.json`), and
+/// how far the gateway supports them.
 ///
-/// A mark says what its test shows when it passes. That it passed is said by the line that it writes when it runs, and the tables in `docs/vendors` are made of
-/// those lines alone (`scripts/matrix`). Without the environment variable a marked test is a test like any other.
+/// A mark states what its test proves if it passes. The line that the test writes when it runs records whether it passed, and the tables in
+/// `docs/vendors` are generated from those lines alone (`scripts/matrix`). Without the environment variable, a marked test behaves like any other.
 package struct CoverageMark: TestTrait, TestScoping {
-    /// What the test shows of its calls.
+    /// The claim of the test about its calls.
     enum Claim: Sendable {
-        /// The call does what the contract says, as far as the level of the test reaches.
+        /// The call conforms to the contract, as far as the level of the test can show.
         case passed
-        /// It does, but for what the text says.
+        /// It conforms, except for the difference in the text.
         case partial(String)
-        /// It is refused, and the documentation says so. The text is the answer.
+        /// It is refused, as the documentation states. The text is the answer.
         case refused(String)
 
         var word: String {
@@ -36,16 +36,16 @@ package struct CoverageMark: TestTrait, TestScoping {
     var vendor: String
     var calls: [String]
     var claim: Claim
-    /// `Module/File.swift` of the test: whether it tests the adapter alone or the whole gateway.
+    /// `Module/File.swift` of the test. It determines whether the adapter alone or the whole gateway is tested.
     var file: String
 
-    /// Names the file that gets a line of tab-separated fields for each call of each case of a test that has ended:
-    /// commit, vendor, call, file, test, claim, `passed` or `failed`, note.
+    /// The environment variable with the name of a file. Each call of each case of a finished test adds a line of
+    /// tab-separated fields: commit, vendor, call, file, test, claim, `passed` or `failed`, note.
     static let variable = "GATEWAY_MATRIX"
-    /// The commit whose tests run, set by who starts them.
+    /// The environment variable with the tested commit, set by the caller of the tests.
     static let commitVariable = "GATEWAY_MATRIX_COMMIT"
 
-    /// Lines of parallel tests must not run into each other.
+    /// Prevents lines of parallel tests from overlapping.
     private static let writing = NIOLock()
 
     package func provideScope(
@@ -57,7 +57,7 @@ package struct CoverageMark: TestTrait, TestScoping {
             return try await function()
         }
         let hasFailed = NIOLockedValueBox(false)
-        // An expectation that does not hold throws nothing: it is seen only where issues pass.
+        // A failed expectation does not throw; only the handler of issues sees it.
         let watch = IssueHandlingTrait.compactMapIssues { issue in
             if issue.isFailure { hasFailed.withLockedValue { $0 = true } }
             return issue
@@ -90,12 +90,13 @@ package struct CoverageMark: TestTrait, TestScoping {
 }
 
 extension Trait where Self == CoverageMark {
-    /// The test shows that these calls do what the vendor's contract says.
+    /// The test proves that these calls conform to the vendor's contract.
     package static func covers(_ vendor: String, _ calls: String..., file: String = #fileID) -> CoverageMark {
         CoverageMark(vendor: vendor, calls: calls, claim: .passed, file: file)
     }
 
-    /// The test shows that these calls do what the contract says, but for `partial`: one sentence for the page of the vendor.
+    /// The test proves that these calls conform to the contract, except for `partial`: one sentence for the vendor's
+    /// page.
     package static func covers(
         _ vendor: String,
         _ calls: String...,
@@ -105,7 +106,7 @@ extension Trait where Self == CoverageMark {
         CoverageMark(vendor: vendor, calls: calls, claim: .partial(partial), file: file)
     }
 
-    /// The test shows that these calls are refused as the documentation says; `refused` is the answer.
+    /// The test proves that these calls are refused as documented; `refused` is the answer.
     package static func covers(
         _ vendor: String,
         _ calls: String...,

@@ -8,9 +8,9 @@ import ServiceLifecycle
 import TestKit
 import Testing
 
-/// I10: the orderly end.
+/// I10: the orderly shutdown.
 @Suite(.timeLimit(.minutes(2))) struct DeliveryEngineDrainTests {
-    @Test func drainLetsPushesEndGivesBackTheRestAndTheSuccessorRepeatsNothing() async throws {
+    @Test func drainAwaitsPushesReturnsTheRestAndTheSuccessorRepeatsNothing() async throws {
         let world = try await EngineWorld()
         let (message, _) = try await world.submit(to: world.register(400), sliceSize: 20)
         var policy = EngineWorld.policy
@@ -43,13 +43,14 @@ import Testing
         try await world.running(engine) {
             try await world.eventually("the pushes left") { transport.asked.withLockedValue { $0 } == 20 }
         }
-        // No collapse id: never pushed again, so counted as sent without certainty (docs/contracts/apns.md#13.4).
+        // Without a collapse id the pushes are never repeated, so they count as sent without confirmation
+        // (docs/contracts/apns.md#13.4).
         #expect(try await world.leasedSlices().isEmpty)
         let rows = try await world.deliveries(message)
         #expect(rows.count == 20 && rows.allSatisfy { $0.state == .sent && !$0.isCertain })
     }
 
-    @Test func handedOverSlicesAreRefusedAndGivenBackOnceItDrains() async throws {
+    @Test func offeredSlicesAreRefusedAndReturnedDuringADrain() async throws {
         let world = try await EngineWorld()
         let identities = try await world.register(20)
         let engine = world.engine("first")
@@ -88,8 +89,8 @@ import Testing
         #expect(try await world.sent(message) == world.transport.sent.count)
     }
 
-    // A second SIGTERM leaves at once: leases lapse, nothing is awaited.
-    @Test func cancellationLeavesAtOnce() async throws {
+    // A second SIGTERM ends the process at once: leases lapse, and nothing is awaited.
+    @Test func cancellationStopsAtOnce() async throws {
         let world = try await EngineWorld()
         _ = try await world.submit(to: world.register(20), sliceSize: 20)
         let transport = HangingTransport(inner: world.transport, tenant: world.acme)

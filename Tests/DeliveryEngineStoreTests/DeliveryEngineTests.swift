@@ -37,7 +37,7 @@ import Testing
         #expect(try await world.sent(beta, in: world.beta) == 500)
     }
 
-    @Test func handedOverSlicesNeedNoClaim() async throws {
+    @Test func offeredSlicesNeedNoClaim() async throws {
         let world = try await EngineWorld()
         let identities = try await world.register(60)
         let claim = NewMessage.Claim(node: world.node(), lease: .seconds(3600))
@@ -47,11 +47,11 @@ import Testing
         try await world.running(engine) {
             try await world.eventually("the message is done") { try await world.isDone(message) }
         }
-        // Still the epoch of the acceptance: nobody claimed it.
+        // The epoch is still that of the acceptance, so no node claimed the slice.
         #expect(try await world.slices(message).allSatisfy { $0.epoch == 1 })
     }
 
-    @Test func handedOverSlicesAboveTheBoundAreGivenBackAndClaimed() async throws {
+    @Test func offeredSlicesAboveTheBoundAreReturnedAndClaimed() async throws {
         let world = try await EngineWorld()
         let identities = try await world.register(60)
         let claim = NewMessage.Claim(node: world.node(), lease: .seconds(3600))
@@ -115,7 +115,7 @@ import Testing
         #expect(try await world.deliveries(message).allSatisfy { $0.isCertain })
     }
 
-    // The leases lapse meanwhile, and the node's own claims would win them back: that must not push again.
+    // The leases lapse meanwhile, and the node would claim the slices again, which must not push again.
     @Test func outageLongerThanTheLeaseRepeatsNothingWhileTheProcessLives() async throws {
         let world = try await EngineWorld()
         let (message, _) = try await world.submit(to: world.register(300))
@@ -146,7 +146,7 @@ import Testing
         }
     }
 
-    @Test func sliceThatAnotherNodeTookIsDropped() async throws {
+    @Test func sliceThatAnotherNodeLeasedIsDropped() async throws {
         let world = try await EngineWorld()
         let (message, _) = try await world.submit(to: world.register(50), sliceSize: 50)
         world.transport.hold()
@@ -166,7 +166,7 @@ import Testing
 
     // MARK: Credentials and tokens
 
-    @Test func refusedCredentialIsNotedAndItsDeliveriesStayQueued() async throws {
+    @Test func refusedCredentialIsRecordedAndItsDeliveriesStayQueued() async throws {
         let world = try await EngineWorld()
         let refusal = Rejection(scope: .credential, reason: "InvalidProviderToken", status: 403)
         let key = CredentialKey(tenant: world.acme, credential: "apple")
@@ -190,7 +190,7 @@ import Testing
         #expect(try await world.leasedSlices().isEmpty)
     }
 
-    @Test func mendedCredentialDeliversWhatWaited() async throws {
+    @Test func correctedCredentialSendsWaitingDeliveries() async throws {
         let world = try await EngineWorld()
         let refusal = Rejection(scope: .credential, reason: "InvalidProviderToken", status: 403)
         world.transport.otherwise { _ in .rejected(refusal) }
@@ -209,8 +209,9 @@ import Testing
         #expect(try await world.sent(message) == 30)
     }
 
-    // I9: while nobody can be reached one slice looks, and the others are not read again; and all of them go as soon as it finds somebody.
-    @Test func unreachablePeerIsProbedByOneSliceAndThenAllGo() async throws {
+    // I9: while the push service is unreachable, one slice probes and the others are not read again. As soon as a
+    // probe is answered, all are sent.
+    @Test func unreachablePeerIsProbedByOneSliceAndThenAllAreSent() async throws {
         let world = try await EngineWorld()
         world.transport.otherwise { _ in .notSent(.noConnection) }
         let (message, _) = try await world.submit(to: world.register(40), sliceSize: 1)
@@ -220,7 +221,8 @@ import Testing
         let engine = world.engine(policy: policy)
         try await world.running(engine) {
             try await world.eventually("all were read, and some probed") { world.store.loads >= 100 }
-            // Otherwise they would be read three times each, for a probe or two. Some of what was read is not sent yet.
+            // Otherwise they would be read three times each, for one or two probes. Some slices that were read are
+            // not sent yet.
             #expect(world.transport.sent.count >= 55)
             world.transport.otherwise { .accepted(TransportMessageID($0.id)) }
             try await world.eventually("the message is done") { try await world.isDone(message) }
@@ -228,7 +230,7 @@ import Testing
         #expect(try await world.sent(message) == 40)
     }
 
-    @Test func deadTokenIsInvalidatedAndItsDeliveryFails() async throws {
+    @Test func unregisteredTokenIsInvalidatedAndItsDeliveryFails() async throws {
         let world = try await EngineWorld()
         let identities = try await world.register(3)
         world.transport.script(world.token(world.acme, 1), [.rejected(.tokenDead(since: nil), "Unregistered", 410)])
@@ -261,7 +263,8 @@ import Testing
 
     // MARK: Fairness
 
-    // I9 in logic, not in time: the slow tenant's pushes never end, and the other's message is done all the same.
+    // I9 in logic, not in time: the pushes of the slow tenant never complete, and the other tenant's message is still
+    // done.
     @Test func tenantWhoseVendorHangsDoesNotStopAnother() async throws {
         let world = try await EngineWorld()
         let slow = try await world.submit(to: world.register(400), sliceSize: 2).0

@@ -4,7 +4,7 @@ import FoundationEssentials
 import Model
 import Testing
 
-/// The breaker of one credential (docs/contracts/apns.md#13.6).
+/// The circuit breaker of one credential (docs/contracts/apns.md#13.6).
 @Suite struct CredentialBreakerTests {
     private let start = Timestamp(seconds: 1_764_547_200)
     private let refusal = Rejection(scope: .credential, reason: "InvalidProviderToken", status: 403)
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test func acceptedProbeOpensItAndTellsOnce() {
+    @Test func acceptedProbeClosesTheBreakerAndReportsItOnce() {
         var breaker = CredentialBreaker(policy: RetryPolicy())
         _ = breaker.observed(.refused(refusal), now: start)
         _ = permit(&breaker, after: 60)
@@ -69,7 +69,7 @@ import Testing
         #expect(permit(&breaker, after: 80) == .probe)
     }
 
-    @Test func unreachablePeerIsProbedSoonAndIsNoRefusal() {
+    @Test func unreachablePeerIsProbedSoonAndDoesNotCountAsARefusal() {
         var breaker = CredentialBreaker(policy: RetryPolicy())
         #expect(breaker.observed(.unreachable, now: start) == nil)
         #expect(permit(&breaker, after: 0) == .stopped(for: .seconds(1)))
@@ -79,8 +79,8 @@ import Testing
         #expect(breaker.observed(.answered, now: start) == nil)
     }
 
-    // I9: a campaign that comes back as a whole to find its credential still dead is paid by the neighbours.
-    @Test func oneSliceOfALaneComesBackToProbeAndTheOthersWaitToBeTold() {
+    // I9: if all slices of a campaign returned to find the credential still stopped, other tenants would pay for it.
+    @Test func oneSlicePerLaneReturnsToProbeAndTheOthersWait() {
         var breaker = CredentialBreaker(policy: RetryPolicy())
         _ = breaker.observed(.unreachable, now: start)
         #expect(permit(&breaker, after: 0) == .stopped(for: .seconds(1)))
@@ -88,7 +88,7 @@ import Testing
         #expect(permit(&breaker, after: 0, lane: .urgent) == .stopped(for: .seconds(1)))
         #expect(permit(&breaker, after: 0, lane: .urgent) == .stopped(for: .seconds(60)))
         #expect(permit(&breaker, after: 1) == .probe)
-        // The one that probes may come back; should it not, so may one other.
+        // The probing slice may return; if it does not, one other slice may.
         #expect(permit(&breaker, after: 1) == .stopped(for: .seconds(20)))
         _ = breaker.observed(.unreachable, now: start + .seconds(1))
         #expect(permit(&breaker, after: 1) == .stopped(for: .seconds(2)))
@@ -106,7 +106,7 @@ import Testing
         #expect(permit(&breaker, after: 18_000) == .stopped(for: .seconds(1800)))
     }
 
-    @Test func newlyProvisionedCredentialMayTryAtOnceAndTellsItsRecovery() {
+    @Test func newlyProvisionedCredentialMayTryAtOnceAndReportsItsRecovery() {
         var breaker = CredentialBreaker(policy: RetryPolicy())
         _ = breaker.observed(.refused(refusal), now: start)
         breaker.forgive()
@@ -114,7 +114,7 @@ import Testing
         #expect(breaker.observed(.answered, now: start) == .recovered)
     }
 
-    @Test func signOfABatchIsItsWorst() {
+    @Test func signOfABatchIsItsWorstSign() {
         func sign(_ outcomes: Outcome...) -> CredentialSign? {
             CredentialSign(of: outcomes.enumerated().map { PushCompletion(slot: $0.offset, outcome: $0.element) })
         }
@@ -125,7 +125,7 @@ import Testing
     }
 }
 
-/// The door to all credentials.
+/// The gate of all credentials.
 @Suite struct CredentialGateTests {
     private let now = Timestamp(seconds: 1_764_547_200)
     private let key = CredentialKey(tenant: "acme", credential: "apple")
@@ -141,7 +141,7 @@ import Testing
     }
 
     // The limit of pushes in flight is per (tenant, credential).
-    @Test func credentialTakesSoManySlicesAndNotMore() {
+    @Test func credentialTakesABoundedNumberOfSlices() {
         var policy = EnginePolicy()
         policy.slicesPerCredential = 2
         var gate = CredentialGate(policy: policy)
@@ -155,8 +155,9 @@ import Testing
         #expect(enter(&gate, key) == .go)
     }
 
-    // Who finds no place stays away for as long as nobody left: a vendor that hangs is asked less and less.
-    @Test func placesThatStayTakenAreAskedForLessAndLess() {
+    // A slice that gets no place waits longer as long as no place becomes free: a vendor that hangs is tried less and
+    // less often.
+    @Test func slicesWithoutAPlaceRetryLessAndLessOften() {
         var policy = EnginePolicy()
         policy.slicesPerCredential = 1
         var gate = CredentialGate(policy: policy)
@@ -183,7 +184,7 @@ import Testing
         #expect(gate.enter(key, lane: .bulk, isHolder: true, places: 1, now: now) == .go)
     }
 
-    @Test func refusedCredentialOfOneTenantLeavesItsNamesakeAlone() {
+    @Test func refusedCredentialDoesNotAffectOneOfTheSameNameInAnotherTenant() {
         var gate = CredentialGate(policy: EnginePolicy())
         let refusal = Rejection(scope: .credential, reason: "BadCertificate", status: 403)
         #expect(gate.observed(key, .refused(refusal), now: now) == .stopped(refusal))
@@ -195,7 +196,7 @@ import Testing
     }
 }
 
-/// The watch over an app's tokens (docs/contracts/apns.md#13.6).
+/// The monitor of an app's tokens (docs/contracts/apns.md#13.6).
 @Suite struct TokenQualityTests {
     private let app = TokenQuality.Key(tenant: "acme", app: "shop")
 
@@ -203,13 +204,13 @@ import Testing
         (0..<count).map { .doubtful(DeviceID(.numbered($0)), DeviceToken(stored: "t\($0)"), reason: "BadDeviceToken") }
     }
 
-    @Test func aFewDoubtfulTokensAreSetAside() {
+    @Test func aFewDoubtfulTokensAreQuarantined() {
         var quality = TokenQuality()
         #expect(quality.judge(doubtful(40), among: 200, of: app).count == 40)
         #expect(quality.stopped.isEmpty)
     }
 
-    @Test func moreThanAFifthStopsSettingAside() {
+    @Test func moreThanAFifthStopsTheQuarantine() {
         var quality = TokenQuality()
         #expect(quality.judge(doubtful(41), among: 200, of: app).isEmpty)
         #expect(quality.stopped == [app])
@@ -221,7 +222,7 @@ import Testing
         #expect(applied == 40)
     }
 
-    @Test func goodAnswersLetItGoOn() {
+    @Test func acceptedPushesResumeTheQuarantine() {
         var quality = TokenQuality()
         _ = quality.judge(doubtful(100), among: 100, of: app)
         _ = quality.judge([], among: 200, of: app)
@@ -229,7 +230,7 @@ import Testing
         #expect(quality.stopped.isEmpty)
     }
 
-    @Test func deadTokensAreNoSignOfAWrongKey() {
+    @Test func unregisteredTokensDoNotIndicateAWrongKey() {
         var quality = TokenQuality()
         let dead = (0..<200).map {
             TokenVerdict.dead(DeviceID(.numbered($0)), DeviceToken(stored: "t\($0)"), since: nil)

@@ -5,7 +5,7 @@ import Testing
 
 /// Progress, outages, lost leases and the drain (I2, I10).
 @Suite struct DeliveryMachineFlushTests {
-    // §5.4: at least every 250 ms.
+    // Outcomes are flushed at least every 250 ms.
     @Test func outcomesAreFlushedWithinTheInterval() {
         var bench = MachineBench(targets: 3)
         bench.complete([0], .yes)
@@ -23,7 +23,7 @@ import Testing
         #expect(bench.records.map(\.results.count) == [250])
     }
 
-    @Test func onlyOneFlushIsOnItsWay() {
+    @Test func onlyOneFlushIsInProgress() {
         var bench = MachineBench(targets: 3)
         bench.complete([0], .yes)
         bench.pass(.milliseconds(250))
@@ -38,8 +38,8 @@ import Testing
         #expect(bench.records.flatMap(\.results).map(\.index) == [0, 1, 2])
     }
 
-    // A PostgreSQL restart in mid-send loses nothing and repeats nothing while the process lives.
-    @Test func outcomesAreKeptWhileTheStoreIsAway() {
+    // A restart of PostgreSQL in the middle of a send loses nothing and repeats nothing while the process runs.
+    @Test func outcomesAreKeptDuringAnOutageOfTheStore() {
         var bench = MachineBench(targets: 2)
         bench.complete([0], .yes)
         bench.pass(.milliseconds(250))
@@ -109,8 +109,8 @@ import Testing
         #expect(bench.records.isEmpty)
     }
 
-    // The lease lapsed in an outage and this node's own claim won the slice back: what is in memory still counts.
-    @Test func leaseThatThisNodeWonBackGoesOnWithoutRepeating() {
+    // The lease lapsed in an outage, and this node claimed the slice again: the state in memory is still valid.
+    @Test func leaseThatThisNodeClaimedAgainContinuesWithoutRepeating() {
         var bench = MachineBench(targets: 2)
         bench.complete([0], .yes)
         bench.pass(.milliseconds(250))
@@ -127,7 +127,7 @@ import Testing
         #expect(bench.sent.count == 2)
     }
 
-    @Test func targetsThatAnotherNodeSettledInBetweenAreLeftAlone() {
+    @Test func targetsThatAnotherNodeSettledAreSkipped() {
         var bench = MachineBench(targets: 2)
         bench.complete([1], .notSent(.noCredential))
         bench.complete([0], .yes)
@@ -140,7 +140,7 @@ import Testing
 
     // MARK: Drain (I10)
 
-    @Test func drainBeforeTheWorkIsReadGivesTheLeaseBack() {
+    @Test func drainBeforeTheWorkIsReadReturnsTheLease() {
         var bench = MachineBench(MachineBench.lease(2))
         bench.perform(bench.machine.drainRequested(now: bench.now))
         #expect(bench.isReleased && bench.isFinished)
@@ -148,7 +148,7 @@ import Testing
         #expect(bench.sent.isEmpty)
     }
 
-    @Test func drainLetsPushesEndAndGivesTheRestBackAtOnce() {
+    @Test func drainAwaitsPushesAndReturnsTheRestAtOnce() {
         var bench = MachineBench(targets: 4, permit: .probe)
         bench.perform(bench.machine.drainRequested(now: bench.now))
         #expect(bench.records.isEmpty)
@@ -169,8 +169,8 @@ import Testing
         #expect(bench.disposition == .again(after: .zero))
     }
 
-    // Nothing may be repeated by the successor that no collapse id hides.
-    @Test func answersThatDoNotComeBeforeTheDeadlineCountAsSentWithoutCertainty() {
+    // The successor must not repeat a push that no collapse id hides.
+    @Test func pushesWithoutAnAnswerAtTheDeadlineCountAsSentWithoutConfirmation() {
         var bench = MachineBench(targets: 2)
         bench.complete([0], .yes)
         bench.perform(bench.machine.waitEnded(now: bench.now))

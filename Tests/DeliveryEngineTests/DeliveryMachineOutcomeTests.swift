@@ -3,7 +3,7 @@ import EngineSupport
 import Model
 import Testing
 
-/// What follows from an outcome (docs/apns.md#outcomes, docs/contracts/apns.md#9).
+/// The consequences of an outcome (docs/apns.md#outcomes, docs/contracts/apns.md#9).
 @Suite struct DeliveryMachineOutcomeTests {
     @Test func acceptedIsSentWithTransportAndID() throws {
         var bench = MachineBench()
@@ -28,7 +28,7 @@ import Testing
     }
 
     // docs/contracts/apns.md#9.1: the store compares the time with the registration.
-    @Test func deadTokenFailsAndIsCondemnedSinceThePeersTime() throws {
+    @Test func unregisteredTokenFailsAndIsReportedWithThePeersTime() throws {
         let since = Timestamp(seconds: 1_700_000_000)
         var bench = MachineBench()
         bench.completeAll(.rejected(.tokenDead(since: since), "Unregistered", 410))
@@ -39,7 +39,7 @@ import Testing
         #expect(bench.verdicts == [.dead(device, token, since: since)])
     }
 
-    @Test func doubtfulTokenFailsAndIsSetAside() throws {
+    @Test func doubtfulTokenFailsAndIsQuarantined() throws {
         var bench = MachineBench()
         bench.completeAll(.rejected(.tokenDoubtful, "BadDeviceToken"))
         #expect(bench.results[0]?.state == .failed)
@@ -68,7 +68,7 @@ import Testing
                 isKnown ? .moved(device, token, to: .sandbox) : .doubtful(device, token, reason: "BadDeviceToken")
             ]
         )
-        // A key that is made for one environment says nothing of itself in the other.
+        // A key that is valid for one environment only gives no information about itself in the other.
         #expect(!bench.signs.contains { if case .refused = $0 { true } else { false } })
         #expect(bench.disposition == .finished)
     }
@@ -82,7 +82,7 @@ import Testing
         #expect(bench.disposition == .finished)
     }
 
-    @Test func refusedCredentialIsJudgedAndItsTargetsWaitForAsLongAsTheGateSays() {
+    @Test func refusedCredentialIsReportedAndItsTargetsWaitForTheGate() {
         var bench = MachineBench(targets: 3)
         bench.permit = .stopped(for: .seconds(60))
         let refusal = Rejection(scope: .credential, reason: "InvalidProviderToken", status: 403)
@@ -93,7 +93,7 @@ import Testing
         #expect(bench.records.last?.countsAttempt == false)
     }
 
-    @Test func stoppedCredentialHoldsItsTargetsAndNotTheOthers() {
+    @Test func stoppedCredentialHoldsItsOwnTargetsOnly() {
         var bench = MachineBench(targets: 2, permit: .stopped(for: .seconds(60)))
         #expect(bench.sent.isEmpty)
         #expect(bench.disposition == .again(after: .seconds(60), heldBy: "apple"))
@@ -101,7 +101,7 @@ import Testing
         #expect(bench.isFinished)
     }
 
-    // One refused push instead of 500: docs/contracts/apns.md#13.6.
+    // The cost is one refused push instead of 500 (docs/contracts/apns.md#13.6).
     @Test func probeSendsOnePushAndTheRestAfterItsAnswer() {
         var bench = MachineBench(targets: 5, permit: .probe)
         #expect(bench.batches == [1])
@@ -110,8 +110,8 @@ import Testing
         #expect(bench.batches == [1, 4])
     }
 
-    // Written payloads wait for room; starting over would cost the database the same again.
-    @Test func fullCredentialIsAskedAgainForAWhileBeforeTheSliceGoesBack() {
+    // Encoded payloads wait for capacity, because encoding them again would repeat the database's work.
+    @Test func fullCredentialIsRetriedForAWhileBeforeTheSliceIsReturned() {
         var bench = MachineBench(targets: 2, permit: .full(for: .seconds(1)))
         bench.pass(.milliseconds(900))
         #expect(bench.asks == 2 && bench.records.isEmpty)
@@ -120,8 +120,9 @@ import Testing
         #expect(bench.records.last?.countsAttempt == false)
     }
 
-    // Where nobody gets done there is no room soon: neither for this slice nor for its siblings.
-    @Test func credentialThatHangsTurnsTheMessageAwayAtOnce() {
+    // If no push completes, capacity will not be free soon: neither for this slice nor for the other slices of the
+    // message.
+    @Test func credentialThatHangsReturnsTheMessageAtOnce() {
         var bench = MachineBench(targets: 2, permit: .full(for: .seconds(4)))
         #expect(bench.asks == 1)
         #expect(bench.disposition == .crowded(for: .seconds(4)))
@@ -130,14 +131,14 @@ import Testing
         #expect(bench.isFinished)
     }
 
-    @Test func roomAtTheCredentialIsTakenWhenItComes() {
+    @Test func freeCapacityOfTheCredentialIsUsed() {
         var bench = MachineBench(targets: 2, permit: .full(for: .seconds(1)))
         bench.permit = .go
         bench.pass(.milliseconds(125))
         #expect(bench.batches == [2])
     }
 
-    @Test func aRateIsAskedAgainForAWhileThenAnotherSliceHasItsTurn() {
+    @Test func anExhaustedRateIsRetriedForAWhileThenTheSliceIsReturned() {
         var bench = MachineBench(targets: 5, permit: .metered(2))
         #expect(bench.batches == [2])
         bench.permit = .metered(0)
@@ -163,9 +164,9 @@ import Testing
         #expect(bench.disposition == .again(after: .seconds(120), heldBy: "apple"))
     }
 
-    // docs/contracts/apns.md#9.2: at least 15 minutes after a 5xx, then further apart.
+    // docs/contracts/apns.md#9.2: at least 15 minutes after a 5xx, then longer.
     @Test(arguments: [(Int16(0), 15), (1, 30), (2, 60), (5, 60)])
-    func serviceTroubleWaitsTheQueuePolicy(attempts: Int16, minutes: Int) {
+    func serverErrorsWaitByTheQueuePolicy(attempts: Int16, minutes: Int) {
         var bench = MachineBench(lease: MachineBench.lease(1, attempts: attempts))
         bench.completeAll(.busy())
         #expect(bench.disposition == .again(after: .seconds(minutes * 60)))
@@ -186,20 +187,20 @@ import Testing
         #expect(bench.disposition == .again(after: .seconds(30)))
     }
 
-    @Test func peersOwnWaitIsKept() {
+    @Test func delayRequestedByThePeerIsKept() {
         var bench = MachineBench()
         bench.completeAll(.busy(503, after: .seconds(77)))
         #expect(bench.disposition == .again(after: .seconds(77)))
     }
 
-    @Test func peerThatNamesAYearIsNotBelieved() {
+    @Test func delayOfAYearIsLimited() {
         var bench = MachineBench { $0.notification.expiresAt = nil }
         bench.completeAll(.busy(503, after: .seconds(365 * 86_400)))
         #expect(bench.disposition == .again(after: .seconds(86_400)))
     }
 
-    // A slice has one due time: who was told to wait must not come back sooner.
-    @Test func longestWaitThatThePeerAskedForDecides() {
+    // A slice has one due time, so a target must not be retried before its requested delay.
+    @Test func longestDelayRequestedByThePeerDecides() {
         var bench = MachineBench(targets: 3)
         bench.complete([0], .busy(503, after: .seconds(20)))
         bench.complete([1], .busy(503, after: .seconds(90)))
@@ -207,8 +208,8 @@ import Testing
         #expect(bench.disposition == .again(after: .seconds(90)))
     }
 
-    // No outcome is written: whoever requeues it may still deliver it, and its expiry gives it one in the end.
-    @Test func lastAttemptGivesTheSliceUp() {
+    // No outcome is written: a requeue may still deliver the target, and otherwise its expiry gives it an outcome.
+    @Test func sliceGivesUpAfterTheLastAttempt() {
         var bench = MachineBench(lease: MachineBench.lease(2, attempts: 31))
         bench.complete([0], .yes)
         bench.complete([1], .busy())
@@ -216,20 +217,20 @@ import Testing
         #expect(bench.disposition == .dead(reason: "ServiceUnavailable"))
     }
 
-    @Test func targetThatMayBeTriedAgainTakesTheOthersAlong() {
+    @Test func retriableTargetReturnsTheWholeSlice() {
         var bench = MachineBench(lease: MachineBench.lease(2, attempts: 31))
         bench.complete([0], .busy(503, after: .seconds(20)))
         bench.complete([1], .notSent(.noCredential))
         #expect(bench.disposition == .again(after: .seconds(20)))
     }
 
-    @Test func sliceWhoseLeasesLapsedTooOftenIsGivenUpUnseen() {
+    @Test func sliceWhoseLeasesLapsedTooOftenGivesUpUnread() {
         let bench = MachineBench(lease: MachineBench.lease(1, lapses: 16))
         #expect(bench.sent.isEmpty && bench.results.isEmpty)
         #expect(bench.disposition == .dead(reason: "leasesLapsed"))
     }
 
-    @Test func attemptCountFromAStrangeRowDoesNotTrap() {
+    @Test func invalidAttemptCountDoesNotTrap() {
         var bench = MachineBench(lease: MachineBench.lease(1, attempts: .max))
         bench.completeAll(.yes)
         #expect(bench.results[0]?.attempt.count == .max)
@@ -245,7 +246,7 @@ import Testing
         #expect(bench.results[0]?.attempt.count == 2)
     }
 
-    @Test func peerThatRefusesEveryStreamIsNotAskedInATightLoop() {
+    @Test func peerThatRefusesEveryStreamIsNotRetriedInATightLoop() {
         var bench = MachineBench()
         for _ in 0..<4 { bench.completeAll(.notSent(.refused)) }
         #expect(bench.sent.count == 4)
@@ -286,7 +287,7 @@ import Testing
         }
     }
 
-    @Test func answersThatAreAlwaysLostEndAsSentWithoutCertainty() {
+    @Test func repeatedlyLostAnswersEndAsSentWithoutConfirmation() {
         var policy = EnginePolicy()
         policy.retry.unknown = .always
         var bench = MachineBench(lease: MachineBench.lease(1, attempts: 31), policy: policy)
@@ -295,7 +296,7 @@ import Testing
         #expect(bench.results[0]?.attempt.isCertain == false)
     }
 
-    @Test func transportThatForgetsAPushDoesNotKeepTheSlice() {
+    @Test func transportThatLosesAPushDoesNotBlockTheSlice() {
         var bench = MachineBench(targets: 2)
         bench.complete([0], .yes)
         bench.perform(bench.machine.sendEnded(1, now: bench.now))
@@ -303,8 +304,8 @@ import Testing
         #expect(bench.disposition == .finished)
     }
 
-    // I2: the end of a send says nothing of what left again in a later one.
-    @Test func endOfASendLeavesItsResentPushesAlone() {
+    // I2: the end of a send does not settle pushes that left again in a later send.
+    @Test func endOfASendDoesNotSettleResentPushes() {
         var bench = MachineBench(targets: 2)
         bench.complete([0], .yes)
         bench.complete([1], .notSent(.timedOut))

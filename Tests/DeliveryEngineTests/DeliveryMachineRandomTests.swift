@@ -5,9 +5,10 @@ import Model
 import TestKit
 import Testing
 
-/// I2 under random outcomes, crashes, lost answers of the store and stolen leases: each target has one counted outcome, and all come to an end.
+/// I2 under random outcomes, crashes, lost answers of the store and stolen leases: each target has one counted
+/// outcome, and every slice completes.
 @Suite struct DeliveryMachineRandomTests {
-    /// One slice's row, as a store keeps it.
+    /// The row of one slice, as a store keeps it.
     private struct Row {
         var lease: SliceLease
         var isFinished = false
@@ -30,11 +31,11 @@ import Testing
             case .goOn: break
             case .finished: isFinished = true
             case .again, .crowded:
-                // Given back: nobody holds this epoch any more.
+                // The lease is returned: no node holds this epoch.
                 lease.epoch += 1
                 if progress.countsAttempt { lease.attempts += 1 }
             case .dead:
-                // Somebody requeues it.
+                // The slice is requeued.
                 lease.epoch += 1
                 lease.attempts = 0
             }
@@ -42,7 +43,7 @@ import Testing
         }
     }
 
-    /// What may go wrong, in percent of the steps at which it could.
+    /// The possible faults, in percent of the steps at which they can occur.
     private struct Faults {
         var crash = 0
         var lostFlush = 0
@@ -173,7 +174,7 @@ import Testing
         return (0..<count).map { _ in random.next() }
     }
 
-    @Test func everyTargetEndsOnceWhateverCrashes() {
+    @Test func everyTargetEndsOnceDespiteCrashes() {
         for seed in seeds(150) {
             let faults = Faults(crash: 3, lostFlush: 20, theft: 1, wonBack: 2, unknown: 5)
             let found = problems(run(seed: seed, faults: faults))
@@ -181,7 +182,7 @@ import Testing
         }
     }
 
-    // I3: without faults nothing is pushed twice, however often the peer says "not now".
+    // I3: without faults nothing is pushed twice, however often the peer defers a push.
     @Test func withoutFaultsEveryTargetIsAcceptedAtMostOnce() {
         for seed in seeds(150) {
             let world = run(seed: seed, faults: Faults())
@@ -190,7 +191,7 @@ import Testing
         }
     }
 
-    // While the process lives, an outage of the store repeats nothing.
+    // An outage of the store repeats nothing while the process runs.
     @Test func lostFlushesAloneRepeatNothing() {
         for seed in seeds(150) {
             let world = run(seed: seed, faults: Faults(lostFlush: 50))
@@ -199,8 +200,8 @@ import Testing
         }
     }
 
-    // Won back by our own claim, the slice goes on with what is in memory.
-    @Test func leasesThatAreWonBackRepeatNothing() {
+    // If the node claims the slice again, it continues with the state in memory.
+    @Test func leasesThatAreClaimedAgainRepeatNothing() {
         for seed in seeds(150) {
             let world = run(seed: seed, faults: Faults(lostFlush: 20, wonBack: 5))
             let twice = world.accepted.filter { $0.value > 1 }.count

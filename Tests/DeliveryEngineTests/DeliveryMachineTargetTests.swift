@@ -4,7 +4,8 @@ import FoundationEssentials
 import Model
 import Testing
 
-/// Who is pushed, and who gets an outcome without being asked (docs/architecture.md#path-of-a-message).
+/// The targets that are pushed, and those that get an outcome without a push
+/// (docs/architecture.md#path-of-a-message).
 @Suite struct DeliveryMachineTargetTests {
     @Test func usableTokenIsPushedWithTheTopicExpiryAndItsOwnID() throws {
         let bench = MachineBench(targets: 2)
@@ -16,16 +17,16 @@ import Testing
         #expect(push.payload.bytes == Array("hello".utf8))
     }
 
-    /// A payload's own end is the push's, and zero is one try: nothing of it is over.
+    /// The expiration of the payload is that of the push, and zero means one attempt; neither ends the message.
     @Test(arguments: [(0, true), (60, true), (-1, false)])
-    func aPayloadMayEndOnItsOwn(_ offset: Int, _ isSent: Bool) {
+    func aPayloadMayHaveItsOwnExpiration(_ offset: Int, _ isSent: Bool) {
         let end = offset == 0 ? 0 : Int(MachineBench.start.seconds) + offset
         let bench = MachineBench { $0.notification.content.data["end"] = .int(end) }
         #expect(bench.sent.map(\.expiresAt) == (isSent ? [Timestamp(seconds: Int64(end))] : []))
         #expect(bench.results[0]?.state == (isSent ? nil : .expired))
     }
 
-    // I2: the same apns-id on every attempt, whichever node makes it.
+    // I2: every attempt has the same apns-id, on any node.
     @Test func anotherLeaseOnTheSameTargetUsesTheSameID() {
         let first = MachineBench(targets: 3)
         let second = MachineBench(targets: 3, lease: MachineBench.lease(3, epoch: 9, done: [0]))
@@ -43,7 +44,7 @@ import Testing
     @Test(arguments: [
         TokenState.none, .invalid, .quarantined,
     ])
-    func tokenThatIsNotActiveIsNoDevice(state: TokenState) {
+    func inactiveTokenCountsAsNoDevice(state: TokenState) {
         let bench = MachineBench { $0.targets[0]?.destination.tokenState = state }
         #expect(bench.sent.isEmpty)
         #expect(bench.results[0]?.state == .suppressed)
@@ -52,13 +53,13 @@ import Testing
     }
 
     @Test(arguments: [IdentityState.replaced, .unregistered, .removed])
-    func identityThatIsNotActiveIsNoDevice(state: IdentityState) {
+    func inactiveIdentityCountsAsNoDevice(state: IdentityState) {
         let bench = MachineBench { $0.targets[0]?.identityState = state }
         #expect(bench.sent.isEmpty)
         #expect(bench.results[0]?.reason == "noDevice")
     }
 
-    @Test func goneIdentityIsNoDeviceAndKeepsTheCallersAddress() {
+    @Test func erasedIdentityCountsAsNoDeviceAndKeepsTheCallersAddress() {
         var lease = MachineBench.lease(1)
         lease.addresses = [.phone("01012345678")]
         let bench = MachineBench(lease: lease) { $0.targets = [:] }
@@ -73,11 +74,11 @@ import Testing
         #expect(bench.results[0]?.reason == "preference")
     }
 
-    // Whom a message is for, by what its user said: who declined, who said nothing, who asked.
+    // The consent rule of a message against the user's consent: declined, never set, opted in.
     @Test(arguments: [
         (ConsentRule.optedIn, [false, false, true]), (.subscribed, [false, true, true]), (.all, [true, true, true]),
     ])
-    func consentDecidesWhoIsRung(_ rule: ConsentRule, _ rung: [Bool]) {
+    func consentDecidesWhichTargetsArePushed(_ rule: ConsentRule, _ pushed: [Bool]) {
         var bench = MachineBench(targets: 3) { work in
             work.notification.content.consent = rule
             work.targets[0]?.acceptsPush = false
@@ -85,11 +86,11 @@ import Testing
             work.targets[2]?.isOptedIn = true
         }
         bench.completeAll(.yes)
-        #expect((0..<3).map { slot in bench.sent.contains { $0.slot == slot } } == rung)
-        for slot in rung.indices where !rung[slot] { #expect(bench.results[slot]?.reason == "preference") }
+        #expect((0..<3).map { slot in bench.sent.contains { $0.slot == slot } } == pushed)
+        for slot in pushed.indices where !pushed[slot] { #expect(bench.results[slot]?.reason == "preference") }
     }
 
-    // One message notifies a device once.
+    // A device receives one push per message.
     @Test func targetsWithTheSameTokenArePushedOnce() {
         var bench = MachineBench(targets: 3) { work in
             work.targets[2]?.destination.token = MachineBench.facts(0).destination.token
@@ -99,14 +100,14 @@ import Testing
         #expect(bench.results[2]?.reason == "duplicate")
     }
 
-    @Test func deviceThatAnotherSliceRangIsADuplicate() {
+    @Test func deviceReachedByAnotherSliceBecomesADuplicate() {
         var bench = MachineBench(targets: 2) { $0.duplicates = [1] }
         bench.completeAll(.yes)
         #expect(bench.sent.map(\.slot) == [0])
         #expect(bench.results[1]?.reason == "duplicate")
     }
 
-    // A crash between the two would otherwise push the second one later.
+    // After a crash between the two, the second target would otherwise be pushed later.
     @Test func duplicateIsWrittenNoLaterThanThePushItRepeats() throws {
         var bench = MachineBench(targets: 3) {
             $0.targets[2]?.destination.token = MachineBench.facts(0).destination.token
@@ -168,28 +169,28 @@ import Testing
     }
 
     @Test(arguments: [(String(repeating: "x", count: 65), "payloadTooLarge"), ("", "payloadInvalid")])
-    func contentThatCannotBeWrittenFailsWithTheReason(body: String, reason: String) {
+    func contentThatCannotBeEncodedFailsWithTheReason(body: String, reason: String) {
         let bench = MachineBench { $0.notification.content.body = body }
         #expect(bench.sent.isEmpty)
         #expect(bench.results[0]?.state == .failed)
         #expect(bench.results[0]?.reason == reason)
     }
 
-    // A sender's template may leave somebody out: nothing failed.
-    @Test func whomTheContentIsNotForIsSuppressed() {
+    // A sender's template may exclude a user, which is not a failure.
+    @Test func targetExcludedByTheContentIsSuppressed() {
         let bench = MachineBench { $0.notification.content.body = "nobody" }
         #expect(bench.sent.isEmpty)
         #expect(bench.results[0]?.state == .suppressed)
         #expect(bench.results[0]?.reason == "withheld")
     }
 
-    @Test func dialectThatNobodySpeaksFails() {
+    @Test func dialectWithoutAnAdapterFails() {
         let bench = MachineBench { $0.targets[0]?.vendor = .braze }
         #expect(bench.results[0]?.reason == "noAdapter")
     }
 
-    // The other SDK on the device can still show it.
-    @Test func payloadThatCannotBeWrittenDoesNotMakeTheNextTargetADuplicate() {
+    // The other SDK on the device can still display it.
+    @Test func payloadThatCannotBeEncodedDoesNotMakeTheNextTargetADuplicate() {
         let bench = MachineBench(targets: 2) { work in
             work.targets[1]?.destination.token = MachineBench.facts(0).destination.token
             work.targets[0]?.vendor = .braze
@@ -197,7 +198,7 @@ import Testing
         #expect(bench.sent.map(\.slot) == [1])
     }
 
-    @Test func goneMessageEndsTheSliceWithoutOutcomes() {
+    @Test func deletedMessageEndsTheSliceWithoutOutcomes() {
         var bench = MachineBench(MachineBench.lease(2))
         bench.load(nil)
         #expect(bench.disposition == .finished)

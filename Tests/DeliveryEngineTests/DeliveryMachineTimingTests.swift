@@ -4,14 +4,15 @@ import Model
 import TestKit
 import Testing
 
-/// Hours are asked at each sending: a slice may come late, and what a user wants may have changed since its due time was set.
+/// Windows and quiet hours are checked at each sending: a slice may be late, and a user's settings may have changed
+/// since its due time was set.
 @Suite struct DeliveryMachineTimingTests {
     /// 2025-12-01T00:00:00Z: 09:00 in Seoul, 01:00 in Berlin.
     private let seoul = DeviceClock(timeZone: TimeZoneName(stored: "Asia/Seoul"))
     private let berlin = DeviceClock(timeZone: TimeZoneName(stored: "Europe/Berlin"))
     private let quiet = AppTiming(quietHours: AppTiming.QuietHours(from: 22 * 60, to: 7 * 60))
 
-    @Test func whoIsOutsideIsPutBackUntilTheHoursEndAndTheOthersAreSent() {
+    @Test func targetsOutsideTheirHoursWaitAndTheOthersAreSent() {
         var bench = MachineBench(targets: 2) { work in
             work.timing = quiet
             work.targets[0]?.clock = seoul
@@ -24,8 +25,8 @@ import Testing
         #expect(bench.records.last?.countsAttempt == false)
     }
 
-    // A slice has one due time: whoever may be rung first brings it back.
-    @Test func theEarliestHoursBringASliceBack() {
+    // A slice has one due time: that of the device that may receive pushes first.
+    @Test func theEarliestWindowSetsTheDueTimeOfTheSlice() {
         let bench = MachineBench(targets: 2) { work in
             work.timing = quiet
             work.targets[0]?.clock = berlin
@@ -34,7 +35,7 @@ import Testing
         #expect(bench.disposition == .again(after: .seconds(5 * 3600)))
     }
 
-    @Test func jitterDoesNotLengthenANight() {
+    @Test func jitterDoesNotExtendQuietHours() {
         let settings = DeliveryMachine.Settings(
             policy: EnginePolicy(),
             payloads: PayloadWriter(adapters: [:]),
@@ -55,7 +56,7 @@ import Testing
         #expect(progress.disposition == .again(after: .seconds(7 * 3600)))
     }
 
-    @Test func anAppThatLetsNothingWaitSuppresses() {
+    @Test func anAppWithoutDelaysSuppresses() {
         let bench = MachineBench { work in
             work.timing = quiet
             work.timing.quietHours?.hold = .suppress
@@ -78,7 +79,7 @@ import Testing
         #expect(bench.results[1]?.reason == "receivingWindow")
     }
 
-    @Test func hoursThatBeginAfterTheExpirySuppressAndSaySo() {
+    @Test func aWindowAfterTheExpirySuppressesWithItsReason() {
         let bench = MachineBench { work in
             work.timing = quiet
             work.notification.expiresAt = MachineBench.start + .seconds(3600)
@@ -87,7 +88,7 @@ import Testing
     }
 
     @Test(arguments: [Lane.urgent, .transactional])
-    func whatSomebodyWaitsForIsNotHeldByQuietHours(lane: Lane) {
+    func urgentMessagesIgnoreQuietHours(lane: Lane) {
         let bench = MachineBench { work in
             work.timing = quiet
             work.lane = lane
@@ -105,8 +106,8 @@ import Testing
         #expect(bench.sent.count == 1)
     }
 
-    // Whoever flew west since the slice was made waits for the clock of where he is now.
-    @Test func aLocalTimeIsThatOfTheZoneTheDeviceIsInNow() {
+    // After a device has moved west, its local time is that of its current zone.
+    @Test func aLocalTimeIsThatOfTheDevicesCurrentZone() {
         let bench = MachineBench(targets: 2) { work in
             work.localDue = LocalTime("2025-12-01T09:00:00")
             work.notification.sentAt = MachineBench.start + .seconds(-5 * 3600)
@@ -115,11 +116,11 @@ import Testing
             work.targets[1]?.clock = berlin
         }
         #expect(bench.sent.map(\.slot) == [0])
-        // Each zone has the message for as long as the others: two hours.
+        // Each zone has the message for the same two hours.
         #expect(bench.sent.first?.expiresAt == MachineBench.start + .seconds(7200))
     }
 
-    @Test func aLocalTimeThatIsOverInItsZoneExpires() {
+    @Test func aPastLocalTimeExpires() {
         let bench = MachineBench { work in
             work.localDue = LocalTime("2025-12-01T06:00:00")
             work.notification.sentAt = MachineBench.start + .seconds(-8 * 3600)
@@ -130,7 +131,7 @@ import Testing
         #expect(bench.results[0]?.state == .expired)
     }
 
-    @Test func aDeviceThatGotEnoughIsSuppressed() {
+    @Test func aDeviceAtItsCapIsSuppressed() {
         var bench = MachineBench(targets: 2) { $0.capped = [1] }
         bench.completeAll(.yes)
         #expect(bench.sent.map(\.slot) == [0])

@@ -4,7 +4,7 @@ import Testing
 
 @testable import DeliveryEngine
 
-/// What the engine tells the slices at work. Each slice's task hears only of its own.
+/// The events that the engine sends to the slices in progress. The task of each slice receives only its own events.
 struct EngineStateTests {
     private var state = EngineState(policy: EnginePolicy())
 
@@ -14,7 +14,7 @@ struct EngineStateTests {
         return lease
     }
 
-    /// What an inbox has heard so far.
+    /// The events that an inbox has received so far.
     private func heard(_ events: AsyncStream<SliceEvent>, _ inbox: AsyncStream<SliceEvent>.Continuation) async
         -> [String]
     {
@@ -31,7 +31,7 @@ struct EngineStateTests {
         return all
     }
 
-    @Test mutating func sliceAtWorkHearsOfItsNewerLeaseAndGoesOnWithIt() async {
+    @Test mutating func sliceInProgressContinuesWithItsNewerLease() async {
         let (events, inbox) = AsyncStream.makeStream(of: SliceEvent.self)
         let isNew = state.admit(lease(1))
         #expect(isNew)
@@ -48,8 +48,8 @@ struct EngineStateTests {
         #expect(await heard(events, inbox) == ["reclaimed at 2"])
     }
 
-    // I3: a lease that was not renewed is somebody else's by now.
-    @Test mutating func leasesThatTheStoreDidNotKeepAreFenced() async {
+    // I3: a lease that was not renewed may belong to another node.
+    @Test mutating func leasesThatWereNotRenewedAreFenced() async {
         let (events, inbox) = AsyncStream.makeStream(of: SliceEvent.self)
         let (others, otherInbox) = AsyncStream.makeStream(of: SliceEvent.self)
         for number in [Int32(1), 2] { _ = state.admit(lease(number)) }
@@ -62,7 +62,7 @@ struct EngineStateTests {
         #expect(await heard(others, otherInbox).isEmpty)
     }
 
-    @Test mutating func sliceThatBeginsDuringADrainHearsOfItAtOnce() async {
+    @Test mutating func sliceThatBeginsDuringADrainIsNotifiedAtOnce() async {
         let (events, inbox) = AsyncStream.makeStream(of: SliceEvent.self)
         _ = state.admit(lease(1))
         state.drain()

@@ -4,7 +4,7 @@ import Model
 import TestKit
 import Testing
 
-/// The engine's tasks and what they share, on a store without a database: what the thread sanitizer looks at.
+/// The engine's tasks and their shared state, on a store without a database, for the thread sanitizer.
 @Suite(.timeLimit(.minutes(2))) struct EngineTaskTests {
     private let store = ScriptedDeliveryStore()
     private let transport = ScriptedTransport(name: "apns")
@@ -91,7 +91,7 @@ import Testing
         expectOnce(300)
     }
 
-    @Test func drainGivesBackTheRestAndTheSuccessorRepeatsNothing() async throws {
+    @Test func drainReturnsTheRestAndTheSuccessorRepeatsNothing() async throws {
         store.add(MessageID(.numbered(1)), tenant: "acme", count: 400, size: 20)
         transport.hold()
         try await running([engine("first", policy: Self.policy(slices: 12))]) {

@@ -3,9 +3,9 @@ import EngineSupport
 import Model
 import Testing
 
-/// Payloads of one slice: written once where no target changes them, never shared where one may.
+/// The payloads of one slice: written once if no target changes them, never shared if a target may.
 @Suite struct PayloadWriterTests {
-    /// Shows whom it was written for.
+    /// A payload that contains its target.
     private func bytes(of adapter: PlainAdapter, to targets: [TargetFacts]) throws -> [String] {
         let writer = PayloadWriter(adapters: [.rationalOwl: adapter])
         var shared = PayloadWriter.Shared()

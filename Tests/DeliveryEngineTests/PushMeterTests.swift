@@ -3,7 +3,7 @@ import Testing
 
 @testable import DeliveryEngine
 
-/// What a node may send through a credential that has a rate.
+/// The pushes that a node may send through a credential with a rate limit.
 @Suite struct PushMeterTests {
     private let now = Timestamp(seconds: 1_764_547_200)
     private let key = CredentialKey(tenant: "acme", credential: "apple")
@@ -24,7 +24,7 @@ import Testing
         #expect(meter.take(500, key, .bulk, now: now) == nil)
     }
 
-    @Test func whatIsMissingIsDrawnOnceAndThenTaken() {
+    @Test func missingPushesAreDrawnOnceAndThenUsed() {
         var meter = limited()
         #expect(meter.take(500, key, .bulk, now: now) == 0)
         #expect(meter.take(20, key, .bulk, now: now) == 0)
@@ -35,7 +35,7 @@ import Testing
         #expect(meter.take(500, key, .bulk, now: now) == 0)
     }
 
-    @Test func whatNobodyUsesIsLost() {
+    @Test func unusedPushesExpire() {
         var meter = limited()
         meter.granted(25, key, now: now)
         #expect(meter.take(5, key, .bulk, now: now) == 5)
@@ -43,7 +43,7 @@ import Testing
     }
 
     // Lanes are served by priority.
-    @Test func aCodeGoesBeforeACampaign() {
+    @Test func aOneTimeCodeHasPriorityOverACampaign() {
         var meter = limited()
         #expect(meter.take(500, key, .bulk, now: now) == 0)
         #expect(meter.take(3, key, .urgent, now: now) == 0)
@@ -62,7 +62,7 @@ import Testing
         #expect(both.places(key) == 1)
     }
 
-    @Test func wishesAndDrawsAreBounded() {
+    @Test func requestsAndDrawsAreBounded() {
         var meter = limited()
         for _ in 0..<100 { _ = meter.take(500, key, .bulk, now: now) }
         #expect(meter.take(.max, key, .bulk, now: now) == 0)

@@ -4,7 +4,7 @@ import FoundationEssentials
 import Model
 import Testing
 
-/// Waits that double.
+/// Waiting times that double.
 @Suite struct BackoffTests {
     private let backoff = RetryBackoff(first: .seconds(1), cap: .seconds(60))
 
@@ -19,7 +19,7 @@ import Testing
     }
 }
 
-/// Who may take how many slots (docs/architecture.md#path-of-a-message).
+/// The number of slots that each tenant may take (docs/architecture.md#path-of-a-message).
 @Suite struct SliceSharesTests {
     private var policy: EnginePolicy {
         var policy = EnginePolicy()
@@ -44,7 +44,7 @@ import Testing
         #expect(shares.free(in: .bulk) == 8)
     }
 
-    @Test func thereIsASlotForTheNextHoweverManyHang() {
+    @Test func aSlotIsLeftForTheNextTenantHoweverManyHang() {
         var shares = SliceShares(policy: policy)
         for number in 0..<8 {
             #expect(fill(&shares, TenantID("hanging\(number)"), .bulk) > 0 || shares.free(in: .bulk) == 0)
@@ -52,7 +52,7 @@ import Testing
         #expect(shares.quota(of: "next", in: .urgent) > 0)
     }
 
-    @Test func campaignDoesNotTakeWhatIsKeptForUrgentWork() {
+    @Test func campaignDoesNotTakeSlotsReservedForUrgentWork() {
         var shares = SliceShares(policy: policy)
         for number in 0..<100 { _ = fill(&shares, TenantID("t\(number)"), .background) }
         #expect(shares.free(in: .bulk) == 0)
@@ -66,7 +66,7 @@ import Testing
         #expect(shares.quota(of: "acme", in: .urgent) > 0)
     }
 
-    @Test func whatIsGivenBackMayBeTakenAgain() {
+    @Test func returnedSlotsMayBeTakenAgain() {
         var shares = SliceShares(policy: policy)
         let taken = fill(&shares, "acme", .bulk)
         for _ in 0..<taken { shares.giveBack("acme", .bulk) }
@@ -76,7 +76,7 @@ import Testing
     }
 }
 
-/// Leases handed over in memory.
+/// Leases that are passed on in memory.
 @Suite struct OfferedSlicesTests {
     private func lease(_ tenant: TenantID, _ number: Int32, _ lane: Lane = .bulk) -> SliceLease {
         SliceLease(
@@ -110,20 +110,20 @@ import Testing
         #expect(offered.leases.map(\.key.tenant) == ["a"])
     }
 
-    @Test func laneHasItsOwnLine() {
+    @Test func eachLaneHasItsOwnQueue() {
         var offered = OfferedSlices(limit: 10)
         _ = offered.offer(lease("a", 0, .background))
         let urgent = offered.next(in: .urgent) { _ in true }
         #expect(urgent == nil)
     }
 
-    @Test func aboveTheBoundItSaysNo() {
+    @Test func aboveTheBoundOffersAreRefused() {
         var offered = OfferedSlices(limit: 2)
         let answers = [offered.offer(lease("a", 0)), offered.offer(lease("a", 1)), offered.offer(lease("a", 2))]
         #expect(answers == [true, true, false])
     }
 
-    @Test func lostLeasesAreTakenOut() {
+    @Test func lostLeasesAreRemoved() {
         var offered = OfferedSlices(limit: 10)
         for number in Int32(0)..<3 { _ = offered.offer(lease("a", number)) }
         offered.remove([lease("a", 1).key])
@@ -135,7 +135,7 @@ import Testing
 
 /// Tenants in turn.
 @Suite struct TenantTurnsTests {
-    @Test func lookBeginsAfterTheTenantThatWasServedLast() {
+    @Test func theRoundBeginsAfterTheTenantServedLast() {
         var turns = TenantTurns(share: 10)
         #expect(turns.round(["c", "a", "b", "a"], in: .bulk) == ["a", "b", "c"])
         turns.served("a", 1, in: .bulk)
@@ -145,12 +145,12 @@ import Testing
         #expect(turns.round(["c", "a"], in: .bulk) == ["a", "c"])
     }
 
-    @Test func whoTookAheadWaitsForTheOthers() {
+    @Test func aTenantThatTookMoreWaitsForTheOthers() {
         var turns = TenantTurns(share: 10)
         _ = turns.round(["a", "b"], in: .bulk)
         turns.served("a", 35, in: .bulk)
         turns.served("b", 10, in: .bulk)
-        // a owes 25: it misses two rounds, and the third leaves it 5.
+        // Tenant a has a debt of 25: it misses two rounds, and after the third 5 are left.
         for _ in 0..<2 {
             #expect(turns.round(["a", "b"], in: .bulk) == ["b"])
             turns.served("b", 10, in: .bulk)
@@ -158,18 +158,19 @@ import Testing
         #expect(turns.round(["a", "b"], in: .bulk) == ["a", "b"])
     }
 
-    @Test func oneAloneNeverWaits() {
+    @Test func aSingleTenantNeverWaits() {
         var turns = TenantTurns(share: 10)
         for _ in 0..<5 {
             #expect(turns.round(["a"], in: .bulk) == ["a"])
             turns.served("a", 1000, in: .bulk)
         }
-        // What it took while nobody else had work it need not give back for long: the rounds nobody could use are skipped.
+        // A tenant that was served while no other had work is not delayed for long: rounds that no tenant could use
+        // are skipped.
         #expect(turns.round(["a", "b"], in: .bulk) == ["b"])
         #expect(turns.round(["a"], in: .bulk) == ["a"])
     }
 
-    @Test func nobodySavesUp() {
+    @Test func noTenantAccumulatesCredit() {
         var turns = TenantTurns(share: 10)
         for _ in 0..<5 { _ = turns.round(["a", "b"], in: .bulk) }
         turns.served("a", 11, in: .bulk)
@@ -178,8 +179,8 @@ import Testing
         #expect(turns.round(["a", "b"], in: .bulk) == ["b"])
     }
 
-    /// Over many rounds each gets the same number of targets, whatever the size of its slices.
-    @Test func targetsAreSharedEquallyWhateverTheSlicesAre() {
+    /// Over many rounds each tenant gets the same number of targets, whatever the size of its slices.
+    @Test func targetsAreSharedEquallyForAnySliceSize() {
         var turns = TenantTurns(share: 2000)
         let sizes: [TenantID: Int] = ["large": 6000, "middle": 1500, "small": 2000]
         var taken: [TenantID: Int] = [:]
@@ -208,7 +209,7 @@ import Testing
         #expect(clock.now() == Timestamp(milliseconds: 1_005_100))
     }
 
-    @Test func answerOfANonsenseTimeDoesNotTrap() {
+    @Test func invalidTimeDoesNotTrap() {
         let clock = DatabaseClock(monotonic: { .seconds(1) })
         clock.adjust(databaseTime: Timestamp(milliseconds: .min), askedFor: .zero)
         _ = clock.now()

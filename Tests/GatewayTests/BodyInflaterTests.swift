@@ -3,7 +3,7 @@ import Testing
 
 @testable import Gateway
 
-/// Bodies that come compressed (docs/contracts/braze.md#3.1).
+/// Compressed bodies (docs/contracts/braze.md#3.1).
 struct BodyInflaterTests {
     private static func bytes(_ hex: String) -> [UInt8] {
         let digits = Array(hex)
@@ -11,10 +11,10 @@ struct BodyInflaterTests {
     }
 
     private static let text = #"{"device_id":"d"}"#
-    /// `text` by zlib's gzip and deflate (Python 3.11).
+    /// `text` compressed with zlib's gzip and deflate (Python 3.11).
     private static let gzip = bytes("1f8b0800000000000203ab564a492dcb4c4e8dcf4c51b2524a51aa0500f068c06911000000")
     private static let deflate = bytes("789cab564a492dcb4c4e8dcf4c51b2524a51aa0500369905bb")
-    /// 4,096 zeros, likewise: 38 bytes.
+    /// 4,096 zeros, compressed in the same way: 38 bytes.
     private static let zeros = bytes(
         "1f8b0800000000000203edc1010d000000c2a0f74f6d0f0714000000f06e11001cc700100000"
     )
@@ -23,19 +23,19 @@ struct BodyInflaterTests {
         try BodyInflater.inflated(body, coding: coding, limitBytes: limit)
     }
 
-    @Test func aBodyIsWhatItWas() throws {
+    @Test func compressedBodiesAreInflated() throws {
         #expect(try inflated(Self.gzip) == Array(Self.text.utf8))
         #expect(try inflated(Self.gzip, "GZIP") == Array(Self.text.utf8))
         #expect(try inflated(Self.deflate, "deflate") == Array(Self.text.utf8))
         #expect(try inflated(Self.zeros) == Array(repeating: 0, count: 4096))
     }
 
-    // I5: a few bytes must not become many.
-    @Test func whatGrowsTooMuchIsRefused() {
+    // I5: a few bytes must not become a large body.
+    @Test func oversizedOutputIsRefused() {
         #expect(throws: BodyReader.Failure.tooLarge) { try inflated(Self.zeros, limit: 4095) }
     }
 
-    @Test func whatIsNoStreamIsBroken() {
+    @Test func invalidStreamsAreRefused() {
         for count in 0..<Self.gzip.count {
             #expect(throws: BodyReader.Failure.broken, "\(count) bytes") {
                 try inflated(Array(Self.gzip.prefix(count)))
@@ -44,7 +44,7 @@ struct BodyInflaterTests {
         for body in [Self.gzip + [0], Self.gzip + Self.gzip, Array(Self.text.utf8)] {
             #expect(throws: BodyReader.Failure.broken) { try inflated(body) }
         }
-        // Any one byte that is not what it was: broken, or (in a head that says nothing) the same text.
+        // A change of any byte breaks the stream or, in unused parts of the header, leaves the text unchanged.
         for place in Self.gzip.indices {
             var body = Self.gzip
             body[place] ^= 0x55
@@ -52,7 +52,7 @@ struct BodyInflaterTests {
         }
     }
 
-    @Test func onlyWhatSaysSoIsInflated() {
+    @Test func onlyDeclaredEncodingsAreInflated() {
         #expect(
             BodyInflater.isNeeded([.contentEncoding: "gzip"]) && BodyInflater.isNeeded([.contentEncoding: "Deflate"])
         )

@@ -40,7 +40,7 @@ struct CaptureArchiveTests {
             .joined(separator: "\n")
     }
 
-    // The expected file is written from the format's own list of fields.
+    // The expected file is written from the list of fields in the format's specification.
     @Test func anExchangeHasEveryFieldOfTheFormat() throws {
         let log = try #require(JSONParser.parse(Self.file([Self.exchange()]))["log"])
         #expect(log["version"] == "1.2")
@@ -60,21 +60,21 @@ struct CaptureArchiveTests {
         #expect(JSONWriter.text(entry) == expected.replacing("\n", with: ""))
     }
 
-    @Test(arguments: [0, 1, 3]) func howeverManyThereAreItIsOneDocument(_ count: Int) throws {
+    @Test(arguments: [0, 1, 3]) func anyNumberOfExchangesIsOneDocument(_ count: Int) throws {
         let text = Self.file(Array(repeating: Self.exchange(), count: count), app: AppID(#"a"b\"#))
         #expect(try JSONParser.parse(text)["log"]?["entries"]?.array?.count == count)
     }
 
-    @Test func whatACallLacksItsEntryLacksToo() throws {
+    @Test func missingPartsOfACallAreLeftOut() throws {
         let entry = CaptureArchive.entry(Self.exchange(query: nil, bodyBytes: 0, answerType: nil))
         #expect(entry["request"]?["postData"] == nil && entry["request"]?["queryString"] == [])
         #expect(entry["request"]?["url"] == "http://gateway.invalid/ipns/v2/regist/%3Chex%2064%3E")
         #expect(entry["response"]?["headers"] == [] && entry["response"]?["content"]?["mimeType"] == "")
     }
 
-    // I5: the path is a caller's.
+    // I5: the path comes from a caller.
     @Test(arguments: ["", "*", "//x", "/%", "/a?b#c", "/<text 3>… <cut from 9>"])
-    func whateverThePathItIsOneURL(_ path: String) throws {
+    func everyPathBecomesOneURL(_ path: String) throws {
         let entry = CaptureArchive.entry(Self.exchange(path: path))
         let url = try #require(entry["request"]?["url"]?.string)
         #expect(URL(string: url)?.host() == "gateway.invalid", "\(url)")

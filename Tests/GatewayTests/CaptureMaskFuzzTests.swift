@@ -5,7 +5,7 @@ import Testing
 
 @testable import Gateway
 
-/// Secrets at every position of every documented request, and bodies that nobody documented.
+/// Secrets at every position of every documented request, and undocumented bodies.
 struct CaptureMaskFuzzTests {
     private static let seed =
         ProcessInfo.processInfo.environment["GATEWAY_FUZZ_SEED"].flatMap(UInt64.init)
@@ -62,7 +62,7 @@ struct CaptureMaskFuzzTests {
         }
     }
 
-    /// The same with `secret` in place of the leaf of that number.
+    /// The same document with `secret` in place of the leaf with that number.
     private static func planted(_ json: JSON, _ secret: String, _ left: inout Int) -> JSON {
         switch json {
         case .string, .number:
@@ -125,7 +125,7 @@ struct CaptureMaskFuzzTests {
         #expect(positions > 5000)
     }
 
-    /// I5: nothing a caller sends traps; what comes out is within its limit, and holds no token that went in.
+    /// I5: no input of a caller traps; the output is within its limit, and contains no token of the input.
     @Test func noBodyTrapsOrGrows() throws {
         print("CaptureMaskFuzzTests: seed \(Self.seed)")
         let documents = try Self.documented().compactMap(\.json)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Gateway
 
-/// What a captured call still shows. `docs/capture.md` has the rules.
+/// The visible parts of a captured call. docs/capture.md contains the rules.
 struct CaptureMaskTests {
     private let mask = CaptureMask(keepsTexts: false)
     private let open = CaptureMask(keepsTexts: true)
@@ -36,14 +36,14 @@ struct CaptureMaskTests {
         (#"{"CUID":"KIM"}"#, #"{"CUID":"<text 3>"}"#), (#"{"x":"123456"}"#, #"{"x":"<digits 6>"}"#),
         (#"{"x":123456}"#, #"{"x":"<number 6>"}"#), (#"{"MESSAGE":"Hello"}"#, #"{"MESSAGE":"<text 5>"}"#),
     ])
-    func whatCouldBeSomebodysIsKindAndLength(_ text: String, _ masked: String) { #expect(body(text) == masked) }
+    func personalValuesBecomeKindAndLength(_ text: String, _ masked: String) { #expect(body(text) == masked) }
 
     @Test(arguments: [
         #"{"PUSH_YN":"Y","TYPE":"E","RT":"0000","cId":303,"b":true,"n0":null}"#,
         #"{"PNSID":"APNS","APNS_MODE":"REAL","OS_VER":"17.4","ver":"4.0EE"}"#,
         #"{"SENDDATE":"20261122221500","at":"2026-11-22T22:15:00Z","list":[]}"#,
     ])
-    func flagsCodesVersionsAndTimesStay(_ text: String) { #expect(body(text) == text) }
+    func flagsCodesVersionsAndTimesAreKept(_ text: String) { #expect(body(text) == text) }
 
     @Test func aTextStaysOnlyWhenTheCaptureKeepsTexts() {
         let text = #"{"TITLE":"Approval","MESSAGE":"call 010-2222-1111 or \#(Self.token)","AUTHKEY":"abc"}"#
@@ -52,7 +52,7 @@ struct CaptureMaskTests {
         #expect(kept == #"{"TITLE":"Approval","MESSAGE":"call <digits 11>or <masked 64>","AUTHKEY":"<secret 3>"}"#)
     }
 
-    @Test func jsonInATextIsMaskedInside() {
+    @Test func jsonInATextIsMasked() {
         #expect(body(#"{"x":"{\"tk\":\"abc\",\"y\":\"Y\"}"}"#) == #"{"x":"{\"tk\":\"<secret 3>\",\"y\":\"Y\"}"}"#)
         let form = "data=%7B%22tk%22%3A%22abc%22%7D&TYPE=E&PSID=\(Self.token)&CNAME=Hong+Gil"
         let type = "application/x-www-form-urlencoded"
@@ -81,21 +81,21 @@ struct CaptureMaskTests {
         #expect(!body("<a><b", nil).contains("b"))
     }
 
-    @Test func whatCannotBeReadIsItsLength() {
+    @Test func unreadableBodiesBecomeTheirLength() {
         #expect(mask.body([0, 1, 2, 255], contentType: nil, limit: 100) == "<bytes 4>")
         #expect(body(#"{"a":"#) == "<unreadable json 5>")
         let large = [UInt8](repeating: 0x61, count: CaptureMask.bodyLimitBytes + 1)
         #expect(mask.body(large, contentType: nil, limit: 100) == "<bytes \(large.count)>")
     }
 
-    @Test func aBodyIsCutBehindItsMask() {
+    @Test func aBodyIsCutAfterMasking() {
         let list = "[" + Array(repeating: #""한글""#, count: 1000).joined(separator: ",") + "]"
         let cut = mask.body(Array(list.utf8), contentType: nil, limit: 200)
         #expect(cut.utf8.count <= 200)
         #expect(cut.hasSuffix("<cut from 11001>"))
     }
 
-    @Test func pathsKeepNamesAndHeadersTheirNames() {
+    @Test func pathsAndHeadersKeepTheirNames() {
         #expect(mask.path("/ipns/getMsgs") == "/ipns/getMsgs")
         #expect(
             mask.path("/upmc/new_rcv_register_service_and_user.ctl") == "/upmc/new_rcv_register_service_and_user.ctl"

@@ -7,11 +7,11 @@ import Testing
 
 @testable import Gateway
 
-/// Whose captured call is whose, and what happens when more comes than can be written.
+/// The owner of a captured call, and the behavior when more calls arrive than can be written.
 struct CaptureRecorderTests {
     private final class Sink: CaptureSink {
         let captures: [RunningCapture]
-        /// How many it takes before it says that it is full.
+        /// The number of exchanges that it accepts before it reports that it is full.
         let room: Int
         let taken = NIOLockedValueBox<[CapturedExchange]>([])
 
@@ -55,7 +55,7 @@ struct CaptureRecorderTests {
     }
 
     // I6.
-    @Test func aCallIsItsOwnersAndNobodyElses() {
+    @Test func aCallIsRecordedForItsOwnerOnly() {
         let (acme, other) = (Self.capture("acme", "hr.mobile.acme"), Self.capture("other", "hr.mobile.other"))
         func owner(_ item: CaptureRecorder.Item, _ captures: [RunningCapture]) -> TenantID? {
             CaptureRecorder.capture(of: item, among: captures)?.tenant
@@ -83,13 +83,13 @@ struct CaptureRecorderTests {
             for _ in 0..<400 where sink.taken.withLockedValue({ $0.count }) < count {
                 try? await Task.sleep(for: .milliseconds(5))
             }
-            // What is beyond would come now.
+            // Exchanges beyond the expected number would arrive now.
             try? await Task.sleep(for: .milliseconds(50))
             group.cancelAll()
         }
     }
 
-    @Test func nothingIsTakenBeforeACaptureIsKnown() async {
+    @Test func nothingIsRecordedBeforeACaptureIsKnown() async {
         let sink = Sink([Self.capture("acme", "hr.mobile.acme")])
         let recorder = CaptureRecorder(sink: sink, logger: Logger(label: "test"))
         offer(recorder, 3)
@@ -99,14 +99,14 @@ struct CaptureRecorderTests {
         #expect(sink.taken.withLockedValue { $0.count } == 2)
     }
 
-    @Test func aFullQueueDropsAndNeverWaits() async {
+    @Test func aFullQueueDropsWithoutWaiting() async {
         let sink = Sink([Self.capture("acme", "hr.mobile.acme")])
         let recorder = CaptureRecorder(sink: sink, logger: Logger(label: "test"))
         await recorder.refresh()
         offer(recorder, CaptureRecorder.queueLimit + 50)
         await drained(recorder, sink, until: CaptureRecorder.queueLimit)
         #expect(sink.taken.withLockedValue { $0.count } == CaptureRecorder.queueLimit)
-        // By bytes too: three of 3 MiB do not fit, two do.
+        // The queue is also limited by bytes: three bodies of 3 MiB do not fit, two do.
         let second = Sink([Self.capture("acme", "hr.mobile.acme")])
         let fresh = CaptureRecorder(sink: second, logger: Logger(label: "test"))
         await fresh.refresh()
@@ -115,13 +115,13 @@ struct CaptureRecorderTests {
         #expect(second.taken.withLockedValue { $0.count } == 2)
     }
 
-    @Test func whatTheStoreCallsFullIsOfferedNoMore() async {
+    @Test func aFullCaptureGetsNoFurtherExchanges() async {
         let sink = Sink([Self.capture("acme", "hr.mobile.acme")], room: 2)
         let recorder = CaptureRecorder(sink: sink, logger: Logger(label: "test"))
         await recorder.refresh()
         offer(recorder, 5)
         await drained(recorder, sink, until: 2)
-        // A look from before the end still shows it; it stays over.
+        // The list of captures from before the end still contains it; it stays ended.
         await recorder.refresh()
         #expect(sink.taken.withLockedValue { $0.count } == 2)
         #expect(sink.taken.withLockedValue { $0.first?.body } == "<text 14>")

@@ -7,9 +7,9 @@ import Testing
 
 @testable import Gateway
 
-/// Files of devices: how they are cut, read, and gone on with.
+/// Files of devices: splitting into records, reading, and continuing.
 @Suite struct DeviceImportTests {
-    // MARK: Cutting
+    // MARK: Splitting
 
     private func cut(_ text: String, quotes: Bool, by size: Int) -> [RecordSplitter.Record] {
         var splitter = RecordSplitter(quotes: quotes)
@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test(arguments: [1, 2, 3, 7, 1000])
-    func recordsAreTheSameHoweverTheirBytesCome(size: Int) {
+    func recordsDoNotDependOnTheChunksOfBytes(size: Int) {
         let text = "a,b\r\n\n\"x\ny\",\"say \"\"hi\"\"\"\nlast"
         let records = cut(text, quotes: true, by: size)
         #expect(
@@ -35,7 +35,7 @@ import Testing
         #expect(cut(text, quotes: false, by: size).count == 4)
     }
 
-    @Test func recordThatNeverClosesDoesNotSwallowTheRest() {
+    @Test func unclosedRecordDoesNotConsumeTheRest() {
         let long = "\"" + String(repeating: "x", count: RecordSplitter.limitBytes + 5)
         let records = cut("a\n" + long + "\nb\n", quotes: true, by: 4096)
         #expect(records.map { $0.bytes.map { String(decoding: $0, as: UTF8.self) } } == ["a", nil, "b"])
@@ -80,14 +80,14 @@ import Testing
         try DeviceLine.registration(try DeviceLine.fields(json: Array(json.utf8)), TestIdentifiers())
     }
 
-    @Test func rowBecomesTheRegistrationThatItSays() throws {
+    @Test func rowBecomesARegistration() throws {
         let full = try row(
             #"{"key":"k1","platform":"ios","environment":"sandbox","token":"ABCD","user":"u","name":"n","phone":"010-1234","attributes":{"a":1}}"#
         )
         #expect(full.key == "k1" && full.environment == .sandbox && full.token?.text == "abcd")
         #expect(full.phone == "0101234" && full.rawPhone == "010-1234" && full.attributes["a"] == .int(1))
         #expect(try row(#"{"key":"k","phone":821012345678}"#).phone == "821012345678")
-        // The same key each time, and none of it the token.
+        // The key is the same each time, and contains no part of the token.
         let key = try row(#"{"token":"abcd"}"#).key
         #expect(try row(#"{"token":"ABCD"}"#).key == key)
         #expect(key?.rawValue.hasPrefix("token-") == true && key?.rawValue.contains("abcd") == false)
@@ -100,7 +100,7 @@ import Testing
         (#"{"key":"k","colour":"red"}"#, "'colour'"), (#"{"key":["k"]}"#, "key"), ("[]", "is no JSON object"),
         ("{", "is no JSON"),
     ])
-    func rowThatCannotBeTakenNamesWhatIsWrong(json: String, start: String) {
+    func invalidRowNamesItsFault(json: String, start: String) {
         do throws(DeviceLine.Fault) {
             let fields = try DeviceLine.fields(json: Array(json.utf8))
             _ = try DeviceLine.registration(fields, TestIdentifiers())
@@ -110,9 +110,9 @@ import Testing
         }
     }
 
-    // MARK: The whole
+    // MARK: Whole imports
 
-    /// Takes what an import writes, and fails when told to.
+    /// Accepts the rows of an import, and fails on request.
     private final class Database: Sendable {
         private let state = Mutex((rows: [DeviceRegistration](), calls: 0, failsAt: Int.max))
 
@@ -163,7 +163,7 @@ import Testing
     }
 
     private func table(_ count: Int) -> String {
-        // A byte order mark, a name with a line end, a bad row in every hundred.
+        // The file has a byte order mark, a name with a line end, and a bad row in every hundred.
         "\u{FEFF}key,token,name\r\n"
             + (0..<count).map { number in
                 number % 100 == 99
@@ -171,19 +171,19 @@ import Testing
             }.joined()
     }
 
-    @Test func fileGoesInInOrderAndBadRowsAreTold() async throws {
+    @Test func fileIsImportedInOrderAndBadRowsAreReported() async throws {
         let path = try file(table(1234))
         defer { try? FileManager.default.removeItem(atPath: path) }
         let database = Database()
         let (state, rejects) = try await importing(path, .csv, into: database)
         #expect(state.checkpoint.created == 1222 && state.checkpoint.rejected == 12)
         #expect(database.rows.map { $0.key?.rawValue } == (0..<1234).filter { $0 % 100 != 99 }.map { "k\($0)" })
-        // Two lines a row, one a bad one.
+        // Each row has two lines, a bad row has one.
         #expect(rejects.map(\.line) == (0..<12).map { 2 + $0 * 199 + 198 })
         #expect(rejects.first?.text.contains("k99,nohex") == true)
     }
 
-    @Test func killedImportGoesOnWhereItWasWithoutLossOrDoubles() async throws {
+    @Test func killedImportContinuesWithoutLossOrDuplicates() async throws {
         let path = try file(table(3000))
         defer { try? FileManager.default.removeItem(atPath: path) }
         let size = try #require(FileManager.default.contents(atPath: path)).count
@@ -208,7 +208,7 @@ import Testing
         }
     }
 
-    @Test func rowThatTheDatabaseRefusesIsFoundAndTheOthersGoIn() async throws {
+    @Test func rowThatTheDatabaseRefusesIsFoundAndTheOthersAreImported() async throws {
         let lines = (0..<20).map { #"{"key":"k\#($0)","user":"\#($0 == 7 ? "poison" : "u")"}"# }
         let path = try file(lines.joined(separator: "\n"))
         defer { try? FileManager.default.removeItem(atPath: path) }
@@ -216,7 +216,7 @@ import Testing
         #expect(state.checkpoint.created == 19 && rejects.map(\.line) == [8])
     }
 
-    /// Which batches were being written at once.
+    /// The batches that were written at the same time.
     private final class Overlaps: Sendable {
         private let state = Mutex((running: [[DeviceRegistration]](), most: 0, clashes: 0))
 
@@ -238,8 +238,8 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func batchesThatShareATokenAreNeverWrittenAtOnce(sharing: Bool) async throws {
-        // Each hundredth token comes again in the batch behind.
+    func batchesThatShareATokenAreNeverWrittenConcurrently(sharing: Bool) async throws {
+        // Every hundredth token is repeated in the next batch.
         let text =
             "key,token\n"
             + (0..<2000).map { number in
@@ -268,7 +268,7 @@ import Testing
         #expect(overlaps.most == (sharing ? 1 : 2))
     }
 
-    @Test func tagsAreTakenFromBothFormsAndWrittenAsTheyAreRead() throws {
+    @Test func tagsAreReadFromBothFormsAndWrittenUnchanged() throws {
         let headings = ["key", "tags"]
         func tags(_ record: String) throws -> [String]? {
             let fields = try DeviceLine.fields(csv: Array(record.utf8), headings: headings)
@@ -289,7 +289,7 @@ import Testing
         #expect(try row(DeviceLine.line(values, .ndjson)).tags?.count == 2)
     }
 
-    @Test func headingThatIsNoneStopsTheImportWithItsName() async throws {
+    @Test func unknownHeadingStopsTheImportWithItsName() async throws {
         for text in ["key,colour\nk,red\n", "key,key\n", "\"open\n"] {
             let path = try file(text)
             defer { try? FileManager.default.removeItem(atPath: path) }
@@ -297,14 +297,14 @@ import Testing
         }
     }
 
-    @Test func aFileOfSomethingElseIsNoCheckpoint() throws {
+    @Test func otherFilesAreNotCheckpoints() throws {
         let path = try file(#"{"offset":-1}"#)
         defer { try? FileManager.default.removeItem(atPath: path) }
         #expect(throws: CommandFailure.self) { try ImportCheckpoint.read(path) }
         #expect(try ImportCheckpoint.read(path + ".absent") == nil)
     }
 
-    @Test func progressSaysShareRateAndWhatIsLeft() {
+    @Test func progressReportsShareRateAndRemainingTime() {
         let text = ProgressBar.text(done: 25, of: 100, rows: 5000, elapsed: .seconds(10))
         #expect(text == "[#######.......................] 25 %  5000 rows, 500/s, 30 s left")
         #expect(ProgressBar.text(done: 9, of: nil, rows: 9, elapsed: .seconds(3)) == "9 rows, 3/s")

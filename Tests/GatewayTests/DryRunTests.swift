@@ -3,7 +3,7 @@ import Testing
 
 @testable import Gateway
 
-/// What `send --dry-run` shows of `POST /v1/messages?preview=true`.
+/// The output of `send --dry-run` for the answer of `POST /v1/messages?preview=true`.
 struct DryRunTests {
     @Test func eachDialectShowsItsHeadersAndItsBytes() {
         let native: JSON = [

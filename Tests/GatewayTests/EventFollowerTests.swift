@@ -8,9 +8,9 @@ import Testing
 
 @testable import Gateway
 
-/// The stream of `GET /v1/events?follow=true`, with a peer that takes what it is given, or does not.
+/// The stream of `GET /v1/events?follow=true`, with a peer that reads or does not read.
 @Suite(.timeLimit(.minutes(1))) struct EventFollowerTests {
-    /// What the peer has, and whether it takes more.
+    /// The bytes that the peer has received, and whether it reads more.
     private final class Peer: Sendable {
         private let text = NIOLockedValueBox("")
         private let closings = Tally()
@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test func aStreamTellsEverythingOnceAndSaysWhereToGoOn() async throws {
+    @Test func aStreamDeliversEveryEventOnceWithAPositionToResume() async throws {
         let peer = Peer()
         var writer: any ResponseBodyWriter = Writer(peer: peer)
         try await follower(5, peer: peer).run(after: 1, into: &writer)
@@ -66,7 +66,7 @@ import Testing
         #expect(peer.lines.last?["kind"] == "stream_ended" && peer.lines.last?["head"] == 5)
     }
 
-    @Test func aPeerThatTakesNothingIsHungUpOn() async throws {
+    @Test func aPeerThatDoesNotReadIsDisconnected() async throws {
         let peer = Peer(isStuck: true)
         let follower = follower(5, peer: peer, length: .seconds(300), patience: .milliseconds(50))
         await #expect(throws: ChannelError.self) {
@@ -76,7 +76,7 @@ import Testing
         #expect(peer.lines.isEmpty)
     }
 
-    @Test func aStoreThatFailsEndsTheStreamWhereItWas() async throws {
+    @Test func aStoreFailureEndsTheStreamAtItsPosition() async throws {
         let peer = Peer()
         let reads = NIOLockedValueBox(0)
         let follower = EventFollower(hangUp: {}) { (after) throws(StoreError) in
@@ -93,7 +93,7 @@ import Testing
         #expect(peer.lines.last?["kind"] == "stream_ended")
     }
 
-    @Test func seatsAreBoundedPerTenantAndNodeAndComeBack() throws {
+    @Test func seatsAreBoundedPerTenantAndNodeAndFreedAgain() throws {
         let seats = EventSeats()
         var taken: [EventSeats.Seat] = []
         for _ in 0..<EventSeats.perTenant { taken.append(try #require(seats.take("acme"))) }
@@ -106,7 +106,7 @@ import Testing
         taken[0].leave()
         let again = seats.take("acme")
         #expect(again != nil && seats.take("acme") == nil)
-        // A stream that nobody ran: its seat goes with it.
+        // A stream that was never run also frees its seat.
         taken.removeAll()
         #expect(seats.take("another") != nil)
         again?.leave()

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Gateway
 
-/// The cores that the kernel lets a process have.
+/// The cores that the kernel allows to a process.
 @Suite struct EventLoopsTests {
     @Test(arguments: [
         ("Name:\tx\nCpus_allowed_list:\t0\nMems:\t0\n", 1), ("Cpus_allowed_list:\t0-1", 2),
@@ -14,5 +14,5 @@ import Testing
         "", "Cpus_allowed_list:", "Cpus_allowed_list:\tmany", "Cpus_allowed_list:\t3-1",
         "Cpus_allowed_list:\t0-99999999999999999999", "Cpus_allowed_list:\t-5",
     ])
-    func whatIsNoListIsNone(status: String) { #expect(EventLoops.allowedCores(status) ?? 0 == 0) }
+    func invalidListsAreRefused(status: String) { #expect(EventLoops.allowedCores(status) ?? 0 == 0) }
 }

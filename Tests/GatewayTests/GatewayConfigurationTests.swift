@@ -5,8 +5,8 @@ import Testing
 @testable import Gateway
 
 final class GatewayConfigurationTests {
-    // A number given as a flag holds: it was passed over silently once, because flags come as text.
-    @Test func numberGivenAsAFlagHolds() async throws {
+    // A number in a flag is used. Flags are text, so it must be converted and not ignored.
+    @Test func numberGivenAsAFlagIsUsed() async throws {
         let flags = ["lease.seconds": "7", "drain.seconds": "9", "retry.scale": "0.5", "listen": "127.0.0.1:0,[::1]:0"]
         let configuration = try await GatewayConfiguration.load(flags: flags, configFile: nil)
         #expect(configuration.leaseSeconds == 7)
@@ -15,7 +15,7 @@ final class GatewayConfigurationTests {
         #expect(configuration.listen.count == 2)
     }
 
-    @Test func fileOfSettingsHoldsAndFlagsWinOverIt() async throws {
+    @Test func settingsFileIsUsedAndFlagsOverrideIt() async throws {
         let path = try file(
             """
             lease: {seconds: 11}
@@ -53,7 +53,7 @@ final class GatewayConfigurationTests {
     @Test(arguments: [
         ["listen": "nonsense"], ["log.level": "loud"], ["retry.scale": "0"], ["tls.listen": "127.0.0.1:1"],
     ])
-    func settingThatCannotBeUsedIsNamed(_ flags: [String: String]) async {
+    func invalidSettingIsNamed(_ flags: [String: String]) async {
         await #expect(throws: ConfigurationProblem.self) {
             try await GatewayConfiguration.load(flags: flags, configFile: nil)
         }

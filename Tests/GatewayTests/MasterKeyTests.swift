@@ -8,7 +8,7 @@ import Testing
 struct MasterKeyTests {
     private func key(_ byte: UInt8) throws -> MasterKey { try MasterKey(bytes: [UInt8](repeating: byte, count: 32)) }
 
-    @Test func sealedSecretOpensOnlyInItsPlaceWithItsKey() throws {
+    @Test func sealedSecretOpensOnlyInItsContextWithItsKey() throws {
         let key = try key(1)
         let sealed = try key.seal(Array("secret".utf8), context: "credential/a/b")
         #expect(try key.open(sealed, context: "credential/a/b") == Array("secret".utf8))
@@ -29,8 +29,9 @@ struct MasterKeyTests {
         #expect(try key(1).checkValue != key(2).checkValue)
     }
 
-    // By hand: printf 'push-gateway sender\0t\0a\0rationalowl\0s\0' | openssl dgst -sha256 -mac hmac -macopt hexkey:0101…01
-    @Test func senderSecretIsItsNamesUnderTheKey() throws {
+    // Computed with: printf 'push-gateway sender\0t\0a\0rationalowl\0s\0' | openssl dgst -sha256 -mac hmac -macopt
+    // hexkey:0101…01
+    @Test func senderSecretIsDerivedFromItsNamesAndTheKey() throws {
         let secret = try key(1).senderSecret("t", "a", .rationalOwl, "s")
         #expect(HexCoding.encode(secret) == "52f97c924cfb6c61a4f96180fcb3952467c4f656e9edcdf1e867cd28ddf8b354")
         #expect(try key(1).senderSecret("t", "as", .rationalOwl, "") != secret)
@@ -42,7 +43,7 @@ struct MasterKeyTests {
         #expect(throws: MasterKeyError.self) { try MasterKey(bytes: [UInt8](repeating: 0, count: count)) }
     }
 
-    @Test func keyFileIsMadeOnceAndReadAgain() throws {
+    @Test func keyFileIsCreatedOnceAndReadAgain() throws {
         let path = NSTemporaryDirectory() + "pgw-key-" + SystemIdentifiers().randomHex(byteCount: 4)
         #expect(throws: MasterKeyError.self) { try MasterKey.load(path: path, createIfMissing: false) }
         let made = try MasterKey.load(path: path, createIfMissing: true)

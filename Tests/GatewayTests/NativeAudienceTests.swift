@@ -37,7 +37,7 @@ import Testing
         #expect(problem?.detail.contains(part) == true, "\(problem?.detail ?? "no problem")")
     }
 
-    @Test func whatMeansNobodyOrTwoThingsIsRefused() {
+    @Test func emptyOrAmbiguousAudiencesAreRefused() {
         let many = JSON.array((0...Audience.listedLimit).map { .string("u\($0)") })
         let groups = JSON.array((0...Audience.groupLimit).map { .string("g\($0)") })
         let wrong: [JSON] = [

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Gateway
 
-/// The declared operations of the native API, the document made of them, and the pages that repeat them.
+/// The declared operations of the native API, the document generated from them, and the pages that list them.
 @Suite struct NativeOperationTests {
     private let operations = NativeOperations.all
 
@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    // Two inputs of one name could not be told apart in a call, and two schemas of one name would be one.
+    // A call could not distinguish two inputs of one name, and two schemas of one name would become one.
     @Test func namesAreUniqueInAnOperationAndSchemasInTheDocument() {
         var schemas: [String: JSONObject] = [:]
         for operation in operations {
@@ -47,8 +47,8 @@ import Testing
         }
     }
 
-    @Test func everyWriteWithoutAnIdentityOfItsOwnTakesARepeatKey() {
-        // Repeated, these do what they did the first time; webhooks take none.
+    @Test func everyWriteWithoutItsOwnIdentityAcceptsARepeatKey() {
+        // When repeated, these operations return the first answer; webhooks take no repeat key.
         let repeatable: Set<String> = [
             "updateUser", "changeConsents", "createGroup", "deleteGroup", "changeGroupMembers", "createCampaign",
             "putCampaign", "deleteCampaign", "createWebhook", "updateWebhook", "deleteWebhook", "replayWebhook",
@@ -63,14 +63,14 @@ import Testing
 
     @Test func everyListHasPages() {
         for operation in operations where operation.id.hasPrefix("list") {
-            // At most 20 webhooks and 10 captures: they need no pages.
+            // A tenant has at most 20 webhooks and 10 captures, so these lists need no pages.
             guard !["listWebhooks", "listCaptures"].contains(operation.id) else { continue }
             let names = Set(operation.inputs.filter { $0.place == .query }.map(\.name))
             #expect(names.isSuperset(of: ["after", "limit"]), "\(operation.id)")
         }
     }
 
-    // The page is the table of `ProblemCode`, in its order.
+    // The page contains the table of `ProblemCode`, in its order.
     @Test func theErrorsPageIsTheTableOfCodes() throws {
         let lines = try page("errors.md").split(separator: "\n").filter { $0.hasPrefix("| PG-") }.map(String.init)
         let table = ProblemCode.allCases.map { code in
@@ -87,7 +87,7 @@ import Testing
         #expect(lines == table, "docs/native-api.md should be:\n\(table.joined(separator: "\n"))")
     }
 
-    // Webhooks write events with the same function, so that their schema is this one too.
+    // Webhooks write events with the same function, so this is their schema too.
     @Test func anEventHasTheDeclaredMembers() {
         let event = EventRecord(
             offset: 1,
@@ -132,7 +132,7 @@ import Testing
         }
     }
 
-    @Test func limitsAreThoseThatAreDeclared() {
+    @Test func limitsMatchTheirDeclarations() {
         let text = InputKind<String>.text(4, atLeast: 1)
         #expect(text.schema.json["maxLength"] == 4 && text.schema.json["minLength"] == 1)
         #expect(problem(text, "abcd") == nil)

@@ -5,7 +5,8 @@ import Testing
 @testable import DeliveryEngine
 @testable import Gateway
 
-/// What the code emits, what `docs/operations.md` explains and what `ops/` looks at are one set of names, so that none of them drifts.
+/// The metrics that the code emits, that `docs/operations.md` explains and that `ops/` uses are the same set of
+/// names.
 @Suite struct OpsFilesTests {
     private static func file(_ path: String) throws -> String {
         let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
@@ -17,14 +18,14 @@ import Testing
         MetricName.allCases.map(\.rawValue) + EngineMetrics.Name.allCases.map(\.rawValue) + ["metrics_series_dropped"]
     )
 
-    /// Words that look like metrics of ours: the prefixes are those of the names themselves.
+    /// Words that look like the gateway's metrics, found by the prefixes of their names.
     private static func metrics(in text: String) -> Set<String> {
         let prefixes = Set(emitted.compactMap { $0.split(separator: "_").first.map(String.init) })
         let words = text.matches(of: /[a-z]+(?:_[a-z0-9]+)+/).map { String($0.0) }
         return Set(words.filter { word in prefixes.contains { word.hasPrefix($0 + "_") } })
     }
 
-    /// GitHub's anchors: lower case, letters, digits, spaces to hyphens.
+    /// The anchors of GitHub: lower case, letters, digits, spaces become hyphens.
     private static func anchors(in markdown: String) -> Set<String> {
         let headings = markdown.split(separator: "\n").filter { $0.hasPrefix("#") }
         return Set(
@@ -37,26 +38,26 @@ import Testing
         )
     }
 
-    @Test func theDocumentsTableIsWhatTheCodeEmits() throws {
+    @Test func theDocumentedMetricsAreThoseTheCodeEmits() throws {
         let rows = try Self.file("docs/operations.md").matches(of: /\n\| `([a-z_]+)` \| (counter|gauge) \|/)
-        let told = rows.map { String($0.1) }
-        #expect(Set(told) == Self.emitted)
-        #expect(told.count == Set(told).count)
+        let documented = rows.map { String($0.1) }
+        #expect(Set(documented) == Self.emitted)
+        #expect(documented.count == Set(documented).count)
     }
 
     @Test(arguments: ["ops/prometheus/alerts.yml", "ops/prometheus/alerts_test.yml", "ops/grafana/push-gateway.json"])
-    func everyMetricThatIsLookedAtIsEmitted(_ path: String) throws {
+    func everyUsedMetricIsEmitted(_ path: String) throws {
         let used = Self.metrics(in: try Self.file(path))
         #expect(!used.isEmpty)
         #expect(used.subtracting(Self.emitted) == [])
     }
 
-    @Test func theControlSeesANameThatNobodyEmits() {
+    @Test func theControlDetectsAnUnknownMetric() {
         let used = Self.metrics(in: "rate(delivery_pushes_total[5m]) > delivery_nonsense")
         #expect(used.subtracting(Self.emitted) == ["delivery_nonsense"])
     }
 
-    @Test func everyAlertSaysWhatToDo() throws {
+    @Test func everyAlertHasInstructions() throws {
         let text = try Self.file("ops/prometheus/alerts.yml")
         let anchors = Self.anchors(in: try Self.file("docs/operations.md"))
         let alerts = text.components(separatedBy: "- alert: ").dropFirst()
@@ -71,7 +72,7 @@ import Testing
         }
     }
 
-    /// A dashboard that another tool cannot read, or with a data source of its own, is of no use.
+    /// A dashboard must be readable by other tools and must not have its own data source.
     @Test func theDashboardIsJSONWithItsSourceAsAVariable() throws {
         let dashboard = try JSONParser.parse(try Self.file("ops/grafana/push-gateway.json"))
         let variables = dashboard["templating"]?["list"]?.array ?? []

@@ -5,7 +5,8 @@ import Testing
 
 @testable import Gateway
 
-/// Unknown keys are errors, secrets come from files or the environment, and an error names its place (docs/operations.md#provisioning).
+/// Unknown keys are errors, secrets come from files or the environment, and an error names its position
+/// (docs/operations.md#provisioning).
 final class ProvisioningReaderTests {
     private let directory: String
 
@@ -41,13 +42,14 @@ final class ProvisioningReaderTests {
                 routes: []
         """
 
-    // docs/contracts/ipns.md#2.6: outside of the window nothing is pushed, unless the app or the binding says otherwise.
+    // docs/contracts/ipns.md#2.6: outside the window nothing is pushed, unless the app or the binding is configured
+    // differently.
     @Test(arguments: [
         ("ipns: { appId: hr.mobile }", "routes: []", AppTiming.Hold.suppress),
         ("ipns: { appId: hr.mobile, settings: { outsideWindow: delay } }", "routes: []", .delay),
         ("ipns: { appId: hr.mobile }", "receivingWindows: { outside: delay }", .delay),
     ])
-    func anIPNSBindingSaysWhatItsUsersHoursMean(_ binding: String, _ rest: String, _ hold: AppTiming.Hold) throws {
+    func anIPNSBindingSetsTheMeaningOfUsersHours(_ binding: String, _ rest: String, _ hold: AppTiming.Hold) throws {
         let file = good.replacingOccurrences(of: "routes: []", with: "  \(binding)\n        \(rest)")
         let app = try #require(try read(file).tenants.first?.apps.first)
         #expect(app.timing.windows.hold == hold)
@@ -93,13 +95,13 @@ final class ProvisioningReaderTests {
         "hub: shop, settings: { rules: {} }, keys: [ { name: a, valueEnv: ACME_KEY, rights: [send] } ]",
         "keys: [ { name: a, valueEnv: ACME_KEY, rights: [send] } ]",
     ])
-    func aHubThatCannotBeIsRefused(_ fields: String) {
+    func anInvalidHubIsRefused(_ fields: String) {
         #expect(throws: ProvisioningProblem.self) { try hub(fields) }
     }
 
     private static let rule = "keys: [ { name: a, valueEnv: ACME_KEY, rights: [send] } ]"
 
-    // The tutorials' back end: its passwords are secrets, its prefix is a key of the binding.
+    // The tutorials' back end: its passwords are secrets, and its prefix is a key of the binding.
     @Test func aHubIsReadWithItsAppBackend() throws {
         let image = String(repeating: "Ab", count: 32)
         let backend =
@@ -122,7 +124,7 @@ final class ProvisioningReaderTests {
         "{ users: [ { name: mina, password: x }, { name: Mina, password: y } ] }",
         "{ users: [ { name: mina, password: x, more: 1 } ] }",
     ])
-    func anAppBackendThatCannotBeIsRefused(_ fields: String) {
+    func anInvalidAppBackendIsRefused(_ fields: String) {
         #expect(throws: ProvisioningProblem.self) { try hub("hub: shop, \(Self.rule), appBackend: \(fields)") }
     }
 
@@ -162,11 +164,11 @@ final class ProvisioningReaderTests {
         "restKeyEnv: ACME_KEY, restKeys: [ { name: a, valueEnv: ACME_KEY, permissions: [messages.send] } ]",
         "restKeys: [ { name: a, valueEnv: ACME_KEY, permissions: [messages.send], addresses: [1] } ]",
     ])
-    func aBindingOfBrazeThatCannotBeIsRefused(_ fields: String) {
+    func anInvalidBindingOfBrazeIsRefused(_ fields: String) {
         #expect(throws: ProvisioningProblem.self) { try braze(fields) }
     }
 
-    @Test func anIPNSSettingThatNobodyKnowsStopsIt() throws {
+    @Test func anUnknownIPNSSettingIsRefused() throws {
         let binding = "  ipns: { appId: hr.mobile, settings: { operations: { x: send } } }"
         #expect(throws: ProvisioningProblem.self) {
             try read(good.replacingOccurrences(of: "routes: []", with: binding))
@@ -228,7 +230,7 @@ final class ProvisioningReaderTests {
         "frequencyCap: { count: 5, per: 31d }", "frequencyCap: { count: many, per: 1d }",
         "frequencyCap: { count: 99999999999999999999, per: 1d }",
     ])
-    func hoursThatCannotBeAreRefused(_ settings: String) {
+    func invalidHoursAreRefused(_ settings: String) {
         do throws(ProvisioningProblem) {
             _ = try app(settings)
             Issue.record("taken: \(settings)")
@@ -237,12 +239,13 @@ final class ProvisioningReaderTests {
         }
     }
 
-    // A key that is misspelt, or a time that would break a promise (idempotency: 24 h), stops the apply and names its place.
+    // A misspelled key, or a time that would break a guarantee (idempotency: 24 h), stops the apply, and the error
+    // names its position.
     @Test(arguments: [
         "devices: 30d", "deliveries: 30", "deliveries: d", "deliveries: 0d", "deliveries: -3d", "deliveries: 30w",
         "deliveries: 3651d", "idempotency: 23h", "audit: 29d", "events: 99999999999999999999d", "events: [1d]",
     ])
-    func retentionThatCannotBeIsRefused(_ entry: String) {
+    func invalidRetentionIsRefused(_ entry: String) {
         do throws(ProvisioningProblem) {
             _ = try read(good + "\n    retention: { \(entry) }")
             Issue.record("taken: \(entry)")
@@ -277,7 +280,7 @@ final class ProvisioningReaderTests {
         #expect(CredentialSecret(sealedForm: Array(text.utf8)) == nil)
     }
 
-    // An id of digits only is text: its leading zero survives.
+    // An id of digits only is text, so it keeps its leading zero.
     @Test func idOfDigitsKeepsItsSpelling() throws {
         let binding = try #require(try read(good).tenants.first?.apps.first?.bindings.first)
         #expect(
@@ -301,7 +304,7 @@ final class ProvisioningReaderTests {
             "tenants[0].credentials[0]"
         ),
     ])
-    func faultNamesItsPlace(_ find: String, _ replace: String, _ path: String) {
+    func faultNamesItsPosition(_ find: String, _ replace: String, _ path: String) {
         let error = #expect(throws: ProvisioningProblem.self) {
             try read(good.replacingOccurrences(of: find, with: replace))
         }

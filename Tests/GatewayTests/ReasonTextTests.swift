@@ -11,7 +11,7 @@ struct ReasonTextTests {
         SuppressionReason.allCases.map(\.rawValue) + FailureReason.allCases.map(\.rawValue)
         + PayloadProblem.allCases.map(\.rawValue) + ["InvalidPayload"]
 
-    /// docs/contracts/apns.md#9 and docs/contracts/apns.md#12, as APNs spells them.
+    /// docs/contracts/apns.md#9 and docs/contracts/apns.md#12, in the spelling of APNs.
     private static let theirs = ReasonRule.table.map(\.name)
 
     @Test(arguments: ours + theirs)
@@ -23,11 +23,11 @@ struct ReasonTextTests {
         }
     }
 
-    // A reason that only the push service knows is shown as it is, without a sentence that might be wrong.
+    // A reason that only the push service knows is shown unchanged, without a sentence that might be wrong.
     @Test func unknownReasonHasNone() { #expect(ReasonText.entry("SomethingNew") == nil) }
 
-    // The list above is Apple's: what docs/contracts/apns.md#9 has, is here.
-    @Test func theTableIsApples() {
+    // The list above is Apple's: every reason of docs/contracts/apns.md#9 is in it.
+    @Test func theTableContainsApplesReasons() {
         #expect(Self.theirs.count >= 41 && Set(Self.theirs).count == Self.theirs.count)
         #expect(Set(Self.theirs).isSuperset(of: ["BadDeviceToken", "Unregistered", "TooManyRequests", "Shutdown"]))
     }

@@ -15,7 +15,7 @@ struct ListenAddressTests {
     }
 
     @Test(arguments: ["", "8080", "host:", "host:x", "host:70000", "host:-1"])
-    func nonsenseIsNoAddress(_ text: String) { #expect(ListenAddress(text) == nil) }
+    func invalidAddressIsRefused(_ text: String) { #expect(ListenAddress(text) == nil) }
 }
 
 struct RateLimiterTests {
@@ -29,7 +29,7 @@ struct RateLimiterTests {
         #expect(limiter.admits("a", now: start + .milliseconds(150)))
     }
 
-    @Test func zeroSwitchesItOff() { #expect(RateLimiter(perSecond: 0, burst: 0).admits("a")) }
+    @Test func zeroDisablesTheLimit() { #expect(RateLimiter(perSecond: 0, burst: 0).admits("a")) }
 }
 
 struct PrometheusTests {
@@ -74,7 +74,7 @@ struct VendorMountsTests {
         }
         #expect(mounts.match(path: "/installations", method: .post) == nil)
         #expect(mounts.match(path: "/hub/message", method: .post) == nil)
-        // What another vendor has by name stays its own.
+        // Paths that another vendor has claimed by name stay with that vendor.
         #expect(mounts.match(path: "/pushApp/messages", method: .post)?.adapter.vendor == .rationalOwl)
         #expect(mounts.match(path: "/hub/messages/x.ctl", method: .post)?.adapter.vendor == .upmc)
     }

@@ -5,9 +5,10 @@ import Testing
 
 @testable import Gateway
 
-/// What vendors declare is used where the product needs it: provisioning, imports, captures, the list of vendors.
+/// The declarations of vendors are used where the product needs them: provisioning, imports, captures, the list of
+/// vendors.
 struct VendorDeclarationTests {
-    @Test func everyVendorOfTheProductIsListedWithItsForm() throws {
+    @Test func everyVendorOfTheProductIsListedWithItsSettings() throws {
         let vendors = GatewayRuntime.vendors
         #expect(
             vendors.names { vendors.provisioned[$0] != nil }
@@ -21,7 +22,7 @@ struct VendorDeclarationTests {
         )
     }
 
-    @Test func aVendorsOwnColumnsStandForTheCommonOnes() throws {
+    @Test func aVendorsOwnColumnsReplaceTheCommonOnes() throws {
         let own = DeviceLine.ownColumns(of: .rationalOwl)
         let row = Array(#"{"dRId":"k1","pn":"010-1234","tk":"abcd"}"#.utf8)
         let fields = try DeviceLine.renamed(try DeviceLine.fields(json: row), own)
@@ -30,11 +31,11 @@ struct VendorDeclarationTests {
         #expect(throws: DeviceLine.Fault.self) {
             try DeviceLine.renamed(["dRId": "k1", "key": "k2"], own)
         }
-        // Another vendor's name is unknown.
+        // A column name of another vendor is unknown.
         #expect(try DeviceLine.renamed(["dRId": "k1"], DeviceLine.ownColumns(of: .ipns)) == ["dRId": "k1"])
     }
 
-    // The names that a vendor declares are masked like those that any system uses.
+    // Declared names are masked like the common names of secrets.
     @Test(arguments: [
         ("dRId", KeyClass.secret), ("AN", .secret), ("psid", .secret), ("push_token", .secret), ("pn", .phone),
         ("USER_CN", .personal), ("password", .secret), ("colour", .plain),
@@ -44,7 +45,7 @@ struct VendorDeclarationTests {
         #expect(KeyClass("tk", [:]) == .plain)
     }
 
-    @Test func aVendorThatIsNotListedIsNamedWithThoseThatAre() {
+    @Test func anUnknownVendorIsNamedWithTheKnownOnes() {
         let reader = ProvisioningReader(directory: ".", environment: [:], allowsInlineSecrets: false)
         let problem = #expect(throws: ProvisioningProblem.self) {
             try reader.read("tenants: [{ id: a, apps: [{ id: b, bindings: { pigeon: { app: c } } }] }]")

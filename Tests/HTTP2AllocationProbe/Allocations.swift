@@ -2,15 +2,15 @@ import COpenSSL
 import Glibc
 import Synchronization
 
-/// OpenSSL's memory, of which the n-th allocation can be made to fail.
+/// OpenSSL's memory with a configurable failure of the n-th allocation.
 ///
-/// `CRYPTO_set_mem_functions` works only before OpenSSL's first allocation in a process, which is why this is a program of its own.
+/// `CRYPTO_set_mem_functions` works only before OpenSSL's first allocation in a process, which is why this is a separate program.
 enum Allocations {
-    /// How many more succeed.
+    /// The number of further allocations that succeed.
     private static let left = Atomic<Int>(.max)
     private static let failsOnce = Atomic<Bool>(false)
 
-    /// False if OpenSSL has already allocated.
+    /// Installs the functions. Returns false if OpenSSL has already allocated.
     static func take() -> Bool {
         unsafe CRYPTO_set_mem_functions(
             { size, _, _ in Allocations.isAllowed() ? unsafe malloc(size) : nil },
@@ -19,13 +19,13 @@ enum Allocations {
         ) == 1
     }
 
-    /// So many succeed from now on; then one fails, or all do.
+    /// The next `count` allocations succeed; then one fails, or all do.
     static func allow(_ count: Int, thenFailOnce once: Bool) {
         failsOnce.store(once, ordering: .sequentiallyConsistent)
         left.store(count, ordering: .sequentiallyConsistent)
     }
 
-    /// All succeed from now on; says how many were left.
+    /// From now on all allocations succeed. Returns how many were left.
     static func allowAll() -> Int { left.exchange(.max, ordering: .sequentiallyConsistent) }
 
     private static func isAllowed() -> Bool {

@@ -1,12 +1,12 @@
 import Glibc
 import HTTP2
 
-/// Connects to a server again and again while OpenSSL's allocations fail: the first, the second, and so on.
+/// Connects to a server repeatedly while OpenSSL's allocations fail: the first, the second, and so on.
 ///
 ///     http2-allocation-probe PORT AUTHORITY-FILE STRIDE
 ///
-/// Prints how often there was an answer and how often an error. Ends with 0 if each request and each connection ended exactly once; a trap
-/// ends it otherwise.
+/// Prints the number of answers and the number of errors. Exits with 0 if each request and each connection ended exactly once; a trap ends
+/// it otherwise.
 @main
 struct HTTP2AllocationProbe {
     static func main() async throws {
@@ -15,7 +15,7 @@ struct HTTP2AllocationProbe {
             Allocations.take()
         else { exit(2) }
         let loop = try EventLoop(name: "probe")
-        // The contexts exist before anything fails.
+        // The contexts are created before any allocation fails.
         let tls = try TLSContext(trustRoots: .file(arguments[2]))
         var configuration = ConnectionConfiguration(host: "localhost", port: port, tls: tls)
         configuration.initialStreamLimit = 10
@@ -28,7 +28,7 @@ struct HTTP2AllocationProbe {
             let isAnswered = try await Trial().run(configuration, on: loop)
             let left = Allocations.allowAll()
             if isAnswered { answers += 1 } else { errors += 1 }
-            // The whole life of a connection took fewer than that.
+            // The whole life of a connection took fewer allocations.
             if left > 0 { break }
             failing += stride
         }

@@ -1,7 +1,7 @@
 import HTTP2
 import NIOConcurrencyHelpers
 
-/// One connection and one request, with what became of both.
+/// One connection and one request, with their outcomes.
 final class Trial: ConnectionObserver {
     private struct State {
         var outcomes: [Bool] = []
@@ -15,9 +15,9 @@ final class Trial: ConnectionObserver {
 
     init() throws { head = try HeaderBlock(method: "POST", authority: "localhost") }
 
-    /// Opens a connection, sends a request, waits for its end and that of the connection.
+    /// Opens a connection, sends a request, and waits for its end and that of the connection.
     ///
-    /// - Returns: whether there was an answer.
+    /// - Returns: whether the request was answered.
     /// - Throws: `Broken` if a request or the connection ended twice.
     func run(_ configuration: ConnectionConfiguration, on loop: EventLoop) async throws -> Bool {
         let connection = Connection(configuration, loop: loop, observer: self)
@@ -61,7 +61,7 @@ final class Trial: ConnectionObserver {
     }
 }
 
-/// A rule that did not hold.
+/// A violated rule.
 struct Broken: Error {
     let what: String
 }

@@ -2,14 +2,14 @@ import Testing
 
 @testable import HTTP2
 
-/// In which order a dial tries addresses.
+/// The order in which a dial tries addresses.
 struct AddressBookTests {
     private let start = ContinuousClock.now
     private func address(_ number: UInt8, family: Int32 = 2) -> SocketAddress {
         SocketAddress(bytes: [number], family: family)
     }
 
-    // docs/contracts/apns.md#11.4: addresses that are not in use yet come first.
+    // docs/contracts/apns.md#11.4: unused addresses come first.
     @Test func leastUsedComesFirstElseTheResolversOrder() {
         let book = AddressBook()
         let all = [address(1), address(2), address(3)]

@@ -1,13 +1,14 @@
 import Bytes
 import Testing
 
-/// Eight bytes at a time gives what byte by byte gives, for every byte in every lane and for every length around eight.
+/// Processing eight bytes at a time gives the same result as byte by byte, for every byte in every position and for
+/// every length around eight.
 struct ByteLanesTests {
     private func hasMarked(_ bytes: [UInt8], filler: UInt8, _ mark: (ByteLanes) -> UInt64) -> Bool {
         bytes.span.contains(filler: filler, where: mark)
     }
 
-    @Test func everyByteIsJudgedInEveryPlace() {
+    @Test func everyByteIsClassifiedInEveryPosition() {
         for count in [1, 2, 7, 8, 9, 15, 16, 17, 33] {
             for place in 0..<count {
                 for byte in UInt8.min...UInt8.max {
@@ -26,10 +27,10 @@ struct ByteLanesTests {
         }
     }
 
-    @Test func nothingIsMarkedInNothing() { #expect(!hasMarked([], filler: 0x20) { $0.below(0x20) }) }
+    @Test func emptyInputHasNoMarks() { #expect(!hasMarked([], filler: 0x20) { $0.below(0x20) }) }
 
     @Test(arguments: [0, 1, 0x0123_4567, 0x89AB_CDEF, 0xDEAD_BEEF, UInt32.max])
-    func hexDigitsAreReadAsTheyAreWritten(value: UInt32) {
+    func hexDigitsAreReadAsWritten(value: UInt32) {
         let text = "0000000" + String(value, radix: 16)
         let bytes = Array(text.utf8.suffix(8))
         let word = bytes.span.word(at: 0)
@@ -40,12 +41,12 @@ struct ByteLanesTests {
         #expect(ByteLanes(upperWord).hexValue == value)
     }
 
-    @Test func whatDoesNotFitFillsToTheBrimAndIsTold() {
+    @Test func oversizedTextFillsTheBufferAndIsReported() {
         var isWhole = true
         let bytes = [UInt8](capacity: 5) { out in
             isWhole = out.append(copying: "abc") && isWhole
             isWhole = out.append(copying: [1, 2, 3].span) && isWhole
-            // No room for all: nothing.
+            // If the output has too little space, nothing is written.
             out.append(words: [0, 0, 0, 0, 0], count: 36)
         }
         #expect(!isWhole)
@@ -53,10 +54,10 @@ struct ByteLanesTests {
     }
 }
 
-/// What the encoder of payloads leans on.
+/// The byte operations that the payload encoder uses.
 struct ByteSpansTests {
-    // Every byte at every place of a word and beside every neighbour that could lend it a bit.
-    @Test func oneByteIsFoundWhateverIsBesideIt() {
+    // Every byte at every position of a word, next to every byte from which it could borrow a bit.
+    @Test func oneByteIsFoundNextToAnyOther() {
         var wrong: [[UInt8]] = []
         for neighbour in [0x00, 0x1F, 0x20, 0x21, 0x22, 0x23, 0x5B, 0x5C, 0x5D, 0x7F, 0x80, 0xA2, 0xDC, 0xFF] as [UInt8]
         {
@@ -76,7 +77,7 @@ struct ByteSpansTests {
         #expect(wrong.isEmpty)
     }
 
-    @Test func threePiecesAreOneTextAndFillToTheBrim() {
+    @Test func threePiecesAreOneTextAndFillTheBuffer() {
         let text = Array("bc".utf8)
         for capacity in 0...6 {
             var isWhole = false

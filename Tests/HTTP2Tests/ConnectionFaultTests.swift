@@ -4,7 +4,8 @@ import Testing
 
 @testable import HTTP2
 
-/// What a peer can do to a connection, down to single bytes: each request ends once, as "not processed" or "unknown".
+/// Faults that a peer can cause on a connection, down to single bytes. Each request ends once, as "not processed" or
+/// "unknown".
 @Suite(.timeLimit(.minutes(1)))
 struct ConnectionFaultTests {
     let certificates: Certificates
@@ -22,7 +23,7 @@ struct ConnectionFaultTests {
         return configuration
     }
 
-    /// Opens a connection, sends requests 1...`count` and gives their outcomes once it is closed.
+    /// Opens a connection, sends requests 1...`count` and returns their outcomes after it is closed.
     private func outcomes(_ count: UInt64, _ configuration: ConnectionConfiguration) async -> [UInt64: [String]] {
         _ = await harness.open(configuration, sending: harness.batch(1...count))
         await harness.wait { $0.isClosed }
@@ -32,9 +33,10 @@ struct ConnectionFaultTests {
 
     // MARK: RST_STREAM
 
-    // docs/contracts/apns.md#13.4: REFUSED_STREAM promises that nothing was done, every other code leaves it open. 14 is no code of RFC 9113.
+    // docs/contracts/apns.md#13.4: REFUSED_STREAM guarantees that the request was not processed; all other codes do
+    // not. RFC 9113 does not define code 14.
     @Test(arguments: Array(UInt32(0)...14))
-    func resetEndsOneRequestByItsCodeAndTheConnectionGoesOn(code: UInt32) async throws {
+    func resetEndsOneRequestByItsCodeAndTheConnectionContinues(code: UInt32) async throws {
         let peer = try TLSPeer(certificates) { peer in
             guard peer.shakeHands(), let stream = peer.requests(1)?.first else { return }
             peer.http.reset(stream, nghttp2_error_code(rawValue: code))
@@ -55,7 +57,7 @@ struct ConnectionFaultTests {
         peer.end()
     }
 
-    // MARK: The way breaks
+    // MARK: The network fails
 
     @Test func tcpResetLeavesOpenRequestsUnknown() async throws {
         let peer = try TLSPeer(certificates) { peer in
@@ -90,7 +92,7 @@ struct ConnectionFaultTests {
         peer.end()
     }
 
-    @Test func bytesThatAreNoTLSEndIt() async throws {
+    @Test func bytesOtherThanTLSEndIt() async throws {
         let peer = try TLSPeer(certificates) { peer in
             guard peer.shakeHands() else { return }
             _ = peer.requests(1)
@@ -101,7 +103,7 @@ struct ConnectionFaultTests {
         peer.end()
     }
 
-    @Test func bytesThatAreNoHTTP2EndIt() async throws {
+    @Test func bytesOtherThanHTTP2EndIt() async throws {
         let peer = try TLSPeer(certificates) { peer in
             guard peer.shakeHands() else { return }
             peer.speaksHTTP = false
@@ -167,7 +169,7 @@ struct ConnectionFaultTests {
         peer.end()
     }
 
-    @Test func answersInSingleBytesArriveWhole() async throws {
+    @Test func answersInSingleBytesAreComplete() async throws {
         let peer = try TLSPeer(certificates) { peer in
             guard peer.shakeHands(), let streams = peer.requests(3) else { return }
             for stream in streams { peer.http.respond(stream, status: 410, body: Array("{}".utf8)) }
@@ -184,16 +186,17 @@ struct ConnectionFaultTests {
         peer.end()
     }
 
-    // MARK: On the way to open
+    // MARK: Opening
 
-    @Test func handshakeInDripsEndsAtItsDeadline() async throws {
+    @Test func slowHandshakeEndsAtItsDeadline() async throws {
         let peer = try TLSPeer(certificates) { peer in
             _ = peer.shakeHands(chunk: 1, pause: .milliseconds(20))
         }
         var configuration = try configuration(peer)
         configuration.timeouts.tls = .milliseconds(200)
         _ = await harness.open(configuration)
-        // A byte came every 20 ms, and the peer has a few hundred: only a deadline for the whole ends this.
+        // A byte arrives every 20 ms, and the peer has a few hundred, so only a deadline for the whole handshake ends
+        // it.
         #expect(harness.seen.closeError?.code == .tlsTimeout)
         #expect(harness.seen.closeError?.isUnsent == true)
         peer.end()
@@ -212,7 +215,7 @@ struct ConnectionFaultTests {
         peer.end()
     }
 
-    // docs/contracts/apns.md#2: APNs need not choose; others must.
+    // docs/contracts/apns.md#2: APNs does not have to select a protocol; other servers do.
     @Test(arguments: [false, true])
     func peerWithoutALPNIsRefusedUnlessThatIsAllowed(requiresALPN: Bool) async throws {
         let peer = try TLSPeer(certificates, options: .init(selectsALPN: false)) { peer in

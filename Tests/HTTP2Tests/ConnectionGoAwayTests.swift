@@ -3,7 +3,8 @@ import Testing
 
 @testable import HTTP2
 
-/// How a connection ends in order, by the peer's wish or by its own rule (docs/contracts/apns.md#11), over real TLS.
+/// The orderly end of a connection, requested by the peer or by its own rules (docs/contracts/apns.md#11), over real
+/// TLS.
 @Suite(.timeLimit(.minutes(1)))
 struct ConnectionGoAwayTests {
     let certificates: Certificates
@@ -15,7 +16,7 @@ struct ConnectionGoAwayTests {
     }
 
     // RFC 9113 §6.8 and docs/contracts/apns.md#11.2.
-    @Test func goAwayAnswersUpToTheLastIDAndGivesTheOthersBack() async throws {
+    @Test func goAwayAnswersUpToTheLastIDAndReturnsTheOthers() async throws {
         let peer = try TLSPeer(certificates) { peer in
             guard peer.shakeHands(), let streams = peer.requests(4) else { return }
             peer.http.goAway(last: streams[1], debug: #"{"reason":"Shutdown"}"#)
@@ -36,8 +37,8 @@ struct ConnectionGoAwayTests {
         peer.end()
     }
 
-    // pushy#312: two in a row, the first as a warning (RFC 9113 §6.8).
-    @Test func secondGoAwayCountsAndBothAreTold() async throws {
+    // pushy#312: two GOAWAY frames in a row, the first as a warning (RFC 9113 §6.8).
+    @Test func secondGoAwayAppliesAndBothAreReported() async throws {
         let peer = try TLSPeer(certificates) { peer in
             guard peer.shakeHands(), let streams = peer.requests(3) else { return }
             peer.http.goAway(last: .max)
@@ -71,7 +72,7 @@ struct ConnectionGoAwayTests {
         peer.end()
     }
 
-    @Test func peerThatHangsUpUnderADrainLeavesTheOpenOnesUnknown() async throws {
+    @Test func peerThatClosesDuringADrainLeavesOpenRequestsUnknown() async throws {
         let peer = try TLSPeer(certificates) { peer in
             guard peer.shakeHands(), let streams = peer.requests(3) else { return }
             peer.http.goAway(last: streams[1])
@@ -106,7 +107,7 @@ struct ConnectionGoAwayTests {
         peer.end()
     }
 
-    // MARK: By its own rule
+    // MARK: By its own rules
 
     @Test func idleConnectionRetiresInOrder() async throws {
         let peer = try TLSPeer(certificates) { peer in if peer.shakeHands() { peer.serve() } }
@@ -120,10 +121,10 @@ struct ConnectionGoAwayTests {
         peer.end()
     }
 
-    @Test func agedConnectionAnswersWhatIsOpenAndTakesNoMore() async throws {
+    @Test func agedConnectionFinishesOpenRequestsAndTakesNoNewOnes() async throws {
         let peer = try TLSPeer(certificates) { peer in
             guard peer.shakeHands(), let stream = peer.requests(1)?.first else { return }
-            // The client says GOAWAY when it retires; the answer comes after that.
+            // The client sends GOAWAY when it retires; the answer arrives after that.
             peer.poll { $0.http.hasGoAway }
             peer.http.respond(stream, status: 200)
             peer.poll { _ in false }

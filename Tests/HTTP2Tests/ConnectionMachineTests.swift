@@ -28,8 +28,8 @@ struct ConnectionMachineTests {
         #expect(machine.isOpen)
     }
 
-    // RFC 8305 §5: the next address does not wait for the silent one to time out.
-    @Test func silentAddressIsJoinedByTheNext() {
+    // RFC 8305 §5: the next address is tried before the silent one times out.
+    @Test func nextAddressIsTriedWhileOneIsSilent() {
         var machine = ConnectionMachine(timeouts: timeouts, now: start)
         _ = machine.openRequested(now: start)
         _ = machine.resolved(addressCount: 3, now: start)
@@ -37,7 +37,7 @@ struct ConnectionMachineTests {
         #expect(machine.timePassed(now: at(0.25)) == .connect(address: 1))
         #expect(machine.nextDeadline == at(0.5))
         #expect(machine.timePassed(now: at(0.5)) == .connect(address: 2))
-        #expect(machine.nextDeadline == at(5), "there is no fourth")
+        #expect(machine.nextDeadline == at(5), "no fourth address is tried")
         #expect(machine.connected(now: at(1)) == .startTLS)
         #expect(machine.connected(now: at(1)) == .none, "the first wins")
         #expect(machine.connectFailed(HTTP2Error(.connectFailed), now: at(1)) == .none)
@@ -51,7 +51,7 @@ struct ConnectionMachineTests {
         #expect(machine.timePassed(now: at(5)) == .close(HTTP2Error(.connectTimeout, isUnsent: true)))
     }
 
-    @Test func addressThatRefusesIsFollowedAtOnceAndTheLastOneEndsIt() {
+    @Test func refusedAddressIsFollowedAtOnceAndTheLastOneEndsIt() {
         var machine = ConnectionMachine(timeouts: timeouts, now: start)
         let refused = HTTP2Error(.connectFailed, isUnsent: true)
         _ = machine.openRequested(now: start)
@@ -63,7 +63,7 @@ struct ConnectionMachineTests {
         #expect(machine.connectFailed(refused, now: at(0.5)) == .none)
     }
 
-    @Test func silenceWithOpenStreamsIsAskedAboutSooner() {
+    @Test func silenceWithOpenStreamsIsPingedSooner() {
         var machine = opened()
         #expect(machine.nextDeadline == at(600))
         _ = machine.streamsCounted(3, now: at(100))
@@ -102,7 +102,7 @@ struct ConnectionMachineTests {
         #expect(machine.timePassed(now: at(31)) == .close(HTTP2Error(.closed)))
     }
 
-    @Test func peerThatHangsUpAfterADrainIsNoError() {
+    @Test func peerThatClosesAfterADrainIsNotAnError() {
         var machine = opened()
         _ = machine.drainRequested(now: at(1))
         #expect(machine.failed(HTTP2Error(.connectionLost)) == .close(nil))
@@ -130,7 +130,7 @@ struct ConnectionMachineTests {
         #expect(busy.isOpen)
     }
 
-    @Test func agedConnectionRetiresAndFinishesWhatIsOpen() {
+    @Test func agedConnectionRetiresAndFinishesOpenStreams() {
         var machine = opened(lifetime: .seconds(30))
         _ = machine.streamsCounted(2, now: at(25))
         #expect(machine.timePassed(now: at(30)) == .retire(.age))
@@ -148,7 +148,7 @@ struct ConnectionMachineTests {
         #expect(timeouts.lifetime(chance: 1) == .seconds(90))
     }
 
-    @Test func durationsBeyondReasonAreBoundedAndDoNotTrap() {
+    @Test func extremeDurationsAreBoundedAndDoNotTrap() {
         var timeouts = HTTP2Timeouts()
         timeouts.connect = .seconds(Int64.max)
         timeouts.pingWhenIdle = .seconds(Int64.max)

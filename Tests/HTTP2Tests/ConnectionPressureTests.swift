@@ -5,7 +5,7 @@ import Testing
 
 @testable import HTTP2
 
-/// A peer that takes little or nothing: windows, stream limits, a full socket, and all faults at once.
+/// A peer that accepts little or nothing: windows, stream limits, a full socket, and all faults together.
 @Suite(.timeLimit(.minutes(1)))
 struct ConnectionPressureTests {
     let certificates: Certificates
@@ -66,7 +66,7 @@ struct ConnectionPressureTests {
         peer.end()
     }
 
-    @Test func closedWindowHoldsBodiesBackUntilTheirDeadlineOrUntilItOpens() async throws {
+    @Test func closedWindowHoldsBodiesUntilItOpensOrTheirDeadline() async throws {
         let isOpening = NIOLockedValueBox(false)
         let peer = try TLSPeer(certificates) { peer in
             guard peer.shakeHands() else { return }
@@ -77,7 +77,7 @@ struct ConnectionPressureTests {
         }
         let connection = await harness.open(try certificates.configuration(for: peer))
         await harness.wait { $0.reportCount > 0 }
-        // The peer's window is known once it has answered a PING that was sent after its SETTINGS came.
+        // The peer's window is known after it has answered a PING that was sent after its SETTINGS arrived.
         connection.ping()
         await harness.wait { $0.changes.contains { if case .pingAnswered = $0 { true } else { false } } }
         var impatient = harness.batch([1], timeout: .milliseconds(150))
@@ -94,8 +94,8 @@ struct ConnectionPressureTests {
         peer.end()
     }
 
-    // The named bound is `HTTP2Limits.maxPendingOutputBytes`.
-    @Test func peerThatDoesNotReadCostsNoMoreThanTheBound() async throws {
+    // The bound is `HTTP2Limits.maxPendingOutputBytes`.
+    @Test func peerThatDoesNotReadCostsAtMostTheBound() async throws {
         let peer = try TLSPeer(certificates) { peer in
             peer.shrinkReceiveBuffer()
             guard peer.shakeHands() else { return }
@@ -105,7 +105,7 @@ struct ConnectionPressureTests {
             peer.freeze()
         }
         var configuration = try certificates.configuration(for: peer)
-        // It is we who end it, however long a slow machine takes to look twenty times.
+        // The client must end the connection, however long a slow machine takes for twenty polls.
         configuration.timeouts.pingWhenSilent = .seconds(3600)
         let connection = await harness.open(configuration)
         await harness.wait { $0.changes.contains(.streamLimit(900)) }
@@ -114,7 +114,7 @@ struct ConnectionPressureTests {
         var batch = bigBatch(1...200, bytes: 60_000, timeout: .seconds(20))
         let taken = connection.submit(&batch)
         #expect(taken == 200)
-        // 12 MB are on their way: more than kernel buffers on loopback hold.
+        // 12 MB are queued, more than the kernel buffers on loopback hold.
         var most = 0
         var sampleCount = 0
         while sampleCount < 20, !harness.seen.isClosed {
@@ -133,7 +133,7 @@ struct ConnectionPressureTests {
         peer.end()
     }
 
-    // Every request ends once, whatever happens and when.
+    // Every request ends once, for any faults at any time.
     @Test(arguments: [UInt64.random(in: 1...999_999)])
     func mixedFaultsLoseNoRequestAndAnswerNoneTwice(seed: UInt64) async throws {
         let counter = NIOLockedValueBox(seed)
@@ -173,7 +173,7 @@ struct ConnectionPressureTests {
         let taken = connection.submit(&batch)
         let start = ContinuousClock.now
         await harness.wait { $0.outcomes.count == taken }
-        // Its deadline and the report behind it; a loaded machine may be late.
+        // The time is that of the deadline and of the report after it; a busy machine may be late.
         #expect(start.duration(to: .now) < .seconds(2), "\(place)")
         connection.close()
         await harness.wait { $0.isClosed }
@@ -184,7 +184,7 @@ struct ConnectionPressureTests {
     }
 }
 
-/// One fault after a few good answers, chosen by chance.
+/// A random fault after a few valid answers.
 enum RandomFaults {
     static func play(on peer: PeerConnection, _ random: inout SplitMix) {
         let isSlow = Int.random(in: 0..<8, using: &random) == 0

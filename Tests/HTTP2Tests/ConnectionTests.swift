@@ -19,10 +19,10 @@ struct ConnectionTests {
         return configuration
     }
 
-    /// Submits requests and returns when the loop has written those that the gate lets through.
+    /// Submits requests and returns after the loop has written those that the gate allows.
     ///
-    /// A last one, slot 99, has to wait in the queue and is out of time at once. Its deadline is served after the others were
-    /// written, so its report shows that they were.
+    /// A last request, slot 99, must wait in the queue and has a deadline in the past. Its deadline is processed after the
+    /// others were written, so its report shows that they were.
     private func write(_ slots: ClosedRange<UInt64>, over connection: Connection) async {
         var batch = harness.batch(slots)
         #expect(connection.submit(&batch) == slots.count)
@@ -42,7 +42,7 @@ struct ConnectionTests {
         while !batch.isEmpty {
             done += UInt64(connection.submit(&batch))
             let submitted = done
-            // Whatever was taken completes; that gives credits for the rest.
+            // Accepted requests complete, which gives credits for the rest.
             await harness.wait { $0.outcomes.count == Int(submitted) }
         }
         #expect(harness.seen.outcomes == Dictionary(uniqueKeysWithValues: (UInt64(1)...5_000).map { ($0, ["200"]) }))
@@ -73,7 +73,7 @@ struct ConnectionTests {
         await harness.wait { $0.isClosed }
     }
 
-    @Test func asyncDoorGivesTheAnswerAndTellsWhenThereIsNoCredit() async throws {
+    @Test func asyncSendReturnsTheAnswerAndReportsMissingCredit() async throws {
         let server = try Nghttpd(certificates)
         defer { server.kill() }
         let configuration = try configuration(port: server.port)
@@ -149,9 +149,9 @@ struct ConnectionTests {
         }
     }
 
-    // MARK: A peer that is not there, or stops being there
+    // MARK: A peer that is not reachable, or stops being reachable
 
-    @Test func nobodyListeningIsConnectFailed() async throws {
+    @Test func closedPortIsConnectFailed() async throws {
         let port = try Listener().port
         _ = await harness.open(try configuration(port: port))
         #expect(harness.seen.closeError?.code == .connectFailed)
@@ -172,7 +172,7 @@ struct ConnectionTests {
     }
 
     // docs/contracts/apns.md#14, "stall": every request has a deadline, whatever the server does.
-    @Test func silentServerLetsDeadlinesFireAndTheConnectionGoesOn() async throws {
+    @Test func silentServerLetsDeadlinesFireAndTheConnectionContinues() async throws {
         let server = try Nghttpd(certificates)
         defer { server.kill() }
         let connection = await harness.open(try configuration(port: server.port))
@@ -190,8 +190,8 @@ struct ConnectionTests {
         await harness.wait { $0.isClosed }
     }
 
-    // docs/contracts/apns.md#11.3: ask by PING when a reply is overdue, and close without an answer.
-    @Test func silentServerIsPingedAndThenGivenUp() async throws {
+    // docs/contracts/apns.md#11.3: send PING when a reply is overdue, and close if it is not answered.
+    @Test func silentServerIsPingedAndThenDisconnected() async throws {
         let server = try Nghttpd(certificates)
         defer { server.kill() }
         var configuration = try configuration(port: server.port)
@@ -241,7 +241,7 @@ struct ConnectionTests {
 
     // MARK: The end
 
-    @Test func orderlyCloseFinishesWhatIsOpen() async throws {
+    @Test func orderlyCloseFinishesOpenRequests() async throws {
         let server = try Nghttpd(certificates)
         defer { server.kill() }
         let connection = await harness.open(try configuration(port: server.port))
@@ -251,7 +251,8 @@ struct ConnectionTests {
         await harness.wait { $0.isClosed }
         #expect(taken == 50)
         #expect(harness.seen.closeError == nil)
-        // Submitted and closed in one wake-up: each was either finished or never sent, and none is in doubt.
+        // Submitted and closed in one wake-up: each request was either completed or never sent, and none has an
+        // unknown outcome.
         #expect(harness.seen.outcomes.count == 50)
         #expect(harness.seen.outcomes.values.allSatisfy { $0 == ["200"] || $0 == ["notSent unsent"] })
     }

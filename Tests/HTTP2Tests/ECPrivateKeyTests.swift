@@ -1,7 +1,7 @@
 import HTTP2
 import Testing
 
-/// ES256 by OpenSSL's EVP, checked by the `openssl` command.
+/// ES256 with OpenSSL's EVP, verified by the `openssl` command.
 struct ECPrivateKeyTests {
     let directory: TemporaryDirectory
 
@@ -14,7 +14,7 @@ struct ECPrivateKeyTests {
         try openssl("pkcs8", "-topk8", "-nocrypt", "-in", directory.file("sec1.pem"), "-out", directory.file("p8.pem"))
     }
 
-    /// What a verifier that wants ASN.1 gets for R‖S.
+    /// The signature R‖S in the ASN.1 form for a verifier.
     private func der(_ raw: [UInt8]) -> [UInt8] {
         func integer(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
             var value = Array(bytes.drop { $0 == 0 })
@@ -32,7 +32,7 @@ struct ECPrivateKeyTests {
         try directory.write("public.pem", Array(key.publicKeyPEM().utf8))
         let message = Array("header.claims".utf8)
         try directory.write("message", message)
-        // Many, because one in 128 halves starts with a zero byte and has to be padded.
+        // Many signatures, because one in 128 halves starts with a zero byte and must be padded.
         for _ in 0..<300 { #expect(try key.sign(message).count == 64) }
         let raw = try key.sign(message)
         try directory.write("signature", der(raw))
@@ -82,8 +82,8 @@ struct ECPrivateKeyTests {
         #expect(error?.code == .badKey)
     }
 
-    // OpenSSL would ask for the password on the terminal.
-    @Test func encryptedKeyIsRefusedWithoutAsking() throws {
+    // OpenSSL would prompt for the password on the terminal.
+    @Test func encryptedKeyIsRefusedWithoutAPrompt() throws {
         try makeKey()
         try openssl(
             "pkcs8",

@@ -2,7 +2,7 @@ import Testing
 
 @testable import HTTP2
 
-/// Blocks by number: one stays as long as anybody uses it, and no longer than until the next.
+/// Blocks by number: a block is kept while it is in use, and the current one until the next one replaces it.
 struct HeldBlocksTests {
     private func block(_ value: String) throws -> HeaderBlock { try HeaderBlock(fields: [(FieldName("x-a"), value)]) }
 
@@ -32,12 +32,12 @@ struct HeldBlocksTests {
         #expect(kept != nil)
         held.letGo(0)
         #expect(kept == nil)
-        // Its number is given again.
+        // Its number is reused.
         held.use(current)
         #expect(held.number(of: try block("3")) == 0)
     }
 
-    @Test func currentOneStaysThoughNobodyUsesItAndGoesWithTheNext() throws {
+    @Test func currentBlockStaysUnusedUntilTheNextReplacesIt() throws {
         var held = HeldBlocks()
         weak var kept: HeaderBlock?
         do {

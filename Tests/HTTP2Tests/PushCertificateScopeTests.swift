@@ -3,7 +3,7 @@ import Testing
 
 @testable import HTTP2
 
-/// Apple's certificate extensions, from bytes (docs/contracts/apns.md#4).
+/// Apple's certificate extensions, parsed from bytes (docs/contracts/apns.md#4).
 struct PushCertificateScopeTests {
     private func text(_ text: String, tag: UInt8 = 0x0C) -> [UInt8] {
         [tag, UInt8(text.utf8.count)] + Array(text.utf8)
@@ -18,7 +18,7 @@ struct PushCertificateScopeTests {
         #expect(PushCertificateScope.topics(der: value) == ["com.example", "com.example.voip"])
     }
 
-    @Test func singleStringIsOneTopicAndAnythingElseIsNone() {
+    @Test func singleStringIsOneTopicAndOtherTypesAreIgnored() {
         #expect(PushCertificateScope.topics(der: text("com.example")) == ["com.example"])
         #expect(PushCertificateScope.topics(der: text("com.example", tag: 0x16)) == ["com.example"])
         for other in [[], [0x05, 0x00], [0x02, 0x01, 0x07], [0x30], [0x30, 0x84, 1, 2, 3, 4], [0x0C, 0x05, 0x61]]
@@ -28,7 +28,7 @@ struct PushCertificateScopeTests {
         }
     }
 
-    @Test func topicThatCouldNotStandInAFieldIsLeftOut() {
+    @Test func topicThatIsInvalidInAFieldIsLeftOut() {
         let value = sequence(text("a b") + text("a\r\nb") + text("") + text("ä") + text("good"))
         #expect(PushCertificateScope.topics(der: value) == ["good"])
     }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import HTTP2
 
-/// What a producer fills and a connection takes from.
+/// A batch that a producer fills and from which a connection takes requests.
 struct RequestBatchTests {
     private let head: HeaderBlock
 
@@ -39,8 +39,8 @@ struct RequestBatchTests {
         #expect(taken.count == 5)
     }
 
-    // The way of the one-at-a-time door: batches arrive at an inbox that is not empty, some of them begun already.
-    @Test func wholeBatchesAreJoinedBehindWhatIsThere() throws {
+    // Single sends work like this: batches arrive at an inbox that is not empty, and some of them are partly taken.
+    @Test func wholeBatchesAreAppended() throws {
         let other = try HeaderBlock(method: "POST", authority: "example.org")
         var inbox = RequestBatch()
         var expected: [String] = []

@@ -2,7 +2,7 @@ import Testing
 
 @testable import HTTP2
 
-/// Where many answers share memory.
+/// The shared memory of many answers.
 struct ResponseStoreTests {
     private let names = [FieldName("x-a"), FieldName("x-b")]
 
@@ -31,7 +31,7 @@ struct ResponseStoreTests {
         #expect(two.body.isEmpty)
     }
 
-    @Test func fullStoreTakesNoMore() throws {
+    @Test func fullStoreRefusesAnswers() throws {
         let store = try #require(ResponseStore(names: names, capacity: 4))
         #expect(append([1, 2, 3, 4, 5], to: store) == nil)
         #expect(append([1, 2, 3, 4], to: store) == 0)
@@ -45,7 +45,7 @@ struct ResponseStoreTests {
 
 /// Deadlines as numbers.
 struct MomentTests {
-    @Test func orderAndValueSurviveTheWayThereAndBack() {
+    @Test func orderAndValueSurviveTheConversion() {
         let now = ContinuousClock.now
         for offset in [Duration.zero, .nanoseconds(1), .milliseconds(-5), .seconds(86_400)] {
             #expect(Moment(now + offset).instant == now + offset)

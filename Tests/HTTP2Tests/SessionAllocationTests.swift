@@ -3,7 +3,7 @@ import Testing
 
 @testable import HTTP2
 
-/// nghttp2 without memory: each of its allocations fails once, over a whole session.
+/// nghttp2 without memory: each of its allocations fails once during a whole session.
 struct SessionAllocationTests {
     private static let slots = UInt64(1)...6
 
@@ -16,7 +16,7 @@ struct SessionAllocationTests {
             client.fail(error)
         }
         client.fail(HTTP2Error(.connectionLost))
-        // What a connection may still call on a session that has failed.
+        // The calls that a connection may still make on a failed session.
         client.ping()
         client.goAway()
         client.cancel(Array(Self.slots))

@@ -4,9 +4,9 @@ import Testing
 
 @testable import HTTP2
 
-/// Hostile bytes into everything of the session that parses.
+/// Hostile bytes for every parser of the session.
 struct SessionFuzzTests {
-    /// Feeds bytes in pieces and says which requests ended, how often.
+    /// Feeds bytes in pieces and returns the slots of the requests that ended, once per end.
     private func feed(_ pair: Pair, _ pieces: some Sequence<[UInt8]>) -> [UInt64] {
         do {
             for piece in pieces {
@@ -64,7 +64,7 @@ struct SessionFuzzTests {
     @Test(arguments: [
         [], Array("2".utf8), Array("20".utf8), Array("2000".utf8), Array("2x0".utf8), [0, 0, 0], [255, 255, 255],
     ])
-    func statusThatIsNotANumberIsNoAnswer(status: [UInt8]) throws {
+    func statusOtherThanANumberIsNotAnAnswer(status: [UInt8]) throws {
         let pair = try openedPair()
         let block: [UInt8] = [8, UInt8(status.count)] + status
         #expect(feed(pair, [Frame.make(.headers, flags: 5, stream: 1, block)]) == [1, 2, 3])
@@ -72,7 +72,7 @@ struct SessionFuzzTests {
     }
 
     @Test(arguments: UInt64(1)...100)
-    func keptFieldsComeBackWholeOrNotAtAll(seed: UInt64) throws {
+    func keptFieldsAreCompleteOrMissing(seed: UInt64) throws {
         var random = SplitMix(state: seed)
         let pair = try openedPair()
         let texts = (0..<2).map { _ in
@@ -96,9 +96,9 @@ struct SessionFuzzTests {
         }
     }
 
-    // What a producer hands over is not trusted either: a bad request ends alone.
+    // Requests from a producer are not trusted either: an invalid request fails alone.
     @Test(arguments: UInt64(1)...150)
-    func randomRequestBytesReachTheWireAsTheyAreOrNotAtAll(seed: UInt64) throws {
+    func randomRequestBytesAreSentUnchangedOrNotAtAll(seed: UInt64) throws {
         var random = SplitMix(state: seed)
         let pair = try Pair(initialStreamLimit: 100)
         try pair.exchange()
@@ -120,7 +120,7 @@ struct SessionFuzzTests {
         pair.client.enqueue(&batch)
         let refused = pair.client.completions.count
         try pair.exchange()
-        // nghttp2's server resets what it finds malformed, so the client's own check must be as strict.
+        // nghttp2's server resets malformed requests, so the client's own check must be at least as strict.
         #expect(pair.client.completions.count == refused)
         #expect(pair.server.requests.values.count(where: \.isComplete) == taken - refused)
     }

@@ -1,10 +1,10 @@
 import FoundationEssentials
 import Testing
 
-/// The session against a hostile peer below any HTTP/2 library, in virtual time: many requests, every fault, one outcome each.
+/// The session against a hostile peer that uses no HTTP/2 library, in virtual time: many requests, every fault, one outcome each.
 ///
-/// 10,000 requests by default, 1,000,000 with `LONG=1`, or as many as `MODEL_REQUESTS` says; from `MODEL_SEED` if it is set. A failure
-/// names the seed that repeats it.
+/// 10,000 requests by default, 1,000,000 with `LONG=1`, or the number in `MODEL_REQUESTS`; starting at `MODEL_SEED` if it is set. A
+/// failure prints the seed that repeats it.
 struct SessionModelTests {
     /// Requests per seed: long enough for many connections, short enough to repeat under a debugger.
     private static let perSeed = 2_000
@@ -13,7 +13,7 @@ struct SessionModelTests {
         ProcessInfo.processInfo.environment[name].flatMap { Int($0) }
     }
 
-    @Test func everyRequestEndsOnceAndInTimeWhateverThePeerDoes() throws {
+    @Test func everyRequestEndsOnceAndInTimeForAnyPeer() throws {
         let isLong = ProcessInfo.processInfo.environment["LONG"] != nil
         let total = Self.setting("MODEL_REQUESTS") ?? (isLong ? 1_000_000 : 10_000)
         let first = UInt64(clamping: Self.setting("MODEL_SEED") ?? 1)
@@ -32,7 +32,7 @@ struct SessionModelTests {
         }
         print("model: \(ended) requests over \(connections) connections, seeds \(first)..<\(seed)")
         for (outcome, count) in tally.sorted(by: { $0.value > $1.value }) { print("  \(outcome): \(count)") }
-        // The run would prove little if a kind of ending never came up.
+        // The run would prove little if one kind of outcome never occurred.
         for outcome in [
             "200", "410", "refusedStream unsent", "goAway unsent", "streamReset unknown", "deadlineExceeded unknown",
             "deadlineExceeded unsent", "canceled unknown", "connectionLost unknown", "noCapacity unsent",

@@ -7,7 +7,7 @@ import Testing
 struct SessionTests {
     // MARK: A request and its answer
 
-    @Test func requestArrivesAsItWasWrittenAndItsAnswerComesBack() throws {
+    @Test func requestAndAnswerArriveUnchanged() throws {
         let pair = try Pair(collected: [FieldName("apns-unique-id")])
         pair.enqueue([7], body: Array(#"{"aps":{}}"#.utf8)) { $0.field(FieldName("apns-id"), "id-7") }
         try pair.exchange()
@@ -38,7 +38,7 @@ struct SessionTests {
         #expect(pair.client.openCount == 0)
     }
 
-    // RFC 9110 §15.2: informational responses come before the final one and are not it.
+    // RFC 9110 §15.2: informational responses precede the final one.
     @Test func informationalResponseIsNotTheAnswer() throws {
         let pair = try Pair()
         pair.enqueue([1])
@@ -97,7 +97,7 @@ struct SessionTests {
         #expect(pair.events() == [.streamLimit(3), .streamLimit(1), .streamLimit(10)])
     }
 
-    @Test func ownCapHoldsWhereThePeerNamesNoLimit() throws {
+    @Test func ownCapAppliesWithoutALimitOfThePeer() throws {
         var limits = HTTP2Limits()
         limits.maxConcurrentStreams = 4
         let pair = try Pair(serverStreams: nil, limits: limits)
@@ -169,7 +169,7 @@ struct SessionTests {
         #expect(pair.outcomes() == expected)
     }
 
-    // RFC 9113 §8.7: REFUSED_STREAM promises that nothing was done; no other code does.
+    // RFC 9113 §8.7: only REFUSED_STREAM guarantees that the request was not processed.
     @Test(arguments: [
         (NGHTTP2_REFUSED_STREAM, "refusedStream unsent"), (NGHTTP2_CANCEL, "streamReset unknown"),
         (NGHTTP2_STREAM_CLOSED, "streamReset unknown"), (NGHTTP2_NO_ERROR, "streamReset unknown"),
@@ -184,7 +184,7 @@ struct SessionTests {
         #expect(pair.client.openCount == 0)
     }
 
-    @Test func resetAfterTheWholeAnswerDoesNotTakeItBack() throws {
+    @Test func resetAfterTheWholeAnswerKeepsTheAnswer() throws {
         let pair = try Pair(serverWindow: 10)
         try pair.exchange()
         pair.enqueue([1], body: [UInt8](repeating: 1, count: 100))
@@ -242,7 +242,7 @@ struct SessionTests {
         #expect(pair.outcomes() == [3: "200"])
     }
 
-    // Servers count resets of finished streams and close the connection over them (engineering notes).
+    // Servers count resets of finished streams and close the connection because of them.
     @Test func finishedStreamIsNeverReset() throws {
         let pair = try Pair()
         try pair.exchange()
@@ -259,7 +259,8 @@ struct SessionTests {
 
     // MARK: Header compression
 
-    // docs/contracts/apns.md#7: a random id that enters the table flushes what repeats; its name is worth placing once.
+    // docs/contracts/apns.md#7: a random id in the table evicts the fields that repeat; only its name is worth an
+    // entry.
     @Test func valueOfANameOnceFieldIsNeverIndexedAfterItsFirstUse() throws {
         let pair = try Pair()
         try pair.exchange()
@@ -276,7 +277,7 @@ struct SessionTests {
 
     // MARK: Flow control
 
-    @Test func bodyWaitsForTheWindowAndGoesOnWhenItOpens() throws {
+    @Test func bodyWaitsForTheWindowAndContinuesWhenItOpens() throws {
         let pair = try Pair(serverWindow: 1_000)
         try pair.exchange()
         let body = (0..<5_000).map { UInt8(truncatingIfNeeded: $0) }
@@ -284,7 +285,7 @@ struct SessionTests {
         try pair.client.receive(pair.server.output())
         pair.server.receive(try pair.client.output())
         #expect(pair.server.requests[1]?.body.count == 1_000)
-        // The server's library opens the window again as it consumes.
+        // The server's library opens the window again when it consumes data.
         try pair.exchange()
         #expect(pair.server.requests[1]?.body == body)
     }
@@ -318,7 +319,7 @@ struct SessionTests {
         #expect(response.isBodyTruncated)
     }
 
-    @Test func tooLargeOrMalformedRequestIsRefusedAndOthersGoOn() throws {
+    @Test func tooLargeOrMalformedRequestIsRefusedAndOthersContinue() throws {
         var limits = HTTP2Limits()
         limits.maxRequestBodyBytes = 10
         let pair = try Pair(limits: limits)
@@ -353,7 +354,7 @@ struct SessionTests {
 
     // MARK: Hostile bytes
 
-    /// Feeds bytes and says whether every request still completed exactly once.
+    /// Feeds bytes and returns whether every request completed exactly once.
     private func completesOnce(_ pair: Pair, slots: [UInt64], fed bytes: [UInt8]) -> Bool {
         do {
             try pair.client.receive(bytes)
@@ -394,18 +395,18 @@ struct SessionTests {
         #expect(completesOnce(pair, slots: [1, 2, 3], fed: Array(bytes.prefix(cut))))
     }
 
-    // Until a server has acknowledged our SETTINGS it may push, with fields as long as it likes (RFC 9113 §8.4).
+    // Until a server has acknowledged the client's SETTINGS it may push, with fields of any length (RFC 9113 §8.4).
     @Test func pushedFieldsAreNotTheAnswer() throws {
         let pair = try Pair()
         pair.enqueue([1])
         let request = try pair.client.output()
-        // Without having read the request, the server's output has its SETTINGS and no acknowledgement.
+        // If the server has not read the request, its output contains its SETTINGS and no acknowledgement.
         let path = "/" + String(repeating: "9", count: 4_000)
         let push = pushPromise(on: 1, [(":method", "GET"), (":scheme", "https"), (":authority", "a"), (":path", path)])
         try pair.client.receive(pair.server.output() + push)
         pair.server.receive(request)
         pair.server.respond(1, status: 200)
-        // The server knows nothing of the push, so the client's refusal of it is not handed over.
+        // The server has no state for the push, so the client's refusal of it is not passed to the server.
         try pair.client.receive(pair.server.output())
         #expect(pair.outcomes() == [1: "200"])
     }

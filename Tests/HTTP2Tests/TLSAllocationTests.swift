@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-/// OpenSSL without memory, in a process of its own (`Tests/HTTP2AllocationProbe` says why).
+/// OpenSSL without memory, in its own process (`Tests/HTTP2AllocationProbe` explains why).
 struct TLSAllocationTests {
-    /// Built beside the tests.
+    /// The program is in the folder of the tests.
     private var probe: String {
         get throws {
             let folders = [Bundle.main.bundlePath, Bundle(for: Anchor.self).bundlePath].flatMap {
@@ -25,7 +25,7 @@ struct TLSAllocationTests {
         let words = output.split(whereSeparator: \.isWhitespace)
         #expect(words.count == 6, "\(output)")
         let counts = words.compactMap { Int($0) }
-        // At the end, with memory enough, there is an answer; on the way there were failures.
+        // At the end there is enough memory for an answer; before that there were failures.
         #expect(counts.count == 3 && counts[0] > 0 && counts[1] > 10, "\(output)")
     }
 }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import HTTP2
 
-/// Client identities as operators have them: PEM and PKCS#12, made by the `openssl` command.
+/// Client identities in the operators' formats, PEM and PKCS#12, created by the `openssl` command.
 struct TLSIdentityTests {
     let files: IdentityFiles
 
@@ -16,7 +16,7 @@ struct TLSIdentityTests {
 
     // MARK: PEM
 
-    @Test func factsAreThoseThatOpenSSLShows() throws {
+    @Test func factsEqualThoseOfOpenSSL() throws {
         let identity = try TLSIdentity(pem: files.certificatePEM + files.keyPEM)
         let facts = identity.certificate
         #expect(facts.commonName == "Apple Push Services: com.example.shop")
@@ -26,7 +26,7 @@ struct TLSIdentityTests {
         let printed = try run("/usr/bin/openssl", ["x509", "-in", file, "-noout", "-fingerprint", "-sha256"])
         let hexadecimal = printed.split(separator: "=").last.map { $0.filter(\.isHexDigit).lowercased() }
         #expect(HexText.text(facts.fingerprint) == hexadecimal)
-        // `-checkend` fails if the certificate ends within so many seconds.
+        // `-checkend` fails if the certificate ends within this number of seconds.
         let now = Int64(try run("/usr/bin/date", ["+%s"]).trimmingSuffix) ?? 0
         let left = facts.notAfterSeconds - now
         _ = try run("/usr/bin/openssl", ["x509", "-in", file, "-noout", "-checkend", String(left - 60)])
@@ -71,7 +71,7 @@ struct TLSIdentityTests {
         #expect(facts.topics == ["com.example.shop.voip"])
     }
 
-    @Test func certificateThatFitsTheKeyIsTheClientsWhereverItStands() throws {
+    @Test func certificateThatMatchesTheKeyIsFoundInAnyPosition() throws {
         let identity = try TLSIdentity(pem: files.keyPEM + files.authorityPEM + files.certificatePEM)
         #expect(identity.certificate.userID == "com.example.shop")
         #expect(identity.issuerCount == 1)
@@ -95,7 +95,7 @@ struct TLSIdentityTests {
         }
     }
 
-    // RFC 1423: the older way, with the cipher in the PEM header.
+    // RFC 1423: the older encryption, with the cipher in the PEM header.
     @Test func traditionallyEncryptedKeyIsRead() throws {
         try files.openssl(
             "rsa",
@@ -114,7 +114,7 @@ struct TLSIdentityTests {
         #expect(failure { try TLSIdentity(pem: pem, passphrase: "wrong") }?.code == .badPassphrase)
     }
 
-    @Test func whatIsMissingOrDoesNotFitIsNamed() throws {
+    @Test func missingOrWrongPartsAreNamed() throws {
         let stranger = try IdentityFiles(isNew: true)
         #expect(failure { try TLSIdentity(pem: files.certificatePEM) }?.code == .badKey)
         #expect(failure { try TLSIdentity(pem: files.keyPEM) }?.code == .badCertificate)
@@ -140,12 +140,12 @@ struct TLSIdentityTests {
         _ = try TLSContext(trustRoots: .system, identity: identity)
     }
 
-    @Test func fileWithoutPassphraseIsReadWithNoneAndWithAnEmptyOne() throws {
+    @Test func fileWithoutPassphraseIsReadWithoutAndWithAnEmptyOne() throws {
         let file = try files.pkcs12(passphrase: "")
         #expect(try TLSIdentity(pkcs12: file) == TLSIdentity(pkcs12: file, passphrase: ""))
     }
 
-    // openssl#14790: RC2-40 is in the legacy provider alone.
+    // openssl#14790: only the legacy provider has RC2-40.
     @Test func oldFileIsReadThroughTheLegacyProvider() throws {
         let identity = try TLSIdentity(pkcs12: files.oldPKCS12(), passphrase: IdentityFiles.passphrase)
         #expect(try identity == TLSIdentity(pem: files.certificatePEM + files.keyPEM))
@@ -156,7 +156,7 @@ struct TLSIdentityTests {
         _ = try TLSIdentity(pem: files.certificatePEM, privateKeyPEM: locked, passphrase: IdentityFiles.passphrase)
     }
 
-    @Test func oldFileWithoutTheLegacyProviderSaysHowToConvert() throws {
+    @Test func oldFileWithoutTheLegacyProviderReportsTheConversion() throws {
         let reader = IdentityReader(modulesDirectory: files.directory.path)
         let old = try files.oldPKCS12()
         let error = #expect(throws: HTTP2Error.self) {
@@ -165,11 +165,11 @@ struct TLSIdentityTests {
         #expect(error?.code == .legacyEncryption)
         #expect(error?.isRetriable == false)
         #expect(error?.advice?.contains("openssl pkcs12 -legacy -in old.p12") == true)
-        // The control: what needs no legacy provider is read without it.
+        // The control: a file that needs no legacy provider is read without it.
         _ = try reader.read(pkcs12: files.pkcs12(), passphrase: IdentityFiles.passphrase)
     }
 
-    // The advice is a command line: it must do what it says.
+    // The advice is a command line, and it must work.
     @Test func adviceConvertsTheFile() throws {
         _ = try files.oldPKCS12()
         let secret = "pass:\(IdentityFiles.passphrase)"
@@ -181,13 +181,13 @@ struct TLSIdentityTests {
         _ = try reader.read(pkcs12: files.directory.bytes("new.p12"), passphrase: IdentityFiles.passphrase)
     }
 
-    @Test func wrongPassphraseIsToldFromADamagedFile() throws {
+    @Test func wrongPassphraseAndDamagedFileAreDifferentErrors() throws {
         for file in [try files.pkcs12(), try files.oldPKCS12()] {
             for wrong in [nil, "wrong"] {
                 #expect(failure { try TLSIdentity(pkcs12: file, passphrase: wrong) }?.code == .badPassphrase)
             }
         }
-        // OpenSSL 3.0 takes no file without a MAC.
+        // OpenSSL 3.0 accepts no file without a MAC.
         let unsigned = try files.pkcs12(["-nomac"])
         #expect(
             failure { try TLSIdentity(pkcs12: unsigned, passphrase: IdentityFiles.passphrase) }?.code == .badCertificate
@@ -221,7 +221,7 @@ struct TLSIdentityTests {
         #expect(error?.underlying?.contains("rounds") == true)
     }
 
-    @Test func countIsFoundWhereverItStands() {
+    @Test func iterationCountIsFoundInAnyPosition() {
         let salted: [UInt8] = [0x30, 0x0C, 0x04, 0x04, 1, 2, 3, 4, 0x02, 0x04, 0x7F, 0x01, 0x00, 0x02]
         let indefinite: [UInt8] = [0x30, 0x80, 0x24, 0x80, 0x04, 0x0E] + salted
         let long: [UInt8] = [0x30, 0x0F, 0x04, 0x04, 1, 2, 3, 4, 0x02, 0x07, 1, 0, 0, 0, 0, 0, 0]
@@ -234,7 +234,7 @@ struct TLSIdentityTests {
         }
     }
 
-    @Test func deepNestingIsWalkedWithoutEnd() {
+    @Test func deepNestingIsBounded() {
         let deep = [UInt8](repeating: 0, count: 3_000).enumerated().map { $0.offset % 2 == 0 ? UInt8(0x30) : 0x80 }
         #expect(PassphraseCost.highestCount(deep[...], depth: 0) == 0)
     }
@@ -252,7 +252,7 @@ struct TLSIdentityTests {
                 for _ in 0..<Int.random(in: 0...4, using: &random) where !bytes.isEmpty {
                     bytes[Int.random(in: 0..<bytes.count, using: &random)] = UInt8.random(in: 0...255, using: &random)
                 }
-                // Success is fine, too: not every byte matters. It must come to an end and not trap.
+                // A success is valid too, because not every byte matters. The call must end and must not trap.
                 _ =
                     isPEM
                     ? try? reader.read(pem: bytes, privateKeyPEM: bytes, passphrase: "x")
@@ -268,7 +268,7 @@ struct TLSIdentityTests {
         }
     }
 
-    @Test func nothingPrintsTheKey() throws {
+    @Test func theKeyIsNeverPrinted() throws {
         let identity = try TLSIdentity(pem: files.certificatePEM + files.keyPEM)
         var dumped = ""
         dump(identity, to: &dumped)

@@ -14,7 +14,7 @@ struct TLSResumptionTests {
         try TLSContext(trustRoots: .pem(certificates.authorityPEM), identity: identity)
     }
 
-    /// Opens a connection, has one request answered, closes it, and says how the handshake went.
+    /// Opens a connection, sends one request, closes it, and returns the kind of its handshake.
     private func visit(_ port: Int, _ tls: TLSContext, host: String = "localhost") async throws -> TLSHandshake? {
         let harness = try Harness()
         let connection = await harness.open(ConnectionConfiguration(host: host, port: port, tls: tls))
@@ -39,7 +39,7 @@ struct TLSResumptionTests {
         }
         let tls = try context()
         #expect(try await visit(peer.port, tls) == .full)
-        // Three times: what was handed out once has to be replaced by the peer, or kept.
+        // Three times: a session that was used once must be replaced by the peer, or kept.
         for _ in 0..<3 { #expect(try await visit(peer.port, tls) == .resumed) }
         #expect(tls.handshakeCounts.full == 1)
         #expect(tls.handshakeCounts.resumed == 3)
@@ -47,7 +47,7 @@ struct TLSResumptionTests {
         peer.end()
     }
 
-    @Test func otherNameAndOtherContextStartAnew() async throws {
+    @Test func otherNameAndOtherContextResumeNothing() async throws {
         let peer = try TLSPeer(certificates) { peer in if peer.shakeHands() { peer.serve() } }
         let tls = try context()
         #expect(try await visit(peer.port, tls) == .full)
@@ -57,7 +57,7 @@ struct TLSResumptionTests {
         peer.end()
     }
 
-    // A session is no way around the name: it would not be verified again.
+    // A session must not bypass the check of the name, because a resumed handshake does not verify it again.
     @Test func sessionOfOneNameIsNotOfferedUnderAnother() async throws {
         let peer = try TLSPeer(certificates) { peer in if peer.shakeHands() { peer.serve() } }
         let tls = try context()
@@ -105,7 +105,7 @@ struct TLSResumptionTests {
     // MARK: Client certificates
 
     @Test(arguments: [false, true])
-    func peerThatAsksSeesTheCertificateAndResumesIt(isTLS12: Bool) async throws {
+    func peerThatRequiresTheCertificateReceivesAndResumesIt(isTLS12: Bool) async throws {
         let files = try IdentityFiles()
         let users = NIOLockedValueBox<[String?]>([])
         let options = TLSPeer.Options(isTLS12: isTLS12, clientAuthorityFile: files.authorityFile)
@@ -122,7 +122,8 @@ struct TLSResumptionTests {
         peer.end()
     }
 
-    // In TLS 1.3 the peer judges after we are done: what was submitted by then was not processed.
+    // In TLS 1.3 the peer checks the certificate after the client's handshake has ended: requests submitted by then
+    // were not processed.
     @Test(arguments: [false, true])
     func peerThatRefusesTheCertificateLeavesEveryRequestUnsent(hasWrongOne: Bool) async throws {
         let files = try IdentityFiles()

@@ -2,14 +2,14 @@ import Testing
 
 @testable import HTTP2
 
-/// Which sessions are kept for whom, without TLS.
+/// The rules by which sessions are kept, without TLS.
 struct TLSSessionCacheTests {
     private let start = ContinuousClock.now
     private func key(_ number: Int = 0) -> TLSSessionCache.Key {
         TLSSessionCache.Key(host: "h\(number)", port: 443, serverName: "h")
     }
 
-    @Test func newestIsGivenFirstAndEachOnce() {
+    @Test func newestIsReturnedFirstAndEachOnce() {
         let cache = TLSSessionCache()
         cache.store([1], for: key(), now: start)
         cache.store([2], for: key(), now: start)
@@ -18,7 +18,7 @@ struct TLSSessionCacheTests {
         #expect(cache.take(key(), now: start) == nil)
     }
 
-    // A resumed handshake verifies no certificate: the verified name belongs to the key.
+    // A resumed handshake verifies no certificate, so the verified name is part of the key.
     @Test func hostPortAndNameMustAllBeTheSame() {
         let cache = TLSSessionCache()
         cache.store([1], for: TLSSessionCache.Key(host: "a", port: 443, serverName: "a"), now: start)
@@ -43,7 +43,7 @@ struct TLSSessionCacheTests {
         #expect(cache.take(key(), now: start) == [99])
         for number in 0..<1_000 { cache.store([1], for: key(number), now: start + .seconds(number)) }
         #expect(cache.count <= TLSSessionCache.maxPeers + TLSSessionCache.maxSessionsPerPeer)
-        #expect(cache.take(key(999), now: start + .seconds(1_000)) != nil, "the stalest goes first")
+        #expect(cache.take(key(999), now: start + .seconds(1_000)) != nil, "the oldest is evicted first")
         cache.store([UInt8](repeating: 0, count: TLSSessionCache.maxSessionBytes + 1), for: key(7), now: start)
         #expect(cache.take(key(7), now: start) == nil)
     }

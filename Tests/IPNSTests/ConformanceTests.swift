@@ -45,7 +45,7 @@ struct ConformanceTests {
     }
 }
 
-/// What an answer may look like, from docs/contracts/ipns.md#2.4 to 2.11: the judge of everything above.
+/// The allowed form of an answer (docs/contracts/ipns.md#2.4 to 2.11), used by all checks above.
 enum Shape {
     private static let codes: Set<String> = [
         "0000", "9999", "9998", "1400", "1036", "1305", "2001", "2002", "2003", "2004",

@@ -4,8 +4,8 @@ import IPNS
 import Model
 import Testing
 
-/// Every example of docs/contracts/ipns.md#2.5 to 2.11: the request becomes the commands it documents, and what came of them the answer, key for key. Commands
-/// and replies are written by hand from the contract's tables.
+/// Every example of docs/contracts/ipns.md#2.5 to 2.11: the request becomes the documented commands, and their replies become the documented answer,
+/// key for key. Commands and replies are written by hand from the contract's tables.
 struct DocumentedCallTests {
     static let device: VendorDeviceKey = "5B1C…"
     static let caller = DeviceCaller(key: device)
@@ -96,7 +96,8 @@ struct DocumentedCallTests {
         #expect(try Mount.answer(request, .refused(.unknownMessage))["RT"] == "2004")
     }
 
-    // docs/contracts/ipns.md#2.6: no example but the list of its fields; what came twice, or was known before, is a success too.
+    // docs/contracts/ipns.md#2.6: the contract has only the list of its fields and no example. A repeated receipt is
+    // a success too.
     @Test(.covers("ipns", "recvReport")) func recvReport() throws {
         let body: JSON = ["APP_ID": "hr.mobile", "DEVICE_ID": "5B1C…", "MSG_ID": "202001150900001234"]
         let request = Mount.request("/ipns/recvReport", body)

@@ -3,7 +3,8 @@ import IPNS
 import Model
 import Testing
 
-/// docs/contracts/ipns.md#2.3: any path, JSON, form or query, folded keys, operations by path, by field, by the set of fields; and never `send` by its fields.
+/// docs/contracts/ipns.md#2.3: any path; JSON, form or query; normalized keys; operations by path, by field, or by
+/// the set of fields; the fields alone never make a call a `send`.
 struct FrontDoorTests {
     private static let get = [Command.preference(.preferences(DeviceCaller(key: "D1")))]
     private static let body: JSON = ["APP_ID": "hr.mobile", "DEVICE_ID": "D1"]
@@ -28,7 +29,7 @@ struct FrontDoorTests {
         (["START_TIME", "END_TIME", "PUSH_YN", "CP_USER_ID"], "updateConfig"), ([], "getConfig"),
         (["PUSH_ID_TYPE", "REQ_TYPE", "REQ_ID", "COUNT", "USER_CN"], "getMsgs"), (["COUNT", "USER_CN"], "polling"),
     ])
-    func theSetOfFieldsTellsTheOperation(_ fields: [String], _ operation: String) throws {
+    func theSetOfFieldsDeterminesTheOperation(_ fields: [String], _ operation: String) throws {
         var body = try #require(Self.body.object)
         let values: [String: JSON] = [
             "PUSH_TOKEN": .string(Fixture.token), "PUSH_YN": "Y", "START_TIME": "0900", "END_TIME": "1800", "COUNT": 3,
@@ -38,12 +39,12 @@ struct FrontDoorTests {
         let guessed = try Mount.commands(Mount.request("/ipns", .object(body)))
         let named = try Mount.commands(Mount.request("/ipns/\(operation)", .object(body)))
         #expect(guessed == named)
-        // A field that nobody knows, and nothing is guessed any more.
+        // With an unknown field, the operation is not guessed.
         body["FURTHER"] = "x"
         #expect(try Mount.result(Mount.request("/ipns", .object(body))) == "9999")
     }
 
-    @Test func whatLooksLikeASendIsNone() throws {
+    @Test func fieldsOfASendDoNotMakeASend() throws {
         let body: JSON = [
             "APP_ID": "hr.mobile", "PUSH_ID_TYPE": "@01", "PUSH_ID": ["E1"], "SEND_TYPE": "I", "ALERT": "a",
             "MESSAGE": "m",
@@ -68,13 +69,13 @@ struct FrontDoorTests {
         #expect(try Mount.commands(Mount.request("/ipns/getConfig", body)) == Self.get)
     }
 
-    @Test func aFormAndTheQueryAreTakenLikeJSON() throws {
+    @Test func aFormAndTheQueryAreReadLikeJSON() throws {
         let form = Array("APP_ID=hr.mobile&DEVICE_ID=D1".utf8)
         let type = ["Content-Type": "application/x-www-form-urlencoded; charset=UTF-8"]
         #expect(try Mount.commands(Mount.request("/ipns/getConfig", bytes: form, headers: type)) == Self.get)
         let query = Mount.request("/ipns/getConfig", bytes: [], query: "app_id=hr.mobile&device_id=D1")
         #expect(try Mount.commands(query) == Self.get)
-        // The body wins.
+        // The body has precedence.
         let both = Mount.request("/ipns/getConfig", bytes: form, headers: type, query: "DEVICE_ID=D2")
         #expect(try Mount.commands(both) == Self.get)
     }
@@ -97,11 +98,11 @@ struct FrontDoorTests {
             ("extra", 1),
         ] as [(String, JSON)]
     )
-    func aSettingThatMakesNoSenseIsNamed(_ key: String, _ value: JSON) {
+    func anInvalidSettingIsNamed(_ key: String, _ value: JSON) {
         #expect(IPNSSettings.declared.problems(in: JSONObject([(key, value)])).first?.hasPrefix(key) == true)
     }
 
-    @Test func everySettingIsTaken() {
+    @Test func everySettingIsAccepted() {
         let values = keyed([
             "operations": ["x": "polling"], "fields": ["x": "USER_CN"], "environment": "sandbox",
             "outsideWindow": "delay",

@@ -3,7 +3,8 @@ import IPNS
 import Model
 import Testing
 
-/// docs/contracts/ipns.md#2.6: at most 4,096 bytes; what does not fit of `message` is fetched by `getMsgDetail`.
+/// docs/contracts/ipns.md#2.6: at most 4,096 bytes; the client fetches a `message` that does not fit with
+/// `getMsgDetail`.
 struct PayloadTests {
     private func push(_ content: Content, numbers: [Vendor: String] = [.ipns: "202001150900001234"]) throws
         -> PushPayload
@@ -20,7 +21,7 @@ struct PayloadTests {
     }
 
     @Test(arguments: [3000, 3600, 3700, 3800, 3900, 4000, 5000, 32 * 1024])
-    func aLongMessageIsCutAtACharacterAndSaysSo(_ length: Int) throws {
+    func aLongMessageIsCutAtACharacterAndMarked(_ length: Int) throws {
         for unit in ["m", "가", "\"", "🙂"] {
             let text = String(repeating: unit, count: length / unit.utf8.count)
             let payload = try push(Content(body: "alert", data: JSONObject([("message", .string(text))])))
@@ -35,19 +36,19 @@ struct PayloadTests {
         }
     }
 
-    @Test func anAlertOfAnotherApiIsCutOnlyWhereItMust() throws {
+    @Test func anAlertOfAnotherAPIIsCutOnlyIfNecessary() throws {
         let payload = try push(Content(body: String(repeating: "가", count: 2000)))
         let root = try JSONParser.parse(payload.bytes)
         #expect(payload.bytes.count <= 4096 && payload.reduced == ["alert"])
         #expect(root["aps"]?["alert"]?.string?.hasSuffix("가…") == true && root["message"] == "")
     }
 
-    @Test func aMessageWithoutANumberIsCalledByItsID() throws {
+    @Test func aMessageWithoutANumberIsNamedByItsID() throws {
         let root = try JSONParser.parse(try push(Content(body: "b"), numbers: [:]).bytes)
         #expect(root["msg_id"]?.string.flatMap { MessageID(text: $0) } != nil && root["msg_id"] == root["req_id"])
     }
 
-    @Test func dataOfAnotherApiIsTheMessage() throws {
+    @Test func dataOfAnotherAPIIsTheMessage() throws {
         let root = try JSONParser.parse(
             try push(Content(body: "b", data: JSONObject([("docId", "A-77"), ("n", 1)]))).bytes
         )
@@ -60,7 +61,7 @@ struct PayloadTests {
         #expect(try JSONParser.parse(payload.bytes)["aps"] == ["content-available": 1])
     }
 
-    @Test func nothingToShowIsRefused() {
+    @Test func emptyContentIsRefused() {
         #expect(throws: AdapterError(.invalid, field: "body")) { try push(Content()) }
     }
 }

@@ -3,7 +3,7 @@ import IPNS
 import Model
 import Testing
 
-/// docs/contracts/ipns.md#2.4 and the rules of each call: which mistake has which code.
+/// docs/contracts/ipns.md#2.4 and the rules of each call: the code of each error.
 struct ResultCodeTests {
     private static func body(_ fields: [(String, JSON)]) -> JSON {
         .object(JSONObject([("APP_ID", "hr.mobile"), ("DEVICE_ID", "D1")] + fields))
@@ -73,7 +73,7 @@ struct ResultCodeTests {
         #expect(try Mount.answer(request, .refused(refusal))["RT"]?.string == code)
     }
 
-    @Test func onlyABodyThatCannotBeReadIsNot200() throws {
+    @Test func onlyAnUnreadableBodyIsNot200() throws {
         let broken = Mount.request("/ipns/getConfig", bytes: Array("{\"APP_ID\":".utf8))
         let response = Mount.adapter.refuse(AdapterError(.unreadable), for: broken, settings: .unbound)
         #expect(response.status == 400)

@@ -10,7 +10,8 @@ import Testing
 struct AbuseTests {
     static let perRequest = 200
 
-    // Whatever the body: the vendor's statuses, never a 5xx, and the gateway still serves afterwards. Huge and slow bodies are bounded.
+    // For any body, the gateway answers with the vendor's statuses, never with a 5xx, and still serves afterwards.
+    // Huge and slow bodies are limited.
     @Test func abusedGatewayAnswersAndLives() async throws {
         try await World.with { world in
             try #require(try await world.apply().status == 0)
@@ -57,7 +58,7 @@ struct AbuseTests {
         #expect(large.status == 413)
     }
 
-    // A body that drips is cut off after the time limit; the connection does not stay.
+    // A body that arrives very slowly is cut off after the time limit, and the connection is closed.
     private func slow(_ world: World) async throws {
         let url = try #require(URL(string: world.http.base))
         let started = ContinuousClock.now

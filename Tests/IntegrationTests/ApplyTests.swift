@@ -5,7 +5,7 @@ import Testing
 
 @testable import Gateway
 
-/// A running gateway follows the provisioning file within a second.
+/// A running gateway applies changes of the provisioning file within a second.
 @Suite(.serialized, .timeLimit(.minutes(5)), .sharedWorld { _ = try await $0.register(2) })
 struct ApplyTests {
     private func send(_ world: World) async throws -> Int64 {

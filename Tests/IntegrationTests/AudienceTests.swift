@@ -4,7 +4,7 @@ import Testing
 
 @testable import Gateway
 
-/// Tags, groups and users by the native API, from registration to the push.
+/// Tags, groups and users in the native API, from registration to the push.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct AudienceTests {
     @Test func eachAudienceRingsWhomItMeansOnce() async throws {
@@ -17,7 +17,7 @@ struct AudienceTests {
         }
     }
 
-    /// Six devices: two of each of three users; the even ones in Seoul, the first two for tests.
+    /// Six devices: two for each of three users. The even ones are in Seoul, the first two are for tests.
     private func register(_ world: World) async throws {
         for index in 0..<6 {
             let tags: [String] = (index.isMultiple(of: 2) ? ["Seoul"] : []) + (index < 2 ? ["test"] : [])

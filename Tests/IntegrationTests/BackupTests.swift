@@ -9,7 +9,8 @@ import Testing
 /// `database backup` and `database restore`, with the real programs.
 @Suite(.serialized, .timeLimit(.minutes(10)))
 struct BackupTests {
-    /// A copy of a running gateway, in a new data directory with the same master key: the same tenant, devices and messages, and it sends.
+    /// A copy of a running gateway in a new data directory with the same master key has the same tenant, devices and
+    /// messages, and can send.
     @Test func aBackupBecomesTheSameGatewayElsewhere() async throws {
         let world = try World()
         let successor = try World()
@@ -103,7 +104,7 @@ struct BackupTests {
         await world.close()
     }
 
-    /// From the embedded cluster to a server of the operator's own, with an odd name for the database.
+    /// From the embedded cluster to an external server, with unusual characters in the name of the database.
     @Test func theEmbeddedDatabaseMovesToAServer() async throws {
         let directory = "/tmp/pgw-server-" + SystemIdentifiers().randomHex(byteCount: 5)
         let server = try await EmbeddedCluster.start(directory: directory, logger: Logger(label: "test"))

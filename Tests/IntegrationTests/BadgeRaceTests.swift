@@ -6,14 +6,15 @@ import Testing
 
 @testable import Gateway
 
-/// Badges under everything at once, over two nodes: sends, first and repeated reads, resets and updates. Each ends at the number that arithmetic gives.
+/// Badges under concurrent load over two nodes: sends, first and repeated reads, resets and updates. Each badge must
+/// end at the calculated number.
 @Suite(.serialized, .timeLimit(.minutes(30)))
 struct BadgeRaceTests {
-    /// 1,000 sends over all users; `SOAK_BADGE_SENDS` is the long run's.
+    /// 1,000 sends over all users. `SOAK_BADGE_SENDS` sets the size of the long run.
     static let sends = Soak.size("SOAK_BADGE_SENDS") ?? 1000
     private static let users = 8
 
-    /// A push service slow enough that a kill meets pushes under way.
+    /// The push service is slow enough that pushes are in progress when a node is killed.
     private static let steady = ["--mode", "script", "--latency-ms", "50", "--max-streams", "10"]
 
     @Test(arguments: [0, 1])
@@ -63,7 +64,8 @@ struct BadgeRaceTests {
         }
     }
 
-    /// Sent minus read, once per message and user; or what a counter was set to, and three more.
+    /// Expects the sent messages minus the read ones, once per message and user, or the value to which a counter was
+    /// set, plus three.
     private func expectBadges(_ cluster: Cluster, perUser: Int, isExact: Bool) async throws {
         for user in 0..<Self.users {
             let holder = "'user:user-\(user)'"
@@ -93,7 +95,7 @@ struct BadgeRaceTests {
         if isExact { #expect(marks == 2 * (perUser / 2) * Self.users + 3 * Self.users / 2) }
     }
 
-    /// What was pushed twice under one `apns-id` shows one number.
+    /// Pushes that are repeated under one `apns-id` must show the same number.
     private func expectOneBadgePerPush(_ cluster: Cluster, _ phones: [UPMCCaller.Phone]) async throws {
         var repeats = 0
         for phone in phones {
@@ -116,7 +118,7 @@ struct BadgeRaceTests {
         print("\(repeats) pushes were repeated, each with the badge of its first attempt")
     }
 
-    /// Ends a node by SIGKILL when a third was counted, and starts it again.
+    /// Ends a node with SIGKILL when a third of the messages was counted, and starts it again.
     private static func killAndRestart(_ cluster: Cluster, _ nodes: LiveNodes, _ database: Database) async throws {
         let counted = Statement("SELECT count(*) AS number FROM gateway.badge_mark WHERE badge IS NOT NULL")
         try await eventually("a third is counted", within: .seconds(120), every: .milliseconds(5)) {
@@ -129,7 +131,7 @@ struct BadgeRaceTests {
         nodes.take(1, UPMCCaller(base: try cluster.http(1).base))
     }
 
-    /// How many of so many sends are read.
+    /// The number of read messages for a number of sends.
     private static func readCount(_ sends: Int) -> Int { (sends + 1) / 2 }
 
     /// Sends on either node, and reads every second message three times: on both devices, on both nodes, and again.
@@ -169,7 +171,8 @@ struct BadgeRaceTests {
         }
     }
 
-    /// Reads once the message was counted for its user, which is when its pushes leave: an app reads what it was shown.
+    /// Reads a message after it was counted for its user, which is when its pushes are sent: an app reads messages
+    /// that it has displayed.
     private static func firstRead(
         _ nodes: LiveNodes,
         _ index: Int,
@@ -202,7 +205,7 @@ struct BadgeRaceTests {
         try await drained(cluster)
     }
 
-    /// Waits until nothing is left to send.
+    /// Waits until the queue is empty.
     private static func drained(_ cluster: Cluster) async throws {
         try await eventually("nothing is left to send", within: .seconds(120), every: .milliseconds(100)) {
             try await cluster.openSlices() == 0
@@ -210,10 +213,10 @@ struct BadgeRaceTests {
     }
 }
 
-/// The nodes by number while one of them may be killed: its calls go to the other until it is back.
+/// The nodes by number while one of them may be killed. Its calls go to the other node until it is back.
 private final class LiveNodes: Sendable {
     private let callers: NIOLockedValueBox<[UPMCCaller?]>
-    /// How often something was lost; only then a call may go without answer.
+    /// The number of calls without an answer. Only a killed node may cause one.
     private let losses = NIOLockedValueBox(0)
 
     init(_ callers: [UPMCCaller]) { self.callers = NIOLockedValueBox(callers) }
@@ -229,7 +232,7 @@ private final class LiveNodes: Sendable {
 
     func take(_ number: Int, _ caller: UPMCCaller) { callers.withLockedValue { $0[number] = caller } }
 
-    /// Nil: the node was killed before it answered.
+    /// Calls a node once. Returns nil if the node was killed before it answered.
     func once<Value: Sendable>(_ number: Int, _ call: (UPMCCaller) async throws -> Value) async throws -> Value? {
         do { return try await call(self[number]) } catch {
             guard losses.withLockedValue({ $0 > 0 }) else { throw error }
@@ -237,7 +240,7 @@ private final class LiveNodes: Sendable {
         }
     }
 
-    /// Until there is an answer: for calls that may come twice.
+    /// Repeats a call until it is answered, for calls that may be repeated.
     func repeating<Value: Sendable>(_ number: Int, _ call: (UPMCCaller) async throws -> Value) async throws -> Value {
         for attempt in 0..<100 {
             if let value = try await once(number + attempt, call) { return value }

@@ -69,7 +69,7 @@ struct BrazeCampaignTests {
 
     private static func token(_ number: Int) -> String { String(format: "%064x", 0xCA00 + number) }
 
-    /// What a device was shown, oldest first.
+    /// The alerts that a device displayed, oldest first.
     private func alerts(_ world: World, _ number: Int) async throws -> [JSON] {
         let answer = try await world.control.call(
             "GET",
@@ -78,7 +78,7 @@ struct BrazeCampaignTests {
         return (answer.json?["requests"]?.array ?? []).compactMap { $0["payload"]?["aps"]?["alert"] }
     }
 
-    /// ISO 8601, so many seconds from now by the database's clock.
+    /// A time in ISO 8601, the given number of seconds from now by the database's clock.
     private func time(_ world: World, _ seconds: Int) async throws -> String {
         try await world.value(
             """
@@ -124,7 +124,7 @@ struct BrazeCampaignTests {
         try #require((200...202).contains(answer.status), "\(answer.text)")
     }
 
-    /// Kept by the native API, in the dialect's shape.
+    /// Campaigns are stored with the native API, in the dialect's shape.
     private func campaigns(_ world: World) async throws {
         func native(_ method: NIOHTTP1.HTTPMethod, _ path: String, _ body: String? = nil) async throws -> Answer {
             try await call(
@@ -163,7 +163,7 @@ struct BrazeCampaignTests {
         #expect(audited == "put put put remove")
     }
 
-    // docs/contracts/braze.md#5.6: a recipient's own properties win over the common ones.
+    // docs/contracts/braze.md#5.6: a recipient's own properties override the common ones.
     private func triggers(_ world: World) async throws {
         let unknown = try await call(world, "/campaigns/trigger/send", #"{"campaign_id":"x","broadcast":true}"#)
         #expect(unknown.status == 400)
@@ -191,7 +191,7 @@ struct BrazeCampaignTests {
         #expect(user?["external_id"] == "u-2" && user?["custom_attributes"] == ["vip": true], "\(told.text)")
     }
 
-    // docs/contracts/braze.md#5.10: everybody is looked at, and only whom the filter means is rung.
+    // docs/contracts/braze.md#5.10: all users are checked, and only those that match the filter receive a push.
     private func audience(_ world: World) async throws {
         let users =
             #"{"attributes":[{"external_id":"u-1","plan":"gold","visits":7},{"external_id":"u-2","plan":"tin"}]}"#
@@ -218,7 +218,7 @@ struct BrazeCampaignTests {
         try await scheduledAudience(world)
     }
 
-    // A schedule asks what is known when it is due: the user is told of after it was accepted.
+    // A schedule evaluates its filter when it is due: the user's attribute is set after the schedule was accepted.
     private func scheduledAudience(_ world: World) async throws {
         let (one, two) = (try await alerts(world, 1).count, try await alerts(world, 2).count)
         let body = """
@@ -298,7 +298,7 @@ struct BrazeCampaignTests {
         #expect(try await alerts(world, 2).count == 2)
     }
 
-    // docs/contracts/braze.md#5.8: counted from the deliveries.
+    // docs/contracts/braze.md#5.8: the series is counted from the deliveries.
     private func series(_ world: World) async throws {
         try await eventually("the figures") {
             let answer = try await call(world, "/sends/data_series?campaign_id=winter&send_id=one&length=2")
@@ -310,7 +310,7 @@ struct BrazeCampaignTests {
         #expect(none.json?["data"]?.array?.first?["unique_recipients"] == 0)
     }
 
-    // An audience that is walked has no properties of single users.
+    // An expanded audience has no properties of single users.
     private func broadcast(_ world: World) async throws {
         let body = #"{"campaign_id":"winter","broadcast":true,"trigger_properties":{"city":"Ulsan"}}"#
         #expect(try await call(world, "/campaigns/trigger/send", body).status == 201)

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Gateway
 
-/// What the vendor's SDK calls, over real HTTP, PostgreSQL and simulator (docs/contracts/braze.md#3).
+/// The calls of the vendor's SDK, over real HTTP, PostgreSQL and the simulator (docs/contracts/braze.md#3).
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct BrazeSDKTests {
     private static let key = "00000000-aaaa-4bbb-8ccc-dddddddddddd"
@@ -25,7 +25,8 @@ struct BrazeSDKTests {
         .covers(
             "braze",
             "POST /users/export/ids",
-            partial: "never told, because nothing here knows it: `converted` of a campaign, `canvases_received`"
+            partial:
+                "left out, because the gateway has no data for them: `converted` of a campaign, `canvases_received`"
         )
     )
     func anAppWithTheSDKLives() async throws {
@@ -48,7 +49,7 @@ struct BrazeSDKTests {
         }
     }
 
-    /// What has happened, as readers of Currents know it (docs/contracts/braze.md#8).
+    /// The recorded events as Currents shows them (docs/contracts/braze.md#8).
     private func currents(_ world: World) async throws {
         func read(_ query: String) async throws -> (status: Int, lines: [JSON], headers: [String: String]) {
             let answer = try await world.http.call("GET", "/v1/events?\(query)", bearer: world.apiKey)
@@ -139,7 +140,7 @@ struct BrazeSDKTests {
         )
     }
 
-    /// What is known of a user.
+    /// The exported data of a user.
     private func user(_ world: World, _ id: String) async throws -> JSON? {
         let answer = try await rest(world, "/users/export/ids", #"{"external_ids":["\#(id)"]}"#)
         return answer.json?["users"]?.array?.first
@@ -152,7 +153,7 @@ struct BrazeSDKTests {
         return answer.json?["requests"]?.array ?? []
     }
 
-    /// Sends to a user, and waits until its only delivery stands as `state`.
+    /// Sends to a user, and waits until its only delivery is in the given state.
     private func push(_ world: World, _ text: String, to user: String, ends state: String) async throws {
         let push = #"{"external_user_ids":["\#(user)"],"messages":{"apple_push":{"alert":"\#(text)"}}}"#
         let sent = try await rest(world, "/messages/send", push)
@@ -193,8 +194,8 @@ struct BrazeSDKTests {
         #expect(try await call(world, wide).status == 413)
     }
 
-    // docs/contracts/braze.md#3.4, docs/contracts/braze.md#3.9: what a device's user did without a name is the first named one's; a batch told twice counts
-    // once.
+    // docs/contracts/braze.md#3.4, docs/contracts/braze.md#3.9: the acts of a device's anonymous user belong to the first user who is named; a
+    // repeated batch is counted once.
     private func unnamedUserGetsAName(_ world: World) async throws {
         let first = #"""
             {"device_id":"d1","device":{"model":"iPhone15,2","time_zone":"Asia/Seoul"},"attributes":[
@@ -224,7 +225,8 @@ struct BrazeSDKTests {
         #expect(facts.contains("iPhone15,2"))
     }
 
-    // docs/contracts/braze.md#3.3, docs/contracts/braze.md#6: by `ab.c`, under whatever name it comes back.
+    // docs/contracts/braze.md#3.3, docs/contracts/braze.md#6: an opened push is found by the value of `ab.c`,
+    // whatever the name of its field.
     private func pushIsOpened(_ world: World) async throws {
         try await push(world, "open me", to: "s-1", ends: "sent")
         let found = try await pushes(world, 1)
@@ -241,7 +243,8 @@ struct BrazeSDKTests {
         #expect(try await world.value(read) == "1")
     }
 
-    /// What the SDK told of its device, and the campaign whose push it opened, as the back end reads them again.
+    /// The facts that the SDK reported about its device, and the campaign whose push it opened, as the back end
+    /// exports them.
     private func exported(_ world: World) async throws {
         let told = #"""
             {"device_id":"d1","app_version":"2.4.3","device":{"os_version":"17.5","carrier":"SKT","ad_tracking_enabled":false},
@@ -302,7 +305,7 @@ struct BrazeSDKTests {
         #expect(some == [["external_id": "s-1", "devices": [device]]])
     }
 
-    // docs/contracts/braze.md#3.4: permission taken and given back.
+    // docs/contracts/braze.md#3.4: the permission for pushes is withdrawn and granted again.
     private func denial(_ world: World) async throws {
         #expect(try await call(world, #"{"device_id":"d1","device":{"ios_push_auth":"denied"}}"#).status == 201)
         let shown = try await user(world, "s-1")?["push_tokens"]?.array?.first
@@ -317,7 +320,7 @@ struct BrazeSDKTests {
         )
     }
 
-    // docs/contracts/braze.md#3.4, a token is one device's and one user's; removed it is nobody's.
+    // docs/contracts/braze.md#3.4: a token belongs to one device and one user; after its removal it belongs to none.
     private func tokenMovesAndLeaves(_ world: World) async throws {
         let moved =
             #"{"device_id":"d2","attributes":[{"user_id":"s-2","push_token":"\#(Self.token(1).uppercased())"}]}"#
@@ -348,7 +351,7 @@ struct BrazeSDKTests {
         #expect(try await call(world, #"{"device_id":"d4"}"#).status == 201)
     }
 
-    // docs/contracts/braze.md#3.1: compressed bodies, and no more of them than of others.
+    // docs/contracts/braze.md#3.1: compressed bodies, with the size limit of other bodies.
     private func compressed(_ world: World) async throws {
         func pack(_ body: String) throws -> [UInt8] {
             let path = world.material.path("packed")

@@ -57,7 +57,7 @@ struct BrazeTests {
 
     private static func token(_ number: Int) -> String { String(format: "%064x", 0xBA00 + number) }
 
-    /// The pushes that the simulator got for a token, as headers and body.
+    /// The pushes that the simulator received for a token, as headers and body.
     private func pushes(_ world: World, _ number: Int) async throws -> [JSON] {
         let answer = try await world.control.call(
             "GET",
@@ -66,7 +66,7 @@ struct BrazeTests {
         return answer.json?["requests"]?.array ?? []
     }
 
-    /// Waits for so many pushes to a device; the newest.
+    /// Waits for the given number of pushes to a device and returns the newest.
     private func push(_ world: World, _ number: Int, count: Int) async throws -> JSON {
         try await eventually("\(count) pushes to \(number)") { try await pushes(world, number).count >= count }
         let found = try await pushes(world, number)
@@ -119,7 +119,7 @@ struct BrazeTests {
         }
     }
 
-    /// Two devices of one user and one of another, as an operator brings them over.
+    /// Two devices of one user and one of another, imported as by an operator.
     private func importDevices(_ world: World) async throws {
         let lines = [(1, "u-1"), (2, "u-1"), (3, "u-2")].map { number, user in
             JSONWriter.text([
@@ -137,7 +137,8 @@ struct BrazeTests {
         try #require((200...202).contains(answer.status), "\(answer.text)")
     }
 
-    // docs/contracts/braze.md#5.1: a token comes twice, with and without an id of its device, and its user is rung once.
+    // docs/contracts/braze.md#5.1: a token is sent twice, with and without an id of its device, and its user receives
+    // one push.
     private func tracks(_ world: World) async throws {
         #expect(try await call(world, "/users/track", "{}", key: "nobody's").status == 401)
         for (number, device) in [(8, #","device_id":"d-8""#), (9, "")] {

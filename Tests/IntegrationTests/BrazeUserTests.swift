@@ -8,12 +8,14 @@ import Testing
 
 @testable import Gateway
 
-/// Braze's users over real HTTP, PostgreSQL and simulator (docs/contracts/braze.md#5.1 to 5.4), by us and by somebody else's client.
+/// Braze's users over real HTTP, PostgreSQL and the simulator (docs/contracts/braze.md#5.1 to 5.4), with this
+/// project's client and with a third-party client.
 @Suite(.serialized, .timeLimit(.minutes(10)))
 struct BrazeUserTests {
     private static let key = "00000000-aaaa-4bbb-8ccc-dddddddddddd"
 
-    /// Runs `body` against a gateway with the binding; where the machine lacks something it needs, the test is left out and says why.
+    /// Runs `body` against a gateway with the binding. If the machine lacks a requirement, the test is skipped with
+    /// the reason.
     private func withBraze(_ body: (World) async throws -> Void) async throws {
         do {
             try await World.with { world in
@@ -90,7 +92,7 @@ struct BrazeUserTests {
         }
     }
 
-    /// 75 of each kind; the same again changes nothing.
+    /// 75 elements of each kind. Repeating the batch changes nothing.
     private func fullBatch(_ world: World) async throws {
         func list(_ element: (Int) -> String) -> String { "[" + (0..<75).map(element).joined(separator: ",") + "]" }
         let attributes = list { #"{"external_id":"b-\#($0)","n":{"inc":1},"l":{"add":["x"]},"o":{"k":\#($0)}}"# }
@@ -124,7 +126,7 @@ struct BrazeUserTests {
         #expect(user?["purchases"]?.array?.first?["count"] == 1)
     }
 
-    /// Found by an alias, rung by it, and one with the user that it becomes.
+    /// A user is found by an alias, receives a push under it, and is merged with the identified user.
     private func aliases(_ world: World) async throws {
         let alias = #"{"alias_name":"7","alias_label":"crm"}"#
         let named = try await call(world, "/users/alias/new", #"{"user_aliases":[\#(alias)]}"#)
@@ -157,7 +159,7 @@ struct BrazeUserTests {
         #expect(audited == "1")
     }
 
-    /// Who wants no pushes gets none.
+    /// A user who has unsubscribed receives no pushes.
     private func refusesSubscription(_ world: World) async throws {
         func track(_ state: String) async throws {
             let body =
@@ -195,7 +197,7 @@ struct BrazeUserTests {
         #expect(kept == "all optedIn optedIn optedIn")
     }
 
-    /// What users said to groups, by the vendor's calls and by the native API.
+    /// Subscription groups of users, set by the vendor's calls and by the native API.
     private func groups(_ world: World) async throws {
         func status(_ group: String, _ user: String) async throws -> JSON? {
             let path = "/subscription/status/get?subscription_group_id=\(group)&external_id=\(user)"
@@ -234,7 +236,7 @@ struct BrazeUserTests {
         )
     }
 
-    /// The same users by the native API.
+    /// The same users in the native API.
     private func nativeUsers(_ world: World) async throws {
         let path = "/v1/apps/shop/users/g-1?vendor=braze"
         func native(_ method: NIOHTTP1.HTTPMethod, _ body: String = "", path other: String? = nil) async throws -> (
@@ -266,7 +268,7 @@ struct BrazeUserTests {
         #expect(try await native(.DELETE).status == 405)
     }
 
-    /// One user's device and acts become another's.
+    /// The device and the acts of one user move to another user.
     private func merged(_ world: World) async throws {
         let device = #""push_tokens":[{"app_id":"a","token":"\#(Self.token(3))"}]"#
         let event = #"{"external_id":"old","name":"seen","time":"2026-01-01T00:00:00Z"}"#
@@ -289,7 +291,7 @@ struct BrazeUserTests {
 
     // MARK: By somebody else
 
-    /// PyPI's `braze-client`: only its address and its key are another.
+    /// `braze-client` from PyPI: only its address and its key differ from its use with the vendor.
     @Test func somebodyElsesClientWorks() async throws {
         try await withBraze { world in
             let python = try await PythonClient(world, installing: "braze-client==2.3.3")

@@ -8,8 +8,8 @@ import Testing
 /// RationalOwl's tracking callback over real processes.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct CallbackTests {
-    // docs/contracts/rationalowl.md#8.5, docs/contracts/rationalowl.md#8.6: what changed is posted as an array, signed; a refused call is repeated, also after
-    // the gateway was killed; states of one target never go back.
+    // docs/contracts/rationalowl.md#8.5, docs/contracts/rationalowl.md#8.6: changes are posted as a signed array; a refused call is repeated, also
+    // after the gateway was killed; the states of one target never go back.
     @Test(
         .covers(
             "rationalowl",
@@ -23,7 +23,7 @@ struct CallbackTests {
         .covers(
             "rationalowl",
             "tracking callback",
-            partial: "the states of the fallback are never told, for there is no fallback engine"
+            partial: "the states of the fallback are never reported, because the gateway has no fallback engine"
         )
     ) func refusedCallbackIsRepeatedOverARestart() async throws {
         let receiver = CallbackReceiver(refusing: 1)
@@ -67,7 +67,7 @@ struct CallbackTests {
             "/pushApp/notiRead",
             ["cId": 311, "aId": .string(world.account), "dRId": .string(key), "mId": .string(message)]
         )
-        try await eventually("the reading is told") { states(receiver, "01012341234").last == 4 }
+        try await eventually("the read receipt is reported") { states(receiver, "01012341234").last == 4 }
         let seen = states(receiver, "01012341234")
         #expect(seen.last == 4, "\(seen)")
         #expect(seen == seen.sorted(), "a target's state never goes back: \(seen)")

@@ -5,12 +5,13 @@ import Testing
 
 @testable import Gateway
 
-/// Captures as an operator has them: started and shown by commands, written by every node, bounded over all of them.
+/// Captures from the operator's view: started and shown by commands, written by every node, and limited over all
+/// nodes.
 @Suite(.serialized, .timeLimit(.minutes(10)))
 struct CaptureTests {
     private static let token = "740f4707bebcf74f9b7c25d48e3358945f6aa01da5ddb387462c7eaf61bb78ad"
 
-    /// Starts one by the command. The nodes hear of it a moment later: `known`.
+    /// Starts a capture with the command. The nodes know it a moment later (see `known`).
     private func start(_ world: World, _ vendor: String, app: String = "shop", _ more: [String] = []) async throws
         -> String
     {
@@ -19,7 +20,8 @@ struct CaptureTests {
         return try #require(started.log.split(separator: "\n").last.map(String.init))
     }
 
-    /// Calls the nodes until a capture of RationalOwl shows that each of them writes to it. They look at all captures at once, so they know the older ones too.
+    /// Calls the nodes until a capture of RationalOwl shows that each of them writes to it. The nodes read all
+    /// captures together, so they know the older ones too.
     private func known(_ world: World, _ id: String, to nodes: [HTTPCaller]) async throws {
         for (path, node) in zip(Self.markers, nodes) {
             try await eventually("\(path) is captured", every: .milliseconds(200)) {
@@ -29,7 +31,7 @@ struct CaptureTests {
         }
     }
 
-    /// Paths of calls that only tell whether a node captures, one per node.
+    /// Paths of calls that only show whether a node captures, one per node.
     private static let markers = ["/pushApp/notiRead", "/pushApp/msgInfo"]
 
     private func shown(_ world: World, _ id: String) async throws -> [JSON] {
@@ -84,7 +86,7 @@ struct CaptureTests {
         ]
         let answer = try await world.http.call("POST", "/ipns/appRegist", register)
         #expect(answer.json?["RT"] == "0000")
-        // No key of any binding in it: the only app with this dialect is meant.
+        // The call contains no key of any binding. The only app with this dialect is used.
         let unknown: JSON = ["newMode": "Y", "token": .string(Self.token), "memo": "dear Gildong"]
         _ = try await world.http.call(
             "POST",
@@ -145,7 +147,7 @@ struct CaptureTests {
         #expect(printed.log.contains("POST /pushApp/installApp"))
     }
 
-    /// The file for a browser's network panel: every exchange, none of them readable that was not.
+    /// The file for a browser's network panel contains every exchange, and none of the masked values.
     private func archive(_ world: World, _ id: String) async throws {
         let printed = try await world.command(["capture", "show", id, "--har"])
         try #require(printed.status == 0, "\(printed.log)")
@@ -173,7 +175,7 @@ struct CaptureTests {
         #expect(try await shown(world, id).count == 2)
     }
 
-    /// The native API: an administrator's key sees pages, another key nothing.
+    /// The native API: a key with the admin scope reads pages, another key reads nothing.
     private func administers(_ world: World, _ id: String) async throws {
         #expect(try await world.native("GET", "/v1/captures").status == 403)
         let made = try await world.command(["key", "create", "--tenant", "acme", "--name", "boss", "--scopes", "admin"])

@@ -4,31 +4,32 @@ import Testing
 
 @testable import Gateway
 
-/// Several nodes on one database. Short here; `scripts/soak` sets the sizes of a long run.
+/// Several nodes on one database. These runs are short; `scripts/soak` sets the sizes of a long run.
 @Suite(.serialized, .timeLimit(.minutes(60)))
 struct ClusterTests {
     static let devices = Soak.size("SOAK_DEVICES") ?? 4000
     static let kills = Soak.size("SOAK_KILLS") ?? 3
     static let databaseKills = Soak.size("SOAK_DATABASE_KILLS") ?? 1
-    /// Seconds a key stays wrong.
+    /// How many seconds a key stays wrong.
     static let wrongKeySeconds = Soak.size("SOAK_WRONG_KEY_SECONDS") ?? 2
-    /// Seconds a snapshot is held open.
+    /// How many seconds a snapshot is held open.
     static let snapshotSeconds = Soak.size("SOAK_SNAPSHOT_SECONDS") ?? 2
-    /// Seconds in which a rate is measured.
+    /// How many seconds a rate is measured for.
     static let rateSeconds = Soak.size("SOAK_RATE_SECONDS") ?? 5
-    /// Keys that are sent to two nodes at once.
+    /// The number of keys that are sent to two nodes at the same time.
     static let repeatKeys = Soak.size("SOAK_REPEAT_KEYS") ?? 10
 
-    /// A push service slow enough that a kill meets pushes under way: 8 connections of 25 streams and node, 100 ms.
+    /// The push service is slow enough that pushes are in progress when a node is killed: 8 connections with 25
+    /// streams each per node, 100 ms.
     private static let steady = ["--mode", "script", "--latency-ms", "100", "--max-streams", "25"]
 
-    /// A fifth of that: four kills, each with a restart, happen before all is sent.
+    /// A fifth of that rate, so that four kills, each with a restart, happen before all pushes are sent.
     private static let slow = ["--mode", "script", "--latency-ms", "100", "--max-streams", "5"]
 
-    /// As long as a debug build on a busy machine may need.
+    /// The time that a debug build may need on a busy machine.
     private static let limit = Duration.seconds(120 + devices / 50)
 
-    // I3: no faults, and every target is reached once by one of them.
+    // I3: without faults, every target is reached once by one of the nodes.
     @Test(arguments: [2, 5])
     func everyTargetIsReachedOnce(nodes: Int) async throws {
         // A node holds at most eight slices of 500 of one credential. Sixteen, sent slowly, cannot all be one node's before another one looks.
@@ -53,7 +54,7 @@ struct ClusterTests {
         }
     }
 
-    /// All were sent, each under one `apns-id`, and nothing is left in the queue.
+    /// Expects that all pushes were sent, each under one `apns-id`, and that the queue is empty.
     private func expectAll(_ cluster: Cluster, _ id: String, _ devices: Int = Self.devices) async throws {
         let funnel = try await cluster.world.funnel(of: id, within: Self.limit)
         #expect(funnel["recipients"]?.int == Int64(devices))
@@ -62,7 +63,8 @@ struct ClusterTests {
         #expect(try await cluster.openSlices() == 0)
     }
 
-    // I1, I2: nodes and PostgreSQL are killed at random while three nodes send; nothing is lost, nothing counted twice.
+    // I1, I2: nodes and PostgreSQL are killed at random while three nodes send; nothing is lost and nothing is
+    // counted twice.
     @Test func killedNodesAndDatabaseLoseNothing() async throws {
         let cluster = try Cluster(
             nodes: 3,
@@ -93,19 +95,19 @@ struct ClusterTests {
             }
             try await expectAll(cluster, id)
             let pairs = try await cluster.world.pairs()
-            // What a kill may repeat: the window of each of a node's slices, which the flush bounds to 250 outcomes or 250 ms.
+            // A kill may repeat the window of each of a node's slices, which the flush bounds to 250 outcomes or 250 ms.
             let bound = total * 12 * 500
             #expect(pairs.repeats <= bound)
             print("\(total) kills, \(pairs.distinct) reached, \(pairs.repeats) repeats, all under the same apns-id")
         }
     }
 
-    /// Waits until this share of the devices was reached. False: all were.
+    /// Waits until this share of the devices was reached. Returns false if all of them were.
     private func reach(_ share: Double, _ cluster: Cluster) async throws -> Bool {
         try await reach(count: Int(Double(Self.devices) * share), cluster) < Self.devices
     }
 
-    /// Waits until so many devices were reached. Returns how many were.
+    /// Waits until the given number of devices was reached. Returns the number that was reached.
     @discardableResult
     private func reach(count: Int, _ cluster: Cluster) async throws -> Int {
         try await first("\(count) are sent", within: Self.limit, every: .milliseconds(20)) {
@@ -114,7 +116,7 @@ struct ClusterTests {
         }
     }
 
-    // I4: a snapshot that somebody holds open stops nothing.
+    // I4: a snapshot that a client holds open blocks nothing.
     @Test func aSnapshotHeldOpenStopsNothing() async throws {
         try await Soak.with(Cluster(nodes: 2)) { cluster in
             try await cluster.makeAudience(Self.devices)
@@ -146,7 +148,8 @@ struct ClusterTests {
         }
     }
 
-    // Ids, expiries and provider tokens take the database's clock; without notifications everything is found by looking.
+    // Ids, expiries and provider tokens use the database's clock. Without notifications, the nodes find everything by
+    // polling.
     @Test(.enabled(if: Cluster.clockLibrary != nil, "needs Debian's faketime"))
     func wrongClocksAndLostNotificationsDoNoHarm() async throws {
         let cluster = try Cluster(
@@ -197,7 +200,8 @@ struct ClusterTests {
         }
     }
 
-    // One key sent to two nodes at once, and again after a kill −9 that came between commit and answer or not: one message, one body.
+    // One key is sent to two nodes at the same time, and again after a SIGKILL before or after the commit: the result
+    // is one message and one body.
     @Test func aRepeatKeyGivesOneMessageOnAnyNode() async throws {
         try await Soak.with(Cluster(nodes: 3)) { cluster in
             try await cluster.makeAudience(10)
@@ -242,7 +246,7 @@ struct ClusterTests {
         }
     }
 
-    // A wrong key fails no delivery: they wait, and go on when it is mended.
+    // A wrong key fails no delivery. The deliveries wait, and continue when the key is corrected.
     @Test func aWrongKeyFailsNoDelivery() async throws {
         let cluster = try Cluster(
             nodes: 2,
@@ -266,14 +270,14 @@ struct ClusterTests {
             let between = try await world.pairs().distinct
             #expect(between < Self.devices, "all were sent before the key was wrong")
             try await provision(right, cluster)
-            let mended = ContinuousClock.now
+            let corrected = ContinuousClock.now
             let funnel = try await world.funnel(of: id, within: Self.limit)
             #expect(funnel["sent"]?.int == Int64(Self.devices), "\(JSONWriter.text(funnel))")
             #expect((funnel["failed"]?.int ?? 0) == 0)
             #expect(try await cluster.openSlices() == 0)
             print(
                 "wrong for \(Self.wrongKeySeconds) s after \(between) of \(Self.devices); all sent "
-                    + String(format: "%.1f s after it was mended", (ContinuousClock.now - mended) / .seconds(1))
+                    + String(format: "%.1f s after it was corrected", (ContinuousClock.now - corrected) / .seconds(1))
             )
         }
     }
@@ -307,7 +311,7 @@ struct ClusterTests {
             #expect(perSecond > (isLong ? 95 : 60))
             let canceled = try await world.native("DELETE", "/v1/messages/\(id)")
             #expect(canceled.status == 200)
-            // What is canceled is not sent from memory for long.
+            // A node does not continue to send a canceled message from memory for long.
             try await eventually("nothing is sent within a second", within: .seconds(8), every: .zero) {
                 let before = try await world.pairs().distinct
                 try await Task.sleep(for: .seconds(1))

@@ -7,15 +7,17 @@ import Testing
 /// I1 and I2 with real processes and SIGKILL.
 @Suite(.serialized, .timeLimit(.minutes(30)))
 struct CrashTests {
-    /// 4,000 deliveries and 10 kills, so that a debug build is done in minutes; `CRASH_AUDIENCE=20000` is the long run.
+    /// 4,000 deliveries and 10 kills, so that a debug build needs only minutes. `CRASH_AUDIENCE=20000` selects the
+    /// long run.
     static let audience = Soak.size("CRASH_AUDIENCE") ?? 4000
     static let kills = Soak.size("CRASH_KILLS") ?? 10
 
-    /// A push service that takes about 1,000 pushes per second (8 connections of 25 streams, 200 ms): even a slow machine that looks on sees
-    /// the middle of a send.
+    /// A push service that accepts about 1,000 pushes per second (8 connections with 25 streams each, 200 ms), so that even a slow machine
+    /// observes the middle of a send.
     private static let steady = ["--mode", "script", "--latency-ms", "200", "--max-streams", "25"]
 
-    // I1, I2: kill −9 at any moment loses no accepted message; each target has one counted outcome; repeats carry the same apns-id.
+    // I1, I2: a SIGKILL at any moment loses no accepted message; each target has one counted outcome; repeats carry
+    // the same apns-id.
     @Test func killedGatewayLosesAndDoublesNothing() async throws {
         try await World.with(
             simulatorArguments: Self.steady,
@@ -50,7 +52,7 @@ struct CrashTests {
         }
     }
 
-    /// Kills the gateway when about `share` of the outcomes are at the simulator; returns the share seen.
+    /// Kills the gateway when about `share` of the outcomes have reached the simulator. Returns the observed share.
     private func killInMidSend(_ world: World, before: Int, at share: Double) async throws -> Double {
         let wanted = before + Int(Double(Self.audience) * min(0.9, max(0.06, share)))
         try await eventually("\(wanted) are sent", within: .seconds(120), every: .milliseconds(30)) {
@@ -61,7 +63,7 @@ struct CrashTests {
         return Double(now - before) / Double(Self.audience)
     }
 
-    /// Which process of the database dies.
+    /// The process of the database that is killed.
     enum Victim: String, CaseIterable {
         /// A backend of the engine: the postmaster ends all others and recovers.
         case backend
@@ -69,7 +71,8 @@ struct CrashTests {
         case postmaster
     }
 
-    // I1: PostgreSQL killed in mid-send: the gateway goes on when it is back, nothing lost, nothing counted twice.
+    // I1: PostgreSQL is killed in the middle of a send. The gateway continues when PostgreSQL is back; nothing is
+    // lost and nothing is counted twice.
     @Test(arguments: Victim.allCases)
     func killedPostgreSQLLosesAndDoublesNothing(_ victim: Victim) async throws {
         try await World.with(
@@ -90,7 +93,7 @@ struct CrashTests {
         }
     }
 
-    /// Waits until so many of the pushes have reached the push service, and the last has not.
+    /// Waits until the given number of pushes, but not all, have reached the push service.
     private func reach(_ count: Int, of all: Int, in world: World) async throws {
         let seen = try await first("\(count) of \(all) are sent", every: .milliseconds(30)) {
             let seen = try await world.pairs().distinct
@@ -109,7 +112,8 @@ struct CrashTests {
         return try #require(backend, "no backend of the engine")
     }
 
-    // The push service dies and comes back: what was unsent is resent, what is unknown follows the message's policy, and all of it ends.
+    // The push service is killed and restarted. Unsent pushes are resent, pushes without an answer follow the
+    // message's policy, and every delivery gets an outcome.
     @Test func killedSimulatorDelaysButEndsEveryDelivery() async throws {
         try await World.with(
             simulatorArguments: Self.steady,
@@ -127,7 +131,7 @@ struct CrashTests {
         }
     }
 
-    // I10: SIGTERM in mid-send: exit 0, nothing repeated by the successor.
+    // I10: after SIGTERM in the middle of a send, the exit status is 0, and the successor repeats nothing.
     @Test func drainedGatewayLeavesNothingForItsSuccessorToRepeat() async throws {
         // 300 ms over 8 connections of 5 streams: 4,000 pushes take 30 s. The drain's end (5 s) comes in mid-send, and so does the end of what a
         // push may wait for a stream (10 s), which must not be taken for an answer.
@@ -137,7 +141,7 @@ struct CrashTests {
         ) { world in
             try #require(try await world.apply().status == 0)
             _ = try await world.register(4000)
-            let id = try await world.sendToEveryone("while it is told to stop")
+            let id = try await world.sendToEveryone("during the shutdown")
             try await reach(300, of: 4000, in: world)
             let status = await world.gateway?.stop()
             #expect(status == 0)

@@ -9,7 +9,7 @@ import Testing
 
 @testable import Gateway
 
-/// Events and webhooks over real processes, by the API alone (docs/webhooks.md).
+/// Events and webhooks over real processes, with the API alone (docs/webhooks.md).
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct EventTests {
     @Test func eventsAreReadFollowedAndToldSigned() async throws {
@@ -44,7 +44,7 @@ struct EventTests {
         try await world.http.call(method, path, body, bearer: key)
     }
 
-    /// Makes the webhook, after what must be refused was.
+    /// Creates the webhook, after invalid ones were refused.
     private func subscribe(_ world: World, _ key: String, _ port: Int) async throws -> (id: String, secret: String) {
         let url = JSON.string("http://127.0.0.1:\(port)/hook")
         #expect(try await world.native("POST", "/v1/webhooks", ["url": url]).status == 403)
@@ -77,7 +77,7 @@ struct EventTests {
         return try #require(answer.json?["id"]?.string, "\(answer.text)")
     }
 
-    /// What happens arrives signed, also after a refusal; a replay tells it again.
+    /// Events arrive signed, also after a refused call; a replay delivers them again.
     private func tell(
         _ world: World,
         _ key: String,
@@ -94,12 +94,12 @@ struct EventTests {
         )
         let message = try #require(sent.json?["id"]?.string, "\(sent.text)")
         let wanted = ["registered", "preference_changed", "preference_changed", "accepted", "sent"]
-        try await eventually("the receiver is told everything") { told(receiver).count >= wanted.count }
-        #expect(told(receiver).map { $0["kind"]?.string } == wanted)
-        #expect(told(receiver).map { $0["offset"]?.int } == [1, 2, 3, 4, 5])
-        #expect(told(receiver).last?["message"]?.string == message)
-        #expect(told(receiver).last?["device"]?.string == device)
-        #expect(told(receiver).last?["address"]?.string?.isEmpty == false)
+        try await eventually("the receiver has every event") { received(receiver).count >= wanted.count }
+        #expect(received(receiver).map { $0["kind"]?.string } == wanted)
+        #expect(received(receiver).map { $0["offset"]?.int } == [1, 2, 3, 4, 5])
+        #expect(received(receiver).last?["message"]?.string == message)
+        #expect(received(receiver).last?["device"]?.string == device)
+        #expect(received(receiver).last?["address"]?.string?.isEmpty == false)
         for call in receiver.accepted {
             let header = try #require(call.signature)
             let parts = try #require(header.firstMatch(of: /^t=([0-9]+),kid=(whk_[0-9a-f]+),v1=([0-9a-f]{64})$/))
@@ -117,11 +117,11 @@ struct EventTests {
 
         #expect(try await admin(world, key, "POST", path + "/replay", ["from": 6]).status == 422)
         #expect(try await world.native("POST", path + "/replay", ["from": 3]).status == 403)
-        let before = told(receiver).count
+        let before = received(receiver).count
         let replay = try await admin(world, key, "POST", path + "/replay", ["from": 3])
         #expect(replay.status == 200, "\(replay.text)")
-        try await eventually("the replay is told") { told(receiver).count >= before + 2 }
-        #expect(told(receiver).dropFirst(before).map { $0["offset"]?.int } == [4, 5])
+        try await eventually("the replay is delivered") { received(receiver).count >= before + 2 }
+        #expect(received(receiver).dropFirst(before).map { $0["offset"]?.int } == [4, 5])
         let paused = try await admin(world, key, "PATCH", path, ["active": false, "kinds": ["sent"]])
         #expect(paused.json?["state"]?.string == "paused" && paused.json?["kinds"]?.array == ["sent"])
         #expect(try await admin(world, key, "DELETE", path).status == 204)
@@ -139,11 +139,11 @@ struct EventTests {
         return State(cursor: json?["cursor"]?.int, state: json?["state"]?.string)
     }
 
-    private func told(_ receiver: CallbackReceiver) -> [JSON] {
+    private func received(_ receiver: CallbackReceiver) -> [JSON] {
         receiver.accepted.flatMap { $0.body["events"]?.array ?? [] }
     }
 
-    /// Pages by offset, with filters; nonsense is refused.
+    /// Pages by offset, with filters; invalid parameters are refused.
     private func read(_ world: World) async throws {
         let page = try await world.native("GET", "/v1/events?after=1&limit=2")
         let lines = page.text.split(separator: "\n").compactMap { try? JSONParser.parse(String($0)) }
@@ -156,7 +156,7 @@ struct EventTests {
         }
     }
 
-    /// A stream tells what happens while it is open, and says where to go on when its node is told to stop.
+    /// A stream delivers events while it is open, and returns the position for resuming when its node shuts down.
     private func follow(_ world: World) async throws {
         let lines = NIOLockedValueBox<[String]>([])
         var request = HTTPClientRequest(url: world.http.base + "/v1/events?follow=true&after=4")

@@ -6,10 +6,11 @@ import Testing
 @testable import Gateway
 @testable import Postgres
 
-/// A PostgreSQL of the operator's own, reached by `--database-url`.
+/// An external PostgreSQL, used with `--database-url`.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct ExternalDatabaseTests {
-    // Only `database migrate` changes the operator's database; before that, all other commands refuse (docs/operations.md#your-own-postgresql).
+    // Only `database migrate` changes the operator's database. Before that, all other commands refuse
+    // (docs/operations.md#your-own-postgresql).
     @Test func gatewayServesFromADatabaseItDoesNotOwn() async throws {
         let directory = "/tmp/pgw-external-" + SystemIdentifiers().randomHex(byteCount: 5)
         let cluster = try await EmbeddedCluster.start(directory: directory, logger: Logger(label: "test"))

@@ -10,8 +10,8 @@ import Testing
 @testable import Braze
 @testable import Gateway
 
-/// I5 over real HTTP for Braze and Notification Hubs: 200 mutations of each call get one of the vendor's own statuses and shape, never a 5xx, and the gateway
-/// serves afterwards.
+/// I5 over real HTTP for Braze and Notification Hubs: 200 mutations of each call get one of the vendor's own statuses and shapes, never a 5xx, and
+/// the gateway serves afterwards.
 @Suite(.serialized, .timeLimit(.minutes(15)))
 struct GlobalVendorAbuseTests {
     static let perRequest = 200
@@ -19,18 +19,18 @@ struct GlobalVendorAbuseTests {
     private static let sdkKey = "11111111-2222-4333-8444-555555555555"
     private let hubs = NotificationHubsTests()
 
-    /// One call, and which bytes are its body.
+    /// One call with its body.
     private struct Call {
         var name: String
         var method: HTTPMethod
         var headers: HTTPHeaders
-        /// What is mutated: a document, or the text of another format.
+        /// The value to mutate: a document, or the text of another format.
         var document: JSON = .null
         var text: String?
-        /// Whether the document goes into the query.
+        /// True if the document becomes the query.
         var asksByQuery = false
         var isJSON = true
-        /// Whether any of its mutations can be carried out: some calls name what is not there.
+        /// False if no mutation can succeed, because the call names an object that does not exist.
         var isCarriedOut = true
     }
 
@@ -114,7 +114,7 @@ struct GlobalVendorAbuseTests {
         }
     }
 
-    /// A document as a query; what is none becomes one parameter.
+    /// A document as a query; another body becomes a single parameter.
     private static func query(_ body: [UInt8]) -> String {
         let pairs =
             (try? JSONParser.parse(body))?.object?.pairs ?? [("x", .string(String(decoding: body, as: UTF8.self)))]

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Gateway
 
-// The rules of docs/contracts/ipns.md#2.3 to 2.11 that no step of a device's life shows, over real HTTP.
+// Further rules of docs/contracts/ipns.md#2.3 to 2.11, beyond the life of a device in `IPNSTests`, over real HTTP.
 extension IPNSTests {
     private func with(_ body: (World) async throws -> Void) async throws {
         try await World.with { world in
@@ -31,8 +31,8 @@ extension IPNSTests {
         try await call(world, operation, fields, key: key)["RT"]?.string
     }
 
-    // docs/contracts/ipns.md#2.3: any path, any spelling of a key; JSON, form and query; never a send by what stands in it. docs/contracts/ipns.md#2.4: 400
-    // for what cannot be read alone.
+    // docs/contracts/ipns.md#2.3: any path and any spelling of a key; JSON, form and query; the fields alone never make a call a send.
+    // docs/contracts/ipns.md#2.4: only unreadable bodies get 400.
     @Test func theFrontDoorIsTolerantOverHTTP() async throws {
         try await with { world in
             _ = try await register(world, "D1", "E1", token(0))
@@ -57,7 +57,8 @@ extension IPNSTests {
         }
     }
 
-    // docs/contracts/ipns.md#2.5, docs/contracts/ipns.md#2.8: what a registration says and leaves, whose a token is, and which values a setting has.
+    // docs/contracts/ipns.md#2.5, docs/contracts/ipns.md#2.8: the fields that a registration sets and keeps, the
+    // owner of a token, and the values of a setting.
     @Test func registrationsAndSettingsFollowWhatIsSaid() async throws {
         try await with { world in
             func config(_ device: String) async throws -> JSON {
@@ -117,7 +118,8 @@ extension IPNSTests {
         }
     }
 
-    /// A device's life in the words of the vendor's library document; what cannot be used is refused, and changes nothing.
+    /// A device's life with the labels of the vendor's library document. Invalid values are refused and change
+    /// nothing.
     @Test func theLibrarysOwnLabelsAreUnderstood() async throws {
         try await with { world in
             let token = token(5)
@@ -151,8 +153,8 @@ extension IPNSTests {
         }
     }
 
-    // docs/contracts/ipns.md#2.6, docs/contracts/ipns.md#2.7, docs/contracts/ipns.md#2.11: what a push cannot hold, receipts that come twice, a repeat of a
-    // send, and one for later.
+    // docs/contracts/ipns.md#2.6, docs/contracts/ipns.md#2.7, docs/contracts/ipns.md#2.11: content that does not fit into a push, repeated receipts,
+    // a repeated send, and a reserved send.
     @Test func sendsAreCutRepeatedAndReserved() async throws {
         try await with { world in
             _ = try await register(world, "D1", "E1", token(2))
@@ -209,7 +211,8 @@ extension IPNSTests {
         return format.string(from: Date(timeIntervalSince1970: Double(time.milliseconds) / 1000))
     }
 
-    // docs/contracts/ipns.md#2.9, docs/contracts/ipns.md#2.10: 20 without a count, 50 at most; ten to a poll, and what remains.
+    // docs/contracts/ipns.md#2.9, docs/contracts/ipns.md#2.10: a page has 20 messages without a count and 50 at most;
+    // a poll returns ten and the number of remaining messages.
     @Test func pagesAndPollsHaveTheirCounts() async throws {
         try await with { world in
             _ = try await register(world, "D1", "E1", token(3), ["PUSH_YN": "N"])

@@ -5,7 +5,8 @@ import Testing
 
 @testable import Gateway
 
-/// iPNS over real HTTP, PostgreSQL and simulator: register, send, receive, read, history, polling, settings (docs/contracts/ipns.md#2.5 to 2.11).
+/// iPNS over real HTTP, PostgreSQL and the simulator: register, send, receive, read, history, polling, settings
+/// (docs/contracts/ipns.md#2.5 to 2.11).
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct IPNSTests {
     static let tokens = (0..<4).map { String(format: "%064x", 0xA0 + $0) }
@@ -162,7 +163,8 @@ struct IPNSTests {
         #expect(shown.json?["funnel"]?["received"] == 2 && shown.json?["funnel"]?["read"] == 1, "\(shown.text)")
     }
 
-    // docs/contracts/ipns.md#2.6, docs/contracts/ipns.md#2.8: outside of the hours, or with push off, nothing is pushed, and nothing is lost.
+    // docs/contracts/ipns.md#2.6, docs/contracts/ipns.md#2.8: outside the hours, or with push off, no push is sent
+    // and no message is lost.
     private func keepsWhatIsNotPushed(_ world: World) async throws {
         let minute = LocalTime(
             Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000)),
@@ -197,7 +199,7 @@ struct IPNSTests {
         #expect(try await list(world, "D3").first?["RECV_YN"] == "Y")
     }
 
-    // docs/contracts/ipns.md#2.9: N, O, an id that is gone, counts.
+    // docs/contracts/ipns.md#2.9: the filters N and O, an id that was deleted, and counts.
     private func pages(_ world: World) async throws {
         _ = try await call(
             world,
@@ -228,7 +230,7 @@ struct IPNSTests {
         )
     }
 
-    /// What comes by the native API has a number too.
+    /// A message of the native API has a number too.
     private func nativeMessages(_ world: World) async throws {
         let body: JSON = ["app": "shop", "to": ["users": ["E2"]], "title": "t", "body": "native", "data": ["k": "v"]]
         let sent = try await world.native("POST", "/v1/messages", body)

@@ -4,13 +4,14 @@ import Testing
 
 @testable import Gateway
 
-/// `devices import` as a process that is killed at random moments and started again. Short here; `scripts/soak import` sets the size of a long run.
+/// `devices import` as a process that is killed at random moments and restarted. This run is short; `scripts/soak
+/// import` sets the size of a long run.
 @Suite(.serialized, .timeLimit(.minutes(60)))
 struct ImportKillTests {
     static let rows = Soak.size("SOAK_IMPORT_ROWS") ?? 24_000
     static let kills = Soak.size("SOAK_IMPORT_KILLS") ?? 4
 
-    /// Each hundredth row is none.
+    /// Every hundredth row is invalid.
     private static func isBad(_ number: Int) -> Bool { number % 100 == 99 }
     private static var good: Int { (0..<rows).count { !isBad($0) } }
 
@@ -46,7 +47,7 @@ struct ImportKillTests {
         try await cluster.number("SELECT count(*) AS number FROM gateway.identity WHERE tenant_id = 'acme'")
     }
 
-    /// Waits until so many rows are in. False: the process has ended.
+    /// Waits until the given number of rows is imported. Returns false if the process has ended.
     private func reach(_ count: Int, _ cluster: Cluster, _ process: DemoProcess) async throws -> Bool {
         while process.isRunning {
             if try await imported(cluster) >= count { return true }
@@ -55,7 +56,8 @@ struct ImportKillTests {
         return false
     }
 
-    // What is committed is gone on from: nothing lost, nothing twice, each bad row told once.
+    // The import continues after the committed rows: no row is lost or imported twice, and each invalid row is
+    // reported once.
     @Test func aKilledImportGoesOnUntilEveryRowIsInOnce() async throws {
         try await Soak.with(Cluster(nodes: 1)) { cluster in
             let path = cluster.world.material.path("devices.csv")
@@ -108,10 +110,10 @@ struct ImportKillTests {
         }
     }
 
-    /// Each bad row once, in order, by its line: the headings are the first.
+    /// Each invalid row once, in order, by its line number; line 1 contains the headings.
     private func expectRejects(_ path: String) throws {
         let lines = text(path).split(separator: "\n")
-        let told = try lines.map { try JSONParser.parse(String($0))["line"]?.int }
-        #expect(told == (0..<Self.rows).filter(Self.isBad).map { Int64($0 + 2) })
+        let rejected = try lines.map { try JSONParser.parse(String($0))["line"]?.int }
+        #expect(rejected == (0..<Self.rows).filter(Self.isBad).map { Int64($0 + 2) })
     }
 }

@@ -11,13 +11,13 @@ import Testing
 
 @testable import Gateway
 
-/// I5 and I6: nothing that a caller sends gives a 5xx, a trap, another shape, or a change in another tenant.
+/// I5 and I6: no input of a caller causes a 5xx, a trap, another shape, or a change in another tenant.
 @Suite(.serialized, .timeLimit(.minutes(40)))
 struct MutationTests {
-    /// 1,000 per documented request; `MUTATIONS=10000` is the long run.
+    /// 1,000 mutations per documented request. `MUTATIONS=10000` selects the long run.
     static let perRequest = ProcessInfo.processInfo.environment["MUTATIONS"].flatMap { Int($0) } ?? 1000
 
-    // In process through decode and Commands, on a real PostgreSQL.
+    // In process, through the decoder and Commands, on a real PostgreSQL.
     @Test func mutatedCallsKeepTheVendorsShapeAndTheOtherTenant() async throws {
         let stage = try await MutationStage.open()
         try await closing {
@@ -51,7 +51,7 @@ struct MutationTests {
     }
 }
 
-/// What the mutations came to.
+/// The results of the mutations.
 final class Counts: Sendable {
     private let box = NIOLockedValueBox((total: 0, reached: 0, wrong: [String]()))
     var all: (Int, Int, [String]) { box.withLockedValue { ($0.total, $0.reached, $0.wrong) } }

@@ -4,10 +4,11 @@ import Testing
 
 @testable import Gateway
 
-/// The native API against its own description, by tools of others: an OpenAPI validator, JSON Schema, and a generated client.
+/// The native API against its own description, with third-party tools: an OpenAPI validator, JSON Schema, and a
+/// generated client.
 @Suite(.serialized, .timeLimit(.minutes(10)))
 struct NativeContractTests {
-    /// Runs `body` against a gateway; where the machine lacks something it needs, the test is left out and says why.
+    /// Runs `body` against a gateway. If the machine lacks a requirement, the test is skipped with the reason.
     private func withWorld(_ body: (World) async throws -> Void) async throws {
         let world = try World()
         var skipped: String?
@@ -33,7 +34,7 @@ struct NativeContractTests {
         )
     }
 
-    // PyPI's `openapi-spec-validator` and `jsonschema`.
+    // Uses `openapi-spec-validator` and `jsonschema` from PyPI.
     @Test func everyOperationAnswersAsItIsDeclared() async throws {
         try await withWorld { world in
             let python = try await PythonClient(
@@ -54,7 +55,8 @@ struct NativeContractTests {
         }
     }
 
-    // PyPI's `openapi-python-client`. It leaves out the two operations whose bodies are files: an image and a list of devices.
+    // Uses `openapi-python-client` from PyPI. It omits the two operations whose bodies are files: an image and a list
+    // of devices.
     @Test func aGeneratedClientRegistersSendsAndReadsDeliveries() async throws {
         try await withWorld { world in
             let python = try await PythonClient(world, installing: "openapi-python-client==0.29.1")

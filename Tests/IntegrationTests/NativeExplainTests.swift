@@ -7,12 +7,12 @@ import Testing
 
 @testable import Gateway
 
-/// Why a delivery is where it is: over HTTP, and as `message show --device` prints it.
+/// The explanation of a delivery's state: over HTTP, and as `message show --device` prints it.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct NativeExplainTests {
     private static let token = String(repeating: "ab", count: 32)
 
-    /// The only target of a message, as the queue has it.
+    /// The only target of a message, as stored in the queue.
     private func target(_ stage: NativeStage, of message: String) async throws -> String {
         let row = try await stage.database.engine.run(
             Statement(
@@ -32,7 +32,7 @@ struct NativeExplainTests {
         return try #require(answer.json)
     }
 
-    /// Claims what is due and settles its first target, or puts it back for a credential.
+    /// Claims the due slice and settles its first target, or returns it to wait for a credential.
     private func settle(_ stage: NativeStage, _ state: DeliveryState, reason: String?) async throws {
         let store = PostgresDeliveryStore(engine: stage.database.engine)
         let lease = try #require(

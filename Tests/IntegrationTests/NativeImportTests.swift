@@ -70,7 +70,7 @@ struct NativeImportTests {
         }
     }
 
-    // The answer says up to which line all is committed; the same body goes on from there.
+    // The answer contains the line up to which all rows are committed. The same body continues after that line.
     @Test func aBrokenImportGoesOnBehindWhatIsCommitted() async throws {
         try await NativeStage.on { stage in
             let whole = table(1200)

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Gateway
 
-/// What all operations of the native API have in common, over real HTTP.
+/// The common rules of all operations of the native API, over real HTTP.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct NativeRoutesTests {
     @Test func aPathWithoutTheMethodIs405AndOthersAre404() async throws {

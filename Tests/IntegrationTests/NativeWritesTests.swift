@@ -9,7 +9,8 @@ import Testing
 /// Repeat keys on every write of the native API, over real HTTP and two nodes.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct NativeWritesTests {
-    // The same key and call: the first answer, status and body, on any node. Another body: 409, one shape for all.
+    // The same key and call return the first answer, status and body, on any node. Another body gets 409, in one
+    // shape for all calls.
     @Test func everyWriteIsDoneOnceUnderItsKey() async throws {
         try await NativeStage.on { stage in
             let erased = try await stage.register("erased", token: "aa01")
@@ -114,7 +115,7 @@ struct NativeWritesTests {
                 let nowhere: JSON = ["app": "nowhere", "platform": "ios", "key": "k", "token": "aa01"]
                 #expect(try await stage.native(.POST, "/v1/devices", nowhere, once: key).status == 404)
             }
-            // A refusal keeps nothing: mended, the same key serves.
+            // A refusal is not stored: after a correction, the same key can be used.
             let missing = try await stage.native(.PATCH, "/v1/devices/\(UUID())", ["name": "x"], once: "later")
             #expect(missing.status == 404)
             let id = try #require(own.json?["id"]?.string)
@@ -123,7 +124,7 @@ struct NativeWritesTests {
         }
     }
 
-    // Two nodes at once with one key: one act.
+    // Two nodes receive calls with one key at the same time; one of them acts.
     @Test func callsAtOnceOnBothNodesActOnce() async throws {
         try await NativeStage.on { stage in
             for round in 0..<5 {
@@ -164,7 +165,7 @@ struct NativeWritesTests {
             let device = try await stage.register("k", token: "aa01")
             _ = try await stage.native(.DELETE, "/v1/devices/\(device)")
             #expect(try await stage.audit(after: Int64(all.count)) == ["key:backend erase device \(device)"])
-            // Who steers a message is named once: asked again it changes nothing.
+            // A control of a message is audited once; a repeat changes nothing.
             let tomorrow = Date.now.addingTimeInterval(86400).formatted(.iso8601)
             let sent = try await stage.native(
                 .POST,

@@ -5,12 +5,13 @@ import Testing
 
 @testable import Gateway
 
-/// Clients of Azure Notification Hubs that are not ours, over real HTTP and TLS (design I11, I12).
+/// Third-party clients of Azure Notification Hubs, over real HTTP and TLS (docs/architecture.md, I11 and I12).
 @Suite(.serialized, .timeLimit(.minutes(10)))
 struct NotificationHubsClientTests {
     private let hubs = NotificationHubsTests()
 
-    /// Runs `body` against a gateway with the hub; where the machine lacks something it needs, the test is left out and says why.
+    /// Runs `body` against a gateway with the hub. If the machine lacks a requirement, the test is skipped with the
+    /// reason.
     private func withHub(_ body: (World) async throws -> Void) async throws {
         do {
             try await World.with { world in
@@ -23,7 +24,7 @@ struct NotificationHubsClientTests {
         }
     }
 
-    /// The address of the TLS listener, by the name that its certificate has.
+    /// The address of the TLS listener, with the host name of its certificate.
     private func address(_ world: World) -> String {
         world.https.base.replacing("https://", with: "").replacing("127.0.0.1", with: "localhost")
     }
@@ -37,7 +38,7 @@ struct NotificationHubsClientTests {
         pushes.compactMap { $0["payload"]?["aps"]?["alert"]?.string }.sorted()
     }
 
-    /// PyPI's `notificationhubs-rest-python`: only its connection string is another.
+    /// `notificationhubs-rest-python` from PyPI: only its connection string differs from its use with the vendor.
     @Test func somebodyElsesClientSendsByItsConnectionStringAlone() async throws {
         try await withHub { world in
             let python = try await PythonClient(world, installing: "notificationhubs-rest-python==1.0.3")
@@ -80,7 +81,7 @@ struct NotificationHubsClientTests {
         }
     }
 
-    /// What the client's sends became at Apple's end.
+    /// The pushes that result from the client's sends, as the simulator received them.
     private func arrivals(_ world: World) async throws {
         _ = try await hubs.push(world, 31, count: 2)
         #expect(alerts(try await hubs.pushes(world, 31)) == ["by expression", "by set"])
@@ -99,7 +100,7 @@ struct NotificationHubsClientTests {
         #expect(waiting == "2")
     }
 
-    /// A second one, written from the contract alone.
+    /// A second client, written from the contract alone.
     @Test func aScriptWrittenFromTheContractFindsItKept() async throws {
         try await withHub { world in
             let result = try await PythonClient(world).run(

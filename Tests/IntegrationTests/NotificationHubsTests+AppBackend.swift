@@ -10,7 +10,7 @@ import Testing
 
 /// docs/contracts/notificationhubs.md#10: the back end of the rich-push tutorial, as its app calls it.
 extension NotificationHubsTests {
-    /// A picture of one transparent point.
+    /// An image of one transparent pixel.
     private static let image =
         Data(
             base64Encoded:

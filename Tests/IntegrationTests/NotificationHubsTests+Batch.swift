@@ -25,7 +25,7 @@ extension NotificationHubsTests {
                 ]
             )
         }
-        // Who is not installed here is among them.
+        // Device 98 is not installed.
         let answer = try await batch([41, 98, 42, 41])
         #expect(answer.status == 201, "\(answer.text)")
         let place = try #require(answer.header("location")?.split(separator: "?").first?.split(separator: "/").last)

@@ -3,11 +3,12 @@ import Model
 import NIOHTTP1
 import Testing
 
-/// What ends: sends, and installations (docs/contracts/notificationhubs.md#4.1, docs/contracts/notificationhubs.md#7.1).
+/// The ends of sends and of installations (docs/contracts/notificationhubs.md#4.1,
+/// docs/contracts/notificationhubs.md#7.1).
 extension NotificationHubsTests {
     func ends(_ world: World) async throws {
         try await install(world, "ends", Self.token(64), user: "ends", tags: ["ends"])
-        // What the caller says, and what Apple is told.
+        // The headers of the caller, and the expiration that Apple receives.
         let cases: [([String: String], String)] = [
             (["apns-expiration": "0"], "0"), (["apns-expiration": "1"], "0"),
             (["ServiceBusNotification-Apns-Expiry": "2099-01-01T00:00:00Z"], "4070908800"),
@@ -20,7 +21,7 @@ extension NotificationHubsTests {
         try await installationsEnd(world)
     }
 
-    /// No push after its end, by tag or by handle, although it is there until the next upkeep.
+    /// After its end an installation receives no push, by tag or by handle, although it exists until the next upkeep.
     private func installationsEnd(_ world: World) async throws {
         func put(_ id: String, _ number: Int, until end: Date) async throws {
             let body: JSON = [

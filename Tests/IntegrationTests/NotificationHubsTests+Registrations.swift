@@ -18,7 +18,8 @@ extension NotificationHubsTests {
             """
     }
 
-    /// The sequence of the vendor's older SDK for iOS (docs/contracts/notificationhubs.md#5.7): look for one's own, ask for an id, register, leave.
+    /// The sequence of the vendor's older SDK for iOS (docs/contracts/notificationhubs.md#5.7): find the own
+    /// registrations, request an id, register, unregister.
     func registrations(_ world: World) async throws {
         let filter = "/registrations/?$filter=deviceToken+eq+'\(Self.token(81))'"
         let before = try await call(world, .GET, filter)
@@ -58,7 +59,7 @@ extension NotificationHubsTests {
         #expect(try await call(world, .POST, "/messages/?direct", body, headers: direct).status == 201)
         _ = try await push(world, 81, count: 3)
 
-        // An installation on the same token is one more beside them, and is listed with them.
+        // An installation on the same token is an additional registration, and is listed with the others.
         try await install(world, "r-1", Self.token(81), user: "rita", tags: ["rseoul"])
         let three = try await call(world, .GET, filter)
         #expect(three.text.components(separatedBy: "<entry").count == 4, "\(three.text)")
@@ -81,7 +82,7 @@ extension NotificationHubsTests {
         #expect(try await pushes(world, 82).isEmpty)
     }
 
-    /// All of the hub, two at a time.
+    /// All registrations of the hub, two per page.
     private func pages(_ world: World) async throws {
         var seen: [String] = []
         var token: String?

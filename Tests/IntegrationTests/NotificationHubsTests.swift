@@ -9,8 +9,8 @@ import Testing
 
 @testable import Gateway
 
-/// Azure Notification Hubs over real HTTP, PostgreSQL and simulator (docs/contracts/notificationhubs.md#3, docs/contracts/notificationhubs.md#4,
-/// docs/contracts/notificationhubs.md#6, docs/contracts/notificationhubs.md#7).
+/// Azure Notification Hubs over real HTTP, PostgreSQL and the simulator (docs/contracts/notificationhubs.md#3,
+/// docs/contracts/notificationhubs.md#4, docs/contracts/notificationhubs.md#6, docs/contracts/notificationhubs.md#7).
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct NotificationHubsTests {
     static let fullKey = "ZmFrZS1rZXktZm9yLXRlc3RzLW9ubHktMDEyMzQ1Njc="
@@ -128,14 +128,14 @@ struct NotificationHubsTests {
 
     static func token(_ number: Int) -> String { String(format: "%064X", 0xAB00 + number) }
 
-    /// The pushes that the simulator got for a token, as headers and body.
+    /// The pushes that the simulator received for a token, as headers and body.
     func pushes(_ world: World, _ number: Int) async throws -> [JSON] {
         let token = Self.token(number).lowercased()
         let answer = try await world.control.call("GET", "/_simulator/requests?token=\(token)&limit=50")
         return answer.json?["requests"]?.array ?? []
     }
 
-    /// Waits for so many pushes to a device; the newest.
+    /// Waits for the given number of pushes to a device and returns the newest.
     func push(_ world: World, _ number: Int, count: Int) async throws -> JSON? {
         try await eventually("\(count) pushes to \(number)") { try await pushes(world, number).count >= count }
         let found = try await pushes(world, number)
@@ -226,7 +226,7 @@ struct NotificationHubsTests {
         #expect(try await call(world, .GET, "/installations/i4").status == 404)
     }
 
-    /// Each adds a tag of its own at the same moment: none is lost, whoever was overtaken.
+    /// Concurrent patches add a tag each. No tag is lost, although some patches have to be retried.
     private func patchesAtOnce(_ world: World) async throws {
         try await install(world, "i5", Self.token(5), user: "many", tags: ["start"])
         let count = 12
@@ -301,17 +301,17 @@ struct NotificationHubsTests {
 
     // docs/contracts/notificationhubs.md#6
     private func expressions(_ world: World) async throws {
-        // Who is rung: 1 and 2 have seoul, 3 has busan; each its own number.
+        // The devices that receive the push: 1 and 2 have seoul, 3 has busan; each has the tag of its number.
         let cases: [(String?, [Int])] = [
             ("n1 || BUSAN", [1, 3]), ("seoul && !n2", [1]), ("$InstallationId:{i2} && seoul", [2]),
             ("$UserId:mina", [1, 2]),
             ("!(seoul || start)", [3]), (nil, [1, 2, 3]), ("nobody", []),
         ]
         var counts = [1: 1, 2: 2, 3: 1]
-        for (tags, rung) in cases {
+        for (tags, reached) in cases {
             let answer = try await send(world, #"{"aps":{"alert":"tags"}}"#, tags: tags)
             #expect(answer.status == 201)
-            for number in rung {
+            for number in reached {
                 counts[number, default: 0] += 1
                 _ = try await push(world, number, count: counts[number] ?? 0)
             }
@@ -319,7 +319,7 @@ struct NotificationHubsTests {
         for (number, count) in counts { _ = try await push(world, number, count: count) }
     }
 
-    /// The native API sets tags of a device; what finds an installation stays.
+    /// The native API sets the tags of a device. The tags that address an installation stay.
     private func nativeTags(_ world: World) async throws {
         let device = try await world.value("SELECT device_id::text AS value FROM gateway.identity WHERE key = 'i3'")
         let answer = try await world.native("PATCH", "/v1/devices/\(device)", ["tags": ["native"]])
@@ -422,7 +422,7 @@ struct NotificationHubsTests {
         #expect(nobody.status == 201)
         #expect(try await send(world, #"{"aps":{"alert":"native"}}"#, tags: "tseoul").status == 201)
         _ = try await push(world, 71, count: 5)
-        // A template that is gone is no target any more; a send that means nobody is none either.
+        // A removed template stops being a target, and a send that matches no device has no target.
         #expect(
             try await call(world, .PATCH, "/installations/t-1", #"[{"op":"remove","path":"/templates/news"}]"#).status
                 == 200

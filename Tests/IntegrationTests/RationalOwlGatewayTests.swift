@@ -5,7 +5,8 @@ import Testing
 
 @testable import Gateway
 
-/// RationalOwl's device calls, the calls of the SDK shim, and the paths that have no call yet, over real HTTP, PostgreSQL and simulator.
+/// RationalOwl's device calls, the calls of the SDK shim, and the unsupported paths, over real HTTP, PostgreSQL and
+/// the simulator.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct RationalOwlGatewayTests {
     private static let phone = "01022221111"
@@ -105,7 +106,7 @@ struct RationalOwlGatewayTests {
         .covers(
             "rationalowl",
             "/pushApp/msgInfo",
-            partial: "the states of the fallback are always 0, for there is no fallback engine"
+            partial: "the states of the fallback are always 0, because the gateway has no fallback engine"
         )
     )
     func aPhoneIsVerifiedAndReadsItsMessage() async throws {
@@ -247,8 +248,8 @@ struct RationalOwlGatewayTests {
             #expect(data["mId"]?.string == message && data["body"] == "공지사항입니다~")
             #expect(try await shim(world, "device/state", ["dRId": device, "state": "background"]) == ["rc": 1])
 
-            let told: JSON = ["dRId": device, "mId": .string(message), "t": 1_731_999_999_123]
-            for _ in 0..<2 { #expect(try await shim(world, "noti/delivered", told) == ["rc": 1]) }
+            let report: JSON = ["dRId": device, "mId": .string(message), "t": 1_731_999_999_123]
+            for _ in 0..<2 { #expect(try await shim(world, "noti/delivered", report) == ["rc": 1]) }
             try await state(of: message, is: "received", world)
             let none = try await shim(world, "device/state", ["dRId": device, "state": "active"])
             #expect(none == ["rc": 1, "undelivered": []])
@@ -317,7 +318,7 @@ struct RationalOwlGatewayTests {
     }
 }
 
-/// The core's calls that the vendor's contract names and the gateway does not answer.
+/// The core's calls that are in the vendor's contract and that the gateway does not support.
 enum RationalOwlPaths {
     static let unanswered =
         ["/server/unregister/"] + ["create", "add", "subtract", "remove"].map { "/deviceGroup/\($0)/" }

@@ -6,10 +6,11 @@ import Testing
 @testable import Gateway
 @testable import Postgres
 
-/// A program of the version before on a schema that a newer program has migrated, with real processes on an external database.
+/// A program of the previous version on a schema that a newer program has migrated, with real processes on an
+/// external database.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct RollbackTests {
-    /// The program beside other schema files, in a folder of its own.
+    /// The program with other schema files, in its own folder.
     private struct Release {
         let folder: String
         let version: Int
@@ -29,7 +30,7 @@ struct RollbackTests {
             try files.copyItem(atPath: source, toPath: folder + "/push-gateway_Postgres.resources/Schema")
         }
 
-        /// The next release, with one migration more.
+        /// The next release, with one more migration.
         func next(in folder: String, oldest: Int, _ statements: String) throws -> Release {
             let next = try Release(copyOf: program, schema: schema, to: folder)
             let number = String(version + 10_001).dropFirst()
@@ -52,7 +53,8 @@ struct RollbackTests {
         }
     }
 
-    /// Version N: a column, an index and a backfill, another body of `add_counts`, which every acceptance calls, and a parameter more of `accept_message`.
+    /// Version N: a column, an index and a backfill, another body of `add_counts`, which every acceptance calls, and
+    /// an additional parameter of `accept_message`.
     private static let migration = """
         ALTER TABLE gateway.device ADD COLUMN color text;
         DROP FUNCTION IF EXISTS gateway.accept_message;
@@ -90,7 +92,7 @@ struct RollbackTests {
         return Set(try rows.map { (row) throws(PostgresError) in try row.text("color") })
     }
 
-    /// Registers a new device and sends to everyone; returns how many devices were sent to.
+    /// Registers a new device and sends to everyone. Returns the number of devices that the message was sent to.
     private func use(_ world: World, _ title: String) async throws -> Int64? {
         let registered = try await world.native(
             "POST",

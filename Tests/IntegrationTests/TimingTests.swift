@@ -4,7 +4,7 @@ import Testing
 
 @testable import Gateway
 
-/// Zones, quiet hours, windows and caps from the provisioning file and the native API to the push.
+/// Time zones, quiet hours, windows and caps, from the provisioning file and the native API to the push.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct TimingTests {
     private static let zones = ["Asia/Seoul", "UTC", "America/New_York"]
@@ -48,7 +48,7 @@ struct TimingTests {
         return try #require(answer.json?["id"]?.string)
     }
 
-    /// The only target of a message on a device, once it is in the queue or has its outcome, explained.
+    /// The explanation of a message's only target on a device, once it is in the queue or has its outcome.
     private func explained(_ world: World, _ message: String, _ device: String) async throws -> String {
         try await first("a delivery to \(device)", every: .milliseconds(100)) {
             let command = ["message", "show", message, "--tenant", "acme", "--device", device]
@@ -57,7 +57,7 @@ struct TimingTests {
         }
     }
 
-    /// A few seconds from now on the clocks of Seoul; hours away for the others.
+    /// Sends at a local time that is a few seconds away in Seoul and hours away in the other zones.
     private func sendsAtLocalTimes(_ world: World, _ devices: [String]) async throws {
         let seoul = TimeZoneName(stored: "Asia/Seoul")
         let now = Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))
@@ -71,7 +71,7 @@ struct TimingTests {
         _ = try await world.native("DELETE", "/v1/messages/\(message)")
     }
 
-    /// Waits until so many pushes of a message were taken.
+    /// Waits until the given number of pushes of a message was accepted.
     private func sent(
         _ world: World,
         _ message: String,

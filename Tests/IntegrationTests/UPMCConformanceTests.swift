@@ -5,10 +5,10 @@ import Testing
 
 @testable import Gateway
 
-// Lines 3, 7 and 8 of docs/contracts/upmc.md#1.14 in full, and the calls that stand in no sequence of an app.
+// Lines 3, 7 and 8 of docs/contracts/upmc.md#1.14 in full, and the calls that no sequence of an app contains.
 extension UPMCGatewayTests {
-    // docs/contracts/upmc.md#1.14, 7 and docs/contracts/upmc.md#1.8.11: what is read tells the badge; its ends are 0 and 1000, and nothing beyond them changes
-    // it.
+    // docs/contracts/upmc.md#1.14, 7 and docs/contracts/upmc.md#1.8.11: reading changes the badge. Its limits are 0 and 1000, and values beyond them
+    // change nothing.
     @Test(.covers("upmc", "rcv_register_send_result", "rcv_init_badgeNo", "gw_get_unread_count"))
     func badgesKeepResetAndUpdateWithinTheirEnds() async throws {
         try await with { world, caller in
@@ -51,8 +51,8 @@ extension UPMCGatewayTests {
         }
     }
 
-    // docs/contracts/upmc.md#1.14, 8 and docs/contracts/upmc.md#1.7: token, user, service by the names of 3.0; then the same device by today's names is the
-    // same row.
+    // docs/contracts/upmc.md#1.14, 8 and docs/contracts/upmc.md#1.7: token, user and service are registered with the names of 3.0. The same device
+    // with the current names is the same row.
     @Test func theNamesOf30AndOfTodayAreOneRow() async throws {
         try await with { world, first in
             var caller = first.nameless()
@@ -78,8 +78,8 @@ extension UPMCGatewayTests {
         }
     }
 
-    // docs/contracts/upmc.md#1.14, 3, docs/contracts/upmc.md#1.4 and docs/contracts/upmc.md#1.8.4: a browser registers by multipart with a key; its service
-    // worker reports without one, as no phone may.
+    // docs/contracts/upmc.md#1.14, 3, docs/contracts/upmc.md#1.4 and docs/contracts/upmc.md#1.8.4: a browser registers with a multipart form and a
+    // key. Its service worker reports without a key, which no phone may do.
     @Test(.covers("upmc", "wpns_rcv_register_service_and_user", "rcv_add_service"))
     func aBrowserRegistersWithAKeyAndReportsWithout() async throws {
         try await with { world, first in
@@ -127,7 +127,8 @@ extension UPMCGatewayTests {
         }
     }
 
-    // docs/contracts/upmc.md#1.8.8, docs/contracts/upmc.md#1.8.14 and docs/contracts/upmc.md#1.13: what needs no push.
+    // docs/contracts/upmc.md#1.8.8, docs/contracts/upmc.md#1.8.14 and docs/contracts/upmc.md#1.13: the calls that
+    // work without a push.
     @Test(
         .covers(
             "upmc",
@@ -135,9 +136,9 @@ extension UPMCGatewayTests {
             "mobile/last-session",
             "mobile/purchase"
         ),
-        .covers("upmc", "getEncriptKey", refused: "`RESULT_CODE` `40000`: there is no key of the server's"),
-        .covers("upmc", "rcv_comm_configuration", refused: "`SERVICE_STOP` `Y`: there is no UPNS broker"),
-        .covers("upmc", "reAllocateUpns", refused: "`RESULT_CODE` `4404`: there is no UPNS broker"),
+        .covers("upmc", "getEncriptKey", refused: "`RESULT_CODE` `40000`: the server has no key of its own"),
+        .covers("upmc", "rcv_comm_configuration", refused: "`SERVICE_STOP` `Y`: the gateway has no UPNS broker"),
+        .covers("upmc", "reAllocateUpns", refused: "`RESULT_CODE` `4404`: the gateway has no UPNS broker"),
         .covers("upmc", "putAppLog", refused: "`RESULT_CODE` `0000`, and the log is thrown away")
     ) func callsWithoutAPushHaveTheirAnswers() async throws {
         try await with { world, caller in
@@ -166,14 +167,14 @@ extension UPMCGatewayTests {
             let marks = try await world.value(
                 "SELECT string_agg(campaign, ',' ORDER BY campaign) AS value FROM gateway.campaign_mark WHERE app_id = '\(caller.app())'"
             )
-            #expect(marks == ",730", "a session, and one purchase however often it is told")
+            #expect(marks == ",730", "a session, and one purchase, reported several times")
             let nobody = try await world.http.call("POST", "/mobile/purchase", ["id": "730", "cuid": "hong"])
             #expect(nobody.json == ["code": "40000", "message": "appId is required"])
         }
     }
 
-    // docs/contracts/upmc.md#1.9.2 with docs/contracts/upmc.md#1.9.1's REQ_PSIDS: of a group, the devices that are named. The native read counts what each of
-    // them has not read.
+    // docs/contracts/upmc.md#1.9.2 with REQ_PSIDS of docs/contracts/upmc.md#1.9.1: a send to a group is limited to the named devices. The native API
+    // counts the unread messages of each device.
     @Test func aGroupIsNarrowedToDevicesWhoseUnreadIsCounted() async throws {
         try await with { world, caller in
             let (phone, tablet, stranger) = (Phone(user: "hong"), Phone(user: "hong"), Phone(user: "kim"))
@@ -220,7 +221,7 @@ extension UPMCGatewayTests {
         }
     }
 
-    // A device without a user has its own badge: gone with the device, by the native API as by an app's wish.
+    // The badge of a device without a user is deleted with the device, by the native API and by a call of the app.
     @Test func anErasedDevicesBadgeStartsAnew() async throws {
         try await with { world, caller in
             let phone = Phone(user: "GUEST")

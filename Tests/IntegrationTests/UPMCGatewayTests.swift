@@ -6,12 +6,12 @@ import Testing
 
 @testable import Gateway
 
-/// UPMC over real HTTP: a gateway, its PostgreSQL and the simulator, as its apps and back ends see them.
+/// UPMC over real HTTP: a gateway, its PostgreSQL and the simulator, from the view of its apps and back ends.
 @Suite(.serialized, .timeLimit(.minutes(20)), .sharedWorld())
 struct UPMCGatewayTests {
     typealias Phone = UPMCCaller.Phone
 
-    /// Runs `body` with apps that no other test has.
+    /// Runs `body` with apps that no other test uses.
     func with(_ body: (World, UPMCCaller) async throws -> Void) async throws {
         let world = try SharedWorld.current
         let ending = "-\(world.upmcApps.count + 1)"
@@ -19,7 +19,8 @@ struct UPMCGatewayTests {
         try await body(world, UPMCCaller(base: world.http.base, ending: ending))
     }
 
-    // Section 3 of the vendor's guide: token, user, service up to 3.5; service, user from 3.6; one call from 4.0. Then a message, its receipt and its reading.
+    // Section 3 of the vendor's guide: token, user, service up to 3.5; service, user from 3.6; one call from 4.0. A
+    // message, its receipt and its reading follow.
     @Test(
         .covers(
             "upmc",
@@ -80,7 +81,8 @@ struct UPMCGatewayTests {
         }
     }
 
-    /// The funnel of a message by its number, once all of it is settled; nil: it never was.
+    /// The funnel of a message by its number, once all its deliveries are settled; nil: they were not settled in
+    /// time.
     func funnel(_ world: World, _ number: String, app: String) async throws -> JSON? {
         let id = try await world.value(
             "SELECT message_id::text AS value FROM gateway.message_ref WHERE app_id = '\(app)' AND ref = '\(number)'"
@@ -177,7 +179,8 @@ struct UPMCGatewayTests {
         return format.string(from: date)
     }
 
-    // docs/contracts/upmc.md#1.8.2, docs/contracts/upmc.md#1.8.3, docs/contracts/upmc.md#1.8.7: which device and user replace which.
+    // docs/contracts/upmc.md#1.8.2, docs/contracts/upmc.md#1.8.3, docs/contracts/upmc.md#1.8.7: the rules by which
+    // devices and users replace each other.
     @Test(.covers("upmc", "rcv_delete_user")) func usersComeAndGo() async throws {
         try await with { world, caller in
             let phone = Phone(user: "hong")
@@ -298,7 +301,8 @@ struct UPMCGatewayTests {
         }
     }
 
-    // docs/contracts/upmc.md#1.10.1: a page for an EXT that does not fit, found only by its random id, without active content.
+    // docs/contracts/upmc.md#1.10.1: an EXT that does not fit gets a page, which is found only by its random id and
+    // has no active content.
     @Test func largeExtrasAreServedAsPages() async throws {
         try await with { world, caller in
             let phone = Phone(user: "hong")

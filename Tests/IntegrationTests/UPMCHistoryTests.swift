@@ -5,7 +5,8 @@ import Testing
 
 @testable import Gateway
 
-// Histories, docs/contracts/upmc.md#1.11: a list and its pages, one message, what is read, the count, and who sees nothing.
+// Histories, docs/contracts/upmc.md#1.11: a list and its pages, one message, read messages, the count, and callers
+// without access.
 extension UPMCGatewayTests {
     @Test(.covers("upmc", "gw_get_message_list", "gw_get_message", "gw_get_unread_count"))
     func aUsersHistoryIsPagedFilteredAndCounted() async throws {
@@ -34,7 +35,7 @@ extension UPMCGatewayTests {
             #expect(newest["MESSAGE"] == "Hello")
             #expect(newest["EXT"] == "x4")
             #expect(newest["SENDERCODE"] == "admin")
-            #expect(newest["STATUS"] == "SENT", "a list is no receipt")
+            #expect(newest["STATUS"] == "SENT", "a list does not count as a receipt")
             let other = try await caller.call("gw_get_message_list", tablet.fields)
             #expect(Self.numbers(other) == sent)
 

@@ -10,13 +10,13 @@ import Testing
 @testable import Gateway
 @testable import UPMC
 
-/// I5 over real HTTP for UPMC and iPNS: 200 mutations of each call, half of them type-correct, get the vendor's own shape and never a 5xx, and the
-/// gateway serves afterwards.
+/// I5 over real HTTP for UPMC and iPNS: 200 mutations of each call, half of them with correct types, get the vendor's own shape and never a 5xx,
+/// and the gateway serves afterwards.
 @Suite(.serialized, .timeLimit(.minutes(10)))
 struct VendorAbuseTests {
     static let perRequest = 200
 
-    /// One call of a dialect, and what is wrong with an answer to it; nil: nothing.
+    /// One call of a dialect, and a check that returns the fault of an answer to it; nil: no fault.
     private struct Call {
         var path: String
         var contentType: String
@@ -77,7 +77,7 @@ struct VendorAbuseTests {
         }
     }
 
-    /// Even ones keep the form of their kind.
+    /// The body for a mutation. Even numbers keep the form of their kind.
     private static func body(_ call: Call, _ number: Int, _ mutator: inout Mutator) -> [UInt8] {
         guard call.contentType != "application/json" else { return mutator.body(number, from: call.document) }
         guard number.isMultiple(of: 2) else { return mutator.raw(form(call.document)) }
@@ -96,7 +96,8 @@ struct VendorAbuseTests {
 
     private static let token = String(repeating: "ab", count: 32)
 
-    /// Every call of the catalogue, with the parameters of all. Source: docs/contracts/upmc.md#1.6, docs/contracts/upmc.md#1.8.
+    /// Every call of the catalog, with the parameters of all calls. Source: docs/contracts/upmc.md#1.6,
+    /// docs/contracts/upmc.md#1.8.
     private static let upmc = UPMC.UPMCCall.allCases.map { endpoint -> Call in
         if endpoint.isMarketing {
             return Call(
@@ -126,7 +127,8 @@ struct VendorAbuseTests {
         )
     }
 
-    /// Every operation, with the fields of all. Source: docs/contracts/ipns.md#2.5 to docs/contracts/ipns.md#2.11.
+    /// Every operation, with the fields of all operations. Source: docs/contracts/ipns.md#2.5 to
+    /// docs/contracts/ipns.md#2.11.
     private static let ipns = IPNS.IPNSCall.allCases.map { operation in
         Call(
             path: "\(IPNS.IPNSCall.mount)/\(operation.rawValue)",

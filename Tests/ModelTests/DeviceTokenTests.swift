@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-/// Tokens: hex of a bounded length for APNs, and never shown whole.
+/// Tokens: hex of a bounded length for APNs, and never shown completely.
 struct DeviceTokenTests {
     @Test func apnsTokensAreLowerCaseHex() {
         #expect(DeviceToken(apns: "ABCDEF01")?.text == "abcdef01")
@@ -9,7 +9,7 @@ struct DeviceTokenTests {
     }
 
     @Test(arguments: ["", "abc", "zz", "ab cd", "ａｂ", String(repeating: "a", count: 402)])
-    func otherTextsAreNoAPNsTokens(text: String) {
+    func otherTextsAreNotAPNsTokens(text: String) {
         #expect(DeviceToken(apns: text) == nil)
     }
 

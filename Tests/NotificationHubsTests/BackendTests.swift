@@ -6,7 +6,8 @@ import Testing
 
 @testable import NotificationHubs
 
-/// The tutorial's back end (docs/contracts/notificationhubs.md#10): an ASP.NET site that the app of the tutorial talks to.
+/// The back end of the tutorial (docs/contracts/notificationhubs.md#10): an ASP.NET site that the tutorial's app
+/// calls.
 struct BackendTests {
     static let id = "7260336227650468927-4200236381151834034-1"
 
@@ -24,7 +25,7 @@ struct BackendTests {
         Mount.request(method, path, query: query, body, authorization: user)
     }
 
-    /// A documented request; the ones that show no name and password are mina's.
+    /// A documented request. Requests without a name and password are mina's.
     static func documented(_ name: String) throws -> VendorRequest {
         var request = try Fixture.request("backend/\(name)")
         let shown = try Fixture.message("backend/\(name)").headers.first { $0.0 == "Authorization" }?.1
@@ -39,7 +40,7 @@ struct BackendTests {
 
     private struct Failure: Error {}
 
-    // MARK: Who calls
+    // MARK: Callers
 
     @Test func aBindingIsFoundByItsPrefix() throws {
         let root = try Mount.adapter.locate(Self.documented("register.request.txt"))
@@ -51,22 +52,22 @@ struct BackendTests {
     @Test(arguments: [
         nil, "", "Basic", "Basic !", "Bearer abc", BackendTests.basic("mina", "hong"), BackendTests.basic("", ""),
         BackendTests.basic("a b", "a b"), BackendTests.basic("hong", "hong"), BackendTests.basic("hong", "gildon"),
-        // Names are one without case, as the tags are that they become.
+        // User names compare without case, like the tags that they become.
         BackendTests.basic("HONG", "HONG"), BackendTests.basic("Hong", "gildon"),
     ])
-    func whoIsNotKnownIsAskedForAName(_ authorization: String?) {
+    func anUnknownUserGetsAChallenge(_ authorization: String?) {
         let answer = Mount.answer(Self.request(.get, "/api/notifications/0", as: authorization))
         #expect(answer.status == 401)
         #expect(answer.header("WWW-Authenticate") == "Basic realm=\"AppBackend\"")
     }
 
     /// iOS breaks base64 into lines (docs/contracts/notificationhubs.md#10.1).
-    @Test func nameAndPasswordMayBeBroken() throws {
+    @Test func nameAndPasswordMayHaveLineBreaks() throws {
         let request = Self.request(.post, "/api/register", as: "Basic aG9uZzpn\r\n aWxkb25n")
         #expect(try Mount.command(request) == .registration(.drawKey))
     }
 
-    @Test func aNamesCaseSaysNothing() throws {
+    @Test func userNamesAreCaseInsensitive() throws {
         let request = Self.request(.get, "/api/notifications/0", as: Self.basic("Hong", "gildong"))
         #expect(try Mount.command(request) == .media(.image(number: "1", owner: "hong")))
     }
@@ -99,14 +100,14 @@ struct BackendTests {
         #expect(made.key == VendorDeviceKey("r/\(Self.id)"))
         #expect(made.token == DeviceToken(apns: Fixture.token))
         #expect(Set(made.tags ?? []) == Set(["seoul", "username:mina"].compactMap { Tag($0) } + [Tag(Platform.ios)]))
-        // A name that the device itself brings is not believed; names of properties have any case.
+        // A user tag that the device itself sends is ignored; names of properties have any case.
         let body = #"{"platform":"APNS","handle":"\#(Fixture.token)","tags":["username:hong","Username:hong","a"]}"#
         #expect(shelf.answer(Self.request(.put, "/api/register/\(Self.id)", body)).status == 200)
         let tags = shelf.registered.last?.tags ?? []
         #expect(tags.contains { $0 == Tag("username:mina") } && !tags.contains { $0 == Tag("username:hong") })
     }
 
-    @Test func aHandleThatIsKnownKeepsOneID() throws {
+    @Test func aKnownHandleKeepsOneID() throws {
         let shelf = Shelf()
         let body = #"{"Platform":"apns","Handle":"\#(Fixture.token)","Tags":null}"#
         for id in ["2-2-1", "1-1-1", "3-3-1"] {
@@ -128,7 +129,7 @@ struct BackendTests {
         #expect(shelf.answer(Self.request(.delete, "/api/register/\(Self.id)")).status == 200)
     }
 
-    @Test func aLostRaceIsRunAgain() throws {
+    @Test func aConflictingWriteIsRetried() throws {
         let shelf = Shelf()
         shelf.conflicts = 1
         #expect(shelf.answer(try Self.documented("put.request.txt")).status == 200)
@@ -140,7 +141,7 @@ struct BackendTests {
         (#"{"Platform":"apns","Handle":"\#(Fixture.token)","Tags":"a"}"#, 400),
         (#"{"Platform":"apns","Handle":"\#(Fixture.token)","Tags":["a b"]}"#, 400),
     ])
-    func aRegistrationThatCannotBeReadIsRefused(_ body: String, _ status: Int) {
+    func anInvalidRegistrationIsRefused(_ body: String, _ status: Int) {
         #expect(Shelf().answer(Self.request(.put, "/api/register/\(Self.id)", body)).status == status)
     }
 
@@ -160,12 +161,12 @@ struct BackendTests {
     }
 
     @Test(arguments: ["pns=wns&to_tag=mina", "pns=apns", "pns=apns&to_tag=", "to_tag=a%20b", "pns="])
-    func aTextToNobodyIsRefused(_ query: String) {
+    func aTextWithoutRecipientsIsRefused(_ query: String) {
         #expect(Mount.answer(Self.request(.post, "/api/notifications", query: query, "\"x\"")).status == 400)
     }
 
-    /// The payload of docs/contracts/notificationhubs.md#7.1, which the tutorial makes word for word.
-    @Test func aRichPushNamesWhatToFetch() throws {
+    /// The payload of docs/contracts/notificationhubs.md#7.1, which the tutorial creates word for word.
+    @Test func aRichPushNamesItsNotification() throws {
         let submission = try submission(Self.request(.post, "/api/notifications"))
         #expect(submission.content.media == MediaReference(id: "", hash: Mount.image))
         #expect(submission.content.isSilent && submission.numbering != nil)
@@ -218,11 +219,11 @@ struct BackendTests {
     }
 
     @Test(arguments: [("x", 400), ("-1", 400), ("2147483648", 400), ("99999999999999999999", 400)])
-    func anIDThatIsNoneIsRefused(_ id: String, _ status: Int) {
+    func anInvalidIDIsRefused(_ id: String, _ status: Int) {
         #expect(Mount.answer(Self.request(.get, "/api/notifications/\(id)")).status == status)
     }
 
-    @Test func whatIsNotThereIsAnsweredAsASiteDoes() {
+    @Test func missingPagesAreAnsweredLikeASite() {
         #expect(Mount.answer(Self.request(.get, "/api/register")).status == 405)
         #expect(Mount.answer(Self.request(.get, "/api/notifications/1/2")).status == 404)
         let unknown = Mount.answer(Self.request(.get, "/other/api/notifications/1"))

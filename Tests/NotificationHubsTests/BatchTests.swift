@@ -10,7 +10,7 @@ struct BatchTests {
     static let type = #"multipart/mixed; boundary="nh-batch-multipart-boundary""#
     private static let second = String(repeating: "9F", count: 32)
 
-    /// The documented body with whole handles, its lines ended as on the wire.
+    /// The documented body with complete handles and the line ends of the wire.
     static func body(lineEnd: String = "\r\n") throws -> String {
         try Fixture.text("messages/batch.body.txt").replacing("0A1B…", with: Fixture.token)
             .replacing("99FF…", with: second).replacing("\n", with: lineEnd)
@@ -60,13 +60,13 @@ struct BatchTests {
         #expect(made.status == 201)
         let place = "/hub1/messages/$batch/\(Mount.messageText)"
         #expect(made.header("Location") == "https://gw.example.com\(place)?api-version=2017-04&direct")
-        // What it is, is asked there too.
+        // The status of the batch is requested at the same location.
         let asked = try Mount.command(Mount.request(.get, place))
         #expect(asked == .submission(.report(message: Mount.message)))
         #expect(Mount.answer(request) { _ in .refused(.noRecipients) }.status == 400)
     }
 
-    /// An SDK names its boundary anew each time, unquoted; parts come in any order; a handle that stands twice rings once.
+    /// An SDK chooses a new unquoted boundary each time; parts are in any order; a repeated handle gets one push.
     @Test func onlyTheMeaningOfTheBodyCounts() throws {
         let payload = "{\"aps\": {\"alert\":\"a\"},\r\n\r\n\"x\": \"--nh-batch-multipart-boundary\"}"
         let body = """
@@ -85,7 +85,7 @@ struct BatchTests {
         #expect(String(decoding: try HubsPayload(notification).encoded().bytes, as: UTF8.self) == payload)
     }
 
-    @Test func aThousandHandlesAreTheMost() throws {
+    @Test func aBatchHasAThousandHandlesAtMost() throws {
         func list(_ count: Int) -> String {
             let handles = (0..<count).map { #""\#(String(Fixture.token.dropLast(4)))\#(1000 + $0)""# }
             return "[" + handles.joined(separator: ",") + "]"
@@ -93,7 +93,7 @@ struct BatchTests {
         let full = try Self.request(body(#"{"aps":{"alert":"Hi"}}"#, list(1000)))
         #expect(full.body.count > HubsLimits.bodyBytes && full.body.count < HubsLimits.batchBytes)
         #expect(try submission(full).numbering?.tokens?.count == 1000)
-        // Those that nobody has are registered first, a hundred in one transaction.
+        // Unknown handles are registered first, a hundred in one transaction.
         let devices = try Mount.adapter.decode(full, settings: Mount.settings).dropLast().map { command -> Int in
             guard case .user(.track(let batch)) = command else { return 0 }
             return batch.patches.reduce(0) { $0 + $1.devices.count }
@@ -105,7 +105,7 @@ struct BatchTests {
         #expect(more.detail == "There may be 1 to 1000 devices in a batch")
     }
 
-    @Test func whatIsNoBatchIsRefused() throws {
+    @Test func invalidBatchesAreRefused() throws {
         let good = try Self.body()
         let bodies = [
             "", "{}", good.replacing("boundary--", with: "boundary"),
@@ -131,7 +131,7 @@ struct BatchTests {
         #expect(answer(Self.request(good, ["ServiceBusNotification-Format": "gcm"])).status == 400)
     }
 
-    /// A caller that may only register devices rings none.
+    /// A caller with only the right to register devices cannot send.
     @Test func aBatchNeedsTheRightToSend() throws {
         var request = try Self.request(Self.body())
         request.headers[.authorization] =

@@ -69,7 +69,7 @@ struct ConformanceTests {
         #expect(AdapterContract.mutationFaults(try Self.subject(), reaching: 10) == [])
     }
 
-    /// What a patch builds on is the store's, and no less hostile.
+    /// The base of a patch comes from the store, and may be as hostile as the patch.
     @Test func mutatedPatchesOfMutatedInstallationsNeverTrap() throws {
         let request = try Fixture.request("installations/patch.request.txt")
         let stored = try JSONParser.parse(try Fixture.message("installations/put.request.txt").body)
@@ -78,7 +78,8 @@ struct ConformanceTests {
         var changed = 0
         for round in 0..<Fuzz.count {
             var mutated = request
-            // One change at a time, and none in every fifth patch: a patch is refused for the first that does not fit.
+            // One change at a time, and none in every fifth patch, because a patch is refused for its first invalid
+            // change.
             let changes = (patch.array ?? []).enumerated().map { index, change in
                 guard index == round % 5 else { return change }
                 return (try? JSONParser.parse(mutator.typeCorrect(change))) ?? .null
@@ -104,8 +105,8 @@ struct ConformanceTests {
     }
 }
 
-/// What an answer may look like, from docs/contracts/notificationhubs.md#3.4, docs/contracts/notificationhubs.md#3.5, docs/contracts/notificationhubs.md#4 and
-/// docs/contracts/notificationhubs.md#7: the judge of everything above.
+/// The allowed form of an answer (docs/contracts/notificationhubs.md#3.4, docs/contracts/notificationhubs.md#3.5,
+/// docs/contracts/notificationhubs.md#4, docs/contracts/notificationhubs.md#7), used by all checks above.
 enum Shape {
     private static let failures: Set = [400, 401, 404, 405, 408, 410, 412, 413, 429, 503]
 

@@ -14,7 +14,7 @@ struct InstallationTests {
 
     private func patch(_ body: String) -> VendorRequest { Mount.request(.patch, Self.path, body) }
 
-    /// What a body makes of the installation, or the text of its refusal.
+    /// The registration that results from a body, or an error with the text of its refusal.
     private func registration(_ body: String) throws -> (DeviceRegistration, UserChange) {
         guard case .registration(.enlist(let registration, let change)) = try Mount.command(put(body)) else {
             throw AdapterError(.notFound)
@@ -34,7 +34,7 @@ struct InstallationTests {
         #expect(registration.platform == .ios)
         #expect(registration.token?.text == Fixture.token.lowercased())
         #expect(change == .set("u-1"))
-        // docs/contracts/notificationhubs.md#5.6: found by what it is, too.
+        // docs/contracts/notificationhubs.md#5.6: it is also found by its platform and names.
         let tags = ["seoul", "shop:vip", "$InstallationId:{\(Self.id)}", "$UserId:{u-1}"].compactMap { Tag($0) }
         #expect(registration.tags == tags + [Tag(Platform.ios)] + variantTags)
         #expect(registration.attributes["pushChannel"] == nil, "tokens stand in the device's row alone")
@@ -46,7 +46,7 @@ struct InstallationTests {
     }
 
     /// A PUT is the whole installation (docs/contracts/notificationhubs.md#4.1).
-    @Test func whatIsNotSaidIsCleared() throws {
+    @Test func missingFieldsAreCleared() throws {
         let (registration, change) = try registration(#"{"platform":"APNS","pushChannel":"ab12"}"#)
         #expect(change == .clear)
         #expect(registration.tags == ["$InstallationId:{\(Self.id)}"].compactMap { Tag($0) } + [Tag(Platform.ios)])
@@ -82,13 +82,13 @@ struct InstallationTests {
         (#"{"platform":"apns","pushChannel":"ab","templates":{"t":{}}}"#, "The template 't' has no body"),
         ("[]", "The body is not an object"), ("{", "The body is not JSON"),
     ])
-    func aWrongFieldIsRefusedInWords(_ body: String, _ detail: String) {
+    func aWrongFieldIsRefusedWithItsName(_ body: String, _ detail: String) {
         let answer = Mount.answer(put(body))
         #expect(answer.status == 400)
         #expect(answer.detail == detail)
     }
 
-    @Test func thereAreSixtyTagsAtMost() throws {
+    @Test func anInstallationHasSixtyTagsAtMost() throws {
         func body(_ count: Int) -> String {
             let tags = (0..<count).map { "\"t\($0)\"" }.joined(separator: ",")
             return #"{"platform":"apns","pushChannel":"ab","tags":[\#(tags)]}"#
@@ -115,7 +115,7 @@ struct InstallationTests {
         )
     }
 
-    /// What an installation with the template `news` has beside its own tags.
+    /// The additional tags of an installation with the template `news`.
     private var variantTags: [Model.Tag] { [.hasVariants] + ["news"].compactMap { Tag($0).map { .ofVariant($0) } } }
 
     private static let template: JSON = [
@@ -139,7 +139,7 @@ struct InstallationTests {
         #expect(try JSONParser.parse(expired.body)["pushChannelExpired"] == true)
     }
 
-    @Test func oneThatIsNotThereHasTheDocumentedAnswer() throws {
+    @Test func anUnknownInstallationHasTheDocumentedAnswer() throws {
         let gone = IdentityStanding(state: .unregistered, token: nil, user: nil)
         let replaced = IdentityStanding(state: .replaced, token: DeviceToken(apns: "ab"), user: nil)
         for method in [HTTPRequest.Method.get, .patch] {
@@ -162,11 +162,12 @@ struct InstallationTests {
         }
     }
 
-    /// docs/contracts/notificationhubs.md#4.1: what a client says is kept, shown, and ends it; from then on it is as if it had been deleted.
+    /// docs/contracts/notificationhubs.md#4.1: the end that a client sets is stored, shown and applied; from then on
+    /// the installation counts as deleted.
     @Test(arguments: [
         ("2026-01-01T00:00:01Z", true), ("2026-01-01T00:00:00Z", false), ("9999-12-31T23:59:59.9999999Z", true),
     ])
-    func anInstallationEndsWhenItSays(_ time: String, _ isThere: Bool) throws {
+    func anInstallationEndsAtItsExpirationTime(_ time: String, _ isThere: Bool) throws {
         let body = #"{"platform":"apns","pushChannel":"ab","expirationTime":"\#(time)"}"#
         let put = Mount.request(.put, Self.path, body)
         guard case .registration(.enlist(let registration, _)) = try Mount.command(put) else {
@@ -183,14 +184,14 @@ struct InstallationTests {
         let change = patch(#"[{"op":"add","path":"/tags","value":"a"}]"#)
         #expect(try Mount.adapter.sequel(to: [kept], of: change, settings: Mount.settings).count == (isThere ? 1 : 0))
         #expect(Mount.adapter.encode([kept], for: change, settings: Mount.settings).status == (isThere ? 503 : 404))
-        // Without one, after one: it ends no more.
+        // Removing the end of an installation makes it endless.
         let endless = try patched(#"[{"op":"remove","path":"/expirationTime"}]"#, ["platform": "apns"]).0
         #expect(endless.attributes[DeviceRegistration.endAttribute] == nil)
     }
 
     // MARK: Patches
 
-    /// The registration that a patch of `attributes` makes.
+    /// The registration that results from a patch of `attributes`.
     private func patched(_ body: String, _ attributes: JSONObject) throws -> (DeviceRegistration, UserChange) {
         let request = patch(body)
         #expect(try Mount.command(request) == .registration(.standing(key: VendorDeviceKey(Self.id))))
@@ -257,8 +258,9 @@ struct InstallationTests {
         #expect(try value == wanted.map { try JSONParser.parse($0) })
     }
 
-    /// docs/contracts/notificationhubs.md#4.3: an unknown path is 400 in these words, and nothing of the patch is done.
-    @Test func aPathThatThereIsNotIsRefused() throws {
+    /// docs/contracts/notificationhubs.md#4.3: an unknown path is refused with 400 and this text, and no part of the
+    /// patch is applied.
+    @Test func anUnknownPathIsRefused() throws {
         let body = #"[{"op":"add","path":"/tags","value":"a"},{"op":"add","path":"/colour","value":"red"}]"#
         let answer = Mount.answer(patch(body)) { command in
             if case .registration(.standing) = command { return standing(["platform": "apns"]) }
@@ -275,15 +277,16 @@ struct InstallationTests {
         #"[{"op":"add","path":"/tags"}]"#, #"[{"op":"add","value":"a"}]"#, #"{"op":"add"}"#, "[7]", "",
         #"[{"op":"add","path":"/userId","value":{}}]"#, #"[{"op":"add","path":"/platform","value":"gcm"}]"#,
     ])
-    func aPatchThatDoesNotFitIsRefused(_ body: String) {
+    func anInvalidPatchIsRefused(_ body: String) {
         let answer = Mount.answer(patch(body)) { command in
             if case .registration(.standing) = command { standing(["platform": "apns"]) } else { Mount.enlisted }
         }
         #expect(answer.status == 400, "\(answer.text)")
     }
 
-    /// Who was overtaken reads again; who always is, is told to come back: never a 4xx (docs/contracts/notificationhubs.md#4.5).
-    @Test func whoWasOvertakenBeginsAnew() throws {
+    /// After a conflict the patch reads again. After repeated conflicts the client must retry, and never gets a 4xx
+    /// (docs/contracts/notificationhubs.md#4.5).
+    @Test func aConflictingPatchIsRetried() throws {
         let request = patch(#"[{"op":"add","path":"/tags","value":"a"}]"#)
         var writes = 0
         let answer = Mount.answer(request) { command in

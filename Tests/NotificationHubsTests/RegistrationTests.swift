@@ -5,11 +5,11 @@ import Testing
 
 @testable import NotificationHubs
 
-/// Registrations as Atom (docs/contracts/notificationhubs.md#5), against a shelf that keeps what it is told.
+/// Registrations as Atom (docs/contracts/notificationhubs.md#5), with an in-memory store.
 struct RegistrationTests {
     static let path = "/hub1/registrations/123-234-1"
 
-    /// The documented description of a registration by template, with a token of its own.
+    /// The documented description of a registration by template, with the given token.
     static func template(_ token: String = Fixture.token) throws -> String {
         try Fixture.text("registrations/template.xml").replacing("0A1B2C…", with: token)
     }
@@ -50,7 +50,7 @@ struct RegistrationTests {
     }
 
     /// docs/contracts/notificationhubs.md#5.2: the template's own elements, in their order.
-    @Test func theDocumentedTemplateComesBack() throws {
+    @Test func theDocumentedTemplateIsReturned() throws {
         let shelf = Shelf()
         let id = "4497227228776861650-7267172778370643468-3"
         let answer = shelf.answer(put(try Self.template(), "/hub1/registrations/\(id)"))
@@ -64,7 +64,7 @@ struct RegistrationTests {
         #expect(stored["templates"]?["news"]?["priority"] == "10")
     }
 
-    @Test func olderClientsNameTheKindBesideTheElement() {
+    @Test func olderClientsNameTheKindInAnAttribute() {
         let body =
             "<RegistrationDescription xmlns:i='u' i:type='AppleRegistrationDescription'>"
             + "<DeviceToken>\(Fixture.token)</DeviceToken></RegistrationDescription>"
@@ -84,7 +84,7 @@ struct RegistrationTests {
         #expect(shelf.answer(wrong).status == 412)
     }
 
-    @Test func whoLosesARaceReadsAgainAndThenGivesUp() {
+    @Test func aConflictIsRetriedAndThenReported() {
         let shelf = Shelf()
         _ = shelf.answer(put(native()))
         shelf.conflicts = 2
@@ -107,7 +107,7 @@ struct RegistrationTests {
         #expect(shelf.answer(put(native(), at: Mount.now + .seconds(86_400))).header("ETag") == "W/\"1\"")
     }
 
-    @Test func oneWhoseTokenIsDeadIsNotThereUntilItComesBack() {
+    @Test func aRegistrationWithAnInvalidTokenIsHiddenUntilItRegistersAgain() {
         let shelf = Shelf()
         _ = shelf.answer(put(native()))
         shelf.expire(Registration.key("123-234-1"))
@@ -162,7 +162,7 @@ struct RegistrationTests {
             "The value of Expiry is empty"
         ),
     ])
-    func aWrongDescriptionIsRefusedInWords(_ body: String, _ detail: String) {
+    func aWrongDescriptionIsRefusedWithItsReason(_ body: String, _ detail: String) {
         let answer = Shelf().answer(put(body))
         #expect(answer.status == 400)
         #expect(answer.detail == detail)
@@ -176,7 +176,8 @@ struct RegistrationTests {
         }
     }
 
-    /// docs/contracts/notificationhubs.md#11: five rows, two on a page. An installation with a template stands for two of six.
+    /// docs/contracts/notificationhubs.md#11: five rows, two per page. An installation with a template counts as two
+    /// of six.
     @Test(.covers("notificationhubs", "GET /{hub}/registrations")) func aListIsWalkedPageByPage() throws {
         let shelf = Shelf()
         let first = Array(1...4).map { "\($0)-1-1" }
@@ -252,8 +253,8 @@ struct RegistrationTests {
         #expect(Shelf().answer(Mount.request(.get, "/hub1/registrations", query: query)).status == 400)
     }
 
-    /// docs/contracts/notificationhubs.md#7: native sends touch native registrations.
-    @Test func nativeSendsPassOverTemplates() throws {
+    /// docs/contracts/notificationhubs.md#7: native sends reach native registrations only.
+    @Test func nativeSendsSkipTemplates() throws {
         let shelf = Shelf()
         _ = shelf.answer(put(try Self.template()))
         _ = shelf.answer(put(native(tags: "seoul"), "/hub1/registrations/9-9-1"))

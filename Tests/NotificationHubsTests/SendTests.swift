@@ -50,7 +50,7 @@ struct SendTests {
         #expect(expression.matches([mina, ios]))
         #expect(expression.matches([bot, ios]))
         #expect(!expression.matches([ios]))
-        // A native send is for its own platform (docs/contracts/notificationhubs.md#7).
+        // A native send reaches its own platform only (docs/contracts/notificationhubs.md#7).
         #expect(!expression.matches([mina, Tag(Platform.android)]))
         #expect(submission.timing.timeToLive == .seconds(1800))
         let answer = Mount.answer(request) { _ in .submission(.accepted(Mount.message, recipients: nil)) }
@@ -76,7 +76,7 @@ struct SendTests {
         #expect(try Mount.answer(request).fault(against: "messages/tags.response.txt") == nil)
     }
 
-    /// docs/contracts/notificationhubs.md#6: 20 tags where only `||` joins them, otherwise 6; a blank header is nobody's wish.
+    /// docs/contracts/notificationhubs.md#6: 20 tags with `||` alone, otherwise 6; a blank header is refused.
     @Test(arguments: [
         ((1...20).map { "t\($0)" }.joined(separator: " || "), true),
         ((1...21).map { "t\($0)" }.joined(separator: " || "), false),
@@ -96,7 +96,7 @@ struct SendTests {
 
     // MARK: Payloads
 
-    /// Head and body of a push as the contract writes it.
+    /// Headers and body of a push as in the contract.
     private func documented(_ name: String) throws -> (type: String, priority: String, body: String) {
         let text = try Fixture.text(name)
         func value(_ key: String) -> String {
@@ -106,9 +106,10 @@ struct SendTests {
         return (value("apns-push-type"), value("apns-priority"), String(text[end.upperBound...]))
     }
 
-    /// Byte for byte, with the spaces of the tutorial's payload, which is a background push although it has a (empty) sound.
+    /// Byte for byte, with the spaces of the tutorial's payload. It is a background push although it has an (empty)
+    /// sound.
     @Test(arguments: [("messages/alert.push.txt", PushType.alert), ("messages/rich.push.txt", .background)])
-    func theDocumentedPayloadsGoOutUnchanged(_ name: String, _ type: PushType) throws {
+    func theDocumentedPayloadsAreSentUnchanged(_ name: String, _ type: PushType) throws {
         let (typeName, priority, body) = try documented(name)
         let push = try push(try submission(request([:], body)))
         #expect(String(decoding: push.bytes, as: UTF8.self) == body)
@@ -146,7 +147,7 @@ struct SendTests {
         #expect(submission.timing.timeToLive == .seconds(3600))
     }
 
-    /// docs/contracts/notificationhubs.md#7: both spellings of the header; dates as SDKs write them.
+    /// docs/contracts/notificationhubs.md#7: both spellings of the header; dates in the format of the SDKs.
     @Test(arguments: [
         ("ServiceBusNotification-Apns-Expiry", "2026-01-01T02:00:00Z", 7200, 1_767_232_800),
         ("ServiceBusNotification-ApnsExpiry", "2026-01-01T02:00:00", 7200, 1_767_232_800),
@@ -157,15 +158,16 @@ struct SendTests {
         ("apns-expiration", "0", 60, 0), ("apns-expiration", "1767225610", 60, 1_767_225_610),
         ("apns-expiration", "1767225599", 60, 0),
     ])
-    func aSendLivesAsLongAsItSays(_ name: String, _ value: String, _ seconds: Int, _ end: Int64) throws {
+    func aSendHasTheRequestedLifetime(_ name: String, _ value: String, _ seconds: Int, _ end: Int64) throws {
         let submission = try submission(request([name: value]))
         #expect(submission.timing.timeToLive == .seconds(seconds))
-        // Apple is told what the caller said; `0` and what is over are now or never.
+        // Apple receives the caller's time; `0` and times in the past mean immediately or never.
         #expect(try push(submission).expiresAt == Timestamp(seconds: end))
     }
 
-    /// Apple's own header before the vendor's (docs/contracts/notificationhubs.md#7.1); without either the message's half hour is Apple's too.
-    @Test func theEndOfAppleWins() throws {
+    /// Apple's own header has precedence over the vendor's (docs/contracts/notificationhubs.md#7.1). Without either,
+    /// the half hour of the message is also sent to Apple.
+    @Test func applesHeaderHasPrecedence() throws {
         let both = ["apns-expiration": "0", "ServiceBusNotification-Apns-Expiry": "2026-01-01T02:00:00Z"]
         #expect(try push(try submission(request(both))).expiresAt == Timestamp(seconds: 0))
         let neither = try submission(request())
@@ -188,18 +190,19 @@ struct SendTests {
     @Test(arguments: [
         "gcm", "fcmV1", "windows", "windowsphone", "adm", "baidu", "browser", "carrier-pigeon", "",
     ])
-    func formatsThatAreNotThereAre400(_ format: String) {
+    func unsupportedFormatsAre400(_ format: String) {
         #expect(Mount.answer(request(["ServiceBusNotification-Format": format])).status == 400)
     }
 
     @Test(arguments: ["", "x", "[]", "\"s\"", "{\"aps\":"])
-    func aPayloadThatIsNoObjectIs400(_ body: String) {
+    func aPayloadOtherThanAnObjectIs400(_ body: String) {
         let response = Mount.answer(request([:], body))
         #expect(response.status == 400)
         #expect(response.detail == "The payload is not a JSON object")
     }
 
-    /// docs/contracts/notificationhubs.md#7: 4,096 bytes are Apple's limit, 400; 64 KB the vendor's, 413.
+    /// docs/contracts/notificationhubs.md#7: more than 4,096 bytes, Apple's limit, is 400; more than 64 KB, the
+    /// vendor's limit, is 413.
     @Test func aPayloadEndsAt4096Bytes() throws {
         func body(_ count: Int) -> String { #"{"a":""# + String(repeating: "x", count: count - 8) + #""}"# }
         #expect(try push(try submission(request([:], body(4096)))).bytes.count == 4096)
@@ -236,37 +239,37 @@ struct SendTests {
         #expect(Mount.answer(request(["ServiceBusNotification-DeviceHandle": "zz"], query: query)).status == 400)
     }
 
-    /// A handle that nobody has is registered, for nothing but itself, and sent to.
-    @Test func aHandleThatNobodyHasIsIntroduced() throws {
-        var told: [Command] = []
+    /// An unknown handle is registered for direct sends only, and receives the push.
+    @Test func anUnknownHandleIsRegistered() throws {
+        var commands: [Command] = []
         let direct = request(["ServiceBusNotification-DeviceHandle": Fixture.token], query: "direct")
         let accepted = NumberedAcceptance(message: Mount.message, number: "1", targetCount: 1, keys: ["k"])
         let answer = Mount.answer(direct) { command in
-            told.append(command)
-            switch told.count {
+            commands.append(command)
+            switch commands.count {
             case 1: return .refused(.noRecipients)
             case 2: return .user(.tracked(patches: [nil], acts: []))
             default: return .submission(.numbered(accepted))
             }
         }
         #expect(answer.status == 201 && answer.header("Location") != nil)
-        #expect(told.count == 3 && told.first == told.last)
-        guard case .user(.track(let batch)) = told[1], let device = batch.patches.first?.devices.first else {
+        #expect(commands.count == 3 && commands.first == commands.last)
+        guard case .user(.track(let batch)) = commands[1], let device = batch.patches.first?.devices.first else {
             Issue.record("not introduced")
             return
         }
         #expect(batch.patches.count == 1 && batch.patches[0].user == nil && batch.patches[0].devices.count == 1)
         #expect(device.token == DeviceToken(apns: Fixture.token) && device.tags == [Tag(Platform.ios), .onlyVariants])
         #expect(device.attributes == ["sharesDevice": true, "$endsAt": .int(Mount.now.seconds + 56 * 86_400)])
-        // Only what is direct; and once.
+        // This happens only for direct sends, and only once.
         #expect(Mount.answer(direct) { _ in .refused(.noRecipients) }.status == 400)
-        told = []
+        commands = []
         let tagged = request(["ServiceBusNotification-Tags": "a"])
         _ = Mount.answer(tagged) { command in
-            told.append(command)
+            commands.append(command)
             return .refused(.noRecipients)
         }
-        #expect(told.count == 1)
+        #expect(commands.count == 1)
     }
 
     // MARK: Schedules
@@ -287,8 +290,8 @@ struct SendTests {
         #expect(HubMessageID.parse(Mount.scheduleText) == Mount.message)
     }
 
-    /// docs/contracts/notificationhubs.md#7.5: five minutes to seven days, so 4 minutes and 8 days are 400. Also accepted:
-    /// quotes around the `T`.
+    /// docs/contracts/notificationhubs.md#7.5: five minutes to seven days, so 4 minutes and 8 days are 400. Quotes around
+    /// the `T` are also accepted.
     @Test(arguments: [
         ("2026-01-01T00:05:00", true), ("2026-01-01T00:04:00", false), ("2026-01-08T00:00:00", true),
         ("2026-01-09T00:00:00", false), ("2026-01-01'T'01:00:00", true), ("2026-01-01T01:00:00.000Z", true),
@@ -301,8 +304,8 @@ struct SendTests {
         #expect(response.status == (isGood ? 201 : 400), "\(response.text)")
     }
 
-    /// An end is a moment, whenever the send is due.
-    @Test func aScheduledSendEndsWhenItSays() throws {
+    /// The end is a fixed time, independent of the due time.
+    @Test func aScheduledSendEndsAtTheRequestedTime() throws {
         var request = try Fixture.request("messages/schedule.request.txt")
         if let name = HTTPField.Name("apns-expiration") { request.headers[name] = "1767348000" }
         #expect(try submission(request).timing.timeToLive == .seconds(3600))
@@ -318,7 +321,7 @@ struct SendTests {
         #expect(Mount.answer(Mount.request(.delete, "/hub1/schedulednotifications/x")).status == 404)
     }
 
-    @Test func testSendsAreNotThere() {
+    @Test func testSendsAreNotSupported() {
         #expect(Mount.answer(request(query: "api-version=2017-04&test")).status == 400)
     }
 
@@ -354,7 +357,7 @@ struct SendTests {
         #expect(!early.text.contains("<EndTime>"))
     }
 
-    /// A body may hold what XML must not.
+    /// A body may contain characters that are invalid in XML.
     @Test func aBodyIsEscapedInTelemetry() {
         let content = Content(raw: ["aps": ["alert": "<a> & ]]>\u{1}"]])
         let report = MessageReport(message: Mount.message, state: .done, content: content, acceptedAt: Mount.now)
@@ -366,13 +369,13 @@ struct SendTests {
         "73622a22797441e4b434e8c2c14112ce-20260101000000-1-1", "x", "", Mount.messageText + "-1",
         String(Mount.messageText.dropLast()) + "2", String(Mount.messageText.prefix(32)),
     ])
-    func anIDThatIsNoneOfOursIs404(_ text: String) {
+    func aForeignIDIs404(_ text: String) {
         let status = Mount.answer(Mount.request(.get, "/hub1/messages/\(text)")).status
         #expect(status == (text.isEmpty ? 405 : 404))
     }
 
-    /// A message by the native API, on a device of this dialect, is Apple's own payload.
-    @Test func aNativeMessageIsShown() throws {
+    /// A message of the native API to a device of this dialect is sent as Apple's own payload.
+    @Test func aNativeMessageIsSentAsApplesPayload() throws {
         let content = Content(title: "t", body: "b", data: ["k": 1])
         let notification = Notification(message: Mount.message, origin: .native, content: content, sentAt: Mount.now)
         let push = try HubsPayload(notification).encoded()

@@ -4,10 +4,10 @@ import Testing
 
 @testable import NotificationHubs
 
-/// docs/contracts/notificationhubs.md#3: who may call.
+/// docs/contracts/notificationhubs.md#3: authentication and authorization.
 struct SignatureTests {
-    /// docs/contracts/notificationhubs.md#3.3, computed with another program (Python's hmac): resource and signature, one by a client of .NET, one with
-    /// capital escapes, one that signs its whole URL.
+    /// docs/contracts/notificationhubs.md#3.3, computed with another program (Python's hmac): resource and signature; one from a .NET client, one
+    /// with upper-case escapes, one that signs its whole URL.
     static let vectors = [
         ("http%3a%2f%2fgw.example.com%2fhub1%2f", "bMKJG0qDde58BMe3p91iUzUHXtycx56kbgnPKOMqDD0="),
         ("https%3A%2F%2Fgw.example.com%2Fhub1", "fAIPdsMCAX7xokRODM2riaHDDFYmlznIbHXuyV2h9y8="),
@@ -30,11 +30,11 @@ struct SignatureTests {
         ) { _ in .registration(.standing(nil)) }
     }
 
-    /// 404 is the call's own answer: it was let in.
+    /// Whether the caller was authorized: 404 is then the call's own answer.
     private func isLetIn(_ response: VendorResponse) -> Bool { response.status == 404 }
 
     @Test(arguments: vectors)
-    func theVectorsAreLetIn(_ resource: String, _ signature: String) {
+    func theVectorsAreAuthorized(_ resource: String, _ signature: String) {
         let escaped = signature.replacing("+", with: "%2B").replacing("/", with: "%2F").replacing("=", with: "%3D")
         #expect(isLetIn(answer(Self.header(resource, escaped))))
         // docs/contracts/notificationhubs.md#3.1: a published client leaves `/` and the padding unescaped.
@@ -74,7 +74,7 @@ struct SignatureTests {
 
     /// docs/contracts/notificationhubs.md#3.2: five minutes of leeway.
     @Test(arguments: [(0, true), (299, true), (300, true), (301, false), (86_400, false)])
-    func aTokenIsGoodFiveMinutesBeyondItsEnd(_ late: Int64, _ isGood: Bool) {
+    func aTokenIsValidFiveMinutesBeyondItsEnd(_ late: Int64, _ isGood: Bool) {
         let now = Timestamp(seconds: 1_893_456_000 + late)
         let response = answer(Signer().header, at: now)
         #expect(isLetIn(response) == isGood)
@@ -84,7 +84,8 @@ struct SignatureTests {
         }
     }
 
-    /// docs/contracts/notificationhubs.md#3.2, 4: the resource is the request's place or above it, on the border of a part.
+    /// docs/contracts/notificationhubs.md#3.2, 4: the resource is the request's path or a prefix of it that ends at a
+    /// segment.
     @Test(arguments: [
         ("https%3a%2f%2fgw.example.com%2f", true), ("https%3a%2f%2fgw.example.com%2fhub1%2fInstallations", true),
         ("sb%3a%2f%2fGW.example.com%3a443%2fHUB1", true), ("https%3a%2f%2fgw.example.com%2fhub", false),
@@ -92,7 +93,7 @@ struct SignatureTests {
         ("https%3a%2f%2fgw.example.com%2fhub1%2finstallations%2fabcd", false),
         ("https%3a%2f%2fgw.example.org%2fhub1", false), ("https%3a%2f%2fexample.com%2fhub1", false), ("hub1", false),
     ])
-    func aTokenIsGoodBelowItsResourceOnly(_ resource: String, _ isGood: Bool) {
+    func aTokenIsValidBelowItsResourceOnly(_ resource: String, _ isGood: Bool) {
         let response = answer(Signer(resource: resource).header)
         #expect(isLetIn(response) == isGood)
         if !isGood {
@@ -102,7 +103,7 @@ struct SignatureTests {
         }
     }
 
-    @Test func theNextKeyOfARuleIsGoodToo() {
+    @Test func theSecondaryKeyOfARuleIsValidToo() {
         let next = Signer(name: "DefaultListenSharedAccessSignature", key: "the key that comes next")
         #expect(isLetIn(answer(next.header)))
         let other = Signer(name: "Sender", key: "the key that comes next")
@@ -111,8 +112,8 @@ struct SignatureTests {
         #expect(answer(nobody.header).detail == "InvalidSignature: The token has an invalid signature.")
     }
 
-    /// A rule whose key could not be opened lets nobody in, with no key either.
-    @Test func aRuleWithoutKeysLetsNobodyIn() {
+    /// A rule whose key could not be unsealed authorizes no caller, not even one without a key.
+    @Test func aRuleWithoutKeysAuthorizesNoCaller() {
         var settings = Mount.settings
         settings.secrets = [:]
         let request = Mount.request(.get, "/hub1/installations/abc", authorization: Signer(key: "").header)
@@ -128,14 +129,14 @@ struct SignatureTests {
         "SharedAccessSignature sr=a&sig=%zz&se=1&skn=d", "SharedAccessSignature sr=a&sig=b&se=-1&skn=d",
         "SharedAccessSignature sr=a&sig=b&se=99999999999999999999&skn=d", String(repeating: "x", count: 9000),
     ])
-    func whatCannotBeReadIsRefused(_ header: String) {
+    func unreadableTokensAreRefused(_ header: String) {
         let response = answer(header.isEmpty ? nil : header)
         #expect(response.status == 401)
         #expect(response.detail?.hasPrefix(header.isEmpty ? "MissingToken" : "MalformedToken") == true)
     }
 
-    /// docs/contracts/notificationhubs.md#7.7: a key that may only listen sends nothing; the answer is bare.
-    @Test func aRightThatIsMissingIs403WithoutABody() throws {
+    /// docs/contracts/notificationhubs.md#7.7: a key with only the listen right cannot send; the answer has no body.
+    @Test func aMissingRightIs403WithoutABody() throws {
         var request = try Fixture.request("messages/send.request.txt")
         let listener = Signer(name: "DefaultListenSharedAccessSignature", key: Mount.listenKey)
         request.headers[.authorization] = listener.header
@@ -160,7 +161,7 @@ struct SignatureTests {
         ("api-version=2015-01", nil, true), ("API-Version=2020-06", "1999-01", true), (nil, "2017-04", true),
         (nil, nil, true), ("api-version=2099-01", "2017-04", false), (nil, "2099-01", false),
     ])
-    func knownVersionsAreTaken(_ query: String?, _ header: String?, _ isKnown: Bool) {
+    func knownVersionsAreAccepted(_ query: String?, _ header: String?, _ isKnown: Bool) {
         let headers = header.map { ["x-ms-version": $0] } ?? [:]
         let response = Mount.answer(Mount.request(.get, "/hub1/installations/abc", query: query, headers: headers)) {
             _ in .registration(.standing(nil))
@@ -187,7 +188,7 @@ struct SignatureTests {
         (.get, "/hub1/feedbackcontainer", 404), (.get, "/hub1/nothing", 404), (.get, "/hub1/installations", 404),
         (.post, "/hub1/installations/abc", 405), (.get, "/hub1/messages", 405), (.options, "/hub1/jobs", 405),
     ])
-    func whatIsNotThereSaysSo(_ method: HTTPRequest.Method, _ path: String, _ status: Int) {
+    func unsupportedCallsAreReported(_ method: HTTPRequest.Method, _ path: String, _ status: Int) {
         let response = Mount.answer(Mount.request(method, path))
         #expect(response.status == status)
         #expect(response.text.hasPrefix("<Error><Code>\(status)</Code><Detail>"))

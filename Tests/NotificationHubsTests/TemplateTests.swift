@@ -6,7 +6,7 @@ import Testing
 
 @testable import NotificationHubs
 
-/// docs/contracts/notificationhubs.md#8: templates and what fills them.
+/// docs/contracts/notificationhubs.md#8: templates and their values.
 struct TemplateTests {
     private static let send: JSONObject = [
         "name": "Mina", "count": "3", "text": "a b&c", "Title": "Good morning", "dots": "abcdef", "empty": "",
@@ -29,7 +29,7 @@ struct TemplateTests {
         ("$(empty:{friend})", ""), ("{ 'Hi ' + $(missing:{friend}) }", "Hi friend"), ("$5 off", "$5 off"),
         ("...", "..."), ("#1", "#1"), ("100%", "100%"), ("", ""), ("Hi $(name)", "Hi $(name)"),
     ])
-    func anExpressionGives(_ text: String, _ wanted: String) throws {
+    func expressionsAreEvaluated(_ text: String, _ wanted: String) throws {
         #expect(try value(text) == .string(wanted))
     }
 
@@ -60,8 +60,9 @@ struct TemplateTests {
         #expect(throws: TemplateFault.tooLong) { try value(String(repeating: "x", count: 8193)) }
     }
 
-    /// docs/contracts/notificationhubs.md#8: the send's own values, then the installation's, then the default.
-    @Test func theSendWinsOverTheInstallation() throws {
+    /// docs/contracts/notificationhubs.md#8: the values of the send have precedence, then those of the installation,
+    /// then the default.
+    @Test func theSendsValuesHavePrecedence() throws {
         let own: JSONObject = ["name": "Nick", "nick": "Nini"]
         #expect(try value("$(name)", Self.send, own) == "Mina")
         #expect(try value("$(nick:{nobody})", Self.send, own) == "Nini")
@@ -121,7 +122,7 @@ struct TemplateTests {
     }
 
     /// The sample of docs/contracts/notificationhubs.md#8.
-    @Test func theDocumentedTemplateIsFilled() throws {
+    @Test func theDocumentedTemplateIsRendered() throws {
         let template: JSON = ["body": #"{"aps":{"alert":"{ 'Hi ' + $(name:{friend}) }"}}"#]
         let known = try push(try notification(#"{"name":"Mina"}"#), target(template))
         #expect(String(decoding: known.bytes, as: UTF8.self) == #"{"aps":{"alert":"Hi Mina"}}"#)
@@ -140,7 +141,7 @@ struct TemplateTests {
         #expect(String(decoding: push.bytes, as: UTF8.self) == wanted)
     }
 
-    @Test func aTemplatesHeadersWinOverTheSends() throws {
+    @Test func aTemplatesHeadersHavePrecedence() throws {
         let sent = ["apns-priority": "10", "apns-push-type": "alert", "apns-collapse-id": "s"]
         let notification = try notification(#"{"p":"5"}"#, sent)
         let own: JSON = [
@@ -159,15 +160,15 @@ struct TemplateTests {
         #expect(inferred.priority == 5)
     }
 
-    /// docs/contracts/notificationhubs.md#5.2, docs/contracts/notificationhubs.md#8: a date, `0`, or an expression; a header before it, and both before the
-    /// send's. Nothing is not said.
+    /// docs/contracts/notificationhubs.md#5.2, docs/contracts/notificationhubs.md#8: the expiry is a date, `0`, or an expression. The template's
+    /// header has precedence over its expiry, and both over the send's header. An empty expression counts as not set.
     @Test(arguments: [
         ("0", nil, 0), ("2026-01-01T02:00:00Z", nil, 1_767_232_800), ("$(end)", nil, 1_767_229_200),
         ("#(zero)", nil, 0), ("$(missing)", nil, 1_767_226_000), ("2025-12-31T00:00:00Z", nil, 0),
         ("0", "1767232800", 1_767_232_800), ("$(end)", "#(zero)", 0), ("0", "$(missing)", 0),
         (nil, "$(end)", 1_767_229_200), (nil, nil, 1_767_226_000),
     ])
-    func aTemplateMayEndOnItsOwn(_ expiry: String?, _ header: String?, _ seconds: Int64) throws {
+    func aTemplateMayHaveItsOwnExpiry(_ expiry: String?, _ header: String?, _ seconds: Int64) throws {
         let sent = try notification(#"{"end":"2026-01-01T01:00:00Z","zero":"0"}"#, ["apns-expiration": "1767226000"])
         var template: JSONObject = ["body": "{}"]
         template["expiry"] = expiry.map { .string($0) }
@@ -182,8 +183,9 @@ struct TemplateTests {
         }
     }
 
-    /// docs/contracts/notificationhubs.md#8: it is skipped for that device. A filled one ends where Apple's limit is, and is never much larger in between.
-    @Test func aTemplateThatCannotBeFilledIsNoPush() throws {
+    /// docs/contracts/notificationhubs.md#8: the template is skipped for that device. A rendered template is limited
+    /// to Apple's size, and is never much larger in between.
+    @Test func aTemplateThatCannotBeRenderedIsSkipped() throws {
         let notification = try notification(#"{"long":"\#(String(repeating: "x", count: 4000))"}"#)
         for body in ["", "b", "[]", #"{"a":"$(b"}"#, ##"{"a":"#(b)"}"##] {
             #expect(throws: AdapterError(.invalid, field: "template")) {
@@ -201,7 +203,7 @@ struct TemplateTests {
         }
     }
 
-    /// docs/contracts/notificationhubs.md#6.2: its own tags and its installation's together.
+    /// docs/contracts/notificationhubs.md#6.2: its own tags together with those of its installation.
     @Test(.covers("notificationhubs", "POST /{hub}/messages by template")) func aSendByTemplateMeansVariants() throws {
         let submission = try submission("{}", ["ServiceBusNotification-Tags": "seoul && news && !quiet"])
         guard case .tags(let audience) = submission.audience, let choice = submission.content.variants else {
@@ -217,13 +219,13 @@ struct TemplateTests {
         #expect(!audience.matches(own))
         #expect(!audience.matches(tags("seoul", "news").union([Tag(Platform.ios)])), "without templates")
         #expect(try self.submission("{}").content.variants?.matches([.hasVariants]) == true)
-        // The answer is that of any send.
+        // The answer is the same as for any send.
         let answer = Mount.answer(send("{}")) { _ in .submission(.accepted(Mount.message, recipients: nil)) }
         #expect(answer.status == 201 && answer.body.isEmpty, "\(answer.text)")
         #expect(answer.header("Location")?.contains("/hub1/messages/\(Mount.messageText)") == true)
     }
 
-    @Test func tagsOfTemplatesAreKeptApart() throws {
+    @Test func tagsOfTemplatesAreSeparate() throws {
         let body = """
             {"platform":"apns","pushChannel":"ab","tags":["Seoul"],"templates":{"News":{"body":"{}","tags":["a"]},
             "no tag":{"body":"{}"}}}
@@ -243,7 +245,7 @@ struct TemplateTests {
     }
 
     @Test(arguments: ["", "x", "[]", #"{"a":{}}"#, #"{"a":null}"#, #"{"a":true}"#])
-    func propertiesThatAreNoTextsAre400(_ body: String) {
+    func propertiesOtherThanTextsAre400(_ body: String) {
         let headers = ["ServiceBusNotification-Format": "template"]
         #expect(Mount.answer(Mount.request(.post, "/hub1/messages", headers: headers, body)).status == 400)
         let direct = Mount.request(
@@ -256,7 +258,7 @@ struct TemplateTests {
         #expect(Mount.answer(direct).status == 400)
     }
 
-    /// Rule I5, over expressions and whole templates.
+    /// I5, for expressions and whole templates.
     @Test func randomTemplatesNeverTrap() {
         let letters = Array("$.%#(){}'\"+:,\\ an09_é").map { String($0) }
         var random = SplitMix(state: Fuzz.seed)
@@ -276,7 +278,7 @@ struct TemplateTests {
     }
 }
 
-/// Numbers from a seed, so that a failure can be had again.
+/// Numbers from a seed, so that a failure can be repeated.
 private struct SplitMix: RandomNumberGenerator {
     var state: UInt64
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import NotificationHubs
 
-/// The reader of registrations' documents.
+/// The XML parser of registrations.
 struct XMLReaderTests {
     private func read(_ text: String) throws -> XMLElement { try XMLReader.read(Array(text.utf8)) }
 
@@ -33,14 +33,14 @@ struct XMLReaderTests {
         "<a><!-- </a>", "<?xml",
         "<a x='<'/>", "< a/>",
     ])
-    func whatIsNotWellFormedIsRefused(_ text: String) { #expect(fault(text) == .syntax) }
+    func malformedDocumentsAreRefused(_ text: String) { #expect(fault(text) == .syntax) }
 
-    /// A peer's own entities are never read, so that none can name a file or grow.
+    /// Entities of a peer are never expanded, so that none can name a file or grow.
     @Test(arguments: [
         "<!DOCTYPE a [<!ENTITY x SYSTEM \"file:///etc/passwd\">]><a>&x;</a>", "<a>&x;</a>", "<a><!ENTITY x 'y'></a>",
         "<a x='&lol;'/>",
     ])
-    func nothingIsDefinedByAPeer(_ text: String) { #expect(fault(text) == .forbidden) }
+    func entitiesOfAPeerAreNotExpanded(_ text: String) { #expect(fault(text) == .forbidden) }
 
     @Test func everyCountHasALimit() {
         func nested(_ depth: Int) -> String {
@@ -54,7 +54,7 @@ struct XMLReaderTests {
         #expect(fault("<a>" + String(repeating: " ", count: 64 * 1024) + "</a>") == .tooLarge)
     }
 
-    @Test func whatIsWrittenIsReadAgain() throws {
+    @Test func writtenDocumentsAreReadBack() throws {
         let text = "a]]>b<c>&amp;\"'\u{1}é"
         #expect(try read("<a>\(XMLText.verbatim(text))</a>").text == "a]]>b<c>&amp;\"'é")
         #expect(try read("<a>\(XMLText.escape(text))</a>").text == "a]]>b<c>&amp;\"'é")

@@ -4,13 +4,13 @@ import Testing
 
 @testable import Postgres
 
-/// What the client does when time, callers or the server fail.
+/// The client's behavior under time limits, cancelled callers and server failures.
 @Suite struct ClientFaultTests {
     private func database() async throws -> TestDatabase { try await TestCluster.database(migrated: false) }
 
     private let sleep = Statement("SELECT pg_sleep(30)")
 
-    /// Waits until `sql` (one boolean column) says true; the test's own deadline is its suite's.
+    /// Waits until `sql` (one boolean column) returns true. The suite's time limit is the deadline.
     private func until(_ admin: PostgresConnection, _ sql: String) async throws {
         let deadline = ContinuousClock.now + .seconds(20)
         while try await admin.query(sql).only().bool(0) == false {
@@ -65,7 +65,7 @@ import Testing
         #expect(await holder.value == .cancelled)
     }
 
-    @Test func tooManyWaitersAreTurnedAwayAndLateOnesToo() async throws {
+    @Test func waitersBeyondTheBoundOrTheDeadlineAreRefused() async throws {
         let database = try await database()
         var limits = PoolLimits(maximumConnections: 1)
         limits.maximumWaiters = 2
@@ -98,7 +98,7 @@ import Testing
         #expect(try await pool.run(Statement("SELECT 1 AS n"), tenant: "a").only().int("n") == 1)
     }
 
-    @Test func aSessionKilledWhileIdleIsReplacedUnnoticed() async throws {
+    @Test func aSessionKilledWhileIdleIsReplacedWithoutAnError() async throws {
         let database = try await database()
         let admin = try await database.admin()
         let pool = database.pool(.call, limits: .patient(maximumConnections: 1))
@@ -110,7 +110,7 @@ import Testing
         #expect(pool.statistics.openedCount == 2)
     }
 
-    @Test func anUnreachableServerAndAnUnknownRoleAreToldApart() async throws {
+    @Test func anUnreachableServerAndAnUnknownRoleAreDifferentErrors() async throws {
         let cluster = try await TestCluster.cluster()
         func connect(_ string: String) async -> PostgresError.Code? {
             await code {
@@ -126,7 +126,7 @@ import Testing
     }
 
     @Test func connectingHasADeadline() async throws {
-        // A socket that accepts (the kernel does) and never answers.
+        // A socket that accepts connections (the kernel does) and never answers.
         let path = try await TestCluster.scratchPath("silent")
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         let server = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
@@ -177,7 +177,7 @@ import Testing
 
     // MARK: LISTEN
 
-    @Test func aListenerComesBackAndSaysThatItMayHaveMissed() async throws {
+    @Test func aListenerReconnectsAndReportsAPossibleGap() async throws {
         let database = try await database()
         let admin = try await database.admin()
         let listener = PostgresListener(

@@ -63,7 +63,7 @@ import Testing
         _ = machine.waited(second, until: start + .seconds(1), now: start)
         let action = machine.ticked(now: start + .milliseconds(100))
         #expect(action.grants.count == 1)
-        // Nobody else opened one in time: the reason is the database, not the pool.
+        // No other session was opened in time: the reported reason is the database, not the pool.
         let late = machine.ticked(now: start + .seconds(2))
         #expect(late.grants[second] == .fail(PostgresError(.cannotConnect)))
     }
@@ -76,7 +76,7 @@ import Testing
         #expect(machine.currentStatistics.openCount == 0)
     }
 
-    @Test mutating func anIdleSessionGoesAfterItsTime() throws {
+    @Test mutating func anIdleSessionIsClosedAfterItsTimeout() throws {
         var machine = machine(connections: 1)
         let slot = try lease(&machine)
         _ = machine.released(slot, isReusable: true, now: start)
@@ -104,7 +104,7 @@ import Testing
         #expect(backoff.failed(random: &random) <= Backoff.base)
     }
 
-    @Test func patienceInterruptsOnceThenGivesUpAfterTheGracePeriod() {
+    @Test func aDeadlineInterruptsOnceThenGivesUpAfterTheGracePeriod() {
         let patience = Patience(until: start + .seconds(1), ticket: 1)
         guard case .wait = patience.verdict(now: start, isCancelled: false) else {
             Issue.record("should wait")
@@ -125,7 +125,7 @@ import Testing
         }
     }
 
-    @Test func theLeastRecentlyUsedStatementIsGivenUpFirst() {
+    @Test func theLeastRecentlyUsedStatementIsEvictedFirst() {
         var statements = PreparedStatements()
         func key(_ number: Int) -> PreparedStatements.Key { .init(sql: "SELECT \(number)", types: []) }
         for number in 0...PreparedStatements.capacity {
@@ -147,26 +147,26 @@ import Testing
         #expect(statements.name(for: .init(sql: "SELECT $1", types: [TypeID.int8])).isNew)
     }
 
-    /// Citus, experiment of 2026-11: constraint names end in the shard's number.
+    /// On Citus, constraint names end in the shard's number (seen in an experiment, 2026-11).
     @Test func shardNumbersAreStrippedFromConstraints() {
         #expect(PGResult.withoutShard("device_token_102095") == "device_token")
         #expect(PGResult.withoutShard("device_token_key1") == "device_token_key1")
         #expect(PGResult.withoutShard("slice_2") == "slice_2")
     }
 
-    @Test func literalsCannotBeLeft() throws {
+    @Test func quotedLiteralsCannotBeEscaped() throws {
         #expect(try SQLText.literal("a'; DROP TABLE x; --") == "'a''; DROP TABLE x; --'")
         #expect(try SQLText.identifier("a\"b") == "\"a\"\"b\"")
         #expect(throws: PostgresError.self) { try SQLText.literal("a\u{0}b") }
     }
 
-    @Test func connectErrorsAreToldApartBySQLSTATE() {
+    @Test func connectErrorsAreClassifiedBySQLSTATE() {
         #expect(Session.connectError("connection to server failed: FATAL:  28P01\n").code == .authenticationFailed)
         #expect(Session.connectError("FATAL:  57P03\n").code == .shuttingDown)
         #expect(Session.connectError("could not connect: Connection refused\n").code == .cannotConnect)
     }
 
-    @Test func truncatedAndForeignBytesAreNoValue() {
+    @Test func truncatedAndForeignBytesAreRefused() {
         var generator = SystemRandomNumberGenerator()
         for _ in 0..<20_000 {
             let count = Int.random(in: 0...40, using: &generator)

@@ -8,7 +8,7 @@ import Testing
 @Suite struct ClientPoolTests {
     private func database() async throws -> TestDatabase { try await TestCluster.database(migrated: false) }
 
-    /// A tenant table with row-level security, as the schema has them.
+    /// A tenant table with row-level security, like those of the schema.
     private func makeTenantTable(_ database: TestDatabase) async throws {
         let admin = try await database.admin()
         try await admin.script(
@@ -38,7 +38,7 @@ import Testing
         #expect(try await pool.run(count, tenant: "a").only().int("n") == 2)
         #expect(try await pool.run(count, tenant: nil).only().int("n") == 0)
         #expect(try await pool.run(count, tenant: "b").only().int("n") == 1)
-        // After a failure too: the tenant dies with the rollback.
+        // The tenant setting also ends after a failure, because of the rollback.
         await #expect(throws: PostgresError.self) { try await pool.run(insert("b", 1), tenant: "b") }
         #expect(try await pool.run(count, tenant: nil).only().int("n") == 0)
         #expect(pool.statistics.openedCount == 1)
@@ -82,7 +82,7 @@ import Testing
         }
         if case .failure(let error) = results[2] { #expect(error.code == .undefinedTable) }
         #expect(try results[3].get()[0].only().int("n") == 4)
-        // The failed one left nothing, and the session serves on.
+        // The failed transaction left nothing, and the session can still be used.
         #expect(try await pool.run(count, tenant: "b").only().int("n") == 1)
         #expect(pool.statistics == pool.statistics && pool.statistics.openedCount == 1)
     }
@@ -127,7 +127,7 @@ import Testing
         #expect(pool.statistics.openedCount == 1)
     }
 
-    @Test func aTransactionThatTheServerUndidForOthersIsRepeated() async throws {
+    @Test func aTransactionThatTheServerRolledBackForOthersIsRepeated() async throws {
         let database = try await database()
         try await database.admin().script(
             """
@@ -155,7 +155,7 @@ import Testing
         try await admin.script("ALTER TABLE gateway.t ADD COLUMN c int")
         let steps = Transaction(tenant: "a", [all]) { (_) throws(PostgresError) in Step([all]) }
         #expect(try await pool.run(steps).map(\.columnNames) == [["a", "b", "c"], ["a", "b", "c"]])
-        // 26000: somebody has thrown the plans away.
+        // 26000: the prepared statements were deallocated.
         _ = try await pool.run(Statement("DEALLOCATE ALL"), tenant: nil)
         #expect(try await pool.run(all, tenant: "a").columnNames == ["a", "b", "c"])
         #expect(pool.statistics.openedCount == 1)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Postgres
 
-/// Values there and back, through a real server.
+/// Values written to a real server and read back.
 @Suite struct ClientValueTests {
     private static let shared = Task { try await TestCluster.database(migrated: false).pool(.call) }
 
@@ -14,7 +14,7 @@ import Testing
         try await pool().run(Statement(sql, parameters), tenant: nil).only()
     }
 
-    @Test func scalarsComeBackAsTheyWent() async throws {
+    @Test func scalarsAreReadAsWritten() async throws {
         let uuid = UUID()
         let row = try await row(
             "SELECT $1 AS b, $2 AS i2, $3 AS i4, $4 AS i8, $5 AS d, $6 AS t, $7 AS y, $8 AS u, $9 AS at, $10 AS j",

@@ -4,7 +4,8 @@ import Testing
 
 @testable import Postgres
 
-/// The schema and every statement against the notes on distribution: each rule holds, and each was seen to be broken.
+/// The schema and every statement against the rules of distribution. Each rule holds, and each rule is shown to
+/// detect a breach.
 @Suite struct DistributionTests {
     private func catalog(_ admin: PostgresConnection, of schema: String = "gateway") async throws -> SchemaCatalog {
         try await SchemaCatalog(of: schema, admin)
@@ -12,7 +13,7 @@ import Testing
 
     // MARK: The schema
 
-    @Test func theSchemaCanBeSpread() async throws {
+    @Test func theSchemaCanBeDistributed() async throws {
         let catalog = try await catalog(DatabaseStores.shared().database.admin())
         #expect(catalog.breaches == [])
         #expect(Set(catalog.names(.reference)) == ["tenant", "binding", "api_key"])
@@ -45,7 +46,7 @@ import Testing
         #expect(colocated.first == SchemaCatalog.anchor)
     }
 
-    @Test func partitionBoundsAndIndexesAreWrittenAsCitusTakesThem() throws {
+    @Test func partitionBoundsAndIndexesHaveTheFormThatCitusAccepts() throws {
         let files = try SchemaFiles.bundled()
         for file in files.statements + files.migrations.map({ SchemaFiles.File(name: $0.name, sql: $0.text) }) {
             let text = file.sql.replacing(/--[^\n]*/, with: "")
@@ -60,7 +61,7 @@ import Testing
 
     // MARK: Each rule, broken
 
-    /// What is done to a schema that is in order, and the rule that must see it.
+    /// A change to a valid schema, and the rule that must detect it.
     private static let breaches: [(sql: String, rule: String)] = [
         ("ALTER TABLE s.device DROP CONSTRAINT device_pkey CASCADE", "no primary key: an online move needs it"),
         ("CREATE UNIQUE INDEX bad ON s.device (device_id)", "a unique key does not begin with tenant_id"),
@@ -133,7 +134,7 @@ import Testing
         ALTER TABLE s.head ENABLE ROW LEVEL SECURITY;
         """
 
-    @Test func aSchemaInOrderBreaksNothingAndIsSorted() async throws {
+    @Test func aValidSchemaHasNoFindingsAndIsSorted() async throws {
         let admin = try await TestCluster.database(migrated: false).admin()
         try await admin.script(Self.good)
         let catalog = try await catalog(admin, of: "s")
@@ -144,7 +145,7 @@ import Testing
     }
 
     @Test(arguments: 0..<breaches.count)
-    func everyRuleSeesItsBreach(_ index: Int) async throws {
+    func everyRuleDetectsItsBreach(_ index: Int) async throws {
         let breach = Self.breaches[index]
         let admin = try await TestCluster.database(migrated: false).admin()
         try await admin.script(Self.good)
@@ -162,7 +163,7 @@ import Testing
         )
     }
 
-    @Test func everyStatementOfEveryFunctionCanBeSpread() async throws {
+    @Test func everyStatementOfEveryFunctionCanBeDistributed() async throws {
         let rules = try await rules()
         let admin = try await DatabaseStores.shared().database.admin()
         let functions = try await admin.query(
@@ -253,13 +254,13 @@ import Testing
     ]
 
     @Test(arguments: 0..<statements.count)
-    func everyRuleSeesItsStatement(_ index: Int) {
+    func everyRuleDetectsItsStatement(_ index: Int) {
         let rules = StatementRules(distributed: ["device", "identity", "slice"])
         let statement = Self.statements[index]
         #expect(rules.breaches(in: statement.sql).contains(statement.rule), "\(statement.sql)")
     }
 
-    @Test func aLookUpThatIsComputedBeforeBreaksNothing() {
+    @Test func aLookupWithAPrecomputedValueHasNoFindings() {
         let rules = StatementRules(distributed: ["device", "identity", "slice"])
         let sql = """
             SELECT 1 FROM unnest($2) AS q(value) CROSS JOIN LATERAL (
@@ -293,7 +294,7 @@ import Testing
 
     // MARK: The plan
 
-    @Test func thePlanSpreadsEveryTableOnceParentsFirst() async throws {
+    @Test func thePlanDistributesEveryTableOnceParentsFirst() async throws {
         let admin = try await DatabaseStores.shared().database.admin()
         let catalog = try await catalog(admin)
         let text = DistributionPlan(catalog, schemaVersion: 12).text
@@ -315,7 +316,7 @@ import Testing
         #expect(body.contains("'gateway.\(SchemaCatalog.anchor)'"))
     }
 
-    /// The checks of the plan that plain PostgreSQL knows are run as they are printed.
+    /// The checks of the plan that plain PostgreSQL supports are run as printed.
     @Test func thePlansChecksRunAndFindNothing() async throws {
         let admin = try await TestCluster.database().admin()
         let catalog = try await catalog(admin)
@@ -335,6 +336,6 @@ import Testing
 }
 
 extension SchemaFiles {
-    /// The files that make a new database.
+    /// The files that create a new database.
     fileprivate var statements: [File] { tables + routines }
 }

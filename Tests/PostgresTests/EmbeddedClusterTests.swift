@@ -4,7 +4,7 @@ import Testing
 
 @testable import Postgres
 
-/// The private cluster, with real servers. Serialized: each test starts servers of its own.
+/// The embedded cluster, with real servers. Serialized, because each test starts its own servers.
 @Suite(.serialized) struct EmbeddedClusterTests {
     private func start(_ directory: String, _ options: EmbeddedClusterOptions = .init()) async throws -> EmbeddedCluster
     {
@@ -23,8 +23,8 @@ import Testing
         return nil
     }
 
-    /// I1: a 2xx means on disk.
-    @Test func whatIsCommittedIsOnDiskAndNothingListensOnAPort() async throws {
+    /// I1: a 2xx answer means that the data is on disk.
+    @Test func committedDataIsOnDiskAndNoPortIsOpen() async throws {
         let cluster = try await TestCluster.cluster()
         let server = try await PostgresConnection.connect(
             PostgresConfiguration(cluster.adminConnectionString(database: "postgres")),
@@ -74,7 +74,8 @@ import Testing
         try await start(directory).stop()
     }
 
-    /// A gateway that was killed leaves its server running and its lock free, which is what letting go of it does here.
+    /// A killed gateway leaves its server running and its lock free; the test releases the lock to get the same
+    /// state.
     @Test func theServerOfAKilledGatewayIsTakenOver() async throws {
         let directory = try await TestCluster.scratchPath("orphan")
         func startAndDie() async throws -> Int32 { try await start(directory).processID }
@@ -87,7 +88,7 @@ import Testing
         #expect(Postmaster.running(in: "\(directory)/data") == nil)
     }
 
-    @Test func anOrphanWithOtherSettingsIsStoppedAndStartedAnew() async throws {
+    @Test func anOrphanWithOtherSettingsIsRestarted() async throws {
         let directory = try await TestCluster.scratchPath("changed")
         func startAndDie() async throws -> Int32 { try await start(directory).processID }
         let orphan = try await startAndDie()
@@ -106,7 +107,7 @@ import Testing
         let directory = try await TestCluster.scratchPath("crash")
         let cluster = try await start(directory)
         var limits = PoolLimits()
-        limits.waitTimeout = .seconds(60)  // Recovery on a busy machine.
+        limits.waitTimeout = .seconds(60)  // Recovery takes long on a busy machine.
         let pool = PostgresPool(
             PostgresConfiguration(cluster.connectionString(role: .engine)),
             limits: limits,
@@ -122,7 +123,7 @@ import Testing
                 "SELECT pid FROM pg_stat_activity WHERE query LIKE '%pg_sleep%' AND state = 'active' AND pid <> pg_backend_pid()"
             ).first?.int("pid")
         }
-        // One backend killed so makes the server throw out every session and recover.
+        // When one backend is killed like this, the server ends every session and recovers.
         kill(pid_t(victim ?? 0), SIGKILL)
         await #expect { try await query.value } throws: { ($0 as? PostgresError)?.isRetriable == true }
         #expect(
@@ -131,7 +132,7 @@ import Testing
             ) == 1
         )
 
-        // The whole server killed: the pool says so, and a new gateway's start recovers it.
+        // The whole server is killed: the pool reports it, and the next start of a gateway recovers it.
         kill(cluster.processID, SIGKILL)
         var failure: PostgresError?
         while failure == nil {
@@ -152,7 +153,7 @@ import Testing
         try await again.stop()
     }
 
-    @Test func aForeignDirectoryIsRefusedAndUntouched() async throws {
+    @Test func aForeignDirectoryIsRefusedAndNotChanged() async throws {
         let directory = try await TestCluster.scratchPath("foreign")
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
         try Data("x".utf8).write(to: URL(filePath: "\(directory)/precious"))
@@ -167,7 +168,7 @@ import Testing
         #expect(await code { try await start(directory) } == .wrongVersion)
     }
 
-    @Test func aStartCutShortDuringInitdbBeginsAnew() async throws {
+    @Test func aStartInterruptedDuringInitdbBeginsAgain() async throws {
         let directory = try await TestCluster.scratchPath("half")
         try FileManager.default.createDirectory(atPath: "\(directory)/data.new", withIntermediateDirectories: true)
         try Data("1\n".utf8).write(to: URL(filePath: "\(directory)/push-gateway-cluster"))
@@ -185,7 +186,7 @@ import Testing
         try? FileManager.default.removeItem(atPath: cluster.socketDirectory)
     }
 
-    @Test(.enabled(if: geteuid() == 0)) func aPlaceTheAccountCannotReachIsRefusedWithItsName() async throws {
+    @Test(.enabled(if: geteuid() == 0)) func aDirectoryWithoutPermissionIsRefusedWithItsPath() async throws {
         let closed = try await TestCluster.scratchPath("closed")
         try FileManager.default.createDirectory(
             atPath: closed,
@@ -200,13 +201,13 @@ import Testing
         }
     }
 
-    @Test func versionsAreReadFromWhatTheProgramSays() {
+    @Test func versionsAreReadFromTheOutputOfTheProgram() {
         #expect(PostgresBinaries.version(in: "postgres (PostgreSQL) 15.20 (Debian 15.20-0+deb12u1)") == 15)
         #expect(PostgresBinaries.version(in: "postgres (PostgreSQL) 17devel") == 17)
         #expect(PostgresBinaries.version(in: "bash: no") == nil)
     }
 
-    @Test func aPostmasterFileOfAnotherProcessIsNotBelieved() async throws {
+    @Test func aPostmasterFileOfAnotherProcessIsIgnored() async throws {
         let directory = try await TestCluster.scratchPath("stale")
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
         try Data("\(getpid())\n\(directory)\n0\n5432\n/tmp\n".utf8).write(

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Postgres
 
-/// Short writes that share one flush: who leaves when, and what each gets.
+/// Short writes that share one flush: when each is sent, and which result each gets.
 @Suite struct GatheringTests {
     private let start = ContinuousClock.now
     private let limits = GatherLimits(
@@ -18,13 +18,13 @@ import Testing
 
     // MARK: The machine
 
-    @Test func oneAloneDoesNotWait() {
+    @Test func aSingleCallDoesNotWait() {
         var machine = GatherMachine<Int>(limits: limits)
         let action = machine.arrived(1, now: start)
         #expect(action?.groups == [[1]] && action?.wakesAt == nil)
     }
 
-    @Test func othersGatherUntilAGroupIsBack() {
+    @Test func laterCallsWaitUntilAGroupHasReturned() {
         var machine = GatherMachine<Int>(limits: limits)
         _ = machine.arrived(1, now: start)
         let second = machine.arrived(2, now: start)
@@ -35,20 +35,20 @@ import Testing
         #expect(machine.underWay == 1)
     }
 
-    @Test func theyGoWithoutItAfterTheWindow() {
+    @Test func waitingCallsAreSentAfterTheWindow() {
         var machine = GatherMachine<Int>(limits: limits)
         _ = machine.arrived(1, now: start)
         _ = machine.arrived(2, now: start)
         _ = machine.arrived(3, now: start + .milliseconds(1))
         #expect(machine.ticked(now: start + .milliseconds(2)).groups == [[2, 3]])
-        // All that may be under way are: whoever comes now waits for one of them.
+        // The maximum number of groups is in progress, so the next call waits for one of them.
         let action = machine.arrived(4, now: start + .milliseconds(3))
         #expect(action?.groups == [] && action?.wakesAt == nil)
         #expect(machine.ticked(now: start + .milliseconds(9)).groups == [])
         #expect(machine.landed(now: start + .milliseconds(9)).groups == [[4]])
     }
 
-    @Test func aFullGroupNeedNotWait() {
+    @Test func aFullGroupIsSentAtOnce() {
         var machine = GatherMachine<Int>(limits: limits)
         _ = machine.arrived(1, now: start)
         _ = machine.arrived(2, now: start)
@@ -56,13 +56,13 @@ import Testing
         #expect(machine.arrived(4, now: start)?.groups == [[2, 3, 4]])
     }
 
-    @Test func enoughToShareAFlushNeedNotWait() {
+    @Test func aGroupLargeEnoughForAFlushIsSentAtOnce() {
         var limits = limits
         limits.sharingCalls = 2
         var machine = GatherMachine<Int>(limits: limits)
         for call in 1...2 { _ = machine.arrived(call, now: start) }
         #expect(machine.arrived(3, now: start)?.groups == [[2, 3]])
-        // Every session has a group: more of them wait and go together.
+        // Every session has a group, so further calls wait and are sent together.
         for call in 4...5 { #expect(machine.arrived(call, now: start)?.groups == []) }
         #expect(machine.arrived(6, now: start)?.groups == [])
         #expect(machine.landed(now: start).groups == [[4, 5, 6]])
@@ -71,7 +71,7 @@ import Testing
     @Test func tooManyAreShed() {
         var machine = GatherMachine<Int>(limits: limits)
         for call in 1...8 { #expect(machine.arrived(call, now: start) != nil) }
-        // 1 and 2–4 are under way, 5–8 wait.
+        // 1 and 2–4 are in progress, 5–8 wait.
         #expect(machine.arrived(9, now: start) == nil)
         #expect(machine.landed(now: start).groups == [[5, 6, 7]])
         #expect(machine.arrived(9, now: start) != nil)
@@ -96,7 +96,8 @@ import Testing
         return admin
     }
 
-    /// Not the failures of the others, and on disk when the answer comes: the server's own flush of what did not wait comes 200 ms later.
+    /// Each call gets its own result and not the failures of the others, and its data is on disk when the answer
+    /// arrives. The server would flush a commit that does not wait only 200 ms later.
     @Test func eachGetsItsOwnResultAndIsOnDisk() async throws {
         let database = try await TestCluster.database(migrated: false)
         let admin = try await makeTable(database)
@@ -105,7 +106,7 @@ import Testing
         let failed = try await withThrowingTaskGroup(of: Bool.self) { group in
             for n in 1...120 {
                 group.addTask {
-                    // Every tenth is there already.
+                    // Every tenth row exists already.
                     let statements = [insert(n % 10 == 0 ? 0 : n)]
                     do throws(PostgresError) {
                         let row = try await pool.run(gathered: Transaction(tenant: "a", statements)).result(0).only()
@@ -131,14 +132,14 @@ import Testing
         #expect(pool.statistics.openedCount <= 4)
     }
 
-    /// A call that only finds what another did answers from it, so it waits for the other's flush.
-    @Test func whoOnlyReadsWaitsForWhatItRead() async throws {
+    /// A call that only finds what another call wrote bases its answer on it, so it waits for the other's flush.
+    @Test func aReadWaitsForTheFlushOfTheRowsItRead() async throws {
         let database = try await TestCluster.database(migrated: false)
         let admin = try await makeTable(database)
         let pool = database.pool(.call, limits: .patient(maximumConnections: 2))
         for gathers in [true, false] {
             let n = gathers ? 1 : 2
-            // A writer that has committed and does not wait for the disk.
+            // A writer that has committed without waiting for the disk.
             let lazy = try await admin.query(
                 """
                 WITH s AS (SELECT set_config('synchronous_commit', 'off', true))
@@ -155,8 +156,9 @@ import Testing
         }
     }
 
-    /// Two rows wanted in opposite orders: the server ends one of the two, which is then repeated by itself.
-    @Test func whoIsRolledBackForOthersIsRepeated() async throws {
+    /// Two calls lock the same two rows in opposite orders. The server ends one of them, which is then repeated on
+    /// its own.
+    @Test func aCallRolledBackBecauseOfOthersIsRepeated() async throws {
         let database = try await TestCluster.database(migrated: false)
         _ = try await makeTable(database)
         let admin = try await database.admin()
@@ -180,7 +182,7 @@ import Testing
         #expect(try await two.count == 3)
     }
 
-    /// Where the rows lie on another server, each waits for its own commit.
+    /// If the rows are on another server, each call waits for its own commit.
     @Test func aPoolThatDoesNotShareRunsEachByItself() async throws {
         let database = try await TestCluster.database(migrated: false)
         _ = try await makeTable(database)
@@ -194,7 +196,7 @@ import Testing
         await pool.close()
     }
 
-    @Test func aClosedPoolAnswersWhoWaits() async throws {
+    @Test func aClosedPoolAnswersWaitingCalls() async throws {
         let database = try await TestCluster.database(migrated: false)
         let pool = database.pool(.call)
         await pool.close()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Postgres
 
-/// Connection strings with several servers: what a failover looks like from here.
+/// Connection strings with several servers, as used for a failover.
 @Suite struct HostListTests {
     private func hosts(_ string: String) throws -> [[String: String]] {
         HostList(try PGConnection.parse(string)).servers.map { Dictionary($0.map { ($0.keyword, $0.value) }) { $1 } }
@@ -28,9 +28,9 @@ import Testing
         "host=a dbname=gateway", "dbname=gateway", "host=a,b port=1,2,3",
         "host=a,b target_session_attrs=prefer-standby",
     ])
-    func whatIsNoListOfOursIsLeftToLibpq(_ string: String) throws { #expect(try hosts(string).count == 1) }
+    func otherFormsOfHostListsArePassedToLibpq(_ string: String) throws { #expect(try hosts(string).count == 1) }
 
-    /// A primary whose machine is gone refuses nothing and answers nothing.
+    /// A primary whose machine is down neither refuses a connection nor answers.
     @Test func aServerThatIsSilentDoesNotHideTheNext() async throws {
         let silent = try SilentListener()
         let database = try await TestCluster.database(migrated: false)
@@ -39,20 +39,20 @@ import Testing
             "host=127.0.0.1,\(directory) port=\(silent.port),5432 user=gateway_admin dbname=\(database.name) "
                 + "target_session_attrs=read-write"
         )
-        // Patient, because a hundred tests start at once: half of it is the silent server's share.
+        // The timeout is long, because a hundred tests start at once. The silent server uses half of it.
         configuration.connectTimeout = .seconds(30)
         let started = ContinuousClock.now
         let first = try await PostgresConnection.connect(configuration, logger: TestCluster.logger)
         #expect(try await first.query("SELECT 1 AS n").only().int("n") == 1)
         #expect(ContinuousClock.now - started >= .seconds(14))
-        // The next session goes to where the first one was taken.
+        // The next session connects to the server that accepted the first one.
         let again = ContinuousClock.now
         _ = try await PostgresConnection.connect(configuration, logger: TestCluster.logger)
         #expect(ContinuousClock.now - again < .seconds(14))
     }
 
-    /// A standby answers, but takes no writes: `target_session_attrs` passes it by.
-    @Test func aServerThatTakesNoWritesIsPassedBy() async throws {
+    /// A standby answers but does not accept writes; `target_session_attrs` skips it.
+    @Test func aServerThatAcceptsNoWritesIsSkipped() async throws {
         let database = try await TestCluster.database(migrated: false)
         let admin = try await database.admin()
         try await admin.script("ALTER DATABASE \(database.name) SET default_transaction_read_only = on")
@@ -68,7 +68,7 @@ import Testing
     }
 }
 
-/// A port of this machine that accepts connections and says nothing.
+/// A port of this machine that accepts connections and never answers.
 private final class SilentListener {
     let port: Int
     private let descriptor: Int32

@@ -4,7 +4,8 @@ import Testing
 
 @testable import Postgres
 
-/// The rules for migrations (docs/schema.md), checked against each migration of the tree and against ones that break them.
+/// The rules for migrations (docs/schema.md), checked against each migration of the repository and against migrations
+/// that break them.
 @Suite struct MigrationRuleTests {
     private func fixture(_ name: String) throws -> String {
         let root = try #require(Bundle.module.resourceURL)
@@ -25,7 +26,7 @@ import Testing
         for migration in try SchemaFiles.bundled().migrations {
             var findings = try await LockCheck.findings(migration.expand, admin)
             for step in migration.steps {
-                // Indexes and backfills keep the rules by the way the migrator runs them.
+                // Indexes and backfills keep the rules because of the way in which the migrator runs them.
                 if case .transaction(let sql) = step { findings += try await LockCheck.findings(sql, admin) }
             }
             #expect(findings == [], "migration \(migration.version)")
@@ -49,7 +50,7 @@ import Testing
     ]
 
     @Test(arguments: 0..<breaches.count)
-    func theCheckSeesABreach(_ index: Int) async throws {
+    func theCheckDetectsABreach(_ index: Int) async throws {
         let breach = Self.breaches[index]
         let findings = try await LockCheck.findings(breach.sql, filled())
         #expect(findings.contains(breach.finding), "\(breach.sql): \(findings)")
@@ -61,7 +62,7 @@ import Testing
         "CREATE TABLE new (n int); CREATE INDEX ON new (n)", "DROP INDEX event_sender",
         "UPDATE app SET uses_windows = true",
     ])
-    func theCheckAcceptsWhatIsBrief(_ sql: String) async throws {
+    func theCheckAcceptsShortOperations(_ sql: String) async throws {
         #expect(try await LockCheck.findings(sql, filled()) == [])
     }
 
@@ -78,7 +79,7 @@ import Testing
         return Set(try rows.map { try $0.text("line") })
     }
 
-    /// What the oldest program that the schema serves reads and writes must still be there, as a table or a view.
+    /// Every column that the oldest served program reads or writes must still exist, in a table or a view.
     @Test func everyColumnOfTheOldestServedVersionRemains() async throws {
         let files = try SchemaFiles.bundled()
         let oldest = try #require(files.migrations.last).oldestProgram
@@ -121,12 +122,12 @@ import Testing
         #expect(lines.count > 100)
         for line in lines where !line.hasPrefix("#") {
             let parts = line.split(separator: "|", omittingEmptySubsequences: false).map(String.init)
-            let newer = try #require(present[parts[0]], "\(parts[0]) is gone")
+            let newer = try #require(present[parts[0]], "\(parts[0]) is missing")
             #expect(accepts((parts[1], parts[2]), newer), "\(parts[0]): \(newer)")
         }
     }
 
-    @Test func aSignatureThatAnOlderCallDoesNotFitIsSeen() {
+    @Test func aSignatureThatRefusesAnOlderCallIsDetected() {
         let older = ("p_a text", "TABLE(x text)")
         #expect(accepts(older, ("p_a text", "TABLE(x text)")))
         #expect(accepts(older, ("p_a text, p_b text DEFAULT ''::text, p_c integer DEFAULT 1", "TABLE(x text, y text)")))

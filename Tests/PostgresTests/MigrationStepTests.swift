@@ -4,7 +4,7 @@ import Testing
 
 @testable import Postgres
 
-/// Steps that run outside the expand transaction, and what an interruption leaves.
+/// Steps that run outside the expand transaction, and the state after an interruption.
 @Suite(.timeLimit(.minutes(5))) struct MigrationStepTests {
     private let one = SmallSchema.migration(1, "")
 
@@ -46,7 +46,7 @@ import Testing
         try await admin.query(sql).only().int("n")
     }
 
-    /// Waits until a session waits for a lock that another holds, and ends it.
+    /// Waits until a session waits for a lock of another session, and ends the waiting session.
     private func endWaitingSession(running text: String, _ admin: PostgresConnection) async throws {
         let ended = Statement(
             """
@@ -62,7 +62,7 @@ import Testing
         Issue.record("no session waits in \(text)")
     }
 
-    /// Runs the migration until it waits for what `blocker` holds, and ends its session there.
+    /// Runs the migration until it waits for the lock of `blocker`, and ends its session there.
     private func interrupt(
         _ migrator: Migrator,
         in database: TestDatabase,
@@ -108,11 +108,11 @@ import Testing
     @Test func anInterruptedIndexIsDroppedAndBuiltAgain() async throws {
         let database = try await database()
         let migrator = try migrator(index)
-        // A transaction that has written to the table: a concurrent build waits for its end.
+        // A transaction that has written to the table. A concurrent index build waits for its end.
         let write = "INSERT INTO gateway.thing VALUES ('a', 2, 1, 'y')"
         try await interrupt(migrator, in: database, waitingIn: "CREATE INDEX CONCURRENTLY", for: write)
         let admin = try await database.admin()
-        #expect(try await number(validity, admin) == 0, "there is no invalid index, so nothing was interrupted")
+        #expect(try await number(validity, admin) == 0, "no index is invalid, so the build was not interrupted")
         let status = try await migrator.status(admin)
         #expect(status.pending.isEmpty && status.unfinished.map(\.version) == [2] && !status.isReady)
         #expect(try await migrator.migrate(admin) == [2])
@@ -169,7 +169,7 @@ import Testing
         #expect(try await number(red, admin) == 5000)
         let cursor = try await admin.query("SELECT cursor FROM gateway.schema_version WHERE version = 2").only()
         #expect(try cursor.texts("cursor") == ["b", "1", "2000"])
-        // Rows that the first run has passed are not looked at again, so one that is reset stays.
+        // The backfill does not return to rows that the first run has passed, so a row that is reset stays.
         try await admin.script("UPDATE gateway.thing SET color = NULL WHERE tenant_id = 'a' AND n = 1")
         #expect(try await migrator.migrate(admin) == [2])
         #expect(try await number(red, admin) == 8999)
@@ -191,7 +191,7 @@ import Testing
 
     // MARK: Locks
 
-    @Test func aTransactionThatCannotLockATableIsTriedAgain() async throws {
+    @Test func aTransactionThatCannotLockATableIsRetried() async throws {
         let database = try await database()
         let holder = try await database.admin()
         async let held: Void = holder.script(

@@ -120,7 +120,7 @@ import Testing
 
     // MARK: The range of programs that a schema serves
 
-    @Test func anOlderProgramIsServedUntilTheSchemaSaysOtherwise() async throws {
+    @Test func anOlderProgramIsServedUntilTheSchemaExcludesIt() async throws {
         let admin = try await admin()
         let older = try SmallSchema.migrator([one], routines: [greeting("older")])
         try await older.migrate(admin)

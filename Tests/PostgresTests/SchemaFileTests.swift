@@ -4,9 +4,9 @@ import Testing
 
 @testable import Postgres
 
-/// The files in `Sources/Postgres/Schema` against each other and against the catalog.
+/// The files in `Sources/Postgres/Schema`, compared with each other and with the catalog.
 @Suite struct SchemaFileTests {
-    /// Objects in which a new database may differ from one that was migrated, each with the reason. Today there are none.
+    /// Objects in which a new database may differ from a migrated one, each with the reason. The list is empty.
     private static let intendedDifferences: [String] = []
 
     @Test func aConvertedAndANewDatabaseHaveTheSameSchema() async throws {
@@ -20,7 +20,7 @@ import Testing
         #expect(fresh.entries.count > 300)
     }
 
-    @Test func theComparisonSeesAColumnAGrantAndABody() async throws {
+    @Test func theComparisonDetectsAColumnAGrantAndABody() async throws {
         let (one, two) = (try await TestCluster.database(), try await TestCluster.database())
         let changes = [
             "ALTER TABLE gateway.device ADD COLUMN color text", "GRANT DELETE ON gateway.audit TO gateway_engine",
@@ -59,7 +59,8 @@ import Testing
         #expect(try catalog.map { try $0.text("name") } == files.routines.map(\.name).sorted())
     }
 
-    /// A program decides by the schema's version whether it may write routines, so every change of one needs a new version.
+    /// A program decides by the schema's version whether it may write routines, so every change of a routine needs a
+    /// new version.
     @Test func theNewestMigrationNamesTheRoutinesOfThisVersion() async throws {
         let files = try SchemaFiles.bundled()
         let admin = try await DatabaseStores.shared().database.admin()

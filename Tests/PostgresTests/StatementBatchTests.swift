@@ -5,7 +5,7 @@ import Testing
 
 @testable import Postgres
 
-/// Calls of one kind that go to the server as one statement: each gets what it would get alone.
+/// Calls of one kind that are sent to the server as one statement. Each gets the result that it would get alone.
 @Suite struct StatementBatchTests {
     // MARK: The group
 
@@ -33,7 +33,7 @@ import Testing
         )
     }
 
-    @Test func whatIsOfOneKindAndTenantGoesTogether() {
+    @Test func callsOfOneKindAndTenantAreGrouped() {
         let alone = Transaction(tenant: "a", [Statement("other")])
         let group = BatchedTransactions([
             call("1"), alone, call("2"), call("3", tenant: "b"), call("4", sql: "else"), call("5"),
@@ -42,11 +42,11 @@ import Testing
         let folded = group.transactions.first { $0.statements[0].sql == "many" }
         #expect(folded?.tenant == "a")
         #expect(folded?.statements[0].parameters == [.text("p"), .texts(["1", "2", "5"])])
-        // One alone stays as it is.
+        // A single call stays unchanged.
         #expect(group.transactions.filter { $0.statements[0].sql == "one" }.count == 2)
     }
 
-    @Test func callsOfSeveralStatementsGoTogetherUnlessTheyAreAboutTheSame() throws {
+    @Test func callsOfSeveralStatementsAreGroupedUnlessTheyShareAKey() throws {
         func call(_ name: String, subject: String) -> Transaction {
             var transaction = Transaction(tenant: "a", [Statement("one"), Statement("two")])
             transaction.batches = [
@@ -65,7 +65,8 @@ import Testing
         #expect(folded.statements[0].parameters == [.texts(["1", "2", "5"])])
         #expect(folded.statements[1].sql == "twos")
         #expect(folded.statements[1].parameters == [.bool(true), .uuids([nil, nil, nil])])
-        // Alone are the second about x, and the half one; a row that either statement leaves out goes alone as well.
+        // The second call about x and the incomplete call run alone. A row that either statement leaves out runs
+        // alone as well.
         let answer: Result<[ResultSet], PostgresError> = .success([rows(["a", nil, "c"]), rows(["d", "e", "f"])])
         let results = group.transactions.map { $0.statements[0].sql == "ones" ? answer : .success([rows(["alone"])]) }
         let split = group.split(results, count: 5)
@@ -76,7 +77,7 @@ import Testing
         #expect(try split[2]?.get().first?.only().text("outcome") == "alone")
     }
 
-    @Test func noMoreGoTogetherThanMay() throws {
+    @Test func groupsAreBounded() throws {
         let calls = (0..<7).map { number in
             var call = call("\(number)")
             call.batches[0].limit = 3
@@ -95,7 +96,7 @@ import Testing
         #expect(try split[2]?.get().first?.only().text("outcome") == "repeated")
     }
 
-    @Test func whatFailedForAllIsTriedAloneUnlessItMayHaveHappened() {
+    @Test func aFailedGroupIsRetriedOneByOneUnlessItMayHaveCommitted() {
         let group = BatchedTransactions([call("1"), call("2")])
         let refused = group.split([.failure(PostgresError(.invalidParameter))], count: 2)
         #expect(refused.allSatisfy { $0 == nil })
@@ -105,7 +106,7 @@ import Testing
         #expect(lost.count == 2 && lost.allSatisfy { $0 != nil })
     }
 
-    @Test func anAnswerOfAnotherLengthIsNobodys() {
+    @Test func anAnswerOfAnotherLengthIsRefused() {
         let split = BatchedTransactions([call("1"), call("2")]).split([.success([rows(["recorded"])])], count: 2)
         #expect(split.allSatisfy { $0 == nil })
     }
@@ -126,7 +127,7 @@ import Testing
         return message
     }
 
-    /// The statement for many, as it is: no other test knows which calls met in a group.
+    /// The statement for several calls, called directly, because no other test knows which calls meet in a group.
     private func together(
         _ fixture: StoreFixture,
         _ calls: [(message: MessageID, key: String, kind: String)]
@@ -157,7 +158,7 @@ import Testing
             fixture,
             [
                 (first.id, "k1", "received"), (first.id, "k2", "read"), (second.id, "k1", "read"),
-                // Twice in one group, of nobody, of nothing: each goes alone.
+                // A repeated receipt, an unknown device and an unknown message: each runs alone.
                 (first.id, "k1", "read"), (first.id, "nobody", "read"), (MessageID(UUID()), "k1", "read"),
                 (second.id, "k2", "read"),
             ]
@@ -178,7 +179,7 @@ import Testing
         #expect(kinds.filter { $0 == "received" }.count == 1 && kinds.filter { $0 == "read" }.count == 3)
     }
 
-    @Test func callsAtOnceAnswerAsOneByOne() async throws {
+    @Test func concurrentCallsAnswerLikeSingleCalls() async throws {
         let fixture = try await StoreFixture.make()
         let keys = (0..<40).map { "k\($0)" }
         let message = try await sent(fixture, keys)
@@ -192,7 +193,7 @@ import Testing
                         do {
                             return (key, try await fixture.ask(statement))
                         } catch {
-                            // A NUL is no text of the server's: its own call fails, and no other.
+                            // PostgreSQL text cannot contain NUL: that call alone fails.
                             return (key, .orphan)
                         }
                     }
@@ -202,7 +203,7 @@ import Testing
         }
         for key in keys {
             let recorded = replies[key]?.count { $0 == .recorded } ?? 0
-            // The read may come first; then it is the only one.
+            // The read receipt may arrive first; then it is the only one that is recorded.
             #expect((1...2).contains(recorded), "\(key): \(replies[key] ?? [])")
         }
         for key in ["nobody", "k\u{0}1"] {

@@ -4,17 +4,17 @@ import Testing
 
 @testable import Postgres
 
-/// What the stores ask is checked by the test that asks it first.
+/// The statements of the stores are checked by the test that first uses them.
 @Suite struct StatementInspectorTests {
-    @Test func aStatementThatForgetsItsTenantIsAnIssueOfTheTestThatAsksIt() async throws {
+    @Test func aStatementWithoutATenantIsAnIssueOfTheTestThatUsesIt() async throws {
         let stores = try await DatabaseStores.shared()
         let statement = Statement("SELECT count(*) FROM gateway.device", reach: .tenant)
         await withKnownIssue { _ = try await stores.call.run(statement, tenant: "acme") }
-        // Once is enough; the next test that asks the same is not to blame.
+        // One report is enough; the next test that uses the same statement is not the cause.
         _ = try await stores.call.run(statement, tenant: "acme")
     }
 
-    @Test func whatAShortWriteOrASetAsksIsSeenToo() async throws {
+    @Test func statementsOfShortWritesAndSetsAreInspectedToo() async throws {
         let stores = try await DatabaseStores.shared()
         var transaction = Transaction(tenant: "acme", [Statement("SELECT 1 AS one")])
         let many = Statement("SELECT 1 FROM gateway.identity WHERE key = 'one of many'", reach: .tenant)
@@ -34,7 +34,7 @@ import Testing
         )
     }
 
-    @Test func aStatementWithoutAnyParameterIsNoTenants() async throws {
+    @Test func aStatementWithoutParametersBelongsToNoTenant() async throws {
         let inspector = try #require(try await DatabaseStores.shared().database.inspector)
         #expect(inspector.breaches(in: "SELECT now()", .tenant) == ["no parameter for the tenant"])
         #expect(inspector.breaches(in: "SELECT now()", .global) == [])

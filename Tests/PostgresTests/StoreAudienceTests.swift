@@ -7,10 +7,10 @@ import Testing
 
 @testable import Postgres
 
-/// Testing has one of its own.
+/// The Testing module also has a type `Tag`.
 private typealias Tag = Model.Tag
 
-/// Audiences that are described rather than listed, over real rows (design §5.2).
+/// Audiences that are described by an expression instead of a list, with real rows.
 @Suite struct StoreAudienceTests {
     private let native = AppScope(app: "shop", vendor: .native)
 
@@ -27,7 +27,7 @@ private typealias Tag = Model.Tag
         return (message, fixture.lease(of: message))
     }
 
-    /// The targets of every slice of a message, as they stand in the queue.
+    /// The targets of every slice of a message, in the order of the queue.
     private func targets(_ message: NewMessage, _ fixture: StoreFixture) async throws -> [String] {
         let admin = try await fixture.database.admin()
         let rows = try await admin.query(
@@ -42,7 +42,7 @@ private typealias Tag = Model.Tag
         return try rows.map { (row) throws(PostgresError) in try row.text("key") }
     }
 
-    /// Pages until the audience ends; how many there were.
+    /// Expands pages until the audience ends and returns their number.
     @discardableResult
     private func expand(_ lease: SliceLease, _ fixture: StoreFixture, pageSize: Int) async throws -> Int {
         for page in 0..<10_000 {
@@ -85,13 +85,13 @@ private typealias Tag = Model.Tag
         return try await fixture.ask(statement)
     }
 
-    /// A number of the rows of `acme`: row-level security leaves the other tenants' out.
+    /// A number over the rows of `acme`; row-level security excludes the other tenants.
     private func count(_ sql: String, _ fixture: StoreFixture) async throws -> Int {
         let statement = Statement("SELECT (\(sql))::bigint AS n")
         return try await fixture.call.run(statement, tenant: fixture.acme.rawValue).only().int("n")
     }
 
-    /// The oracle is `TagExpression`'s own evaluation, which knows nothing of terms, bits or anchors.
+    /// The oracle is `TagExpression`'s own evaluation, which does not use terms, bits or anchors.
     @Test(arguments: [1, 2, 3] as [UInt64])
     func theServerEvaluatesRandomExpressionsAsTheyAreDefined(_ seed: UInt64) async throws {
         let fixture = try await StoreFixture.make()
@@ -101,7 +101,7 @@ private typealias Tag = Model.Tag
             let key = String(format: "k%03d", index)
             let vendor: Vendor = index.isMultiple(of: 3) ? .braze : .rationalOwl
             let tags = random.tags()
-            // Some share a device, in two dialects; some have left.
+            // Some identities share a device, in two dialects; some are unregistered.
             let token = index % 3 < 2 ? String(format: "%064x", index / 3) : nil
             let seat = try await register(key, fixture, tags: tags, token: token, vendor: vendor)
             if index % 7 == 5 {
@@ -120,7 +120,7 @@ private typealias Tag = Model.Tag
                 let meant = identities.filter { identity in
                     expression.matches(identity.tags) && (scope.vendor == .native || scope.vendor == identity.vendor)
                 }
-                // To each device once: to the first of its identities that are meant.
+                // Each device is reached once, through the first of its identities that match.
                 let wanted = meant.filter { one in
                     !meant.contains { $0.seat.device == one.seat.device && $0.seat.identity < one.seat.identity }
                 }
@@ -136,8 +136,8 @@ private typealias Tag = Model.Tag
         #expect(try await targets(message, fixture) == first.map(\.key))
     }
 
-    /// Until then nobody shared a device in this app, so that nothing looked for it.
-    @Test func whoComesBackToADeviceThatAnotherHasNowIsReachedOnce() async throws {
+    /// Until then no device of this app was shared, so no page looked for shared devices.
+    @Test func anIdentityThatReturnsToASharedDeviceIsReachedOnce() async throws {
         let fixture = try await StoreFixture.make()
         try await register("k1", fixture, token: "aa01")
         _ = try await fixture.ask(UnregisterDevices(fixture.scope, .key("k1")))
@@ -149,7 +149,7 @@ private typealias Tag = Model.Tag
         #expect(try await targets(message, fixture) == [back.identity < other.identity ? "k1" : "b1"])
     }
 
-    @Test func registrationsBetweenPagesNeitherRepeatNorLoseAnybody() async throws {
+    @Test func registrationsBetweenPagesNeitherRepeatNorLoseTargets() async throws {
         let fixture = try await StoreFixture.make()
         let tag = try #require(Tag("a"))
         for index in 0..<30 {
@@ -168,7 +168,7 @@ private typealias Tag = Model.Tag
             pages: while true {
                 switch try await fixture.delivery.expand(lease, by: fixture.node, pageSize: 4) {
                 case .page:
-                    // New ones on all sides of the cursor, and known ones again; after a while nobody comes any more.
+                    // New identities on all sides of the cursor, and known ones again. After a while none register.
                     guard late < 12 else { continue }
                     try await register("late-\(number)-\(late)", fixture, user: "u\(late % 10)", tags: [tag])
                     try await register(String(format: "k%02d", late), fixture, user: "u\(late % 10)", tags: [tag])
@@ -182,28 +182,29 @@ private typealias Tag = Model.Tag
                 }
             }
             let seen = try await targets(message, fixture)
-            #expect(Set(seen).count == seen.count, "audience \(number): somebody twice")
+            #expect(Set(seen).count == seen.count, "audience \(number): a repeated target")
             #expect(old.isSubset(of: seen), "audience \(number): \(old.subtracting(seen)) missing")
         }
     }
 
-    @Test func oneLookIsBoundedAlsoWhenFewAreMeant() async throws {
+    @Test func aPageReadsABoundedNumberOfCandidates() async throws {
         let fixture = try await StoreFixture.make()
         let (common, rare) = (try #require(Tag("common")), try #require(Tag("rare")))
         for index in 0..<100 {
             try await register("k\(index)", fixture, tags: index == 99 ? [common, rare] : [common])
         }
-        // Twenty looks of two: a hundred that nobody of is meant are three pages, the last of which ends.
+        // Twenty reads of two candidates: a hundred candidates without a match take three pages, the last of which
+        // ends the expansion.
         let (_, none) = try await expanding(.tags(try TagExpression("!common")), fixture)
         #expect(try await expand(none, fixture, pageSize: 2) == 2)
-        // By its own tag, a rare one costs what it has: its only page is the last.
+        // The cost of a rare tag depends on its own entries: its only page is the last.
         let (message, few) = try await expanding(.tags(try TagExpression("rare")), fixture)
         #expect(try await expand(few, fixture, pageSize: 2) == 0)
         #expect(try await targets(message, fixture) == ["k99"])
         #expect(try await fixture.facts(message.id).recipients == 1)
     }
 
-    /// An app may call everybody "guest": pages go on within one user, over the dialects too.
+    /// An app may give every user the name "guest". Pages continue within one user, and over the dialects too.
     @Test func aUserWithManyDevicesIsPagedThrough() async throws {
         let fixture = try await StoreFixture.make()
         for index in 0..<25 {
@@ -235,7 +236,7 @@ private typealias Tag = Model.Tag
                     }
                 }
             }
-            // Erased meanwhile, from all groups at once.
+            // The user is erased meanwhile, from all groups at once.
             group.addTask {
                 for index in 0..<20 {
                     _ = try await fixture.devices.eraseUser(UserID("u\(index)"), in: fixture.acme, by: .key("test"))
@@ -258,7 +259,7 @@ private typealias Tag = Model.Tag
         }
     }
 
-    @Test func aGroupThatIsDeletedAndMadeAnewAmongChangesCountsWhoIsIn() async throws {
+    @Test func aGroupDeletedAndRecreatedDuringChangesHasAnExactCount() async throws {
         let fixture = try await StoreFixture.make()
         try await withThrowingTaskGroup(of: Void.self) { group in
             for task in 0..<4 {
@@ -282,7 +283,7 @@ private typealias Tag = Model.Tag
         #expect(counted == (try await count("SELECT count(*) FROM gateway.group_member", fixture)))
     }
 
-    @Test func erasureTakesTagsAndMembershipsAlong() async throws {
+    @Test func erasureRemovesTagsAndMemberships() async throws {
         let fixture = try await StoreFixture.make()
         let tag = try #require(Tag("a"))
         let one = try await register("k1", fixture, user: "u1", tags: [tag], token: "aa01")
@@ -293,7 +294,7 @@ private typealias Tag = Model.Tag
         #expect(try await count("SELECT count(*) FROM gateway.identity_tag", fixture) == 1)
         #expect(try await fixture.devices.eraseUser("u2", in: fixture.acme, by: .key("test")) == .done(1))
         #expect(try await count("SELECT count(*) FROM gateway.identity_tag", fixture) == 0)
-        // Who has no device is known by his memberships alone, and that is written down as well.
+        // A user without a device is known by memberships alone, and that erasure is audited as well.
         #expect(try await fixture.devices.eraseUser("u3", in: fixture.acme, by: .key("test")) == .done(0))
         #expect(try await count("SELECT count(*) FROM gateway.audit WHERE subject = 'user u3'", fixture) == 1)
         #expect(try await count("SELECT sum(members) FROM gateway.group_count", fixture) == 1)
@@ -321,7 +322,7 @@ private typealias Tag = Model.Tag
         #expect(try await shown() == [[], []])
     }
 
-    /// A count that the answer must name is an estimate; what is counted are the pages.
+    /// A count in the answer is an estimate if it is given before the expansion; the pages determine the real count.
     @Test func anAudienceThatIsExpandedIsCountedOnce() async throws {
         let fixture = try await StoreFixture.make()
         for index in 0..<3 { try await register("k\(index)", fixture) }
@@ -332,7 +333,7 @@ private typealias Tag = Model.Tag
         #expect(try await fixture.counters().recipients == 3)
     }
 
-    /// A node of the version before accepts on the new schema.
+    /// Older programs accept messages without the audience parameters.
     @Test func acceptanceIsPossibleWithoutAnAudience() async throws {
         let fixture = try await StoreFixture.make()
         let message = try await fixture.message(to: [(TargetID(rawValue: UUID()), nil)])

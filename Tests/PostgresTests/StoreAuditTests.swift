@@ -6,7 +6,7 @@ import Testing
 
 @testable import Postgres
 
-/// Who did what: written with the act, read in order, rewritten by nobody.
+/// The audit: written together with the action, read in order, and never changed by a login role.
 @Suite struct StoreAuditTests {
     private func entries(_ fixture: StoreFixture, in tenant: TenantID? = nil) async throws -> [AuditEntry] {
         try await fixture.audit.entries(in: tenant ?? fixture.acme, after: 0, limit: 1000)
@@ -14,7 +14,7 @@ import Testing
 
     private func shape(_ entry: AuditEntry) -> String { "\(entry.actor) \(entry.action) \(entry.subject)" }
 
-    @Test func anApplyTellsEachChangeAndNoSecret() async throws {
+    @Test func provisioningAuditsEachChangeAndNoSecret() async throws {
         let fixture = try await StoreFixture.alone()
         let first = try await entries(fixture)
         #expect(
@@ -24,7 +24,7 @@ import Testing
             ]
         )
         #expect(first.map(\.position) == Array(1...5))
-        // The same file changes nothing, so nothing is told.
+        // The same file changes nothing, so nothing is audited.
         _ = try await fixture.provisioning.apply([fixture.tenant("acme"), fixture.tenant("other")])
         #expect(try await entries(fixture) == first)
 
@@ -42,7 +42,7 @@ import Testing
             ]
         )
         #expect(second.first { $0.subject == "retention" }?.data == ["events": 172_800])
-        // I7: not the hash of the key, not the sealed secret, not the whole vendor key.
+        // I7: neither the hash of the key, nor the sealed secret, nor the whole vendor key is in the audit.
         let all = (first + second).map { "\($0)" }.joined()
         for secret in ["hash-acme", "account-of-acme", "\(tenant.credentials[0].sealed)"] {
             #expect(!all.contains(secret), "\(secret)")
@@ -57,7 +57,7 @@ import Testing
         #expect(try await entries(fixture, in: thief.id).isEmpty)
     }
 
-    @Test func keysMadeAndRevokedByHandAreTold() async throws {
+    @Test func manualChangesOfKeysAreAudited() async throws {
         let fixture = try await StoreFixture.make()
         let keys = PostgresKeyStore(engine: fixture.engine)
         let made = ProvisionedKey(name: "cli", hash: [7, 7, 7], scopes: ["read"])
@@ -65,13 +65,13 @@ import Testing
         _ = try await keys.create(made, in: fixture.acme, by: .command(user: 1000))
         _ = try await keys.revoke(id.uuidString.lowercased(), in: fixture.acme, by: .command(user: 1001))
         _ = try await keys.revoke("cli", in: fixture.acme, by: .command(user: 1001))
-        let told = try await fixture.audit.newest(2, in: fixture.acme)
-        #expect(told.map(shape) == ["cli:1000 create key cli", "cli:1001 revoke key cli"])
-        #expect(told.first?.data?["scopes"] == ["read"])
+        let audited = try await fixture.audit.newest(2, in: fixture.acme)
+        #expect(audited.map(shape) == ["cli:1000 create key cli", "cli:1001 revoke key cli"])
+        #expect(audited.first?.data?["scopes"] == ["read"])
     }
 
-    // I6, and the auditor's own: a running process can neither rewrite nor remove what was told.
-    @Test func nobodyWhoLogsInChangesOrDeletesARow() async throws {
+    // I6 and the audit's own rule: a running process can neither change nor delete an audit row.
+    @Test func noLoginRoleChangesOrDeletesAnAuditRow() async throws {
         let fixture = try await StoreFixture.make()
         let before = try await entries(fixture)
         try #require(!before.isEmpty)
@@ -91,7 +91,7 @@ import Testing
             try await fixture.call.run(forged, tenant: fixture.acme.rawValue)
         }
         #expect(error?.code == .insufficientPrivilege)
-        // Retention by the engine spares what is younger than 30 days, whatever it asks for.
+        // The engine's retention keeps rows younger than 30 days, whatever interval it requests.
         let drop = MaintenanceSQL.dropAudit(.id(fixture.acme), .interval(.zero))
         #expect(try await fixture.engine.run(drop, tenant: nil).only().int("count") == 0)
         #expect(try await entries(fixture) == before)
@@ -102,7 +102,7 @@ import Testing
         )
     }
 
-    @Test func whoReadsOnFromAPositionMissesNothing() async throws {
+    @Test func readingFromAPositionMissesNothing() async throws {
         let fixture = try await StoreFixture.make()
         let start = try await entries(fixture).last?.position ?? 0
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -115,7 +115,8 @@ import Testing
                 }
             }
             group.addTask {
-                // Whatever is seen, nothing below it comes later. A row that is lost must not keep the test for ever.
+                // Once a position is read, no lower position appears later. The time limit ends the test if a row is
+                // lost.
                 var last = start
                 let end = ContinuousClock.now + .seconds(120)
                 while last < start + 160, ContinuousClock.now < end {
@@ -129,7 +130,7 @@ import Testing
         }
     }
 
-    @Test func oldEntriesGoByRetentionAndPositionsAreNotUsedAgain() async throws {
+    @Test func retentionDeletesOldEntriesAndPositionsAreNotReused() async throws {
         let fixture = try await StoreFixture.alone()
         let admin = try await fixture.database.admin()
         try await admin.script("UPDATE gateway.audit SET at = at - interval '401 days' WHERE tenant_id = 'acme'")
@@ -141,8 +142,9 @@ import Testing
         #expect(try await entries(fixture).map(\.position) == [5, 6])
     }
 
-    // Everywhere: history, the names that callers gave targets, codes that wait; of a user also identities without a device.
-    @Test func anErasedUserIsNowhereAndItsErasureIsTold() async throws {
+    // The erasure covers the history, the names that callers gave targets, and pending verification codes; for a user
+    // also identities without a device.
+    @Test func erasingAUserRemovesAllTracesAndIsAudited() async throws {
         let fixture = try await StoreFixture.alone()
         let kept = try await fixture.register("k0", token: "aa00", phone: "01033332222")
         let gone = try await fixture.register("k1", token: "feedfacefeedface", phone: "01044445555")
@@ -185,13 +187,16 @@ import Testing
         }
         let left = try await fixture.queries.deliveries(of: sent.id, in: fixture.acme, limit: 10)
         #expect(Set(left.map(\.snapshot.address)) == [nil, .phone("01033332222")])
-        let told = try #require(try await fixture.audit.newest(1, in: fixture.acme).first)
-        #expect(shape(told) == "key:dpo erase user kim" && told.data == ["devices": 1, "identities": 2, "groups": 0])
+        let audited = try #require(try await fixture.audit.newest(1, in: fixture.acme).first)
+        #expect(
+            shape(audited) == "key:dpo erase user kim" && audited.data == ["devices": 1, "identities": 2, "groups": 0]
+        )
         #expect(try await fixture.devices.device(kept.device, in: fixture.acme) != nil)
     }
 
-    // Deliveries of a tenant that keeps them shorter go row by row; the week stays while another tenant keeps it.
-    @Test func aTenantKeepsWhatItSaysAndNobodyElsesGoes() async throws {
+    // Deliveries of a tenant with a shorter retention are deleted row by row; the week stays while another tenant
+    // keeps it.
+    @Test func aTenantsRetentionAffectsItsOwnRowsOnly() async throws {
         let fixture = try await StoreFixture.alone()
         var acme = fixture.tenant("acme")
         acme.retention = TenantRetention([
@@ -232,7 +237,7 @@ import Testing
                 #expect(try rows.only().int("n") == count, "\(tenant) \(table)")
             }
         }
-        // A tenant that keeps longer holds the weeks for itself alone.
+        // A tenant with a longer retention keeps the weeks for itself alone.
         var other = fixture.tenant("other")
         other.retention = TenantRetention([.deliveries: .seconds(3650 * 86_400)])
         _ = try await fixture.provisioning.apply([other])
@@ -242,10 +247,10 @@ import Testing
         #expect(try rows.only().int("n") == 4)
     }
 
-    @Test func rowsOfARetentionSurviveTheirWriting() throws {
+    @Test func retentionSettingsAreReadAsWritten() throws {
         let own = TenantRetention([.audit: .seconds(400 * 86_400), .deliveries: .seconds(86_400)])
         #expect(TenantRetention(json: own.json) == own)
-        // A newer program's word, and nonsense, are passed over.
+        // Keys of a newer program and invalid values are ignored.
         #expect(TenantRetention(json: JSONObject([("inbox", 5), ("events", "x"), ("audit", -1)])) == TenantRetention())
         let policy = RetentionPolicy().overlaid(by: own)
         #expect(policy.audit == .seconds(400 * 86_400) && policy.deliveries == .seconds(86_400))

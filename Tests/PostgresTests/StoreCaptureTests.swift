@@ -5,7 +5,7 @@ import Testing
 
 @testable import Postgres
 
-/// Captures: bounded over all who write, one tenant's alone, and gone in time.
+/// Captures: limited over all writers, visible to one tenant only, and deleted in time.
 @Suite struct StoreCaptureTests {
     private func store(_ fixture: StoreFixture) -> PostgresCaptureStore {
         PostgresCaptureStore(call: fixture.call, engine: fixture.engine)
@@ -44,7 +44,7 @@ import Testing
         )
     }
 
-    @Test func whatIsWrittenComesBackInPages() async throws {
+    @Test func exchangesAreReadInPages() async throws {
         let fixture = try await StoreFixture.make()
         let store = store(fixture)
         let id = try await started(fixture, order())
@@ -63,7 +63,7 @@ import Testing
         #expect(try await store.list(in: fixture.acme) == [facts])
     }
 
-    @Test func manyAtOnceDoNotPassTheCount() async throws {
+    @Test func concurrentWritersDoNotExceedTheCount() async throws {
         let fixture = try await StoreFixture.make()
         let store = store(fixture)
         let id = try await started(fixture, order(10))
@@ -79,7 +79,7 @@ import Testing
         #expect(try await store.exchanges(of: id, in: fixture.acme, after: 0, limit: 100).count == 10)
     }
 
-    @Test func theFirstThatDoesNotFitEndsIt() async throws {
+    @Test func theFirstExchangeThatDoesNotFitEndsTheCapture() async throws {
         let fixture = try await StoreFixture.make()
         let store = store(fixture)
         let id = try await started(fixture, order(bytes: 3000))
@@ -92,7 +92,7 @@ import Testing
         #expect(facts.byteCount <= 3000 && facts.exchangeCount == 2 && facts.endedBy == "full")
     }
 
-    @Test func whatIsOverTakesNothing() async throws {
+    @Test func anEndedCaptureRecordsNothing() async throws {
         let fixture = try await StoreFixture.alone()
         let store = store(fixture)
         let stopped = try await started(fixture, order())
@@ -108,7 +108,7 @@ import Testing
         #expect(try await store.running().isEmpty)
     }
 
-    @Test func aTenantHasOneOfABindingAndTenInAll() async throws {
+    @Test func aTenantHasOneCapturePerBindingAndTenInAll() async throws {
         let fixture = try await StoreFixture.make()
         let store = store(fixture)
         func start(_ order: CaptureOrder) async throws -> Kept<CaptureStart> {
@@ -146,7 +146,7 @@ import Testing
         #expect(try await store.record(exchange(), in: id, of: other) == 0)
         #expect(try await store.stop(id, in: other, by: .key("thief")) == false)
         #expect(try await store.remove(id, in: other, by: .key("thief")) == .done(false))
-        // PostgreSQL by itself: a statement that forgets whose rows it wants.
+        // PostgreSQL itself protects the rows from a statement without a tenant condition.
         for table in ["capture", "captured_exchange"] {
             let count = Statement("SELECT count(*) AS n FROM gateway.\(table)")
             #expect(try await fixture.call.run(count, tenant: other.rawValue).only().int("n") == 0)
@@ -155,7 +155,7 @@ import Testing
         #expect(try await store.capture(id, in: fixture.acme)?.exchangeCount == 1)
     }
 
-    @Test func nodesLearnWhoseKeysLeadToIt() async throws {
+    @Test func nodesReadTheKeysOfRunningCaptures() async throws {
         let fixture = try await StoreFixture.alone()
         let store = store(fixture)
         #expect(try await store.running().isEmpty)
@@ -170,7 +170,7 @@ import Testing
         #expect(try await store.running().first?.isSole == true)
     }
 
-    @Test func whoDidItIsTold() async throws {
+    @Test func capturesAreAudited() async throws {
         let fixture = try await StoreFixture.make()
         let store = store(fixture)
         let before = try await fixture.audit.newest(1, in: fixture.acme).last?.position ?? 0
@@ -194,8 +194,8 @@ import Testing
         }
     }
 
-    // docs/errors.md "Repeating a call".
-    @Test func aRepeatedStartGetsTheFirstAnswerWhateverHasHappenedSince() async throws {
+    // docs/errors.md#repeating-a-call
+    @Test func aRepeatedStartReturnsTheFirstAnswer() async throws {
         let fixture = try await StoreFixture.make()
         let store = store(fixture)
         func start(_ keep: Keep<CaptureStart>) async throws -> Kept<CaptureStart> {
@@ -208,7 +208,7 @@ import Testing
         let first = Kept<CaptureStart>.repeated(KeptAnswer(status: 201, body: Array(facts.id.lowercased.utf8)))
         #expect(try await start(keep("once")) == first)
         #expect(try await start(keep("once", "other body")) == .mismatch)
-        // A refusal keeps nothing: the key serves once the way is free.
+        // A refused start is not stored: the key can be used again when a start is possible.
         #expect(try await start(keep("later")) == .done(.running))
         #expect(try await store.stop(facts.id, in: fixture.acme, by: .key("test")))
         guard case .done(.started(let second)) = try await start(keep("later")) else {
@@ -226,7 +226,7 @@ import Testing
         #expect(starts.count == 2)
     }
 
-    @Test func aRepeatedRemovalIsToldOnce() async throws {
+    @Test func aRepeatedRemovalIsAuditedOnce() async throws {
         let fixture = try await StoreFixture.make()
         let store = store(fixture)
         let id = try await started(fixture, order())
@@ -238,7 +238,7 @@ import Testing
         #expect(removals.filter { $0.action == "remove" }.count == 1)
     }
 
-    @Test func aWeekAfterItsEndItIsGone() async throws {
+    @Test func aCaptureIsDeletedAWeekAfterItsEnd() async throws {
         let fixture = try await StoreFixture.alone()
         let store = store(fixture)
         let old = try await started(fixture, order())
@@ -256,8 +256,8 @@ import Testing
         #expect(try left.only().int("n") == 1)
     }
 
-    /// The control of the limits: the table refuses by itself what the function would let through.
-    @Test func theTableItselfHoldsTheLimits() async throws {
+    /// The control of the limits: the table itself refuses values that the function would not refuse.
+    @Test func theTableItselfEnforcesTheLimits() async throws {
         let fixture = try await StoreFixture.make()
         let id = try await started(fixture, order(1))
         let admin = try await fixture.database.admin()

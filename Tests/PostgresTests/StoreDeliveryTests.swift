@@ -6,7 +6,7 @@ import Testing
 
 @testable import Postgres
 
-/// The queue: leases, fencing, outcomes that are written once (I2).
+/// The queue: leases, fencing, and outcomes that are written once (I2).
 @Suite struct StoreDeliveryTests {
     private func slices(_ count: Int) -> [NewSlice] {
         (0..<count).map { NewSlice(number: Int32($0), work: .deliver, targets: [TargetID(rawValue: UUID())]) }
@@ -22,7 +22,7 @@ import Testing
         )
     }
 
-    /// Ends every lease, as time would.
+    /// Ends every lease, as the passing of time would.
     private func expireLeases(_ fixture: StoreFixture) async throws {
         let admin = try await fixture.database.admin()
         _ = try await admin.query(
@@ -52,7 +52,7 @@ import Testing
         #expect(claimed.allSatisfy { $0.epoch == 1 && $0.targets.count == 1 && $0.dueDay == message.times.dueAt.day })
     }
 
-    @Test func anExpiredLeaseIsAnyonesAndItsFormerHolderIsFenced() async throws {
+    @Test func anExpiredLeaseMayBeClaimedAndItsFormerHolderIsFenced() async throws {
         let fixture = try await StoreFixture.make()
         let device = try await fixture.register("k1", token: "aa01")
         let (message, mine) = try await fixture.sending(to: [device.identity])
@@ -81,7 +81,7 @@ import Testing
         #expect(try await fixture.delivery.record(first, by: fixture.node) == .recorded(0))
         let last = try await fixture.progress(first.lease, [1], .failed)
         #expect(try await fixture.delivery.record(last, by: fixture.node) == .recorded(1))
-        // Its answer was lost, so it is asked again: nothing of it is new, and nobody else has the slice.
+        // The answer was lost and the call is repeated: it records nothing new, and no other node holds the slice.
         #expect(try await fixture.delivery.record(last, by: fixture.node) == .recorded(0))
         #expect(try await fixture.counters() == Funnel(recipients: 2, sent: 1, failed: 1))
         let facts = try await fixture.facts(message.id)
@@ -89,7 +89,7 @@ import Testing
         #expect(try await fixture.deliveryKinds() == ["sent", "failed"])
     }
 
-    @Test func aSliceThatIsPutBackKeepsItsBitmapAndCountsItsAttempts() async throws {
+    @Test func aReturnedSliceKeepsItsBitmapAndCountsItsAttempts() async throws {
         let fixture = try await StoreFixture.make()
         let one = try await fixture.register("k1", token: "aa01")
         let two = try await fixture.register("k2", token: "aa02")
@@ -116,7 +116,7 @@ import Testing
         #expect(try await claim(fixture, by: "node-2").count == 1)
     }
 
-    @Test func aLoadedSliceHasAllThatSendingNeeds() async throws {
+    @Test func aLoadedSliceHasEverythingThatSendingNeeds() async throws {
         let fixture = try await StoreFixture.make()
         let one = try await fixture.register("k1", token: "aa01", phone: "010")
         let two = try await fixture.register("k2", phone: "011")
@@ -140,8 +140,8 @@ import Testing
         #expect(try await fixture.delivery.load(gone) == nil)
     }
 
-    /// Design §5.8: one message rings a device once.
-    @Test func aDeviceThatAnotherSliceRangIsADuplicate() async throws {
+    /// A device receives one push per message (docs/schema.md#audiences).
+    @Test func aDeviceReachedByAnotherSliceIsADuplicate() async throws {
         let fixture = try await StoreFixture.make()
         let one = try await fixture.register("k1", token: "aa01")
         let two = try await fixture.register("b1", token: "aa01", vendor: .braze)
@@ -182,7 +182,7 @@ import Testing
             }
             found += count
         }
-        // The fifth came with the end.
+        // The fifth target is on the last page.
         #expect(found == 4)
         let facts = try await fixture.facts(message.id)
         #expect(facts.recipients == 5 && facts.state == .sending)
@@ -212,7 +212,7 @@ import Testing
         #expect(result == .finished(recipients: 2))
     }
 
-    @Test func lastSlicesThatFinishAtOnceFinishTheMessage() async throws {
+    @Test func lastSlicesThatFinishConcurrentlyFinishTheMessage() async throws {
         let fixture = try await StoreFixture.make()
         let message = try await fixture.message(slices: slices(8), leased: false, recipients: 8)
         try await fixture.accept(message)
@@ -230,8 +230,8 @@ import Testing
         #expect(events.filter { $0.subject.target != nil }.count == 8)
     }
 
-    /// Design §5.6: a 410 condemns a token only if it was not registered again since.
-    @Test func aTokenThatWasRegisteredAgainSurvivesAnOlderVerdict() async throws {
+    /// A 410 invalidates a token only if the token was not registered again since the time in the response.
+    @Test func aTokenThatWasRegisteredAgainSurvivesAnOlderReport() async throws {
         let fixture = try await StoreFixture.make()
         let device = try await fixture.register("k1", token: "aa01")
         let token = try #require(DeviceToken(apns: "aa01"))
@@ -257,7 +257,7 @@ import Testing
         #expect(try await state() == .active)
     }
 
-    @Test func aRefusedCredentialIsNotedUntilItWorks() async throws {
+    @Test func aRefusedCredentialIsRecordedUntilItWorks() async throws {
         let fixture = try await StoreFixture.make()
         let key = CredentialKey(tenant: fixture.acme, credential: "apple")
         let rejection = Rejection(scope: .credential, reason: "InvalidProviderToken", status: 403)

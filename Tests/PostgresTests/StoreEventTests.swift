@@ -8,7 +8,7 @@ import Testing
 
 @testable import Postgres
 
-/// The event log: what each change writes, who reads it, and that a reader misses nothing.
+/// The event log: which events each change writes, which readers see them, and that a reader misses none.
 @Suite struct StoreEventTests {
     private func news(_ fixture: StoreFixture, after offset: Int64) async throws -> [EventRecord] {
         try await fixture.queries.events(in: fixture.acme, after: offset, limit: 100).events
@@ -18,7 +18,7 @@ import Testing
         try await fixture.queries.eventBounds(in: fixture.acme).head
     }
 
-    @Test func aDeliverysEventTellsWhomAndWhyFromItsRow() async throws {
+    @Test func aDeliverysEventHasTheRecipientAndReasonOfItsRow() async throws {
         let fixture = try await StoreFixture.make()
         let device = try await fixture.register("k1", token: "aa01")
         let start = try await head(fixture)
@@ -36,14 +36,15 @@ import Testing
         #expect(failed.subject.message == message.id && failed.subject.target == TargetID(device.identity))
         #expect(failed.subject.identity == device.identity && failed.reason == "BadDeviceToken")
         #expect(failed.subject.address == .deviceKey("k1") && failed.app == "shop" && failed.vendor == .rationalOwl)
-        // Whoever is erased is gone from old events too.
+        // An erased device is removed from old events too.
         #expect(try await fixture.devices.erase(device.device, in: fixture.acme, by: .key("test")) == .done(true))
         let later = try #require(try await news(fixture, after: start).last)
         #expect(later.reason == "BadDeviceToken" && later.subject.address == nil)
     }
 
-    /// What an export tells beside events: the user as of the push, the device as it is, and of the message's data what is asked for.
-    @Test func anExportsFactsAreOfThisTenantAndNoMoreThanAsked() async throws {
+    /// The data of an export other than events: the user at the time of the push, the device in its current state,
+    /// and the requested members of the message's data.
+    @Test func anExportContainsTheRequestedFactsOfItsTenantOnly() async throws {
         let fixture = try await StoreFixture.make()
         let device = try await fixture.register("k1", token: "aa01")
         var content = Content(title: "t", body: "b")
@@ -54,7 +55,7 @@ import Testing
         progress.results[0].device = device.device
         progress.results[0].user = "u-1"
         _ = try await fixture.delivery.record(progress, by: fixture.node)
-        // The phone is handed on: its token has another identity, and the first one another user.
+        // The phone changes hands: its token gets another identity, and the first identity another user.
         try await fixture.register("k2", token: "aa01")
         let admin = try await fixture.database.admin()
         try await admin.script(
@@ -70,13 +71,13 @@ import Testing
         #expect(facts.message(of: sent)?.origin == .rationalOwl)
         #expect(facts.message(of: sent)?.data["campaign"] == ["name": "Winter"])
         #expect(facts.message(of: sent)?.data["properties"] == nil)
-        // A device whose identities have all gone is a device yet.
+        // A device without any identity still exists.
         try await admin.script("UPDATE gateway.identity SET device_id = NULL WHERE tenant_id = '\(fixture.acme)'")
         let bare = try await fixture.queries.eventFacts(of: events, data: names, in: fixture.acme)
         #expect(bare.device(of: sent)?.platform == .ios && bare.device(of: sent)?.key == nil)
         #expect(try await fixture.queries.eventFacts(of: events, data: names, in: fixture.other) == EventFacts())
         #expect(try await fixture.queries.eventFacts(of: [], data: [], in: fixture.acme) == EventFacts())
-        // Whoever is erased is gone from old events too.
+        // An erased device is removed from old events too.
         #expect(try await fixture.devices.erase(device.device, in: fixture.acme, by: .key("test")) == .done(true))
         let later = try #require(try await fixture.log().first { $0.kind == "sent" })
         #expect(later.subject.user == nil)
@@ -93,7 +94,7 @@ import Testing
         #expect(try await fixture.log().map(\.kind) == ["accepted"])
     }
 
-    @Test func aPreferenceIsNewsWhenItChangesAndNothingElseOfAPatchIs() async throws {
+    @Test func aPatchCausesAnEventOnlyForAChangedPreference() async throws {
         let fixture = try await StoreFixture.make()
         let device = try await fixture.register("k1", token: "aa01")
         let start = try await head(fixture)
@@ -123,8 +124,9 @@ import Testing
         #expect(events.map(\.subject.identity) == [old.identity, new.identity])
     }
 
-    /// The verdict's reason and the device, for every dialect on it: no identity, no vendor.
-    @Test func aCondemnedTokenIsNewsOfItsDevice() async throws {
+    /// The event has the push service's reason and the device, for every dialect on it; it has no identity and no
+    /// vendor.
+    @Test func anInvalidTokenCausesAnEventOfItsDevice() async throws {
         let fixture = try await StoreFixture.make()
         let device = try await fixture.register("k1", token: "aa01")
         let token = try #require(DeviceToken(apns: "aa01"))
@@ -136,7 +138,7 @@ import Testing
         #expect(event.data?["reason"]?.string == "BadDeviceToken")
     }
 
-    @Test func aPageStopsAtItsLimitAndPassesOverWhatIsNotWanted() async throws {
+    @Test func aPageStopsAtItsLimitAndSkipsOtherEvents() async throws {
         let fixture = try await StoreFixture.make()
         for index in 0..<6 { try await fixture.register(VendorDeviceKey("k\(index)"), token: "aa0\(index)") }
         _ = try await fixture.ask(UnregisterDevices(fixture.scope, .key("k0")))
@@ -160,7 +162,7 @@ import Testing
 
     // MARK: Retention
 
-    @Test func eventsThatAWebhookWasNotToldOfStayUntilTheBound() async throws {
+    @Test func undeliveredEventsStayUntilTheLimit() async throws {
         let fixture = try await StoreFixture.alone()
         try await fixture.register("k1", token: "aa01")
         let id = WebhookID(rawValue: UUID())
@@ -176,7 +178,7 @@ import Testing
         let admin = try await fixture.database.admin()
         try await admin.script("UPDATE gateway.event SET at = now() - interval '8 days'")
         let keeper = PostgresMaintenance(engine: fixture.engine, node: fixture.node)
-        // The first was before the webhook: nobody waits for it.
+        // The first event is older than the webhook, so no subscriber waits for it.
         #expect(try await keeper.run().eventsRemoved == 1)
         #expect(try await keeper.run().eventsRemoved == 0)
         #expect(try await fixture.queries.eventBounds(in: fixture.acme) == EventBounds(first: 1, head: 2))
@@ -185,13 +187,13 @@ import Testing
         try await admin.script("UPDATE gateway.event SET at = now() - interval '15 days'")
         #expect(try await keeper.run().eventsRemoved == 1)
         #expect(try await fixture.queries.eventBounds(in: fixture.acme) == EventBounds(first: 2, head: 2))
-        // Offsets go on where they were, also behind an empty log.
+        // Offsets continue from the last one, also after an empty log.
         try await fixture.register("k3", token: "aa03")
         #expect(try await fixture.log().map(\.offset) == [3])
     }
 
-    /// An older event behind a younger one waits for it: a reader must never find a hole.
-    @Test func retentionLeavesNoHole() async throws {
+    /// An old event behind a younger one is kept until that one is deleted: a reader must never find a gap.
+    @Test func retentionLeavesNoGap() async throws {
         let fixture = try await StoreFixture.alone()
         for index in 0..<4 { try await fixture.register(VendorDeviceKey("k\(index)"), token: "aa0\(index)") }
         let admin = try await fixture.database.admin()
@@ -203,8 +205,9 @@ import Testing
 
     // MARK: Order
 
-    /// Eight writers, each in its own transactions with waits before and after its event, seeded; a reader that asks for what is behind its last
-    /// offset until all have ended and nothing more comes. Answers the offsets it saw and how many were written.
+    /// Eight writers, each with its own transactions and with seeded waits before and after its event, and a reader that requests the events
+    /// after its last offset until all writers have ended and further events stop arriving. Returns the offsets that the reader saw and the number of
+    /// written events.
     private func tail(_ fixture: StoreFixture, seed: UInt64) async throws -> (seen: [Int64], written: Int) {
         let writers = 8
         let rounds = 30
@@ -249,16 +252,17 @@ import Testing
         }
     }
 
-    /// Design §6: a reader at an offset never skips an event that commits late.
+    /// A reader at an offset never skips an event that commits late (docs/schema.md#events).
     @Test(.timeLimit(.minutes(2)), arguments: [1, 2] as [UInt64])
-    func aTailingReaderMissesNothingOfEightWriters(_ seed: UInt64) async throws {
+    func aTailingReaderMissesNoEventOfEightWriters(_ seed: UInt64) async throws {
         let fixture = try await StoreFixture.make()
         let (seen, written) = try await tail(fixture, seed: seed)
         #expect(written >= 8 * 30)
         #expect(seen == Array(1...Int64(written)))
     }
 
-    /// The control: with offsets from a sequence, which are drawn in one order and committed in another, a reader misses the late one.
+    /// The control: offsets from a sequence are drawn in one order and committed in another, so a reader misses the
+    /// late one.
     @Test(.timeLimit(.minutes(2))) func offsetsOfASequenceWouldBeMissed() async throws {
         let fixture = try await StoreFixture.alone()
         let admin = try await fixture.database.admin()
@@ -280,7 +284,7 @@ import Testing
             SELECT gateway.append_events('acme', 'shop', 'rationalowl', NULL, gen_random_uuid(), 20000, '{sent}', '{NULL}');
             """
         let slow = try await fixture.database.admin()
-        // The slow one has its offset and cannot commit before we let it.
+        // The slow transaction has its offset and cannot commit before the test releases the lock.
         try await admin.script("SELECT pg_advisory_lock(77)")
         async let late: Void = slow.script("BEGIN; \(write) SELECT pg_advisory_xact_lock(77); COMMIT")
         let waiting = """
@@ -299,8 +303,9 @@ import Testing
         #expect(rest.events.isEmpty, "the first is never seen")
     }
 
-    /// I6: nobody reads another tenant's webhooks, and no call reads a sealed secret, its own included.
-    @Test func theSealedSecretIsTheDispatchersAlone() async throws {
+    /// I6: no tenant reads another tenant's webhooks, and no API call reads a sealed secret, not even its own
+    /// tenant's.
+    @Test func onlyTheDispatcherReadsTheSealedSecret() async throws {
         let fixture = try await StoreFixture.make()
         let webhook = NewWebhook(
             id: WebhookID(rawValue: UUID()),

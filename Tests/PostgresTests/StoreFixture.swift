@@ -28,10 +28,12 @@ struct StoreFixture: Sendable {
     var status: PostgresStatusStore { stores.status }
     var audit: PostgresAuditStore { stores.audit }
 
-    /// Two tenants of this test alone in the database that all tests here share. Their ids are `acme` and `other` with a number.
+    /// Two tenants for this test alone, in the database that all tests of this process share. Their ids are `acme`
+    /// and `other` with a number.
     static func make() async throws -> StoreFixture { try await StoreFixture(.shared()) }
 
-    /// A database of this test alone: for those that change time or schema, or look over all tenants. The tenants' ids are `acme` and `other`.
+    /// A database for this test alone, for tests that change the time or the schema, or that read all tenants. The
+    /// tenants' ids are `acme` and `other`.
     static func alone() async throws -> StoreFixture { try await StoreFixture(.copy()) }
 
     private init(_ stores: DatabaseStores) async throws {
@@ -41,7 +43,7 @@ struct StoreFixture: Sendable {
         try await stores.provision("acme", "other")
     }
 
-    /// As `name` is provisioned: with one app, one credential, one API key and one binding, all named after it.
+    /// The provisioned tenant `name` with one app, one credential, one API key and one binding, all named after it.
     func tenant(_ name: String) -> ProvisionedTenant { .sample(stores.tenantID(name)) }
 
     func credential(_ id: CredentialID, secret: UInt8 = 1) -> ProvisionedCredential { .sample(id, secret: secret) }
@@ -51,7 +53,7 @@ struct StoreFixture: Sendable {
 
     // MARK: Commands
 
-    /// The answer to one operation.
+    /// Runs one operation and returns its answer.
     func ask<Operation: StoreOperation>(
         _ operation: Operation,
         in tenant: TenantID? = nil
@@ -59,7 +61,8 @@ struct StoreFixture: Sendable {
         try await commands.run(operation, in: tenant ?? acme)
     }
 
-    /// The set form of operations of `acme`, as it is: no test knows which calls meet in a group.
+    /// The statement for several operations of `acme`, built directly, because no test knows which calls meet in a
+    /// group.
     func joined(_ operations: [some StoreOperation]) throws -> Statement {
         let call = StoreCall(tenant: acme, node: node)
         let batches = operations.compactMap { $0.batch(call) }
@@ -151,7 +154,7 @@ struct StoreFixture: Sendable {
         return (message, lease(of: message))
     }
 
-    /// The lease that a message was inserted with.
+    /// The lease with which a message was inserted.
     func lease(of message: NewMessage, tenant: TenantID? = nil) -> SliceLease {
         let slice = message.targets.slices.first ?? NewSlice(number: 0, work: .deliver)
         return SliceLease(
@@ -209,12 +212,12 @@ struct StoreFixture: Sendable {
         try await ask(RecordReceipt(scope, message, Reporter(key: key), kind, at: try await now()), in: tenant)
     }
 
-    /// The tenant's log from its beginning.
+    /// All events of the tenant's log.
     func log(in tenant: TenantID? = nil) async throws -> [EventRecord] {
         try await queries.events(in: tenant ?? acme, after: 0, limit: 1000).events
     }
 
-    /// The kinds of the events about deliveries.
+    /// The kinds of the events of deliveries.
     func deliveryKinds() async throws -> [String] { try await log().filter { $0.subject.target != nil }.map(\.kind) }
 
     func facts(_ message: MessageID) async throws -> MessageFacts {

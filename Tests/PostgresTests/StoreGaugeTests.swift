@@ -6,7 +6,7 @@ import Testing
 
 @testable import Postgres
 
-/// What the metrics sample of the queue and the server.
+/// The samples of the queue and the server for the metrics.
 @Suite struct StoreGaugeTests {
     private let patience = Duration.seconds(60)
 
@@ -22,11 +22,11 @@ import Testing
         #expect(stock.weeksAhead >= 3)
     }
 
-    @Test func whatIsDueAndUntakenIsCountedWithItsAge() async throws {
+    @Test func dueUnclaimedSlicesAreCountedWithTheirAge() async throws {
         let fixture = try await StoreFixture.alone()
         let device = try await fixture.register("key", token: "aabb")
         let (message, _) = try await fixture.sending(to: [device.identity])
-        // Leased: somebody has it.
+        // Leased slices do not count as waiting.
         #expect(try await fixture.status.queueGauges(within: patience).lanes.isEmpty)
         let admin = try await fixture.database.admin()
         try await admin.script("UPDATE gateway.slice SET next_at = now() - interval '100 seconds'")
@@ -56,7 +56,7 @@ import Testing
         #expect(gauges.nodesAlive == 1 && gauges.credentialsStopped == 1)
     }
 
-    @Test func subscribersThatLagAndFailAreSeen() async throws {
+    @Test func subscribersThatLagOrFailAreCounted() async throws {
         let fixture = try await StoreFixture.alone()
         let admin = try await fixture.database.admin()
         try await admin.script(
@@ -81,7 +81,7 @@ import Testing
         #expect((300..<360).contains(gauges.senders.largestSeconds))
     }
 
-    /// The engine's role alone would see its own sessions only.
+    /// The engine's role on its own would see only its own sessions.
     @Test func anotherRolesOldTransactionIsSeen() async throws {
         let fixture = try await StoreFixture.alone()
         let admin = try await fixture.database.admin()
@@ -101,7 +101,7 @@ import Testing
         _ = try? await sleeper.value
     }
 
-    /// The statement of every 15 seconds must not read the table, however many slices there are.
+    /// The statement, which runs every 15 seconds, must not read the whole table, however many slices exist.
     @Test func theQueueIsSampledByIndexProbes() async throws {
         let fixture = try await StoreFixture.alone()
         let admin = try await fixture.database.admin()

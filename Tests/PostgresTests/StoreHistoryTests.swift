@@ -5,13 +5,13 @@ import Testing
 
 @testable import Postgres
 
-/// What a page of a history costs, wherever it begins. `HISTORY_MESSAGES=1000000` is the long run.
+/// The cost of a page of a history, wherever it begins. `HISTORY_MESSAGES=1000000` selects the long run.
 @Suite(.serialized, .timeLimit(.minutes(20)))
 struct StoreHistoryTests {
     private static let weeks = 26
     private static let messages = ProcessInfo.processInfo.environment["HISTORY_MESSAGES"].flatMap { Int($0) } ?? 13_000
 
-    /// One device of one user, with so many messages spread over half a year, all received.
+    /// One device of one user, with the messages spread over half a year, all received.
     private func fill(_ fixture: StoreFixture, _ device: Registered) async throws {
         let admin = try await fixture.database.admin()
         let today = try await fixture.now().day
@@ -39,7 +39,7 @@ struct StoreHistoryTests {
         await admin.close()
     }
 
-    @Test func aPageFarBackCostsWhatTheFirstDoes() async throws {
+    @Test func aPageFarBackCostsAsMuchAsTheFirst() async throws {
         let fixture = try await StoreFixture.alone()
         let device = try await fixture.register("D1", token: "aa01", vendor: .ipns)
         try await fill(fixture, device)
@@ -72,7 +72,8 @@ struct StoreHistoryTests {
         }
     }
 
-    /// Nothing was read: a page of what was read finds nothing, a count of the rest never ends by itself. Both end at the limit.
+    /// Nothing was read. A page of read messages finds nothing, and a count of unread messages has no natural end;
+    /// both stop at the limit.
     @Test func aLookEndsAtItsLimit() async throws {
         let fixture = try await StoreFixture.alone()
         let device = try await fixture.register("D1", token: "aa01", vendor: .ipns)
@@ -112,13 +113,13 @@ struct StoreHistoryTests {
             "pages of memory: \(page) for a page, \(vain) of \(unbounded) for one of nothing, \(count) for a count, \(all) for all"
         )
         await admin.close()
-        // A thousand of thirteen thousand, in three walks instead of one.
+        // A thousand of thirteen thousand messages, in three walks instead of one.
         #expect(vain * 3 < unbounded)
         #expect(count * 5 < all)
         #expect(page * 5 < count)
     }
 
-    /// The message that the last page begins after.
+    /// The message after which the last page begins.
     private func oldest(_ fixture: StoreFixture) async throws -> String {
         let admin = try await fixture.database.admin()
         let row = try await admin.query(
@@ -129,7 +130,7 @@ struct StoreHistoryTests {
         return id
     }
 
-    /// How many pages of memory the walk touches: unlike its time, the same on every machine.
+    /// The number of memory pages that the walk reads. Unlike its time, it is the same on every machine.
     private func pages(
         _ fixture: StoreFixture,
         _ device: Registered,
@@ -152,7 +153,7 @@ struct StoreHistoryTests {
         return try Self.hits(plan)
     }
 
-    /// The pages of memory that a plan says at its top.
+    /// The number of memory pages in the first line of a plan.
     private static func hits(_ plan: ResultSet) throws -> Int {
         for row in plan {
             let text = try row.text("QUERY PLAN")

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Postgres
 
-/// Devices by the file: a set at a time, and yet as if each had registered by itself.
+/// Devices imported from a file as sets, with the same result as if each had registered by itself.
 @Suite struct StoreImportTests {
     private let identifiers = TestIdentifiers()
 
@@ -48,7 +48,7 @@ import Testing
         try await fixture.devices.previewImport(rows, fixture.scope, in: fixture.acme)
     }
 
-    /// Every identity of a tenant with what it is bound to, by key.
+    /// Every identity of a tenant with its bindings, by key.
     private func identities(_ fixture: StoreFixture, _ tenant: TenantID) async throws -> [String] {
         let admin = try await fixture.database.admin()
         let result = try await admin.query(
@@ -71,7 +71,7 @@ import Testing
         try await fixture.ask(FindApp(fixture.scope), in: tenant)?.identityCount ?? -1
     }
 
-    @Test func newOnesAreInsertedAndKnownOnesChanged() async throws {
+    @Test func newRowsAreInsertedAndKnownRowsChanged() async throws {
         let fixture = try await StoreFixture.make()
         let rows = [row("k1", "aa01", user: "u1"), row("k2", nil), row("k3", "aa03", sandbox: true)]
         #expect(try await preview(rows, fixture) == .init(created: 3))
@@ -84,17 +84,17 @@ import Testing
             ]
         )
         #expect(try await counted(fixture, fixture.acme) == 3)
-        // A field that the file leaves out changes nothing; one that differs does.
+        // A field that the file leaves out stays unchanged; a field that differs is changed.
         let later = [row("k1", "aa01"), row("k2", "aa02"), row("k3", "aa03", user: "u3"), row("k4", nil)]
         #expect(try await preview(later, fixture) == .init(created: 1, updated: 2, unchanged: 1))
     }
 
-    @Test func ofTwoRowsWithOneTokenTheLaterHasIt() async throws {
+    @Test func ofTwoRowsWithOneTokenTheLaterKeepsIt() async throws {
         let fixture = try await StoreFixture.make()
         let rows = [
             row("k1", "aa01"), row("k2", "aa01"), row("k1", "aa02", user: "u"), row("k3", "aa01", sandbox: true),
         ]
-        // The third row finds its identity replaced by the second.
+        // The second row has replaced the identity of the third row.
         #expect(try await importing(rows, fixture) == .init(created: 4))
         #expect(
             try await identities(fixture, fixture.acme) == [
@@ -104,7 +104,7 @@ import Testing
         )
     }
 
-    @Test func importingLeavesWhatRegisteringOneByOneWouldLeave() async throws {
+    @Test func importingEqualsRegisteringOneByOne() async throws {
         let fixture = try await StoreFixture.make()
         for seed in 1...6 {
             var random = SplitMix(state: UInt64(seed))
@@ -145,13 +145,13 @@ import Testing
         }
     }
 
-    @Test func whatARowSaysOfTagsIsAllItHas() async throws {
+    @Test func aRowReplacesAllTags() async throws {
         let fixture = try await StoreFixture.make()
         try await importing(
             [row("k1", "aa01", tags: ["VIP", "a"]), row("k2", nil, tags: ["b"]), row("k3", nil)],
             fixture
         )
-        // Left out, cleared, given for the first time.
+        // Tags that are left out, cleared, and given for the first time.
         let again = [row("k1", "aa01"), row("k2", nil, tags: []), row("k3", nil, tags: ["c", "c"])]
         #expect(try await preview(again, fixture) == .init(updated: 2, unchanged: 1))
         try await importing(again, fixture)
@@ -164,12 +164,12 @@ import Testing
         )
     }
 
-    @Test func moreThanATransactionOfKnownRowsAreTakenInOrder() async throws {
+    @Test func knownRowsOfSeveralTransactionsAreImportedInOrder() async throws {
         let fixture = try await StoreFixture.make()
         let count = PostgresDeviceStore.knownRowCount * 2 + 3
         let rows = (0..<count).map { row("k\($0)", String(format: "aa%06d", $0)) }
         #expect(try await importing(rows, fixture) == .init(created: count))
-        // Every token goes to the next key, so that each row takes what the one before it had.
+        // Every token moves to the next key, so each row takes over the token of the row before it.
         let moved = (0..<count).map { row("k\($0)", String(format: "aa%06d", ($0 + 1) % count)) }
         let counts = try await importing(moved, fixture)
         #expect(counts.created + counts.updated == count)
@@ -179,7 +179,7 @@ import Testing
         #expect(all.contains { $0.hasPrefix("k7 active - aa000008 ") })
     }
 
-    // Without statistics the planner takes a table for small: it would read all of it for each row.
+    // Without statistics the planner assumes that a table is small and would read all of it for each row.
     @Test func newRowsAreLookedUpByTheIndexesAlsoWithoutStatistics() async throws {
         let fixture = try await StoreFixture.alone()
         for page in 0..<3 {
@@ -212,7 +212,7 @@ import Testing
         #expect(try await identities(fixture, fixture.other).count == 1)
     }
 
-    @Test func importsAndRegistrationsAtOnceAgreeOnOneOwner() async throws {
+    @Test func concurrentImportsAndRegistrationsLeaveOneOwner() async throws {
         let fixture = try await StoreFixture.make()
         try await withThrowingTaskGroup(of: Void.self) { group in
             for part in 0..<4 {

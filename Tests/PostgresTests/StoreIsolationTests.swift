@@ -6,7 +6,7 @@ import Testing
 
 @testable import Postgres
 
-/// I6: nobody reads or changes another tenant's row, and PostgreSQL refuses it by itself.
+/// I6: no tenant reads or changes another tenant's row, and PostgreSQL itself refuses it.
 @Suite struct StoreIsolationTests {
     /// Rows in as many tables as a message touches.
     private func filled() async throws -> (StoreFixture, NewMessage, Registered) {
@@ -35,7 +35,7 @@ import Testing
         return try await admin.query(sql).only().text("sum")
     }
 
-    @Test func withoutATenantEveryTableReadsNothingAndTakesNothing() async throws {
+    @Test func withoutATenantNoTableIsReadOrWritten() async throws {
         let (fixture, _, _) = try await filled()
         let admin = try await fixture.database.admin()
         let names = try await tables(admin)
@@ -56,7 +56,7 @@ import Testing
                 }
             }
         }
-        // The control: with the tenant set, there is something to read.
+        // The control: with the tenant set, rows are visible.
         let seen = try await fixture.call.run(
             Statement("SELECT count(*) AS n FROM gateway.delivery"),
             tenant: fixture.acme.rawValue
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    @Test func everyCommandOfAnotherTenantMeetsNothing() async throws {
+    @Test func commandsOfAnotherTenantFindNothing() async throws {
         let (fixture, message, device) = try await filled()
         let admin = try await fixture.database.admin()
         let names = ["device", "identity", "message", "slice", "delivery", "event", "sender", "counter_hour"]

@@ -5,10 +5,10 @@ import Testing
 
 @testable import Postgres
 
-/// Answers under repeat keys, where several nodes meet.
+/// Answers under repeat keys that several nodes use at the same time.
 @Suite struct StoreKeptTests {
-    // Two nodes at once with one key: one act, one answer.
-    @Test func ofCallsThatComeAtOnceOnTwoNodesOneActs() async throws {
+    // Two nodes use one key at the same time: one of them acts, and both return the same answer.
+    @Test func ofConcurrentCallsOnTwoNodesOneActs() async throws {
         let fixture = try await StoreFixture.make()
         let device = try await fixture.register("k1", token: "aa01", phone: "0101")
         let nodes = [fixture.devices, PostgresDeviceStore(call: fixture.database.pool(.call))]
@@ -17,7 +17,7 @@ import Testing
             let outcomes = try await withThrowingTaskGroup(of: Kept<DeviceFacts?>.self) { group in
                 for index in 0..<8 {
                     group.addTask {
-                        // Each would answer something else: which one acted can be told.
+                        // Each call would store a different answer, so the stored answer shows which call acted.
                         let answer = KeptAnswer(status: 200, body: [UInt8(index)])
                         return try await nodes[index % 2].patch(
                             device.device,
@@ -42,8 +42,8 @@ import Testing
         }
     }
 
-    // A crash between commit and answer: the caller asks again and hears of the same act.
-    @Test func anErasureIsToldOnceHoweverOftenItIsAsked() async throws {
+    // After a crash between commit and answer, the caller repeats the call and gets the answer of the same act.
+    @Test func aRepeatedErasureIsAuditedOnce() async throws {
         let fixture = try await StoreFixture.make()
         let device = try await fixture.register("k1", token: "aa01")
         let keep = Keep<Bool>(IdempotencyKey(key: "gdpr", bodyHash: "h")) { $0 ? KeptAnswer(status: 204) : nil }
@@ -53,7 +53,7 @@ import Testing
             #expect(seen == expected)
         }
         #expect(try await fixture.audit.newest(100, in: fixture.acme).filter { $0.action == "erase" }.count == 1)
-        // Without an answer nothing is kept: the key serves for what exists.
+        // Without an answer nothing is stored: the key can be used for an existing device.
         let none = Keep<Bool>(IdempotencyKey(key: "free", bodyHash: "h")) { $0 ? KeptAnswer(status: 204) : nil }
         let missing = try await fixture.devices.erase(device.device, in: fixture.acme, by: .key("k"), keeping: none)
         #expect(missing == .done(false))

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Postgres
 
-/// Provisioning files, keys and what is found by them.
+/// Provisioning files, keys and bindings.
 @Suite struct StoreProvisioningTests {
     /// The vendor key that leads to a tenant.
     private func key(_ tenant: TenantID) -> BindingKey {
@@ -39,7 +39,7 @@ import Testing
         #expect(stored.version == 2 && stored.refusal == nil && stored.sealed == tenant.credentials[0].sealed)
     }
 
-    @Test func routesOfAnAppAreFoundAndOfAnotherTenantsAreNot() async throws {
+    @Test func routesAreFoundForTheirOwnTenantOnly() async throws {
         let fixture = try await StoreFixture.make()
         let expected = fixture.tenant("acme").apps[0].platforms
         #expect(try await fixture.directory.routes(of: "shop", in: fixture.acme) == expected)
@@ -47,7 +47,7 @@ import Testing
         #expect(try await fixture.directory.routes(of: "shop", in: "nobody").isEmpty)
     }
 
-    @Test func whatTheFileNoLongerListsGoesAwayAndHistoryStays() async throws {
+    @Test func removedEntriesAreDeletedAndHistoryStays() async throws {
         let fixture = try await StoreFixture.make()
         let device = try await fixture.register("k1", token: "aa01")
         let summary = try await fixture.provisioning.apply([ProvisionedTenant(id: fixture.acme)])
@@ -57,7 +57,7 @@ import Testing
         #expect(try await credentials(fixture).map(\.key.tenant) == [fixture.other])
         #expect(try await fixture.ask(FindApp(fixture.scope)) == nil)
         #expect(try await fixture.devices.device(device.device, in: fixture.acme) != nil)
-        // Listed again, it is as before.
+        // When the app is listed again, its previous state returns.
         #expect(try await fixture.provisioning.apply([fixture.tenant("acme")]).apps == 1)
         let facts = AppFacts(hasCredential: true, identityCount: 1, dialects: [.rationalOwl])
         #expect(try await fixture.ask(FindApp(fixture.scope)) == facts)
@@ -139,7 +139,7 @@ import Testing
         let listed = try await store.list(fixture.acme)
         #expect(listed.map(\.name) == ["backend", "cli", "old"])
         #expect(listed.first { $0.id == id }?.lastUsedAt == now + .seconds(5))
-        // A file that does not list it leaves it alone.
+        // A file that does not list the key leaves it unchanged.
         _ = try await fixture.provisioning.apply([fixture.tenant("acme")])
         let ours = try await store.list(nil).filter { [fixture.acme, fixture.other].contains($0.tenant) }
         #expect(ours.count == 4)
@@ -148,7 +148,7 @@ import Testing
         #expect(try await fixture.directory.apiKey(hash: [1, 2]) == nil)
     }
 
-    @Test func listenersHearOfAChangeAndOfNoneWhenThereWasNone() async throws {
+    @Test func listenersAreNotifiedOnlyOfAChange() async throws {
         let fixture = try await StoreFixture.alone()
         let listener = PostgresListener(
             fixture.database.configuration(.engine),
@@ -165,7 +165,7 @@ import Testing
         listener.stop()
     }
 
-    /// I8: once per (team, key) over the whole cluster.
+    /// I8: a provider token is signed once per (team, key) over the whole cluster.
     @Test func ofTwoNodesThatRenewAProviderTokenOneWins() async throws {
         let fixture = try await StoreFixture.make()
         let key = ProviderTokenKey(teamID: "T", keyID: "K", fingerprint: [1])
@@ -195,7 +195,7 @@ import Testing
         #expect(try await fixture.directory.providerToken(foreign) == nil)
     }
 
-    @Test func theFirstMasterKeyStands() async throws {
+    @Test func theFirstMasterKeyIsKept() async throws {
         let fixture = try await StoreFixture.alone()
         #expect(try await fixture.directory.masterKey() == nil)
         let first = MasterKeyCheck(keyID: "a", checkValue: [1])

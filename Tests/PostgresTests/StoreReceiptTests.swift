@@ -54,7 +54,7 @@ import Testing
         #expect(try await fixture.counters().read == 1)
     }
 
-    @Test func whoGotNothingReportsNothing() async throws {
+    @Test func aDeviceWithoutADeliveryReportsNothing() async throws {
         let fixture = try await StoreFixture.make()
         let (message, _) = try await sent(fixture)
         try await fixture.register("k2", token: "aa02", phone: "011")
@@ -64,7 +64,8 @@ import Testing
         #expect(try await fixture.counters().read == 0)
     }
 
-    /// A device may be faster than our flush: the receipt is kept, and the outcome is still counted once (I2).
+    /// A receipt may arrive before the outcome is written. The receipt is kept, and the outcome is still counted once
+    /// (I2).
     @Test func aReceiptBeforeItsOutcomeIsKept() async throws {
         let fixture = try await StoreFixture.make()
         let device = try await fixture.register("k1", token: "aa01")
@@ -108,7 +109,7 @@ import Testing
         #expect(try await fixture.facts(message.id).funnel == expected)
     }
 
-    @Test func anIndeterminateFailureThatArrivedAfterAllIsPutRight() async throws {
+    @Test func aReceiptCorrectsAnIndeterminateFailure() async throws {
         let fixture = try await StoreFixture.make()
         let device = try await fixture.register("k1", token: "aa01")
         let (message, lease) = try await fixture.sending(to: [device.identity])
@@ -119,7 +120,7 @@ import Testing
         #expect(try await fixture.counters() == Funnel(recipients: 1, sent: 1, received: 1))
     }
 
-    @Test func aPhonesNewDeviceSeesWhatWentToThePhone() async throws {
+    @Test func aPhonesNewDeviceSeesMessagesToThePhone() async throws {
         let fixture = try await StoreFixture.make()
         let target = TargetID(rawValue: UUID())
         let suppressed = SuppressedTarget(
@@ -137,7 +138,7 @@ import Testing
         #expect(try await fixture.receipt(message.id, "k1", .read) == .orphan)
     }
 
-    @Test func historyShowsWhatHasNoReceiptNewestFirst() async throws {
+    @Test func historyShowsMessagesWithoutAReceiptNewestFirst() async throws {
         let fixture = try await StoreFixture.make()
         let (first, device) = try await sent(fixture)
         let (second, lease) = try await fixture.sending(to: [device.identity], sender: "S1")

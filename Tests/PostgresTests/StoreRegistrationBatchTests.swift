@@ -6,7 +6,7 @@ import Testing
 
 @testable import Postgres
 
-/// Registrations of many callers as one set, and yet as if each had registered by itself.
+/// Registrations of several callers as one set, with the same result as if each had registered by itself.
 @Suite struct StoreRegistrationBatchTests {
     private struct Row {
         var key: String
@@ -54,7 +54,8 @@ import Testing
         return try await fixture.ask(statement, in: tenant)
     }
 
-    /// The statement for many, as it is: no other test knows which calls meet in a group. Nil where one has to go alone.
+    /// The statement for several registrations, called directly, because no other test knows which calls meet in a
+    /// group. Returns nil for a registration that must run alone.
     private func together(_ rows: [Row], _ scope: AppScope, _ fixture: StoreFixture) async throws -> [Bool?] {
         let at = try await fixture.now()
         let statement = try fixture.joined(rows.map { self.statement($0, scope, at: at) })
@@ -65,7 +66,7 @@ import Testing
         }
     }
 
-    /// Every identity of a tenant with what it is bound to, a line each.
+    /// Every identity of a tenant with its bindings, one line each.
     private func identities(_ fixture: StoreFixture, _ tenant: TenantID) async throws -> [String] {
         try await lines(
             """
@@ -98,9 +99,9 @@ import Testing
         return try result.map { (row) throws(PostgresError) in try row.text("text") }
     }
 
-    /// The same calls by themselves in the other tenant are the oracle.
+    /// The oracle is the same calls, made one by one in the other tenant.
     @Test(arguments: [1, 2, 3, 4] as [UInt64])
-    func aSetOfRegistrationsIsWhatEachWouldHaveBeen(_ seed: UInt64) async throws {
+    func aSetOfRegistrationsEqualsSingleRegistrations(_ seed: UInt64) async throws {
         let fixture = try await StoreFixture.make()
         var random = SplitMix(state: seed)
         var (news, kept, alone) = (0, 0, 0)
@@ -109,7 +110,7 @@ import Testing
             let keys = (0..<14).shuffled(using: &random).prefix(8)
             let rows = keys.map { key in
                 let chance = Int.random(in: 0..<10, using: &random)
-                // Its own token mostly, or that of another.
+                // Usually the key's own token, sometimes that of another key.
                 let number = chance < 6 ? key : Int.random(in: 0..<24, using: &random)
                 let environment: PushEnvironment? =
                     [nil, nil, .production, .sandbox].randomElement(using: &random) ?? nil
@@ -125,7 +126,7 @@ import Testing
             }
             let answers = try await together(rows, scope, fixture)
             try #require(answers.count == rows.count)
-            // Who goes alone goes afterwards.
+            // Registrations that must run alone run afterwards.
             for (row, answer) in zip(rows, answers).filter({ $0.1 != nil }) + zip(rows, answers).filter({ $0.1 == nil })
             {
                 let oracle = try #require(try await registered(row, scope, fixture, in: fixture.other))
@@ -153,7 +154,7 @@ import Testing
     }
 
     @Test(arguments: [1, 2, 3] as [UInt64])
-    func usersOfManyAreWhatEachWouldHaveAssigned(_ seed: UInt64) async throws {
+    func aSetOfUserChangesEqualsSingleChanges(_ seed: UInt64) async throws {
         let fixture = try await StoreFixture.make()
         let scope = AppScope(app: "shop", vendor: .upmc)
         var random = SplitMix(state: seed)
@@ -189,7 +190,7 @@ import Testing
                 #expect(try answer.isNull("ordinal") == (oracle == nil), "seed \(seed): \(change)")
                 guard let oracle else { continue }
                 #expect(try answer.optionalText("user_id") == oracle.user?.rawValue)
-                // Of those who come at once one may leave a user before or after another gets it.
+                // Of concurrent calls, one may leave a user before or after another call gets it.
                 let hasMoved = try answer.bool("has_moved")
                 #expect(hasMoved == oracle.hasMoved || hasMoved && changes.count > 1, "seed \(seed): \(change)")
             }
@@ -197,7 +198,7 @@ import Testing
         }
     }
 
-    @Test func whatManySayOfPushesIsWrittenOnce() async throws {
+    @Test func pushPreferencesOfASetAreWrittenOnce() async throws {
         let fixture = try await StoreFixture.make()
         let scope = AppScope(app: "shop", vendor: .ipns)
         _ = try await together([row("k1", "aa01"), row("k2", "aa02"), row("k3", "aa03")], scope, fixture)
@@ -227,14 +228,14 @@ import Testing
         #expect(try await fixture.log().filter { $0.kind == "preference_changed" }.count == 4)
     }
 
-    /// As the apps of a dialect call: register, say, ask, in one transaction.
-    @Test func callsAtOnceAnswerAsOneByOne() async throws {
+    /// One transaction per call, like the calls of a dialect's apps: register, set preferences, read.
+    @Test func concurrentCallsAnswerLikeSingleCalls() async throws {
         let fixture = try await StoreFixture.make()
         let scope = AppScope(app: "shop", vendor: .ipns)
         let at = try await fixture.now()
         let taken = try await fixture.register("other", token: "aa01").identity
         let calls = (0..<60).map { number in
-            // Of every key two calls with different tokens.
+            // Two calls of every key, with different tokens.
             (
                 row(number == 7 ? "refused" : "k\(number % 30)", String(format: "%064x", number), user: "u\(number)"),
                 number % 2 == 0
@@ -246,7 +247,7 @@ import Testing
                 group.addTask {
                     let caller = DeviceCaller(key: VendorDeviceKey(call.0.key), token: call.0.registration.token)
                     let answer = try? await fixture.commands.run(
-                        // One that the database refuses.
+                        // A call that the database refuses.
                         self.statement(call.0, scope, number == 7 ? taken : nil, at: at),
                         SetPreferences(scope, caller, PreferenceChange(acceptsPush: call.1)),
                         FindPreferences(scope, caller),

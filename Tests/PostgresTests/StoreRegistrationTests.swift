@@ -5,7 +5,7 @@ import Testing
 
 @testable import Postgres
 
-/// Who owns a token, a phone and a name.
+/// The owners of tokens, phone numbers and names.
 @Suite struct StoreRegistrationTests {
     private func state(_ fixture: StoreFixture, _ key: VendorDeviceKey) async throws -> IdentityState? {
         let facts = try await fixture.ask(FindIdentity(fixture.scope, key: key))
@@ -55,7 +55,7 @@ import Testing
         let second = try await fixture.register("b1", token: "aa01", vendor: .braze)
         #expect(second.replaced.isEmpty && second.device == first.device)
         #expect(try await state(fixture, "k1") == .active)
-        // One SDK's new token is the device's new token.
+        // A new token from one SDK becomes the device's token.
         let now = try await fixture.now()
         let token = try #require(DeviceToken(apns: "aa02"))
         #expect(try await fixture.ask(UpdateToken(fixture.scope, key: "k1", token, nil, at: now)) == 1)
@@ -118,7 +118,7 @@ import Testing
         #expect(devices.flatMap(\.identities).filter { $0.state == .active }.count == 1)
     }
 
-    @Test func aNameGivesTheSameSenderAndAKeyIsGivenOnce() async throws {
+    @Test func aNameReturnsTheSameSenderAndItsKeyOnce() async throws {
         let fixture = try await StoreFixture.make()
         let scope = fixture.scope
         let first = try await fixture.ask(RegisterSender(scope, name: "n", id: "S1"))
@@ -137,7 +137,7 @@ import Testing
         #expect(try await fixture.ask(SetCallback(scope, "S9", url: nil)) == 0)
     }
 
-    @Test func aCodeIsGoodOnceAndItsTriesAreCounted() async throws {
+    @Test func aCodeIsValidOnceAndItsTriesAreCounted() async throws {
         let fixture = try await StoreFixture.make()
         let limits = VerificationLimits(maximumTries: 2)
         let now = try await fixture.now()
@@ -166,8 +166,8 @@ import Testing
         #expect(try await put("e", after: 3700) == yes)
     }
 
-    /// I5: a caller's text never makes the statement fail.
-    @Test func textThatPostgresCannotHoldIsStoredAsItCanBe() async throws {
+    /// I5: no text of a caller makes the statement fail.
+    @Test func textThatPostgresCannotStoreIsAdapted() async throws {
         let fixture = try await StoreFixture.make()
         let key = VendorDeviceKey("k\u{0}y")
         let registration = DeviceRegistration(

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Postgres
 
-/// Operations as one transaction, each with an answer of its own type.
+/// Operations in one transaction, each with an answer of its own type.
 @Suite struct StoreRequestTests {
     private let groups = AppScope(app: "shop", vendor: .native)
 
@@ -30,7 +30,7 @@ import Testing
         #expect(try await fixture.commands.run(all, in: fixture.acme) == ["a true", "b true false", "nothing but 2!"])
     }
 
-    @Test func aConditionThatFailsUndoesWhatStandsBehindIt() async throws {
+    @Test func aFailedConditionUndoesTheOperationsAfterIt() async throws {
         let fixture = try await StoreFixture.make()
         let condition = ExpectAttributes(fixture.scope, key: "nobody", attributes: [:])
         let request = StoreRequest(PutGroup(groups, "g")).preceded(by: [PutGroup(groups, "before"), condition])
@@ -39,12 +39,12 @@ import Testing
         }
         #expect(error?.code == .outdated)
         #expect(try await fixture.ask(FindGroups(groups, ["before", "g"])).isEmpty)
-        // Where it holds its answer is nobody's.
+        // A condition that holds adds no answer.
         let held = StoreRequest(PutGroup(groups, "g")).preceded(by: [PutGroup(groups, "before")])
         #expect(try await fixture.commands.run(held, in: fixture.acme) == true)
     }
 
-    @Test func whatIsSettledAsksNothing() async throws {
+    @Test func aSettledRequestRunsNoStatement() async throws {
         let pool = try await TestCluster.database(migrated: false).pool(.call)
         await pool.close()
         let store = OperationStore(call: pool, node: "n")
@@ -54,8 +54,8 @@ import Testing
         #expect(StoreRequest(FindApp(groups)).known == nil)
     }
 
-    // The text of a call is the key of its prepared statement.
-    @Test func theTextOfACallIsTheSameWhateverItIsAbout() {
+    // The text of a statement is the key of its prepared statement.
+    @Test func theTextOfAStatementDoesNotDependOnItsValues() {
         let call = StoreCall(tenant: "acme", node: "n")
         func register(_ registration: DeviceRegistration) -> Statement {
             RegisterDevice(
@@ -75,7 +75,7 @@ import Testing
     }
 
     // Only short writes wait for each other.
-    @Test func whatSharesACommitIsShortAndWrites() async throws {
+    @Test func onlyShortWritesShareACommit() async throws {
         let slice = NewSlice(number: 0, work: .deliver, targets: (0..<501).map { _ in TargetID(rawValue: UUID()) })
         let fixture = try await StoreFixture.make()
         var message = try await fixture.message()

@@ -4,9 +4,10 @@ import Testing
 
 @testable import Postgres
 
-/// The schema against the rules that keep it distributable. Statements are held to theirs when a test first asks them (`StatementInspector`).
+/// The schema against the rules that keep it distributable. Statements are checked when a test first uses them
+/// (`StatementInspector`).
 @Suite struct StoreSchemaTests {
-    /// Tables with a tenant's rows; reference tables are reached by other keys too.
+    /// Tables with rows of tenants. Reference tables are reached by other keys too.
     private let tenantTables: Set<String> = [
         "app", "credential", "api_key_use", "device", "identity", "identity_count", "sender", "verification", "message",
         "message_ref", "media", "message_media", "lane", "slice", "delivery", "counter_hour", "event_head", "event",
@@ -14,13 +15,13 @@ import Testing
         "capture", "captured_exchange", "variant", "campaign", "schedule", "message_label",
     ]
 
-    /// How often each text names a tenant table, and how often it says `tenant_id`.
+    /// The number of tenant tables that each text names, and the number of its `tenant_id` conditions.
     private func lint(_ sql: String) -> (tables: Int, tenants: Int) {
         let tables = sql.matches(of: /gateway\.([a-z_]+)\b(?!\()/).filter { tenantTables.contains(String($0.1)) }
         return (tables.count, sql.components(separatedBy: "tenant_id").count - 1)
     }
 
-    @Test func theLintSeesAForgottenTenant() {
+    @Test func theLintDetectsAMissingTenant() {
         let (tables, tenants) = lint("SELECT 1 FROM gateway.device d JOIN gateway.identity i ON i.tenant_id = $1")
         #expect(tables == 2 && tenants == 1)
     }
@@ -95,7 +96,7 @@ import Testing
         }
     }
 
-    @Test func noPartitionIsGrantedToAnybody() async throws {
+    @Test func noRoleHasRightsOnAPartition() async throws {
         let admin = try await DatabaseStores.shared().database.admin()
         let grants = try await admin.query(
             """
@@ -108,7 +109,7 @@ import Testing
         #expect(grants.isEmpty)
     }
 
-    @Test func onlyTheResolversAndKeepersRunWithTheOwnersRights() async throws {
+    @Test func onlyListedFunctionsRunWithTheOwnersRights() async throws {
         let admin = try await DatabaseStores.shared().database.admin()
         let rows = try await admin.query(
             """

@@ -13,7 +13,7 @@ import Testing
         SuppressedTarget(target: target(), identity: nil, device: nil, address: address, reason: .noDevice)
     }
 
-    @Test func anAcceptedMessageIsThereWithAllThatBelongsToIt() async throws {
+    @Test func anAcceptedMessageIsStoredWithAllItsParts() async throws {
         let fixture = try await StoreFixture.make()
         let device = try await fixture.register("k1", token: "aa01")
         let content = Content(
@@ -54,7 +54,7 @@ import Testing
         #expect(try await fixture.ask(FindMedia(elsewhere, message.id, media: "m1")) == nil)
     }
 
-    @Test func aRepeatGetsTheFirstAnswerAndAnotherBodyNone() async throws {
+    @Test func aRepeatReturnsTheFirstAnswerAndAnotherBodyIsRefused() async throws {
         let fixture = try await StoreFixture.make()
         let key = IdempotencyKey(key: "once", bodyHash: "a")
         let first = try await fixture.message(to: [(target(), nil)], idempotency: key)
@@ -69,7 +69,7 @@ import Testing
         #expect(try await fixture.accept(first, in: fixture.other) == .inserted)
     }
 
-    @Test func repeatsAtOnceInsertOneMessage() async throws {
+    @Test func concurrentRepeatsInsertOneMessage() async throws {
         let fixture = try await StoreFixture.make()
         let key = IdempotencyKey(key: "once", bodyHash: "a")
         let answers = try await withThrowingTaskGroup(of: Acceptance.self) { group in
@@ -109,7 +109,7 @@ import Testing
         #expect(found.platform == .ios && snapshot.isReserved && snapshot.state == .queued)
     }
 
-    @Test func aCanceledMessageComesUpAtOnceToBeWrittenOff() async throws {
+    @Test func aCanceledMessageIsDueAtOnce() async throws {
         let fixture = try await StoreFixture.make()
         let message = try await fixture.message(to: [(target(), nil)], dueIn: .seconds(3600), leased: false)
         try await fixture.accept(message)
@@ -148,7 +148,7 @@ import Testing
         #expect(all.last??.identity == braze.identity)
     }
 
-    @Test func anAppWithoutCredentialSaysSo() async throws {
+    @Test func anAppWithoutACredentialIsReported() async throws {
         let fixture = try await StoreFixture.make()
         #expect(
             try await fixture.ask(FindApp(fixture.scope)) == AppFacts(hasCredential: true, identityCount: 0)
@@ -163,7 +163,7 @@ import Testing
     }
 
     /// Several commands of one call are one transaction.
-    @Test func aFailedStatementTakesTheOthersWithIt() async throws {
+    @Test func aFailedStatementUndoesTheOthers() async throws {
         let fixture = try await StoreFixture.make()
         let good = try await fixture.message(to: [(target(), nil)])
         var bad = try await fixture.message(to: [(target(), nil)])

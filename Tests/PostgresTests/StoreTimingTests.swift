@@ -7,14 +7,15 @@ import Testing
 
 @testable import Postgres
 
-/// Zones and hours in SQL: that both arithmetics agree, and what only a server can show.
+/// Time zones, windows and quiet hours in SQL: that the SQL and the Swift calculation agree, and behavior that only a
+/// server shows.
 @Suite struct StoreTimingTests {
     private static let zones = [
         "UTC", "Europe/Berlin", "America/New_York", "Asia/Kathmandu", "Asia/Kolkata", "Australia/Lord_Howe",
         "Pacific/Chatham", "Pacific/Kiritimati", "America/St_Johns", "Asia/Seoul", "Etc/GMT+12",
     ]
 
-    /// Rules and a device as random as they may be, at a moment of 2026 to 2028 that is mostly near a change of some clock.
+    /// Random rules and a random device, at a time in 2026 to 2028 that is usually near a clock change.
     private struct Situation {
         var rules: TimingRules
         var device: DeviceClock
@@ -31,7 +32,7 @@ import Testing
             now = Timestamp(milliseconds: base * 1000 + Int64.random(in: 0..<1000, using: &random))
             var app = AppTiming(timeZone: zone())
             let shown = LocalTime(now, in: app.zone(of: .unset)).minute
-            // Half of all ends are close to what some clock shows just now: a minute more or less must be noticed.
+            // Half of all limits are close to the current local time, so that a difference of one minute is detected.
             func minute() -> Int {
                 if Bool.random(using: &random) { return Int.random(in: 0..<1440, using: &random) }
                 return (shown + 1440 + Int.random(in: -2...2, using: &random)) % 1440
@@ -76,7 +77,7 @@ import Testing
         }
     }
 
-    @Test func theServerAndWeComeToTheSameDueTime() async throws {
+    @Test func theServerAndSwiftCalculateTheSameDueTime() async throws {
         let engine = try await DatabaseStores.shared().engine
         var random = SplitMix(state: 26)
         let situations = (0..<2000).map { _ in Situation(&random) }
@@ -92,12 +93,12 @@ import Testing
                 if wanted > max(situation.now, situation.rules.due(situation.device)) { held += 1 }
             }
         }
-        // The test looks at what it is about.
+        // The test must cover the relevant cases.
         #expect(held > 300)
     }
 
-    // A zone that only one of the two tables has must not stop an expansion for ever.
-    @Test func anUnknownZoneIsTheAppsThenUTC() async throws {
+    // A zone that only the gateway's or only the server's table contains must not stop an expansion for ever.
+    @Test func anUnknownZoneFallsBackToTheAppsThenToUTC() async throws {
         let engine = try await DatabaseStores.shared().engine
         for (zone, app, known) in [
             ("Mars/Base", "Asia/Seoul", "Asia/Seoul"), ("Mars/Base", "Mars/Base", "UTC"), (nil, nil, "UTC"),
@@ -108,7 +109,7 @@ import Testing
         }
     }
 
-    @Test func provisionedHoursComeBackAsTheyWere() throws {
+    @Test func provisionedHoursAreReadAsWritten() throws {
         let timing = AppTiming(
             timeZone: TimeZoneName("Asia/Seoul"),
             quietHours: AppTiming.QuietHours(
@@ -149,7 +150,7 @@ import Testing
         for round in 0..<2 {
             let preview = try await fixture.devices.previewImport(rows, fixture.scope, in: fixture.acme)
             let counts = (preview.created, preview.updated, preview.unchanged)
-            // The two rows of one key cannot both be as it stands.
+            // The two rows of one key cannot both be unchanged.
             #expect(round == 0 ? counts == (4, 0, 0) : counts == (0, 1, 3))
             _ = try await fixture.devices.importDevices(
                 rows,
@@ -174,7 +175,8 @@ import Testing
         #expect(patched?.clock == DeviceClock(timeZone: TimeZoneName("Asia/Seoul")))
     }
 
-    // A year ahead, longer than messages are kept: counted from when it was due, not from when it was accepted.
+    // The message is due in a year, which is longer than messages are kept. Retention counts from its due time, not
+    // from its acceptance.
     @Test func aMessageThatWasScheduledLongBeforeIsKeptAfterItWasDue() async throws {
         let fixture = try await StoreFixture.alone()
         let now = try await fixture.now()
@@ -194,7 +196,7 @@ import Testing
         #expect(try await fixture.queries.message(ids[1].description, in: fixture.acme) == nil)
     }
 
-    // Half a year ahead its week has no partition yet: rows wait in the default one.
+    // Half a year ahead, the week has no partition yet, so its rows wait in the default partition.
     @Test func aMessageHalfAYearAheadIsExpandedAndWritten() async throws {
         let fixture = try await StoreFixture.alone()
         let now = try await fixture.now()

@@ -6,9 +6,9 @@ import Testing
 
 @testable import Postgres
 
-/// What a device has not read, as the native read of one device counts it.
+/// The unread messages of a device, as the native API counts them.
 @Suite struct StoreUnreadTests {
-    @Test func unreadIsWhatTheNewestOfADeviceLack() async throws {
+    @Test func unreadCountsTheNewestMessagesOfADevice() async throws {
         let fixture = try await StoreFixture.make()
         let device = try await fixture.register("k1", token: String(repeating: "a", count: 64))
         let other = try await fixture.register("k2", token: String(repeating: "b", count: 64))
@@ -38,7 +38,8 @@ import Testing
             let statement = DeviceSQL.unread(.id(tenant), .id(device.device), .int(count))
             return try await fixture.call.run(statement, tenant: tenant.rawValue).only().int("unread")
         }
-        // What is looked at is bounded: the receipt's message alone of the newest two.
+        // The number of examined messages is bounded. Of the newest two messages, only the received one is unread.
+        // counted.
         #expect(try await unread(ofTheNewest: 2, in: fixture.acme) == 1)
         #expect(try await unread(ofTheNewest: 1, in: fixture.acme) == 0)
         #expect(try await unread(ofTheNewest: 10, in: fixture.other) == 0)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Postgres
 
-/// Partitions, retention, what `doctor` reads, and devices as the native API shows them.
+/// Partitions, retention, the checks of `doctor`, and devices as the native API shows them.
 @Suite struct StoreUpkeepTests {
     private func plan(_ fixture: StoreFixture, _ sql: String) async throws -> String {
         let admin = try await fixture.database.admin()
@@ -25,8 +25,9 @@ import Testing
         #expect(text.contains("delivery_w\(day / 7)") && !text.contains("delivery_default"))
     }
 
-    /// Receipts must not touch an index: a million of them would bloat every one. Eight fit into what the fill
-    /// factor leaves free on their page, also while an older snapshot keeps the page from being pruned.
+    /// Receipts must not touch an index, because a million of them would bloat every index. Eight updates fit into
+    /// the space that the fill factor leaves free on the page, also while an older snapshot prevents the page from
+    /// being pruned.
     @Test func receiptsAreHeapOnlyUpdates() async throws {
         let fixture = try await StoreFixture.alone()
         var identities: [IdentityID] = []
@@ -51,7 +52,7 @@ import Testing
             FROM pg_class WHERE relname ~ '^delivery_w' AND relkind = 'r'
             """
         var row = try await admin.query(sql).only()
-        // Statistics arrive after the session that made them has ended.
+        // Statistics arrive after the session that produced them has ended.
         let deadline = ContinuousClock.now + .seconds(20)
         while try row.int("updates") < receipts, ContinuousClock.now < deadline {
             try await Task.sleep(for: .milliseconds(50))
@@ -62,7 +63,7 @@ import Testing
         #expect(try row.int("hot") == receipts)
     }
 
-    @Test func partitionsAreMadeAheadOnceAndOldOnesDropped() async throws {
+    @Test func futurePartitionsAreCreatedOnceAndOldOnesDropped() async throws {
         let fixture = try await StoreFixture.alone()
         let keeper = PostgresMaintenance(engine: fixture.engine, node: fixture.node)
         let today = try await fixture.now().day
@@ -76,8 +77,9 @@ import Testing
         #expect(try await !PostgresMaintenance(engine: fixture.engine, node: "node-2").run(policy).isLeader)
     }
 
-    /// Whose own time is over leaves, and nobody else; not twice, and not who said another end meanwhile.
-    @Test func whoEndsByItselfLeaves() async throws {
+    /// Upkeep unregisters an identity whose end time has passed, once, and no other; an identity that meanwhile set a
+    /// later end stays.
+    @Test func anIdentityPastItsEndIsUnregistered() async throws {
         let fixture = try await StoreFixture.alone()
         let now = Int(try await fixture.now().seconds)
         let ends: [(String, JSON?)] = [
@@ -111,8 +113,9 @@ import Testing
         #expect(try token.only().text("state") == "none")
     }
 
-    /// A reserved message far ahead has its suppressed targets in the default partition; its week takes them over.
-    @Test func rowsThatWaitedInTheDefaultPartitionMove() async throws {
+    /// A message that is reserved for a distant time has its suppressed targets in the default partition. They move
+    /// to their week when it is created.
+    @Test func rowsInTheDefaultPartitionMoveToTheirWeek() async throws {
         let fixture = try await StoreFixture.alone()
         let target = TargetID(rawValue: UUID())
         let suppressed = SuppressedTarget(
@@ -132,7 +135,7 @@ import Testing
         #expect(found?.snapshot.state == .suppressed)
     }
 
-    @Test func whatIsPastItsTimeIsRemovedAndTheRestStays() async throws {
+    @Test func expiredRowsAreRemovedAndTheRestStays() async throws {
         let fixture = try await StoreFixture.alone()
         let key = IdempotencyKey(key: "once", bodyHash: "a")
         let device = try await fixture.register("k1", token: "aa01")
@@ -158,8 +161,9 @@ import Testing
         #expect(try await fixture.status.status().nodes.map(\.id) == [fixture.node])
     }
 
-    /// Row-level security keeps much from an index: of a million devices one is looked up, not all read.
-    @Test func whatCallersLookUpByIsAskedOfAnIndex() async throws {
+    /// Row-level security prevents many conditions from using an index. One of a million devices must be looked up
+    /// without reading all of them.
+    @Test func lookupsOfCallersUseAnIndex() async throws {
         let fixture = try await StoreFixture.alone()
         let admin = try await fixture.database.admin()
         try await admin.script(
@@ -203,7 +207,7 @@ import Testing
         }
     }
 
-    /// Of a table that nobody looked at the planner believes that a tenant's app has no row in it.
+    /// Without statistics the planner assumes that the app of a tenant has no rows in the table.
     @Test func aTableThatGrewTenfoldIsAnalyzed() async throws {
         let fixture = try await StoreFixture.alone()
         let admin = try await fixture.database.admin()
@@ -230,12 +234,12 @@ import Testing
         #expect(try await maintenance.analyzeGrown() == 1)
         #expect(try await admin.query(estimate).only().int("n") == 600)
         #expect(try await maintenance.analyzeGrown() == 0)
-        // Not tenfold.
+        // The growth is less than tenfold.
         try await fill(601, 2000)
         #expect(try await maintenance.analyzeGrown() == 0)
     }
 
-    @Test func theSettingsThatOurPromisesRestOnAreShown() async throws {
+    @Test func requiredServerSettingsAreReported() async throws {
         let fixture = try await StoreFixture.make()
         try await fixture.status.ping()
         let settings = try await fixture.status.settings()
@@ -243,7 +247,7 @@ import Testing
         #expect(settings["fsync"] != nil)
     }
 
-    @Test func theBacklogCountsWhatIsDue() async throws {
+    @Test func theBacklogCountsDueSlices() async throws {
         let fixture = try await StoreFixture.alone()
         let message = try await fixture.message(
             slices: [NewSlice(number: 0, work: .deliver, targets: [TargetID(rawValue: UUID())])],
@@ -311,7 +315,7 @@ import Testing
         #expect(try await fixture.queries.message("4712", in: fixture.acme) == nil)
     }
 
-    @Test func aPageOfDeliveriesGoesOnAfterTheLastTarget() async throws {
+    @Test func aPageOfDeliveriesContinuesAfterTheLastTarget() async throws {
         let fixture = try await StoreFixture.alone()
         let identities = (0..<5).map { _ in IdentityID(UUID()) }
         let (message, lease) = try await fixture.sending(to: identities)

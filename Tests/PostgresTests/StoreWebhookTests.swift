@@ -6,7 +6,7 @@ import Testing
 
 @testable import Postgres
 
-/// Subscriptions: in order, none skipped, one caller at a time.
+/// Subscriptions: events in order, none skipped, one caller at a time.
 @Suite struct StoreWebhookTests {
     private func subscribed() async throws -> StoreFixture {
         let fixture = try await StoreFixture.alone()
@@ -28,7 +28,7 @@ import Testing
         try await fixture.webhooks.claim(limit: 10, by: node, lease: .seconds(600))
     }
 
-    @Test func newsAreClaimedOnceAndTheCursorMovesByAdvanceOnly() async throws {
+    @Test func eventsAreClaimedOnceAndOnlyAdvanceMovesTheCursor() async throws {
         let fixture = try await subscribed()
         #expect(try await claim(fixture).isEmpty)
         let first = try await send(fixture, "k1")
@@ -46,7 +46,7 @@ import Testing
         #expect(try await claim(fixture, by: "node-2").isEmpty)
         let page = try await fixture.webhooks.batch(for: lease, limit: 2)
         #expect(page.deliveries.map(\.message) == [first.id, second.id] && page.hasMore)
-        // The latest state, not the state of that event.
+        // The page shows the current state of the delivery, not its state at the time of that event.
         #expect(page.deliveries.first?.state == .read)
         let all = try await fixture.webhooks.batch(for: lease, limit: 10)
         #expect(all.deliveries.count == 2 && !all.hasMore)
@@ -61,8 +61,9 @@ import Testing
         #expect(try await claim(fixture).isEmpty)
     }
 
-    /// Contract rationalowl.md §8.6: who was not named is told by the phone, or else by the device's id.
-    @Test func targetsOfEveryoneAreNamedByWhatIsKnownOfThem() async throws {
+    /// A target that the caller did not name is named by its phone number, or otherwise by its device id
+    /// (docs/contracts/rationalowl.md#8.6).
+    @Test func targetsOfAnAudienceAreNamedByPhoneOrDeviceID() async throws {
         let fixture = try await subscribed()
         let message = try await send(fixture, "k1")
         _ = try await send(fixture, "k2")
@@ -78,7 +79,7 @@ import Testing
         #expect(batch.deliveries.first?.message == message.id)
     }
 
-    @Test func nodesThatClaimAtOnceGetOneLease() async throws {
+    @Test func nodesThatClaimConcurrentlyGetOneLease() async throws {
         let fixture = try await subscribed()
         _ = try await send(fixture, "k1")
         let leases = try await withThrowingTaskGroup(of: [WebhookLease].self) { group in
@@ -88,7 +89,7 @@ import Testing
         #expect(leases.count == 1)
     }
 
-    @Test func aFailedCallIsTriedAgainLaterAndRemembersSinceWhen() async throws {
+    @Test func aFailedCallIsRetriedLaterAndKeepsTheTimeOfTheFirstFailure() async throws {
         let fixture = try await subscribed()
         _ = try await send(fixture, "k1")
         var lease = try #require(try await claim(fixture).first)

@@ -3,9 +3,9 @@ import Model
 import RationalOwl
 import Testing
 
-/// docs/contracts/rationalowl.md#16.1: what the vendor's own kinds of decoder make of every `/pushApp` answer.
+/// docs/contracts/rationalowl.md#16.1: decoders like those of the vendor's clients read every `/pushApp` answer.
 struct AcceptanceTests {
-    /// The result codes of the bridge class, closed as G1 iOS has them (docs/contracts/rationalowl.md#4.2).
+    /// The result codes of the bridge class, as the closed set of G1 iOS (docs/contracts/rationalowl.md#4.2).
     enum Code: Int, Decodable {
         case ok = 1
         case unknown = -1
@@ -69,7 +69,7 @@ struct AcceptanceTests {
         }
     }
 
-    /// (b) A decoder that knows only the ten keys of `msgInfo` and rejects any other, once with `as` and once with `ase`.
+    /// (b) A decoder that accepts only the ten keys of `msgInfo`, once with `as` and once with `ase`.
     @Test(arguments: [("msgInfo/vendor-document.request.json", "as"), ("msgInfo/current.request.json", "ase")])
     func strictAndroidDecodersKnowEveryKey(fixture: String, key: String) throws {
         let known: Set<String> = ["cId", "aId", "rc", "cmt", "mId", "ast", key, "mst", "mt", "ms"]
@@ -83,7 +83,7 @@ struct AcceptanceTests {
         }
     }
 
-    /// (c) The lenient case: whatever was misspelled, `rc` is there to be read.
+    /// (c) The lenient case: `rc` can be read after any spelling error.
     @Test(arguments: ["{}", "[]", "", #"{"aId":5}"#, #"{"aId":"A","dRId":{}}"#])
     func aLenientDecoderAlwaysFindsTheResultCode(body: String) throws {
         for call in ["installApp", "unregUser", "reqAuthNumber", "verifyAuthNumber", "msgInfo", "imgData"] {

@@ -8,7 +8,7 @@ import Testing
 struct ConformanceTests {
     static func subject() throws -> AdapterUnderTest {
         let requests = try DocumentedRequestTests.commands.keys.sorted().map { try Mount.documented($0) }
-        // These have no example of their own (docs/contracts/rationalowl.md#7.4): a line of a table each.
+        // These calls have no example (docs/contracts/rationalowl.md#7.4), only a line of a table each.
         let shim: [(String, JSON)] = [
             ("device/token", ["tk": .string(String(repeating: "ab", count: 32)), "env": "dev"]),
             ("device/unregister", [:]), ("device/state", ["state": "active"]),
@@ -30,7 +30,8 @@ struct ConformanceTests {
         )
     }
 
-    /// A path that is no call gets its surface's short error, every other one its call's shape; 404 and 405 and 408 stand beside those of `Shape`.
+    /// An unknown path gets the short error of its API, every other path the shape of its call; 404, 405 and 408 are
+    /// allowed in addition to the statuses of `Shape`.
     @Sendable static func fault(_ response: VendorResponse, _ request: VendorRequest) -> String? {
         let isCall = RationalOwlCall(rawValue: request.route) != nil
         let isTransport = [404, 405, 408, 413, 429].contains(response.status)
@@ -43,7 +44,7 @@ struct ConformanceTests {
             return body.pairs.contains { $0.value == .null } ? "a null" : nil
         }
         if request.route == "notiRead", response.headers[.contentType] == "application/json; charset=utf-8" {
-            // What no receipt comes to: the surface's short error.
+            // A receipt without a result gets the short error of its API.
             return (try? JSONParser.parse(response.body))?.object.map { Set($0.keys) } == ["rc", "cmt"] ? nil : "keys"
         }
         return Shape(endpoint: request.route).fault(response)

@@ -4,11 +4,12 @@ import Model
 import RationalOwl
 import Testing
 
-/// The core's own interface, of which the gateway answers only the registration of servers: everything else is refused in the core's shape.
+/// The core's own API. The gateway supports only the registration of servers; every other call is refused in the
+/// core's shape.
 struct CorePathTests {
     private static let parts = ["/deviceGroup/", "/downstream/", "/custompush/", "/tracking/", "/sync/"]
 
-    /// The calls of the catalogue that are not answered.
+    /// The calls of the catalog that are not supported.
     private static func unanswered() throws -> [String] {
         let calls = (try Fixture.json("catalogue.json")["calls"]?.array ?? []).compactMap(\.string)
         return calls.filter { call in call == "/server/unregister/" || parts.contains { call.hasPrefix($0) } }
@@ -66,5 +67,5 @@ struct CorePathTests {
     @Test(arguments: [
         "/server/x", "/tracking/x/y", "/sync/x", "/custompush/unicast/", "/deviceGroup/x", "/downstream/x",
     ])
-    func pathsThatNobodyDocumentsAreRefusedAlike(_ path: String) throws { try refused(path) }
+    func undocumentedPathsAreRefusedEqually(_ path: String) throws { try refused(path) }
 }

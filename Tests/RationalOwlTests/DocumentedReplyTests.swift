@@ -5,10 +5,10 @@ import Model
 import RationalOwl
 import Testing
 
-/// One documented answer: what was asked, what came of it, and what the client must then get.
+/// One documented answer: the request, the replies of its commands, and the answer that the client must get.
 struct DocumentedReply: Sendable, CustomTestStringConvertible {
     var fixture: String
-    /// A fixture's name, or a path and a body of our own where the contract shows no request to this answer.
+    /// The name of a fixture, or a path and a body of this test where the contract has no request for the answer.
     var request: String
     var body: String?
     var headers: [String: String] = [:]
@@ -19,8 +19,8 @@ struct DocumentedReply: Sendable, CustomTestStringConvertible {
     var testDescription: String { fixture }
 }
 
-/// Every answer of docs/contracts/rationalowl.md#5 to 8 and docs/contracts/rationalowl.md#11: equal in status, content type and parsed body, with types and
-/// without a further key.
+/// Every answer of docs/contracts/rationalowl.md#5 to 8 and docs/contracts/rationalowl.md#11: equal in status, content type and parsed body,
+/// including types and without additional keys.
 struct DocumentedReplyTests {
     static let android = ["User-Agent": "okhttp/4.9.1"]
     static let unknownAccount = "00000000-0000-0000-0000-000000000000"
@@ -128,7 +128,7 @@ struct DocumentedReplyTests {
             request: "reqAuthNumber/phone.request.json",
             reply: .refused(.unsupported("verification"))
         ),
-        // docs/contracts/rationalowl.md#5.4: `dt` of the example is 2; an Android client's is 1.
+        // docs/contracts/rationalowl.md#5.4: `dt` is 2 in the example; for an Android client it is 1.
         .init(
             fixture: "verifyAuthNumber/right-ios.response.json",
             request: "verifyAuthNumber/code.request.json",
@@ -209,7 +209,7 @@ struct DocumentedReplyTests {
         ),
     ]
 
-    /// The JPEG header that docs/contracts/rationalowl.md#5.7 shows, from its base64 by hand.
+    /// The JPEG header in docs/contracts/rationalowl.md#5.7, decoded by hand from its base64.
     static let jpeg: [UInt8] = [
         0xFF, 0xD8, 0xFF, 0xE0, 0x00, 0x10, 0x4A, 0x46, 0x49, 0x46, 0x00, 0x01, 0x01, 0x01, 0x00, 0x60, 0x00, 0x60,
         0x00,
@@ -330,7 +330,7 @@ struct DocumentedReplyTests {
         .covers(
             "rationalowl",
             "/pushApp/msgInfo",
-            partial: "the states of the fallback are always 0, for there is no fallback engine"
+            partial: "the states of the fallback are always 0, because the gateway has no fallback engine"
         ),
         arguments: all
     )

@@ -2,8 +2,8 @@ import Model
 import RationalOwl
 import Testing
 
-/// Every request of docs/contracts/rationalowl.md#5 to 8 and docs/contracts/rationalowl.md#11.1 becomes the command it documents. The commands are written by
-/// hand from the contract's tables.
+/// Every request of docs/contracts/rationalowl.md#5 to 8 and docs/contracts/rationalowl.md#11.1 becomes its documented command. The commands are
+/// written by hand from the contract's tables.
 struct DocumentedRequestTests {
     static let commands: [String: Command] = [
         // docs/contracts/rationalowl.md#5.1
@@ -164,7 +164,7 @@ struct DocumentedRequestTests {
         #expect(proof == .none)
     }
 
-    /// The same token is the same device again.
+    /// The same token is the same device.
     private static var shimRegistration: DeviceRegistration {
         var registration = DeviceRegistration(
             key: nil,

@@ -2,7 +2,7 @@ import Model
 import RationalOwl
 import Testing
 
-/// What is forgiven, docs/contracts/rationalowl.md#3 and docs/contracts/rationalowl.md#16.12, and how far.
+/// The accepted deviations and their limits (docs/contracts/rationalowl.md#3, docs/contracts/rationalowl.md#16.12).
 struct LenientInputTests {
     static let minimal = DocumentedRequestTests.commands["installApp/minimal-2025.request.json"]
 
@@ -17,7 +17,8 @@ struct LenientInputTests {
         return try Mount.adapter.decode(request, settings: settings).first
     }
 
-    /// Every row of docs/contracts/rationalowl.md#3's "lenient input" gives the same command as the documented request.
+    /// Every row of "lenient input" in docs/contracts/rationalowl.md#3 gives the same command as the documented
+    /// request.
     @Test(arguments: [
         ("/pushApp/installApp", "application/json; charset=utf-8", #"{"aId":"A","dt":2,"dRId":"D"}"#),
         ("/pushApp/installApp/", "application/json", #"{"aId":"A","dt":2,"dRId":"D"}"#),
@@ -39,12 +40,13 @@ struct LenientInputTests {
     }
 
     /// docs/contracts/rationalowl.md#3: "ints for strings (`pn: 1022221111`)".
-    @Test func numbersAreTakenForTexts() throws {
+    @Test func numbersAreAcceptedAsTexts() throws {
         let command = try Self.decode("/pushApp/unregUser", #"{"aId":1,"pn":1022221111}"#)
         #expect(command == .registration(.unregister(.phone("1022221111"))))
     }
 
-    /// docs/contracts/rationalowl.md#5.1: without `dt` the client's name decides, and without that it is missing.
+    /// docs/contracts/rationalowl.md#5.1: without `dt` the client's name decides; without both, the platform is
+    /// missing.
     @Test func platformIsInferredFromTheClient() throws {
         let body = #"{"aId":"A","dRId":"D"}"#
         let android = try Self.decode("/pushApp/installApp", body, headers: ["User-Agent": "okhttp/4.9.1"])
@@ -58,7 +60,7 @@ struct LenientInputTests {
         #expect(throws: AdapterError(.missing, field: "dt")) { try Self.decode("/pushApp/installApp", body) }
     }
 
-    /// docs/contracts/rationalowl.md#5.1, our extension: token and environment.
+    /// docs/contracts/rationalowl.md#5.1, with the gateway's extension: token and environment.
     @Test func installationMayCarryTheToken() throws {
         let body = #"{"aId":"A","dt":2,"dRId":"D","tk":"ABCDEF01","env":"prod"}"#
         let expected = DeviceRegistration(
@@ -70,7 +72,7 @@ struct LenientInputTests {
         #expect(try Self.decode("/pushApp/installApp", body) == .registration(.register(expected)))
     }
 
-    /// Each fault names its field, in the vendor's spelling.
+    /// Each error names its field, in the vendor's spelling.
     @Test(arguments: [
         ("/pushApp/installApp", #"{"aId":"A","dt":2}"#, AdapterError.Code.missing, "dRId"),
         ("/pushApp/installApp", #"{"dt":2,"dRId":"D"}"#, .missing, "aId"),
@@ -136,9 +138,9 @@ struct LenientInputTests {
         #expect(command == .sender(.setCallback("R", url: nil)))
     }
 
-    /// docs/contracts/rationalowl.md#5.5: whatever is missing or wrong in a read receipt makes it an orphan, not an error.
+    /// docs/contracts/rationalowl.md#5.5: a missing or wrong field makes a read receipt an orphan, not an error.
     @Test(arguments: [#"{"aId":"A"}"#, #"{"aId":"A","dRId":[],"mId":{},"pn":"x"}"#])
-    func aReceiptThatNamesNobodyIsStillAReceipt(body: String) throws {
+    func aReceiptWithoutADeviceIsStillAReceipt(body: String) throws {
         let expected = Command.receipt(.report(.read, message: "", reporter: Reporter(key: nil), at: nil))
         #expect(try Self.decode("/pushApp/notiRead", body) == expected)
     }

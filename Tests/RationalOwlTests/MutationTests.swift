@@ -5,8 +5,8 @@ import RationalOwl
 import TestKit
 import Testing
 
-/// I5 and I11 for the adapter alone: 10,000 mutations of each documented request, half of them type-correct, give no trap, an allowed status and
-/// the call's own shape.
+/// I5 and I11 for the adapter alone: 10,000 mutations of each documented request, half of them with correct types, cause no trap and get an
+/// allowed status and the call's own shape.
 ///
 /// The seed is printed; `GATEWAY_FUZZ_SEED` repeats a run, `GATEWAY_FUZZ_COUNT` changes its length.
 struct MutationTests {
@@ -15,7 +15,7 @@ struct MutationTests {
         let documented = try Mount.documented(fixture)
         let object = try #require(try JSONParser.parse(documented.body).object)
         let shape = Shape(endpoint: documented.route)
-        // Each request its own sequence, so that one can be repeated alone.
+        // Each request has its own sequence, so that one can be repeated alone.
         var mutator = Mutator(
             seed: Fuzz.seed ^ UInt64(truncatingIfNeeded: fixture.utf8.reduce(5381) { $0 &* 33 &+ Int($1) })
         )
@@ -48,7 +48,7 @@ struct MutationTests {
         }
     }
 
-    /// What `Commands` could answer: the command's own reply, or any refusal.
+    /// A possible reply of `Commands`: the command's own reply, or any refusal.
     private static func reply(to command: Command, _ random: inout SplitMix) -> Reply {
         if Int.random(in: 0..<3, using: &random) == 0, let refusal = refusals.randomElement(using: &random) {
             return .refused(refusal)

@@ -40,7 +40,7 @@ struct RationalOwlCallbackTests {
         .covers(
             "rationalowl",
             "tracking callback",
-            partial: "the states of the fallback are never told, for there is no fallback engine"
+            partial: "the states of the fallback are never reported, because the gateway has no fallback engine"
         )
     ) func phonesAreReportedAsDocumented() throws {
         let deliveries = [
@@ -84,7 +84,8 @@ struct RationalOwlCallbackTests {
         #expect(body.array?.last?["mId"]?.string == other)
     }
 
-    /// docs/contracts/rationalowl.md#8.6 and docs/contracts/rationalowl.md#10: the states, those of the contract and those assumed.
+    /// docs/contracts/rationalowl.md#8.6 and docs/contracts/rationalowl.md#10: the states of the contract, and the
+    /// assumed ones.
     @Test(arguments: [
         (DeliveryState.queued, nil, true, false, 1), (.queued, nil, false, false, 2), (.sent, nil, false, false, 2),
         (.received, nil, false, true, 3), (.read, nil, false, true, 4), (.sent, nil, false, true, 5),
@@ -103,7 +104,7 @@ struct RationalOwlCallbackTests {
         #expect(PushState(delivery, isFallbackUsed: isFallbackUsed).rawValue == expected)
     }
 
-    /// A sender knows targets by phone or device id; nothing else of ours leaves.
+    /// A sender knows targets by phone or device id; other data of the gateway is not sent.
     @Test func deliveriesWithoutASendersAddressAreLeftOut() throws {
         let deliveries = [try Self.delivery(nil, .sent), try Self.delivery(.user("kim"), .sent)]
         #expect(Mount.adapter.trackingCallback(for: deliveries, settings: .unbound) == nil)

@@ -45,7 +45,7 @@ struct RationalOwlPayloadTests {
 
     static let image = MediaReference(id: "9d5a0c7be1f74d0c8f0d3f6b1a2c4e5d", hash: "00")
 
-    /// docs/contracts/rationalowl.md#6.2: the collapse id is the message id; one of the caller is ignored.
+    /// docs/contracts/rationalowl.md#6.2: the collapse id is the message id; a caller's own collapse id is ignored.
     @Test func alertPushIsTheDocumentedOne() throws {
         let payload = try Self.payload(Content(title: "공지", body: "공지사항입니다~", media: Self.image))
         #expect(try JSONParser.parse(payload.bytes) == (try Fixture.json("payload/alert.json")))
@@ -55,7 +55,7 @@ struct RationalOwlPayloadTests {
         #expect(payload.reduced.isEmpty)
     }
 
-    /// What lets the engine write it once for a slice.
+    /// Because of this, the engine can encode the payload once per slice.
     @Test func payloadIsTheSameForEveryDevice() throws {
         let content = Content(title: "공지", body: "공지사항입니다~", media: Self.image)
         #expect(!Mount.adapter.isPersonal)
@@ -74,7 +74,8 @@ struct RationalOwlPayloadTests {
         #expect(payload.collapseID == nil)
     }
 
-    /// docs/contracts/rationalowl.md#16.5: 1000 syllables; 9.2 KB unreduced, 3.8 KB after the first two steps.
+    /// docs/contracts/rationalowl.md#16.5: 1000 syllables are 9.2 KB before shortening, and 3.8 KB after the first
+    /// two steps.
     @Test func aThousandSyllablesFitByCuttingTheCopiesAlone() throws {
         let body = String(repeating: "가", count: 1000)
         let payload = try Self.payload(Content(title: "공지", body: body))
@@ -96,7 +97,7 @@ struct RationalOwlPayloadTests {
     }
 
     /// docs/contracts/rationalowl.md#6.2: then the copies of the title to 40 characters, then the body with "…".
-    @Test func cutsComeInTheDecidedOrder() throws {
+    @Test func textsAreShortenedInTheDocumentedOrder() throws {
         let body = String(repeating: "나", count: 2000)
         let title = String(repeating: "제", count: 90)
         let payload = try Self.payload(Content(title: title, body: body))
@@ -120,7 +121,7 @@ struct RationalOwlPayloadTests {
         #expect(whole.reduced.isEmpty)
     }
 
-    /// I5: the largest text that the send call accepts, of the characters that grow most, still fits.
+    /// I5: the longest text that the send call accepts, with the characters that need the most bytes, still fits.
     @Test(arguments: ["가", "\u{1}", "\"", "\\", "👨‍👩‍👧‍👦", "e\u{301}", "\u{1F600}"])
     func everyAcceptedTextFits(unit: String) throws {
         let cost = KoreanText.byteCount(unit)
@@ -151,7 +152,7 @@ struct RationalOwlPayloadTests {
         #expect(throws: AdapterError(.invalid, field: "body")) { try Self.payload(Content()) }
     }
 
-    /// docs/contracts/rationalowl.md#6.1: reserved keys are the server's, and every value is a string.
+    /// docs/contracts/rationalowl.md#6.1: reserved keys belong to the server, and every value is a string.
     @Test func callersKeysAreStringsAndNeverReplaceReservedOnes() throws {
         let data = keyed([
             "mId": "x", "type": 9, "st": 0, "aps": [:], "silent": "1", "SystemPush": "1",
@@ -169,7 +170,7 @@ struct RationalOwlPayloadTests {
         #expect(json == expected)
     }
 
-    /// docs/contracts/rationalowl.md#6.2, "Urgent": the type alone, and time-sensitive only where the app enables it.
+    /// docs/contracts/rationalowl.md#6.2, "Urgent": the type alone; time-sensitive only if the app enables it.
     @Test func urgentIsTypeTwoAndTimeSensitiveOnlyBySetting() throws {
         let content = Content(title: "t", body: "b", isUrgent: true)
         let plain = try JSONParser.parse(try Self.payload(content).bytes)

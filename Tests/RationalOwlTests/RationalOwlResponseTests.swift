@@ -4,8 +4,8 @@ import Model
 import RationalOwl
 import Testing
 
-/// How answers are shaped for every generation of clients, docs/contracts/rationalowl.md#2.1, docs/contracts/rationalowl.md#3 and
-/// docs/contracts/rationalowl.md#16.
+/// The shape of answers for every generation of clients (docs/contracts/rationalowl.md#2.1, docs/contracts/rationalowl.md#3,
+/// docs/contracts/rationalowl.md#16).
 struct RationalOwlResponseTests {
     static func post(
         _ path: String,
@@ -94,12 +94,13 @@ struct RationalOwlResponseTests {
         #expect(body["cmt"]?.string == (expected == 1 ? "정상처리" : "이미 등록된 단말입니다."))
     }
 
-    /// docs/contracts/rationalowl.md#16.9: exactly the identifiers of the request come back, and an unknown device leaves with success.
+    /// docs/contracts/rationalowl.md#16.9: the answer repeats exactly the identifiers of the request, and
+    /// unregistering an unknown device succeeds.
     @Test(arguments: [
         (#""pn":"01022221111""#, ["pn"]), (#""dRId":"D""#, ["dRId"]),
         (#""pn":"01022221111","dRId":"D""#, ["pn", "dRId"]),
     ])
-    func leavingEchoesTheRequestsIdentifiers(ids: String, keys: [String]) throws {
+    func unregisteringRepeatsTheRequestsIdentifiers(ids: String, keys: [String]) throws {
         for reply in [Reply.registration(.unregistered(0)), .refused(.unknownDevice)] {
             let body = try #require(
                 try Mount.body(Self.post("/pushApp/unregUser", "{\"aId\":\"A\",\(ids)}", reply)).object
@@ -109,7 +110,7 @@ struct RationalOwlResponseTests {
         }
     }
 
-    /// docs/contracts/rationalowl.md#16.2: valid, repeated, unknown and foreign receipts look the same.
+    /// docs/contracts/rationalowl.md#16.2: valid, repeated, unknown and foreign receipts get the same answer.
     @Test(arguments: [
         Reply.receipt(.recorded), .receipt(.repeated), .receipt(.orphan), .refused(.unknownBinding),
         .refused(.unknownDevice),
@@ -121,7 +122,8 @@ struct RationalOwlResponseTests {
         #expect(answer.body == Array("ok".utf8))
     }
 
-    /// docs/contracts/rationalowl.md#5.5: without an account it is an orphan too; only an unparsable body is refused.
+    /// docs/contracts/rationalowl.md#5.5: a receipt without an account is an orphan too; only an unparsable body is
+    /// refused.
     @Test func onlyAnUnparsableReceiptIsAnError() {
         #expect(Self.post("/pushApp/notiRead", "{}", .receipt(.recorded)).body == Array("ok".utf8))
         let unparsable = Self.post("/pushApp/notiRead", "{", .receipt(.recorded))
@@ -130,9 +132,10 @@ struct RationalOwlResponseTests {
         #expect(unparsable.headers[.contentType] == "text/plain; charset=utf-8")
     }
 
-    /// docs/contracts/rationalowl.md#3: a gateway failure is 200 with -1 and a comment, and 503 for a receipt, so that it is sent again.
+    /// docs/contracts/rationalowl.md#3: a gateway failure is 200 with -1 and a comment; for a receipt it is 503, so
+    /// that the client sends it again.
     @Test(arguments: RationalOwlCall.allCases)
-    func ourOwnTroubleIsAnsweredSoThatTheClientTriesAgain(endpoint: RationalOwlCall) throws {
+    func aGatewayFailureMakesTheClientRetry(endpoint: RationalOwlCall) throws {
         let path = try #require(Mount.adapter.routes.first { $0.name == endpoint.rawValue })
         guard case .exact(let text) = path.path else { return #expect(Bool(false)) }
         let request = Mount.request(text, body: Array("{}".utf8))
@@ -147,7 +150,7 @@ struct RationalOwlResponseTests {
         let body = try Mount.body(answer)
         #expect(endpoint.surface == .server ? body["error"]?.string != nil : body["rc"] == -1)
         #expect(Shape(endpoint: endpoint.rawValue).fault(answer) == nil)
-        // A reply of another command, or none at all, must not trap or lie.
+        // The reply of another command, or a missing reply, must neither trap nor look like a success.
         for replies in [[], [Reply.submission(.controlled(true))]] {
             let answer = Mount.adapter.encode(replies, for: request, settings: .unbound)
             #expect(Shape(endpoint: endpoint.rawValue).fault(answer) == nil)
@@ -155,8 +158,8 @@ struct RationalOwlResponseTests {
         }
     }
 
-    /// docs/contracts/rationalowl.md#3: unknown path, wrong method, too large, too often, in the vendor's shape; docs/contracts/rationalowl.md#16.3: with the
-    /// call's own keys where the call is known.
+    /// docs/contracts/rationalowl.md#3: unknown path, wrong method, too large and too many requests, in the vendor's shape;
+    /// docs/contracts/rationalowl.md#16.3: with the call's own keys if the call is known.
     @Test func transportErrorsHaveTheVendorsShape() throws {
         let unknown = Mount.request("/pushApp/setCallback", body: [])
         let get = Mount.request("/pushApp/installApp", method: .get, body: [])
@@ -186,8 +189,9 @@ struct RationalOwlResponseTests {
         #expect(try Mount.body(answer).object?.keys == ["error"])
     }
 
-    /// docs/contracts/rationalowl.md#5.3: too often for one phone is the call's own failure; too often for the server is 429.
-    @Test func tooManyVerificationsOfOnePhoneAreNoTransportError() throws {
+    /// docs/contracts/rationalowl.md#5.3: too many requests for one phone is an error of the call; too many for the
+    /// server is 429.
+    @Test func tooManyVerificationsOfOnePhoneAreAnErrorOfTheCall() throws {
         let body = #"{"aId":"A","pn":"01022221111"}"#
         let phone = Self.post("/pushApp/reqAuthNumber", body, .refused(.rateLimited(retryAfter: .seconds(30))))
         #expect(phone.status == 200)
@@ -219,7 +223,7 @@ struct RationalOwlResponseTests {
         if refusal == .invalid("dueAt") { #expect(body["cmt"]?.string?.hasSuffix("rv.st") == true) }
     }
 
-    /// docs/contracts/rationalowl.md#8.5: the comment of a bad callback URL is the field's name.
+    /// docs/contracts/rationalowl.md#8.5: the comment for an invalid callback URL is the name of the field.
     @Test func aBadCallbackURLIsNamed() throws {
         let body = #"{"aId":"A","rId":"R","url":"https://10.0.0.1/"}"#
         let answer = Self.post("/msgClient/setCallbackUrl", body, .refused(.invalid("callback")))
@@ -243,7 +247,7 @@ struct RationalOwlResponseTests {
     }
 
     /// docs/contracts/rationalowl.md#8.1, `privateNetwork`.
-    @Test func thePrivateChannelIsGivenToWhoAsksForIt() throws {
+    @Test func thePrivateChannelIsReturnedOnRequest() throws {
         let settings = keyed(["channelServer": "gw:8006", "privateChannelServer": "10.0.0.1:8006"])
         let reply = Reply.sender(.registered("SVR"))
         let outside = Self.post("/server/register", #"{"serviceId":"S","registerName":"n"}"#, reply, settings: settings)
@@ -253,7 +257,7 @@ struct RationalOwlResponseTests {
         #expect(try Mount.body(inside)["channelServer"] == "10.0.0.1:8006")
     }
 
-    /// docs/contracts/rationalowl.md#14.2: numbers outside the apps' closed sets never leave.
+    /// docs/contracts/rationalowl.md#14.2: numbers outside the closed sets of the apps are never sent.
     @Test func fallbackStatesStayInTheirClosedSets() {
         let odd: JSON = ["a": ["s": 9, "st": 5], "m": ["t": 2, "s": 12, "st": -5]]
         #expect(FallbackStates(odd) == .none)

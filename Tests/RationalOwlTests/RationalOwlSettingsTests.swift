@@ -4,7 +4,7 @@ import Testing
 
 /// Settings of a binding, docs/contracts/rationalowl.md#15.
 struct RationalOwlSettingsTests {
-    @Test func defaultsAreTheContracts() {
+    @Test func defaultsMatchTheContract() {
         let settings = RationalOwlSettings(.unbound)
         #expect(settings.profile == .auto)
         #expect(settings.msgInfoCommandID == nil)
@@ -15,8 +15,8 @@ struct RationalOwlSettingsTests {
         #expect(settings.timeZone == "Asia/Seoul")
     }
 
-    /// A running gateway never fails over a value: it keeps the default.
-    @Test func nonsenseLeavesTheDefaults() {
+    /// An invalid value in a running gateway is replaced by the default and never causes a failure.
+    @Test func invalidValuesLeaveTheDefaults() {
         let values = keyed([
             "compat": ["profile": "latest", "msgInfoCid": 999], "installApp.alreadyCode": [1],
             "timezone": "Mars/Base",
@@ -26,7 +26,7 @@ struct RationalOwlSettingsTests {
         #expect(RationalOwlSettings.declared.problems(in: values).count == 7)
     }
 
-    /// Provisioning stops at what is unknown (design docs/contracts/rationalowl.md#7).
+    /// Unknown keys stop the provisioning.
     @Test func unknownKeysAreProblemsAndKnownOnesAreNot() {
         let good = keyed([
             "compat": ["profile": "doc2023", "msgInfoCid": "303"], "installApp.alreadyCode": "hello app",

@@ -3,7 +3,7 @@ import Model
 import RationalOwl
 import Testing
 
-/// The calls of the shim that its contract shows as a table: what each becomes, and what each is answered with.
+/// The calls of the shim that the contract lists in a table: their commands and their answers.
 struct ShimTests {
     private static func request(_ call: String, _ fields: JSON) -> VendorRequest {
         var body: JSONObject = ["sId": "S", "dRId": "D"]
@@ -11,7 +11,7 @@ struct ShimTests {
         return Mount.request("/ro/v1/\(call)", body: JSONWriter.bytes(.object(body)))
     }
 
-    /// The call becomes the command, and its reply the answer.
+    /// Expects that the call becomes the command, and its replies the answer.
     private func expect(_ call: String, _ fields: JSON, _ command: Command, _ replies: [Reply], _ answer: JSON) throws {
         let request = Self.request(call, fields)
         #expect(try Mount.adapter.decode(request, settings: BindingSettings()) == [command])

@@ -38,7 +38,7 @@ struct SubmissionTests {
         #expect(submission.audience == .listed([Addressee(.deviceKey("D"))]))
     }
 
-    /// "Duplicates of the same person are sent once", also when the number is spelled in two ways.
+    /// "Duplicates of the same person are sent once", also if the number has two spellings.
     @Test func aPersonIsSentToOnce() throws {
         let targets = #"{"pn":"010-1111-1111","un":"a"},{"pn":"+82 10-1111-1111","un":"b"},{"pn":1011111111}"#
         let submission = try Self.decode("\(Self.message),\"dest\":{\"t\":2,\"tg\":[\(targets)]}")
@@ -48,7 +48,7 @@ struct SubmissionTests {
         )
     }
 
-    /// 2,000 targets in a call, counted as they are listed.
+    /// 2,000 targets per call, counted as listed.
     @Test func oneTargetMoreThanTheLimitIsRefused() throws {
         func targets(_ count: Int) -> String {
             let list = (0..<count).map { "{\"pn\":\"0101\(1_000_000 + $0)\"}" }.joined(separator: ",")
@@ -59,7 +59,7 @@ struct SubmissionTests {
         #expect(throws: AdapterError(.tooLarge, field: "dest.tg")) { try Self.decode(targets(2001)) }
     }
 
-    /// "`msg.body` <= 2000 CP949 bytes": two for a syllable.
+    /// "`msg.body` <= 2000 CP949 bytes": two bytes per syllable.
     @Test func theTextIsCountedInKoreanBytes() throws {
         func body(_ text: String) -> String { "\"msg\":{\"body\":\"\(text)\"},\(Self.one)" }
         #expect(try Self.decode(body(String(repeating: "가", count: 1000))).content.body.count == 1000)
@@ -68,7 +68,7 @@ struct SubmissionTests {
         }
     }
 
-    /// Urgent by `msg.type` or `msg.u`; the lane follows.
+    /// Urgent by `msg.type` or `msg.u`; the lane is set accordingly.
     @Test(arguments: [
         (#""type":2"#, true), (#""type":"2""#, true), (#""u":true"#, true), (#""u":1"#, true), (#""type":1"#, false),
         (#""u":false"#, false),
@@ -90,14 +90,14 @@ struct SubmissionTests {
         #expect(submission.content.body.isEmpty)
     }
 
-    /// `rv`: now, or a local time without need of zeros.
+    /// `rv`: now, or a local time, also without leading zeros.
     @Test func reservationsAreLocalTimes() throws {
         let sent = "\(Self.message),\(Self.one)"
         #expect(try Self.decode("\(sent),\"rv\":{\"t\":1}").timing.dueAt == nil)
         // 2023-12-25 13:10:00 in Seoul is 04:10:00 UTC.
         let seoul = try Self.decode("\(sent),\"rv\":{\"t\":2,\"st\":\"2023/12/25 13:10:0\"}")
         #expect(seoul.timing.dueAt == Timestamp(seconds: 1_703_477_400))
-        // The same clock time in Berlin, in winter, is 12:10:00 UTC.
+        // The same local time in Berlin, in winter, is 12:10:00 UTC.
         let berlin = try Self.decode(
             "\(sent),\"rv\":{\"t\":\"2\",\"st\":\"2023/12/25 13:10:0\"}",
             settings: keyed(["timezone": "Europe/Berlin"])
@@ -105,7 +105,7 @@ struct SubmissionTests {
         #expect(berlin.timing.dueAt == Timestamp(seconds: 1_703_506_200))
     }
 
-    @Test func theCallersOwnRepeatKeyIsTaken() throws {
+    @Test func theCallersOwnRepeatKeyIsUsed() throws {
         let sent = "\(Self.message),\(Self.one)"
         #expect(try Self.decode(sent, headers: ["Idempotency-Key": "k-1"]).idempotencyKey == "k-1")
         #expect(throws: AdapterError(.invalid, field: "Idempotency-Key")) {
@@ -113,7 +113,7 @@ struct SubmissionTests {
         }
     }
 
-    /// Line breaks and a data prefix are tolerated on the way in.
+    /// Line breaks and a data prefix are accepted in the input.
     @Test(arguments: ["aGVsbG8=", #"aGVs\r\nbG8=\n"#, "data:image/png;base64,aGVsbG8="])
     func imagesAreDecoded(text: String) throws {
         let submission = try Self.decode(
@@ -122,7 +122,7 @@ struct SubmissionTests {
         #expect(submission.image == InlineImage(name: "h", bytes: Array("hello".utf8), statedSize: 5))
     }
 
-    @Test func aFallbackThatIsOffIsNone() throws {
+    @Test func aDisabledFallbackIsIgnored() throws {
         #expect(try Self.decode("\(Self.message),\(Self.one),\"a\":{\"s\":1,\"t\":12}").fallback == nil)
         #expect(try Self.decode("\(Self.message),\(Self.one),\"a\":{}").fallback == nil)
     }
@@ -160,7 +160,7 @@ struct SubmissionTests {
         #expect(throws: error) { try Self.decode(rest) }
     }
 
-    /// "`a.sp` not an approved sending number", where numbers are provisioned.
+    /// "`a.sp` not an approved sending number", if numbers are provisioned.
     @Test func onlyApprovedNumbersMaySendTexts() throws {
         let settings = keyed(["fallback.sendingNumbers": ["02-1234-5678"]])
         let sent = "\(Self.message),\(Self.one)"

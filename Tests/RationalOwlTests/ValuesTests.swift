@@ -16,11 +16,11 @@ struct ValuesTests {
     }
 
     @Test(arguments: ["", "1234567", "1234567890123456", "phone", "٠١٠٢٢٢٢١١١١"])
-    func otherTextsAreNoPhoneNumbers(text: String) {
+    func otherTextsAreNotPhoneNumbers(text: String) {
         #expect(PhoneNumber(text) == nil)
     }
 
-    /// docs/contracts/rationalowl.md#4.3: two bytes for a syllable, one for ASCII.
+    /// docs/contracts/rationalowl.md#4.3: two bytes per syllable, one per ASCII character.
     @Test func koreanTextIsCountedInItsCodePage() {
         #expect(KoreanText.byteCount("") == 0)
         #expect(KoreanText.byteCount("abc 123") == 7)
@@ -28,12 +28,13 @@ struct ValuesTests {
         #expect(KoreanText.byteCount("漢字") == 4)
     }
 
-    /// docs/contracts/rationalowl.md#8.3: `yyyy/m/d h:m:s`, no zeros needed, a local time. The moments are worked out by hand from Korea's +9 h.
+    /// docs/contracts/rationalowl.md#8.3: `yyyy/m/d h:m:s`, a local time, leading zeros optional. The expected times
+    /// are calculated by hand from Korea's +9 h.
     @Test(arguments: [
         ("2023/12/25 13:10:0", 1_703_477_400), ("2024/2/29 0:0:0", 1_709_132_400),
         ("2026/01/01 09:00:00", 1_767_225_600),
     ])
-    func reservationTimesAreSeouls(text: String, seconds: Int64) {
+    func reservationTimesAreInSeoulTime(text: String, seconds: Int64) {
         #expect(ReservationTime.parse(text, zone: "Asia/Seoul") == Timestamp(seconds: seconds))
     }
 
@@ -41,11 +42,11 @@ struct ValuesTests {
         "", "2023/12/25", "2023-12-25 13:10:00", "2023/13/1 0:0:0", "2023/2/29 0:0:0", "2023/12/25 24:0:0",
         "2023/12/25 1:60:0", "2023/12/25 1:2", "99999/1/1 0:0:0", "-1/1/1 0:0:0", "2023/1/1 0:0:0 0",
     ])
-    func otherTextsAreNoReservationTimes(text: String) {
+    func otherTextsAreNotReservationTimes(text: String) {
         #expect(ReservationTime.parse(text, zone: "Asia/Seoul") == nil)
     }
 
-    @Test func imagesTravelUnbroken() {
+    @Test func imagesAreSentUnchanged() {
         let bytes = [UInt8](repeating: 0xFB, count: 300)
         let text = Base64Image.encode(bytes)
         #expect(!text.contains { $0 == "\n" || $0 == "\r" })
@@ -54,7 +55,8 @@ struct ValuesTests {
         #expect(Base64Image.decode("a") == nil)
     }
 
-    /// docs/contracts/rationalowl.md#3: limits by surface; every call takes POST alone, so that the adapter sees the others.
+    /// docs/contracts/rationalowl.md#3: limits by API; the router passes every method to the adapter, because every
+    /// call accepts POST only.
     @Test func routesCarryTheirLimits() {
         for route in RationalOwlAdapter().routes {
             guard case .exact(let path) = route.path else { continue }

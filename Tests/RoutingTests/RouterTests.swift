@@ -30,7 +30,7 @@ import Testing
         #expect(route == .direct(CredentialID(credential)))
     }
 
-    @Test func environmentWithoutCredentialHasNoWay() {
+    @Test func environmentWithoutCredentialHasNoRoute() {
         let route = Router().route(
             to: target(.ios, .sandbox),
             topic: "com.example.shop",
@@ -39,7 +39,7 @@ import Testing
         #expect(route == .none)
     }
 
-    @Test func appleAppWithoutTopicHasNoWay() {
+    @Test func appleAppWithoutTopicHasNoRoute() {
         #expect(Router().route(to: target(), topic: "", credentials: credentials) == .none)
     }
 

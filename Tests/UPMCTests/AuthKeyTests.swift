@@ -32,7 +32,7 @@ struct AuthKeyTests {
         return try #require(try Mount.body(response)["BODY"]?.array?.first?["AUTHKEY"]?.string)
     }
 
-    @Test func withoutAKeyAnAppIsToldToAskForOne() throws {
+    @Test func withoutAKeyAnAppMustRequestOne() throws {
         let bare = call("rcv_register_service", device + "&CUID=hong")
         #expect(bare.status == 200)
         #expect(try Mount.code(bare) == "40100")
@@ -41,7 +41,7 @@ struct AuthKeyTests {
         #expect(try Mount.code(keyed) == "0000")
     }
 
-    @Test func aGuestsKeyStaysGoodForTheUser() throws {
+    @Test func aGuestsKeyStaysValidForTheUser() throws {
         let guest = try key("TMP0GUEST")
         #expect(try Mount.code(call("rcv_appAlive", device + "&CUID=hong&AUTHKEY=" + guest)) == "0000")
         #expect(try Mount.code(call("rcv_appAlive", device + "&AUTHKEY=" + guest)) == "0000")
@@ -49,7 +49,7 @@ struct AuthKeyTests {
         #expect(try Mount.code(call("rcv_appAlive", device + "&CUID=kim&AUTHKEY=" + hong)) == "40100")
     }
 
-    @Test func aKeyIsOfOneTokenOneAppAndOneDay() throws {
+    @Test func aKeyBelongsToOneTokenOneAppAndOneDay() throws {
         let hong = try key("hong")
         let form = device + "&CUID=hong&AUTHKEY=" + hong
         #expect(try Mount.code(call("rcv_appAlive", form, at: Mount.now + .seconds(86_399))) == "0000")
@@ -63,7 +63,7 @@ struct AuthKeyTests {
         #expect(!none.accepts(hong, user: "hong", token: Fixture.token, now: Mount.now))
     }
 
-    @Test func everyChangedBitIsSeen() throws {
+    @Test func everyChangedBitIsDetected() throws {
         let keys = AuthKey(applicationID: "com.example.app", secret: Mount.secret)
         let good = keys.issue(user: "hong", token: Fixture.token, now: Mount.now)
         #expect(keys.accepts(good, user: "TMP0hong", token: Fixture.token, now: Mount.now))
@@ -77,21 +77,21 @@ struct AuthKeyTests {
         }
     }
 
-    // Two triples must not make the same bytes.
-    @Test func fieldsDoNotRunTogether() {
+    // Two different triples must not produce the same bytes.
+    @Test func fieldsOfAKeyAreSeparated() {
         let keys = AuthKey(applicationID: "a", secret: Mount.secret)
         let key = keys.issue(user: "ab", token: "c", now: Mount.now)
         #expect(keys.accepts(key, user: "ab", token: "c", now: Mount.now))
         #expect(!keys.accepts(key, user: "a", token: "bc", now: Mount.now))
     }
 
-    @Test func theWebsReceiptsNeedNone() throws {
+    @Test func receiptsOfBrowsersNeedNoKey() throws {
         let web = "APP_ID=com.example.app&PNSID=WPNS&PSID=https://e/1&CUID=hong&SEQNO=104"
         #expect(try Mount.code(call("rcv_register_sent_ack", web)) == "0000")
         #expect(try Mount.code(call("rcv_register_sent_ack", device + "&CUID=hong&SEQNO=104")) == "40100")
     }
 
-    @Test func sendersShowTheOperatorsKeyWhereThereIsOne() throws {
+    @Test func sendersNeedTheOperatorsKeyIfConfigured() throws {
         let form = "APP_ID=com.example.app&TYPE=E&CUID=hong&MESSAGE=m"
         func code(_ settings: BindingSettings, _ headers: [String: String] = [:], _ form: String = form) throws
             -> String?

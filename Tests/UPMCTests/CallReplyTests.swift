@@ -5,13 +5,14 @@ import Testing
 
 @testable import UPMC
 
-/// The answers of the calls for which the contract shows no example, key for key from its text. What their requests become is tested beside these.
+/// The answers of the calls without an example in the contract, key for key from its text. The commands of their
+/// requests are tested as well.
 struct CallReplyTests {
     private let form =
         "APP_ID=com.example.app&PNSID=APNS&DEVICE_ID=6F0A&PSID=\(Fixture.token)&CUID=hong&GROUPSEQ=12&GROUPNAME=VIP"
     private let vip = TitledGroup(name: "12", title: "VIP")
 
-    /// The whole body of a success, after its header was looked at.
+    /// The whole body of a success, after a check of its header.
     private func body(_ name: String, _ reply: Reply, _ form: String? = nil) throws -> JSON? {
         let response = Mount.answer(Mount.call(name, form ?? self.form)) { _ in reply }
         #expect(response.status == 200)
@@ -86,7 +87,7 @@ struct CallReplyTests {
         )
     }
 
-    /// The answer is that of any send; of everyone and of a group no user is missing.
+    /// The answer is the same as for any send; a send to everyone or to a group has no missing users.
     @Test(.covers("upmc", "rcv_register_groupmessage")) func sendsToGroupsReportTheirCounts() throws {
         let accepted = NumberedAcceptance(message: MessageID(.init()), number: "1151", targetCount: 7, keys: nil)
         let send = "APP_ID=com.example.app&TYPE=G&GROUPSEQ=12&MESSAGE=m"

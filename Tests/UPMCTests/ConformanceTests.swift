@@ -64,7 +64,8 @@ struct ConformanceTests {
             adapter: Mount.adapter,
             settings: Mount.settings(),
             documented: try documented(),
-            // What no server of ours can do is refused before it is a command, and what the answer needs no store for has none.
+            // Calls that the gateway cannot support are refused before they become commands, and calls that need no
+            // store have no command.
             catchAll: [
                 UPMCCall.unknownRoute, "getEncriptKey", "reAllocateUpns", "asking_authorization",
                 "rcv_comm_configuration", "putAppLog",
@@ -73,12 +74,13 @@ struct ConformanceTests {
         )
     }
 
-    /// What an answer may look like, from docs/contracts/upmc.md#1.3, docs/contracts/upmc.md#1.11 and docs/contracts/upmc.md#1.13.
+    /// The allowed form of an answer (docs/contracts/upmc.md#1.3, docs/contracts/upmc.md#1.11,
+    /// docs/contracts/upmc.md#1.13).
     @Sendable private static func fault(_ response: VendorResponse, _ request: VendorRequest) -> String? {
         guard response.headers[.contentType] == "application/json;charset=UTF-8" else { return "content type" }
         guard response.headers[.accessControlAllowOrigin] == "*" else { return "origin" }
         guard let endpoint = UPMCCall(path: request.path) else {
-            // No call of the catalogue: answered as an app's.
+            // A call outside the catalog is answered like a call of an app.
             return MutationTests.fault(response, .alive)
         }
         if endpoint.isMarketing {
@@ -104,7 +106,7 @@ struct ConformanceTests {
         case .messageList: return keys.allSatisfy { $0 == item } ? nil : "keys of a list"
         case .message: return keys == [item] ? nil : "keys of a message"
         case .unreadCount: return keys == [["UNREAD", "BADGENO"]] ? nil : "keys of a count"
-        default: return nil  // judged by the shape of all
+        default: return nil  // the common check of the shape covers it
         }
     }
 

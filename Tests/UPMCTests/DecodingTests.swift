@@ -6,7 +6,7 @@ import Testing
 
 @testable import UPMC
 
-/// Forms, multipart, queries, paths, and texts as callers write them.
+/// Forms, multipart, queries, paths, and texts in the encodings of callers.
 struct DecodingTests {
     private func submission(_ request: VendorRequest, _ settings: BindingSettings = Mount.settings()) throws
         -> Submission
@@ -30,7 +30,7 @@ struct DecodingTests {
     func theLastPartOfAPathNamesTheCall(_ path: String) { #expect(UPMCCall(path: path) == .alive) }
 
     @Test(arguments: ["/", "", "/upmc", "/rcv_appAlive", "/purchase.ctl", "/last-session", "/x/.ctl"])
-    func otherPathsAreNoCalls(_ path: String) { #expect(UPMCCall(path: path) == nil) }
+    func otherPathsAreNotCalls(_ path: String) { #expect(UPMCCall(path: path) == nil) }
 
     @Test func everyCallIsMountedThreeTimes() {
         let exact = Mount.adapter.routes.compactMap { if case .exact(let path) = $0.path { path } else { nil } }
@@ -59,7 +59,8 @@ struct DecodingTests {
         return Mount.request("/upmc/\(call).ctl", body + "--XyZ--\r\n", contentType: type)
     }
 
-    // docs/contracts/upmc.md#1.8.4: the parts that the web library sends, in its order; the empty ones say nothing, the empty mode neither.
+    // docs/contracts/upmc.md#1.8.4: the parts of the web library, in its order; empty parts, including an empty mode,
+    // are ignored.
     @Test(.covers("upmc", "wpns_rcv_register_service_and_user")) func browsersRegisterByMultipart() throws {
         let endpoint = "https://updates.push.example.com/wpush/v2/gAAAAABf"
         let fields = [
@@ -145,7 +146,7 @@ struct DecodingTests {
 
     // MARK: Messages, docs/contracts/upmc.md#1.9.1
 
-    @Test func messagesAreTextOrJSONPerhapsWithRawLineEnds() throws {
+    @Test func messagesAreTextOrJSONWithOptionalRawLineEnds() throws {
         #expect(try send("CUID=a&MESSAGE=plain").content.body == "plain")
         let json = try send("CUID=a&MESSAGE={\"title\":\"T\",\"body\":\"one%0Atwo\"}")
         #expect(json.content.title == "T")
@@ -160,7 +161,7 @@ struct DecodingTests {
         #expect(try send("CUID=a&MESSAGE=%25ED%2599%258D").content.body == "홍")
         let off = Mount.settings("4.0EE", ["doubleDecodeMessage": "off"])
         #expect(try send("CUID=a&MESSAGE=%25ED%2599%258D", off).content.body == "%ED%99%8D")
-        // Spaces, or bytes that are no text: not encoded before.
+        // Spaces, or bytes that are not text, show that the text was not encoded twice.
         #expect(try send("CUID=a&MESSAGE=50%2525%20off").content.body == "50%25 off")
         #expect(try send("CUID=a&MESSAGE=%25FF").content.body == "%FF")
     }
@@ -211,7 +212,7 @@ struct DecodingTests {
             ]
         )
         #expect(throws: AdapterError(.missing, field: "upload_file")) { _ = try self.submission(multipart(fields)) }
-        // The answer is that of any send (docs/contracts/upmc.md#1.9.1), and names who is not known.
+        // The answer is the same as for any send (docs/contracts/upmc.md#1.9.1), and names unknown users.
         let accepted = NumberedAcceptance(
             message: MessageID(.init()),
             number: "1151",
@@ -241,7 +242,7 @@ struct DecodingTests {
         #expect(throws: AdapterError(.invalid, field: "BADGENO")) { _ = try send("CUID=a&MESSAGE=m&BADGENO=x") }
     }
 
-    // docs/contracts/upmc.md#1.10.1: what does not fit because of EXT becomes a page, where there is an address for it.
+    // docs/contracts/upmc.md#1.10.1: an EXT that does not fit becomes a page, if a public URL is configured.
     @Test func largeExtrasBecomePages() throws {
         let extra = String(repeating: "%3Cb%3E홍", count: 700)
         let open = Mount.settings("4.0EE", ["publicUrl": "https://push.example.com"])
@@ -256,7 +257,7 @@ struct DecodingTests {
         #expect(try send("CUID=a&MESSAGE=m&EXT=short", open).numbering?.page == nil)
     }
 
-    // docs/contracts/upmc.md#1.8, the token check
+    // docs/contracts/upmc.md#1.8: the check of tokens.
     @Test(arguments: [
         ("<" + Fixture.token.prefix(32) + " " + Fixture.token.dropFirst(32) + ">", true),
         ("{length = 32, bytes = 0xd3d997af 967d1f43 ... 7a1d }", false), ("9f2c", false), (Fixture.token + "0", false),

@@ -16,7 +16,7 @@ struct DocumentedReplyTests {
         return try Mount.body(response)
     }
 
-    /// The documented text with what it shortens made whole, and the key that is new each time.
+    /// The documented text with full values for its abbreviations, and with the key that changes each time.
     private func wanted(_ fixture: String, like seen: JSON) throws -> JSON {
         var text = try Fixture.text(fixture).replacing("9f2c…", with: Fixture.token)
         if case .array(let list)? = seen["BODY"], let key = list.first?["AUTHKEY"]?.string {
@@ -145,9 +145,9 @@ struct DocumentedReplyTests {
 
     @Test(
         .covers("upmc", "rcv_appAlive"),
-        .covers("upmc", "getEncriptKey", refused: "`RESULT_CODE` `40000`: there is no key of the server's"),
-        .covers("upmc", "rcv_comm_configuration", refused: "`SERVICE_STOP` `Y`: there is no UPNS broker"),
-        .covers("upmc", "reAllocateUpns", refused: "`RESULT_CODE` `4404`: there is no UPNS broker"),
+        .covers("upmc", "getEncriptKey", refused: "`RESULT_CODE` `40000`: the server has no key of its own"),
+        .covers("upmc", "rcv_comm_configuration", refused: "`SERVICE_STOP` `Y`: the gateway has no UPNS broker"),
+        .covers("upmc", "reAllocateUpns", refused: "`RESULT_CODE` `4404`: the gateway has no UPNS broker"),
         .covers("upmc", "putAppLog", refused: "`RESULT_CODE` `0000`, and the log is thrown away")
     )
     func smallCallsHaveTheirAnswers() throws {
@@ -163,7 +163,7 @@ struct DocumentedReplyTests {
         #expect(try answer("nothing", device, .inbox(.undelivered([])))["HEADER"]?["RESULT_CODE"] == "40000")
     }
 
-    @Test func ourOwnTroubleIs500Under200() throws {
+    @Test func aGatewayFailureIsCode500WithStatus200() throws {
         let refused = Reply.refused(.unavailable(retryAfter: nil))
         let trouble = try answer("rcv_register_service", device, refused)
         #expect(trouble["HEADER"]?["RESULT_CODE"] == "500")
@@ -171,7 +171,7 @@ struct DocumentedReplyTests {
         #expect(try send("CUID=hong", refused)["BODY"] == [:])
     }
 
-    // docs/contracts/upmc.md#1.3: browsers ask first.
+    // docs/contracts/upmc.md#1.3: browsers send a preflight request.
     @Test func browsersMayCallFromAnywhere() {
         let request = Mount.request("/upmc/rcv_register_sent_ack.ctl", "", method: .options)
         let response = Mount.answer(request) { _ in .refused(.unavailable(retryAfter: nil)) }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import UPMC
 
-/// Every documented request becomes the command it means; the commands are written by hand from the contract's tables.
+/// Every documented request becomes its command; the commands are written by hand from the contract's tables.
 struct DocumentedRequestTests {
     private let token = DeviceToken(stored: Fixture.token)
 
@@ -20,7 +20,7 @@ struct DocumentedRequestTests {
         #expect(try command("asking_authorization/before.request.txt") == nil)
     }
 
-    // docs/contracts/upmc.md#1.8.2: a guest's registration leaves whoever the device has.
+    // docs/contracts/upmc.md#1.8.2: the registration of a guest keeps the device's user.
     @Test func aServiceRegistersItsDevice() throws {
         let registration = DeviceRegistration(
             key: "APNS:6F0A…-UUID",
@@ -87,7 +87,8 @@ struct DocumentedRequestTests {
         }
     }
 
-    // docs/contracts/upmc.md#1.8.2, docs/contracts/upmc.md#1.8.6 to docs/contracts/upmc.md#1.8.8: the calls that the contract names without an example.
+    // docs/contracts/upmc.md#1.8.2, docs/contracts/upmc.md#1.8.6 to docs/contracts/upmc.md#1.8.8: the calls without
+    // an example in the contract.
     @Test func callsWithoutAnExampleBecomeCommandsToo() throws {
         let form =
             "APP_ID=com.example.app&PNSID=APNS&DEVICE_ID=6F0A&PSID=\(Fixture.token)&CUID=hong&GROUPSEQ=12&GROUPNAME=VIP"

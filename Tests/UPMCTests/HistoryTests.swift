@@ -5,7 +5,7 @@ import Testing
 
 @testable import UPMC
 
-/// The history calls of docs/contracts/upmc.md#1.11: what they ask for, and what they answer.
+/// The history calls of docs/contracts/upmc.md#1.11: their commands and their answers.
 struct HistoryTests {
     private let token = DeviceToken(stored: Fixture.token)
     private let device = "APP_ID=com.example.app&CUID=hong&PNSID=APNS&DEVICE_ID=6F0A&PSID=\(Fixture.token)"
@@ -39,7 +39,7 @@ struct HistoryTests {
         ("LASTSEQNO=-1", "LASTSEQNO"), ("LASTSEQNO=1234567890123456789", "LASTSEQNO"), ("READ_YN=X", "READ_YN"),
         ("CUID=GUEST", "CUID"), ("PSID=abc", "PSID"),
     ])
-    func whatMakesNoSenseIsNamed(_ field: String, _ name: String) {
+    func invalidParametersAreNamed(_ field: String, _ name: String) {
         #expect(throws: AdapterError(.invalid, field: name)) {
             _ = try commands("gw_get_message_list", device + "&" + field)
         }
@@ -54,9 +54,9 @@ struct HistoryTests {
         #expect(try commands("gw_get_unread_count", device) == [.inbox(unread), .badge(badge)])
     }
 
-    // A CUID and a DEVICE_ID are no secrets: without the token nothing is shown, unless the binding says so.
+    // A CUID and a DEVICE_ID are not secrets: without the token nothing is shown, unless the binding allows it.
     @Test(arguments: ["gw_get_message_list", "gw_get_message", "gw_get_unread_count"])
-    func aUserAloneSeesNothingUnlessTheBindingSaysSo(_ name: String) throws {
+    func aUserWithoutATokenSeesNothingUnlessTheBindingAllowsIt(_ name: String) throws {
         let form = "APP_ID=com.example.app&CUID=hong&DEVICE_ID=6F0A&SEQNO=104"
         for settings in [Mount.settings(), Mount.settings("4.0EE", ["history": ["cuidAlone": "off"]])] {
             #expect(throws: AdapterError(.missing, field: "PSID")) { _ = try commands(name, form, settings) }
@@ -74,7 +74,7 @@ struct HistoryTests {
         #expect(throws: AdapterError(.missing, field: "CUID")) {
             _ = try commands(name, "APP_ID=com.example.app&SEQNO=104", open)
         }
-        // A token that is shown is held against the user all the same.
+        // A given token is checked against the user in any case.
         guard case .inbox(.unread(let shown, _, _))? = try commands("gw_get_unread_count", device, open).first else {
             Issue.record("no count")
             return
@@ -90,8 +90,8 @@ struct HistoryTests {
         #expect(problems("maybe") == ["history.cuidAlone: not an accepted value"])
     }
 
-    // Where apps need keys, one of another user or device opens nothing.
-    @Test func aKeyIsHeldAgainstUserAndToken() throws {
+    // Where apps need keys, the key of another user or device gives no access.
+    @Test func aKeyIsCheckedAgainstUserAndToken() throws {
         let settings = Mount.settings("5.0", ["security": ["using": true]], secrets: ["authKey": Mount.secret])
         func key(_ user: String, _ token: String) -> String {
             AuthKey(applicationID: "com.example.app", secret: Mount.secret).issue(
@@ -166,7 +166,7 @@ struct HistoryTests {
         #expect(half["HEADER"]?["RESULT_CODE"] == "500")
     }
 
-    @Test func aMessageSaysHowFarItCame() throws {
+    @Test func aMessageHasItsState() throws {
         let read = try shown { $0.readAt = Mount.now + .seconds(60) }
         #expect(read["STATUS"] == "READ")
         #expect(read["READ_YN"] == "Y")
@@ -180,7 +180,7 @@ struct HistoryTests {
         #expect(failed["STATUS"] == "FAILED")
     }
 
-    // The push filled them too (docs/contracts/upmc.md#1.9.3).
+    // The push contained the same values (docs/contracts/upmc.md#1.9.3).
     @Test func placeholdersAreFilledForTheReader() throws {
         let filled = try shown {
             $0.notification.content = Content(title: "%CNAME%", body: "%VAR1% %CUID%")
@@ -195,7 +195,7 @@ struct HistoryTests {
         #expect(plain["MESSAGE"] == "100 %CUID%")
     }
 
-    // A message of the native API: its id is its number, its data its EXT.
+    // A message of the native API: its id is its number, and its data is its EXT.
     @Test func aMessageOfAnotherDialectIsShownToo() throws {
         let id = MessageID(UUID())
         let foreign = try shown {
@@ -211,7 +211,7 @@ struct HistoryTests {
 
     // docs/contracts/upmc.md#1.11: a message sent with DB_IN=N is not in any history; without DB_IN it is.
     @Test(arguments: [("&DB_IN=N", "N"), ("&DB_IN=Y", "Y"), ("&DB_IN=", nil), ("", nil)])
-    func onlyWhatSaysSoIsHidden(_ field: String, _ wanted: String?) throws {
+    func onlyMessagesWithTheFlagAreHidden(_ field: String, _ wanted: String?) throws {
         let form = "APP_ID=com.example.app&CUID=hong&MESSAGE=m" + field
         guard case .submission(.submit(let submission))? = try commands("rcv_register_message", form).first else {
             Issue.record("no submission")

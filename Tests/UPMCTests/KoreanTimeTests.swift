@@ -14,7 +14,7 @@ struct KoreanTimeTests {
         #expect(KoreanTime(reservation: "20160414 172200")?.timestamp == time)
     }
 
-    @Test func everyDayOfACenturyComesBack() {
+    @Test func everyDayOfACenturyIsReadBack() {
         for day in stride(from: Int64(0), to: 40_000, by: 1) {
             let time = Timestamp(seconds: day * 86_400 + 12_345)
             #expect(KoreanTime(time).timestamp == time)
@@ -26,5 +26,5 @@ struct KoreanTimeTests {
         "", "2016", "20160431 000000", "20160414 240000", "20160414 006000", "99999999 999999", "2016-04-14 17:22",
         "00000101 000000", "20150229 000000",
     ])
-    func whatIsNoTimeIsNone(_ text: String) { #expect(KoreanTime(reservation: text) == nil) }
+    func invalidTimesAreRefused(_ text: String) { #expect(KoreanTime(reservation: text) == nil) }
 }

@@ -6,8 +6,8 @@ import Testing
 
 @testable import UPMC
 
-/// I5 and I11 for the adapter alone: 10,000 mutations of each documented request, half of them still forms, give no trap, status 200 and the call's own
-/// shape.
+/// I5 and I11 for the adapter alone: 10,000 mutations of each documented request, half of them still forms, cause no trap and get status 200 and the
+/// call's own shape.
 ///
 /// The seed is printed; `GATEWAY_FUZZ_SEED` repeats a run, `GATEWAY_FUZZ_COUNT` changes its length.
 struct MutationTests {
@@ -111,7 +111,7 @@ struct MutationTests {
         }
     }
 
-    /// Whatever was taken can be written, or is too large.
+    /// Every accepted submission can be encoded, or is too large.
     private static func write(_ submission: Submission, _ settings: BindingSettings) throws(AdapterError) {
         let notification = Model.Notification(
             message: MessageID(UUID()),
@@ -143,7 +143,7 @@ struct MutationTests {
         }
     }
 
-    /// What `Commands` could answer: the command's own reply, or any refusal.
+    /// A possible reply of `Commands`: the command's own reply, or any refusal.
     private static func reply(to command: Command, _ random: inout SplitMix) -> Reply {
         if Int.random(in: 0..<3, using: &random) == 0, let refusal = refusals.randomElement(using: &random) {
             return .refused(refusal)
@@ -184,7 +184,7 @@ struct MutationTests {
         .invalid("dueAt"), .tooMany("audience", limit: 1), .rateLimited(retryAfter: nil), .unavailable(retryAfter: nil),
     ]
 
-    /// What is wrong with an answer's shape; nil: nothing.
+    /// The fault of an answer's shape; nil: no fault.
     static func fault(_ response: VendorResponse, _ endpoint: UPMCCall) -> String? {
         guard response.status == 200 else { return "status \(response.status)" }
         guard let json = try? JSONParser.parse(response.body) else { return "no JSON" }
@@ -200,12 +200,12 @@ struct MutationTests {
         if endpoint.isSend {
             return body.object.map { $0.pairs.allSatisfy { isScalar($0.value) } } == true ? nil : "body"
         }
-        guard let list = body.array else { return "body is no array" }
+        guard let list = body.array else { return "body is not an array" }
         let isRight = list.allSatisfy { $0.object?.pairs.allSatisfy { $0.value.string != nil } ?? false }
         return isRight ? nil : "body's elements"
     }
 
-    /// A string, or the one list there is.
+    /// A string, or the single list.
     private static func isScalar(_ value: JSON) -> Bool {
         value.string != nil || (value.array?.allSatisfy { $0.string != nil } ?? false)
     }

@@ -51,7 +51,7 @@ struct PayloadTests {
         data: ["sender": "admin", "ext": "", "dbIn": "N"]
     )
 
-    /// The keys of each documented version, as the contract's block shows them.
+    /// The keys of each documented version, as in the contract's block.
     private func documented(_ version: String) throws -> JSON {
         let text = try Fixture.text("payload/versions.txt")
         let blocks = text.split(separator: "// ").map { $0.split(separator: "\n", maxSplits: 1) }
@@ -86,13 +86,13 @@ struct PayloadTests {
         }
     }
 
-    // Section 8 of the vendor's guide: the same keys and types, and the same values where they are no digests.
-    @Test func theVendorsTwoExamplesAreMetKeyForKey() throws {
+    // Section 8 of the vendor's guide: the same keys and types, and the same values except for digests.
+    @Test func theVendorsTwoExamplesMatchKeyForKey() throws {
         let settings = Mount.settings("4.0EE", ["applicationId": "com.uracle.push.test"])
         for (fixture, number) in [("payload/vendor-simple.json", "104"), ("payload/vendor-rich.json", "387")] {
             let wanted = try Fixture.json(fixture)
             var content = hello
-            // An empty alert is the document's placeholder; nothing of the kind can be sent.
+            // The empty alert is the document's placeholder; a message with an empty alert cannot be sent.
             content.body = "x"
             content.badge = nil
             content.badgeStep = 1
@@ -113,7 +113,7 @@ struct PayloadTests {
         }
     }
 
-    @Test func theBadgeIsTheCountersOrTheCallersOwn() throws {
+    @Test func theBadgeIsThatOfTheCounterOrOfTheCaller() throws {
         var counted = hello
         counted.badge = nil
         #expect(try payload(counted, target(), Mount.settings())["aps"]?["badge"] == nil)
@@ -136,27 +136,27 @@ struct PayloadTests {
         #expect(try alert("5.1", ["alertStyle": "raw"]) == #"{"title":"Notice","body":"Hello"}"#)
     }
 
-    @Test func soundsAreDefaultWhereNoneIsNamed() throws {
+    @Test func theDefaultSoundIsUsedIfNoneIsSet() throws {
         var content = hello
         content.sound = nil
         #expect(try payload(content, target(), Mount.settings())["aps"]?["sound"] == "default")
     }
 
-    @Test func templatesAreFilledForEachTarget() throws {
+    @Test func templatesAreRenderedForEachTarget() throws {
         var content = hello
         content.body = "%CNAME% (%CUID%): %VAR1%, %VAR10%, %VAR11%, 100%, %X%"
         content.data["ext"] = "%VAR1%"
         #expect(try payload(content, target(), Mount.settings())["aps"]?["alert"]?.string == content.body)
         content.isTemplate = true
         let filled = try payload(content, target(variables: ["VAR1": "%CUID%"]), Mount.settings())
-        // What is filled in is not looked at again.
+        // Inserted values are not expanded again.
         #expect(filled["aps"]?["alert"] == "Hong (hong): %CUID%, , %VAR11%, 100%, %X%")
         #expect(filled["mps"]?["ext"] == "%CUID%")
         let listed = try payload(content, target(variables: ["CNAME": "Kim"]), Mount.settings())
         #expect(listed["aps"]?["alert"]?.string?.hasPrefix("Kim (hong)") == true)
     }
 
-    @Test func pagesAreLinkedAtTheGatewaysAddress() throws {
+    @Test func pagesAreLinkedWithTheGatewaysURL() throws {
         var content = hello
         content.page = PageReference(id: "00ff", name: "0414172200_msp.html")
         let settings = Mount.settings("4.0EE", ["publicUrl": "https://push.example.com/"])
@@ -197,7 +197,7 @@ struct PayloadTests {
         #expect(inner["aps"] == documented["aps"])
     }
 
-    @Test func whatDoesNotFitIsRefused() throws {
+    @Test func oversizedPayloadsAreRefused() throws {
         var content = hello
         content.body = String(repeating: "x", count: 5000)
         #expect(throws: AdapterError(.tooLarge)) {

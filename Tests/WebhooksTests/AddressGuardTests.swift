@@ -11,7 +11,7 @@ import Webhooks
         "fc00::1", "fd12:3456::1", "fe80::1", "fec0::1", "ff02::1", "2001::1", "2001:db8::1", "2002:7f00:1::",
         "3fff::1", "5f00::1",
     ])
-    func whatIsNotTheOpenInternetIsRefused(_ text: String) throws {
+    func addressesOutsideThePublicInternetAreRefused(_ text: String) throws {
         #expect(!AddressGuard().permits(try #require(IPAddress(text))))
     }
 
@@ -20,11 +20,11 @@ import Webhooks
         "223.255.255.255",
         "2606:4700:4700::1111", "2a00:1450:4001::200e",
     ])
-    func theOpenInternetIsPermitted(_ text: String) throws {
+    func publicAddressesArePermitted(_ text: String) throws {
         #expect(AddressGuard().permits(try #require(IPAddress(text))))
     }
 
-    @Test func onlyTheAllowedRangeIsPermittedBesides() throws {
+    @Test func onlyTheAllowedRangeIsPermittedInAddition() throws {
         let range = try #require(AddressRange("10.2.0.0/15"))
         let guardian = AddressGuard(allowing: [range])
         for (text, isPermitted) in [
@@ -32,23 +32,24 @@ import Webhooks
         ] {
             #expect(guardian.permits(try #require(IPAddress(text))) == isPermitted, "\(text)")
         }
-        // The same address in IPv6 clothes was not allowed.
+        // The same address in its IPv6 form is not allowed.
         #expect(!guardian.permits(try #require(IPAddress("::ffff:10.2.0.1"))))
     }
 
     @Test(arguments: ["", "10.0.0.0/33", "10.0.0.0/-1", "10.0.0.0/x", "::/129", "10.0.0/8", "localhost/8", "10.0.0.0/"])
-    func whatIsNoRangeIsNone(_ text: String) { #expect(AddressRange(text) == nil) }
+    func invalidRangesAreRefused(_ text: String) { #expect(AddressRange(text) == nil) }
 
-    // The guard must not read what a resolver would read differently: octal, short and hexadecimal forms are no addresses.
+    // The guard must not read a text differently from a resolver: octal, short and hexadecimal forms are not
+    // addresses.
     @Test(arguments: [
         "", "1", "127.1", "0177.0.0.1", "01.2.3.4", "0x7f.0.0.1", "2130706433", "1.2.3.4.", "1.2.3.256", "1.2.3.+4",
         " 1.2.3.4",
         ":", ":::", "1::2::3", "::1%eth0", "[::1]", "12345::", "1:2:3:4:5:6:7", "1:2:3:4:5:6:7:8:9", "::1.2.3",
         "1:2:3:4:5:6:7::8", "::g", "1.2.3.4::", "::1:",
     ])
-    func whatIsNotStrictlyAnAddressIsNone(_ text: String) { #expect(IPAddress(text) == nil) }
+    func onlyStrictAddressesAreParsed(_ text: String) { #expect(IPAddress(text) == nil) }
 
-    @Test func addressTextIsReadIntoItsBytes() {
+    @Test func addressTextIsParsedIntoItsBytes() {
         #expect(IPAddress("1.2.3.255")?.bytes == [1, 2, 3, 255])
         #expect(IPAddress("::")?.bytes == Array(repeating: 0, count: 16))
         #expect(IPAddress("2001:db8::a:1.2.3.4")?.bytes == [0x20, 1, 0x0D, 0xB8, 0, 0, 0, 0, 0, 0, 0, 10, 1, 2, 3, 4])

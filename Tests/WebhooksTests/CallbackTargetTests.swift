@@ -9,13 +9,13 @@ import Webhooks
         ("https://[2001:DB8::1]:444/x", "2001:db8::1", "https://[2001:db8::1]:444/x"),
         ("http://127.1/", "127.1", "http://127.1/"),
     ])
-    func aURLIsSpelledAgainWithItsHost(_ text: String, _ host: String, _ url: String) throws {
+    func aURLIsNormalizedWithItsHost(_ text: String, _ host: String, _ url: String) throws {
         let target = try #require(CallbackTarget(text))
         #expect(target.host == host)
         #expect(target.url == url)
     }
 
-    // Each is read differently by some parser: the guard would judge one host and the client connect to another.
+    // Parsers disagree about each of these: the guard could check one host and the client connect to another.
     @Test(arguments: [
         "", "https://", "ftp://a.example/", "https:/a.example/", "https://user@a.example/",
         "https://a.example@127.0.0.1/",
@@ -23,5 +23,5 @@ import Webhooks
         "https://[127.0.0.1]/", "https://[::1%25eth0]/", "https://ａ.example/", "https://a.example\t/",
         "https://a..b,c/",
     ])
-    func aURLThatParsersDisagreeAboutIsNone(_ text: String) { #expect(CallbackTarget(text) == nil) }
+    func aURLThatParsersDisagreeAboutIsRefused(_ text: String) { #expect(CallbackTarget(text) == nil) }
 }

@@ -38,14 +38,14 @@ import Webhooks
         #expect(action == .postpone(.seconds(wait), reason: "status 500"))
     }
 
-    @Test func theLastTryIsAtTheEndOfTheDayAndThenItIsDropped() {
+    @Test func theLastAttemptIsAtTheEndOfTheDayThenTheCallIsDropped() {
         let late = machine.callEnded(.forbidden, lease(attempts: 8, failingFor: .seconds(86_000)), batch)
         #expect(late == .postpone(.seconds(400), reason: "forbidden address"))
         let over = machine.callEnded(.failed("timeout"), lease(attempts: 9, failingFor: .seconds(86_400)), batch)
         #expect(over == .drop(7, reason: "timeout"))
     }
 
-    // docs/webhooks.md: after three days a webhook is stopped where it stands; nothing is dropped.
+    // docs/webhooks.md: after three days a webhook is stopped at its position; no event is dropped.
     @Test func aWebhookIsTriedForThreeDaysAndThenStopped() {
         var late = lease(attempts: 20, failingFor: .seconds(72 * 3600 - 60))
         late.subscriber = .webhook(WebhookID(rawValue: TestIdentifiers().uuid(at: late.claimedAt)), EventFilter())

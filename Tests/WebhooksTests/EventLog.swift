@@ -1,14 +1,14 @@
 import TestKit
 import Webhooks
 
-/// What a dispatcher reported, and a way to wait for it.
+/// The reports of a dispatcher, and a way to wait for them.
 final class EventLog: Sendable {
     enum Kind: Sendable, CaseIterable { case accepted, postponed, dropped, stopped, leaseLost, storeFailed }
 
     private let tallies = Dictionary(uniqueKeysWithValues: Kind.allCases.map { ($0, Tally()) })
 
-    /// How many entries were taken by their receivers.
-    let told = Tally()
+    /// The number of entries that their receivers have accepted.
+    let delivered = Tally()
 
     func count(_ kind: Kind) -> Int { tallies[kind]?.value ?? 0 }
 
@@ -22,7 +22,7 @@ final class EventLog: Sendable {
             case .leaseLost: .leaseLost
             case .storeFailed: .storeFailed
             }
-        if case .accepted(_, let targets) = event { told.add(targets) }
+        if case .accepted(_, let targets) = event { delivered.add(targets) }
         tallies[kind]?.add(1)
     }
 

@@ -4,7 +4,7 @@ import NIOHTTP1
 import Testing
 import Webhooks
 
-/// A name server whose answers a test chooses: the first, then the next …; the last one stays.
+/// A name server with the answers of a test: the first, then the next, and so on; the last one repeats.
 final class ScriptedResolver: HostResolver {
     private let answers: NIOLockedValueBox<[String]>
     private let asked = NIOLockedValueBox<[String]>([])
@@ -39,7 +39,7 @@ final class ScriptedResolver: HostResolver {
         )
     }
 
-    @Test func aCallArrivesWholeAndSigned() async throws {
+    @Test func aCallArrivesCompleteAndSigned() async throws {
         let receiver = try await Receiver.start(answer: .status(204))
         let outcome = await caller().post(call("http://127.0.0.1:\(receiver.port)/ums/callback?a=1"))
         #expect(outcome == .accepted)
@@ -76,14 +76,14 @@ final class ScriptedResolver: HostResolver {
         await receiver.stop()
     }
 
-    // The status is all that is wanted: a body without end must not hold the call or fill the memory.
+    // Only the status is needed: an endless body must neither hold the call nor fill the memory.
     @Test(.timeLimit(.minutes(1))) func anEndlessAnswerIsCutOff() async throws {
         let receiver = try await Receiver.start(answer: .endless)
         #expect(await caller(timeout: .seconds(30)).post(call("http://127.0.0.1:\(receiver.port)/")) == .accepted)
         await receiver.stop()
     }
 
-    @Test func nobodyListeningIsAFailureAtOnce() async throws {
+    @Test func aClosedPortIsAFailureAtOnce() async throws {
         let receiver = try await Receiver.start()
         let port = receiver.port
         await receiver.stop()
@@ -99,7 +99,8 @@ final class ScriptedResolver: HostResolver {
         await receiver.stop()
     }
 
-    // A name that leads inside is judged by the address, also in the forms that only a resolver understands.
+    // A name that resolves to an internal address is refused by the address, also in forms that only a resolver
+    // understands.
     @Test(arguments: ["localhost", "127.1", "0x7f000001", "2130706433"])
     func aNameThatLeadsToLoopbackIsForbidden(_ host: String) async throws {
         let receiver = try await Receiver.start()
@@ -110,8 +111,8 @@ final class ScriptedResolver: HostResolver {
         await receiver.stop()
     }
 
-    // The client itself would find 127.0.0.1 under this name: it must go where the judged address points.
-    @Test func theConnectionGoesToTheAddressThatWasJudged() async throws {
+    // The client itself would resolve this name to 127.0.0.1. It must connect to the checked address.
+    @Test func theConnectionGoesToTheCheckedAddress() async throws {
         let (judged, named) = try await Receiver.pair("127.0.0.5", "127.0.0.1")
         let outcome = await caller(allowing: "127.0.0.5/32", resolver: ScriptedResolver("127.0.0.5"))
             .post(call("http://localhost:\(judged.port)/"))
@@ -122,7 +123,7 @@ final class ScriptedResolver: HostResolver {
         await named.stop()
     }
 
-    // DNS rebinding: the name leads outside when it is first asked and inside the next time.
+    // DNS rebinding: the first lookup returns an external address and the next one an internal address.
     @Test func aNameThatAnswersDifferentlyTheSecondTimeCannotPass() async throws {
         let (outside, inside) = try await Receiver.pair("127.0.0.5", "127.0.0.1")
         let resolver = ScriptedResolver("127.0.0.5", "127.0.0.1")
@@ -138,7 +139,7 @@ final class ScriptedResolver: HostResolver {
     }
 
     @Test(arguments: ["", "x", "ftp://127.0.0.1/", "http://user@127.0.0.1/"])
-    func whatIsNoPlainURLIsForbidden(_ url: String) async {
+    func onlyPlainURLsAreAllowed(_ url: String) async {
         #expect(await caller().post(call(url)) == .forbidden)
     }
 }

@@ -4,7 +4,7 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 
-/// Somebody's back end: a real HTTP/1.1 server on loopback that records calls and answers by script.
+/// A back end: a real HTTP/1.1 server on loopback that records calls and answers by script.
 final class Receiver: Sendable {
     struct Request: Sendable {
         var uri: String
@@ -23,7 +23,7 @@ final class Receiver: Sendable {
     private struct State {
         var requests: [Request] = []
         var connections = 0
-        /// Of the next calls; the last one stays.
+        /// The answers to the next calls; the last one repeats.
         var answers: [Answer]
     }
 
@@ -41,7 +41,7 @@ final class Receiver: Sendable {
         try await start(host, port: port, answers: [answer])
     }
 
-    /// Answers one after another; the last one stays.
+    /// Answers one after another; the last one repeats.
     static func start(_ host: String = "127.0.0.1", port: Int = 0, answers: [Answer]) async throws -> Receiver {
         let box = NIOLockedValueBox<Receiver?>(nil)
         let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
@@ -60,7 +60,8 @@ final class Receiver: Sendable {
         return receiver
     }
 
-    /// Two that listen on one port of two hosts. A port that is free on the first may be taken on the second: then another is tried.
+    /// Two receivers that listen on one port of two hosts. A port that is free on the first host may be in use on the
+    /// second; then another port is tried.
     static func pair(_ one: String, _ other: String) async throws -> (Receiver, Receiver) {
         var attempts = 50
         while true {
@@ -129,7 +130,7 @@ private final class ReceiverHandler: ChannelInboundHandler {
         context.writeAndFlush(wrapOutboundOut(.head(head)), promise: nil)
     }
 
-    /// One more chunk each time the last one left, until the peer closes.
+    /// Sends another chunk each time the previous one was written, until the peer closes the connection.
     private func pour(_ context: ChannelHandlerContext) {
         let chunk = context.channel.allocator.buffer(repeating: 0x78, count: 64 * 1024)
         let again = NIOLoopBound((self, context), eventLoop: context.eventLoop)

@@ -2,7 +2,7 @@ import NIOConcurrencyHelpers
 import TestKit
 import Webhooks
 
-/// A caller without a network: outcomes by URL, calls recorded, one URL's calls held back on demand.
+/// A caller without a network: outcomes by URL, recorded calls, and calls of a URL that can be held.
 final class ScriptedCaller: WebhookCaller {
     private struct State {
         var calls: [WebhookCall] = []
@@ -22,7 +22,7 @@ final class ScriptedCaller: WebhookCaller {
     /// Calls to `url` wait for `release`.
     func hold(_ url: String) { state.withLockedValue { _ = $0.held.insert(url) } }
 
-    /// Once and for all.
+    /// Releases all held calls, permanently.
     func release() { releases.add(1) }
 
     func calls(atLeast count: Int) async { await asked.reaches(count) }

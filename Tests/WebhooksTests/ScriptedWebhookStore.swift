@@ -3,13 +3,13 @@ import NIOConcurrencyHelpers
 import TestKit
 import Webhooks
 
-/// What a dispatcher needs of a store and no more: one log, subscriptions with a cursor into it, leases by a clock that the test moves.
+/// The minimal store for a dispatcher: one log, subscriptions with a cursor into it, and leases by a clock that the test moves.
 ///
-/// The rules of the real one are in `WebhookStoreContract`, which PostgreSQL is tested with.
+/// The rules of the real store are in `WebhookStoreRuleTests`.
 final class ScriptedWebhookStore: WebhookStore {
     static let tenant: TenantID = "acme"
 
-    /// Where a subscription stands.
+    /// The state of a subscription.
     struct Standing {
         var lease: WebhookLease
         var isActive = true
@@ -23,7 +23,7 @@ final class ScriptedWebhookStore: WebhookStore {
 
     private struct Entry {
         var event: EventRecord
-        /// What a sender is told of it.
+        /// The delivery that a sender receives for it.
         var delivery: DeliverySnapshot?
     }
 
@@ -38,7 +38,7 @@ final class ScriptedWebhookStore: WebhookStore {
 
     init(clock: TestClock) { self.clock = clock }
 
-    // MARK: What a test does and sees
+    // MARK: Controls and state
 
     /// A subscription that starts at the end of the log.
     func add(_ subscriber: Subscriber, url: String, secret: CallSecret) {
@@ -59,7 +59,7 @@ final class ScriptedWebhookStore: WebhookStore {
         }
     }
 
-    /// Appends an event; a sender is told `delivery` of it.
+    /// Appends an event; a sender receives `delivery` for it.
     func append(_ event: EventRecord, delivery: DeliverySnapshot? = nil) {
         state.withLockedValue { state in
             var entry = Entry(event: event, delivery: delivery)
@@ -79,7 +79,7 @@ final class ScriptedWebhookStore: WebhookStore {
         state.withLockedValue { $0.standings.first { $0.lease.sender == sender } }
     }
 
-    /// As the tenant's own changes do: a lease that somebody holds ends, and failures are forgotten.
+    /// Changes a subscription like the tenant's own calls: an existing lease ends, and failures are reset.
     func change(_ body: (inout Standing) -> Void) {
         let now = clock.now()
         state.withLockedValue { state in
@@ -117,11 +117,11 @@ final class ScriptedWebhookStore: WebhookStore {
     func batch(for lease: WebhookLease, limit: Int) async throws(StoreError) -> WebhookBatch {
         try transaction { state in
             let news = Self.news(state, for: lease)
-            let told = news.prefix(limit)
+            let delivered = news.prefix(limit)
             return WebhookBatch(
-                deliveries: lease.webhook == nil ? told.compactMap(\.delivery) : [],
-                events: lease.webhook == nil ? [] : told.map(\.event),
-                cursor: told.last?.event.offset ?? lease.cursor,
+                deliveries: lease.webhook == nil ? delivered.compactMap(\.delivery) : [],
+                events: lease.webhook == nil ? [] : delivered.map(\.event),
+                cursor: delivered.last?.event.offset ?? lease.cursor,
                 hasMore: news.count > limit
             )
         }
@@ -155,7 +155,7 @@ final class ScriptedWebhookStore: WebhookStore {
         }
     }
 
-    /// What a subscription has not been told yet.
+    /// The entries that a subscription has not received yet.
     private static func news(_ state: State, for lease: WebhookLease) -> [Entry] {
         state.log.filter { entry in
             entry.event.offset > lease.cursor && (lease.webhook != nil || entry.event.sender == lease.sender)
@@ -187,7 +187,7 @@ final class ScriptedWebhookStore: WebhookStore {
 }
 
 extension ScriptedWebhookStore.Standing {
-    /// Gives the lease back; the next try is at `time`.
+    /// Ends the lease; the next attempt is at `time`.
     fileprivate mutating func end(_ time: Timestamp) {
         owner = nil
         nextAt = time

@@ -10,7 +10,7 @@ import Testing
 
 @testable import Webhooks
 
-/// Webhooks: events told to a tenant's own address.
+/// Webhooks: events that are delivered to an address of the tenant.
 @Suite(.timeLimit(.minutes(1))) struct SubscriptionTests {
     /// A tenant with one webhook, and dispatchers that call it.
     private struct Desk {
@@ -33,7 +33,7 @@ import Testing
             store.add(.webhook(id, EventFilter()), url: url, secret: .sealed(sealed))
         }
 
-        /// One event each.
+        /// Registers devices, which causes one event each.
         func register(_ count: Int) {
             for _ in 0..<count {
                 let now = clock.now()
@@ -54,7 +54,7 @@ import Testing
             }
         }
 
-        /// Runs a dispatcher while `body` does, then shuts it down in good order.
+        /// Runs a dispatcher while `body` runs, then shuts it down regularly.
         func run(
             _ caller: any WebhookCaller,
             store other: (any WebhookStore)? = nil,
@@ -84,7 +84,7 @@ import Testing
             }
         }
 
-        /// Moves the time once the dispatcher sleeps.
+        /// Moves the time after the dispatcher has started to sleep.
         func pass(_ duration: Duration) async {
             await clock.sleepers(atLeast: 1)
             clock.advance(by: duration)
@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    // RFC 2104 by hand: what any receiver could write.
+    // RFC 2104, implemented independently, as any receiver could.
     private func hmac(_ message: [UInt8], key: [UInt8]) -> String {
         func sha256(_ bytes: [UInt8]) -> [UInt8] { Array(SHA256.hash(data: bytes)) }
         let short = key.count > 64 ? sha256(key) : key
@@ -104,8 +104,8 @@ import Testing
         return HexCoding.encode(sha256(block.map { $0 ^ 0x5C } + sha256(block.map { $0 ^ 0x36 } + message)))
     }
 
-    // docs/webhooks.md, "Signature": the page's own example, recomputed from its secret, time and body.
-    @Test func theDocumentsExampleIsWhatIsSent() throws {
+    // docs/webhooks.md, "Signature": the example of the page, computed from its secret, time and body.
+    @Test func theDocumentedExampleMatchesTheSentCall() throws {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
         let page = try String(contentsOf: root.appendingPathComponent("docs/webhooks.md"), encoding: .utf8)
@@ -122,7 +122,7 @@ import Testing
         #expect(made.hasSuffix(",v1=" + hmac(Array("\(seconds).".utf8) + bytes, key: key)))
     }
 
-    @Test func aReceiverThatFailsIsSilentAndRestartsIsToldEverythingInOrder() async throws {
+    @Test func anUnreliableReceiverGetsEveryEventInOrder() async throws {
         let desk = Desk()
         let receiver = try await Receiver.start(answers: [.status(500), .silence, .status(302)])
         let port = receiver.port
@@ -157,12 +157,13 @@ import Testing
             #expect(request.headers.first(name: "Content-Type") == "application/json")
             #expect(request.uri == "/hook")
         }
-        // Each attempt is signed at its own time.
+        // Each attempt is signed with its own time.
         #expect(Set(receiver.requests.compactMap { $0.headers.first(name: "X-Gateway-Signature") }).count == 3)
         await last.stop()
     }
 
-    /// A kill between the receiver's answer and our note of it: the lease runs out, and the same events come again, none is left out.
+    /// A kill between the receiver's answer and its recording: the lease lapses, and the same events are delivered
+    /// again without a gap.
     @Test func aKillBeforeTheCursorMovesRepeatsAndSkipsNothing() async throws {
         let desk = Desk()
         desk.subscribe("https://a.example/")
@@ -172,14 +173,14 @@ import Testing
             await desk.events.wait(for: .storeFailed, 1)
         }
         desk.register(1)
-        // Its lease lasts until then, whoever asks.
+        // The lease lasts until then, for any node.
         desk.clock.advance(by: WebhookPolicy().lease)
         try await desk.run(caller) { await desk.events.wait(for: .accepted, 1) }
         #expect(caller.calls.map { desk.offsets($0.body) } == [[1, 2], [1, 2, 3]])
         #expect(desk.store.standing()?.cursor == 3)
     }
 
-    @Test func aReplayTellsAgain() async throws {
+    @Test func aReplayDeliversAgain() async throws {
         let desk = Desk()
         desk.subscribe("https://a.example/")
         desk.register(3)
@@ -193,7 +194,7 @@ import Testing
         #expect(caller.calls.map { desk.offsets($0.body) } == [[1, 2, 3], [2, 3]])
     }
 
-    @Test func afterThreeDaysAWebhookStopsWhereItIsAndGoesOnWhenItIsToldTo() async throws {
+    @Test func afterThreeDaysAWebhookStopsAndCanBeResumed() async throws {
         let desk = Desk()
         desk.subscribe("https://a.example/")
         desk.register(1)
@@ -213,18 +214,18 @@ import Testing
         #expect(caller.calls.map { desk.offsets($0.body) } == [[1], [1], [1, 2]])
     }
 
-    @Test func aLongBatchIsToldInSeveralCallsAndNothingIsCut() async throws {
+    @Test func aLongBatchIsDeliveredInSeveralCallsCompletely() async throws {
         let desk = Desk()
         desk.subscribe("https://a.example/")
         desk.register(9)
         let caller = ScriptedCaller()
-        // 1000 bytes: a few events; 1 byte: one at a time, because one is always told.
+        // 1000 bytes: a few events per call. 1 byte: one event per call, because every call has at least one event.
         for (limit, calls) in [(1000, 2...8), (1, 9...9)] {
             let before = caller.calls.count
             desk.store.change { $0.lease.cursor = 0 }
-            let told = desk.events.told.value
+            let delivered = desk.events.delivered.value
             try await desk.run(caller, policy: WebhookPolicy(bodyLimitBytes: limit)) {
-                await desk.events.told.reaches(told + 9)
+                await desk.events.delivered.reaches(delivered + 9)
             }
             let made = caller.calls.dropFirst(before)
             #expect(made.flatMap { desk.offsets($0.body) } == Array(1...9))
@@ -233,7 +234,7 @@ import Testing
         }
     }
 
-    @Test func aSecretOfAnotherMasterKeyIsNoReasonToGiveUp() async throws {
+    @Test func aSecretOfAnotherMasterKeyDoesNotStopTheDispatcher() async throws {
         let desk = Desk()
         desk.subscribe("https://a.example/")
         desk.register(1)
@@ -245,7 +246,7 @@ import Testing
     }
 }
 
-/// A store whose node dies when it would note the first call that was taken.
+/// A store whose node dies when it records the first accepted call.
 private struct DyingStore: WebhookStore {
     let store: ScriptedWebhookStore
 

@@ -6,7 +6,7 @@ import Testing
 import Webhooks
 
 @Suite(.timeLimit(.minutes(1))) struct WebhookDispatcherTests {
-    /// Senders who want to be told, and a dispatcher that tells them.
+    /// Senders with callbacks, and a dispatcher that calls them.
     private struct Office {
         let clock = TestClock()
         let store: ScriptedWebhookStore
@@ -26,7 +26,7 @@ import Webhooks
             store.add(.sender(sender, app, vendor, .unbound), url: url(sender), secret: .derived)
         }
 
-        /// A message to `count` phones without the app: each is an event at once.
+        /// A message to `count` phones without the app. Each target causes an event at once.
         @discardableResult
         func send(_ sender: SenderID, count: Int = 1) -> MessageID {
             let now = clock.now()
@@ -56,7 +56,7 @@ import Webhooks
             return message
         }
 
-        /// Runs a dispatcher while `body` does, then shuts it down in good order.
+        /// Runs a dispatcher while `body` runs, then shuts it down regularly.
         func run(
             _ policy: WebhookPolicy = WebhookPolicy(),
             afterShutdown: @escaping @Sendable () -> Void = {},
@@ -90,14 +90,14 @@ import Webhooks
             String(decoding: call.body, as: UTF8.self).split(separator: ",")
         }
 
-        /// Moves the time once the dispatcher sleeps.
+        /// Moves the time after the dispatcher has started to sleep.
         func pass(_ duration: Duration) async {
             await clock.sleepers(atLeast: 1)
             clock.advance(by: duration)
         }
     }
 
-    @Test func aSendersDeliveriesAreToldSignedAndOnce() async throws {
+    @Test func aSendersDeliveriesArePostedOnceAndSigned() async throws {
         let office = Office()
         office.subscribe("s1")
         office.send("s1", count: 2)
@@ -114,18 +114,18 @@ import Webhooks
     }
 
     // docs/contracts/rationalowl.md#8.6: flush every second or 100 targets.
-    @Test func moreThanAHundredTargetsAreToldAtOnceInSeveralCalls() async throws {
+    @Test func moreThanAHundredTargetsArePostedAtOnceInSeveralCalls() async throws {
         let office = Office()
         office.subscribe("s1")
         office.send("s1", count: 250)
-        // The time does not move: only the backlog itself may cause the second and third call.
+        // The time does not move, so only the backlog itself can cause the second and third call.
         try await office.run { await office.caller.calls(atLeast: 3) }
-        let told = office.caller.calls.map { office.targets(of: $0).count }
-        #expect(told == [100, 100, 50])
+        let posted = office.caller.calls.map { office.targets(of: $0).count }
+        #expect(posted == [100, 100, 50])
         #expect(Set(office.caller.calls.flatMap { office.targets(of: $0) }).count == 250)
     }
 
-    @Test func aFailedCallIsRepeatedBeforeAnythingBehindIt() async throws {
+    @Test func aFailedCallIsRepeatedBeforeLaterOnes() async throws {
         let office = Office()
         office.subscribe("s1")
         let first = office.send("s1")
@@ -145,8 +145,8 @@ import Webhooks
         #expect(calls.last?.count == 2)
     }
 
-    // A held call stands for a receiver that takes its ten seconds.
-    @Test func aSlowReceiverDelaysNobodyElse() async throws {
+    // A held call represents a receiver that uses its full ten seconds.
+    @Test func aSlowReceiverDelaysNoOther() async throws {
         let office = Office()
         office.subscribe("slow")
         office.subscribe("swift")
@@ -165,7 +165,7 @@ import Webhooks
         #expect(office.caller.calls.filter { $0.url == office.url("slow") }.count == 1)
     }
 
-    @Test func callsAtOnceAreBounded() async throws {
+    @Test func concurrentCallsAreBounded() async throws {
         let office = Office()
         for sender in ["a", "b", "c"] as [SenderID] {
             office.subscribe(sender)
@@ -182,7 +182,7 @@ import Webhooks
         }
     }
 
-    @Test func afterADayTheCallIsDroppedAndWhatIsBehindItGoesOn() async throws {
+    @Test func afterADayTheCallIsDroppedAndLaterOnesContinue() async throws {
         let office = Office()
         office.subscribe("s1")
         office.send("s1")
@@ -200,7 +200,7 @@ import Webhooks
         #expect(office.caller.calls.last.map { office.targets(of: $0).count } == 1)
     }
 
-    @Test func shutdownWaitsForTheCallThatIsUnderWay() async throws {
+    @Test func shutdownWaitsForTheCallInProgress() async throws {
         let office = Office()
         office.subscribe("s1")
         office.send("s1")
@@ -211,7 +211,7 @@ import Webhooks
         #expect(standing.cursor == office.store.head)
     }
 
-    @Test func theStoresTroubleIsReportedAndOutlived() async throws {
+    @Test func aStoreFailureIsReportedAndRecoveredFrom() async throws {
         let office = Office()
         office.subscribe("s1")
         office.send("s1")

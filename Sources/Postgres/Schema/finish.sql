@@ -1,4 +1,4 @@
--- What a new database needs after its tables and routines exist.
+-- The last step of a new database, after its tables and routines exist.
 
 -- Weekly partitions from two weeks ago, for deliveries of messages that were due a while ago.
 SELECT gateway.make_delivery_partitions(floor(extract(epoch FROM now()) / 86400)::integer - 14, 8);

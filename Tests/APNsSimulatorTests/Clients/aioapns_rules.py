@@ -1,9 +1,9 @@
-"""Sends pushes with aioapns, somebody else's APNs client, as it is: only its host and port (and how long a token is reused) are set, which are class attributes.
+"""Sends pushes with aioapns, a third-party APNs client, unchanged: only its host, port and token lifetime are set, which are class attributes.
 
 usage: aioapns_rules.py HOST PORT, then one JSON object per line on standard input:
 {"client": {"key", "key_id", "team_id", "topic"} or {"client_cert", "topic"}, "token_ttl": 1800, "times": 1,
  "push": {"token", "message", "id", "ttl", "priority", "collapse", "type"}}.
-Each line has a client and a connection of its own; the answer to its last push is one JSON object per line on standard output, or {"lost": true}.
+Each line gets its own client and connection. The answer to its last push is one JSON object per line on standard output, or {"lost": true}.
 Trust comes from SSL_CERT_FILE.
 """
 

@@ -1,4 +1,4 @@
-"""Sends pushes with aioapns, somebody else's APNs client, as it is: only its host and port are set.
+"""Sends pushes with aioapns, a third-party APNs client, unchanged: only its host and port are set.
 
 usage: aioapns_send.py HOST PORT KEY.p8 KEY_ID TEAM_ID TOPIC, then one JSON object per line on standard input:
 {"token": "...", "message": {...}, "priority": 10, "push_type": "alert"}; one JSON object per answer on standard output.

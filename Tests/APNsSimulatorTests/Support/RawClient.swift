@@ -18,15 +18,15 @@ struct RawFrame: Sendable {
         payload[index..<index + 4].reduce(0) { $0 << 8 | Int($1) }
     }
 
-    /// The value of a setting, when this frame sets it.
+    /// The value of a setting, if this frame sets it.
     func setting(_ parameter: UInt8) -> Int? {
         stride(from: 0, to: payload.count, by: 6).first { payload[$0 + 1] == parameter }.map { number(at: $0 + 2) }
     }
 }
 
-/// A client without manners: TLS, and frames exactly as the test wants them, so that it can break every rule.
+/// A client for TLS and frames exactly as the test needs them, so that it can break every rule.
 final class RawClient {
-    /// The connection ended, or nothing came for ten seconds.
+    /// The connection ended, or no frame arrived for ten seconds.
     enum Silence: Error { case closed, timedOut }
 
     private let channel: any Channel
@@ -43,12 +43,12 @@ final class RawClient {
     /// Connects and sends the preface.
     ///
     /// - Parameters:
-    ///   - running: whom to connect to.
+    ///   - running: the simulator to connect to.
     ///   - port: nil for the push port.
     ///   - identity: a client certificate and its key, PEM.
-    ///   - alpn: what the client offers.
+    ///   - alpn: the protocols that the client offers.
     ///   - preface: the first bytes inside TLS.
-    /// - Throws: what the connection throws.
+    /// - Throws: the error of the connection.
     init(
         _ running: RunningSimulator,
         port: Int? = nil,
@@ -81,13 +81,13 @@ final class RawClient {
             .get()
         frames = stream.makeAsyncIterator()
         self.leftovers = leftovers
-        // A server that has closed already is seen by whoever waits for its frames.
+        // If the server has already closed the connection, the next read of a frame reports it.
         try? await send(Array(preface.utf8))
     }
 
     deinit { channel.close(promise: nil) }
 
-    /// Bytes of a frame that never became whole. Read after the connection ended.
+    /// Bytes of an incomplete frame. Read after the connection ended.
     var bytesLeftOver: Int {
         get async throws { try await channel.eventLoop.submit { [leftovers] in leftovers.value }.get() }
     }
@@ -108,7 +108,7 @@ final class RawClient {
         try await send([RawFrame(kind: .settings, flags: Self.ack)])
     }
 
-    /// HEADERS, and DATA when there is a body.
+    /// Sends HEADERS, and DATA if there is a body.
     func request(_ headers: [(String, String)], body: String? = #"{"aps":{"alert":"hi"}}"#, on streamID: Int) throws
         -> [RawFrame]
     {
@@ -130,17 +130,17 @@ final class RawClient {
         return frame
     }
 
-    /// Skips frames until one of this kind.
+    /// Skips frames until one of this kind arrives.
     func next(_ kind: RawFrame.Kind, flags: UInt8? = nil) async throws -> RawFrame {
         while true {
             let frame = try await next()
-            // Every header block has to pass the decoder, whoever waits for it.
+            // Every header block must pass through the decoder, also those that are skipped.
             if frame.kind == .headers { lastHeaders = try decode(frame) }
             if frame.kind == kind, flags.map({ frame.flags == $0 }) ?? true { return frame }
         }
     }
 
-    /// The header block that was read last.
+    /// The last header block that was read.
     private(set) var lastHeaders: [String: String] = [:]
 
     /// Status, headers and body of the next answer.
@@ -181,7 +181,7 @@ final class RawClient {
     }
 }
 
-/// Cuts what comes in into frames, until the connection ends.
+/// Splits incoming bytes into frames until the connection ends.
 private final class FrameReader: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 

@@ -1,6 +1,6 @@
 import APNsSimulator
 
-/// A connection, a rule book and a push that is in order; a test spoils one thing and looks at the verdict.
+/// A connection, a rule book and a valid push. A test changes one part and checks the verdict.
 struct RuleBench {
     static let token = String(repeating: "ab", count: 32)
 
@@ -27,7 +27,7 @@ struct RuleBench {
         book = RuleBook(settings)
     }
 
-    /// A push that every rule lets pass.
+    /// A push that passes every rule.
     func goodPush() -> [(String, String)] {
         [
             (":method", "POST"), (":scheme", "https"), (":path", "/3/device/\(Self.token)"),
@@ -37,7 +37,7 @@ struct RuleBench {
         ]
     }
 
-    /// Judges the good push with these headers in place of its own; nil takes a header away.
+    /// Judges the valid push with these headers in place of its own; nil removes a header.
     mutating func judge(
         _ changes: [String: String?] = [:],
         adding extra: [(String, String)] = [],

@@ -1,28 +1,28 @@
 import Foundation
 
-/// The rule table as a client meets it: what is sent, and which status and reason the document expects (APNs notes §9 and §16.2).
+/// The rule table from a client's view: the sent push, and the status and reason that the document expects (docs/contracts/apns.md#9,
+/// docs/simulator.md#rules).
 ///
-/// Written from the document. `push` changes a push that is in order; `headers` is the same for nghttp, nil where nghttp is not needed because aioapns
-/// can say it.
+/// Written from the document. `push` changes a valid push; `headers` does the same for nghttp, and is nil if aioapns can send the push.
 struct RuleTableRow: Sendable, CustomStringConvertible {
     var row: Int
     var what: String
     var status: Int
     var reason: String?
 
-    /// For aioapns: fields in place of those of a good push; nil where aioapns cannot send such a thing.
+    /// For aioapns: fields in place of those of a valid push; nil if aioapns cannot send this push.
     var push: [String: String]?
 
-    /// For aioapns: which credential.
+    /// For aioapns: the name of the credential.
     var credential = "team"
 
-    /// For aioapns: how often the push is sent over the connection; the last answer counts.
+    /// For aioapns: the number of times that the push is sent over the connection. The last answer counts.
     var times = 1
 
-    /// For nghttp: headers in place of those of a good push; nil where it is not asked. "" takes a header away.
+    /// For nghttp: headers in place of those of a valid push; nil if nghttp is not used. "" removes a header.
     var headers: [String: String]?
 
-    /// For nghttp: headers besides.
+    /// For nghttp: additional headers.
     var extra: [String] = []
 
     /// For nghttp: another path, and the length of the body.
@@ -35,7 +35,7 @@ struct RuleTableRow: Sendable, CustomStringConvertible {
     static let app = "com.example.shop"
 
     static let all: [RuleTableRow] = [
-        .init(row: 29, what: "a push in order", status: 200, push: [:], headers: [:]),
+        .init(row: 29, what: "a valid push", status: 200, push: [:], headers: [:]),
         .init(row: 29, what: "a push over a certificate", status: 200, push: [:], credential: "certificate"),
         .init(
             row: 2,
@@ -47,7 +47,7 @@ struct RuleTableRow: Sendable, CustomStringConvertible {
         ),
         .init(
             row: 2,
-            what: "a stranger's certificate",
+            what: "an unknown certificate",
             status: 403,
             reason: "BadCertificate",
             push: [:],
@@ -80,7 +80,7 @@ struct RuleTableRow: Sendable, CustomStringConvertible {
             headers: [:],
             path: "/3/devices/ab"
         ),
-        .init(row: 8, what: "an id that is no UUID", status: 400, reason: "BadMessageId", headers: ["apns-id": "7"]),
+        .init(row: 8, what: "an id other than a UUID", status: 400, reason: "BadMessageId", headers: ["apns-id": "7"]),
         .init(
             row: 9,
             what: "no provider token",
@@ -90,7 +90,7 @@ struct RuleTableRow: Sendable, CustomStringConvertible {
         ),
         .init(
             row: 10,
-            what: "a stranger's key",
+            what: "an unknown signature",
             status: 403,
             reason: "InvalidProviderToken",
             push: [:],
@@ -142,7 +142,7 @@ struct RuleTableRow: Sendable, CustomStringConvertible {
         ),
         .init(
             row: 17,
-            what: "a topic the key is not for",
+            what: "a topic that the key does not allow",
             status: 400,
             reason: "TopicDisallowed",
             push: [:],
@@ -150,7 +150,7 @@ struct RuleTableRow: Sendable, CustomStringConvertible {
         ),
         .init(
             row: 17,
-            what: "a topic the certificate is not for",
+            what: "a topic that the certificate does not list",
             status: 400,
             reason: "TopicDisallowed",
             push: [:],
@@ -294,7 +294,7 @@ struct RuleTableRow: Sendable, CustomStringConvertible {
         ),
         .init(
             row: 35,
-            what: "a server's own trouble",
+            what: "an internal server error",
             status: 500,
             reason: "InternalServerError",
             push: ["token": "35"],
@@ -352,7 +352,7 @@ struct RuleTableRow: Sendable, CustomStringConvertible {
         ),
         .init(
             row: 45,
-            what: "a broadcast to no channel id",
+            what: "a broadcast to an invalid channel id",
             status: 400,
             reason: "BadChannelId",
             headers: ["apns-push-type": "liveactivity", "apns-channel-id": "*"],

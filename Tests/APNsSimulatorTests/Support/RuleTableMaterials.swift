@@ -1,7 +1,7 @@
 import APNsSimulator
 import Foundation
 
-/// The credentials and devices that the rows of the table speak of.
+/// The credentials and devices of the table's rows.
 struct RuleTableMaterials {
     private let folder: URL
     private let authority: CertificateAuthority
@@ -26,7 +26,8 @@ struct RuleTableMaterials {
 
     func remove() { try? FileManager.default.removeItem(at: folder) }
 
-    /// The keys that the simulator knows: `unknown` is not among them, `forged` and `otherTeam` only pretend to be the team's.
+    /// The keys that the simulator knows. `unknown` is not one of them; `forged` and `otherTeam` only claim to be the
+    /// team's.
     func registered() throws -> [ProviderKey] {
         var keys = [try team.registered()]
         if let key = others["sandbox"] { keys.append(try key.registered(environment: .sandbox)) }
@@ -39,7 +40,7 @@ struct RuleTableMaterials {
         configuration.clientAuthorities = try? ClientAuthorities(pem: authority.certificatePEM)
         configuration.broadcastApps = [RuleTableRow.app]
         configuration.pushesPerTokenAndSecond = 5
-        // One long second: a slow machine sends too few pushes in a real one.
+        // The time stays the same second for all rows, because a slow machine sends too few pushes within a real one.
         let start = Int(Date().timeIntervalSince1970)
         configuration.now = { start }
     }
@@ -55,7 +56,7 @@ struct RuleTableMaterials {
         ])
     }
 
-    /// A row as `aioapns_rules.py` reads it.
+    /// A row in the format of `aioapns_rules.py`.
     func line(_ row: RuleTableRow) throws -> String {
         let fields = row.push ?? [:]
         var push: [String: Any] = [
@@ -66,7 +67,7 @@ struct RuleTableMaterials {
         if let collapse = fields["collapse"] { push["collapse"] = collapse }
         let line: [String: Any] = [
             "client": client(row.credential), "push": push, "times": row.times,
-            // A token that is thrown away after each push, so that the second one is too early.
+            // The token is discarded after each push, so that the second token is too early.
             "token_ttl": row.credential == "hasty" ? -1 : 1800,
         ]
         return String(decoding: try JSONSerialization.data(withJSONObject: line), as: UTF8.self)

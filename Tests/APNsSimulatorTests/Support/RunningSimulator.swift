@@ -1,18 +1,18 @@
 import APNsSimulator
 import Foundation
 
-/// A simulator for one test, with its CA in a file and a key that it knows.
+/// A simulator for one test, with its CA in a file and one known key.
 struct RunningSimulator {
     let simulator: Simulator
     let addresses: Simulator.Addresses
     let key: TestKey
     let folder: URL
-    /// `bearer <jwt>`, issued at the start by the real clock. One for all pushes, as a client should.
+    /// `bearer <jwt>`, issued at the start by the real clock. All pushes use the same token, as a client should.
     let bearer: String
 
     var caFile: String { folder.appending(path: "ca.pem").path }
 
-    /// Starts a simulator, runs the test with it and stops it, whatever the test did.
+    /// Starts a simulator, runs the test with it and stops it in any case.
     static func with<Value>(
         mode: SimulatorMode = .validate,
         keys: [ProviderKey] = [],
@@ -47,7 +47,7 @@ struct RunningSimulator {
         }
     }
 
-    /// The headers of a push that is in order.
+    /// The headers of a valid push.
     func pushHeaders(token: String = RuleBench.token, id: String? = nil) -> [(String, String)] {
         [
             (":method", "POST"), (":scheme", "https"), (":path", "/3/device/\(token)"), (":authority", "localhost"),

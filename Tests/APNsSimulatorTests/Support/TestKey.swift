@@ -4,14 +4,14 @@ import Foundation
 
 /// A provider key made for one test, and the tokens it can sign.
 struct TestKey {
-    /// How a token's signature is written.
+    /// The encoding of a token's signature.
     enum SignatureForm { case raw, der, wrong }
 
     var teamID = "ABCDE12345"
     var keyID = "KEY1234567"
     let privateKey = P256.Signing.PrivateKey()
 
-    /// The moment every pure test happens at.
+    /// The time of every test without I/O.
     static let now = 1_800_000_000
 
     /// The PEM that a keys file points to.

@@ -1,8 +1,8 @@
 import Foundation
 
-/// Runs programs that are not ours: nghttp, h2load, Python; and our own executable.
+/// Runs other programs (nghttp, h2load, Python) and this package's own executable.
 struct Tool {
-    /// How a program ended and what it said.
+    /// The exit status and the output of a program.
     struct Result: Sendable {
         var status: Int32
         var output: String
@@ -11,7 +11,7 @@ struct Tool {
 
     /// Starts a program, gives it `input`, and waits for its end.
     ///
-    /// Output goes through files: a pipe that nobody empties would stop the program.
+    /// Its output goes to files, because a pipe that is not read would block the program.
     static func run(
         _ path: String,
         _ arguments: [String],

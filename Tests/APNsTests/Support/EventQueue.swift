@@ -1,4 +1,4 @@
-/// What happens when in virtual time: a binary heap, first in first out among events of one moment.
+/// Events in virtual time: a binary heap, first in, first out among events of the same time.
 struct EventQueue<Event> {
     private var heap: [(time: Int, order: Int, event: Event)] = []
     private var order = 0
@@ -17,7 +17,7 @@ struct EventQueue<Event> {
         }
     }
 
-    /// Takes the next one.
+    /// Removes the next event.
     mutating func next() -> (time: Int, event: Event)? {
         guard let first = heap.first else { return nil }
         heap.swapAt(0, heap.count - 1)

@@ -1,8 +1,9 @@
 @testable import APNs
 
-/// A connection of a peer that exists in virtual time only: streams, a queue behind them, and what the HTTP/2 layer promises of both.
+/// A connection to a peer in virtual time: streams, a queue behind them, and the guarantees of the HTTP/2 layer about
+/// both.
 struct ModelConnection {
-    /// One request that the connection has.
+    /// One request on the connection.
     struct Request {
         let slot: UInt64
         let deadline: Int
@@ -10,18 +11,18 @@ struct ModelConnection {
 
     var isOpen = false
     var streamLimit = 1
-    /// What the peer allows once it believes us.
+    /// The peer's stream limit after it has accepted a token.
     let fullLimit: Int
-    /// On a stream: the peer may have seen it.
+    /// Requests on a stream, which the peer may have seen.
     var streams: [UInt64: Request] = [:]
-    /// Behind the streams: surely unseen.
+    /// Requests behind the streams, which the peer cannot have seen.
     var queued: [Request] = []
-    /// Whether it takes nothing more.
+    /// True if the connection accepts no further requests.
     var isLeaving = false
 
     init(fullLimit: Int) { self.fullLimit = fullLimit }
 
-    /// As `ConnectionLoad.credits`: the stream limit and as many behind it, at most 256.
+    /// Like `ConnectionLoad.credits`: the stream limit and the same number behind it, at most 256.
     var credits: Int {
         guard isOpen, !isLeaving else { return 0 }
         return max(0, streamLimit + min(256, streamLimit) - streams.count - queued.count)

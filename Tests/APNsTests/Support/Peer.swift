@@ -3,7 +3,8 @@ import APNsSimulator
 import HTTP2
 import Model
 
-/// The validating simulator with one key, over real TLS and HTTP/2, and what a transport needs to reach it.
+/// The validating simulator with one key, over real TLS and HTTP/2, and everything that a transport needs to reach
+/// it.
 struct Peer {
     static let credential = CredentialKey(tenant: "acme", credential: "apple")
 
@@ -15,9 +16,9 @@ struct Peer {
     /// Starts a simulator.
     ///
     /// - Parameters:
-    ///   - keys: those it knows; the first one is the credential's.
-    ///   - change: what else is set before it starts.
-    /// - Throws: what the simulator throws.
+    ///   - keys: the keys that it knows; the first one belongs to the credential.
+    ///   - change: changes the configuration before the start.
+    /// - Throws: the error of the simulator.
     init(keys: [TestKey] = [TestKey()], _ change: (inout SimulatorConfiguration) -> Void = { _ in }) async throws {
         var configuration = SimulatorConfiguration()
         configuration.keys = try KeyRegistry(
@@ -42,7 +43,7 @@ struct Peer {
         return try await Peer(key: key, configuration)
     }
 
-    /// A credential that reaches it, signed by `key` or another one.
+    /// A credential for this simulator, signed by `key` or another key.
     func credential(_ other: TestKey? = nil) throws -> APNsCredential {
         let key = other ?? key
         return APNsCredential(
@@ -55,19 +56,21 @@ struct Peer {
     }
 }
 
-/// Runs a transport around `body`; it has been shut down when this returns.
+/// Runs `body` with a transport, which is shut down when this returns.
 func withTransport(
     tokens: any ProviderTokenSource = SelfSignedTokens(clock: TestWallClock.system),
     _ change: (inout APNsTransport.Configuration) -> Void = { _ in },
     _ body: (APNsTransport) async throws -> Void
 ) async throws {
     var configuration = APNsTransport.Configuration()
-    // A tenth of the usual waits: a peer in the same process is back at once.
+    // A tenth of the usual delays, because a peer in the same process is back at once.
     configuration.limits.backoff.base = .milliseconds(100)
     configuration.limits.backoff.ceiling = .milliseconds(500)
-    // A simulator that is built without optimisation is always full: tests that are not about several connections have one.
+    // A simulator built without optimization is always at its capacity, so tests that are not about several
+    // connections use one.
     configuration.limits.maxConnections = 1
-    // It shares its process and its threads with a thousand other tests, and must not be taken for dead when they have their turn.
+    // The peer shares its process and threads with a thousand other tests, and must not be considered dead while they
+    // run.
     configuration.timeouts.connect = .seconds(60)
     configuration.timeouts.tls = .seconds(60)
     configuration.timeouts.pingAnswer = .seconds(60)

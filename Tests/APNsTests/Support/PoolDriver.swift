@@ -3,14 +3,14 @@ import Model
 
 @testable import APNs
 
-/// A pool machine with a clock moved by hand, and what it has completed so far.
+/// A pool machine with a manual clock, and its completions so far.
 struct PoolDriver {
     var machine: ConnectionPoolMachine
     var now = ContinuousClock.now
-    /// Completions by slot; one slot twice is what must never be.
+    /// Completions by slot. No slot may appear twice.
     var completions: [PushCompletion] = []
     var lastTurn = PoolTurn()
-    /// Tickets that the connections have and did not answer, by connection.
+    /// Tickets that the connections have and have not answered, by connection.
     var inFlight: [ConnectionID: [PoolTurn.Ticket]] = [:]
 
     init(
@@ -21,7 +21,7 @@ struct PoolDriver {
         machine = ConnectionPoolMachine(limits: limits, authentication: authentication) { jitter }
     }
 
-    /// A batch of `count` good pushes whose slots start at `first`.
+    /// A batch of `count` valid pushes whose slots start at `first`.
     func job(
         _ count: Int,
         first: Int = 0,
@@ -117,7 +117,7 @@ extension APNsAnswer {
 }
 
 extension APNsLimits {
-    /// For rules that are not about several.
+    /// Limits for rules that are not about several connections.
     static var oneConnection: APNsLimits {
         var limits = APNsLimits()
         limits.maxConnections = 1
@@ -126,12 +126,12 @@ extension APNsLimits {
 }
 
 extension PoolTurn.Submission {
-    /// What leaves on it.
+    /// The tickets that leave on the connection.
     var tickets: [PoolTurn.Ticket] { sheaves.flatMap(\.tickets) }
 }
 
 extension PoolTurn {
-    /// What leaves, whatever on.
+    /// The tickets that leave, on any connection.
     var tickets: [Ticket] { submissions.flatMap(\.tickets) }
     var pinged: [ConnectionID] {
         actions.compactMap { if case .ping(let id) = $0 { id } else { nil } }
@@ -143,7 +143,7 @@ extension PoolTurn {
     var closedConnections: [ConnectionID] {
         actions.compactMap { if case .close(let id) = $0 { id } else { nil } }
     }
-    /// Whether it asks for a token, and instead of which.
+    /// The token requests, each with the token to replace.
     var tokenRequests: [ProviderToken?] {
         actions.compactMap { if case .obtainToken(let stale) = $0 { .some(stale) } else { nil } }
     }

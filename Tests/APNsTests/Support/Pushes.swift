@@ -3,7 +3,7 @@ import Foundation
 import Model
 import Testing
 
-/// A push that nothing is wrong with, to a token made of its slot.
+/// A valid push to a token made from its slot.
 func makePush(
     _ slot: Int,
     token: String? = nil,
@@ -29,14 +29,15 @@ func testToken(_ number: Int) -> String {
     return String(repeating: "a", count: 64 - digits.count) + digits
 }
 
-/// Every completion of a stream, in the order they came.
+/// Every completion of a stream, in the order of arrival.
 func collect(_ stream: AsyncStream<[PushCompletion]>) async -> [PushCompletion] {
     var all: [PushCompletion] = []
     for await batch in stream { all += batch }
     return all
 }
 
-/// Sends as the engine would: what came back unsent goes again, five times. Says why it came back.
+/// Sends like the engine: pushes that are returned unsent are sent again, up to five times. Prints the reason for
+/// each return.
 func sendUntilLeft(_ pushes: [Push], _ transport: APNsTransport) async -> [PushCompletion] {
     var all: [PushCompletion] = []
     var waiting = pushes
@@ -50,7 +51,8 @@ func sendUntilLeft(_ pushes: [Push], _ transport: APNsTransport) async -> [PushC
     return all
 }
 
-/// Records an issue unless each of `count` pushes completed, and none twice. Prints the odd slots only, not thousands of good ones.
+/// Records an issue unless each of `count` pushes completed exactly once. Prints only the wrong slots, not thousands
+/// of correct ones.
 func expectOncePerPush(_ completions: [PushCompletion], count: Int, at location: SourceLocation = #_sourceLocation) {
     var counts = Array(repeating: 0, count: count)
     for completion in completions where counts.indices.contains(completion.slot) { counts[completion.slot] += 1 }

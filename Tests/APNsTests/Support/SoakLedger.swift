@@ -1,9 +1,9 @@
 import Model
 import NIOConcurrencyHelpers
 
-/// Every push of a soak by number: when it was offered, and how often it ended.
+/// Every push of a soak by number: when it was offered, and how often it completed.
 final class SoakLedger: Sendable {
-    /// What one part of a soak came to.
+    /// The results of one part of a soak.
     struct Counts: Sendable {
         var offered = 0
         var accepted = 0
@@ -11,9 +11,9 @@ final class SoakLedger: Sendable {
         var deferred = 0
         var unsent = 0
         var unknown = 0
-        /// Why there was no answer, by the HTTP/2 layer's word.
+        /// The causes of missing answers, as named by the HTTP/2 layer.
         var causes: [String: Int] = [:]
-        /// The longest over a deadline.
+        /// The longest time beyond a deadline.
         var latest = Duration.zero
     }
 
@@ -28,10 +28,10 @@ final class SoakLedger: Sendable {
     private let deadline: Duration
     private let state = NIOLockedValueBox(State())
 
-    /// Every push has this long.
+    /// Creates a ledger in which every push has this deadline.
     init(deadline: Duration) { self.deadline = deadline }
 
-    /// Numbers so many pushes.
+    /// Assigns numbers to `count` pushes.
     func offer(_ count: Int) -> Range<Int> {
         let now = ContinuousClock.now
         return state.withLockedValue { state in
@@ -44,7 +44,7 @@ final class SoakLedger: Sendable {
         }
     }
 
-    /// Notes how pushes ended; their slots are their numbers.
+    /// Records the completions of pushes, whose slots are their numbers.
     func end(_ completions: [PushCompletion]) {
         let now = ContinuousClock.now
         state.withLockedValue { state in
@@ -81,8 +81,8 @@ final class SoakLedger: Sendable {
     }
 
     var total: Counts { state.withLockedValue(\.total) }
-    /// Pushes that never ended.
+    /// Pushes that never completed.
     var lost: [Int] { state.withLockedValue { state in state.ends.indices.filter { state.ends[$0] == 0 } } }
-    /// Pushes that ended more than once.
+    /// Pushes that completed more than once.
     var doubled: [Int] { state.withLockedValue { state in state.ends.indices.filter { state.ends[$0] > 1 } } }
 }

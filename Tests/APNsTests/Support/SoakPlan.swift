@@ -1,11 +1,11 @@
 import APNsSimulator
 
-/// What a peer does for one part of a soak: faults of streams and of connections, one kind at a time.
+/// The behavior of a peer during one part of a soak: faults of streams and of connections, one kind at a time.
 struct SoakPlan: Sendable {
     let name: String
     var latency = Latency.uniform(.milliseconds(2), .milliseconds(40))
     var faults: [(ScriptSelector, Fault)] = []
-    /// Status and the share of pushes that get it.
+    /// The statuses, each with the share of pushes that get it.
     var answers: [(status: Int, share: Double)] = []
 
     /// Its script, which lasts as long as the plan.

@@ -2,13 +2,13 @@ import Foundation
 import Model
 import NIOConcurrencyHelpers
 
-/// A wall clock that is moved by hand.
+/// A manual wall clock.
 struct TestWallClock: WallClock {
     private let time: NIOLockedValueBox<Timestamp>
 
     init(_ time: Timestamp = .init(milliseconds: 1_790_000_000_000)) { self.time = NIOLockedValueBox(time) }
 
-    /// This machine's time, for peers that have a clock of their own.
+    /// The time of this machine, for peers with their own clock.
     static var system: TestWallClock {
         TestWallClock(Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000)))
     }
@@ -17,7 +17,7 @@ struct TestWallClock: WallClock {
     func advance(by duration: Duration) { time.withLockedValue { $0 = $0 + duration } }
 }
 
-/// A monotonic clock that is moved by hand.
+/// A manual monotonic clock.
 struct TestInstant: Sendable {
     private let time = NIOLockedValueBox(ContinuousClock.now)
 

@@ -1,7 +1,7 @@
 import APNs
 import Crypto
 
-/// A provider key made for one test, by swift-crypto: another library than the one that signs.
+/// A provider key made for one test with swift-crypto, which is not the library that signs.
 struct TestKey {
     let teamID: String
     let keyID: String
@@ -12,7 +12,7 @@ struct TestKey {
         self.keyID = keyID
     }
 
-    /// What Apple hands out as .p8.
+    /// The key in the .p8 form that Apple issues.
     var privatePEM: [UInt8] { Array(key.pemRepresentation.utf8) }
     var publicKey: P256.Signing.PublicKey { key.publicKey }
     var publicPEM: String { key.publicKey.pemRepresentation }

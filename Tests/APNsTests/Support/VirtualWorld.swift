@@ -4,9 +4,9 @@ import TestKit
 
 @testable import APNs
 
-/// A pool machine, peers that do everything a peer may do, and clients, in virtual time: thousands of seconds in one.
+/// A pool machine, peers with every allowed behavior, and clients, in virtual time: thousands of seconds in one.
 ///
-/// Time is in microseconds since the start. Everything that happens comes out of one seeded generator, so a seed is a run.
+/// Time is in microseconds since the start. All events come from one seeded generator, so a seed determines a run.
 struct VirtualWorld {
     enum Event {
         case offer(client: Int)
@@ -20,7 +20,7 @@ struct VirtualWorld {
         case token
     }
 
-    /// What one client wants.
+    /// The load of one client.
     struct Client {
         let name: TenantID
         let batch: ClosedRange<Int>
@@ -31,11 +31,11 @@ struct VirtualWorld {
     struct Offer {
         let client: Int
         let deadline: Int
-        /// How many had left when it was offered.
+        /// The number of pushes that had left when it was offered.
         let leftBefore: Int
-        /// How many of its own client's had not ended then, itself included.
+        /// The number of its own client's pushes that had not completed then, including itself.
         let ownAhead: Int
-        /// How many of its own client's had ended then.
+        /// The number of its own client's pushes that had completed then.
         let ownEnded: Int
         var hasLeft = false
         var isDone = false
@@ -58,13 +58,13 @@ struct VirtualWorld {
     private(set) var offers: [Offer] = []
     private(set) var tally = WorldTally()
     private let template = makePush(0)
-    /// Per client: pushes that were offered, and those of them that have not ended.
+    /// Per client: the offered pushes, and how many of them have not completed.
     private var offered = Array(repeating: 0, count: VirtualWorld.clients.count)
     private var waiting = Array(repeating: 0, count: VirtualWorld.clients.count)
 
     /// - Parameters:
-    ///   - seed: the run.
-    ///   - goal: how many pushes are offered.
+    ///   - seed: the seed of the run.
+    ///   - goal: the number of offered pushes.
     init(seed: UInt64, goal: Int) {
         random = SplitMix(state: seed)
         self.goal = goal
@@ -82,7 +82,7 @@ struct VirtualWorld {
         for client in Self.clients.indices { events.add(.offer(client: client), at: client) }
     }
 
-    /// Runs until every push has ended and nothing is left to happen.
+    /// Runs until every push has completed and no events are left.
     mutating func run() -> WorldTally {
         if Bool.random(using: &random) { perform { $0.warmed(2, now: $1, &$2) } }
         while let (time, event) = events.next() {
@@ -98,7 +98,7 @@ struct VirtualWorld {
         return tally
     }
 
-    // MARK: What happens
+    // MARK: Events
 
     private mutating func happen(_ event: Event) {
         switch event {
@@ -154,7 +154,7 @@ struct VirtualWorld {
         let run = FairQueue.Run(job, Array(pushes.indices))
         perform { machine, now, turn in _ = machine.enqueued(run, now: now, &turn) }
         if chance(0.002) {
-            // A caller that goes away completes what had not left.
+            // A caller that is cancelled completes the pushes that had not left.
             var dropped: [Int] = []
             perform { machine, _, _ in dropped = machine.canceled(job) }
             for index in dropped { end(first + index, .unsent(TransportError(.canceled))) }
@@ -170,7 +170,7 @@ struct VirtualWorld {
             machine.opened(id)
             machine.limited(id, to: 1)
         }
-        // Some peers allow much at once; Apple does once it has seen a token.
+        // Some peers allow many streams at once; Apple does after it has accepted a token.
         let full = connections[id]?.fullLimit ?? 1
         events.add(.settings(id, full), at: now + (chance(0.3) ? 1 : Int.random(in: 20_000...400_000, using: &random)))
         if chance(0.7) { events.add(.trouble(id), at: now + Int.random(in: 100_000...60_000_000, using: &random)) }
@@ -226,13 +226,14 @@ struct VirtualWorld {
         }
     }
 
-    /// GOAWAY with a last stream somewhere, twice at times; a limit of 1 for a while; or the end of the connection.
+    /// A fault: GOAWAY with some last stream, sometimes twice; a limit of 1 for a while; or the end of the
+    /// connection.
     private mutating func trouble(_ id: ConnectionID) {
         guard let connection = connections[id], connection.isOpen, !connection.isLeaving else { return }
         switch Int.random(in: 0..<4, using: &random) {
         case 0, 1:
             connections[id]?.isLeaving = true
-            // Queued ones and a part of the open ones were surely not processed.
+            // Queued requests and a part of the open ones were certainly not processed.
             let above = connection.streams.keys.sorted().filter { _ in chance(0.5) }
             var ended = above.map { ($0, ConnectionPoolMachine.Verdict.failed(HTTP2Error(.goAway, isUnsent: true))) }
             ended += connection.queued.map { ($0.slot, .failed(HTTP2Error(.goAway, isUnsent: true))) }
@@ -248,7 +249,7 @@ struct VirtualWorld {
             }
             events.add(.hangUp(id), at: now + Int.random(in: 0...2_000_000, using: &random))
         case 2:
-            // As after a refused push in 2016: one stream, the open ones beyond it refused.
+            // As after a refused push in 2016: the limit is one stream, and open streams beyond it are refused.
             connections[id]?.streamLimit = 1
             let above = connection.streams.keys.sorted().dropFirst()
             for slot in above { connections[id]?.streams[slot] = nil }
@@ -321,7 +322,8 @@ struct VirtualWorld {
 
     private mutating func take(_ submission: PoolTurn.Submission) {
         let id = submission.connection
-        // A report can be older than what another thread has submitted since: then less is taken than was promised.
+        // A report can be older than a submission of another thread. Then the connection accepts less than it
+        // promised.
         var room = connections[id]?.credits ?? 0
         if chance(0.01) { room /= 2 }
         var refused: [UInt64] = []
@@ -347,7 +349,7 @@ struct VirtualWorld {
     private mutating func leave(_ number: Int) {
         guard !offers[number].hasLeft else { return }
         offers[number].hasLeft = true
-        // Its client's batches take turns, so every one that it has offered since may go first.
+        // The batches of a client take turns, so every push that it has offered since may go first.
         let client = offers[number].client
         tally.left(offers[number], of: Self.clients[client].name, ownTurns: offered[client] - offers[number].ownEnded)
     }
@@ -371,7 +373,7 @@ struct VirtualWorld {
         }
     }
 
-    // MARK: Judging
+    // MARK: Checks
 
     private mutating func end(_ number: Int, _ outcome: Outcome) {
         if offers[number].isDone { tally.doubled.append(number) }
@@ -391,7 +393,7 @@ struct VirtualWorld {
 
     private func instant(_ time: Int) -> ContinuousClock.Instant { start + .microseconds(time) }
 
-    /// Rounded up: nobody is woken before the time.
+    /// Rounded up, so that no event is early.
     private func microseconds(_ time: ContinuousClock.Instant) -> Int {
         let parts = start.duration(to: time).components
         return Int(parts.seconds) * 1_000_000 + Int((parts.attoseconds + 999_999_999_999) / 1_000_000_000_000)

@@ -2,29 +2,29 @@ import Model
 import NIOConcurrencyHelpers
 import TestKit
 
-/// What a virtual run has seen.
+/// The observations of a virtual run.
 struct WorldTally {
-    /// Pushes that ended twice.
+    /// Pushes that completed twice.
     var doubled: [Int] = []
-    /// The first push that never ended.
+    /// The first push that never completed.
     private(set) var lost: Int?
     var completedCount = 0
-    /// Pushes that ended after their deadline, by how many microseconds at most.
+    /// The number of pushes that completed after their deadline, and (`latest`) the longest delay in microseconds.
     private(set) var lateCount = 0
     private(set) var latest = 0
-    /// Pushes that were given to a connection.
+    /// The number of pushes that were given to a connection.
     private(set) var leftCount = 0
-    /// How many pushes left at most between the offer of a small client's and the turn in which it left, beyond one of every client for each of
-    /// its own that may have been ahead of it. Within a turn the order is lost; `FairQueueTests` has that.
+    /// The most pushes that left between the offer of a small client's push and the turn in which it left, beyond one push of every client for
+    /// each of its own pushes that may have been ahead of it. The order within a turn is not recorded; `FairQueueTests` covers it.
     private(set) var longestWait = 0
     private var leftBeforeTurn = 0
-    /// Pushes of small clients with next to nothing waiting that found the queue full all the same.
+    /// Pushes of small clients with almost none waiting that were refused because the queue was full.
     private(set) var smallRefusedCount = 0
     private(set) var acceptedCount = 0
     private(set) var unsentCount = 0
     private(set) var unknownCount = 0
     private(set) var otherCount = 0
-    /// The most pushes that were held at once.
+    /// The maximum number of pushes that were held at the same time.
     var heldMost = 0
     var virtualSeconds = 0
     var connectionCount = 0

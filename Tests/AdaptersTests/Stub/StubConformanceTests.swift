@@ -34,14 +34,14 @@ struct StubConformanceTests {
         )
     }
 
-    /// What an answer may look like: `ok`, and either the call's own fields or an error whose status belongs to it.
+    /// The allowed form of an answer: `ok`, and either the call's own fields or an error with its status.
     @Sendable static func fault(_ response: VendorResponse, _ request: VendorRequest) -> String? {
         guard response.headers[.contentType] == "application/json" else { return "content type" }
         guard let body = (try? JSONParser.parse(response.body))?.object else { return "not an object" }
         if body["ok"] == true {
             let own: Set<String> = ["register": ["device"], "send": ["message"]][request.route] ?? []
             let fields = Set(body.keys).subtracting(["ok"])
-            // A reply of another call is encoded by what it is; the gateway gives no such reply.
+            // A reply of another call is encoded by its type; the gateway never returns such a reply.
             return response.status == 200 && (fields.isSubset(of: own) || fields.count < 2) ? nil : "\(body.keys)"
         }
         let statuses = ["unreadable": 400, "invalid": 400, "unauthorized": 401, "unknown": 404, "slower": 429]

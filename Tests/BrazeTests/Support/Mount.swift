@@ -5,16 +5,16 @@ import Testing
 
 @testable import Braze
 
-/// What stands before the adapter in the gateway, and the settings of a binding.
+/// The parts of the gateway in front of the adapter, and the settings of a binding.
 enum Mount {
     static let adapter = BrazeAdapter()
     /// 2026-01-01 00:00 UTC.
     static let now = Timestamp(seconds: 1_767_225_600)
-    /// The documented key, which may do everything.
+    /// The documented key, which has every permission.
     static let key = "00000000-aaaa-4bbb-8ccc-dddddddddddd"
-    /// May track users, and nothing else.
+    /// A key that may only track users.
     static let trackKey = "a key that only tracks"
-    /// May send, from one address.
+    /// A key that may only send, from one address.
     static let officeKey = "a key for the office"
 
     static let settings = BindingSettings(
@@ -22,7 +22,7 @@ enum Mount {
         app: "shop",
         values: [
             "keys": [
-                // SHA-256 by coreutils, so that the adapter's own is held against it.
+                // The SHA-256 values are from coreutils, so they check the adapter's own.
                 "3bbf6796ffed62326410fc78caf6e85adabbd707d631747ba1df61246e70b13f": [
                     "name": "all", "permissions": ["*"],
                 ],
@@ -57,7 +57,7 @@ enum Mount {
         )
     }
 
-    /// What a client gets when the commands are answered by `reply`.
+    /// The answer to a client if `reply` answers the commands.
     static func answer(_ request: VendorRequest, _ reply: (Command) -> Reply = Mount.reply) -> VendorResponse {
         do throws(AdapterError) {
             _ = try adapter.locate(request)
@@ -89,7 +89,7 @@ enum Mount {
 
     static let message = MessageID(rawValue: UUID(uuidString: "4F9C2B7E-1D2A-4C6F-8B0E-3A5D7C9F1B2D") ?? UUID())
     static let target = TargetID(rawValue: UUID(uuidString: "00000000-0000-4000-8000-0000000000FF") ?? UUID())
-    /// What a gateway without campaigns and schedules says.
+    /// The replies of a gateway without campaigns and schedules.
     static func reply(_ command: Command) -> Reply {
         if case .user(let command) = command { return .user(reply(command)) }
         guard case .campaign(let command) = command else { return accepted }
@@ -104,7 +104,7 @@ enum Mount {
         }
     }
 
-    /// A gateway that does everything, and knows nobody.
+    /// The replies of a gateway that accepts every command and has no users.
     private static func reply(_ command: UserCommand) -> UserReply {
         switch command {
         case .track(let batch): .tracked(patches: batch.patches.map { _ in nil }, acts: batch.acts.map { _ in nil })
@@ -119,7 +119,7 @@ enum Mount {
 
     static let accepted = Reply.submission(.accepted(message, recipients: 2))
 
-    /// The push that a send becomes for one device.
+    /// The push for one device that results from a send.
     static func push(_ request: VendorRequest) throws -> PushPayload {
         let submission = try submission(request)
         let notification = Notification(
@@ -154,7 +154,7 @@ extension VendorResponse {
     var message: String? { json?["message"]?.string }
     func header(_ name: String) -> String? { HTTPField.Name(name).flatMap { headers[$0] } }
 
-    /// Holds it against a documented answer: status, every documented header, and the body.
+    /// Compares the response with a documented answer: status, every documented header, and the body.
     func fault(against name: String) throws -> String? {
         let example = try Fixture.message(name)
         if !example.line.contains(" \(status) ") { return "status \(status), not \(example.line)" }
@@ -166,7 +166,8 @@ extension VendorResponse {
     }
 }
 
-/// One documented example: the bytes of a fenced block of the contract, copied, never produced by our encoder.
+/// One documented example: the bytes of a fenced block of the contract, copied and never produced by this project's
+/// encoder.
 enum Fixture {
     /// The text of the fixture `name`, without the newline that ends the file.
     static func text(_ name: String) throws -> String {
@@ -187,7 +188,7 @@ enum Fixture {
         return (try #require(head.first), headers, end.map { String(text[$0.upperBound...]) } ?? "")
     }
 
-    /// A documented request with just the key that it shows.
+    /// A documented request with exactly the key that it shows.
     static func request(_ name: String) throws -> VendorRequest {
         let message = try message(name)
         let words = message.line.split(separator: " ").map(String.init)

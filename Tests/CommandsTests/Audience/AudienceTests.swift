@@ -5,7 +5,7 @@ import Testing
 
 @testable import Postgres
 
-/// Who is meant without being listed one by one (design §5.2).
+/// Audiences that are described by an expression instead of a list.
 @Suite struct AudienceTests {
     private func registration(_ key: String, user: UserID, token: String? = nil) -> Model.Command {
         let registration = DeviceRegistration(
@@ -25,7 +25,7 @@ import Testing
         await world.submit(Submission(content: Content(body: "b"), audience: audience))
     }
 
-    @Test func aListedUserRingsAllDevicesAndIsCountedAtOnce() async throws {
+    @Test func aListedUserReachesAllDevicesAndIsCountedAtOnce() async throws {
         let world = try await CommandWorld.make()
         await register(world, "k1", user: "u1", token: "aa")
         await register(world, "k2", user: "u1", token: "bb")
@@ -33,7 +33,7 @@ import Testing
         await register(world, "k4", user: "u2", token: "cc")
         let result = await submit(.users(["u1", "nobody", "u1"]), world)
         let message = try #require(try await world.message(result))
-        // Two devices, one without a token, and one user without a device.
+        // The user has two devices, one without a token; the other user has no device.
         #expect(result.replies == [.submission(.accepted(message.id, recipients: 4))])
         #expect(message.slices.map(\.targets.count) == [2] && message.audience == nil)
         #expect(message.slices.first?.addresses == [.user("u1"), .user("u1")])
@@ -41,7 +41,7 @@ import Testing
         #expect(message.suppressed.map(\.address) == [.user("u1"), .user("nobody")])
     }
 
-    // Design §5.8: one message rings a device once.
+    // A device receives one push per message.
     @Test func twoIdentitiesOfAUserOnOneDeviceAreOneTarget() async throws {
         let world = try await CommandWorld.make()
         await register(world, "k1", user: "u1", token: "aa")
@@ -56,7 +56,7 @@ import Testing
         #expect(message.recipients == 1 && message.slices.map(\.targets.count) == [1] && message.suppressed.isEmpty)
     }
 
-    @Test func usersWithMoreDevicesThanMayBeCountedAtOnceAreExpanded() async throws {
+    @Test func usersWithTooManyDevicesToCountAreExpanded() async throws {
         let world = try await CommandWorld.make()
         await world.performAll((0...Audience.listedLimit).map { registration("k\($0)", user: "guest") })
         let result = await submit(.users(["guest", "guest"]), world)
@@ -69,7 +69,7 @@ import Testing
         #expect(fewer.recipients == Audience.listedLimit && fewer.audience == nil)
     }
 
-    @Test func groupsAreExpandedAndOneThatIsNotThereIsNamed() async throws {
+    @Test func groupsAreExpandedAndAnUnknownGroupIsNamed() async throws {
         let world = try await CommandWorld.make()
         #expect(await world.reply(.group(.put("g"))) == .group(.put(isNew: true)))
         let change = GroupChange(add: ["u1", "u2"])
@@ -85,7 +85,7 @@ import Testing
         #expect(result.handover.map(\.work) == [.expand(after: nil)])
     }
 
-    @Test func aVendorThatMustNameACountGetsTheGroupsMaintainedOne() async throws {
+    @Test func aVendorThatNeedsACountGetsTheGroupsMaintainedCount() async throws {
         let world = try await CommandWorld.make(policy: CommandPolicy(countedVendors: [.rationalOwl]))
         for name in ["g", "h"] as [GroupName] { _ = await world.reply(.group(.put(name))) }
         _ = await world.reply(.group(.changeMembers("g", GroupChange(add: ["u1", "u2"]))))
@@ -105,7 +105,7 @@ import Testing
         #expect(message.slices == [NewSlice(number: 0, work: .expand(after: nil))])
     }
 
-    @Test func whatNamesNobodyOrTooManyIsRefused() async throws {
+    @Test func emptyAndOversizedAudiencesAreRefused() async throws {
         let world = try await CommandWorld.make()
         let users = (0...Audience.listedLimit).map { UserID("u\($0)") }
         let groups = (0...Audience.groupLimit).map { GroupName("g\($0)") }
@@ -151,7 +151,7 @@ import Testing
         #expect(elsewhere.replies == [.refused(.unknownBinding)])
     }
 
-    @Test func theGroupsOfAUserAreThoseHeIsIn() async throws {
+    @Test func theGroupsOfAUserAreListed() async throws {
         let world = try await CommandWorld.make()
         for name in ["b", "a", "c"] as [GroupName] { _ = await world.reply(.group(.put(name))) }
         _ = await world.reply(.group(.changeMembers("b", GroupChange(add: ["u1", "u2"]))))

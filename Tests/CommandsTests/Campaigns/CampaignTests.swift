@@ -5,7 +5,7 @@ import Postgres
 import TestKit
 import Testing
 
-/// Campaigns, schedules, and what else is stored beside a message.
+/// Campaigns, schedules, and other data that is stored with a message.
 @Suite struct CampaignTests {
     private func campaign(_ world: CommandWorld, _ command: CampaignCommand) async -> Reply? {
         await world.perform(.campaign(command)).replies.first
@@ -46,7 +46,7 @@ import Testing
         let second = try #require(try await world.message(world.submit(scheduled(draft, world))))
         #expect(try await world.state(of: first.id) == .canceled)
         #expect(try await world.state(of: second.id) == .scheduled)
-        // Who read the first version is told so, and leaves no message behind.
+        // A submission that is based on the first version is refused, and leaves no message behind.
         #expect(await world.submit(scheduled(draft, world)).replies == [.refused(.outdated)])
         let all = await campaign(world, .schedules(until: nil, limit: 9))
         guard case .campaign(.schedules(let found))? = all else {
@@ -59,8 +59,8 @@ import Testing
         #expect(try await world.state(of: second.id) == .canceled)
     }
 
-    // A repeat would store them again.
-    @Test func whatIsStoredBesideAMessageHasNoRepeatKeyAndLimits() async throws {
+    // A repeat would store the additional data again.
+    @Test func dataStoredWithAMessageHasNoRepeatKeyAndHasLimits() async throws {
         let world = try await CommandWorld.make()
         await register(world)
         var plain = Submission(content: Content(body: "b"), audience: .users(["u-1"]))

@@ -4,7 +4,7 @@ import Postgres
 import Testing
 
 @Suite struct RegistrationTests {
-    // Design §4: a reply carries what the vendor's answer needs.
+    // A reply contains everything that the vendor's answer needs.
     @Test func aRegistrationWithoutKeyGetsOneOf32HexDigits() async throws {
         let world = try await CommandWorld.make()
         let reply = await world.registration(.register(DeviceRegistration(key: nil, platform: .ios)))
@@ -23,7 +23,7 @@ import Testing
         #expect(try await CommandWorld.make().registration(.register(registration)) == .refused(.invalid("key")))
     }
 
-    // PostgreSQL's text holds no U+0000: it must be the caller's fault, not our trouble (I5).
+    // PostgreSQL cannot store U+0000 in text: it must be an error of the caller, not a failure of the gateway (I5).
     @Test func aNullCharacterInAnAttributeIsRefused() async throws {
         let attributes = JSONObject([("model", .array([.string("i\u{0}")]))])
         let registration = DeviceRegistration(key: "k", platform: .ios, attributes: attributes)
@@ -36,8 +36,8 @@ import Testing
         #expect(reply == .refused(.unknownDevice))
     }
 
-    // protocols/rationalowl.md §5.2: leaving is idempotent, an error would trap the user.
-    @Test func leavingTwiceIsNoError() async throws {
+    // docs/contracts/rationalowl.md#5.2: unregistering is idempotent, because a user could not recover from an error.
+    @Test func unregisteringTwiceIsNotAnError() async throws {
         let world = try await CommandWorld.make()
         await world.device("k")
         #expect(await world.registration(.unregister(.key("k"))) == .registration(.unregistered(1)))

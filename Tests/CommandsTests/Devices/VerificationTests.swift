@@ -4,7 +4,7 @@ import Postgres
 import TestKit
 import Testing
 
-// protocols/rationalowl.md §5.3: without an SMS provider only an app's fixed test codes work.
+// docs/contracts/rationalowl.md#5.3: without an SMS provider only an app's fixed test codes work.
 @Suite struct VerificationTests {
     private func prepared() async throws -> CommandWorld {
         var world = try await CommandWorld.make()
@@ -37,7 +37,7 @@ import Testing
         #expect(later == .registration(.verificationSent))
     }
 
-    @Test func aCodeIsWorthlessAfterThreeMinutesAndAfterFiveTries() async throws {
+    @Test func aCodeIsInvalidAfterThreeMinutesAndAfterFiveTries() async throws {
         let world = try await prepared()
         _ = await world.registration(.requestVerification(phone: "01022221111", countryCode: nil))
         world.clock.advance(by: .seconds(181))

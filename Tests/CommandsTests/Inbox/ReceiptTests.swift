@@ -46,7 +46,7 @@ import Testing
         await world.reply(.receipt(.report(kind, message: message, reporter: Reporter(key: key), at: at)))
     }
 
-    // protocols/rationalowl.md §5.5: unknown ids are orphans, answered like a success.
+    // docs/contracts/rationalowl.md#5.5: unknown ids are orphans, answered like a success.
     @Test(arguments: ["", "not-an-id", "3f0c2c1e-0a55-4f6e-9a3c-5d2b9a1e7c11"])
     func aReceiptOfAnUnknownMessageIsAnOrphan(_ message: String) async throws {
         #expect(try await report(CommandWorld.make(), .read, message) == .receipt(.orphan))
@@ -72,7 +72,7 @@ import Testing
         #expect(try await deliveries(world, message).map(\.state) == [.sent])
     }
 
-    @Test func aDevicesTimeInTheFutureIsNotBelieved() async throws {
+    @Test func aDevicesTimeInTheFutureIsIgnored() async throws {
         let world = try await CommandWorld.make()
         let message = try await sent(world)
         let future = world.clock.now() + .seconds(3600)
@@ -80,8 +80,8 @@ import Testing
         #expect(try await deliveries(world, message).first?.receivedAt == world.clock.now())
     }
 
-    // protocols/rationalowl.md §5.6: the phone of the call is a hint and never widens access.
-    @Test func deliveryInfoIsForTheAddresseeAlone() async throws {
+    // docs/contracts/rationalowl.md#5.6: the phone in the call is a hint and never widens access.
+    @Test func deliveryInfoIsForTheRecipientOnly() async throws {
         let world = try await CommandWorld.make()
         let message = try await sent(world)
         await world.device("k2", digit: "b")
@@ -96,7 +96,7 @@ import Testing
         #expect(other == .refused(.unknownMessage))
     }
 
-    @Test func anAppThatBecomesActiveGetsWhatItHasNoReceiptFor() async throws {
+    @Test func anAppThatBecomesActiveGetsMessagesWithoutAReceipt() async throws {
         let world = try await CommandWorld.make()
         let message = try await sent(world)
         let active = Command.inbox(.appState(key: "k1", isActive: true))

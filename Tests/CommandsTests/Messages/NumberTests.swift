@@ -6,14 +6,14 @@ import Testing
 
 @testable import Commands
 
-/// Numbers of messages: their text, the blocks of a node, and the submissions that draw them.
+/// Numbers of messages: their text, the blocks of a node, and submissions that draw them.
 @Suite struct NumberTests {
-    // protocols/ipns.md §2.6: yyyyMMddHHmmss in Seoul and four digits.
-    @Test func aNumberIsTheSecondInSeoulAndAPlaceInIt() {
+    // docs/contracts/ipns.md#2.6: yyyyMMddHHmmss in Seoul and four digits.
+    @Test func aNumberIsTheSecondInSeoulAndAPositionInIt() {
         // 2020-01-15 09:00:00 in Seoul.
         let second: Int64 = 1_579_046_400 * MessageNumber.perSecond
         #expect(MessageNumber(rawValue: second + 1234).text == "202001150900001234")
-        // The 10,001st borrows from the next second.
+        // The 10,001st number borrows from the next second.
         #expect(MessageNumber(rawValue: second + 10_000).text == "202001150900010000")
     }
 
@@ -27,7 +27,7 @@ import Testing
         pool.put(MessageNumbers(first: MessageNumber(rawValue: 70_001), count: 2), key, at: 7)
         #expect(pool.take(key, at: 7) == .number(MessageNumber(rawValue: 70_002)))
         #expect(pool.take(key, at: 7) == .number(MessageNumber(rawValue: 70_011)))
-        // What is left of a second is lost with it.
+        // The remaining numbers of a second are discarded with it.
         #expect(pool.take(key, at: 8) == .draw(1))
         let other = NumberPool.Key(tenant: "other", scope: key.scope)
         #expect(pool.take(other, at: 7) == .draw(1))
@@ -44,8 +44,8 @@ import Testing
         #expect(first.map { message.id >= $0 } == true && next.map { message.id < $0 } == true)
     }
 
-    // protocols/upmc.md §1.9.1, REQ_PSIDS: of a group only the members who have these tokens.
-    @Test func ofAGroupOnlyTheTokensThatAreNamedAreMeant() async throws {
+    // docs/contracts/upmc.md#1.9.1, REQ_PSIDS: only those members of the group who have these tokens.
+    @Test func aGroupMayBeLimitedToNamedTokens() async throws {
         let world = try await CommandWorld.make()
         let digits: [(UserID, String)] = [("hong", "a"), ("hong", "b"), ("kim", "c"), ("lee", "d")]
         let tokens = digits.map { DeviceToken(stored: String(repeating: $0.1, count: 64)) }
@@ -78,7 +78,7 @@ import Testing
         #expect(await send("99", [tokens[1]]) == .refused(.unknownGroup("99")), "and no group is another answer")
     }
 
-    @Test func whoIsNotKnownIsNoTargetWhereTheCallerSaysSo() async throws {
+    @Test func unknownUsersMayBeLeftOut() async throws {
         let world = try await CommandWorld.make()
         await world.device("k1", phone: "01011111111")
         var submission = Submission.text("b", to: "01011111111", "01099999999")

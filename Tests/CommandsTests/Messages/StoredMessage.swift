@@ -9,13 +9,13 @@ struct StoredMessage: Sendable {
     var content: Content
     var fallback: JSON?
     var recipients: Int?
-    /// As the store spells it; nil: everyone, or all targets are in the slices.
+    /// In the store's encoding; nil: everyone, or all targets are in the slices.
     var audience: JSON?
     var dueAt: Timestamp
     var localDue: LocalTime?
     var expiresAt: Timestamp
     var slices: [NewSlice]
-    /// Whether a node has leased one of the slices.
+    /// True if a node has leased one of the slices.
     var isClaimed: Bool
     /// In the order in which they were stored.
     var suppressed: [SuppressedTarget]

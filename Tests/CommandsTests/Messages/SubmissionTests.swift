@@ -9,7 +9,7 @@ import Testing
 @Suite struct SubmissionTests {
     private let png: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 13]
 
-    // Design §2: an address without a device is a target too, `suppressed(noDevice)`.
+    // An address without a device is a target too, `suppressed(noDevice)`.
     @Test func aPhoneWithoutTheAppIsATargetWithoutADevice() async throws {
         let world = try await CommandWorld.make()
         let result = await world.submit(.text(to: "01099999999"))
@@ -24,8 +24,8 @@ import Testing
         #expect(try await world.state(of: message.id) == .done)
     }
 
-    // Design §5.8: one message rings a device once.
-    @Test func targetsThatShareADeviceRingItOnce() async throws {
+    // A device receives one push per message.
+    @Test func targetsThatShareADeviceCauseOnePush() async throws {
         let world = try await CommandWorld.make()
         let registered = try #require(await world.device("k1", phone: "01011111111"))
         let byPhoneAndKey: [Addressee] = [Addressee(.phone("01011111111")), Addressee(.deviceKey("k1"))]
@@ -89,8 +89,8 @@ import Testing
         #expect(result.handover.map(\.targets) == message.slices.map(\.targets))
     }
 
-    // Design §5.3: what a node accepts for sending now it inserts as already leased by itself.
-    @Test func whatIsDueNowIsHandedOverAsTheStoreLeasedIt() async throws {
+    // A node that accepts a message for immediate sending inserts its slices as leased by itself.
+    @Test func dueSlicesAreReturnedWithTheirLeases() async throws {
         let world = try await CommandWorld.make()
         await world.device("k1", phone: "01011111111")
         let result = await world.submit(.text(to: "01011111111"))
@@ -102,7 +102,7 @@ import Testing
         #expect(result.handover.map(\.targets) == message.slices.map(\.targets))
     }
 
-    @Test func whatIsDueLaterIsNotClaimed() async throws {
+    @Test func laterSlicesAreNotClaimed() async throws {
         let world = try await CommandWorld.make()
         await world.device("k1", phone: "01011111111")
         var submission = Submission.text(to: "01011111111")
@@ -124,7 +124,7 @@ import Testing
         #expect(try await world.message(result)?.isClaimed == false)
     }
 
-    @Test func everyoneIsOneSliceToBeExpandedAndNoCount() async throws {
+    @Test func everyoneIsOneSliceToBeExpandedWithoutACount() async throws {
         let world = try await CommandWorld.make()
         let result = await world.submit(Submission(content: Content(body: "b"), audience: .everyone))
         let message = try #require(try await world.message(result))
@@ -133,7 +133,7 @@ import Testing
         #expect(result.handover.map(\.work) == [.expand(after: nil)])
     }
 
-    @Test func aVendorThatMustNameACountGetsTheMaintainedOne() async throws {
+    @Test func aVendorThatNeedsACountGetsTheMaintainedCount() async throws {
         let world = try await CommandWorld.make(policy: CommandPolicy(countedVendors: [.rationalOwl]))
         await world.device("k1")
         let result = await world.submit(Submission(content: Content(body: "b"), audience: .everyone))
@@ -159,7 +159,7 @@ import Testing
         #expect(world.messageID(await world.submit(submission)) != nil)
     }
 
-    // protocols/rationalowl.md §8.3: -231 only without credential and without fallback.
+    // docs/contracts/rationalowl.md#8.3: -231 only without credential and without fallback.
     @Test func withoutCredentialOnlyAFallbackIsAccepted() async throws {
         let world = try await CommandWorld.make(hasCredential: false)
         var submission = Submission.text(to: "01011111111")
@@ -176,7 +176,7 @@ import Testing
         #expect(result.replies == [.refused(.unknownBinding)])
     }
 
-    @Test func whatCannotBeSentIsRefusedByField() async throws {
+    @Test func invalidMessagesAreRefusedWithTheField() async throws {
         let world = try await CommandWorld.make()
         func reply(_ change: (inout Submission) -> Void) async -> Reply? {
             var submission = Submission.text(to: "01011111111")
@@ -201,7 +201,7 @@ import Testing
         #expect(await reply { $0.audience = .listed(many) } == .refused(.tooMany("audience", limit: 2000)))
     }
 
-    // protocols/rationalowl.md §5.7: an image is fetched by an id that cannot be guessed.
+    // docs/contracts/rationalowl.md#5.7: an image is fetched by an unguessable id.
     @Test func anImageIsStoredByItsHashAndFetchedByItsID() async throws {
         let world = try await CommandWorld.make()
         var submission = Submission.text(to: "01011111111")
@@ -223,7 +223,7 @@ import Testing
             (Array("RIFF....WEBP".utf8), "image/webp"),
         ] as [([UInt8], String)]
     )
-    func storedMediaIsKnownByItsFirstBytes(_ bytes: [UInt8], _ type: String) async throws {
+    func theTypeOfStoredMediaIsFoundByItsFirstBytes(_ bytes: [UInt8], _ type: String) async throws {
         let world = try await CommandWorld.make()
         let hash = world.identifiers.sha256(bytes)
         #expect(await world.reply(.media(.store(bytes: bytes, hash: hash))) == .media(.stored(hash: hash)))
@@ -236,8 +236,8 @@ import Testing
         #expect(fetched == .media(.bytes(bytes, contentType: type)))
     }
 
-    // Design §5.1: a repeat gets the first answer, and nothing is sent twice.
-    @Test func aRepeatedCallGetsTheFirstAnswerAndNoHandover() async throws {
+    // A repeat gets the first answer, and nothing is sent twice.
+    @Test func aRepeatedCallGetsTheFirstAnswerWithoutALease() async throws {
         let world = try await CommandWorld.make()
         await world.device("k1", phone: "01011111111")
         var submission = Submission.text(to: "01011111111")
@@ -252,7 +252,7 @@ import Testing
         #expect(await world.submit(submission).replies == [.refused(.idempotencyMismatch)])
     }
 
-    @Test func cancelingStopsWhatIsNotSentOnce() async throws {
+    @Test func cancelingStopsUnsentPushesOnce() async throws {
         let world = try await CommandWorld.make()
         await world.device("k1", phone: "01011111111")
         var submission = Submission.text(to: "01011111111")

@@ -5,7 +5,7 @@ import Postgres
 import TestKit
 import Testing
 
-/// A list is accepted in slices that come due where and when their devices may be rung.
+/// A list of targets is accepted in slices by the time at which their devices may receive pushes.
 @Suite struct TimingTests {
     private func device(_ world: CommandWorld, _ key: VendorDeviceKey, _ digit: String, _ clock: DeviceClock) async {
         let registration = DeviceRegistration(
@@ -50,8 +50,8 @@ import Testing
         #expect(message.slices.last?.dueAt == local.moment(in: .utc))
     }
 
-    // What may be sent now is handed over, the rest waits for whoever claims it.
-    @Test func onlyWhatIsDueNowIsHandedOver() async throws {
+    // Slices that are due now are leased by the accepting node; the others wait to be claimed.
+    @Test func onlyDueSlicesAreLeased() async throws {
         let world = try await CommandWorld.make()
         let minute = LocalTime(world.clock.now(), in: .utc).minute
         let closed = DailyWindow(from: (minute + 60) % 1440, to: (minute + 120) % 1440)
@@ -76,7 +76,7 @@ import Testing
         #expect(result.handover.count == 1)
     }
 
-    @Test func aLocalTimeThatIsOverEverywhereIsRefused() async throws {
+    @Test func aLocalTimeInThePastEverywhereIsRefused() async throws {
         let world = try await CommandWorld.make()
         await device(world, "a", "a", .unset)
         let now = world.clock.now().seconds
@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    @Test func aZoneThatNobodyKnowsIsRefused() async throws {
+    @Test func anUnknownTimeZoneIsRefused() async throws {
         let clock = DeviceClock(timeZone: TimeZoneName(stored: "Mars/Base"))
         let registration = DeviceRegistration(key: "k", platform: .ios, clock: clock)
         #expect(try await CommandWorld.make().registration(.register(registration)) == .refused(.invalid("timeZone")))

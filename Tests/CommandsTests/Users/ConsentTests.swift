@@ -5,7 +5,7 @@ import Testing
 
 @testable import Commands
 
-/// What users say to subjects, and to pushes at all.
+/// Consents of users to subjects and to pushes.
 @Suite struct ConsentTests {
     private func consents(_ world: CommandWorld, _ user: UserID) async -> [String: ConsentState]? {
         guard case .user(.described(let found))? = await world.reply(.user(.describe([.id(user)]))) else { return nil }
@@ -18,21 +18,21 @@ import Testing
         await world.reply(.user(.consent([ConsentChange(subject: subject, state: state, users: users)])))
     }
 
-    @Test func whatIsSaidLastCounts() async throws {
+    @Test func theLastConsentCounts() async throws {
         let world = try await CommandWorld.make()
         #expect(await say(world, "news", .unsubscribed, .id("hong"), .id("kim")) == .user(.consented(2)))
         #expect(await say(world, "sale", .subscribed, .id("hong")) == .user(.consented(1)))
         #expect(await say(world, "news", .subscribed, .id("kim")) == .user(.consented(1)))
         #expect(await consents(world, "hong") == ["news": .unsubscribed, "sale": .subscribed])
         #expect(await consents(world, "kim") == ["news": .subscribed])
-        // Of one call too.
+        // This also holds within one call.
         let both = ConsentState.allCases.map { ConsentChange(subject: "x", state: $0, users: [.id("kim")]) }
         #expect(await world.reply(.user(.consent(both))) == .user(.consented(2)))
         #expect(await consents(world, "kim")?["x"] == .unsubscribed)
     }
 
-    // A refusal must not be lost because the user comes later; an alias alone makes nobody.
-    @Test func whoIsNotKnownBecomesKnownByAnId() async throws {
+    // A refusal must be kept until the user becomes known; an alias alone does not create a user.
+    @Test func aConsentCreatesAnUnknownUserWithAnId() async throws {
         let world = try await CommandWorld.make()
         let alias = UserName.alias(UserAlias(label: "crm", name: "1"))
         #expect(await say(world, "news", .unsubscribed, .id("new"), alias) == .user(.consented(1)))
@@ -57,7 +57,7 @@ import Testing
         #expect(await say(world, "s", .subscribed, .id("")) == .refused(.invalid("user")))
     }
 
-    @Test func aBatchTellsBothAndItsFaultIsItsOwn() async throws {
+    @Test func anErrorInABatchAffectsItsOwnElementOnly() async throws {
         let world = try await CommandWorld.make()
         var patch = UserPatch(user: .id("hong"), acceptsPush: true, isOptedIn: true, consents: ["news": .subscribed])
         let broken = UserPatch(user: .id("kim"), consents: ["": .subscribed])
@@ -66,7 +66,7 @@ import Testing
         #expect(await consents(world, "hong") == ["news": .subscribed])
         #expect(await consents(world, "kim") == nil)
         #expect(await optedIn(world, "hong") == true)
-        // Whoever wants no pushes does not ask for them.
+        // A user who rejects pushes is not opted in.
         patch = UserPatch(user: .id("hong"), acceptsPush: false)
         _ = await world.reply(.user(.track(UserBatch(patches: [patch]))))
         #expect(await optedIn(world, "hong") == false)
@@ -77,8 +77,8 @@ import Testing
         return found?.first??.isOptedIn
     }
 
-    // What the user has said itself wins over what was said by an alias.
-    @Test func whoIsIdentifiedKeepsWhatHeSaid() async throws {
+    // The user's own consent has precedence over one that was set for an alias.
+    @Test func anIdentifiedUserKeepsItsConsents() async throws {
         let world = try await CommandWorld.make()
         let alias = UserAlias(label: "crm", name: "1")
         let ghost = UserPatch(

@@ -20,15 +20,15 @@ import Testing
         #expect(edit(JSONObject(), AttributeChange("n", .increase("5"))) == ["n": 5])
         #expect(edit(["n": 5], AttributeChange("n", .increase("-7"))) == ["n": -2])
         #expect(edit(["n": 5], AttributeChange("n", .increase("0.5"))) == ["n": .number("5.5")])
-        // No number, and beyond numbers.
+        // A text that is not a number, and a result beyond the range of numbers.
         #expect(edit(["n": "5"], AttributeChange("n", .increase("1"))) == nil)
         #expect(edit(["n": .int(Int64.max)], AttributeChange("n", .increase("1"))) == nil)
         #expect(edit(["n": .number("1e308")], AttributeChange("n", .increase("1e308"))) == nil)
         #expect(edit(["n": 1], AttributeChange("n", .increase("x"))) == nil)
     }
 
-    // protocols/braze.md §3.3: sessions, told in any order.
-    @Test func theFirstAndTheLatestStay() {
+    // docs/contracts/braze.md#3.3: sessions, reported in any order.
+    @Test func theFirstAndTheLastTimeAreKept() {
         #expect(edit(JSONObject(), AttributeChange("a", .first("x"))) == ["a": "x"])
         #expect(edit(["a": 1], AttributeChange("a", .first("x"))) == ["a": 1])
         #expect(edit(JSONObject(), AttributeChange("t", .latest("2026-01-02"))) == ["t": "2026-01-02"])
@@ -79,7 +79,7 @@ import Testing
         return users
     }
 
-    @Test func aBatchIsDoneOnceAndAgainWhereItHasNoKey() async throws {
+    @Test func aBatchWithAKeyIsWrittenOnce() async throws {
         let world = try await CommandWorld.make()
         let patch = UserPatch(user: .id("hong"), changes: [AttributeChange("n", .increase("1"))])
         let acts = [act(.id("hong"), "seen", at: world.clock.now()), act(.id("hong"), "seen", at: world.clock.now())]
@@ -90,15 +90,15 @@ import Testing
         }
         var user = try #require(await described(world, [.id("hong")]).first ?? nil)
         #expect(user.attributes == ["n": 1])
-        // Two of the same in one batch are two.
+        // Two equal acts in one batch are two acts.
         #expect(user.tallies.map(\.count) == [2])
-        // Without a key the acts are known again, and the attribute is not.
+        // Without a repeat key the acts are recognized, and the increment of the attribute is not.
         _ = await world.reply(.user(.track(UserBatch(patches: [patch], acts: acts))))
         user = try #require(await described(world, [.id("hong")]).first ?? nil)
         #expect(user.attributes == ["n": 2] && user.tallies.map(\.count) == [2])
     }
 
-    @Test func oneElementsFaultIsItsOwn() async throws {
+    @Test func anErrorAffectsItsOwnElementOnly() async throws {
         let world = try await CommandWorld.make()
         let long = String(repeating: "x", count: CommandLimits.actNameBytes + 1)
         let batch = UserBatch(
@@ -128,7 +128,7 @@ import Testing
         #expect(users.first??.attributes == ["n": "x"])
     }
 
-    @Test func devicesOfAUserComeWithHim() async throws {
+    @Test func devicesAreImportedWithTheirUser() async throws {
         let world = try await CommandWorld.make()
         func device(_ digit: String) -> DeviceRegistration {
             let token = DeviceToken(stored: String(repeating: digit, count: 64))
@@ -142,7 +142,7 @@ import Testing
         let user = try #require(await described(world, [.id("hong")]).first ?? nil)
         #expect(user.devices.map(\.key) == ["da", "db"])
         #expect(user.devices.allSatisfy { !$0.acceptsPush })
-        // Imported once more: whose token is known stays whose it was.
+        // Imported once more: a device with a known token keeps its user.
         let again = UserBatch(patches: [UserPatch(user: nil, devices: [device("a")])])
         _ = await world.reply(.user(.track(again)))
         #expect(await described(world, [.id("hong")]).first??.devices.map(\.key) == ["da", "db"])
@@ -175,14 +175,14 @@ import Testing
         let identify = UserCommand.identify([NamedUser(user: "hong", alias: alias)])
         #expect(await world.reply(.user(identify)) == .user(.identified(1)))
         let after = await described(world, [.alias(alias)])
-        // What the user has already wins.
+        // Existing values of the user have precedence.
         #expect(after.first??.user == "hong" && after.first??.attributes == ["n": 2, "city": "Seoul"])
         #expect(after.first??.tallies.map(\.count) == [1] && after.first??.aliases == [alias])
         #expect(await world.reply(.user(.erase([.alias(alias), .id("x")]))) == .user(.erased(1)))
         #expect(await described(world, [.alias(alias), .id("hong")]) == [nil, nil])
     }
 
-    @Test func aUserBecomesAnother() async throws {
+    @Test func aUserIsMergedIntoAnother() async throws {
         let world = try await CommandWorld.make()
         let alias = UserAlias(label: "crm", name: "7")
         let device = DeviceRegistration(key: "d", platform: .ios, token: DeviceToken(stored: "aa"))
@@ -207,7 +207,7 @@ import Testing
         _ = await world.reply(.user(.track(batch)))
         let merges = [
             UserMerge(.id("old"), into: .id("hong")), UserMerge(.alias(alias), into: .id("hong")),
-            // Nobody, himself, and one who is no more.
+            // An unknown user, the user itself, and a user who was merged away.
             UserMerge(.id("x"), into: .id("hong")), UserMerge(.id("hong"), into: .id("y")),
             UserMerge(.id("hong"), into: .id("hong")), UserMerge(.id("hong"), into: .id("old")),
         ]
@@ -217,7 +217,7 @@ import Testing
         #expect(found[0] == nil && found[2]?.user == "hong")
         #expect(user.attributes == ["n": 2, "city": "Seoul"])
         #expect(user.consents == ["news": .unsubscribed, "sale": .subscribed])
-        // Both did the same at the same time: it is told once, and counted as often as it was.
+        // Both users had the same act at the same time: it is stored once, and the tally is the sum of both.
         #expect(user.tallies.map(\.count) == [2])
         #expect(user.devices.map(\.key) == ["d"] && user.devices.map(\.acceptsPush) == [false])
         #expect(await world.reply(.user(.merge([UserMerge(.id(""), into: .id("hong"))]))) == .refused(.invalid("user")))

@@ -7,7 +7,8 @@ import Postgres
 import TestKit
 import Testing
 
-/// Tenants of one test in the database that the tests of this target share, and engines that serve only them.
+/// Tenants of one test in the database that the tests of this target share, and engines that serve only these
+/// tenants.
 struct EngineWorld {
     let stores: DatabaseStores
     let store: OutageStore
@@ -25,7 +26,7 @@ struct EngineWorld {
         store = OutageStore(stores.delivery, tenants: [acme, beta], inventedPages: inventedPages)
     }
 
-    /// Short waits: the rules are the same, the test is not slow.
+    /// Short delays: the rules are the same, and the test is fast.
     static var policy: EnginePolicy {
         var policy = EnginePolicy()
         policy.pollInterval = .milliseconds(10)
@@ -52,7 +53,7 @@ struct EngineWorld {
         )
     }
 
-    /// The id of this test's node of that name: the table of nodes is one for all tests.
+    /// The id of this test's node with that name. All tests share the table of nodes.
     func node(_ name: String = "node") -> NodeID { NodeID("\(name)-of-\(stores.node)") }
 
     func token(_ tenant: TenantID, _ index: Int) -> DeviceToken { DeviceToken(stored: "\(tenant)-\(index)") }
@@ -79,7 +80,7 @@ struct EngineWorld {
         return devices.map(\.identity)
     }
 
-    /// Accepts a message to `identities` in slices of `sliceSize`; with a claim the leases are handed over.
+    /// Accepts a message to `identities` in slices of `sliceSize`; with a claim, the slices are leased.
     func submit(
         to identities: [IdentityID],
         in tenant: TenantID? = nil,
@@ -145,12 +146,12 @@ struct EngineWorld {
 
     func funnel(_ message: MessageID) async throws -> Funnel? { try await stores.funnel(of: message, in: acme) }
 
-    /// How many deliveries of a message were sent.
+    /// The number of sent deliveries of a message.
     func sent(_ message: MessageID, in tenant: TenantID? = nil) async throws -> Int? {
         try await stores.funnel(of: message, in: tenant ?? acme)?.sent
     }
 
-    /// Takes the slices of a message from this test's node and leases them to another.
+    /// Ends the leases of this test's node on the slices of a message and leases them to another node.
     func takeOver(_ message: MessageID, for thief: NodeID) async throws {
         let held = try await slices(message).map {
             SliceLease(key: $0.key, epoch: $0.epoch, lane: .bulk, dueDay: 0, work: .deliver)
@@ -172,12 +173,12 @@ struct EngineWorld {
         try await stores.leasedSlices(in: acme) + stores.leasedSlices(in: beta)
     }
 
-    /// How often each token was pushed.
+    /// The number of pushes per token.
     var pushes: [DeviceToken: Int] {
         Dictionary(transport.sent.map { ($0.push.token, 1) }, uniquingKeysWith: +)
     }
 
-    /// Waits for a condition, not for a time; gives up after half a minute.
+    /// Polls for a condition; gives up after half a minute.
     func eventually(
         _ what: Comment,
         sourceLocation: SourceLocation = #_sourceLocation,

@@ -3,9 +3,11 @@ import EngineSupport
 import Model
 import NIOConcurrencyHelpers
 
-/// One test's part of a store, behind a switch: while it is away, every call fails as an unreachable database's would.
+/// The part of a store for one test, behind a switch: while it is off, every call fails like that of an unreachable
+/// database.
 ///
-/// An engine takes due work of every tenant of its database; through this one it sees only those of its test.
+/// An engine processes due work of every tenant of its database; through this store it sees only the tenants of its
+/// test.
 final class OutageStore: DeliveryStore {
     private struct State {
         var isAway = false
@@ -17,7 +19,7 @@ final class OutageStore: DeliveryStore {
     private let inner: any DeliveryStore
     private let tenants: Set<TenantID>
     private let state = NIOLockedValueBox(State())
-    /// Above zero: `expand` invents so many pages instead of reading the audience.
+    /// Above zero: `expand` invents this number of pages instead of reading the audience.
     private let inventedPages: Int
 
     init(_ inner: any DeliveryStore, tenants: Set<TenantID>, inventedPages: Int = 0) {
@@ -33,7 +35,7 @@ final class OutageStore: DeliveryStore {
 
     var failures: Int { state.withLockedValue { $0.failures } }
 
-    /// How often a slice's work was read.
+    /// The number of reads of a slice's work.
     var loads: Int { state.withLockedValue { $0.loads } }
 
     /// The cursor of each expansion call.
@@ -44,12 +46,12 @@ final class OutageStore: DeliveryStore {
             if state.isAway { state.failures += 1 }
             return state.isAway
         }
-        if isAway { throw StoreError(.unavailable, "the test took the store away") }
+        if isAway { throw StoreError(.unavailable, "the test has switched the store off") }
     }
 
     func dueTenants(in lane: Lane, limit: Int) async throws(StoreError) -> [TenantID] {
         try check()
-        // More than any test target has, so that the others' tenants leave room for this test's.
+        // More tenants than any test target has, so that other tests' tenants do not displace this test's.
         let due = try await inner.dueTenants(in: lane, limit: 10_000)
         return Array(due.filter { tenants.contains($0) }.prefix(limit))
     }

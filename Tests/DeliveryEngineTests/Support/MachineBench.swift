@@ -3,19 +3,19 @@ import EngineSupport
 import Model
 import TestKit
 
-/// Drives one machine without an engine: performs its actions, keeps what it asked for, and answers when the test says so.
+/// Drives one machine without an engine: performs its actions, records its requests, and answers when the test does.
 struct MachineBench {
     static let start = Timestamp(seconds: 1_764_547_200)
     static let credential = CredentialKey(tenant: "acme", credential: "apple")
 
     var machine: DeliveryMachine
     var now = MachineBench.start
-    /// What the gate says.
+    /// The answer of the credential gate.
     var permit = Permit.go
     /// Pushes that were sent and not answered yet.
     var onTheirWay: [Push] = []
     var sent: [Push] = []
-    /// How many pushes each send had.
+    /// The number of pushes of each send.
     var batches: [Int] = []
     var records: [SliceProgress] = []
     var verdicts: [TokenVerdict] = []
@@ -110,7 +110,7 @@ struct MachineBench {
         )
     }
 
-    // MARK: What happens
+    // MARK: Events
 
     mutating func load(_ work: SliceWork?) { perform(machine.loaded(work, now: now)) }
 
@@ -127,7 +127,7 @@ struct MachineBench {
         perform(machine.ticked(now: now))
     }
 
-    /// The store takes the flush that is on its way.
+    /// The store records the flush in progress.
     mutating func recorded() { perform(machine.recorded(.recorded(records.last?.results.count ?? 0), now: now)) }
 
     mutating func perform(_ actions: [DeliveryMachine.Action]) {
@@ -151,7 +151,7 @@ struct MachineBench {
         }
     }
 
-    // MARK: What a test looks at
+    // MARK: Results
 
     /// Every outcome that was flushed, by index.
     var results: [Int: DeliveryResult] {

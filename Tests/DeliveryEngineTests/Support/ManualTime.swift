@@ -1,6 +1,6 @@
 import NIOConcurrencyHelpers
 
-/// A monotonic clock that the test moves.
+/// A manual monotonic clock.
 final class ManualTime: Sendable {
     private let value = NIOLockedValueBox(Duration.zero)
 

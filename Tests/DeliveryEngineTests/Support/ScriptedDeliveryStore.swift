@@ -3,15 +3,15 @@ import EngineSupport
 import Model
 import NIOConcurrencyHelpers
 
-/// What an engine's tasks need of a store and no more: slices with a lease and an epoch, and outcomes by target.
+/// The minimal store for an engine's tasks: slices with a lease and an epoch, and outcomes by target.
 ///
-/// The rules of the real one are in `DeliveryStoreContract`, which PostgreSQL is tested with; the engine on PostgreSQL is in DeliveryEngineStoreTests.
+/// The rules of the real store are in `DeliveryStoreRuleTests`; the engine on PostgreSQL is tested in DeliveryEngineStoreTests.
 final class ScriptedDeliveryStore: DeliveryStore {
     private struct Slice {
         var lease: SliceLease
         var owner: NodeID?
         var isDone = false
-        /// Due then while nobody has it, the lease's end while somebody has.
+        /// The due time while the slice is free, the end of the lease while it is leased.
         var nextAt: ContinuousClock.Instant
 
         func isDue(in lane: Lane, _ now: ContinuousClock.Instant) -> Bool {
@@ -51,7 +51,7 @@ final class ScriptedDeliveryStore: DeliveryStore {
         }
     }
 
-    /// Another target for every message.
+    /// A different target for every message.
     private func target(_ message: MessageID, _ index: Int) -> TargetID {
         TargetID(.numbered(Int(message.rawValue.bytes.last ?? 0) * 100_000 + index))
     }
@@ -76,7 +76,7 @@ final class ScriptedDeliveryStore: DeliveryStore {
             }
             return body(&state)
         }
-        guard let result else { throw StoreError(.unavailable, "the test took the store away") }
+        guard let result else { throw StoreError(.unavailable, "the test has switched the store off") }
         return result
     }
 

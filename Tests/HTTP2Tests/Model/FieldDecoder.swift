@@ -1,6 +1,6 @@
 import CNGHTTP2
 
-/// HPACK decoding alone (RFC 7541), for a peer that reads frames itself.
+/// HPACK decoding alone (RFC 7541), for a peer that reads frames on its own.
 @safe
 final class FieldDecoder {
     private let handle: OpaquePointer
@@ -13,7 +13,7 @@ final class FieldDecoder {
 
     deinit { unsafe nghttp2_hd_inflate_del(handle) }
 
-    /// The fields of one whole block, or nil if it is malformed.
+    /// The fields of one complete block, or nil if it is malformed.
     func fields(_ block: [UInt8]) -> [(String, String)]? {
         var fields: [(String, String)] = []
         var offset = 0

@@ -1,4 +1,4 @@
-/// HTTP/2 frames as bytes (RFC 9113 §4.1), written by hand: below any library, so that wrong ones can be written too.
+/// HTTP/2 frames as bytes (RFC 9113 §4.1), written without a library, so that invalid frames can be written too.
 enum Frame {
     static let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
     static let headerBytes = 9
@@ -47,7 +47,7 @@ enum Frame {
         make(.windowUpdate, stream: stream, number(count))
     }
 
-    /// A header block of literals without indexing (RFC 7541 §6.2.2), short enough to need no longer length than 7 bits.
+    /// A header block of literals without indexing (RFC 7541 §6.2.2), so short that each length fits into 7 bits.
     static func block(status: Int, _ fields: [(String, String)] = []) -> [UInt8] {
         // Index 8 of the static table is `:status`.
         var bytes: [UInt8] = [8, 3] + Array(String(status).utf8)

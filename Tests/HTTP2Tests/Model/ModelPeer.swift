@@ -1,20 +1,21 @@
 import TestKit
 
-/// A server as Apple's might be on its worst day: it reads and writes frames by hand, and knows which requests it has processed.
+/// A server with the worst behavior that Apple's servers might have. It reads and writes frames without a library, and records
+/// which requests it has processed.
 ///
-/// Pure: bytes in, bytes out, every choice from the caller's generator.
+/// It does no I/O: bytes in, bytes out, and every choice comes from the caller's generator.
 final class ModelPeer {
     struct Stream {
         let id: Int32
         let slot: UInt64
         var bodyCount = 0
-        /// The client has said all it had to say.
+        /// True if the client has sent the whole request.
         var isComplete = false
-        /// Never answered, on purpose.
+        /// True if the request is intentionally never answered.
         var isSilent = false
     }
 
-    /// What the peer did with a request: the truth that the client's outcome is held against.
+    /// The peer's handling of a request, to which the client's outcome is compared.
     struct Deed: Equatable {
         var isProcessed = false
         var status: Int?
@@ -24,16 +25,16 @@ final class ModelPeer {
     private var input: [UInt8] = []
     private var hasPreface = false
     private(set) var output: [UInt8] = []
-    /// In the order they were opened. No dictionary is walked, because its order differs from run to run.
+    /// In the order in which they were opened. No dictionary is iterated, because its order differs from run to run.
     private(set) var open: [Stream] = []
     private(set) var deeds: [UInt64: Deed] = [:]
-    /// What the client did that it must not do.
+    /// Rule violations of the client.
     private(set) var violations: [String] = []
     private(set) var streamCount = 0
     private var lastStream: Int32 = 0
-    /// Streams above it are ignored, once a GOAWAY has said so.
+    /// After a GOAWAY, streams above this one are ignored.
     private var lastServed = Int32.max
-    /// The limit the client has acknowledged, and those on their way to it.
+    /// The limit that the client has acknowledged, and the limits that it has not acknowledged yet.
     private var ackedLimit: Int
     private var sentLimits: [Int?] = []
     private var highestProcessed: Int32 = 0
@@ -44,8 +45,8 @@ final class ModelPeer {
     struct NoDecoder: Error {}
 
     /// - Parameters:
-    ///   - initialLimit: how many streams the client may open before it has read our SETTINGS.
-    ///   - limit: what those SETTINGS say.
+    ///   - initialLimit: the number of streams that the client may open before it has read the peer's SETTINGS.
+    ///   - limit: the limit in these SETTINGS.
     /// - Throws: `NoDecoder` without memory.
     init(initialLimit: Int, limit: Int) throws {
         guard let decoder = FieldDecoder() else { throw NoDecoder() }
@@ -143,9 +144,9 @@ final class ModelPeer {
         if open[place].bodyCount != ModelRequest.bodyCount(slot) { violations.append("request \(slot) was cut") }
     }
 
-    // MARK: What it does
+    // MARK: Acting
 
-    /// One act; most are answers.
+    /// One act, usually an answer.
     func act(_ random: inout SplitMix) {
         refill(&random)
         switch Int.random(in: 0..<1_000, using: &random) {
@@ -172,7 +173,7 @@ final class ModelPeer {
 
     private func answerSome(_ random: inout SplitMix) {
         for _ in 0..<Int.random(in: 1...20, using: &random) {
-            // Mostly in order, sometimes not, and sometimes before the request is whole.
+            // Usually in order, sometimes not, and sometimes before the request is complete.
             let isEarly = Int.random(in: 0..<50, using: &random) == 0
             let ready = open.indices.filter { !open[$0].isSilent && (isEarly || open[$0].isComplete) }
             guard let place = ready.prefix(5).randomElement(using: &random) else { return }
@@ -199,7 +200,7 @@ final class ModelPeer {
         open.remove(at: place)
     }
 
-    /// Answers that come twice, or are cut short.
+    /// Answers that are repeated or incomplete.
     private func answerOddly(_ random: inout SplitMix) {
         guard let place = open.indices.filter({ open[$0].isComplete }).randomElement(using: &random) else { return }
         let stream = open[place].id
@@ -211,7 +212,7 @@ final class ModelPeer {
             answer(place, &random)
             output += Frame.resetStream(stream, 8)
         case 2:
-            // Fields, and then nothing more.
+            // Only the header fields, without the rest.
             process(open[place])
             output += Frame.headers(stream, status: 200, isLast: false)
             open[place].isSilent = true
@@ -235,24 +236,26 @@ final class ModelPeer {
         guard let place = open.indices.randomElement(using: &random) else { return }
         var code = UInt32.random(in: 0...14, using: &random)
         if code == 7 { code = 0xFFFF_FFFF }
-        // Only REFUSED_STREAM promises anything: here the work may have been done.
+        // Only REFUSED_STREAM guarantees that the request was not processed; with other codes it may have been.
         if Bool.random(using: &random) { process(open[place]) }
         output += Frame.resetStream(open[place].id, code)
         open.remove(at: place)
     }
 
-    /// With the last id there is, with one below it, or with none (2^31 - 1, RFC 9113 §6.8), once or again.
+    /// A GOAWAY with the last stream id, with a lower one, or with none (2^31 - 1, RFC 9113 §6.8); once or
+    /// repeatedly.
     private func goAway(_ random: inout SplitMix) {
         let candidates = [Int32.max, lastStream, max(0, lastStream - 2), max(0, lastStream - 10), 0]
         let last = candidates.randomElement(using: &random) ?? lastStream
-        // It never goes up again, and never below what was acted upon.
+        // The id never increases again, and is never below a processed stream.
         lastServed = max(min(lastServed, last), highestProcessed)
         output += Frame.goAway(last: lastServed, UInt32.random(in: 0...13, using: &random), Array("{}".utf8))
         open.removeAll { $0.id > lastServed }
     }
 
     private func breakRules(_ random: inout SplitMix) {
-        // Far above what the client can have opened meanwhile: an answer to that would be no breach.
+        // The id is far above those that the client can have opened meanwhile, because an answer to one of those
+        // would be valid.
         let stream = lastStream + 100_000
         let wrong = [
             Frame.windowUpdate(0, 0x7FFF_FFFF), Frame.windowUpdate(0, 0), Frame.make(.data, stream: 0, [1]),
@@ -262,7 +265,7 @@ final class ModelPeer {
             [0xFF, 0xFF, 0xFF, 0, 0, 0, 0, 0, 1],
         ]
         output += wrong.randomElement(using: &random) ?? []
-        // Where the first of them meets a window of 0, it breaks no rule.
+        // If the first of them meets a window of 0, it is valid.
         window += 0x7FFF_FFFF
     }
 

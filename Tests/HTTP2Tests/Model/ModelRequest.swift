@@ -1,6 +1,6 @@
 import HTTP2
 
-/// What a request of the model looks like: all of it follows from its slot, so that a mix-up shows at the other end.
+/// A request of the model. All its fields follow from its slot, so the peer detects a mix-up.
 enum ModelRequest {
     static let id = FieldName("apns-id", indexing: .nameOnce)
     static let echo = FieldName("x-slot")
@@ -16,7 +16,7 @@ enum ModelRequest {
         writer.body([UInt8](repeating: byte(slot), count: bodyCount(slot)))
     }
 
-    /// The slot, if every field is as it was written.
+    /// The slot, if every field has its original value.
     static func slot(of fields: [(String, String)]) -> UInt64? {
         guard let path = fields.first(where: { $0.0 == ":path" })?.1, let slot = UInt64(path.dropFirst(10)) else {
             return nil

@@ -1,10 +1,10 @@
 import HTTP2
 import TestKit
 
-/// A client session and a peer in virtual time: bytes on their way, requests on their way, and the rules they must keep.
+/// A client session and a peer in virtual time: bytes and requests in transit, and the rules for them.
 ///
-/// The rules: every request ends exactly once, not after its deadline; "unsent" is said only of what the peer did not process; an answer is
-/// the one the peer gave to this request. When a connection dies, another follows, until enough requests have ended.
+/// The rules: every request ends exactly once, not after its deadline; "unsent" is reported only for requests that the peer did not
+/// process; an answer is the peer's answer to this request. When a connection ends, another follows, until enough requests have ended.
 final class ModelWorld {
     private var random: SplitMix
     private let start = ContinuousClock.now
@@ -16,19 +16,19 @@ final class ModelWorld {
     private var peer: ModelPeer
     private var toPeer: [UInt8] = []
     private var toClient: [UInt8] = []
-    /// How much of a pipe moves at once: 1 is single bytes.
+    /// The number of bytes that move at a time; 1 means single bytes.
     private var chunk = 65_536
 
     private var nextSlot: UInt64 = 1
     /// Deadlines of the requests that have not ended.
     private var outstanding: [UInt64: Duration] = [:]
-    /// The earliest of them, or earlier.
+    /// The earliest of these deadlines, or an earlier time.
     private var earliest: Duration?
     private(set) var endedCount = 0
     private(set) var connectionCount = 1
-    /// How requests ended, in words.
+    /// The number of requests by outcome.
     private(set) var tally: [String: Int] = [:]
-    /// Rules that were broken, the first few.
+    /// The first few rule violations.
     private(set) var violations: [String] = []
 
     init(seed: UInt64) throws {
@@ -53,7 +53,7 @@ final class ModelWorld {
         return (client, try ModelPeer(initialLimit: initial, limit: limit))
     }
 
-    /// Runs until so many requests have ended, then ends the rest.
+    /// Runs until this number of requests has ended, then ends the rest.
     func run(requests: Int) throws {
         while endedCount < requests, violations.isEmpty { try step() }
         endConnection(HTTP2Error(.closed))
@@ -79,18 +79,18 @@ final class ModelWorld {
         default: try disturb()
         }
         collect()
-        // A connection without a future gives way to the next.
+        // A connection that can make no further progress is replaced by the next.
         if client.isFinished || (client.credits == 0 && client.openCount == 0 && client.queuedCount == 0 && isAtRest) {
             try reconnect(nil)
         }
     }
 
-    /// Nothing is on its way, so nothing will change by itself.
+    /// True if nothing is in transit, so that no state changes without an event.
     private var isAtRest: Bool { toClient.isEmpty && toPeer.isEmpty && client.events.isEmpty && peer.streamCount > 0 }
 
     private func submit() {
         let room = client.credits
-        // Sometimes more than there is room for.
+        // Sometimes more requests than the session has space for.
         let beyond = Int.random(in: 0..<20, using: &random) == 0 ? 3 : 0
         var batch = RequestBatch()
         for _ in 0..<(Int.random(in: 0...max(1, min(room, 60)), using: &random) + beyond) {
@@ -127,7 +127,7 @@ final class ModelWorld {
         }
     }
 
-    /// Lets time pass, stopping at each deadline that the session names, as its loop does.
+    /// Lets time pass, with a stop at each deadline that the session reports, as its loop does.
     private func pass(_ duration: Duration) {
         let end = elapsed + duration
         for _ in 0..<100_000 {
@@ -151,7 +151,7 @@ final class ModelWorld {
         switch Int.random(in: 0..<40, using: &random) {
         case 0: try reconnect(HTTP2Error(.connectionLost))
         case 1:
-            // Half of what was on its way arrives, and then nothing.
+            // Half of the bytes in transit arrive, and the rest is lost.
             let half = Array(toClient.prefix(toClient.count / 2))
             attempt { try client.receive(half) }
             try reconnect(HTTP2Error(.connectionLost))
@@ -163,7 +163,7 @@ final class ModelWorld {
         }
     }
 
-    /// Calls the session; if it fails, it is told so, as a connection does. The next step opens another.
+    /// Calls the session. If it fails, the session is notified, as by a connection. The next step opens another one.
     private func attempt(_ body: () throws -> Void) {
         do { try body() } catch let error as HTTP2Error {
             client.fail(error)

@@ -1,7 +1,7 @@
 import Foundation
 import NIOConcurrencyHelpers
 
-/// Runs a program to its end and gives what it printed.
+/// Runs a program until it ends and returns its output.
 func run(_ program: String, _ arguments: [String]) throws -> String {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: program)
@@ -22,7 +22,7 @@ struct ProgramFailed: Error {
     let arguments: [String]
 }
 
-/// A directory that goes away with its owner.
+/// A directory that is removed with its owner.
 final class TemporaryDirectory: Sendable {
     let path: String
 
@@ -41,7 +41,7 @@ final class TemporaryDirectory: Sendable {
     func write(_ name: String, _ bytes: [UInt8]) throws { try Data(bytes).write(to: URL(fileURLWithPath: file(name))) }
 }
 
-/// A certificate authority and a server certificate for `localhost` and 127.0.0.1, made now and valid for a day.
+/// A certificate authority and a server certificate for `localhost` and 127.0.0.1, created now and valid for a day.
 struct Certificates: Sendable {
     let directory: TemporaryDirectory
     private static let made = MadeFiles()
@@ -51,9 +51,9 @@ struct Certificates: Sendable {
     var certificateFile: String { directory.file("server.pem") }
 
     /// - Parameters:
-    ///   - names: whom the certificate is for.
-    ///   - isNew: whether it has an authority of its own; else all tests with the same names share one, which saves processes.
-    /// - Throws: if `openssl` cannot.
+    ///   - names: the names in the certificate.
+    ///   - isNew: whether it has its own authority. Otherwise all tests with the same names share one, which saves processes.
+    /// - Throws: if `openssl` fails.
     init(names: String = "DNS:localhost,IP:127.0.0.1", isNew: Bool = false) throws {
         let files = ["ca.pem", "server.key", "server.pem"]
         directory = try Self.made.directory(of: files, key: isNew ? nil : names) { directory in
@@ -74,11 +74,12 @@ struct Certificates: Sendable {
     }
 }
 
-/// Files that a process made once and that each test gets a copy of: many tests at once would else wait for `openssl`.
+/// Files that a process creates once and each test gets as a copy. Otherwise many concurrent tests would wait for
+/// `openssl`.
 final class MadeFiles: Sendable {
     private let made = NIOLockedValueBox<[String: [String: [UInt8]]]>([:])
 
-    /// A directory with these files: copies of those made before under the same key, else made now.
+    /// A directory with these files: copies of those that were created under the same key, or new ones.
     func directory(
         of files: [String],
         key: String?,

@@ -1,21 +1,21 @@
 import HTTP2
 import NIOConcurrencyHelpers
 
-/// A connection on a loop of its own, with an observer that hands every report to the test.
+/// A connection on its own loop, with an observer that passes every report to the test.
 final class Harness: ConnectionObserver {
     private struct State {
         var outcomes: [UInt64: [String]] = [:]
         var changes: [ConnectionChange] = []
         var reportCount = 0
-        /// Submitted by the observer itself, as soon as the connection is open.
+        /// Submitted by the observer itself when the connection opens.
         var first: RequestBatch?
         var waiting:
             [(isTrue: @Sendable (borrowing Harness.Seen) -> Bool, continuation: CheckedContinuation<Void, Never>)] = []
     }
 
-    /// What was reported so far.
+    /// The reports so far.
     struct Seen {
-        /// Outcomes in words, by slot; more than one is a bug.
+        /// Outcomes as text, by slot. More than one per slot is an error.
         var outcomes: [UInt64: [String]]
         var changes: [ConnectionChange]
         var reportCount: Int
@@ -25,7 +25,7 @@ final class Harness: ConnectionObserver {
         var closeCount: Int {
             changes.count { if case .closed = $0 { true } else { false } }
         }
-        /// The GOAWAYs that were reported, in order.
+        /// The reported GOAWAYs, in order.
         var goAways: [GoAway] {
             changes.compactMap { if case .goAway(let goAway) = $0 { goAway } else { nil } }
         }
@@ -46,7 +46,7 @@ final class Harness: ConnectionObserver {
 
     deinit { loop.shutdown() }
 
-    /// Makes and opens the connection, and returns when it is open or closed.
+    /// Creates and opens the connection, and returns when it is open or closed.
     func open(_ configuration: ConnectionConfiguration) async -> Connection {
         let connection = Connection(configuration, loop: loop, observer: self)
         connection.open()
@@ -54,8 +54,8 @@ final class Harness: ConnectionObserver {
         return connection
     }
 
-    /// Opens it with requests that are submitted the moment it is open, on its loop: however late the test's task is, they are
-    /// there before any deadline of the connection.
+    /// Opens it with requests that are submitted on its loop when it opens. So they precede any deadline of the connection,
+    /// however late the test's task is.
     func open(_ configuration: ConnectionConfiguration, sending batch: RequestBatch) async -> Connection {
         state.withLockedValue { $0.first = batch }
         return await open(configuration)
@@ -74,7 +74,7 @@ final class Harness: ConnectionObserver {
 
     var seen: Seen { state.withLockedValue { Harness.seen($0) } }
 
-    /// Returns once the condition holds of what was reported.
+    /// Returns when the condition holds for the reports.
     func wait(until isTrue: @escaping @Sendable (borrowing Seen) -> Bool) async {
         await withCheckedContinuation { continuation in
             let isNow = state.withLockedValue { state in

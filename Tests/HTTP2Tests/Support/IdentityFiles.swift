@@ -1,6 +1,7 @@
-/// A push certificate as Apple makes them, with key and authority, in files; made now, valid for a day.
+/// A push certificate like Apple's, with key and authority, in files; created now, valid for a day.
 ///
-/// The Apple extensions are made by the `openssl` command from their documented OIDs (docs/contracts/apns.md#4), never by our code.
+/// The `openssl` command creates the Apple extensions from their documented OIDs (docs/contracts/apns.md#4), never this project's
+/// code.
 struct IdentityFiles: Sendable {
     let directory: TemporaryDirectory
     static let passphrase = "correct horse"
@@ -15,8 +16,8 @@ struct IdentityFiles: Sendable {
     /// - Parameters:
     ///   - userID: the subject's UID.
     ///   - extensions: lines of an extension section of openssl's configuration.
-    ///   - isNew: whether it has an authority and a key of its own; else all tests with the same values share them.
-    /// - Throws: if `openssl` cannot.
+    ///   - isNew: whether it has its own authority and key. Otherwise all tests with the same values share them.
+    /// - Throws: if `openssl` fails.
     init(userID: String = "com.example.shop", extensions: [String] = [], isNew: Bool = false) throws {
         let files = ["ca.pem", "client.key", "client.pem"]
         let key = ([userID] + extensions).joined(separator: "|")
@@ -67,7 +68,7 @@ struct IdentityFiles: Sendable {
         )
     }
 
-    /// All that Apple's universal certificates carry.
+    /// All extensions of Apple's universal certificates.
     static let universal = [
         "1.2.840.113635.100.6.3.1 = ASN1:NULL",
         "1.2.840.113635.100.6.3.2 = ASN1:NULL",
@@ -76,7 +77,7 @@ struct IdentityFiles: Sendable {
 
     func openssl(_ arguments: String...) throws { _ = try run("/usr/bin/openssl", arguments) }
 
-    /// A PKCS#12 file of certificate, key and authority.
+    /// A PKCS#12 file with certificate, key and authority.
     func pkcs12(_ options: [String] = [], passphrase: String = IdentityFiles.passphrase) throws -> [UInt8] {
         _ = try run(
             "/usr/bin/openssl",
@@ -87,7 +88,7 @@ struct IdentityFiles: Sendable {
         return try directory.bytes("client.p12")
     }
 
-    /// As old Keychains export: the certificates with RC2-40, the key with triple DES, the MAC with SHA-1.
+    /// The format of old Keychain exports: the certificates with RC2-40, the key with triple DES, the MAC with SHA-1.
     func oldPKCS12() throws -> [UInt8] {
         try pkcs12(["-legacy", "-certpbe", "PBE-SHA1-RC2-40", "-keypbe", "PBE-SHA1-3DES", "-macalg", "sha1"])
     }

@@ -2,10 +2,11 @@ import Foundation
 import Glibc
 import NIOConcurrencyHelpers
 
-/// Debian's `nghttpd` as a child process: an HTTP/2 server over real TLS that shares no code with our connection but nghttp2.
+/// Debian's `nghttpd` as a child process: an HTTP/2 server over real TLS that shares only nghttp2 with the tested
+/// connection.
 final class Nghttpd: @unchecked Sendable {
-    // @unchecked: Process is not Sendable. Protected by: nothing changes it after init but the signals, which the kernel orders.
-    // Who may call: the test that made it.
+    // @unchecked: Process is not Sendable. Protected by: only signals change it after init, and the kernel orders them.
+    // Callers: the test that created it.
     private let process = Process()
     private let root: TemporaryDirectory
     private let isKilled = NIOLockedValueBox(false)
@@ -13,7 +14,7 @@ final class Nghttpd: @unchecked Sendable {
 
     struct DidNotStart: Error {}
 
-    /// Starts it and returns once it listens.
+    /// Starts it and returns when it listens.
     init(_ certificates: Certificates, arguments: [String] = ["-m", "100"]) throws {
         root = try TemporaryDirectory()
         try root.write("ok", [])
@@ -25,20 +26,20 @@ final class Nghttpd: @unchecked Sendable {
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice
         try process.run()
-        // It says nothing when it listens, so it is asked, for two seconds at most.
+        // It does not report when it listens, so the port is polled, for two seconds at most.
         for _ in 0..<400 where !isListening(on: port) { usleep(5_000) }
         guard isListening(on: port) else { throw DidNotStart() }
     }
 
     deinit { kill() }
 
-    /// Stops it in its tracks: the socket stays open and nothing is answered.
+    /// Stops the process: the socket stays open and nothing is answered.
     func freeze() { _ = Glibc.kill(process.processIdentifier, SIGSTOP) }
 
     func thaw() { _ = Glibc.kill(process.processIdentifier, SIGCONT) }
 
     func kill() {
-        // Not asked whether it runs: Foundation takes a stopped child for one that has ended.
+        // Foundation reports a stopped child as ended, so it is not asked whether the child runs.
         guard
             !isKilled.withLockedValue({ wasKilled in
                 defer { wasKilled = true }
@@ -50,7 +51,7 @@ final class Nghttpd: @unchecked Sendable {
     }
 }
 
-/// Calls the body with the address of a loopback port, as the socket calls take it.
+/// Calls the body with the address of a loopback port, in the form for the socket calls.
 func withLoopback(_ port: Int, _ body: (UnsafeMutablePointer<sockaddr>, inout socklen_t) -> Int32) -> (
     Int32, Int
 ) {
@@ -71,7 +72,7 @@ private func isListening(on port: Int) -> Bool {
     return unsafe withLoopback(port) { unsafe connect(probe, $0, $1) }.0 == 0
 }
 
-/// A TCP socket on loopback that listens and never answers: the kernel completes the TCP handshake and that is all.
+/// A TCP socket on loopback that listens and never answers: the kernel only completes the TCP handshake.
 struct Listener: ~Copyable {
     struct Failed: Error {}
     private let descriptor: Int32

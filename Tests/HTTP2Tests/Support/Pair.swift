@@ -1,11 +1,11 @@
 import HTTP2
 
-/// A client `Session` and a `PeerServer`, joined by nothing but arrays.
+/// A client `Session` and a `PeerServer`, connected only by arrays.
 struct Pair {
     let client: Session
     let server: PeerServer
     let head: HeaderBlock
-    /// Far away: machine tests that are not about deadlines never reach it.
+    /// A distant deadline that tests without deadlines never reach.
     static let never = ContinuousClock.now + .seconds(86_400)
 
     struct NoServer: Error {}
@@ -27,7 +27,7 @@ struct Pair {
         )
     }
 
-    /// Hands bytes over until neither side has any.
+    /// Passes bytes on until neither side has any.
     func exchange(dispatched: HeaderBlock? = nil) throws {
         while true {
             let request = try client.output(dispatched: dispatched)
@@ -38,7 +38,7 @@ struct Pair {
         }
     }
 
-    /// Gives the client requests with these slots.
+    /// Enqueues requests with these slots.
     func enqueue(
         _ slots: some Sequence<UInt64>,
         body: [UInt8] = Array("{}".utf8),
@@ -56,13 +56,13 @@ struct Pair {
         client.enqueue(&batch)
     }
 
-    /// What completed since the last call: an outcome in words, by slot. A slot that completed twice shows both.
+    /// The completions since the last call: an outcome as text, by slot. A slot that completed twice shows both.
     func outcomes() -> [UInt64: String] {
         defer { client.completions.removeAll() }
         return Dictionary(client.completions.map { ($0.slot, describe($0.result)) }) { "\($0), \($1)" }
     }
 
-    /// What happened since the last call.
+    /// The events since the last call.
     func events() -> [SessionEvent] {
         defer { client.events.removeAll() }
         return client.events

@@ -3,21 +3,21 @@ import Glibc
 
 /// One connection of a `TLSPeer`: a blocking socket, OpenSSL between two memory BIOs, and an nghttp2 server session.
 ///
-/// Used by its script's thread only. Its socket is closed with it.
+/// Only the thread of its script uses it. Its socket is closed with it.
 @safe
 final class PeerConnection {
-    /// What HTTP/2 is made of: requests in, frames out.
+    /// The HTTP/2 side: requests in, frames out.
     let http: PeerServer
     private let socket: Int32
     private let handle: OpaquePointer
     private let input: OpaquePointer
     private let output: OpaquePointer
     private let isOver: () -> Bool
-    /// Whether the client has hung up, or its TLS broke.
+    /// True if the client has closed the connection, or its TLS failed.
     private(set) var isGone = false
-    /// Whether `poll` gives what it reads to `http`, and writes what `http` has.
+    /// True if `poll` passes the bytes that it reads to `http`, and writes the output of `http`.
     var speaksHTTP = true
-    /// Everything that came inside TLS.
+    /// All bytes that arrived inside TLS.
     private(set) var received: [UInt8] = []
 
     init?(_ socket: Int32, _ context: ServerContext, _ isOver: @escaping () -> Bool) {
@@ -43,9 +43,10 @@ final class PeerConnection {
         close(socket)
     }
 
-    // MARK: What a script does
+    // MARK: Steps of a script
 
-    /// Shakes hands; false if that failed. The flight of the server is written in pieces of `chunk` bytes, `pause` apart.
+    /// Performs the handshake; false if it failed. The server's messages are written in pieces of `chunk` bytes, with
+    /// `pause` between them.
     func shakeHands(chunk: Int = .max, pause: Duration = .zero) -> Bool {
         while true {
             let result = unsafe SSL_do_handshake(handle)
@@ -55,7 +56,7 @@ final class PeerConnection {
         }
     }
 
-    /// Serves HTTP/2 until the condition holds of it; false if the client went, or half a minute passed.
+    /// Serves HTTP/2 until the condition holds for it; false if the client closed, or half a minute passed.
     @discardableResult
     func poll(until isTrue: (PeerConnection) -> Bool) -> Bool {
         let end = ContinuousClock.now + .seconds(30)
@@ -67,13 +68,14 @@ final class PeerConnection {
         return false
     }
 
-    /// Serves until so many requests are there whole, and gives their streams in order; nil if the client goes before that.
+    /// Serves until this number of complete requests has arrived, and returns their streams in order; nil if the
+    /// client closes before that.
     func requests(_ count: Int) -> [Int32]? {
         let isThere = poll { $0.http.requests.values.count { $0.isComplete } >= count }
         return isThere ? http.streams : nil
     }
 
-    /// Serves, answering each request with 200, until the client goes or the test is over.
+    /// Serves and answers each request with 200, until the client closes or the test ends.
     func serve() {
         var answered: Set<Int32> = []
         poll { peer in
@@ -86,19 +88,19 @@ final class PeerConnection {
         }
     }
 
-    /// Does nothing at all, and reads nothing, until the test is over; half a minute at most.
+    /// Does nothing and reads nothing until the test ends, half a minute at most.
     func freeze() {
         let end = ContinuousClock.now + .seconds(30)
         while !isOver(), ContinuousClock.now < end { usleep(2_000) }
     }
 
-    /// Reads and drops what comes, and answers nothing, until the client goes or the test is over.
+    /// Reads and discards bytes and answers nothing, until the client closes or the test ends.
     func ignore() {
         speaksHTTP = false
         poll { _ in false }
     }
 
-    /// Writes what `http` has.
+    /// Writes the output of `http`.
     func flush() {
         guard speaksHTTP else { return }
         write(http.output())
@@ -107,14 +109,14 @@ final class PeerConnection {
     /// Writes bytes inside TLS.
     func write(_ bytes: [UInt8]) { drip(encrypted(bytes)) }
 
-    /// The TLS records of these bytes, for a script that does not want to write them whole.
+    /// The TLS records of these bytes, for a script that writes them in parts.
     func encrypted(_ bytes: [UInt8]) -> [UInt8] {
         guard !bytes.isEmpty else { return [] }
         _ = unsafe SSL_write(handle, bytes, Int32(bytes.count))
         return takeOutput()
     }
 
-    /// Writes bytes as they are, in pieces of `chunk`, `pause` apart.
+    /// Writes bytes unchanged, in pieces of `chunk`, with `pause` between them.
     func drip(_ bytes: [UInt8], _ chunk: Int = .max, _ pause: Duration = .zero) {
         var rest = bytes[...]
         while let first = rest.first.map({ _ in rest.prefix(chunk) }), !isGone {
@@ -134,7 +136,7 @@ final class PeerConnection {
         }
     }
 
-    /// Sends the fatal alert `bad_record_mac`, by giving OpenSSL a record that the client never wrote.
+    /// Sends the fatal alert `bad_record_mac`, by passing a record to OpenSSL that the client never wrote.
     func sendAlert() {
         let record: [UInt8] = [23, 3, 3, 0, 32] + [UInt8](repeating: 0xA5, count: 32)
         _ = unsafe BIO_write(input, record, Int32(record.count))
@@ -143,13 +145,13 @@ final class PeerConnection {
         drip(takeOutput())
     }
 
-    /// Makes the socket's end a TCP reset.
+    /// Makes closing the socket send a TCP reset.
     func resetOnClose() {
         var linger = linger(l_onoff: 1, l_linger: 0)
         _ = unsafe setsockopt(socket, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<linger>.size))
     }
 
-    /// Makes the kernel's receive buffer small; for the client a slow reader.
+    /// Makes the kernel's receive buffer small, so the peer reads slowly from the client's view.
     func shrinkReceiveBuffer() {
         var size: Int32 = 4_096
         _ = unsafe setsockopt(socket, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
@@ -169,7 +171,7 @@ final class PeerConnection {
 
     // MARK: Private
 
-    /// Reads what there is, for a few milliseconds; false once the client is gone or the test over.
+    /// Reads the available bytes for a few milliseconds; false after the client closed or the test ended.
     private func read() -> Bool {
         var buffer = [UInt8](repeating: 0, count: 65_536)
         let count = unsafe recv(socket, &buffer, buffer.count, 0)

@@ -2,10 +2,10 @@ import CNGHTTP2
 
 /// A real nghttp2 *server* session in memory: the other end for a `Session`, without socket or TLS.
 ///
-/// It answers nothing by itself: a test says what it does with each request.
+/// It answers nothing on its own: a test decides about each request.
 @safe
 final class PeerServer {
-    /// A request as it came off the wire.
+    /// A request as received.
     struct Received {
         var fields: [String: String] = [:]
         /// Fields that came as "never indexed" literals (RFC 7541 §6.2.3).
@@ -20,7 +20,7 @@ final class PeerServer {
     private var answers: [Int32: (bytes: [UInt8], sent: Int)] = [:]
     /// By stream.
     fileprivate(set) var requests: [Int32: Received] = [:]
-    /// Whether the client said GOAWAY.
+    /// True if the client has sent GOAWAY.
     fileprivate(set) var hasGoAway = false
     /// The streams in the order they were opened.
     var streams: [Int32] { requests.keys.sorted() }
@@ -59,7 +59,7 @@ final class PeerServer {
         _ = unsafe nghttp2_submit_settings(handle, 0, entries, entries.count)
     }
 
-    /// Lets the client send as much as it likes, as far as the connection's window goes.
+    /// Lets the client send as much as it likes, within the connection's window.
     func openConnectionWindow() {
         _ = unsafe nghttp2_session_set_local_window_size(handle, 0, 0, 1 << 30)
     }
@@ -95,7 +95,7 @@ final class PeerServer {
         _ = unsafe nghttp2_submit_rst_stream(handle, 0, stream, code.rawValue)
     }
 
-    /// Gives it bytes; false if it finds them beyond repair.
+    /// Passes bytes to it; false if the session cannot continue.
     @discardableResult
     func receive(_ bytes: [UInt8]) -> Bool {
         unsafe nghttp2_session_mem_recv(handle, bytes, bytes.count) == bytes.count

@@ -2,14 +2,14 @@ import COpenSSL
 import Glibc
 import NIOConcurrencyHelpers
 
-/// A TLS server on loopback that does what a test tells it, down to single bytes; its HTTP/2 is a `PeerServer`.
+/// A TLS server on loopback that a test controls down to single bytes; its HTTP/2 is a `PeerServer`.
 ///
-/// Each connection has a thread of its own, which runs the script. It ends with the script.
+/// Each connection has its own thread, which runs the script and ends with it.
 final class TLSPeer: Sendable {
-    /// How it shakes hands.
+    /// The options of the handshake.
     struct Options: Sendable {
         var isTLS12 = false
-        /// Whether it asks for a certificate of this authority, and refuses a client without one.
+        /// If set, the server requires a client certificate of this authority.
         var clientAuthorityFile: String?
         var selectsALPN = true
     }
@@ -40,7 +40,7 @@ final class TLSPeer: Sendable {
         startThread {
             while true {
                 let client = accept(descriptor, nil, nil)
-                // Not to be inherited: a child of another test would keep the connection open.
+                // The socket must not be inherited: a child of another test would keep the connection open.
                 _ = fcntl(client, F_SETFD, FD_CLOEXEC)
                 if client < 0 || state.withLockedValue({ $0.isEnded }) {
                     if client >= 0 { close(client) }
@@ -59,16 +59,16 @@ final class TLSPeer: Sendable {
 
     deinit { end() }
 
-    /// How many connections came.
+    /// The number of accepted connections.
     var acceptedCount: Int { state.withLockedValue { $0.accepted } }
 
-    /// Takes no more connections; scripts that wait go on and end.
+    /// Stops accepting connections. Waiting scripts continue and end.
     func end() {
         let isFirst = state.withLockedValue { state in
             defer { state.isEnded = true }
             return !state.isEnded
         }
-        // Only once: the number belongs to somebody else as soon as the thread has closed it.
+        // Only once: after the thread has closed it, another file may have the descriptor.
         if isFirst { shutdown(listener, Int32(SHUT_RDWR)) }
     }
 }
@@ -94,10 +94,11 @@ private func startThread(_ body: @escaping @Sendable () -> Void) {
     if result == 0 { pthread_detach(id) } else { unsafe box.release() }
 }
 
-/// The server's half of OpenSSL's settings.
+/// The server side of OpenSSL's settings.
 @safe
 final class ServerContext: @unchecked Sendable {
-    // @unchecked: holds a C handle. Protected by: nothing is changed after init. Who may call: any thread, by SSL_new alone.
+    // @unchecked: holds a C handle. Protected by: it is not changed after init. Callers: any thread, by SSL_new
+    // alone.
     let handle: OpaquePointer
 
     init(_ certificates: Certificates, _ options: TLSPeer.Options) throws {
@@ -112,7 +113,7 @@ final class ServerContext: @unchecked Sendable {
         if let authority = options.clientAuthorityFile {
             isGood = unsafe isGood && SSL_CTX_load_verify_file(handle, authority) == 1
             unsafe SSL_CTX_set_verify(handle, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nil)
-            // Without a name of its own a server that asks for certificates resumes nothing.
+            // A server that requires certificates resumes no session without a session id context.
             _ = unsafe SSL_CTX_set_session_id_context(handle, [1], 1)
         }
         if options.selectsALPN {
@@ -124,7 +125,7 @@ final class ServerContext: @unchecked Sendable {
     deinit { unsafe SSL_CTX_free(handle) }
 }
 
-/// "h2" as ALPN wants it, for the life of the process.
+/// "h2" in the ALPN encoding, for the lifetime of the process.
 private nonisolated(unsafe) let chosenProtocol: UnsafeMutablePointer<UInt8> = {
     let bytes = UnsafeMutablePointer<UInt8>.allocate(capacity: 2)
     unsafe bytes[0] = UInt8(ascii: "h")

@@ -4,9 +4,10 @@ import IPNS
 import Model
 import Testing
 
-/// One documented example: the bytes of a fenced block of the contract, copied, never produced by our encoder.
+/// One documented example: the bytes of a fenced block of the contract, copied and never produced by this project's encoder.
 ///
-/// A block holds one or two calls, each with its answer. Where the contract abbreviates with an ellipsis outside of a text, the test says what it stands for.
+/// A block contains one or two calls, each with its answer. Where the contract abbreviates with an ellipsis outside a text, the test supplies the
+/// full value.
 struct Fixture {
     struct Call {
         var path: String
@@ -23,7 +24,7 @@ struct Fixture {
 
     static func json(_ name: String) throws -> JSON { try JSONParser.parse(try text(name)) }
 
-    /// The calls of a block, with what its abbreviations stand for.
+    /// The calls of a block, with the full values of its abbreviations.
     static func calls(_ name: String, _ abbreviations: KeyValuePairs<String, String> = [:]) throws -> [Call] {
         var text = try text(name)
         for (short, long) in abbreviations { text = text.replacingOccurrences(of: short, with: long) }
@@ -39,11 +40,11 @@ struct Fixture {
         }
     }
 
-    /// A token of the form that the contract means by `9f2c…64hex`.
+    /// A token of the form that the contract abbreviates as `9f2c…64hex`.
     static let token = String(repeating: "9f2c", count: 16)
 }
 
-/// What stands before the adapter in the gateway.
+/// The parts of the gateway in front of the adapter.
 enum Mount {
     static let adapter = IPNSAdapter()
     static let settings = BindingSettings(tenant: "acme", app: "shop", values: JSONObject([("appId", "hr.mobile")]))
@@ -82,7 +83,7 @@ enum Mount {
         return try adapter.decode(request, settings: settings)
     }
 
-    /// What a client would get when the commands come to `replies`.
+    /// The answer to a client if the commands return `replies`.
     static func answer(
         _ request: VendorRequest,
         _ replies: Reply...,

@@ -1,4 +1,4 @@
-"""Drives braze-client, somebody else's client of Braze, as it is: only its address and its key are set.
+"""Drives braze-client, a third-party client of Braze, unchanged: only its address and its key are set.
 
 usage: braze_users.py URL CAMPAIGN, the key in BRAZE_KEY; one JSON object per call on standard output.
 """
@@ -9,14 +9,14 @@ import json
 import os
 import sys
 
-# The tenacity that the client is content with wants this of Python, which has it no more since 3.11.
+# The version of tenacity that the client requires uses this function, which Python removed in 3.11.
 asyncio.coroutine = getattr(asyncio, "coroutine", lambda function: function)
 
 from braze.client import BrazeClient  # noqa: E402
 
 
 def report(name: str, call) -> None:
-    """What the client answers, or its complaint."""
+    """Prints the answer of the client, or its error."""
     try:
         print(json.dumps({"name": name, "answer": call()}))
     except Exception as error:
@@ -45,7 +45,7 @@ def main() -> None:
     later = (datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(hours=1)).strftime("%Y-%m-%dT%H:%M:%SZ")
     report("schedule", lambda: client.campaign_trigger_schedule_create(campaign, {"time": later}, broadcast=True))
     report("campaign", lambda: client.campaign_trigger_schedule_create("x", {"time": later}, broadcast=True))
-    # As integrations of before April 2020 show their key.
+    # Integrations from before April 2020 send their key like this.
     older = BrazeClient(api_key=os.environ["BRAZE_KEY"], api_url=url, use_auth_header=False)
     report("older", lambda: older.user_track(attributes=[{"external_id": "p-3", "n": 1}]))
     stranger = BrazeClient(api_key="another key altogether", api_url=url)

@@ -1,7 +1,7 @@
 """A back end and an app of Azure Notification Hubs, written from the contract (docs/contracts/notificationhubs.md) with Python's standard library alone.
 
-usage: hubs_contract.py HOST:PORT HUB; the keys in HUB_FULL_KEY and HUB_LISTEN_KEY; trust comes from SSL_CERT_FILE. Exit status 1 and the first
-difference from the contract on standard output, or 0 and one JSON object with what was sent.
+usage: hubs_contract.py HOST:PORT HUB; the keys in HUB_FULL_KEY and HUB_LISTEN_KEY; trust comes from SSL_CERT_FILE. Prints the first
+difference from the contract and exits with status 1, or prints one JSON object with the sent notifications and exits with status 0.
 """
 
 import base64
@@ -46,7 +46,7 @@ def matches(what, found, pattern):
         sys.exit(1)
 
 
-# --- Access: §3.2
+# --- Access (docs/contracts/notificationhubs.md#3.2)
 
 
 def signature(key, resource, expiry):
@@ -55,7 +55,7 @@ def signature(key, resource, expiry):
 
 
 def shared_access(url, rule, spelling="dotnet", expiry=None):
-    """Each SDK spells the resource in its own way (§3.2)."""
+    """Each SDK spells the resource in its own way (docs/contracts/notificationhubs.md#3.2)."""
     name, key = rule
     expiry = expiry or int(time.time()) + 1200
     place = url.split("?")[0]
@@ -74,7 +74,7 @@ def shared_access(url, rule, spelling="dotnet", expiry=None):
 
 
 def vectors():
-    """§3.3: this script signs as the contract says, before it asks anybody else."""
+    """docs/contracts/notificationhubs.md#3.3: compares the signature of this script with the example of the contract."""
     key = "ZmFrZS1rZXktZm9yLXRlc3RzLW9ubHktMDEyMzQ1Njc="
     for resource, wanted in [
         ("http%3a%2f%2fgw.example.com%2fhub1%2f", "bMKJG0qDde58BMe3p91iUzUHXtycx56kbgnPKOMqDD0="),
@@ -110,7 +110,7 @@ def call(method, path, body=None, headers=None, rule=FULL, spelling="dotnet", ve
 
 
 def refusal(what, answer, status, text):
-    """§3.5: the shape of every error."""
+    """docs/contracts/notificationhubs.md#3.5: checks the shape of every error."""
     same(what, answer.status, status)
     same(what, answer.headers["Content-Type"], XML)
     guid = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}_G[0-9]+"
@@ -120,7 +120,7 @@ def refusal(what, answer, status, text):
 
 
 def identifier(what, answer, path):
-    """The id in the Location of an answer 201 (§7, §7.5, §5.1)."""
+    """Returns the id in the Location of a 201 answer (docs/contracts/notificationhubs.md#7, #7.5, #5.1)."""
     same(what, answer.status, 201)
     same(what, answer.text, "")
     place = urllib.parse.urlsplit(answer.headers["Location"])
@@ -157,7 +157,7 @@ def installations():
         "pushChannel": token,
         "userId": "p-user",
         "tags": ["pseoul", "pshop:vip"],
-        # As the SDK for iOS writes it: no seconds.
+        # The SDK for iOS writes times without seconds.
         "expirationTime": "2030-04-01T00:00+0000",
         "templates": {"pnews": {"body": '{"aps":{"alert":"$(title)"}}', "headers": {"apns-priority": "5"}}},
     }
@@ -191,7 +191,7 @@ def installations():
 
 
 def description(token, tags, template=None):
-    """§5.2."""
+    """docs/contracts/notificationhubs.md#5.2"""
     name = "AppleTemplateRegistrationDescription" if template else "AppleRegistrationDescription"
     more = f"<BodyTemplate><![CDATA[{template}]]></BodyTemplate><TemplateName>pgreeting</TemplateName>" if template else ""
     return (
@@ -229,7 +229,7 @@ def registrations():
     matches("where it is", answer.headers["Content-Location"], f"https://{ADDRESS}/{HUB}/registrations/[^/]+")
     second = registered(ElementTree.fromstring(answer.text), "AppleTemplateRegistrationDescription")
     same("its template", second["BodyTemplate"], template)
-    # As .NET and as iOS ask.
+    # The forms of the SDKs for .NET and iOS.
     for query in [f"$filter=ChannelUri+eq+'{token}'", f"$filter=deviceToken%20eq%20%27{token}%27&$top=100"]:
         answer = call("GET", f"/registrations?{query}", rule=LISTEN)
         same("a channel's list", answer.headers["Content-Type"], "application/atom+xml; type=feed; charset=utf-8")
@@ -242,7 +242,7 @@ def registrations():
 
 
 def details(key):
-    """§7.8: waits until all is done."""
+    """docs/contracts/notificationhubs.md#7.8: waits until every notification is completed."""
     for _ in range(400):
         answer = call("GET", f"/messages/{key}", version="2016-07")
         same("telemetry", answer.status, 200)
@@ -257,7 +257,7 @@ def details(key):
 
 
 def sends(handle):
-    """Each with whom it means: checked by the caller at Apple's end."""
+    """Sends one notification per kind of audience. The calling test checks the pushes at the simulator."""
     apple = {FORMAT: "apple", "Content-Type": "application/json;charset=utf-8"}
     form = "[0-9a-f]{32}-[0-9]{14}-[0-9]+-[0-9]+"
     body = '{"aps":{"alert":"Sale today", "sound" : "default"}}'
@@ -309,7 +309,7 @@ def schedules():
 
     refusal("in four minutes", schedule(4), 400, "")
     refusal("in eight days", schedule(8 * 1440), 400, "")
-    # As .NET, a published client of Python and JavaScript write it.
+    # The forms of .NET, of a published client for Python, and of JavaScript.
     for style in ["%Y-%m-%dT%H:%M:%S", "%Y-%m-%d'T'%H:%M:%S", "%Y-%m-%dT%H:%M:%S.000Z"]:
         key = identifier(style, schedule(10, style), "schedulednotifications")
         place = f"/schedulednotifications/{key}"

@@ -1,4 +1,4 @@
-"""Sends with notificationhubs-rest-python, somebody else's client of Azure Notification Hubs, as it is: only its connection string is set.
+"""Sends with notificationhubs-rest-python, a third-party client of Azure Notification Hubs, unchanged: only its connection string is set.
 
 usage: hubs_rest.py HUB HANDLE, the connection string in HUB_CONNECTION; one JSON object per send on standard output.
 Trust comes from REQUESTS_CA_BUNDLE.
@@ -16,7 +16,7 @@ from notificationhubs_rest_python.NotificationHub import AzureNotificationHub
 
 
 def report(name: str, send) -> None:
-    """What became of one send: the status that the client answers, or its complaint."""
+    """Prints the result of one send: the status from the client, or its error."""
     try:
         status, headers = send()
         print(json.dumps({"name": name, "status": status, "schedule": headers.get("ServiceBusNotification-ScheduleTime")}))
@@ -46,7 +46,7 @@ def main() -> None:
     report("syntax", lambda: client.send_apple_notification(False, alert("x"), tags="cseoul && && cbusan"))
     report("android", lambda: client.send_google_notification(False, {"data": {}}, tags="cseoul"))
 
-    # It keeps its settings in its class: the last one made counts for all.
+    # The client keeps its settings in its class, so the last instance sets them for all.
     stranger = AzureNotificationHub(re.sub(r"SharedAccessKey=.*", "SharedAccessKey=another key altogether", connection), hub)
     report("stranger", lambda: stranger.send_apple_notification(False, alert("no"), tags="cseoul"))
 

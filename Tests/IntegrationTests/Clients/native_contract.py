@@ -1,4 +1,4 @@
-"""Holds the native API to its own description.
+"""Checks the native API against its own description.
 
 It validates /openapi.json as OpenAPI 3.1, checks that every operation has an id, parameters, bodies, responses and examples, validates every example
 against its schema, then calls every operation and validates every answer against the schema that the description declares for its status.
@@ -55,13 +55,13 @@ class Description:
                     self.operations[identifier] = (method, path, operation)
 
     def faults(self, schema: dict, value: object) -> list[str]:
-        """Why `value` does not satisfy a schema of the document."""
+        """Returns the reasons why `value` does not satisfy a schema of the document."""
         text = json.dumps(schema).replace('"#/components/', '"urn:api#/components/')
         validator = Draft202012Validator(json.loads(text), registry=self.registry, format_checker=FORMATS)
         return [f"{'/'.join(map(str, error.absolute_path))}: {error.message}" for error in validator.iter_errors(value)]
 
     def check_declarations(self) -> None:
-        """Every operation says all that a caller needs, and its examples are true."""
+        """Checks that every operation is described completely, and that its examples are valid."""
         for identifier, (method, path, operation) in self.operations.items():
             parameters = operation.get("parameters")
             check(parameters is not None, f"{identifier} declares no parameters")
@@ -156,7 +156,7 @@ class API:
         return values if "ndjson" in (kind or "") else values[0]
 
     def check_coverage(self) -> None:
-        """Every operation was called, and gave every success that it declares."""
+        """Checks that every operation was called and returned every success that it declares."""
         for identifier, (_, _, operation) in self.description.operations.items():
             for status in operation["responses"]:
                 if status < "300":
@@ -232,7 +232,7 @@ def controls(api: API) -> None:
 
 
 def unknown_inputs(api: API, device: str) -> None:
-    """What is not declared is refused, in the body and in the query; so are ids that cannot be."""
+    """Undeclared members of the body and parameters of the query are refused, and so are invalid ids."""
     api.call("showDevice", {"device": device}, {"verbose": "true"}, expect=422)
     api.call("listDevices", query={"limt": "5"}, expect=422)
     api.call("updateDevice", {"device": device}, body={"nmae": "Kim"}, expect=422)

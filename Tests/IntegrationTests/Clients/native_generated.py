@@ -14,7 +14,7 @@ import urllib.request
 
 
 def generate(base: str, directory: pathlib.Path) -> int:
-    """Writes the package `gateway_client`; gives how many operations it has."""
+    """Writes the package `gateway_client` and returns the number of its operations."""
     document = directory / "openapi.json"
     with urllib.request.urlopen(base + "/openapi.json", timeout=10) as answer:
         document.write_bytes(answer.read())

@@ -5,7 +5,8 @@ import Testing
 
 @testable import Gateway
 
-/// A vendor that was added as docs/adding-a-vendor.md says, over real HTTP, PostgreSQL and simulator: register, send, receipt.
+/// A vendor that was added as described in docs/adding-a-vendor.md, over real HTTP, PostgreSQL and the simulator:
+/// register, send, receipt.
 @Suite(.serialized, .timeLimit(.minutes(3)))
 struct StubTests {
     private static let key = "0123456789abcdef"

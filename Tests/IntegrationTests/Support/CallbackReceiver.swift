@@ -7,7 +7,8 @@ import ServiceLifecycle
 
 @testable import Gateway
 
-/// A back end that takes tracking callbacks: refuses the first ones it is told to, keeps what it accepts.
+/// A back end that receives tracking callbacks. It refuses the configured number of calls first, and keeps those that
+/// it accepts.
 final class CallbackReceiver: Sendable {
     struct Received: Sendable {
         var body: JSON
@@ -31,7 +32,7 @@ final class CallbackReceiver: Sendable {
     var accepted: [Received] { state.withLockedValue { $0.accepted } }
     var attempts: Int { state.withLockedValue { $0.attempts } }
 
-    /// Serves while `body` runs, which gets the port.
+    /// Serves on a port while `body` runs. `body` gets the port.
     func serving(_ body: @escaping @Sendable (Int) async throws -> Void) async throws {
         let responder = CallbackResponder<BasicRequestContext> { request, _ in
             var request = request

@@ -6,19 +6,19 @@ import Testing
 
 @testable import Gateway
 
-/// Several gateways on one database, as real processes. The first owns the private PostgreSQL; the others are told where it is.
+/// Several gateways on one database, as real processes. The first one owns the embedded PostgreSQL; the others get its URL.
 ///
-/// Like its world: one test drives it from one task at a time.
+/// As with its world, one test drives it from one task at a time.
 final class Cluster: @unchecked Sendable {
-    /// How one node is started.
+    /// The options for starting one node.
     struct Start {
-        /// What is said beyond directories and listeners.
+        /// Arguments in addition to directories and listeners.
         var arguments: [String] = []
-        /// How many seconds its clock is wrong by.
+        /// The error of its clock, in seconds.
         var clockError: Int?
     }
 
-    /// One gateway that is not the first.
+    /// A gateway other than the first.
     private struct Node {
         var process: DemoProcess
         var http: HTTPCaller
@@ -30,7 +30,8 @@ final class Cluster: @unchecked Sendable {
         "/usr/lib/aarch64-linux-gnu/faketime/libfaketimeMT.so.1",
     ].first { FileManager.default.fileExists(atPath: $0) }
 
-    /// The environment of a program whose clock is wrong by so many seconds. Deadlines and sleeps are right.
+    /// The environment of a program whose clock is wrong by the given number of seconds. Deadlines and sleeps are
+    /// correct.
     private static func wrongClock(_ seconds: Int) -> [String: String] {
         [
             "LD_PRELOAD": clockLibrary ?? "", "FAKETIME": String(format: "%+ds", seconds),
@@ -84,7 +85,8 @@ final class Cluster: @unchecked Sendable {
         let error = starts[number].clockError
         let process = try DemoProcess(
             "push-gateway serve \(number)",
-            // The library makes an environment of its own in the first program it is loaded into, and Swift then misses its arguments.
+            // The library creates its own environment in the first program that loads it, and Swift then misses its
+            // arguments.
             program: error == nil ? World.programs + "/push-gateway" : "/usr/bin/env",
             arguments: (error == nil ? [] : [World.programs + "/push-gateway"]) + [
                 "serve", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0", "--address-file", address,
@@ -102,7 +104,7 @@ final class Cluster: @unchecked Sendable {
         others[number] = Node(process: process, http: HTTPCaller(base: "http://\(http)"))
     }
 
-    /// SIGKILL, and waits until it is gone.
+    /// Sends SIGKILL and waits until the process has ended.
     func killNode(_ number: Int) async throws {
         guard number > 0 else { return try await world.killGateway() }
         guard let node = others.removeValue(forKey: number) else { return }
@@ -111,10 +113,10 @@ final class Cluster: @unchecked Sendable {
         await node.http.close()
     }
 
-    /// How PostgreSQL is told to stop at once: sessions are cut, recovery follows. The first node starts it again.
+    /// Stops PostgreSQL immediately: sessions are cut and recovery follows. The first node starts it again.
     func stopPostgresImmediately() throws { kill(try world.postgresPID(), SIGQUIT) }
 
-    /// How an administrator connects; nil while PostgreSQL accepts no connection.
+    /// The URL of an administrator's connection; nil while PostgreSQL accepts no connections.
     private func connectableURL() async -> String? {
         guard let url = try? AttachedCluster(directory: world.material.path("data/postgres")).adminConnectionString,
             let connection = try? await PostgresConnection.connect(
@@ -131,21 +133,21 @@ final class Cluster: @unchecked Sendable {
         number == 0 ? world.http : try #require(others[number]?.http)
     }
 
-    /// Devices of the demo's tenant, made by the database.
+    /// Creates devices of the demo's tenant directly in the database.
     func makeAudience(_ devices: Int) async throws {
         try await withDatabase { database in
             try await BenchAudience(engine: database.engine, tenant: "acme", app: "shop").make(devices)
         }
     }
 
-    /// One number of the database.
+    /// A number from the database.
     func number(_ sql: String) async throws -> Int {
         try await withDatabase { database in
             try await database.engine.run(Statement(sql), tenant: nil).only().int("number")
         }
     }
 
-    /// Slices that somebody still has to do.
+    /// The number of slices that are not done.
     func openSlices() async throws -> Int {
         try await number("SELECT count(*) AS number FROM gateway.slice WHERE state <> 'done'")
     }
@@ -163,11 +165,12 @@ final class Cluster: @unchecked Sendable {
         )
     }
 
-    /// Ends all of it and removes the directory.
+    /// Ends all processes and removes the directory.
     func close() async {
         for (number, node) in others {
             await node.http.close()
-            // `faketime` shifts monotonic timers too: what a node whose clock is behind sleeps for ends minutes late, its drain as well.
+            // `faketime` shifts monotonic timers too. A node whose clock is behind ends its sleeps minutes late, and
+            // its drain as well.
             if starts[number].clockError.map({ $0 < 0 }) == true { node.process.kill() }
             if starts[number].clockError != nil {
                 _ = await node.process.stop()

@@ -4,7 +4,8 @@ import Testing
 
 @testable import Gateway
 
-/// Holds every native call of the tests to the declarations: a status or a problem code that its operation does not declare is an issue.
+/// Checks every native call of the tests against the declarations: a status or a problem code that its operation does
+/// not declare is an issue.
 enum DeclaredAnswers {
     private static func operation(_ method: String, _ path: String) -> NativeOperation? {
         let segments = path.prefix { $0 != "?" }.split(separator: "/")

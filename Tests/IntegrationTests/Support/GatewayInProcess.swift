@@ -8,7 +8,8 @@ import Testing
 
 @testable import Gateway
 
-/// One gateway with vendors of the test's choice, in the test's own process, on its own PostgreSQL, and the simulator. Its tenant `acme` has the app `shop`.
+/// One gateway with the vendors of the test, in the test's own process, with its own PostgreSQL and the simulator.
+/// Its tenant `acme` has the app `shop`.
 final class GatewayInProcess: Sendable {
     let world: World
     let http: HTTPCaller
@@ -21,9 +22,9 @@ final class GatewayInProcess: Sendable {
     }
 
     /// - Parameters:
-    ///   - vendors: what the gateway serves.
+    ///   - vendors: the vendors that the gateway serves.
     ///   - binding: a line of YAML that binds one of them to the app: `stub: { app: pigeon }`.
-    ///   - secrets: by the names of the files in which the binding's keys `…File` look for them.
+    ///   - secrets: by the names of the files to which the binding's keys `…File` refer.
     /// - Throws: when a part does not start, or the binding cannot be applied.
     init(_ vendors: VendorCatalog, binding: String, secrets: [String: String]) async throws {
         world = try World()
@@ -49,7 +50,7 @@ final class GatewayInProcess: Sendable {
         try await Self.apply(vendors, binding, world, configuration)
     }
 
-    /// An address file, which a program writes when it is ready.
+    /// The contents of an address file, which a program writes when it is ready.
     private static func addresses(_ path: String) async throws -> JSON {
         try await first("the address file \(path)", within: .seconds(60)) {
             FileManager.default.contents(atPath: path).flatMap { try? JSONParser.parse(Array($0)) }
@@ -82,7 +83,7 @@ final class GatewayInProcess: Sendable {
         }
     }
 
-    /// Ends everything in order and removes the directory.
+    /// Ends all parts in order and removes the directory.
     func close() async {
         await http.close()
         await group.triggerGracefulShutdown()

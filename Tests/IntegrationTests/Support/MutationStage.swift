@@ -13,13 +13,13 @@ import Testing
 
 @testable import Gateway
 
-/// Two tenants on a database of the test cluster, without processes: the vendor endpoint is called as it is.
+/// Two tenants on a database of the test cluster, without processes. The vendor endpoint is called directly.
 struct MutationStage: Sendable {
     static let own = TenantID("own")
     static let other = TenantID("other")
 
     let database: Database
-    /// What the commands are carried out with.
+    /// The pool that executes the commands.
     let pool: PostgresPool
     let endpoint: VendorEndpoint
     let adapter = RationalOwlAdapter()
@@ -39,7 +39,7 @@ struct MutationStage: Sendable {
         let clock = DatabaseClock()
         clock.adjust(databaseTime: Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000)), askedFor: .zero)
         let node = NodeID("mutation")
-        // A pool of the commands' own, so that what it is asked tells what reached them.
+        // The commands have their own pool, so its requests show which commands reached the store.
         var configuration = database.call.configuration
         configuration.inspect = { _ in Reached.flag?.withLockedValue { $0 = true } }
         let pool = PostgresPool(configuration, logger: logger)
@@ -230,8 +230,8 @@ struct MutationStage: Sendable {
     }
 }
 
-/// Notes in the calling task whether Commands asked the store.
+/// Records in the calling task whether Commands used the store.
 enum Reached {
-    /// Set by whoever wants to know; one per call.
+    /// The flag of one call; set by the caller.
     @TaskLocal static var flag: NIOLockedValueBox<Bool>?
 }

@@ -14,21 +14,22 @@ import Webhooks
 
 @testable import Gateway
 
-/// Two nodes of the native API behind real HTTP, each with pools of its own, on one database of the test cluster. Nothing is sent: there is no engine.
+/// Two nodes of the native API behind real HTTP, each with its own pools, on one database of the test cluster.
+/// Nothing is sent, because no engine runs.
 struct NativeStage: Sendable {
     static let tenant = TenantID("own")
 
     let database: Database
-    /// Of each node.
+    /// The base URL of each node.
     let bases: [String]
-    /// Every scope.
+    /// A key with every scope.
     let key: String
-    /// Only `read`.
+    /// A key with the scope `read` only.
     let readKey: String
-    /// Of the other tenant, every scope.
+    /// A key of the other tenant with every scope.
     let otherKey: String
 
-    /// Opens a stage, runs `body` on it and takes it away.
+    /// Opens a stage, runs `body` on it and closes it.
     static func on(_ body: @escaping @Sendable (NativeStage) async throws -> Void) async throws {
         let identifiers = SystemIdentifiers()
         let logger = Logger(label: "native") { _ in SwiftLogNoOpLogHandler() }
@@ -224,7 +225,7 @@ struct NativeStage: Sendable {
         ).answer
     }
 
-    /// Registers a device and gives its id.
+    /// Registers a device and returns its id.
     @discardableResult
     func register(_ name: String, token: String? = nil) async throws -> String {
         var body = JSONObject([
@@ -236,7 +237,7 @@ struct NativeStage: Sendable {
         return try #require(answer.json?["id"]?.string)
     }
 
-    /// Sends to a device key and gives the message's id.
+    /// Sends to a device key and returns the message's id.
     func send(to key: String, body: String = "hello") async throws -> String {
         let answer = try await native(
             .POST,
@@ -255,7 +256,7 @@ struct NativeStage: Sendable {
         }
     }
 
-    /// A count by the engine's role, over all tenants.
+    /// A count with the engine's role, over all tenants.
     func count(_ sql: String) async throws -> Int {
         try await database.engine.run(Statement("SELECT count(*) AS n FROM \(sql)"), tenant: nil).only().int("n")
     }

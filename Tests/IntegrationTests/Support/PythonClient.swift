@@ -3,25 +3,25 @@ import Testing
 
 @testable import Gateway
 
-/// A script of `Clients`, run by the system's python or by a virtual environment of its own.
+/// A script of `Clients`, run by the system's Python or in its own virtual environment.
 struct PythonClient {
     private let program: String
     private let world: World
 
     private static let system = "/usr/bin/python3"
 
-    /// Python as it is: nothing but its standard library.
+    /// Uses the system's Python with its standard library only.
     ///
-    /// - Throws: `Skip` where the machine has none.
+    /// - Throws: `Skip` if the machine has no Python.
     init(_ world: World) throws {
-        guard FileManager.default.isExecutableFile(atPath: Self.system) else { throw Skip("there is no python3 here") }
+        guard FileManager.default.isExecutableFile(atPath: Self.system) else { throw Skip("python3 is not installed") }
         program = Self.system
         self.world = world
     }
 
-    /// With packages of the Python package index, of exactly those versions, in the world's directory.
+    /// Installs packages of the Python package index, with exactly these versions, in the world's directory.
     ///
-    /// - Throws: `Skip` where python, its `venv` or the index is out of reach.
+    /// - Throws: `Skip` if Python, its `venv` or the index is not available.
     init(_ world: World, installing package: String, _ others: String...) async throws {
         let packages = [package] + others
         let own = try PythonClient(world)
@@ -36,7 +36,7 @@ struct PythonClient {
         }
     }
 
-    /// Why a test cannot be run on this machine.
+    /// The reason why a test cannot run on this machine.
     struct Skip: Error {
         let reason: String
         init(_ reason: String) { self.reason = reason }
@@ -61,7 +61,7 @@ struct PythonClient {
             logFile: log,
             environment: environment
         )
-        // An installation over a slow network is the longest of them.
+        // The longest script is an installation over a slow network.
         try await process.ended(within: .seconds(180))
         let status = await process.stop()
         return (status, String(decoding: FileManager.default.contents(atPath: log) ?? Data(), as: UTF8.self))

@@ -1,7 +1,7 @@
 import Model
 
-/// The documented requests of RationalOwl's contract with this world's ids put in. Source: the vendor document and docs/contracts/rationalowl.md#5 to 8,
-/// docs/contracts/rationalowl.md#11.1.
+/// The documented requests of RationalOwl's contract with the ids of this world. Source: the vendor document and docs/contracts/rationalowl.md#5 to
+/// 8, docs/contracts/rationalowl.md#11.1.
 struct RationalOwlRequests {
     var account: String
     var service: String
@@ -119,7 +119,8 @@ struct RationalOwlRequests {
 }
 
 extension RationalOwlRequests {
-    /// What is wrong with an answer to any request, right or not: a 5xx, a status or a shape that the vendor does not have; nil: nothing.
+    /// The fault of an answer to any request, valid or not: a 5xx, or a status or a shape that the vendor does not
+    /// have. Nil: the answer has no fault.
     static func fault(_ status: Int, _ answer: [UInt8], to path: String, _ body: [UInt8]) -> String? {
         let text = String(decoding: answer, as: UTF8.self)
         let what = "\(path) \(status) \(text.prefix(200)) for \(String(decoding: body.prefix(300), as: UTF8.self))"

@@ -20,7 +20,7 @@ extension HTTPCaller {
     }
 }
 
-/// Posts bytes that are no JSON on purpose.
+/// Posts bytes that are intentionally invalid JSON.
 enum RawHTTP {
     static func post(_ url: String, body: [UInt8]) async throws -> HTTPCaller.Answer {
         var request = HTTPClientRequest(url: url)
@@ -35,7 +35,7 @@ enum RawHTTP {
 
 /// A client that sends its body a byte at a time.
 enum SlowClient {
-    /// What the server said. Returns when it takes no more bytes, at the latest after `limit`.
+    /// The server's answer. Returns when the server accepts no further bytes, at the latest after `limit`.
     static func drip(
         host: String,
         port: Int,
@@ -45,7 +45,7 @@ enum SlowClient {
         limit: Duration
     ) async throws -> String {
         let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-            // It goes on when the server has no more to say.
+            // The client continues after the server has finished sending.
             .channelOption(.allowRemoteHalfClosure, value: true)
             .connect(host: host, port: port) { channel in
                 channel.eventLoop.makeCompletedFuture {

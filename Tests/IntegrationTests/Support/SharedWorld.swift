@@ -2,17 +2,17 @@ import Testing
 
 @testable import Gateway
 
-/// Starts one simulator and one gateway for all tests of a suite: a start costs seconds, and most tests only need apps of their own.
+/// Starts one simulator and one gateway for all tests of a suite, because a start takes seconds and most tests only need their own apps.
 ///
-/// The suite must be `.serialized`, because one task at a time drives a world. A test that kills a process, or counts what the simulator got in all, has a
-/// world of its own instead.
+/// The suite must be `.serialized`, because only one task at a time may drive a world. A test that kills a process, or counts everything that the
+/// simulator received, has its own world instead.
 struct SharedWorld: SuiteTrait, TestScoping {
     @TaskLocal private static var running: World?
 
     /// The world of the running suite.
     static var current: World { get throws { try #require(running, "the suite has no .sharedWorld") } }
 
-    /// Done once, when the gateway serves.
+    /// Runs once, when the gateway serves.
     let prepare: @Sendable (World) async throws -> Void
 
     func provideScope(
@@ -39,9 +39,9 @@ extension Trait where Self == SharedWorld {
 }
 
 extension World {
-    /// Starts simulator and gateway, runs `body` and takes both away, however it ends.
+    /// Starts the simulator and the gateway, runs `body` and stops both in any case.
     ///
-    /// - Throws: what `body` throws: the test fails where that happened.
+    /// - Throws: the error of `body`; the test fails at its location.
     static func with(
         simulatorArguments: [String] = ["--mode", "script"],
         serveArguments: [String] = [],

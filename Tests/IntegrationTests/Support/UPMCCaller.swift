@@ -13,11 +13,11 @@ import Testing
 struct UPMCCaller: Sendable {
     /// Scheme, host and port of a node.
     var base: String
-    /// What the apps of this test end with (`World.applyUPMC`).
+    /// The ending of the names of this test's apps (`World.applyUPMC`).
     var ending = ""
     var application: String
     var prefix = "/upmc"
-    /// Named in place of the address that is called: an app of 3.0 is known by its host.
+    /// The host name in place of the called address, because an app of 3.0 is identified by its host.
     var host: String?
 
     init(base: String, ending: String = "") {
@@ -36,7 +36,7 @@ struct UPMCCaller: Sendable {
         return caller
     }
 
-    /// An app of 3.0, which names no application: its bundle or its host alone tells.
+    /// An app of 3.0, which does not name an application. Only its bundle or its host identifies it.
     func nameless() -> UPMCCaller {
         var caller = self
         caller.application = ""
@@ -54,7 +54,7 @@ struct UPMCCaller: Sendable {
 
         var code: String? { json["HEADER"]?["RESULT_CODE"]?.string }
         var body: JSON? { json["BODY"] }
-        /// The first of a list.
+        /// The first element of a list.
         var first: JSON? { body?.array?.first }
     }
 
@@ -64,7 +64,7 @@ struct UPMCCaller: Sendable {
         return text.addingPercentEncoding(withAllowedCharacters: allowed) ?? ""
     }
 
-    /// - Throws: the client's error when there is no answer, the parser's when it is no JSON.
+    /// - Throws: the client's error without an answer, the parser's error if the answer is not JSON.
     func call(_ name: String, _ fields: [String: String]) async throws -> Answer {
         let all = fields.merging(["APP_ID": application]) { first, _ in first }
         let form = all.filter { !($0.key == "APP_ID" && $0.value.isEmpty) }
@@ -72,7 +72,7 @@ struct UPMCCaller: Sendable {
         return try await post(name, "application/x-www-form-urlencoded", Array(form.utf8))
     }
 
-    /// The same as a multipart form, with a file where there is one.
+    /// The same call as a multipart form, with a file if one is given.
     func multipart(_ name: String, _ fields: [String: String], file: String? = nil) async throws -> Answer {
         var body = ""
         for (key, value) in fields.merging(["APP_ID": application], uniquingKeysWith: { first, _ in first }) {
@@ -100,7 +100,7 @@ struct UPMCCaller: Sendable {
         )
     }
 
-    /// Any other call as it is.
+    /// Another call, sent unchanged.
     static func raw(_ method: HTTPMethod, _ url: String) async throws -> (
         status: Int, headers: HTTPHeaders, text: String
     ) {
@@ -111,9 +111,9 @@ struct UPMCCaller: Sendable {
         return (Int(response.status.code), response.headers, String(buffer: buffer))
     }
 
-    // MARK: What apps do
+    // MARK: Calls of apps
 
-    /// One installation.
+    /// One installation of an app.
     struct Phone: Sendable {
         var device = SystemIdentifiers().randomHex(byteCount: 8)
         var token = SystemIdentifiers().randomHex(byteCount: 32)
@@ -132,7 +132,7 @@ struct UPMCCaller: Sendable {
         return answer
     }
 
-    /// Sends to users; gives the number.
+    /// Sends to users and returns the message's number.
     func send(to users: [String], _ more: [String: String] = [:]) async throws -> String {
         let list = JSONWriter.text(.array(users.map { .string($0) }))
         let fields = ["TYPE": "E", "CUID": list, "MESSAGE": "Hello", "SENDERCODE": "admin"].merging(more) { $1 }
@@ -149,11 +149,12 @@ struct UPMCCaller: Sendable {
 }
 
 extension World {
-    /// Adds apps of this vendor to the demo's tenant: `upmc`, one app per version, one that asks for keys and others; and a tenant `other` with one app.
+    /// Adds apps of this vendor to the demo's tenant: `upmc`, one app per version, one that requires keys and others; and a tenant `other` with one
+    /// app.
     ///
     /// - Parameters:
-    ///   - ending: of their names; another one for each test of a shared world.
-    ///   - publicURL: where the gateway shows pages.
+    ///   - ending: the ending of their names, different for each test of a shared world.
+    ///   - publicURL: the URL where the gateway shows pages.
     /// - Throws: when the file is refused.
     func applyUPMC(ending: String = "", publicURL: String? = nil) async throws {
         let path = material.path("tenants.yaml")
@@ -193,7 +194,7 @@ extension World {
         return text + app("open", "5.0") + ", history: { cuidAlone: \"on\" } } }"
     }
 
-    /// Another tenant, whose app nothing is pushed to.
+    /// Another tenant, to whose app nothing is pushed.
     private static func otherTenant(ending: String) -> String {
         """
 
@@ -205,7 +206,7 @@ extension World {
         """
     }
 
-    /// The column `value` of the one row that a statement answers.
+    /// The column `value` of the single row that a statement returns.
     func value(_ sql: String) async throws -> String {
         let configuration = try await GatewayConfiguration.load(
             flags: ["data.dir": material.path("data")],
@@ -222,7 +223,7 @@ extension World {
 
     static let versions = ["3.0", "3.5", "3.6", "3.7", "3.8", "4.0", "4.0EE", "5.0", "5.1"]
 
-    /// The newest of the `count` payloads that the simulator got for a token; waits for it.
+    /// Waits for `count` payloads for a token at the simulator and returns the newest.
     func payload(
         of token: String,
         count: Int = 1,

@@ -3,17 +3,17 @@ import Testing
 
 @testable import Gateway
 
-/// Asks until `condition` holds, instead of sleeping until it probably does.
+/// Polls until `condition` holds, instead of sleeping for a guessed time.
 ///
-/// What a process does after its answer (outcomes are written a moment after the push, provisioning is read within a second) is waited for this way.
+/// Use it for effects that follow an answer: outcomes are written a moment after the push, and provisioning is read within a second.
 ///
 /// - Parameters:
-///   - what: what is waited for; the failure's text.
-///   - limit: when it gives up, with a failure at the caller's line.
-///   - interval: how often it asks.
+///   - what: the awaited state, for the text of the failure.
+///   - limit: the time after which it fails, at the caller's line.
+///   - interval: the time between two polls.
 ///   - sourceLocation: the caller's line.
-///   - condition: what is waited for.
-/// - Throws: what `condition` throws.
+///   - condition: the awaited condition.
+/// - Throws: the error of `condition`.
 func eventually(
     _ what: String,
     within limit: Duration = .seconds(30),
@@ -26,14 +26,15 @@ func eventually(
         if try await condition() { return }
         try await Task.sleep(for: interval)
     }
-    // Once more: on a busy machine the last look may lie well before the end.
+    // One last poll: on a busy machine the previous one may have been well before the end.
     if try await condition() { return }
     Issue.record("not within \(limit): \(what)", sourceLocation: sourceLocation)
 }
 
-/// The first value that `look` finds.
+/// Polls for the first value that `look` returns.
 ///
-/// - Throws: an `ExpectationFailedError` at the caller's line when there is none within `limit`; what `look` throws.
+/// - Throws: an `ExpectationFailedError` at the caller's line if no value appears within `limit`; the error of
+///   `look`.
 func first<Value>(
     _ what: String,
     within limit: Duration = .seconds(30),
@@ -49,9 +50,9 @@ func first<Value>(
     return try #require(try await look(), "not within \(limit): \(what)", sourceLocation: sourceLocation)
 }
 
-/// Runs `body`, then `close`, however `body` ends.
+/// Runs `body`, then `close` in any case.
 ///
-/// - Throws: what `body` throws.
+/// - Throws: the error of `body`.
 func closing(_ close: () async throws -> Void, after body: () async throws -> Void) async throws {
     do {
         try await body()
@@ -63,7 +64,7 @@ func closing(_ close: () async throws -> Void, after body: () async throws -> Vo
 }
 
 extension DemoProcess {
-    /// Returns when the process has ended, by itself or by a kill.
+    /// Returns when the process has ended, on its own or by a kill.
     func ended(
         within limit: Duration = .seconds(120),
         sourceLocation: SourceLocation = #_sourceLocation

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Gateway
 
-/// Many devices and big messages.
+/// Many devices and large messages.
 extension World {
     /// Registers `count` iPhones by the native API, 64 calls at a time; returns their tokens.
     func register(_ count: Int) async throws -> [String] {
@@ -36,7 +36,7 @@ extension World {
         return tokens
     }
 
-    /// Sends to everyone of the app and gives the message's id. Only a 2xx counts as accepted.
+    /// Sends to everyone of the app and returns the message's id. Only a 2xx counts as accepted.
     func sendToEveryone(_ body: String) async throws -> String {
         let answer = try await native(
             "POST",
@@ -47,7 +47,7 @@ extension World {
         return try #require(answer.json?["id"]?.string)
     }
 
-    /// The funnel once the message is done; the gateway may be restarted meanwhile by the caller.
+    /// The funnel after the message is done. The caller may restart the gateway meanwhile.
     func funnel(
         of id: String,
         within limit: Duration = .seconds(120),
@@ -66,7 +66,7 @@ extension World {
         }
     }
 
-    /// Distinct (token, apns-id) pairs accepted and repeats among them.
+    /// The number of distinct accepted (token, apns-id) pairs, and the number of their repeats.
     func pairs() async throws -> (distinct: Int, repeats: Int) {
         let stats = try await stats()
         return (Int(stats["distinctPairs"]?.int ?? -1), Int(stats["repeats"]?.int ?? -1))

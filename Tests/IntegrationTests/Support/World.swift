@@ -4,9 +4,9 @@ import Testing
 
 @testable import Gateway
 
-/// One simulator and one gateway as real processes in a directory of their own, which outlives kills of either.
+/// One simulator and one gateway as real processes in their own directory, which outlives kills of either.
 ///
-/// Unchecked, because its processes and clients are replaced as they are killed and started again. One test drives one world from one task at a time;
+/// Unchecked, because its processes and clients are replaced when they are killed and restarted. One test drives one world from one task at a time;
 /// nothing else may call it. Groups within a test capture the values they need instead.
 final class World: @unchecked Sendable {
     let directory: String
@@ -24,7 +24,7 @@ final class World: @unchecked Sendable {
     private var simulatorPorts: (apns: Int, control: Int) = (0, 0)
     private let serveArguments: [String]
     private let simulatorArguments: [String]
-    /// Of every command: which data directory, and which database.
+    /// The arguments of every command for the data directory and the database.
     private var place: [String] {
         ["--data-dir", material.path("data")] + (databaseURL.map { ["--database-url", $0] } ?? [])
     }
@@ -32,10 +32,11 @@ final class World: @unchecked Sendable {
     /// The endings of the UPMC apps that `applyUPMC` has written so far, with the URL of their pages.
     var upmcApps: [(ending: String, publicURL: String?)] = []
 
-    /// The program that the next start or command runs.
+    /// The program for the next start or command.
     var gatewayProgram = programs + "/push-gateway"
 
-    /// The directory of the programs under test: where the test bundle is, or `GATEWAY_PROGRAMS`, such as those of a release build.
+    /// The directory of the programs under test: that of the test bundle, or `GATEWAY_PROGRAMS`, for example a
+    /// release build.
     static let programs: String = {
         if let named = ProcessInfo.processInfo.environment["GATEWAY_PROGRAMS"] { return named }
         let own = URL(fileURLWithPath: CommandLine.arguments.first ?? "").resolvingSymlinksInPath()
@@ -43,8 +44,8 @@ final class World: @unchecked Sendable {
     }()
 
     /// - Parameters:
-    ///   - simulatorArguments: beyond ports, keys and files.
-    ///   - serveArguments: beyond directories and listeners.
+    ///   - simulatorArguments: in addition to ports, keys and files.
+    ///   - serveArguments: in addition to directories and listeners.
     ///   - databaseURL: nil: the gateway's own cluster.
     /// - Throws: when the directory or a file in it cannot be written.
     init(
@@ -72,7 +73,7 @@ final class World: @unchecked Sendable {
         control = HTTPCaller(base: "")
     }
 
-    /// Starts the simulator; after a kill on the same ports and with the same authority.
+    /// Starts the simulator; after a kill, on the same ports and with the same authority.
     func startSimulator() async throws {
         try? FileManager.default.removeItem(atPath: material.path("simulator.json"))
         let process = try DemoProcess(
@@ -137,7 +138,7 @@ final class World: @unchecked Sendable {
         )
     }
 
-    /// Runs a short command on the same directory and database to its end.
+    /// Runs a short command on the same directory and database until it ends.
     func command(_ arguments: [String], environment: [String: String] = [:]) async throws -> (
         status: Int32?, log: String
     ) {
@@ -154,7 +155,7 @@ final class World: @unchecked Sendable {
         return (status, String(decoding: FileManager.default.contents(atPath: log) ?? Data(), as: UTF8.self))
     }
 
-    /// What an operator does once on a database of their own.
+    /// Creates the master key, which an operator with an external database does once.
     func makeMasterKey() throws {
         try FileManager.default.createDirectory(atPath: material.path("data"), withIntermediateDirectories: true)
         let key = SystemIdentifiers().randomHex(byteCount: 32)
@@ -170,7 +171,7 @@ final class World: @unchecked Sendable {
         try await process.ended()
     }
 
-    /// What the running gateway has logged since its start.
+    /// The log of the running gateway since its start.
     func gatewayLog() throws -> String { try String(contentsOfFile: gatewayLogFile, encoding: .utf8) }
 
     /// The embedded PostgreSQL's process id.
@@ -187,12 +188,12 @@ final class World: @unchecked Sendable {
         return answer
     }
 
-    /// Ends both in order, also the cluster, and removes the directory.
+    /// Ends both in order, including the cluster, and removes the directory.
     func close() async {
         for caller in [http, https, control] { await caller.close() }
         _ = await gateway?.stop()
         _ = await simulator?.stop()
-        // After a kill the cluster lives on without a gateway; a short command adopts and stops it.
+        // After a kill the cluster runs on without a gateway; a short command adopts and stops it.
         if let pid = try? postgresPID(), Glibc.kill(pid, 0) == 0 { Glibc.kill(pid, SIGINT) }
         try? FileManager.default.removeItem(atPath: directory)
     }

@@ -7,7 +7,7 @@ import Testing
         try TagExpression(text).matches(Set(tags.compactMap { Tag($0) }))
     }
 
-    /// §6.3, the table as it stands.
+    /// The complete table of test vectors (docs/contracts/notificationhubs.md#6).
     @Test(arguments: [
         ("seoul", ["Seoul"], true), ("a && !b", ["a"], true), ("a && !b", ["a", "b"], false),
         ("(a || b) && c", ["b", "c"], true), ("(a || b) && c", ["a", "b"], false), ("a || b && c", ["a"], true),
@@ -48,11 +48,11 @@ import Testing
         ("a | b", .syntax, 2), ("(a", .syntax, 2), ("a)", .syntax, 1), ("a b", .syntax, 2), ("a && ?", .character, 5),
         ("$Group:{x}", .character, 0), ("$UserId:{}", .character, 0), ("a=b", .syntax, 1), ("!", .syntax, 1),
     ])
-    func faultSaysWhatAndWhere(_ text: String, _ code: TagExpression.Fault.Code, _ offset: Int) {
+    func faultNamesItsKindAndPosition(_ text: String, _ code: TagExpression.Fault.Code, _ offset: Int) {
         #expect(throws: TagExpression.Fault(code: code, offset: offset)) { try TagExpression(text) }
     }
 
-    @Test func depthAndLengthAreBoundedBeforeTheyCost() {
+    @Test func depthAndLengthAreBoundedBeforeParsing() {
         let deep = String(repeating: "(", count: 4000) + "a" + String(repeating: ")", count: 4000)
         #expect(throws: TagExpression.Fault(code: .tooDeep, offset: 32)) { try TagExpression(deep) }
         #expect(throws: TagExpression.Fault(code: .tooDeep, offset: 32)) {

@@ -3,10 +3,10 @@ import Testing
 
 @testable import Model
 
-/// Testing has one of its own.
+/// The Testing module also has a type `Tag`.
 private typealias Tag = Model.Tag
 
-/// What the database judges by two numbers is what the expression says.
+/// The two numbers that the database evaluates are equivalent to the expression.
 @Suite struct TagTermsTests {
     private func terms(_ text: String) throws -> TagTerms { try #require(TagTerms(try TagExpression(text))) }
 
@@ -15,7 +15,7 @@ private typealias Tag = Model.Tag
         return terms.terms.contains { bits & $0.cares == $0.wants }
     }
 
-    @Test func termsMeanWhatTheExpressionMeans() throws {
+    @Test func termsAreEquivalentToTheExpression() throws {
         let all = RandomTags.names.compactMap { Tag($0) }
         let subsets = (0..<(1 << all.count)).map { bits in
             Set(all.indices.filter { bits & 1 << $0 != 0 }.map { all[$0] })
@@ -25,7 +25,7 @@ private typealias Tag = Model.Tag
             let text = random.expression()
             let expression = try TagExpression(text)
             let terms = try terms(text)
-            // Nine: the most that six tags can be multiplied out to.
+            // Nine is the maximum number of terms of six tags.
             #expect(terms.terms.count <= 9, "\(text)")
             for tags in subsets {
                 let isMeant = expression.matches(tags)
@@ -38,7 +38,7 @@ private typealias Tag = Model.Tag
         }
     }
 
-    @Test func anchorsAreAsFewAsWillDo() throws {
+    @Test func anchorsAreMinimal() throws {
         #expect(try terms("(a || b || c) && d").anchors == [try #require(Tag("d"))])
         #expect(try terms("a || b").anchors?.count == 2)
         #expect(try terms("a && !b").anchors == [try #require(Tag("a"))])
@@ -46,18 +46,18 @@ private typealias Tag = Model.Tag
         #expect(try terms("a || !b").anchors == nil)
     }
 
-    @Test func whatContradictsItselfMeansNobody() throws {
+    @Test func contradictionsMatchNoIdentity() throws {
         let terms = try terms("a && !a")
         #expect(terms.terms.isEmpty && terms.anchors == [])
     }
 
-    @Test func whatAnotherTermCoversIsLeftOut() throws {
+    @Test func coveredTermsAreLeftOut() throws {
         #expect(try terms("a || a && b").terms.count == 1)
         #expect(try terms("a || a").terms.count == 1)
     }
 
-    // Ten pairs are a thousand terms: each identity would be held against each.
-    @Test func anExpressionThatMultipliesOutTooFarIsNone() throws {
+    // Ten pairs are a thousand terms, and each identity would be compared with each of them.
+    @Test func anExpressionWithTooManyTermsIsRefused() throws {
         let pairs = (0..<10).map { "(x\($0) || y\($0))" }.joined(separator: " && ")
         let limits = TagExpression.Limits(tagsInUnion: 100, tags: 100)
         #expect(TagTerms(try TagExpression(pairs, limits: limits)) == nil)

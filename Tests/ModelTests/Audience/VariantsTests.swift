@@ -2,7 +2,7 @@ import Testing
 
 @testable import Model
 
-/// Variants: what is asked of an index is never narrower than what is meant.
+/// Variants: a query of the index must include every match.
 struct VariantsTests {
     private static let names = ["a", "b", "c", "d"].compactMap { Tag($0) }
 
@@ -14,7 +14,7 @@ struct VariantsTests {
         "a", "!a", "a && b", "a || !b", "!(a && b)", "(a || b) && !(c || d)", "!(!a || b)", "a && (b || c) && !d",
         "!(!(!a))",
     ])
-    func whoHasAVariantThatIsMeantIsLookedAt(_ text: String) throws {
+    func identitiesWithAMatchingVariantAreCandidates(_ text: String) throws {
         let expression = try TagExpression(text)
         let terms = try #require(TagTerms(expression))
         let wide = expression.overVariants
@@ -26,7 +26,7 @@ struct VariantsTests {
                 #expect(terms.matches(identity.union(variant)) == matches)
                 guard matches else { continue }
                 meant += 1
-                // Its other variants have every tag, and must not hide this one.
+                // The other variants have every tag, and must not hide this one.
                 let listed = identity.union(Self.names.map { .ofVariant($0) })
                 #expect(wide.matches(listed.union([.hasVariants])))
                 #expect(!wide.matches(listed), "without variants")
@@ -35,13 +35,13 @@ struct VariantsTests {
         #expect(meant > 0)
     }
 
-    @Test func aVariantsTagAloneIsNotItsIdentitys() throws {
+    @Test func aVariantsTagDoesNotBelongToItsIdentity() throws {
         let a = try #require(Tag("a"))
         #expect(try !TagExpression("a").matches([.ofVariant(a)]))
         #expect(try TagExpression("a").overVariants.matches([.ofVariant(a), .hasVariants]))
     }
 
-    @Test func termsComeBackFromTheirRow() throws {
+    @Test func termsAreReadBackFromTheirRow() throws {
         let terms = try #require(
             TagTerms(try TagExpression("$UserId:{Mi} && (a || !b)").narrowed(to: Tag(Platform.ios)))
         )
@@ -50,7 +50,8 @@ struct VariantsTests {
         #expect(TagTerms("x") == nil)
     }
 
-    /// Six tags and twenty stay within what a database is asked (`TagTerms`), also when each is looked for in two places.
+    /// Six tags and twenty variants stay within the limits of a query (`TagTerms`), also if each is looked up in two
+    /// places.
     @Test(arguments: [
         "a && b && c && d && e && f", "(a || b) && (c || d) && (e || f)", "(a || b || c) && (d || e || f)",
         (1...20).map { "t\($0)" }.joined(separator: " || "),

@@ -2,9 +2,9 @@ import Model
 import TestKit
 import Testing
 
-/// The ordered object, held against the plainest one that does the same.
+/// The ordered object, compared with the simplest implementation of the same behavior.
 @Suite struct JSONObjectTests {
-    // Small objects are looked through, large ones are indexed: over the border in both directions.
+    // Small objects are searched, large ones are indexed: across the border in both directions.
     @Test(arguments: 0..<200 as Range<UInt64>)
     func behavesAsAListOfPairs(seed: UInt64) {
         var random = SplitMix(state: seed)
@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test(arguments: [1, 5, 16, 17, 40])
-    func orderIsForPeople(count: Int) {
+    func orderDoesNotAffectEquality(count: Int) {
         let pairs = (0..<count).map { ("k\($0)", JSON.int($0)) }
         let (one, other) = (JSONObject(pairs), JSONObject(pairs.reversed()))
         #expect(one == other && one.hashValue == other.hashValue)

@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-/// RFC 8259, and the bounds that the parser adds.
+/// RFC 8259, and the additional limits of the parser.
 struct JSONParserTests {
     @Test func everyKindOfValueIsRead() throws {
         let text = #" {"a":[1,-0.5,1e9,true,false,null],"b":"\u00e9\ud83d\ude00\n\"\/","c":{}} "#
@@ -16,7 +16,7 @@ struct JSONParserTests {
         "\"\\x\"",
         "\"\\u12\"", "\"\\ud800\"", "\"\\udc00\"", "\"\u{1}\"", "1 2", "[1", "// c\n1", "'a'", "NaN",
     ])
-    func otherTextIsRefusedWithItsPlace(text: String) {
+    func otherTextIsRefusedWithItsPosition(text: String) {
         #expect(throws: JSONError.self) { try JSONParser.parse(text) }
     }
 
@@ -25,7 +25,7 @@ struct JSONParserTests {
         #expect(throws: JSONError.self) { try JSONParser.parse([0x22, 0xC0, 0x80, 0x22]) }
     }
 
-    /// 64 levels are read, one more is an attack on the stack.
+    /// 64 levels are read; one more could exhaust the stack.
     @Test func depthIsBounded() throws {
         func nested(_ depth: Int) -> String {
             String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
@@ -39,7 +39,7 @@ struct JSONParserTests {
         #expect(try JSONParser.parse([0xEF, 0xBB, 0xBF, 0x31]) == 1)
     }
 
-    @Test func aRepeatedKeyKeepsItsPlaceAndItsLastValue() throws {
+    @Test func aRepeatedKeyKeepsItsPositionAndItsLastValue() throws {
         let object = try #require(try JSONParser.parse(#"{"a":1,"b":2,"a":3}"#).object)
         #expect(object.keys == ["a", "b"])
         #expect(object["a"] == 3)
@@ -59,9 +59,9 @@ struct JSONParserTests {
     }
 }
 
-/// What is written is read back, and takes no more bytes than it must.
+/// Written text is read back, and takes the minimum number of bytes.
 struct JSONWriterTests {
-    @Test func nothingIsEscapedThatNeedNotBe() {
+    @Test func onlyRequiredCharactersAreEscaped() {
         #expect(
             JSONWriter.text(["url": "https://a/é", "t": "a\"b\\c\n\r\t\u{1}"])
                 == #"{"url":"https://a/é","t":"a\"b\\c\n\r\t\u0001"}"#
@@ -73,7 +73,7 @@ struct JSONWriterTests {
         #expect(JSONWriter.text(try JSONParser.parse(text)) == text)
     }
 
-    @Test func removingAKeyForgetsItsPlace() {
+    @Test func removingAKeyRemovesItsPosition() {
         var object = JSONObject([("a", 1), ("b", 2)])
         object["a"] = nil
         object["a"] = 3

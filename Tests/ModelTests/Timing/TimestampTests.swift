@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-/// Moments and days.
+/// Times and days.
 struct TimestampTests {
     @Test(arguments: [
         (0, 0), (86_399_999, 0), (86_400_000, 1), (-1, -1), (-86_400_000, -1), (-86_400_001, -2),
@@ -48,5 +48,5 @@ struct TimestampTests {
         "2026-12-25T13:30:60Z", "2026-12-25T13:30:00.Z", "2026-12-25T13:30:00+9", "2026-12-25T13:30:00+09:60",
         "2026-12-25T13:30:00Zx", "1969-12-31T23:59:59Z", "1970-01-01T00:00:00+01:00", "2026-12-25T13:30:00+a9:00",
     ])
-    func whatIsNotRFC3339IsRefused(_ text: String) { #expect(Timestamp(rfc3339: text) == nil) }
+    func otherFormatsThanRFC3339AreRefused(_ text: String) { #expect(Timestamp(rfc3339: text) == nil) }
 }

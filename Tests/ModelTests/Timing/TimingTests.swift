@@ -1,7 +1,8 @@
 import Model
 import Testing
 
-/// The clock on the wall, where it is changed and where it is not whole hours from UTC. Times from the IANA database, 2026.
+/// Local time around clock changes and in zones that are not whole hours from UTC. Times from the IANA database,
+/// 2026.
 @Suite struct LocalTimeTests {
     private func moment(_ text: String, _ zone: String) throws -> String {
         let local = try #require(LocalTime(text))
@@ -10,18 +11,18 @@ import Testing
     }
 
     @Test(arguments: [
-        // Plain days.
+        // Ordinary days.
         ("2026-12-01T09:00:00", "Europe/Berlin", "2026-12-01T08:00:00"),
         ("2026-07-01T09:00", "America/New_York", "2026-07-01T13:00:00"),
         ("2026-12-01T09:00:00", "Asia/Kathmandu", "2026-12-01T03:15:00"),
         ("2026-12-01T09:00:00", "Asia/Kolkata", "2026-12-01T03:30:00"),
         ("2026-12-01T09:00:00", "Pacific/Kiritimati", "2026-11-30T19:00:00"),
         ("2026-12-01T09:00:00", "Etc/GMT+12", "2026-12-01T21:00:00"),
-        // Skipped in spring: as much later.
+        // Skipped in spring: later by the length of the gap.
         ("2026-03-29T02:30:00", "Europe/Berlin", "2026-03-29T01:30:00"),
         ("2026-03-08T02:30:00", "America/New_York", "2026-03-08T07:30:00"),
         ("2026-10-04T02:15:00", "Australia/Lord_Howe", "2026-10-03T15:45:00"),
-        // Twice in autumn: the second.
+        // Occurs twice in autumn: the second time is used.
         ("2026-10-25T02:30:00", "Europe/Berlin", "2026-10-25T01:30:00"),
         ("2026-11-01T01:30:00", "America/New_York", "2026-11-01T06:30:00"),
         ("2026-04-05T01:45:00", "Australia/Lord_Howe", "2026-04-04T15:15:00"),
@@ -31,7 +32,7 @@ import Testing
         ("2026-10-25T03:00:00", "Europe/Berlin", "2026-10-25T02:00:00"),
         ("2026-10-25T01:59:00", "Europe/Berlin", "2026-10-24T23:59:00"),
     ])
-    func aWallClockTimeIsThisMoment(local: String, zone: String, utc: String) throws {
+    func aLocalTimeIsConvertedToItsInstant(local: String, zone: String, utc: String) throws {
         #expect(try moment(local, zone) == utc)
     }
 
@@ -48,18 +49,18 @@ import Testing
         "2026-12-01T09:00:0",
         "+026-12-01T09:00:00", "2026-12-01T-9:00:00", "２026-12-01T09:00", "2026-12-01T09:00:60",
     ])
-    func whatIsNoWallClockTimeIsRefused(_ text: String) { #expect(LocalTime(text) == nil) }
+    func invalidLocalTimesAreRefused(_ text: String) { #expect(LocalTime(text) == nil) }
 
     @Test(arguments: [
         "", "CET", "GMT+9", "Europe/Nowhere", "Europe/Berlin'; --", "Europe/ Berlin", "/", "+09:00", "../etc/passwd",
         String(repeating: "a/", count: 40),
     ])
-    func whatIsNoZoneIsRefused(_ text: String) { #expect(TimeZoneName(text) == nil) }
+    func invalidTimeZonesAreRefused(_ text: String) { #expect(TimeZoneName(text) == nil) }
 
     @Test(arguments: ["UTC", "Europe/Berlin", "America/Argentina/Buenos_Aires", "Etc/GMT-14", "Asia/Calcutta"])
-    func zonesOfTheDatabaseAreTaken(_ text: String) { #expect(TimeZoneName(text)?.text == text) }
+    func zonesOfTheDatabaseAreAccepted(_ text: String) { #expect(TimeZoneName(text)?.text == text) }
 
-    @Test func anUnknownZoneOfTheStoreStandsBehindTheApps() throws {
+    @Test func anUnknownZoneOfTheStoreFallsBackToTheApps() throws {
         let timing = AppTiming(timeZone: TimeZoneName("Asia/Seoul"))
         #expect(timing.zone(of: DeviceClock(timeZone: TimeZoneName(stored: "Mars/Base"))).text == "Asia/Seoul")
         #expect(timing.zone(of: .unset).text == "Asia/Seoul")
@@ -67,7 +68,7 @@ import Testing
     }
 }
 
-/// Receiving windows: HHMM to HHMM, the last minute included (docs/contracts/ipns.md#2.6).
+/// Delivery windows: HHMM to HHMM, including the last minute (docs/contracts/ipns.md#2.6).
 @Suite struct DailyWindowTests {
     private let berlin = TimeZoneName(stored: "Europe/Berlin")
 
@@ -82,18 +83,19 @@ import Testing
         ("0000-2359", "12:00:00", true), ("1000-0959", "09:59:59", true), ("1000-1000", "10:00:59", true),
         ("1000-1000", "10:01:00", false),
     ])
-    func theClockOnTheWallDecides(window: String, time: String, isOpen: Bool) throws {
+    func theLocalTimeDecides(window: String, time: String, isOpen: Bool) throws {
         let window = try #require(DailyWindow(window))
         #expect(window.contains(try at("2026-06-10T\(time)", berlin), in: berlin) == isOpen)
     }
 
     @Test(arguments: [
-        // Later today, tomorrow, at once.
+        // Later today, tomorrow, and at once.
         ("0900-2100", "2026-06-10T08:00:00", "2026-06-10T09:00:00"),
         ("0900-2100", "2026-06-10T21:01:00", "2026-06-11T09:00:00"),
         ("0900-2100", "2026-06-10T12:34:56", "2026-06-10T12:34:56"),
         ("2200-0700", "2026-06-10T12:00:00", "2026-06-10T22:00:00"),
-        // A beginning that is skipped comes as much later; over a short night it is eight hours away all the same.
+        // A skipped beginning moves by the length of the gap. Over a short night the next beginning is still eight
+        // hours away.
         ("0230-0900", "2026-03-29T01:00:00", "2026-03-29T03:30:00"),
         ("0700-2159", "2026-03-28T23:00:00", "2026-03-29T07:00:00"),
         ("0700-2159", "2026-10-24T23:00:00", "2026-10-25T07:00:00"),
@@ -108,9 +110,9 @@ import Testing
         "", "0900", "0900-", "900-2100", "0900-2460", "0900-2400", "09000-2100", "0900-2100-0", "09.00-2100",
         "-0900-2100",
     ])
-    func whatIsNoWindowIsRefused(_ text: String) { #expect(DailyWindow(text) == nil) }
+    func invalidWindowsAreRefused(_ text: String) { #expect(DailyWindow(text) == nil) }
 
-    @Test func itIsWrittenAsItIsRead() {
+    @Test func windowsAreWrittenAsRead() {
         #expect(DailyWindow(from: "09:05", to: "2359")?.description == "0905-2359")
         #expect(DailyWindow("0000-2359")?.isWholeDay == true && DailyWindow("1000-0959")?.isWholeDay == true)
     }
@@ -140,7 +142,7 @@ import Testing
         AppTiming(quietHours: AppTiming.QuietHours(from: from, to: to, hold: hold))
     }
 
-    @Test func withoutAnyHoursNothingIsLookedAt() {
+    @Test func withoutAnyHoursNothingIsChecked() {
         #expect(!rules().concerns(nil))
         #expect(!rules(quiet(), lane: .transactional).concerns(nil))
         #expect(!rules(lane: .urgent).concerns(DailyWindow("0900-1000")))
@@ -149,27 +151,27 @@ import Testing
     }
 
     @Test func quietHoursOfTheDeviceHoldUntilTheyEnd() {
-        // Midnight in UTC is 02:00 in Berlin: five hours to go.
+        // Midnight in UTC is 02:00 in Berlin, five hours before the end.
         #expect(rules(quiet()).verdict(berlin, now: now) == .wait(until: now + .seconds(5 * 3600), .quietHours))
         #expect(rules(quiet(hold: .suppress)).verdict(berlin, now: now) == .suppress(.quietHours))
         #expect(rules(quiet(), lane: .urgent).verdict(berlin, now: now) == .open)
     }
 
-    @Test func whatOpensAfterTheExpiryIsSuppressed() {
+    @Test func aWindowThatOpensAfterTheExpirySuppresses() {
         let short = rules(quiet(), life: .seconds(3600))
         #expect(short.verdict(berlin, now: now) == .suppress(.opensTooLate))
-        // Its slice comes due with the message, so that the outcome is written then.
+        // Its slice is due with the message, so that the outcome is written then.
         #expect(short.slot(berlin, now: now) == now)
     }
 
-    @Test func hoursThatNeverMeetAreTooLate() {
+    @Test func hoursThatNeverOverlapSuppress() {
         var device = berlin
         device.window = DailyWindow("2300-0559")
         #expect(rules(quiet()).verdict(device, now: now) == .suppress(.opensTooLate))
         #expect(rules(quiet()).slot(device, now: now) == now)
     }
 
-    @Test func quietHoursAndWindowMeetWhereTheLaterOneOpens() {
+    @Test func quietHoursAndWindowOpenWithTheLaterOne() {
         var device = berlin
         device.window = DailyWindow("1000-1800")
         #expect(rules(quiet()).slot(device, now: now) == now + .seconds(8 * 3600))
@@ -177,7 +179,7 @@ import Testing
         #expect(rules(quiet()).slot(device, now: now) == now + .seconds(5 * 3600))
     }
 
-    @Test func aLocalTimeComesToEachZoneWithItsOwnEnd() {
+    @Test func aLocalTimeHasItsOwnExpiryInEachZone() {
         let rules = rules(local: "2026-06-02T09:00:00", life: .seconds(3600))
         let due = LocalTime("2026-06-02T07:00:00").map { $0.moment(in: .utc) }
         #expect(due.map { rules.verdict(berlin, now: now) == .wait(until: $0, .localTime) } == true)

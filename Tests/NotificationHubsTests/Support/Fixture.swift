@@ -4,7 +4,8 @@ import HTTPTypes
 import Model
 import Testing
 
-/// One documented example: the bytes of a fenced block of the contract, copied, never produced by our encoder.
+/// One documented example: the bytes of a fenced block of the contract, copied and never produced by this project's
+/// encoder.
 enum Fixture {
     /// The text of the fixture `name`, without the newline that ends the file.
     static func text(_ name: String) throws -> String {
@@ -13,7 +14,7 @@ enum Fixture {
         return text.hasSuffix("\n") ? String(text.dropLast()) : text
     }
 
-    /// Sixty-four digits as the documents' shortened `0A1B2C…64 hex…` stands for.
+    /// Sixty-four digits for the shortened `0A1B2C…64 hex…` of the documents.
     static let token = "0A1B2C" + String(repeating: "0123456789", count: 5) + "ABCDEFAB"
 
     /// Head and body of an example of HTTP.
@@ -28,7 +29,7 @@ enum Fixture {
         return (try #require(head.first), headers, end.map { String(text[$0.upperBound...]) } ?? "")
     }
 
-    /// A documented request, addressed to the documented host and signed where the document shortens the signature.
+    /// A documented request, addressed to the documented host, and signed if the document shortens the signature.
     static func request(_ name: String) throws -> VendorRequest {
         let message = try message(name)
         let words = message.line.split(separator: " ").map(String.init)
@@ -45,7 +46,8 @@ enum Fixture {
     }
 }
 
-/// An independent maker of signatures, from the vendor's published algorithm (docs/contracts/notificationhubs.md#3.2).
+/// An independent implementation of the vendor's published signature algorithm
+/// (docs/contracts/notificationhubs.md#3.2).
 struct Signer {
     var name = "DefaultFullSharedAccessSignature"
     var key = Mount.fullKey

@@ -5,7 +5,7 @@ import Testing
 
 @testable import NotificationHubs
 
-/// What stands before the adapter in the gateway, and the settings of a binding.
+/// The parts of the gateway in front of the adapter, and the settings of a binding.
 enum Mount {
     static let adapter = HubsAdapter()
     /// 2026-01-01 00:00 UTC.
@@ -64,13 +64,13 @@ enum Mount {
         )
     }
 
-    /// What the call is for; what must be done before stands before it.
+    /// The main command of the call, which is the last one; preparing commands precede it.
     static func command(_ request: VendorRequest) throws -> Command {
         _ = try adapter.locate(request)
         return try #require(try adapter.decode(request, settings: settings).last)
     }
 
-    /// What a client gets when the commands are answered by `reply`.
+    /// The answer to a client if `reply` answers the commands.
     static func answer(_ request: VendorRequest, _ reply: (Command) -> Reply = { _ in .refused(.unknownBinding) })
         -> VendorResponse
     {
@@ -122,10 +122,10 @@ enum Mount {
         return MessageID(rawValue: UUID(bytes: bytes) ?? UUID())
     }()
 
-    /// The same of a schedule (docs/contracts/notificationhubs.md#7.7).
+    /// The id of a schedule with this message (docs/contracts/notificationhubs.md#7.7).
     static let scheduleText = messageText.replacing("-", with: "_")
 
-    /// How this wire spells that message's id.
+    /// The id of that message in this vendor's format.
     static let messageText = HexCoding.encode(message.rawValue.bytes) + "-20260101000000-1-1"
 }
 
@@ -142,7 +142,8 @@ extension VendorResponse {
         return String(text[from.upperBound..<to.lowerBound])
     }
 
-    /// Holds it against a documented answer: status, content type, and the body but for ids that are drawn per request.
+    /// Compares the response with a documented answer: status, content type, and the body except for ids that are
+    /// drawn per request.
     func fault(against name: String) throws -> String? {
         let message = try Fixture.message(name)
         let wanted = Int(message.line.split(separator: " ")[1])

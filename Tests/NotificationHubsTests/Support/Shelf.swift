@@ -1,15 +1,16 @@
 import Model
 import NotificationHubs
 
-/// What the gateway behind the adapter keeps of registrations: enough to answer their commands, and nothing else.
+/// The registrations that the gateway behind the adapter stores, with exactly the behavior for answering their
+/// commands.
 final class Shelf {
     private(set) var standings: [VendorDeviceKey: IdentityStanding] = [:]
     private(set) var registered: [DeviceRegistration] = []
     private var drawn = 0
-    /// So many writes are too late.
+    /// The number of writes that fail with a conflict.
     var conflicts = 0
 
-    /// The answer to a request, by every step that it takes.
+    /// The answer to a request, with every step that it takes.
     func answer(_ request: VendorRequest) -> VendorResponse {
         do throws(AdapterError) {
             let settings = Mount.settings
@@ -28,7 +29,7 @@ final class Shelf {
         }
     }
 
-    /// Puts an installation there.
+    /// Stores an installation.
     func put(_ key: VendorDeviceKey, _ standing: IdentityStanding) { standings[key] = standing }
 
     func expire(_ key: VendorDeviceKey) { standings[key]?.tokenState = .invalid }

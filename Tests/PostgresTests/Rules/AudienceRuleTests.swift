@@ -4,9 +4,9 @@ import Testing
 
 @testable import Postgres
 
-/// The rules about groups, tags and whom a message means.
+/// The rules of groups, tags and audiences.
 @Suite struct AudienceRuleTests {
-    @Test func aGroupIsMadeOnceCountsItsUsersExactlyAndIsGoneWithItsMembers() async throws {
+    @Test func groupsAreCreatedOnceCountedExactlyAndDeletedWithTheirMembers() async throws {
         let world = try await RuleWorld.make()
         #expect(try await world.run(PutGroup(world.scope, "g")) == true, "first put")
         #expect(try await world.run(PutGroup(world.scope, "g")) == false, "second put")
@@ -19,18 +19,18 @@ import Testing
         #expect(
             try await world.change("g", add: ["u3", "u4"], remove: ["u1", "u3", "u9"])
                 == MemberCounts(added: 2, removed: 2),
-            "who stands in both lists is in"
+            "a user in both lists is a member"
         )
         #expect(try await world.members("g") == 3, "members")
         #expect(try await world.run(DeleteGroup(world.scope, "g")) == 1, "delete")
         #expect(try await world.run(DeleteGroup(world.scope, "g")) == 0, "second delete")
-        #expect(try await world.members("g") == nil, "members of a group that is gone")
-        #expect(try await world.change("g", add: ["u1"]) == nil, "a change of a group that is gone")
+        #expect(try await world.members("g") == nil, "members of a deleted group")
+        #expect(try await world.change("g", add: ["u1"]) == nil, "a change of a deleted group")
         _ = try await world.run(PutGroup(world.scope, "g"))
         #expect(try await world.members("g") == 0, "members of its namesake")
     }
 
-    @Test func anotherTenantsGroupsDoNotExistNorAnotherDialects() async throws {
+    @Test func groupsAreVisibleInTheirTenantAndDialectOnly() async throws {
         let world = try await RuleWorld.make()
         _ = try await world.run(PutGroup(world.scope, "g"))
         _ = try await world.change("g", add: ["u1"])
@@ -44,7 +44,7 @@ import Testing
         #expect(try await world.members("g") == 1, "members after it")
     }
 
-    @Test func aUserAnswersWithEveryActiveIdentityUpToTheLimit() async throws {
+    @Test func aUserResolvesToItsActiveIdentitiesUpToTheLimit() async throws {
         let world = try await RuleWorld.make()
         var wanted: [IdentityID] = []
         for _ in 0..<3 {
@@ -59,13 +59,13 @@ import Testing
         let found = try await world.resolve(["u2", "nobody", "u1"], limit: 10)
         #expect(found.map(\.user) == ["u2", "u1", "u1", "u1"], "users")
         #expect(found.map(\.found.isReachable) == [false, true, true, true], "reachable")
-        #expect(found.first?.found.identity == tokenless?.identity, "who has no token")
+        #expect(found.first?.found.identity == tokenless?.identity, "an identity without a token")
         #expect(found.dropFirst().map(\.found.identity) == wanted.sorted(), "identities")
         #expect(try await world.resolve(["u1", "u2"], limit: 2).count == 2, "with a limit")
         #expect(try await world.resolve(["u1"], limit: 10, in: world.otherTenant) == [], "another tenant's")
     }
 
-    @Test func usersAreExpandedWithEachOfTheirDevicesByPagesSmallerThanOneOfThem() async throws {
+    @Test func aPageMaySplitTheDevicesOfAUser() async throws {
         let world = try await RuleWorld.make()
         var wanted: [IdentityID] = []
         for user in ["u1", "u2", "u2", "u2", "u4"] as [UserID] {
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    @Test func aUserInTwoGroupsIsMeantOnceAndWhoJoinsWhileItGoesOnAtMostOnce() async throws {
+    @Test func aUserInTwoGroupsAndAUserWhoJoinsAreReachedAtMostOnce() async throws {
         let world = try await RuleWorld.make()
         var wanted: [IdentityID] = []
         for index in 0..<9 {
@@ -102,10 +102,10 @@ import Testing
             _ = try await world.change("g1", add: [user, "u3"])
         }
         #expect(Set(seen).count == seen.count, "targets and distinct ones")
-        #expect(Set(seen).subtracting(joined) == Set(wanted.prefix(8)), "who they are")
+        #expect(Set(seen).subtracting(joined) == Set(wanted.prefix(8)), "the identities")
     }
 
-    @Test func aMessageForVariantsHasATargetForEachThatIsMeantWhichLeadsToItsIdentity() async throws {
+    @Test func aMessageToVariantsHasOneTargetPerMatchingVariant() async throws {
         let world = try await RuleWorld.make()
         guard let a = Tag("a"), let own = Tag("own") else { return fail("no tags") }
         var identities: [IdentityID] = []
@@ -150,7 +150,7 @@ import Testing
                         found.append("\(index) \(facts.variant ?? "none")")
                         #expect(facts.target == lease.targets[place], "the target of \(text)")
                         #expect(facts.target.rawValue != facts.identity.rawValue, "a target of its own")
-                        #expect(facts.variables[Variants.attribute] != nil, "what it says of itself")
+                        #expect(facts.variables[Variants.attribute] != nil, "the counts of the message")
                     }
                 }
                 #expect(found.sorted() == wanted, "\(text) at \(pageSize) a page")
@@ -159,7 +159,7 @@ import Testing
         }
     }
 
-    @Test func tagsMeanWhoeverHasThemWhenHisPageIsMadeAndRegisteringWithTagsReplacesThem() async throws {
+    @Test func tagExpressionsSelectTheIdentitiesThatMatchThem() async throws {
         let world = try await RuleWorld.make()
         var identities: [IdentityID] = []
         for tags in [["a"], ["a", "b"], ["b"], [], nil] as [[String]?] {
@@ -178,10 +178,10 @@ import Testing
         #expect(try await seen("a && !b") == [0], "a && !b")
         #expect(try await seen("!a") == [2, 3, 4], "!a")
         #expect(try await seen("a && !a") == [], "a && !a")
-        #expect(try await seen("unknown") == [], "a tag that nobody has")
+        #expect(try await seen("unknown") == [], "an unused tag")
     }
 
-    @Test func aRegistrationWithoutTagsLeavesThemOneWithTagsSetsThemLeavingEndsThem() async throws {
+    @Test func tagsChangeWithARegistrationThatHasTagsAndEndWithTheIdentity() async throws {
         let world = try await RuleWorld.make()
         let (key, other) = (world.newKey(), world.newKey())
         let token = world.newToken()
@@ -197,7 +197,7 @@ import Testing
         _ = try await world.register(key, tags: [b].compactMap(\.self))
         #expect([try await count("a"), try await count("b")] == [0, 1], "after one with others")
         _ = try await world.register(other, token: token)
-        #expect(try await count("b") == 0, "once another has its token")
+        #expect(try await count("b") == 0, "after another identity took its token")
         _ = try await world.register(key, token: token)
         #expect(try await count("b") == 0, "when it comes back")
         _ = try await world.register(key, tags: [a].compactMap(\.self))
@@ -206,13 +206,13 @@ import Testing
         #expect(try await count("a") == 0, "after leaving and coming back")
     }
 
-    @Test func theNativeDialectReachesEveryDialectsIdentitiesAndEachDeviceOnce() async throws {
+    @Test func theNativeDialectReachesAllDialectsAndEachDeviceOnce() async throws {
         let world = try await RuleWorld.make()
         let shared = world.newToken()
         let tag = Tag("a").map { [$0] }
         let first = try await world.register(world.newKey(), token: shared, user: "u1", tags: tag)
         _ = try await world.register(world.newKey(), token: shared, user: "u1", tags: tag, vendor: .braze)
-        // The first identity on this device is not meant; the second is.
+        // The first identity on this device does not match; the second does.
         let other = world.newToken()
         _ = try await world.register(world.newKey(), token: other, user: "u0")
         let second = try await world.register(world.newKey(), token: other, user: "u1", tags: tag, vendor: .braze)
@@ -235,7 +235,7 @@ import Testing
         )
     }
 
-    @Test func anotherTenantsTagsUsersAndMembersAreNobodysAudience() async throws {
+    @Test func audiencesExcludeOtherTenants() async throws {
         let world = try await RuleWorld.make()
         let tag = Tag("a").map { [$0] }
         let other = world.otherTenant
@@ -257,7 +257,7 @@ extension RuleWorld {
         return try await run(ChangeMembers(scope, name, change))
     }
 
-    /// The group's maintained count; nil: there is no such group.
+    /// The group's maintained count; nil: the group does not exist.
     fileprivate func members(_ name: GroupName) async throws -> Int? {
         try await run(FindGroups(scope, [name])).first?.memberCount
     }
@@ -266,7 +266,7 @@ extension RuleWorld {
         try await run(ResolveUsers(scope, users, limit: limit), in: tenant)
     }
 
-    /// The targets of a message to `audience`, in the order of their ids; `meanwhile` runs behind each page.
+    /// The targets of a message to `audience`, in the order of their ids. `meanwhile` runs after each page.
     fileprivate func expanded(
         _ audience: Audience,
         pageSize: Int,
@@ -280,7 +280,7 @@ extension RuleWorld {
         return targets.map { IdentityID($0.rawValue) }.sorted()
     }
 
-    /// The slices of a message for variants, expanded to the end, and how many targets it says to have.
+    /// The slices of a message to variants, expanded to the end, and its number of targets.
     fileprivate func variants(_ expression: TagExpression, pageSize: Int) async throws -> ([SliceLease], Int?) {
         var message = message(to: [], work: .expand(after: nil))
         message.targets.audience = .tags(expression.overVariants)
@@ -297,7 +297,7 @@ extension RuleWorld {
         throw StoreError(.failed, "it does not end")
     }
 
-    /// Accepts a message and expands its audience to the end; how many it says to have.
+    /// Accepts a message and expands its audience to the end. Returns its number of recipients.
     fileprivate func send(
         _ audience: Audience,
         pageSize: Int,
@@ -310,7 +310,7 @@ extension RuleWorld {
         _ = try await accept(message)
         guard let lease = try await claim(message.id, by: "n1").first else { throw StoreError(.failed, "no lease") }
         var count = 0
-        // 1000: a walk that does not end is a fault too.
+        // The limit of 1000 makes a walk that does not end a failure.
         for _ in 0..<1000 {
             switch try await deliveries.expand(lease, by: "n1", pageSize: pageSize) {
             case .page(let more, _):
@@ -318,7 +318,7 @@ extension RuleWorld {
                 count += more
                 try await meanwhile()
             case .finished(let recipients):
-                // The last page may bring some too.
+                // The last page may contain recipients too.
                 guard (0...pageSize).contains(recipients - count) else {
                     throw StoreError(.failed, "\(recipients) recipients after \(count)")
                 }
@@ -329,7 +329,7 @@ extension RuleWorld {
         throw StoreError(.failed, "no end")
     }
 
-    /// The devices that a message's slices ring.
+    /// The devices that receive a push of a message's slices.
     fileprivate func devices(of message: MessageID) async throws -> [DeviceID] {
         var devices: [DeviceID] = []
         for lease in try await claim(message, by: "n1") {

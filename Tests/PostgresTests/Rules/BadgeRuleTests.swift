@@ -6,7 +6,7 @@ import Testing
 
 /// The rules of badges, numbers and users on devices.
 @Suite struct BadgeRuleTests {
-    @Test func aUserIsSetMovesAndIsClearedOthersOfAnExclusiveOneLoseIt() async throws {
+    @Test func aUserIsSetMovedClearedAndMadeExclusive() async throws {
         let world = try await RuleWorld.make()
         let (first, second) = (world.newKey(), world.newKey())
         _ = try await world.register(first, token: world.newToken())
@@ -33,7 +33,7 @@ import Testing
             let number = String(index + 1)
             let asked = SequenceMessage(world.scope, message.id)
             #expect(try await world.run(asked) == number, "number")
-            #expect(try await world.run(asked) == number, "number asked again")
+            #expect(try await world.run(asked) == number, "number, requested again")
         }
         let unknown = MessageID(rawValue: world.identifiers.uuid(at: world.now()))
         #expect(try await world.run(SequenceMessage(world.scope, unknown)) == nil, "no message")
@@ -57,9 +57,9 @@ import Testing
         let one = try await world.run(ListMembers(world.scope, "1", "hong", limit: 10))
         #expect(one == [wanted[0]], "one member")
         let none = try await world.run(ListMembers(world.scope, "2", nil, limit: 10))
-        #expect(none == [], "nobody in it")
+        #expect(none == [], "an empty group")
         let unknownGroup = try await world.run(ListMembers(world.scope, "3", nil, limit: 10))
-        #expect(unknownGroup == nil, "no such group")
+        #expect(unknownGroup == nil, "an unknown group")
     }
 
     @Test func recipientsAreFoundByUserAndByTokenWithTheirKeys() async throws {
@@ -83,7 +83,7 @@ import Testing
         #expect(try await keys(["nobody"], [other]) == [], "nobody's")
     }
 
-    @Test func ofTheBearersOfTokensOnlyAGroupsMembersAreItsRecipients() async throws {
+    @Test func ofSeveralTokensOnlyTheGroupsMembersAreRecipients() async throws {
         let world = try await RuleWorld.make()
         let (hong, kim) = (try await world.reader("hong"), try await world.reader("kim"))
         let (guest, guestToken) = (world.newKey(), world.newToken())
@@ -104,14 +104,14 @@ import Testing
         #expect(try await keys(["1", "2"], all) == [kim.keys[1], hong.keys[0]], "of both, in the tokens' order")
         #expect(try await keys(["1", "2"], all, limit: 1).count == 1, "at most one")
         #expect(try await keys(["2"], hong.tokens) == [], "of another's tokens")
-        #expect(try await keys(["3"], all) == [], "of no group")
+        #expect(try await keys(["3"], all) == [], "of an unknown group")
         let other = FindRecipients(world.scope, .groups(["1"], tokens: all), limit: 100)
         #expect(try await world.run(other, in: world.otherTenant) == [], "of another tenant")
         _ = try await world.run(ChangeMembers(world.scope, "1", GroupChange(remove: ["hong"])))
-        #expect(try await keys(["1"], all) == [], "of whom has left")
+        #expect(try await keys(["1"], all) == [], "after the user left the group")
     }
 
-    @Test func aBadgeIsItsHoldersSetReadAndOfNobodyWhereNobodyAnswers() async throws {
+    @Test func aBadgeIsSetAndReadAndNilForAnUnknownHolder() async throws {
         let world = try await RuleWorld.make()
         let (phone, tablet) = (world.newKey(), world.newKey())
         _ = try await world.register(phone, token: world.newToken())
@@ -132,15 +132,15 @@ import Testing
         #expect(other == nil, "another tenant's")
     }
 
-    /// What erasing leaves of them.
-    @Test func aDevicesBadgeGoesWithTheDeviceTheUsersWithTheUser() async throws {
+    /// The badges and marks that remain after an erasure.
+    @Test func erasingADeviceOrAUserErasesItsBadge() async throws {
         let world = try await RuleWorld.make()
         let erase = world.erase
         let (phone, tablet, token) = (world.newKey(), world.newKey(), world.newToken())
         guard let first = try await world.register(phone, token: token),
             try await world.register(tablet, token: world.newToken()) != nil
         else { return fail("not registered") }
-        // What it counted as a guest's stays its own when a user comes.
+        // The count of the device without a user stays with the device when a user registers on it.
         _ = try await world.badge(BadgeHolder(key: phone), 3)
         _ = try await world.badge(BadgeHolder(key: tablet), 4)
         _ = try await world.assign(phone, .set("hong"))
@@ -149,21 +149,21 @@ import Testing
         #expect(try await world.badge(BadgeHolder(key: phone)) == nil, "of the erased device")
         #expect(try await world.badge(BadgeHolder(key: tablet)) == 4, "of another device")
         _ = try await world.register(phone, token: token)
-        #expect(try await world.badge(BadgeHolder(key: phone)) == 0, "of the same key, registered anew")
+        #expect(try await world.badge(BadgeHolder(key: phone)) == 0, "badge of the same key, registered again")
         _ = try await world.assign(phone, .set("hong"))
-        #expect(try await world.badge(BadgeHolder(key: phone)) == 7, "of the user, who was not erased")
+        #expect(try await world.badge(BadgeHolder(key: phone)) == 7, "badge of the user, which was not erased")
         _ = try await world.assign(tablet, .set("hong"))
         try await erase(.user("hong"))
         #expect(try await world.badge(BadgeHolder(user: "hong")) == nil, "of the erased user")
         for (key, token) in [(phone, token), (tablet, world.newToken())] {
             _ = try await world.register(key, token: token)
-            #expect(try await world.badge(BadgeHolder(key: key)) == 0, "of his device, registered anew")
+            #expect(try await world.badge(BadgeHolder(key: key)) == 0, "badge of the user's device, registered again")
             _ = try await world.assign(key, .set("hong"))
-            #expect(try await world.badge(BadgeHolder(key: key)) == 0, "of the user who comes anew")
+            #expect(try await world.badge(BadgeHolder(key: key)) == 0, "badge of the user, registered again")
         }
     }
 
-    @Test func whatAMessageDidToTheBadgeOfAnErasedDeviceIsForgottenItCountsAgain() async throws {
+    @Test func erasingADeviceErasesItsMarksSoAMessageCountsAgain() async throws {
         let world = try await RuleWorld.make()
         let erase = world.erase
         let (key, other) = (world.newKey(), world.newKey())
@@ -177,10 +177,10 @@ import Testing
         #expect(try await world.badge(BadgeHolder(key: other)) == 2, "its counter")
         guard let again = try await world.register(key, token: world.newToken()) else { return fail("not registered") }
         let next = try await world.counted(to: [again.identity], step: 1)
-        #expect(try await world.badges(next) == [1], "of the same key, registered anew")
+        #expect(try await world.badges(next) == [1], "badge of the same key, registered again")
     }
 
-    @Test func aMessageCountsOncePerHolderARetryCarriesTheBadgeOfItsFirstAttempt() async throws {
+    @Test func aMessageCountsOncePerHolderAndARetryCarriesTheSameBadge() async throws {
         let world = try await RuleWorld.make()
         let reader = try await world.reader("hong")
         let first = try await world.counted(to: reader.identities, step: 1)
@@ -191,7 +191,7 @@ import Testing
         #expect(try await world.badge(reader.holder) == 6, "the counter")
     }
 
-    @Test func keepTakesOneOffAtTheFirstReadOfAMessageWhicheverDeviceResetAndUpdateEachTime() async throws {
+    @Test func keepSubtractsAtTheFirstReadResetAndUpdateSetEachTime() async throws {
         let world = try await RuleWorld.make()
         let reader = try await world.reader("hong")
         var leases: [SliceLease] = []
@@ -222,11 +222,11 @@ import Testing
         #expect(try await read(leases[1], tablet, .set(10)) == 10, "Update")
         #expect(try await read(leases[1], tablet, .set(10)) == 10, "Update again")
         #expect(try await read(leases[2], phone, nil) == 10, "no option")
-        #expect(try await read(leases[2], phone, .keep) == 10, "Keep of what was read before")
+        #expect(try await read(leases[2], phone, .keep) == 10, "Keep of an earlier read message")
         #expect(try await read(leases[2], phone, .set(0)) == 0, "Reset")
     }
 
-    @Test func aReceiptByNumberFindsItsDeliveryByTokenKeyOrUserAnUnknownNumberChangesNoBadge() async throws {
+    @Test func aReceiptByNumberFindsItsDeliveryByTokenKeyOrUser() async throws {
         let world = try await RuleWorld.make()
         let reader = try await world.reader("hong")
         let lease = try await world.counted(to: reader.identities, step: 2)
@@ -250,12 +250,12 @@ import Testing
         let byUser = try await receipt(number, BadgeHolder(user: "hong"), .read, nil)
         #expect(byUser == Acknowledgement(reply: .recorded, badge: 2), "by user")
         let unknown = try await receipt("99999", BadgeHolder(user: "hong"), .read, .keep)
-        #expect(unknown == Acknowledgement(reply: .orphan, badge: 2), "no such number")
+        #expect(unknown == Acknowledgement(reply: .orphan, badge: 2), "an unknown number")
         let stranger = try await receipt(number, BadgeHolder(user: "kim"), .read, .keep)
         #expect(stranger == Acknowledgement(reply: .orphan, badge: 0), "nobody")
     }
 
-    @Test func aTemplateIsFilledWithEachUsersOwnVariablesAndAttributes() async throws {
+    @Test func aTemplateIsRenderedWithEachUsersVariablesAndAttributes() async throws {
         let world = try await RuleWorld.make()
         let (hong, kim) = (try await world.reader("hong"), try await world.reader("kim"))
         var message = world.message(to: hong.identities + kim.identities, claim: world.claim)
@@ -266,7 +266,7 @@ import Testing
         let profile = StoredProfile(user: "kim", attributes: ["city": "Seoul"])
         _ = try await world.run(PutUsers(world.scope, UserWrite(profiles: [profile])))
         let work = try await world.deliveries.load(world.handover(message))
-        #expect(work?.targets[0]?.variables == ["VAR1": "a"], "his own")
+        #expect(work?.targets[0]?.variables == ["VAR1": "a"], "the user's own values")
         #expect(work?.targets[2]?.variables == [:], "nobody's")
         #expect(work?.targets[2]?.person.attributes == ["city": "Seoul"], "what is kept of the user")
         #expect(work?.targets[0]?.person.attributes == [:], "nothing is kept")
@@ -311,7 +311,7 @@ extension RuleWorld {
         return reader
     }
 
-    /// A message that counts, accepted and leased.
+    /// A message that counts badges, accepted and leased.
     func counted(to identities: [IdentityID], step: Int) async throws -> SliceLease {
         var message = message(to: identities, claim: claim)
         message.content.badgeStep = step
@@ -319,7 +319,7 @@ extension RuleWorld {
         return handover(message)
     }
 
-    /// What the pushes of a lease carry.
+    /// The badges that the pushes of a lease carry.
     func badges(_ lease: SliceLease) async throws -> [Int?] {
         let work = try await deliveries.load(lease)
         return lease.targets.indices.map { work?.targets[$0]?.badge }

@@ -6,7 +6,7 @@ import Testing
 
 /// The rules of campaigns, schedules and labels.
 @Suite struct CampaignRuleTests {
-    @Test func aCampaignIsKeptAsItWasWrittenForItsAppAndDialectOnly() async throws {
+    @Test func aCampaignIsStoredUnchangedForItsAppAndDialectOnly() async throws {
         let world = try await RuleWorld.make()
         let body: JSONObject = ["b": 1, "a": ["x\u{1}\"é", .number("1.50")]]
         func put(_ id: String, _ body: JSONObject, limit: Int = 3) async throws -> Bool? {
@@ -15,7 +15,7 @@ import Testing
             )
         }
         #expect(try await put("b", body) == true, "the first")
-        #expect(try await put("b", ["c": 2]) == false, "written anew")
+        #expect(try await put("b", ["c": 2]) == false, "written again")
         #expect(try await put("b", body) == false, "and again")
         let found = try await world.run(FindCampaign(world.scope, id: "b"))
         #expect(found?.body == body, "body")
@@ -35,23 +35,23 @@ import Testing
         #expect(try await world.run(FindCampaign(world.scope, id: "b")) == nil, "gone")
     }
 
-    @Test func aScheduleIsReplacedOnlyAsItWasReadAndItsMessageIsCanceledWithIt() async throws {
+    @Test func replacingAScheduleNeedsItsCurrentVersionAndCancelsItsMessage() async throws {
         let world = try await RuleWorld.make()
         let first = try await world.scheduled(dueIn: .seconds(600))
         let read = try await world.run(FindSchedule(world.scope, first))
-        #expect(read?.version == ScheduleVersion(id: first, message: first), "as it was made")
+        #expect(read?.version == ScheduleVersion(id: first, message: first), "as created")
         #expect(read?.state == .scheduled, "to come")
-        #expect(read?.request == ["n": 1], "what was said")
+        #expect(read?.request == ["n": 1], "the stored request")
         let version = ScheduleVersion(id: first, message: first)
         let second = try await world.scheduled(dueIn: .seconds(300), replacing: version)
         let changed = try await world.run(FindSchedule(world.scope, first))
         #expect(changed?.version == ScheduleVersion(id: first, message: second), "another message")
         #expect(try await world.state(of: first) == .canceled, "the first message")
         #expect(try await world.state(of: second) == .scheduled, "the second")
-        // Who read it before the change is overtaken, and nothing of his is there.
+        // A replacement based on an outdated read is refused, and none of its writes remain.
         do throws(StoreError) {
             _ = try await world.replace(version)
-            Issue.record("somebody was overtaken")
+            Issue.record("a conflicting change was refused")
         } catch {
             #expect(error.code == .outdated, "overtaken")
         }
@@ -62,11 +62,11 @@ import Testing
         #expect(try await world.run(drop, in: world.otherTenant) == 0, "another tenant's")
         #expect(try await world.run(drop) == 1, "withdrawn")
         #expect(try await world.state(of: second) == .canceled, "its message")
-        #expect(try await world.run(drop) == 0, "it is gone")
-        #expect(try await world.run(FindSchedule(world.scope, first)) == nil, "nobody finds it")
+        #expect(try await world.run(drop) == 0, "the schedule is deleted")
+        #expect(try await world.run(FindSchedule(world.scope, first)) == nil, "the schedule is not found")
     }
 
-    @Test func aScheduleThatIsUnderWayIsNeitherReplacedNorWithdrawn() async throws {
+    @Test func aDueScheduleIsNeitherReplacedNorWithdrawn() async throws {
         let world = try await RuleWorld.make()
         let id = try await world.scheduled(dueIn: .zero)
         #expect(try await world.run(FindSchedule(world.scope, id))?.state != .scheduled, "it is due")
@@ -74,7 +74,7 @@ import Testing
         #expect(try await world.run(drop) == 0, "not withdrawn")
         do throws(StoreError) {
             _ = try await world.replace(ScheduleVersion(id: id, message: id))
-            Issue.record("it was replaced")
+            Issue.record("the schedule was replaced")
         } catch {
             #expect(error.code == .outdated, "not replaced")
         }
@@ -100,7 +100,7 @@ import Testing
         {
             try await world.run(CountSeries(world.scope, label: label, days: days), in: tenant)
         }
-        // Two devices of one user are sent it, and one of them reads it; a third fails.
+        // The message is sent to two devices of one user, one of which reads it; a third delivery fails.
         var keys: [VendorDeviceKey] = []
         var identities: [IdentityID] = []
         for user in ["u", "u", nil] as [UserID?] {
@@ -124,7 +124,7 @@ import Testing
         let sent = SeriesDay(day: day, sent: 2, read: 1, failed: 1, users: 1)
         #expect(try await series("pushed", day...day) == [sent], "what was sent")
         let quiet = SeriesDay(day: day, sent: 0, read: 0, failed: 0, users: 0)
-        #expect(try await series("l", day - 1...day + 1) == [quiet], "nobody was sent anything")
+        #expect(try await series("l", day - 1...day + 1) == [quiet], "no deliveries")
         #expect(try await series("own 2", day...day) == [quiet], "its own label")
         #expect(try await series("l", day + 1...day + 2) == [], "another day")
         #expect(try await series("m", day...day) == [], "another label")
@@ -141,7 +141,7 @@ extension RuleWorld {
         try await run(FindReport(scope, message))?.state
     }
 
-    /// A message under a schedule; its id.
+    /// Accepts a message under a schedule and returns its id.
     fileprivate func scheduled(dueIn delay: Duration, replacing version: ScheduleVersion? = nil) async throws
         -> MessageID
     {
@@ -157,7 +157,7 @@ extension RuleWorld {
         return try await commands.run(request(draft, message), in: tenant)
     }
 
-    /// As a submission has them.
+    /// The operations of a submission in one request.
     private func request(_ draft: ScheduleDraft, _ message: NewMessage) -> StoreRequest<Acceptance> {
         StoreRequest(AcceptMessage(message)).preceded(by: draft.replaced.map { [WithdrawSchedule(scope, $0)] } ?? [])
             .adding(KeepSchedule(scope, draft, message.id))

@@ -3,9 +3,9 @@ import Testing
 
 @testable import Postgres
 
-// Answers that are kept under a repeat key.
+// Answers that are stored under a repeat key.
 extension CommandStoreRuleTests {
-    @Test func theSameRepeatKeyActsOnceAndGivesTheFirstAnswerWithAnotherBodyAMismatch() async throws {
+    @Test func aRepeatKeyReturnsTheFirstAnswerOrAMismatchForAnotherBody() async throws {
         let world = try await RuleWorld.make()
         let (device, other) = (world.newKey(), world.newKey())
         let key = IdempotencyKey(key: world.identifiers.randomHex(byteCount: 8), bodyHash: "a")
@@ -13,7 +13,7 @@ extension CommandStoreRuleTests {
         let first = try await world.registerOnce(device, key, answer)
         guard case .done(let registered) = first else { return fail("the first was not done: \(first)") }
         #expect(registered.key == device, "what the first registered")
-        // Another operation under the same key and digest: nothing of it happens.
+        // Another operation under the same key and digest has no effect.
         let again = try await world.registerOnce(other, key, KeptAnswer(status: 200))
         #expect(again == .repeated(answer), "repeat")
         #expect(try await world.facts(other)?.state == nil, "what the repeat named")
@@ -32,7 +32,7 @@ extension CommandStoreRuleTests {
         Issue.record("the other tenant's first call: \(foreign)")
     }
 
-    @Test func anActWithoutAnAnswerLeavesItsKeyFreeOneWithTooLongAnAnswerIsUndone() async throws {
+    @Test func aWriteWithoutAnAnswerFreesItsKeyAndOneWithTooLongAnAnswerIsUndone() async throws {
         let world = try await RuleWorld.make()
         let (device, second) = (world.newKey(), world.newKey())
         let key = IdempotencyKey(key: world.identifiers.randomHex(byteCount: 8), bodyHash: "a")
@@ -40,7 +40,7 @@ extension CommandStoreRuleTests {
         #expect(try await world.registerOnce(device, key, long) == .tooLarge, "too long an answer")
         #expect(try await world.facts(device)?.state == nil, "what it named")
         guard case .done = try await world.registerOnce(device, key, nil) else {
-            return fail("nothing to keep: not done")
+            return fail("no answer to store: not done")
         }
         guard case .done = try await world.registerOnce(second, key, KeptAnswer(status: 201)) else {
             return fail("the key was not free")

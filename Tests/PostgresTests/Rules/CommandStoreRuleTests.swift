@@ -5,7 +5,7 @@ import Testing
 
 /// The rules of registrations, senders, submissions and receipts.
 @Suite struct CommandStoreRuleTests {
-    @Test func aFirstRegistrationIsNewItsRepeatWasActive() async throws {
+    @Test func aFirstRegistrationIsNewAndItsRepeatIsNot() async throws {
         let world = try await RuleWorld.make()
         let key = world.newKey()
         let first = try await world.register(key, token: world.newToken())
@@ -16,7 +16,7 @@ import Testing
         #expect(again?.device == first?.device, "device of the repeat")
     }
 
-    @Test func theNewestRegistrationOwnsItsTokenTheOlderIdentityIsReplaced() async throws {
+    @Test func theNewestRegistrationOwnsItsTokenAndReplacesTheOlderIdentity() async throws {
         let world = try await RuleWorld.make()
         let token = world.newToken()
         let (old, new) = (world.newKey(), world.newKey())
@@ -28,24 +28,24 @@ import Testing
         #expect(try await world.facts(new)?.state == .active, "the newer identity")
     }
 
-    @Test func theSamePhoneOnANewKeyReplacesTheOldIdentityOnlyWhenAsked() async throws {
+    @Test func theSamePhoneOnANewKeyReplacesTheOldIdentityOnlyOnRequest() async throws {
         let world = try await RuleWorld.make()
         let (old, new, third) = (world.newKey(), world.newKey(), world.newKey())
         _ = try await world.register(old, token: world.newToken(), phone: "01011112222")
         _ = try await world.register(new, token: world.newToken(), phone: "01011112222")
-        #expect(try await world.facts(old)?.state == .active, "not asked: the old identity")
+        #expect(try await world.facts(old)?.state == .active, "without the option: the old identity")
         let last = try await world.register(
             third,
             token: world.newToken(),
             phone: "01011112222",
             replacesSamePhone: true
         )
-        #expect(try await world.facts(old)?.state == .replaced, "asked: the old identity")
+        #expect(try await world.facts(old)?.state == .replaced, "with the option: the old identity")
         let found = try await world.resolve(.phone("01011112222"))
-        #expect(found?.identity == last?.identity, "who answers to the phone")
+        #expect(found?.identity == last?.identity, "the identity of the phone")
     }
 
-    @Test func unregisteringDropsATokenThatNobodyElseUsesRegisteringAgainIsNew() async throws {
+    @Test func unregisteringDropsAnUnsharedTokenAndRegisteringAgainIsNew() async throws {
         let world = try await RuleWorld.make()
         let key = world.newKey()
         _ = try await world.register(key, token: world.newToken())
@@ -59,7 +59,7 @@ import Testing
         #expect(try await world.resolve(.deviceKey(key))?.isReachable == false, "reachable without token")
     }
 
-    @Test func aTokenUpdateReachesAKnownIdentityAndNobodyElse() async throws {
+    @Test func aTokenUpdateChangesAKnownIdentityOnly() async throws {
         let world = try await RuleWorld.make()
         let key = world.newKey()
         _ = try await world.register(key)
@@ -88,7 +88,7 @@ import Testing
         #expect(try await world.facts(key)?.state == .active, "the identity after it")
     }
 
-    @Test func aSendersNameGivesTheSameIdAndItsFirstEnrolmentWins() async throws {
+    @Test func aSenderKeepsItsIdAndItsFirstEnrolmentWins() async throws {
         let world = try await RuleWorld.make()
         let name = world.identifiers.randomHex(byteCount: 8)
         let first = SenderID("SVR-" + name)
@@ -116,7 +116,7 @@ import Testing
         )
     }
 
-    @Test func aCodeIsUsedUpByItsMatchAndSentAgainOnlyAfterAWhile() async throws {
+    @Test func aMatchingCodeIsUsedUpAndCodesAreSentAtIntervals() async throws {
         let world = try await RuleWorld.make()
         let limits = VerificationLimits()
         func put() async throws -> Bool {
@@ -135,7 +135,7 @@ import Testing
         #expect(checked == [false, true, false], "a wrong code, the right one, the same again")
     }
 
-    @Test func theSameIdempotencyKeyGivesTheFirstAnswerWithAnotherBodyAMismatch() async throws {
+    @Test func anIdempotencyKeyReturnsTheFirstAnswerOrAMismatchForAnotherBody() async throws {
         let world = try await RuleWorld.make()
         let key = IdempotencyKey(key: world.identifiers.randomHex(byteCount: 8), bodyHash: "a")
         let identity = try await world.register(world.newKey(), token: world.newToken())?.identity
@@ -167,7 +167,7 @@ import Testing
         )
     }
 
-    @Test func anImageIsItsOwnersUnderItsMessagesNumber() async throws {
+    @Test func anImageIsFoundByItsOwnerAndMessageNumber() async throws {
         let world = try await RuleWorld.make()
         let bytes: [UInt8] = [0xFF, 0xD8, 0xFF, 1, 2, 3]
         let hash = world.identifiers.sha256(bytes)
@@ -189,12 +189,12 @@ import Testing
         }
         let found = StoredMedia(bytes: bytes, contentType: "image/jpeg")
         #expect(try await asked(number, "mina", in: world.tenant) == found, "the image")
-        #expect(try await asked(number, "hong", in: world.tenant) == nil, "somebody else")
+        #expect(try await asked(number, "hong", in: world.tenant) == nil, "another user")
         #expect(try await asked(number + "9", "mina", in: world.tenant) == nil, "another number")
         #expect(try await asked(number, "mina", in: world.otherTenant) == nil, "another tenant")
     }
 
-    @Test func whatIsNotSentCanBeCanceledOnce() async throws {
+    @Test func unsentMessagesCanBeCanceledOnce() async throws {
         let world = try await RuleWorld.make()
         let identity = try await world.register(world.newKey(), token: world.newToken())?.identity
         let message = world.message(to: [identity].compactMap(\.self), dueIn: .seconds(600))
@@ -210,7 +210,7 @@ import Testing
         #expect(again == 0, "second cancel")
     }
 
-    @Test func theFirstReceiptWinsReadImpliesReceivedStrangersAreOrphans() async throws {
+    @Test func theFirstReceiptWinsReadImpliesReceivedOthersAreOrphans() async throws {
         let world = try await RuleWorld.make()
         let (key, stranger) = (world.newKey(), world.newKey())
         let identity = try await world.register(key, token: world.newToken())?.identity
@@ -223,7 +223,7 @@ import Testing
             )
         }
         #expect(try await report(.read, stranger) == .orphan, "a stranger's receipt")
-        #expect(try await report(.read, key) == .orphan, "a receipt before anybody could send")
+        #expect(try await report(.read, key) == .orphan, "a receipt before the message could be sent")
         _ = try await world.claim(message.id, by: "n1")
         #expect(try await report(.read, key) == .recorded, "a receipt before the outcome")
         #expect(try await report(.read, key) == .repeated, "its repeat")

@@ -4,9 +4,9 @@ import Testing
 
 @testable import Postgres
 
-/// Rates that all nodes share.
+/// Rate limits that all nodes share.
 extension DeliveryStoreRuleTests {
-    @Test func aBudgetHandsOutItsRateAndNoMoreWhoeverDraws() async throws {
+    @Test func aBudgetLimitsTheRateOverAllNodes() async throws {
         let world = try await RuleWorld.make()
         let key = CredentialKey(tenant: world.tenant, credential: "apple")
         let draw = BudgetDraw(key: key, rates: [.credential("apple", 400)], count: 10_000)
@@ -18,7 +18,7 @@ extension DeliveryStoreRuleTests {
         #expect(Double(total) <= 400 * (seconds + 0.25) + 1, "\(total) in \(seconds) s")
     }
 
-    @Test func theLowestOfSeveralBudgetsDecidesAndAllOfThemPay() async throws {
+    @Test func theLowestOfSeveralBudgetsLimitsAndAllAreCharged() async throws {
         let world = try await RuleWorld.make()
         let key = CredentialKey(tenant: world.tenant, credential: "apple")
         let both = BudgetDraw(key: key, rates: [.credential("apple", 4), .tenant(40_000)], count: 10_000)
@@ -26,7 +26,8 @@ extension DeliveryStoreRuleTests {
         let started = ContinuousClock.now
         let counts = try await world.deliveries.draw([both, tenant])
         let seconds = (ContinuousClock.now - started) / .seconds(1)
-        // A new budget saves from the beginning of its transaction on: what a slow one takes is its credential's time too.
+        // A new budget accumulates from the beginning of its transaction, so the duration of a slow transaction
+        // counts for its credential too.
         #expect(counts.count == 2 && counts.last == 10, "\(counts): the tenant's own budget has room")
         let first = counts.first ?? 0
         #expect(first >= 1 && Double(first) <= 4 * (seconds + 0.25) + 1, "\(first) in \(seconds) s")

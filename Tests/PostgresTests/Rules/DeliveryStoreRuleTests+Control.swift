@@ -4,9 +4,9 @@ import Testing
 
 @testable import Postgres
 
-/// What an operator may do to a message, and slices that give up.
+/// The operator's controls of a message, and slices that gave up.
 extension DeliveryStoreRuleTests {
-    @Test func aPausedMessageRestsUntilItIsResumedAlsoWhatWasAtWork() async throws {
+    @Test func aPausedMessageWaitsUntilItIsResumedIncludingLeasedSlices() async throws {
         let world = try await RuleWorld.make()
         let message = try await world.listed(2)
         let foreign = try await world.run(
@@ -28,8 +28,8 @@ extension DeliveryStoreRuleTests {
         _ = try await world.deliveries.record(progress, by: "n1")
         #expect(try await world.claim(message.id, by: "n1").count == 0, "claims of what was put back")
         #expect(try await world.control(message, .resume) == 1, "second resumes")
-        #expect(try await world.deliveries.load(lease)?.state == .sending, "state once it goes on")
-        #expect(try await world.claim(message.id, by: "n1").count == 1, "claims once it goes on")
+        #expect(try await world.deliveries.load(lease)?.state == .sending, "state after the resume")
+        #expect(try await world.claim(message.id, by: "n1").count == 1, "claims after the resume")
     }
 
     @Test func aPausedAudienceIsExpandedOnceItIsResumed() async throws {
@@ -45,10 +45,10 @@ extension DeliveryStoreRuleTests {
         #expect(try await world.control(message, .resume) == 1, "resumes")
         guard let again = try await world.claim(message.id, by: "n1").first else { return fail("lost") }
         let last = try await world.deliveries.expand(again, by: "n1", pageSize: 9)
-        #expect(last == .finished(recipients: 1), "a page once it is resumed")
+        #expect(last == .finished(recipients: 1), "a page after the resume")
     }
 
-    @Test func whatGivesUpRestsUntilItIsRequeuedAndKeepsItsOutcomes() async throws {
+    @Test func aSliceThatGaveUpWaitsForARequeueAndKeepsItsOutcomes() async throws {
         let world = try await RuleWorld.make()
         let message = try await world.listed(2)
         guard let lease = try await world.buried(message) else { return fail("no lease") }
@@ -57,7 +57,7 @@ extension DeliveryStoreRuleTests {
         #expect(try await world.claim(message.id, by: "n1").count == 0, "claims of what gave up")
         #expect(try await world.control(message, .requeue) == 1, "requeues")
         #expect(try await world.control(message, .requeue) == 0, "second requeues")
-        #expect(try await world.deliveries.load(lease)?.state == .sending, "state once requeued")
+        #expect(try await world.deliveries.load(lease)?.state == .sending, "state after the requeue")
         guard let again = try await world.claim(message.id, by: "n2").first else { return fail("lost") }
         #expect(again.attempts == 0, "attempts")
         #expect(again.isDone(0) && !again.isDone(1), "the bitmap changed")
@@ -67,11 +67,11 @@ extension DeliveryStoreRuleTests {
         #expect(try await world.deliveries.load(lease)?.state == .done, "state in the end")
     }
 
-    @Test func whatGaveUpComesUpWhenItsMessageHasExpired() async throws {
+    @Test func aSliceThatGaveUpIsDueWhenItsMessageExpires() async throws {
         let world = try await RuleWorld.make()
         let message = try await world.listed(2)
         guard let lease = try await world.buried(message) else { return fail("no lease") }
-        // The message's hour, and one more.
+        // The message's lifetime of one hour, and one hour more.
         try await world.pass(.seconds(2 * 3600))
         guard let last = try await world.claim(message.id, by: "n2").first else { return fail("not written off") }
         var progress = world.progress(last, .expired, .finished)
@@ -80,7 +80,7 @@ extension DeliveryStoreRuleTests {
         #expect(try await world.deliveries.load(lease)?.state == .done, "state in the end")
     }
 
-    @Test func whatGaveUpCanBeCanceled() async throws {
+    @Test func aSliceThatGaveUpCanBeCanceled() async throws {
         let world = try await RuleWorld.make()
         let message = try await world.listed(2)
         guard try await world.buried(message) != nil else { return fail("no lease") }
@@ -89,7 +89,7 @@ extension DeliveryStoreRuleTests {
         #expect(try await world.control(message, .requeue) == 0, "requeues of a canceled message")
     }
 
-    @Test func whatIsPutBackAfterItsMessageWasCanceledComesUpAtOnce() async throws {
+    @Test func aSliceReturnedAfterACancelIsDueAtOnce() async throws {
         let world = try await RuleWorld.make()
         for holder in [CredentialID("c1"), nil] {
             let message = try await world.listed(1)
@@ -103,7 +103,7 @@ extension DeliveryStoreRuleTests {
         }
     }
 
-    @Test func slicesOfOneMessageThatHaveNoRoomWaitTogetherAndNoOthers() async throws {
+    @Test func slicesWithoutCapacityDelayTheirOwnMessageOnly() async throws {
         let world = try await RuleWorld.make()
         let large = try await world.spread(3)
         guard let lease = try await world.first(by: "n1") else { return fail("no lease") }
@@ -117,7 +117,7 @@ extension DeliveryStoreRuleTests {
         #expect(try await world.claim(large.id, by: "n2").count == 3, "claims after it")
     }
 
-    @Test func slicesOfACanceledMessageDoNotWaitForRoom() async throws {
+    @Test func slicesOfACanceledMessageDoNotWaitForCapacity() async throws {
         let world = try await RuleWorld.make()
         let message = try await world.spread(3)
         guard let lease = try await world.first(by: "n1") else { return fail("no lease") }
@@ -128,7 +128,7 @@ extension DeliveryStoreRuleTests {
         #expect(try await world.claim(message.id, by: "n1").count == 3, "slices to write off")
     }
 
-    @Test func leasesInARowThatEndWithoutAWordAreCountedAndAWordEndsTheRow() async throws {
+    @Test func consecutiveLapsedLeasesAreCountedAndAReportResetsTheCount() async throws {
         let world = try await RuleWorld.make()
         let message = try await world.listed(1)
         for lapses in 0..<3 {
@@ -148,12 +148,12 @@ extension DeliveryStoreRuleTests {
 }
 
 extension RuleWorld {
-    /// How many times the control changed something: 0 or 1.
+    /// The number of changes that the control made: 0 or 1.
     fileprivate func control(_ message: NewMessage, _ control: MessageControl) async throws -> Int? {
         try await run(ControlMessage(scope, message.id, control, by: nil))
     }
 
-    /// A message of so many slices of one target.
+    /// A message of `count` slices with one target each.
     fileprivate func spread(_ count: Int) async throws -> NewMessage {
         var identities: [IdentityID] = []
         for _ in 0..<count {
@@ -172,7 +172,7 @@ extension RuleWorld {
         try await deliveries.claim(tenant: tenant, lane: .bulk, limit: 1, by: node, lease: Self.lease).first
     }
 
-    /// Sends the first target of `message`; the rest gives up. Its lease.
+    /// Sends the first target of `message` and lets the rest give up. Returns its lease.
     fileprivate func buried(_ message: NewMessage) async throws -> SliceLease? {
         guard var lease = try await claim(message.id, by: "n1").first else { return nil }
         lease.markDone(0)

@@ -6,7 +6,7 @@ import Testing
 
 /// The rules of `DeliveryStore`.
 @Suite struct DeliveryStoreRuleTests {
-    @Test func aTokenThatTheOtherEnvironmentKnowsGoesThereUnlessAnotherDeviceHasItThere() async throws {
+    @Test func aTokenMovesToTheOtherEnvironmentUnlessADeviceHasItThere() async throws {
         let world = try await RuleWorld.make()
         let message = try await world.listed(1)
         guard let lease = try await world.claim(message.id, by: "n1").first,
@@ -25,7 +25,7 @@ import Testing
         try await world.deliveries.load(lease)?.targets[0]?.destination.environment
     }
 
-    @Test func aDueSliceIsClaimedOnceUntilItsLeaseEndsThenByAnyoneWithAHigherEpoch() async throws {
+    @Test func aDueSliceIsClaimedAgainAfterItsLeaseWithAHigherEpoch() async throws {
         let world = try await RuleWorld.make()
         let message = try await world.listed(1)
         let tenants = try await world.deliveries.dueTenants(in: .bulk, limit: 1000)
@@ -51,26 +51,26 @@ import Testing
         #expect(try await world.claim(message.id, by: "n1").count == 0, "claims before the due time")
     }
 
-    @Test func whatIsAcceptedWithAClaimIsThisNodesAtEpochOne() async throws {
+    @Test func aMessageAcceptedWithAClaimIsLeasedAtEpochOne() async throws {
         let world = try await RuleWorld.make()
         let claim = NewMessage.Claim(node: "n1", lease: RuleWorld.lease)
         let message = try await world.listed(1, claim: claim)
         #expect(try await world.claim(message.id, by: "n2").count == 0, "claims by another node")
         let lease = world.handover(message)
         let result = try await world.deliveries.record(world.progress(lease, .sent, .finished), by: "n1")
-        #expect(result == .recorded(1), "a flush under the handed over lease")
+        #expect(result == .recorded(1), "a flush under the transferred lease")
     }
 
-    @Test func aReleasedSliceMayBeTakenAtOnce() async throws {
+    @Test func aReleasedSliceMayBeClaimedAtOnce() async throws {
         let world = try await RuleWorld.make()
         let message = try await world.listed(1)
         let first = try await world.claim(message.id, by: "n1")
         try await world.deliveries.release(first, by: "n1")
-        // The hand-back raises the epoch too: an outcome of the lease that was given back is refused.
+        // Returning a lease increases the epoch too, so an outcome of the returned lease is refused.
         #expect(try await world.claim(message.id, by: "n2").map(\.epoch) == [3], "epochs after the release")
     }
 
-    @Test func eachDeliveryIsWrittenOnceWhateverIsFlushedAgain() async throws {
+    @Test func repeatedFlushesWriteEachDeliveryOnce() async throws {
         let world = try await RuleWorld.make()
         let message = try await world.listed(3)
         guard var lease = try await world.claim(message.id, by: "n1").first else { return fail("no lease") }
@@ -83,7 +83,7 @@ import Testing
         #expect(work?.targets.keys.sorted() == [1, 2], "targets left")
     }
 
-    @Test func aSliceThatIsPutBackKeepsItsBitmapCountsTheAttemptAndComesDueLater() async throws {
+    @Test func aReturnedSliceKeepsItsBitmapCountsTheAttemptAndIsDueLater() async throws {
         let world = try await RuleWorld.make()
         let message = try await world.listed(2)
         guard var lease = try await world.claim(message.id, by: "n1").first else { return fail("no lease") }
@@ -99,7 +99,7 @@ import Testing
         #expect(again.map { $0.isDone(1) } == [false], "the second target's bit")
     }
 
-    @Test func whatWaitsForACredentialComesDueWhenThatIsMendedAndNothingElseDoes() async throws {
+    @Test func slicesHeldByACredentialAreDueWhenItWorksAgain() async throws {
         let world = try await RuleWorld.make()
         var messages: [MessageID] = []
         for holder in [CredentialID("c1"), nil] {
@@ -113,7 +113,7 @@ import Testing
         guard let held = messages.first else { return fail("no message") }
         try await world.deliveries.resume(CredentialKey(tenant: world.tenant, credential: "c2"))
         try await world.deliveries.resume(CredentialKey(tenant: "nobody", credential: "c1"))
-        #expect(try await world.claim(held, by: "n2").count == 0, "claims after another was mended")
+        #expect(try await world.claim(held, by: "n2").count == 0, "claims after another credential works again")
         try await world.deliveries.resume(CredentialKey(tenant: world.tenant, credential: "c1"))
         let due = try await world.deliveries.claim(
             tenant: world.tenant,
@@ -122,14 +122,14 @@ import Testing
             by: "n2",
             lease: RuleWorld.lease
         )
-        #expect(due.map(\.key.message) == [held], "due once it was mended")
+        #expect(due.map(\.key.message) == [held], "due after the credential works again")
         guard let again = due.first else { return }
-        // Put back for another reason: the mark of before is gone.
+        // The slice is returned for another reason: the previous credential is removed.
         var progress = world.progress(again, .sent, .again(after: .seconds(600)))
         progress.results = []
         _ = try await world.deliveries.record(progress, by: "n2")
         try await world.deliveries.resume(CredentialKey(tenant: world.tenant, credential: "c1"))
-        #expect(try await world.claim(held, by: "n2").count == 0, "claims once it waits for time")
+        #expect(try await world.claim(held, by: "n2").count == 0, "claims while it waits for a time")
     }
 
     @Test func aFinishedSliceIsNeverClaimedAgain() async throws {
@@ -141,7 +141,7 @@ import Testing
         #expect(try await world.claim(message.id, by: "n2").count == 0, "claims of a finished slice")
     }
 
-    @Test func whatASliceNeedsToBeSentIsLoadedWhole() async throws {
+    @Test func aSliceIsLoadedWithEverythingThatSendingNeeds() async throws {
         let world = try await RuleWorld.make()
         let message = try await world.listed(2)
         guard let lease = try await world.claim(message.id, by: "n1").first else { return fail("no lease") }
@@ -157,7 +157,7 @@ import Testing
         #expect(work.settings[.rationalOwl] != nil, "no settings of the dialect")
     }
 
-    @Test func anIdentityWhoseOwnTimeIsOverIsLoadedAsOneThatHasLeft() async throws {
+    @Test func anIdentityPastItsEndIsLoadedAsUnregistered() async throws {
         let world = try await RuleWorld.make()
         let now = Int(world.now().seconds)
         var identities: [IdentityID] = []
@@ -176,7 +176,7 @@ import Testing
         #expect(states == [.unregistered, .active, .active, .unregistered], "states")
     }
 
-    @Test func aReceiptBeforeTheOutcomeIsKeptAndTheOutcomeFillsInTheRest() async throws {
+    @Test func aReceiptBeforeTheOutcomeIsKeptAndTheOutcomeCompletesIt() async throws {
         let world = try await RuleWorld.make()
         let key = world.newKey()
         guard let identity = try await world.register(key, token: world.newToken())?.identity else {
@@ -195,7 +195,7 @@ import Testing
         #expect(snapshot.state == .received, "state")
     }
 
-    @Test func anAudienceIsExpandedPageByPageToEveryoneActiveOnceEach() async throws {
+    @Test func anAudienceIsExpandedPageByPageToEachActiveIdentityOnce() async throws {
         let world = try await RuleWorld.make()
         var wanted: Set<TargetID> = []
         for _ in 0..<5 {
@@ -210,7 +210,7 @@ import Testing
         guard let lease = try await world.claim(message.id, by: "n1").first else { return fail("no lease") }
         var pages = 0
         var recipients: Int?
-        // Six: five identities at two a page are three pages and an end.
+        // Six: five identities at two per page are three pages, plus the end.
         while recipients == nil, pages < 6 {
             pages += 1
             switch try await world.deliveries.expand(lease, by: "n1", pageSize: 2) {
@@ -223,11 +223,11 @@ import Testing
         let slices = try await world.claim(message.id, by: "n1")
         let targets = slices.flatMap(\.targets)
         #expect(targets.count == 5, "targets in slices")
-        #expect(Set(targets) == wanted, "who they are")
+        #expect(Set(targets) == wanted, "the targets")
         #expect(slices.allSatisfy { $0.key.number > 0 }, "a slice took the expansion's number")
     }
 
-    @Test func aDeadTokenIsInvalidUnlessItWasRegisteredAfterThePeersTime() async throws {
+    @Test func aReportedTokenIsInvalidUnlessItWasRegisteredLater() async throws {
         let world = try await RuleWorld.make()
         let key = world.newKey()
         let token = world.newToken()

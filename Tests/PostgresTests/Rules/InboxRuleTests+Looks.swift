@@ -4,9 +4,9 @@ import Testing
 
 @testable import Postgres
 
-// Histories that are only looked at, and what of them is unread.
+// Histories without side effects, and their unread messages.
 extension InboxRuleTests {
-    @Test func aLookFiltersByWhatWasReadHidesWhatItsSenderHidesAndCountsNothingAsReceived() async throws {
+    @Test func aLookFiltersByReadStateAndChangesNothing() async throws {
         let world = try await RuleWorld.make()
         let device = try await world.inboxDevice("E1")
         let caller = DeviceCaller(key: device.key)
@@ -30,8 +30,8 @@ extension InboxRuleTests {
         #expect(try await look(false, before: shown[0], count: 1) == [shown[2]], "the page after it")
         #expect(try await look(nil, before: shown[2]) == [shown[3], shown[4]], "before a message")
         #expect(try await look(nil, before: "0") == [], "before a number less than all")
-        #expect(try await look(nil, before: "99") == shown, "before one that was not given out")
-        #expect(try await look(nil, before: "none") == [], "before what is no number")
+        #expect(try await look(nil, before: "99") == shown, "before a number that was not given out")
+        #expect(try await look(nil, before: "none") == [], "before a text that is not a number")
         let all = try await world.look(caller, nil, HistoryLook())
         #expect(all == [hidden] + shown, "where nothing hides")
         let entry = try await world.userEntry(caller, "E1", shown[0])
@@ -40,7 +40,7 @@ extension InboxRuleTests {
         #expect(gone == nil, "a hidden message was shown")
     }
 
-    @Test func whatIsUnreadIsCountedOncePerMessageWhicheverDeviceReadItAndToALimit() async throws {
+    @Test func unreadMessagesAreCountedOncePerMessageUpToALimit() async throws {
         let world = try await RuleWorld.make()
         let (one, two) = (try await world.inboxDevice("E1"), try await world.inboxDevice("E1"))
         let caller = DeviceCaller(key: one.key)
@@ -52,7 +52,7 @@ extension InboxRuleTests {
         }
         try await world.pass(.milliseconds(1))
         _ = try await world.sent(to: [two], .sent, data: ["kept": "N"])
-        #expect(try await world.unread(caller, .user("E1")) == 4, "of the user, once each")
+        #expect(try await world.unread(caller, .user("E1")) == 4, "messages of the user, once each")
         #expect(try await world.unread(caller, .user(nil)) == 4, "of the caller's user")
         #expect(try await world.unread(caller, .user("E1"), hiddenBy: "kept") == 3, "without the hidden one")
         #expect(try await world.unread(caller, .device) == 3, "of the device")
@@ -68,7 +68,7 @@ extension InboxRuleTests {
         #expect(try await world.unread(caller, .user("E1"), in: world.otherTenant) == 0, "another tenant")
     }
 
-    @Test func aLookShowsAUsersOwnMessagesOnlyANameAloneFindsWhoHasADevice() async throws {
+    @Test func aLookShowsTheUsersOwnMessagesAndNeedsADevice() async throws {
         let world = try await RuleWorld.make()
         let (one, two) = (try await world.inboxDevice("E1"), try await world.inboxDevice("E2"))
         let (_, first) = try await world.sent(to: [one], .sent)
@@ -87,15 +87,15 @@ extension InboxRuleTests {
         #expect(try await world.unread(name, .user("E2")) == 1, "counted by the name")
         #expect(try await world.userEntry(name, "E2", second) != nil, "one by the name")
         #expect(try await world.look(name, "E1", HistoryLook()) == [], "another's by the name")
-        #expect(try await world.look(DeviceCaller(user: "E1"), "E1", HistoryLook()) == [], "nobody's device")
+        #expect(try await world.look(DeviceCaller(user: "E1"), "E1", HistoryLook()) == [], "a device without a user")
         #expect(
             try await world.look(DeviceCaller(key: world.newKey(), user: "E2"), "E2", HistoryLook()) == [],
             "a strange device with a name"
         )
-        #expect(try await world.preferences(name)?.user == "E2", "whom the name finds")
-        #expect(try await world.preferences(DeviceCaller(user: "E1")) == nil, "whom it does not find")
+        #expect(try await world.preferences(name)?.user == "E2", "found by the name")
+        #expect(try await world.preferences(DeviceCaller(user: "E1")) == nil, "not found by the name")
         let page = ListHistory(world.inbox, name, HistoryPage(.user("E2"), count: 10), at: world.now())
         #expect(try await world.run(page) == [], "a name receives nothing")
-        #expect(try await world.unread(DeviceCaller(key: two.key), .user("E2")) == 1, "his other device")
+        #expect(try await world.unread(DeviceCaller(key: two.key), .user("E2")) == 1, "the user's other device")
     }
 }

@@ -4,9 +4,9 @@ import Testing
 
 @testable import Postgres
 
-/// The rules about histories, polling, preferences and numbers.
+/// The rules of histories, polling, preferences and numbers.
 @Suite struct InboxRuleTests {
-    @Test func numbersGrowBlocksAreNobodyElsesAndWhatIsBeyondASecondBorrowsFromTheNext() async throws {
+    @Test func numbersGrowAndBlocksNeverOverlap() async throws {
         let world = try await RuleWorld.make()
         func draw(_ count: Int) async throws -> MessageNumbers {
             try await world.run(DrawNumbers(world.inbox, count: count))
@@ -20,7 +20,7 @@ import Testing
         #expect(one.first.text < three.first.text, "texts are not in the order of numbers")
     }
 
-    @Test func aMessageIsFoundByItsNumberInItsOwnAppAndTenantOnlyAndByItsId() async throws {
+    @Test func aMessageIsFoundByNumberInItsAppAndTenantOnlyAndById() async throws {
         let world = try await RuleWorld.make()
         let device = try await world.inboxDevice("E1")
         let (message, number) = try await world.sent(to: [device], .sent)
@@ -34,7 +34,7 @@ import Testing
         #expect(try await world.run(foreign, in: world.otherTenant) == nil, "another tenant")
     }
 
-    @Test func preferencesHaveTheirDefaultsChangeOneByOneAndBelongToARegisteredCaller() async throws {
+    @Test func preferencesHaveDefaultsAndChangeOneByOne() async throws {
         let world = try await RuleWorld.make()
         let device = try await world.inboxDevice("E1")
         let caller = DeviceCaller(key: device.key)
@@ -87,7 +87,7 @@ import Testing
         )
     }
 
-    @Test func anAliasFindsItsDevicesWhoseAliasNobodyHasIsLookedUpByTheUsersId() async throws {
+    @Test func anAliasFindsItsDevicesAndOtherNamesAreUserIds() async throws {
         let world = try await RuleWorld.make()
         let (one, two) = (try await world.inboxDevice("E1"), try await world.inboxDevice("E1"))
         _ = try await world.run(
@@ -99,17 +99,17 @@ import Testing
         )
         func found(_ names: UserID...) async throws -> [IdentityID] {
             let targets = try await world.run(ResolveUsers(world.inbox, names, by: .aliases, limit: 10))
-            #expect(targets.allSatisfy { names.contains($0.user) }, "named otherwise than asked")
+            #expect(targets.allSatisfy { names.contains($0.user) }, "named differently from the request")
             return targets.map(\.found.identity)
         }
         #expect(try await found("cp") == [two.identity], "the alias")
-        #expect(try await found("E1") == [one.identity], "who has no alias is called by the id")
-        #expect(try await found("E2") == [three.identity], "whose alias nobody asked for")
+        #expect(try await found("E1") == [one.identity], "a user without an alias is named by the id")
+        #expect(try await found("E2") == [three.identity], "a user whose alias was not requested")
         #expect(try await found("E3") == [], "nobody")
         #expect(try await found("cp2", "cp") == [three.identity, two.identity], "in the order of the call")
     }
 
-    @Test func pagesOfAHistoryFollowEachOtherWithoutHoleOrRepeatNewestFirst() async throws {
+    @Test func pagesOfAHistoryAreNewestFirstWithoutGapsOrRepeats() async throws {
         let world = try await RuleWorld.make()
         let device = try await world.inboxDevice("E1")
         var numbers: [String] = []
@@ -134,7 +134,7 @@ import Testing
         #expect(above.count == 7, "before a number that is more than all")
     }
 
-    @Test func whatWasSentToADeviceCountsAsReceivedOnceItsHistoryShowedItNothingElseDoes() async throws {
+    @Test func aMessageShownInAHistoryCountsAsReceivedIfItWasSent() async throws {
         let world = try await RuleWorld.make()
         let (device, other) = (try await world.inboxDevice("E1"), try await world.inboxDevice("E1"))
         _ = try await world.sent(to: [device], .sent)
@@ -146,10 +146,10 @@ import Testing
         #expect(shown.map { $0.receivedAt != nil } == [false, true], "shown to the device")
         let later = try await world.page(other, HistoryPage(.user(nil), count: 10))
         #expect(later.map { $0.receivedAt != nil } == [false, true], "seen by the user later")
-        #expect(later.map(\.user) == ["E1", "E1"], "whose they are")
+        #expect(later.map(\.user) == ["E1", "E1"], "the users of the messages")
     }
 
-    @Test func aDeviceKeepsWhatCameForItsEarlierUserWhoKeepsItTooAUsersMessageOnTwoDevicesIsOne() async throws {
+    @Test func historiesOfADeviceAndItsEarlierUserBothKeepAMessage() async throws {
         let world = try await RuleWorld.make()
         let (one, two) = (try await world.inboxDevice("E1"), try await world.inboxDevice("E1"))
         let (_, first) = try await world.sent(to: [one, two], .sent)
@@ -162,12 +162,12 @@ import Testing
         #expect(try await numbers(one, .device) == [second, first], "the device")
         #expect(try await numbers(one, .user(nil)) == [second], "its user now")
         #expect(try await numbers(two, .user(nil)) == [first], "the other user")
-        #expect(try await numbers(two, .user("E2")) == [], "somebody else's history")
-        #expect(try await world.entry(two, second) == nil, "somebody else's message")
+        #expect(try await numbers(two, .user("E2")) == [], "another user's history")
+        #expect(try await world.entry(two, second) == nil, "another user's message")
         #expect(try await world.entry(one, first) != nil, "an earlier message of the device")
     }
 
-    @Test func aPollGivesWhatWasNotReceivedOldestFirstOnceAndSaysHowManyAreLeft() async throws {
+    @Test func aPollReturnsUnreceivedMessagesOnceOldestFirstWithTheRest() async throws {
         let world = try await RuleWorld.make()
         let (device, other) = (try await world.inboxDevice("E1"), try await world.inboxDevice("E1"))
         var numbers: [String] = []
@@ -187,7 +187,7 @@ import Testing
         #expect(page.count == 4 && page.allSatisfy { $0.receivedAt != nil }, "the history after it")
     }
 
-    @Test func whatWasReceivedOtherwiseIsNotPolledAndWhatWasCanceledIsNobodys() async throws {
+    @Test func receivedAndCanceledMessagesAreNotPolled() async throws {
         let world = try await RuleWorld.make()
         let device = try await world.inboxDevice("E1")
         _ = try await world.sent(to: [device], .canceled)
@@ -201,7 +201,7 @@ import Testing
         #expect(Set(page.map { $0.notification.number(for: .ipns) }) == [listed, read], "the history")
     }
 
-    @Test func whatIsSettledAtAcceptanceIsInHistoryAndPollingToo() async throws {
+    @Test func messagesSettledAtAcceptanceAreInHistoryAndInbox() async throws {
         let world = try await RuleWorld.make()
         guard let silent = try await world.register(world.newKey(), user: "E9", vendor: .ipns) else {
             return fail("not registered")
@@ -231,7 +231,7 @@ import Testing
         #expect(try await world.poll(device, 10).count == 1, "the poll")
     }
 
-    @Test func aReceiptByNumberFirstWinsReadImpliesReceivedAlsoForWhatWasNotPushed() async throws {
+    @Test func receiptsByNumberAlsoWorkForMessagesThatWereNotPushed() async throws {
         let world = try await RuleWorld.make()
         let device = try await world.inboxDevice("E1")
         let (_, number) = try await world.sent(to: [device], .sent)
@@ -247,7 +247,7 @@ import Testing
         #expect(try await world.report(device, "000", .read) == .unknownMessage, "an unknown number")
     }
 
-    @Test func strangersReportNothingAnotherDeviceOfTheUserMay() async throws {
+    @Test func onlyDevicesOfTheUserMayReport() async throws {
         let world = try await RuleWorld.make()
         let (one, two) = (try await world.inboxDevice("E1"), try await world.inboxDevice("E1"))
         let (_, number) = try await world.sent(to: [one], .sent)

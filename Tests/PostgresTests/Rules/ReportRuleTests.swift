@@ -4,9 +4,9 @@ import Testing
 
 @testable import Postgres
 
-/// The rules of what is read before it is changed, and of what became of messages.
+/// The rules of changes that depend on an earlier read, and of reports on messages.
 @Suite struct ReportRuleTests {
-    @Test func whatARegistrationBuildsOnMustStillBeSoElseNothingOfTheCallIsDone() async throws {
+    @Test func aRegistrationBasedOnAnOutdatedReadIsUndone() async throws {
         let world = try await RuleWorld.make()
         let key = world.newKey()
         let (first, second): (JSONObject, JSONObject) = (["b": 1, "a": "x\u{1}\"é"], ["a": 2])
@@ -31,22 +31,22 @@ import Testing
                 return error.code
             }
         }
-        #expect(try await write(first, expecting: [:]) == .outdated, "nobody is there")
+        #expect(try await write(first, expecting: [:]) == .outdated, "not registered")
         #expect(try await world.standing(key) == nil, "nothing was done")
         _ = try await world.register(key, token: world.newToken())
         #expect(try await write(first, expecting: [:]) == nil, "as it was registered")
         #expect(try await world.standing(key)?.attributes == first, "what is read")
         #expect(try await world.standing(key)?.attributes.keys == first.keys, "in its order")
         #expect(try await write(second, expecting: ["b": 1], user: "late") == .outdated, "something else")
-        #expect(try await world.standing(key)?.user == nil, "nothing of the call")
+        #expect(try await world.standing(key)?.user == nil, "no effect of the call")
         #expect(try await write(second, expecting: first, user: "first") == nil, "what was read")
-        #expect(try await write(first, expecting: first) == .outdated, "who was overtaken")
+        #expect(try await write(first, expecting: first) == .outdated, "after a conflicting change")
         #expect(try await world.standing(key)?.attributes == second, "the first one's")
         _ = try await world.run(UnregisterDevices(world.scope, .key(key)))
-        #expect(try await write(first, expecting: second) == .outdated, "who has left")
+        #expect(try await write(first, expecting: second) == .outdated, "an unregistered device")
     }
 
-    @Test func aStandingSaysWhetherItsTokenIsGood() async throws {
+    @Test func aRegistrationStateReportsWhetherItsTokenIsValid() async throws {
         let world = try await RuleWorld.make()
         let (key, token) = (world.newKey(), world.newToken())
         _ = try await world.register(key)
@@ -55,7 +55,7 @@ import Testing
         #expect(try await world.standing(key)?.tokenState == .active, "a token")
     }
 
-    @Test func aReportCountsWhatIsSettledOfTheScopesOwnMessages() async throws {
+    @Test func aReportCountsTheSettledDeliveriesOfItsScope() async throws {
         let world = try await RuleWorld.make()
         func report(_ message: MessageID, _ scope: AppScope, in tenant: TenantID? = nil) async throws
             -> MessageReport?

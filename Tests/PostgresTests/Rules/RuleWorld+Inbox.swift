@@ -18,9 +18,9 @@ struct InboxDevice: Sendable {
     init(_ device: InboxDevice, user: UserID) { self.init(key: device.key, identity: device.identity, user: user) }
 }
 
-// What inbox rules do before they look.
+// Preparations of the inbox rules.
 extension RuleWorld {
-    /// The app in iPNS' dialect.
+    /// The app's scope in the iPNS dialect.
     var inbox: AppScope { AppScope(app: app, vendor: .ipns) }
 
     func inboxDevice(_ user: UserID) async throws -> InboxDevice {
@@ -29,7 +29,7 @@ extension RuleWorld {
         return InboxDevice(key: made.key, identity: made.identity, user: user)
     }
 
-    /// A numbered message to `devices`, settled as `state`.
+    /// A numbered message to `devices`, settled in the given state.
     func sent(
         to devices: [InboxDevice],
         _ state: DeliveryState,
@@ -83,7 +83,7 @@ extension RuleWorld {
         return try await run(ReportNumber(inbox, caller, number: number, kind, at: now()))
     }
 
-    /// The numbers of a page of the caller's user that is only looked at.
+    /// The numbers on a page of the caller's user, read without side effects.
     func look(_ caller: DeviceCaller, _ user: UserID?, before: String? = nil, count: Int = 10, _ look: HistoryLook)
         async throws -> [String]
     {

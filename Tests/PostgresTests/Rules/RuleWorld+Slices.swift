@@ -3,9 +3,9 @@ import Model
 
 @testable import Postgres
 
-// What delivery rules do before they look.
+// Preparations of the delivery rules.
 extension RuleWorld {
-    /// A message to `count` fresh identities.
+    /// A message to `count` new identities.
     func listed(
         _ count: Int,
         claim: NewMessage.Claim? = nil,
@@ -32,7 +32,7 @@ extension RuleWorld {
         )
     }
 
-    /// A flush of every target in `lease`, each with its bit when `disposition` ends the slice.
+    /// A flush of every target in `lease`. If `disposition` ends the slice, each target's bit is set.
     func progress(
         _ lease: SliceLease,
         _ state: DeliveryState,

@@ -3,9 +3,9 @@ import Model
 
 @testable import Postgres
 
-// What rules do before they look: short words over the command store.
+// Preparations of the rules: shorthands for the command store.
 extension RuleWorld {
-    /// Sixty-four fresh hex digits.
+    /// Sixty-four new hex digits.
     func newToken() -> DeviceToken { DeviceToken(stored: identifiers.randomHex(byteCount: 32)) }
 
     func newKey() -> VendorDeviceKey { VendorDeviceKey(identifiers.randomHex(byteCount: 16)) }
@@ -18,7 +18,7 @@ extension RuleWorld {
         try await commands.run(operation, in: tenant ?? self.tenant)
     }
 
-    /// Registers and gives what the store made of it.
+    /// Registers a device and returns the store's result.
     func register(
         _ key: VendorDeviceKey,
         token: DeviceToken? = nil,
@@ -59,7 +59,7 @@ extension RuleWorld {
         try await run(ResolveAddresses(scope, [address]), in: tenant).first ?? nil
     }
 
-    /// A message to `identities` in one slice, due now unless told otherwise.
+    /// A message to `identities` in one slice, due now unless given otherwise.
     func message(
         to identities: [IdentityID],
         claim: NewMessage.Claim? = nil,
@@ -90,7 +90,7 @@ extension RuleWorld {
         try await run(AcceptMessage(message))
     }
 
-    /// The slice leases of `message` that a claim finds now; what belongs to other messages stays leased.
+    /// Claims due slices and returns the leases of `message`. Leases of other messages are kept.
     func claim(_ message: MessageID, by node: NodeID) async throws -> [SliceLease] {
         let leases = try await deliveries.claim(tenant: tenant, lane: .bulk, limit: 100, by: node, lease: Self.lease)
         return leases.filter { $0.key.message == message }

@@ -6,9 +6,9 @@ import Testing
 
 @testable import Postgres
 
-/// What a rule of the stores runs against: all stores over one database, with the app `shop` of two tenants.
+/// The world of a store rule: all stores over one database, with the app `shop` of two tenants.
 ///
-/// A database of its own, because rules let time pass: what waits in it is made older, so that no rule waits and none is overtaken by the clock.
+/// It has its own database, because rules let time pass: `pass` makes stored times older, so no rule has to wait and none depends on the clock.
 struct RuleWorld: Sendable {
     private let fixture: StoreFixture
     let identifiers: any IdentifierSource = TestIdentifiers()
@@ -25,20 +25,20 @@ struct RuleWorld: Sendable {
     var webhooks: PostgresWebhookStore { fixture.webhooks }
     var subscriptions: PostgresSubscriptionStore { fixture.subscriptions }
 
-    /// The database's time: the server runs on this machine.
+    /// The database's time. The server runs on this machine.
     func now() -> Timestamp { Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000)) }
 
-    /// Lets time pass for what the database keeps.
+    /// Lets time pass for everything stored in the database.
     func pass(_ duration: Duration) async throws { try await fixture.age(by: duration) }
 
-    /// Provisions the app's hours anew.
+    /// Provisions the app's timing again.
     func setTiming(_ timing: AppTiming) async throws {
         var tenant = fixture.tenant("acme")
         tenant.apps[0].timing = timing
         _ = try await fixture.provisioning.apply([tenant])
     }
 
-    /// Erases as the native API does.
+    /// Erases like the native API.
     func erase(_ what: Erasure) async throws {
         switch what {
         case .device(let id): _ = try await fixture.devices.erase(id, in: tenant, by: .key("test"))
@@ -46,26 +46,26 @@ struct RuleWorld: Sendable {
         }
     }
 
-    /// How long every lease of a rule lasts: longer than the slowest machine needs to look at it.
+    /// The duration of every lease of a rule, longer than the slowest machine needs for a check.
     static let lease: Duration = .seconds(600)
 
-    /// The app in RationalOwl's dialect, which the rules use.
+    /// The app's scope in RationalOwl's dialect, which the rules use.
     var scope: AppScope { AppScope(app: app, vendor: .rationalOwl) }
 }
 
-/// What is erased.
+/// The object of an erasure.
 enum Erasure: Sendable, Hashable {
     case device(DeviceID)
     case user(UserID)
 }
 
-/// A rule's preparation failed: it cannot look at what it is about.
+/// Records that the preparation of a rule failed, so the rule itself was not checked.
 func fail(_ what: String, at location: SourceLocation = #_sourceLocation) {
     Issue.record(Comment(rawValue: what), sourceLocation: location)
 }
 
 extension StoreFixture {
-    /// Moves every time that a queue looks at back by `duration`.
+    /// Moves every time that a queue reads back by `duration`.
     fileprivate func age(by duration: Duration) async throws {
         let admin = try await database.admin()
         let seconds = "interval '\(duration.components.seconds) seconds'"

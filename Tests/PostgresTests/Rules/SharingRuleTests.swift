@@ -5,14 +5,14 @@ import Testing
 
 /// The rules of identities of one dialect that share a device, and of lists of identities.
 @Suite struct SharingRuleTests {
-    @Test func thoseWhoShareADeviceTakeNobodysPlaceAndNobodyTakesTheirs() async throws {
+    @Test func identitiesThatShareADeviceDoNotReplaceEachOther() async throws {
         let world = try await RuleWorld.make()
         let token = world.newToken()
         let (plain, first, second, later) = (world.newKey(), world.newKey(), world.newKey(), world.newKey())
         _ = try await world.register(plain, token: token)
         #expect(try await world.share(first, token)?.replaced == [], "replaced by the first")
         #expect(try await world.share(second, token)?.replaced == [], "replaced by the second")
-        #expect(try await world.standing(plain)?.state == .active, "who was there before")
+        #expect(try await world.standing(plain)?.state == .active, "the earlier identity")
         let replaced = try await world.register(later, token: token)?.replaced.count
         #expect(replaced == 1, "replaced by one that does not share")
         for key in [first, second, later] {
@@ -24,10 +24,10 @@ import Testing
         #expect(try await world.standing(second)?.token == token, "the others' token")
         _ = try await world.run(UnregisterDevices(world.scope, .key(second)))
         _ = try await world.run(UnregisterDevices(world.scope, .key(later)))
-        #expect(try await world.standing(second)?.token == nil, "a token that nobody uses")
+        #expect(try await world.standing(second)?.token == nil, "an unused token")
     }
 
-    @Test func listsShowWhoCanBeReachedByTokenByTagPageByPage() async throws {
+    @Test func listsShowReachableIdentitiesByTokenAndTag() async throws {
         let world = try await RuleWorld.make()
         let keys = [world.newKey(), world.newKey(), world.newKey()].sorted { $0.rawValue < $1.rawValue }
         let token = world.newToken()
@@ -57,7 +57,7 @@ import Testing
 }
 
 extension RuleWorld {
-    /// Registers one that ends by itself.
+    /// Registers an identity with an end time.
     func register(_ key: VendorDeviceKey, endingAt end: JSON, token: DeviceToken? = nil) async throws -> Registered? {
         let registration = DeviceRegistration(
             key: key,
@@ -69,7 +69,7 @@ extension RuleWorld {
         return try await register(key, registration)
     }
 
-    /// Registers one that shares its device.
+    /// Registers an identity that shares its device.
     func share(
         _ key: VendorDeviceKey,
         _ token: DeviceToken,

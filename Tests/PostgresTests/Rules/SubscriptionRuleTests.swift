@@ -6,7 +6,7 @@ import Testing
 
 /// The rules of `SubscriptionStore`, and of `WebhookStore` for webhooks.
 @Suite struct SubscriptionRuleTests {
-    @Test func aWebhookHearsEverythingThatHappensFromNowOnInOrder() async throws {
+    @Test func aWebhookReceivesLaterEventsInOrder() async throws {
         let world = try await RuleWorld.make()
         try await world.withWebhooks { own in
             let before = try await world.register(world.newKey())
@@ -32,11 +32,11 @@ import Testing
             #expect(Set(suppressed.map(\.subject.address)) == [.phone("01090000"), .phone("01090001")], "addresses")
             #expect(batch.hasMore == false, "more")
             _ = try await own.webhooks.advance(lease, to: batch.cursor, by: "n1")
-            #expect(try await own.claim(id).count == 0, "claims when all is told")
+            #expect(try await own.claim(id).count == 0, "claims when all events are delivered")
         }
     }
 
-    @Test func anAppThatRegistersAgainAsItWasIsNoNewsOneThatComesBackIs() async throws {
+    @Test func anUnchangedRegistrationCausesNoEventAndAReturnDoes() async throws {
         let world = try await RuleWorld.make()
         try await world.withWebhooks { own in
             let id = try await own.create()
@@ -46,12 +46,12 @@ import Testing
             _ = try await world.run(UnregisterDevices(world.scope, .key(key)))
             _ = try await world.run(UnregisterDevices(world.scope, .key(key)))
             _ = try await world.register(key)
-            let kinds = try await own.told(id)
+            let kinds = try await own.delivered(id)
             #expect(kinds == ["registered", "unregistered", "registered"], "kinds")
         }
     }
 
-    @Test func aTokenThatThePushServiceCondemnsIsNewsOnce() async throws {
+    @Test func anInvalidTokenCausesOneEvent() async throws {
         let world = try await RuleWorld.make()
         try await world.withWebhooks { own in
             let token = world.newToken()
@@ -64,12 +64,12 @@ import Testing
             let dead = TokenVerdict.dead(device, token, since: nil)
             try await world.deliveries.condemn([dead], tenant: world.tenant)
             try await world.deliveries.condemn([dead, doubtful], tenant: world.tenant)
-            let kinds = try await own.told(id)
+            let kinds = try await own.delivered(id)
             #expect(kinds == ["token_quarantined", "token_invalidated"], "kinds")
         }
     }
 
-    @Test func aCanceledMessageIsNewsOfTheMessage() async throws {
+    @Test func cancelingAMessageCausesAnEventOfTheMessage() async throws {
         let world = try await RuleWorld.make()
         try await world.withWebhooks { own in
             let message = world.message(to: [], dueIn: .seconds(3600))
@@ -77,11 +77,11 @@ import Testing
             let id = try await own.create()
             _ = try await world.run(ControlMessage(world.scope, message.id, .cancel, by: nil))
             _ = try await world.run(ControlMessage(world.scope, message.id, .cancel, by: nil))
-            #expect(try await own.told(id) == ["message_canceled"], "kinds")
+            #expect(try await own.delivered(id) == ["message_canceled"], "kinds")
         }
     }
 
-    @Test func whatAWebhookDoesNotWantIsPassedOverAndItsCursorWithIt() async throws {
+    @Test func aWebhookSkipsOtherEventsAndItsCursorMoves() async throws {
         let world = try await RuleWorld.make()
         try await world.withWebhooks { own in
             let id = try await own.create(EventFilter(kinds: ["registered"]))
@@ -98,12 +98,12 @@ import Testing
                 _ = try await own.webhooks.advance(lease, to: batch.cursor, by: "n1")
             }
             _ = try await world.register(world.newKey())
-            #expect(try await own.told(id) == ["registered"], "kinds")
-            #expect(try await own.told(elsewhere) == [], "kinds of another app")
+            #expect(try await own.delivered(id) == ["registered"], "kinds")
+            #expect(try await own.delivered(elsewhere) == [], "kinds of another app")
         }
     }
 
-    @Test func manyEventsComeInBatchesWithoutAGapToOneNodeAtATime() async throws {
+    @Test func eventsAreDeliveredInBatchesWithoutGapsToOneNodeAtATime() async throws {
         let world = try await RuleWorld.make()
         try await world.withWebhooks { own in
             let id = try await own.create()
@@ -128,7 +128,7 @@ import Testing
         }
     }
 
-    @Test func aReplayTellsAgainFromItsOffsetAndTakesTheLeaseFromWhoIsCalling() async throws {
+    @Test func aReplayRepeatsEventsFromItsOffsetAndEndsTheLease() async throws {
         let world = try await RuleWorld.make()
         try await world.withWebhooks { own in
             let id = try await own.create()
@@ -155,7 +155,7 @@ import Testing
         }
     }
 
-    @Test func aStoppedWebhookIsCalledAgainWhenItsTenantSaysSoWithNothingLost() async throws {
+    @Test func aStoppedWebhookResumesWithoutLosingEvents() async throws {
         let world = try await RuleWorld.make()
         try await world.withWebhooks { own in
             let id = try await own.create()
@@ -186,7 +186,7 @@ import Testing
         }
     }
 
-    @Test func aTenantHasSoManyWebhooksAndEachIsNobodyElses() async throws {
+    @Test func webhooksAreLimitedPerTenantAndVisibleToItOnly() async throws {
         let world = try await RuleWorld.make()
         try await world.withWebhooks { own in
             let id = try await own.create()
@@ -214,7 +214,7 @@ import Testing
     }
 }
 
-/// Both views of webhooks in a world.
+/// The tenant's view and the dispatcher's view of webhooks in one world.
 private struct WebhookWorld {
     var world: RuleWorld
     var store: any SubscriptionStore
@@ -236,9 +236,9 @@ private struct WebhookWorld {
         return webhook.id
     }
 
-    /// The leases on this webhook; what belongs to others stays leased.
+    /// Claims due webhooks and returns the leases of this webhook. Leases of others are kept.
     func claim(_ id: WebhookID, by node: NodeID = "n1") async throws -> [WebhookLease] {
-        // Leases on others' subscriptions end at once, so that claiming one after another finds each.
+        // The test ends leases on other subscriptions at once, so claiming repeatedly finds each.
         var own: [WebhookLease] = []
         for lease in try await webhooks.claim(limit: 100, by: node, lease: RuleWorld.lease) {
             if lease.tenant == world.tenant, lease.webhook == id {
@@ -250,8 +250,8 @@ private struct WebhookWorld {
         return own
     }
 
-    /// The kinds of everything that waits, told.
-    func told(_ id: WebhookID) async throws -> [String] {
+    /// Delivers all pending events and returns their kinds.
+    func delivered(_ id: WebhookID) async throws -> [String] {
         guard let lease = try await claim(id).first else { return [] }
         let batch = try await webhooks.batch(for: lease, limit: 100)
         _ = try await webhooks.advance(lease, to: batch.cursor, by: "n1")
@@ -266,7 +266,7 @@ extension RuleWorld {
         try await body(WebhookWorld(world: self, store: subscriptions, webhooks: webhooks))
     }
 
-    /// A message to phones without the app: each is news at once.
+    /// A message to phones without the app. Each target causes an event at once.
     fileprivate func suppressedMessage(count: Int) async throws -> MessageID {
         var message = message(to: [])
         message.targets.slices = []

@@ -4,22 +4,22 @@ import Testing
 
 @testable import Postgres
 
-/// The rules about zones, windows, quiet hours and caps.
+/// The rules of time zones, windows, quiet hours and caps.
 @Suite struct TimingRuleTests {
-    @Test func aRegistrationsZoneAndWindowStandUntilAnotherSaysOtherwise() async throws {
+    @Test func aRegistrationsZoneAndWindowStayUntilTheyAreChanged() async throws {
         let world = try await RuleWorld.make()
         let key = world.newKey()
         _ = try await world.registerTimed(key, "Asia/Seoul", "0900-2100")
         #expect(try await world.clock(key) == DeviceClock("Asia/Seoul", "0900-2100"), "the first")
         _ = try await world.register(key)
-        #expect(try await world.clock(key) == DeviceClock("Asia/Seoul", "0900-2100"), "nothing said")
+        #expect(try await world.clock(key) == DeviceClock("Asia/Seoul", "0900-2100"), "nothing set")
         _ = try await world.registerTimed(key, "Europe/Berlin", nil)
         #expect(try await world.clock(key) == DeviceClock("Europe/Berlin", "0900-2100"), "another zone")
         _ = try await world.registerTimed(key, nil, "1000-0959")
         #expect(try await world.clock(key) == DeviceClock("Europe/Berlin", nil), "the whole day")
     }
 
-    @Test func anAudiencesTargetsComeDueWhenTheirZonesClocksShowTheLocalTime() async throws {
+    @Test func targetsOfALocalScheduleAreDueAtTheirLocalTime() async throws {
         let world = try await RuleWorld.make()
         let (local, start) = (world.tomorrow, world.now())
         for zone in ["Asia/Seoul", "Europe/Berlin", "Asia/Kathmandu", nil, "Asia/Seoul"] {
@@ -32,7 +32,7 @@ import Testing
         let slices = try await world.expanded(message)
         #expect(slices.reduce(0) { $0 + $1.targets.count } == 0, "targets that are due now")
         var counts: [Int] = []
-        // From zone to zone, in the order in which the sun does it.
+        // From time zone to time zone, from east to west.
         var past: Duration = .zero
         for zone in ["Asia/Seoul", "Asia/Kathmandu", "Europe/Berlin", "America/New_York"] {
             let due = local.moment(in: TimeZoneName(stored: zone)) - start
@@ -50,7 +50,7 @@ import Testing
         #expect(counts == [0, 2, 0, 1, 0, 1, 0, 1], "targets before and after each zone's time: \(counts)")
     }
 
-    @Test func whatIsAcceptedForLaterIsNotHandedOverAndComesDueAtItsOwnTime() async throws {
+    @Test func aMessageForLaterIsNotLeasedAndIsDueAtItsTime() async throws {
         let world = try await RuleWorld.make()
         guard let one = try await world.register(world.newKey(), token: world.newToken()),
             let two = try await world.register(world.newKey(), token: world.newToken())
@@ -72,7 +72,7 @@ import Testing
         _ = try await world.accept(message)
         let held = world.handover(message)
         let sent = try await world.deliveries.record(world.progress(held, .sent, .finished), by: "n1")
-        #expect(sent == .recorded(1), "the slice that is handed over")
+        #expect(sent == .recorded(1), "the leased slice")
         #expect(try await world.claim(message.id, by: "n2").count == 0, "claims before it is due")
         try await world.pass(.seconds(3600))
         #expect(try await world.claim(message.id, by: "n2").count == 0, "claims when a lease would have ended")
@@ -82,7 +82,7 @@ import Testing
         #expect(leases.map(\.epoch) == [1], "its first claim")
     }
 
-    @Test func hoursInWhichMessagesWaitMoveSlicesHoursThatSuppressDoNot() async throws {
+    @Test func delayingHoursMoveSlicesAndSuppressingHoursDoNot() async throws {
         let world = try await RuleWorld.make()
         _ = try await world.registerTimed(world.newKey(), "UTC", world.closedWindow)
         _ = try await world.registerTimed(world.newKey(), "UTC", "0000-2359")
@@ -105,7 +105,7 @@ import Testing
         #expect(try await world.expanded(message).count == 0, "slices in quiet hours")
     }
 
-    @Test func whatExpiresBeforeItsHoursBeginComesDueAtOnce() async throws {
+    @Test func aTargetThatExpiresBeforeItsWindowIsDueAtOnce() async throws {
         let world = try await RuleWorld.make()
         _ = try await world.registerTimed(world.newKey(), "UTC", world.closedWindow)
         let message = world.message(to: [], work: .expand(after: nil))
@@ -116,7 +116,7 @@ import Testing
         #expect(work?.targets[0]?.clock.window?.description == world.closedWindow, "the window when it is sent")
     }
 
-    @Test func aDeviceThatWasSentAsMuchAsTheCapAllowsIsSaidToBeCapped() async throws {
+    @Test func aDeviceAtItsCapIsReportedAsCapped() async throws {
         let world = try await RuleWorld.make()
         try await world.setTiming(AppTiming(cap: AppTiming.FrequencyCap(count: 2, period: .seconds(86_400))))
         let device = try await world.register(world.newKey(), token: world.newToken())
@@ -133,7 +133,7 @@ import Testing
             progress.results[0].device = device.device
             _ = try await world.deliveries.record(progress, by: "n1")
         }
-        // Only what was sent counts.
+        // Only sent messages count.
         #expect(capped == [[], [], [], [1]], "capped, message by message")
         var message = world.message(to: [device.identity])
         message.lane = .transactional
@@ -185,18 +185,18 @@ extension RuleWorld {
         try await resolve(.deviceKey(key))?.clock
     }
 
-    /// Nine o'clock of the day after tomorrow: ahead in every zone.
+    /// Nine o'clock of the day after tomorrow, which is in the future in every time zone.
     fileprivate var tomorrow: LocalTime {
         LocalTime(seconds: (now().seconds / 86_400 + 2) * 86_400 + 9 * 3600)
     }
 
-    /// An hour that is not now, nor soon, in UTC.
+    /// A window that is neither open now nor soon, in UTC.
     fileprivate var closedWindow: String {
         let hour = (LocalTime(now(), in: .utc).minute / 60 + 5) % 24
         return "\(DailyWindow.text(hour * 60))-\(DailyWindow.text(hour * 60 + 59))"
     }
 
-    /// Accepts and expands a message to its end; gives the slices that are due then.
+    /// Accepts a message, expands it to the end, and returns the slices that are due then.
     fileprivate func expanded(_ message: NewMessage) async throws -> [SliceLease] {
         _ = try await accept(message)
         guard let lease = try await claim(message.id, by: "n1").first else { return [] }

@@ -34,7 +34,7 @@ import Testing
         try await world.run(ListTallies(world.scope, of: users, limit: limit))
     }
 
-    @Test func aUserIsKeptAndChangedByWhoeverHasReadItLast() async throws {
+    @Test func aUserIsChangedOnlyFromItsCurrentRevision() async throws {
         let world = try await RuleWorld.make()
         let profile = StoredProfile(user: "hong", attributes: ["city": "Seoul"])
         #expect(try await profiles(world, [.id("hong")]) == [nil], "nobody")
@@ -45,7 +45,7 @@ import Testing
         #expect(try await profiles(world, [.id("hong")], in: world.otherTenant) == [nil], "another tenant")
         kept.attributes = ["city": "Busan"]
         _ = try await put(world, UserWrite(profiles: [kept]))
-        // Both of these have read what is no more.
+        // Both profiles have an outdated revision.
         for late in [profile, kept] {
             do {
                 _ = try await put(world, UserWrite(profiles: [StoredProfile(user: "kim"), late]))
@@ -55,10 +55,13 @@ import Testing
             }
         }
         kept.revision = 2
-        #expect(try await profiles(world, [.id("hong"), .id("kim")]) == [kept, nil], "nothing of it is done")
+        #expect(
+            try await profiles(world, [.id("hong"), .id("kim")]) == [kept, nil],
+            "no part of the batch is written"
+        )
     }
 
-    @Test func aUserWithADeviceOnlyIsKnownAndChoosesForAllDevices() async throws {
+    @Test func aUserWithoutAProfileIsKnownByItsDevices() async throws {
         let world = try await RuleWorld.make()
         let key = world.newKey()
         let token = world.newToken()
@@ -71,14 +74,14 @@ import Testing
         _ = try await world.register(world.newKey(), endingAt: .int(now - 1), token: over)
         _ = try await world.register(world.newKey(), endingAt: .int(now + 3600), token: later)
         let ending = try await world.run(FindKnownTokens(world.scope, [over, later]))
-        #expect(ending == [later], "tokens of who ends")
+        #expect(ending == [later], "tokens of an ended identity")
         _ = try await put(world, UserWrite(profiles: [StoredProfile(user: "hong", acceptsPush: false)]))
         let devices = try await world.run(ListUserDevices(world.scope, of: ["hong", "x"], limit: 5))
         let device = UserDevice(key: key, platform: .ios, token: token, acceptsPush: false)
         #expect(devices == [UsersOwn(user: "hong", value: device)], "devices")
     }
 
-    @Test func aDeviceWhoseSystemShowsNoPushesTakesNoneWhateverItsUserChose() async throws {
+    @Test func aDeviceWhoseSystemShowsNoPushesReceivesNone() async throws {
         let world = try await RuleWorld.make()
         func takesPush(_ attributes: JSONObject, _ user: StoredProfile) async throws -> Bool? {
             let registration = DeviceRegistration(key: "d", platform: .ios, user: "hong", attributes: attributes)
@@ -94,19 +97,19 @@ import Testing
             )
             _ = try await put(world, UserWrite(profiles: [user]))
             let devices = try await world.run(ListUserDevices(world.scope, of: ["hong"], limit: 5))
-            #expect(devices.first?.value.attributes == attributes, "what the device told")
+            #expect(devices.first?.value.attributes == attributes, "attributes reported by the device")
             return devices.first?.value.acceptsPush
         }
         var user = StoredProfile(user: "hong", acceptsPush: true)
         #expect(try await takesPush(["deniesPush": true], user) == false, "denied")
         user.revision = 1
-        #expect(try await takesPush(["x": 1], user) == true, "no more")
+        #expect(try await takesPush(["x": 1], user) == true, "after the attribute is removed")
         user.revision = 2
         user.acceptsPush = false
         #expect(try await takesPush(["deniesPush": false], user) == false, "the user's own choice")
     }
 
-    @Test func whatUsersConsentToIsKeptAndKnownToMessagesThatAreForThoseWhoAsked() async throws {
+    @Test func consentsAreStoredAndUsedByMessagesThatRequireThem() async throws {
         let world = try await RuleWorld.make()
         let (hong, kim) = (try await world.reader("hong"), try await world.reader("kim"))
         let said: [String: ConsentState] = ["news \"é": .subscribed, "sale": .unsubscribed]
@@ -123,8 +126,8 @@ import Testing
             #expect(work?.notification.content.consent == rule, "the message's rule")
             return (0..<4).map { work?.targets[$0]?.isOptedIn }
         }
-        #expect(try await optedIn(.optedIn) == [true, true, false, false], "who asked")
-        // No look-up for others.
+        #expect(try await optedIn(.optedIn) == [true, true, false, false], "opted in")
+        // Other messages cause no lookup.
         #expect(try await optedIn(.subscribed) == [false, false, false, false], "not looked at")
         #expect(try await optedIn(.all) == [false, false, false, false], "not looked at either")
         asked.isOptedIn = false
@@ -132,10 +135,10 @@ import Testing
         _ = try await put(world, UserWrite(profiles: [asked]))
         asked.revision = 2
         #expect(try await profiles(world, [.id("hong")]) == [asked], "changed")
-        #expect(try await optedIn(.optedIn) == [false, false, false, false], "nobody any more")
+        #expect(try await optedIn(.optedIn) == [false, false, false, false], "no user left")
     }
 
-    @Test func anActIsThereOnceAndCountedOnceABatchWithAKeyOnce() async throws {
+    @Test func actsAndBatchesWithAKeyAreStoredAndCountedOnce() async throws {
         let world = try await RuleWorld.make()
         let (early, late) = (world.now(), world.now() + .seconds(60))
         let acts = [
@@ -152,11 +155,11 @@ import Testing
         #expect(try await put(world, keyed) == false, "a batch")
         let again = UserWrite(repeatKey: "k", acts: [act("hong", "e", "bought", at: early)])
         #expect(try await put(world, again) == true, "its repeat")
-        #expect(try await tallies(world, ["hong"]).map(\.value.count) == [1, 2], "nothing of the repeat")
+        #expect(try await tallies(world, ["hong"]).map(\.value.count) == [1, 2], "no effect of the repeat")
         #expect(try await tallies(world, ["hong"], limit: 1).map(\.value.name) == ["seen"], "the latest")
     }
 
-    @Test func anAliasIsOneUsersLeadsToItsDevicesAndMovesAlong() async throws {
+    @Test func anAliasBelongsToOneUserAndMovesWithIt() async throws {
         let world = try await RuleWorld.make()
         let (one, two) = (UserAlias(label: "crm", name: "1"), UserAlias(label: "crm", name: "2"))
         let write = UserWrite(
@@ -170,7 +173,7 @@ import Testing
         let key = world.newKey()
         _ = try await world.register(key, token: world.newToken(), user: "ghost")
         let found = try await profiles(world, [.alias(one), .alias(two), .alias(UserAlias(label: "x", name: "1"))])
-        #expect(found.map { $0?.user } == ["ghost", "hong", nil], "whose they are")
+        #expect(found.map { $0?.user } == ["ghost", "hong", nil], "the owners")
         let name = UserName.alias(one).text
         let resolve = ResolveUsers(world.scope, [name, "hong", "\u{1F}x\u{1F}1"], by: .names, limit: 10)
         let targets = try await world.run(resolve)
@@ -184,7 +187,7 @@ import Testing
         #expect(aliases == both, "aliases")
     }
 
-    @Test func whoBecomesAnotherBringsGroupsAndDevicesWhichHearWhatTheOtherSaid() async throws {
+    @Test func aMergedUserBringsGroupsAndDevicesThatTakeOverThePushSetting() async throws {
         let world = try await RuleWorld.make()
         let group: GroupName = "staff"
         _ = try await world.run(PutGroup(world.scope, group))
@@ -203,7 +206,7 @@ import Testing
         #expect(counted.map(\.memberCount) == [2], "counted")
     }
 
-    @Test func whatAUserWasSentIsGroupedByMembersOfTheMessagesData() async throws {
+    @Test func aUsersMessagesAreGroupedByMembersOfTheirData() async throws {
         let world = try await RuleWorld.make()
         let key = world.newKey()
         let made = try await world.register(key, token: world.newToken(), user: "hong")
@@ -221,7 +224,7 @@ import Testing
         func sent(_ members: [String], limit: Int = 10, in tenant: TenantID? = nil) async throws -> [SentMessages] {
             let asked = ListSentMessages(world.scope, to: ["hong", "x"], by: members, limit: limit)
             let found = try await world.run(asked, in: tenant)
-            #expect(found.allSatisfy { $0.user == "hong" && $0.value.lastAt <= world.now() }, "whose, when")
+            #expect(found.allSatisfy { $0.user == "hong" && $0.value.lastAt <= world.now() }, "user and time")
             return found.map(\.value)
         }
         let winter: JSONObject = ["campaign": ["name": "W \"é"], "v": "1", "other": 1]
@@ -237,14 +240,14 @@ import Testing
         #expect(all.count == 2, "each once")
         #expect(all.filter(\.isRead).map { $0.data["v"] } == ["1"], "read")
         #expect(try await sent(["campaign"]).map(\.data) == [["campaign": ["name": "W \"é"]]], "one member")
-        #expect(try await sent(["campaign"]).map(\.isRead) == [true], "read once is read")
-        // Which of them is the newest is not told by ids of one millisecond.
+        #expect(try await sent(["campaign"]).map(\.isRead) == [true], "one read device is enough")
+        // Ids of the same millisecond do not show which of them is the newest.
         #expect(try await sent(["campaign", "v"], limit: 1).count <= 1, "so many are looked at")
-        #expect(try await sent(["absent"]) == [], "no such member")
+        #expect(try await sent(["absent"]) == [], "an unknown member")
         #expect(try await sent(["v"], in: world.otherTenant) == [], "another tenant's")
     }
 
-    @Test func erasedUsersAreGoneFromTheirDialectWithWhatHangsOnThem() async throws {
+    @Test func erasingUsersErasesTheirDataInTheirDialect() async throws {
         let world = try await RuleWorld.make()
         let (key, token) = (world.newKey(), world.newToken())
         _ = try await world.register(key, token: token, user: "hong")
@@ -263,10 +266,10 @@ import Testing
         #expect(try await world.run(erase) == 1, "one")
         #expect(try await world.run(erase) == 0, "none any more")
         let left = try await profiles(world, [.id("hong"), .alias(alias), .id("kim")])
-        #expect(left.map { $0?.user } == [nil, nil, "kim"], "who is left")
+        #expect(left.map { $0?.user } == [nil, nil, "kim"], "the remaining users")
         #expect(try await tallies(world, ["hong"]) == [], "what it did")
         #expect(try await world.facts(key) == nil, "its device")
-        // Another dialect's user on a device that both used is that dialect's.
+        // A user of another dialect on a shared device belongs to that dialect.
         let native = AppScope(app: world.scope.app, vendor: .native)
         let other = try await world.run(FindProfiles(native, [.id("hong")]))
         #expect(other == [StoredProfile(user: "hong")], "the same name elsewhere")

@@ -5,10 +5,10 @@ import Testing
 
 /// The rules of `WebhookStore`.
 @Suite struct WebhookStoreRuleTests {
-    @Test func aSubscriptionIsClaimedWhenItHasNewsByOneNodeAtATime() async throws {
+    @Test func aSubscriptionWithEventsIsClaimedByOneNodeAtATime() async throws {
         let world = try await RuleWorld.make()
         try await world.withSubscription { store, sender in
-            #expect(try await world.claims(store, "n1", of: sender).count == 0, "claims without news")
+            #expect(try await world.claims(store, "n1", of: sender).count == 0, "claims without events")
             _ = try await world.news(of: sender, count: 1)
             let first = try await world.claims(store, "n1", of: sender)
             #expect(first.map(\.url) == ["https://a.example/"], "urls")
@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    @Test func newsComesInOrderAndInBatchesAndEachIsToldOnce() async throws {
+    @Test func eventsAreDeliveredOnceInOrderAndInBatches() async throws {
         let world = try await RuleWorld.make()
         try await world.withSubscription { store, sender in
             let first = try await world.news(of: sender, count: 2)
@@ -44,11 +44,11 @@ import Testing
             #expect(rest.deliveries.map(\.message) == [second], "messages of the second batch")
             #expect(rest.hasMore == false, "more behind the second batch")
             _ = try await store.advance(next, to: rest.cursor, by: "n1")
-            #expect(try await world.claims(store, "n1", of: sender).count == 0, "claims when all is told")
+            #expect(try await world.claims(store, "n1", of: sender).count == 0, "claims when all events are delivered")
         }
     }
 
-    @Test func aFailedCallComesAgainLaterAndCountsUntilOneIsTaken() async throws {
+    @Test func aFailedCallIsRetriedLaterAndCountedUntilASuccess() async throws {
         let world = try await RuleWorld.make()
         try await world.withSubscription { store, sender in
             _ = try await world.news(of: sender, count: 1)
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test func anotherSendersMessagesAreNobodyElsesNews() async throws {
+    @Test func aSenderReceivesEventsOfItsOwnMessagesOnly() async throws {
         let world = try await RuleWorld.make()
         try await world.withSubscription { store, sender in
             _ = try await world.run(RegisterSender(world.scope, name: "other", id: "SVR-other"))
@@ -92,7 +92,7 @@ extension RuleWorld {
         try await body(webhooks, sender)
     }
 
-    /// The leases on `sender`'s subscription; what belongs to others stays leased.
+    /// Claims due subscriptions and returns the leases of `sender`. Leases of others are kept.
     fileprivate func claims(
         _ store: any WebhookStore,
         _ node: NodeID,
@@ -103,7 +103,7 @@ extension RuleWorld {
         }
     }
 
-    /// A message of `sender` to phones without the app: each is news at once.
+    /// A message of `sender` to phones without the app. Each target causes an event at once.
     fileprivate func news(of sender: SenderID, count: Int) async throws -> MessageID {
         var message = message(to: [])
         message.targets.slices = []

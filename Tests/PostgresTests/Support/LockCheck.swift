@@ -2,9 +2,10 @@ import DatabaseSupport
 
 @testable import Postgres
 
-/// Looks at what a migration's statements do to the tables that have rows, in the transaction that runs them.
+/// Checks the effects of a migration's statements on tables with rows, in the transaction that runs them.
 struct LockCheck {
-    /// Tables that stay small, or of which a migration may read all rows: one row per app, credential, back end or the like.
+    /// Tables that stay small or that a migration may read completely: one row per app, credential, back end or
+    /// similar.
     static let small: Set<String> = [
         "api_key", "api_key_use", "app", "binding", "budget", "campaign", "capture", "counter_hour", "credential",
         "event_head",
@@ -25,7 +26,7 @@ struct LockCheck {
         FROM pg_class c WHERE c.relnamespace = 'gateway'::regnamespace AND c.relkind = 'r'
         """
 
-    /// Runs statements as a migration does, commits them, and returns what they did to large tables that had rows.
+    /// Runs statements as a migration does, commits them, and returns their effects on large tables that had rows.
     static func findings(_ sql: String, _ admin: PostgresConnection) async throws -> [String] {
         try await admin.script(
             """

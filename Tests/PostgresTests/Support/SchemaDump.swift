@@ -6,7 +6,7 @@ import Testing
 
 /// A database's schema as pg_dump shows it, one entry per object, for comparison with another's.
 struct SchemaDump {
-    /// In the order of their texts. Weekly partitions are left out: which weeks exist depends on the day.
+    /// Sorted by text. Weekly partitions are left out, because the existing weeks depend on the day.
     let entries: [String]
 
     /// Dumps the schema of a database, after dropping its weekly partitions.
@@ -36,14 +36,14 @@ struct SchemaDump {
         entries = text.split(separator: /(?m)^--\n-- (?=Name: )/).dropFirst().map(Self.normalized).sorted()
     }
 
-    /// The order of grants is the order in which they were given, which means nothing.
+    /// The order of grants is the order in which they were given, which has no meaning.
     private static func normalized(_ entry: Substring) -> String {
         let lines = entry.split(separator: "\n").map(String.init).filter { !$0.hasPrefix("\\") && $0 != "--" }
         let isGrant = { (line: String) in line.hasPrefix("GRANT ") || line.hasPrefix("REVOKE ") }
         return (lines.filter { !isGrant($0) } + lines.filter(isGrant).sorted()).joined(separator: "\n")
     }
 
-    /// The first lines of entries that only one of two schemas has.
+    /// The first lines of entries that only one of the two schemas has.
     func differences(from other: SchemaDump) -> [String] {
         let (mine, theirs) = (Set(entries), Set(other.entries))
         return mine.symmetricDifference(theirs).map { entry in

@@ -2,7 +2,8 @@ import Foundation
 import Model
 import Testing
 
-/// One documented example: the bytes of a fenced block of the contract, copied, never produced by our encoder.
+/// One documented example: the bytes of a fenced block of the contract, copied and never produced by this project's
+/// encoder.
 enum Fixture {
     /// The bytes of the fixture `name`, without the newline that ends the file.
     static func bytes(_ name: String) throws -> [UInt8] {
@@ -14,7 +15,7 @@ enum Fixture {
     /// The fixture `name` as JSON.
     static func json(_ name: String) throws -> JSON { try JSONParser.parse(try bytes(name)) }
 
-    /// Every file that the manifest maps an example to.
+    /// Every file that the manifest maps to an example.
     static func mappedFiles() throws -> Set<String> {
         let examples = try #require(try json("fixtures.json")["examples"]?.array)
         return Set(examples.compactMap { $0["file"]?.string })

@@ -3,11 +3,12 @@ import Model
 import RationalOwl
 import Testing
 
-/// What stands before the adapter in the gateway: the path decides the route, exact before prefix, a trailing slash ignored.
+/// The parts of the gateway in front of the adapter: the path decides the route, exact before prefix, a trailing
+/// slash is ignored.
 enum Mount {
     static let adapter = RationalOwlAdapter()
 
-    /// A call to `path` as the adapter would receive it.
+    /// A call to `path` in the form that the adapter receives.
     static func request(
         _ path: String,
         method: HTTPRequest.Method = .post,
@@ -30,7 +31,7 @@ enum Mount {
             }
     }
 
-    /// Where a documented request of that folder of fixtures goes.
+    /// The path of a documented request in that folder of fixtures.
     static func path(of folder: String) -> String {
         switch folder {
         case "serverRegister": "/server/register/"
@@ -54,7 +55,8 @@ enum Mount {
         )
     }
 
-    /// What a client would get: located, decoded, then answered with `reply`; a refusal where it never becomes a command.
+    /// The answer to a client: the request is located, decoded, and answered with `reply`, or refused if it never
+    /// becomes a command.
     static func answer(
         _ request: VendorRequest,
         _ reply: Reply,

@@ -2,15 +2,15 @@ import HTTPTypes
 import Model
 import RationalOwl
 
-/// What an answer may look like, endpoint by endpoint, written from the tables of docs/contracts/rationalowl.md#5, docs/contracts/rationalowl.md#7.4,
-/// docs/contracts/rationalowl.md#8 and docs/contracts/rationalowl.md#11: the judge of the mutated calls.
+/// The allowed form of an answer, endpoint by endpoint, written from the tables of docs/contracts/rationalowl.md#5,
+/// docs/contracts/rationalowl.md#7.4, docs/contracts/rationalowl.md#8 and docs/contracts/rationalowl.md#11. It checks the answers to mutated calls.
 struct Shape {
-    /// Result codes of docs/contracts/rationalowl.md#4.2: all that may leave `/pushApp`.
+    /// The result codes of docs/contracts/rationalowl.md#4.2; `/pushApp` returns no others.
     static let resultCodes: Set<Int64> = [1, -1, -101, -102, -201, -202, -203, -231, -232, -241, -251, -301]
 
     var endpoint: String
 
-    /// What is wrong with `response`, or nil.
+    /// The fault of `response`, or nil.
     func fault(_ response: VendorResponse) -> String? {
         guard [200, 400, 413, 429].contains(response.status) || endpoint == "notiRead" && response.status == 503 else {
             return "status \(response.status)"
@@ -45,7 +45,7 @@ struct Shape {
         return nil
     }
 
-    /// The sets of keys that may be answered.
+    /// The allowed sets of keys.
     private func allowed(isSuccess: Bool) -> Set<Set<String>> {
         let common: Set<String> = ["cId", "aId", "rc"]
         let states: Set<String> = ["cmt", "mId", "ast", "mst", "mt", "ms"]

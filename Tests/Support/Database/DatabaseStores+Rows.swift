@@ -14,11 +14,11 @@ package struct StoredSlice: Sendable {
 package struct StoredDelivery: Sendable {
     package var target: TargetID
     package var state: DeliveryState
-    /// False: the push may have arrived, and nobody knows.
+    /// False: the push may have arrived, but its outcome is unknown.
     package var isCertain: Bool
 }
 
-// What tests look at that no store answers.
+// Rows that tests inspect and that no store returns.
 extension DatabaseStores {
     /// The slices of a message, by number.
     package func slices(of message: MessageID, in tenant: TenantID) async throws -> [StoredSlice] {
@@ -63,7 +63,7 @@ extension DatabaseStores {
         try await queries.message(message.description, in: tenant)?.funnel
     }
 
-    /// The peer's word for why it refuses a credential; nil while the credential works.
+    /// The reason of the push service for refusing a credential; nil while the credential works.
     package func refusal(of credential: CredentialKey) async throws -> String? {
         let statement = Statement(
             "SELECT refusal FROM gateway.credential WHERE tenant_id = $1 AND credential_id = $2",
@@ -72,13 +72,13 @@ extension DatabaseStores {
         return try await engine.run(statement, tenant: nil).only().optionalText("refusal")
     }
 
-    /// Whether a node says that it lives. An orderly end takes its row away.
+    /// Whether a node is registered as running. An orderly shutdown deletes its row.
     package func isListed(_ node: NodeID) async throws -> Bool {
         let statement = Statement("SELECT 1 FROM gateway.node WHERE node_id = $1", [.text(node.rawValue)])
         return try await !engine.run(statement, tenant: nil).isEmpty
     }
 
-    /// How many devices of these identities have a token in that state.
+    /// The number of devices of these identities that have a token in that state.
     package func count(_ identities: [IdentityID], withToken state: TokenState, in tenant: TenantID) async throws -> Int
     {
         let statement = Statement(

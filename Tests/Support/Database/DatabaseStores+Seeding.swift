@@ -1,7 +1,8 @@
 package import Model
 package import Postgres
 
-// What tests put into a database before the part they are about. The only place outside PostgresTests that knows how a store is asked.
+// The data that tests write before the part they test. This is the only place outside PostgresTests that uses the
+// stores' operations.
 extension DatabaseStores {
     /// Registers devices of a vendor's app, in one transaction.
     package func register(_ devices: [SeededDevice], scope: AppScope, in tenant: TenantID) async throws {
@@ -21,13 +22,13 @@ extension DatabaseStores {
         _ = try await commands.run(StoreRequest.all(requests), in: tenant)
     }
 
-    /// Accepts a message as it is, with its slices.
+    /// Accepts a message unchanged, with its slices.
     package func accept(_ message: NewMessage, in tenant: TenantID) async throws {
         _ = try await commands.run(AcceptMessage(message), in: tenant)
     }
 }
 
-/// A device as an app registers it under its vendor's key, with the ids it gets.
+/// A device that an app registers under its vendor's key, with the ids it gets.
 package struct SeededDevice: Sendable {
     package var key: VendorDeviceKey
     package var identity: IdentityID

@@ -5,15 +5,15 @@ import Synchronization
 
 /// A database with its two pools, and every store on them.
 ///
-/// `shared` is what a test normally takes: its tenants are its own, the database and its sessions are those of all tests of its target. What such a test
-/// asks of all tenants (who has due work, gauges, clean-up), or changes for all of them (time, schema, settings), it shares too: that needs `copy`.
+/// A test normally uses `shared`: it has its own tenants, and shares the database and its sessions with all tests of its target. Results that cover
+/// all tenants (due work, gauges, clean-up) and changes for all of them (time, schema, settings) are then shared too; a test of those needs `copy`.
 package struct DatabaseStores: Sendable {
     package let database: TestDatabase
     package let call: PostgresPool
     package let engine: PostgresPool
-    /// This test's own node.
+    /// The node of this test.
     package let node: NodeID
-    /// What the names of this test's tenants end with; empty in a database of its own.
+    /// The ending of the names of this test's tenants; empty in a database of its own.
     private let suffix: String
 
     package var commands: OperationStore { OperationStore(call: call, node: node) }
@@ -33,15 +33,15 @@ package struct DatabaseStores: Sendable {
         let engine: PostgresPool
     }
 
-    /// One database per test target: the targets run in one process, and some ask about all tenants.
+    /// One database per test target: the targets run in one process, and some tests read all tenants.
     private static let shared = Mutex<[String: Task<SharedDatabase, any Error>]>([:])
     private static let counter = Atomic<Int>(0)
 
     /// The database that all tests of the caller's target share, with names for this test alone.
     ///
-    /// - Parameter file: tells the target.
+    /// - Parameter file: identifies the target.
     /// - Returns: the same database and sessions at each call, and a new node and new names of tenants.
-    /// - Throws: when the cluster or the database cannot be made.
+    /// - Throws: when the cluster or the database cannot be created.
     package static func shared(file: String = #fileID) async throws -> DatabaseStores {
         let target = String(file.prefix { $0 != "/" })
         let task = shared.withLock { databases in
@@ -68,7 +68,8 @@ package struct DatabaseStores: Sendable {
         )
     }
 
-    /// A database of the caller's own, copied from the template: for tests that change time or schema, or look over all tenants.
+    /// A separate database for the caller, copied from the template: for tests that change the time or the schema, or
+    /// read all tenants.
     package static func copy() async throws -> DatabaseStores {
         let database = try await TestCluster.database()
         return DatabaseStores(
@@ -80,7 +81,7 @@ package struct DatabaseStores: Sendable {
         )
     }
 
-    /// The id of this test's tenant of that name. It is `name` itself only in a database of the test's own.
+    /// The id of this test's tenant of that name. It equals `name` only in a separate database.
     package func tenantID(_ name: String) -> TenantID { TenantID(name + suffix) }
 
     /// Provisions one tenant per name as `ProvisionedTenant.sample` describes it, and returns their ids in that order.
@@ -103,7 +104,7 @@ package struct DatabaseStores: Sendable {
 
 extension ProvisionedTenant {
     /// A tenant with the app `shop` (iOS, topic `com.example.shop`, credential `apple` for both environments), an API key `backend`, and a binding of
-    /// RationalOwl. Key and binding are named after the tenant, because no two tenants may have the same.
+    /// RationalOwl. Key and binding are named after the tenant, because they must differ between tenants.
     package static func sample(_ id: TenantID) -> ProvisionedTenant {
         let key = BindingKey(vendor: .rationalOwl, kind: "account", value: "account-of-\(id)")
         return ProvisionedTenant(
@@ -127,7 +128,7 @@ extension ProvisionedTenant {
 }
 
 extension ProvisionedCredential {
-    /// An APNs signing key. Its sealed bytes are random, as those of every sealing; `secret` tells one key from another.
+    /// An APNs signing key. Its sealed bytes are random, like those of every sealing; `secret` distinguishes keys.
     package static func sample(_ id: CredentialID, secret: UInt8 = 1) -> ProvisionedCredential {
         ProvisionedCredential(
             id: id,

@@ -2,12 +2,13 @@ package import Postgres
 import Synchronization
 import Testing
 
-/// Holds every statement of the stores to the rules of `StatementRules` the first time any test asks it: a breach is an issue of that test.
+/// Checks every statement of the stores against the rules of `StatementRules` when a test first uses it. A violation is an issue of that
+/// test.
 ///
-/// Nobody lists statements: whoever declares one gets it checked by the test that uses it.
+/// No list of statements is needed: a new statement is checked by the test that uses it.
 package final class StatementInspector: Sendable {
     private let rules: StatementRules
-    /// The names of the parameters of our functions, in order.
+    /// The parameter names of the schema's functions, in order.
     private let parameters: [String: [String]]
     private let seen = Mutex<Set<String>>([])
 
@@ -30,13 +31,14 @@ package final class StatementInspector: Sendable {
         self.parameters = parameters
     }
 
-    /// Checks a statement of a store that was not seen before; one of a test itself says nothing of its reach and is let through.
+    /// Checks a statement of a store when it is first used. A statement of a test declares no reach and is not
+    /// checked.
     func inspect(_ statement: Statement) {
         guard let reach = statement.reach, seen.withLock({ $0.insert(statement.sql).inserted }) else { return }
         for breach in breaches(in: statement.sql, reach) { Issue.record("\(breach): \(statement.sql)") }
     }
 
-    /// What is wrong with a statement.
+    /// The violations of a statement.
     package func breaches(in sql: String, _ reach: Statement.Reach) -> [String] {
         var found = rules.breaches(in: sql, isGlobal: reach == .global)
         if reach == .tenant, !sql.contains("$1") { found.append("no parameter for the tenant") }

@@ -1,8 +1,9 @@
-/// What the distribution notes forbid in a statement's text. Lexical: it reads words, not plans, and errs on the side of complaining.
+/// The rules of distribution for the text of a statement (docs/schema.md#rules). The check is lexical: it reads
+/// words, not plans, and in doubt reports a violation.
 package struct StatementRules: Sendable {
-    /// Tables that are spread by `tenant_id`.
+    /// Tables that are distributed by `tenant_id`.
     package var distributed: Set<String>
-    /// Tables that are on every server.
+    /// Tables that exist on every server.
     package var reference: Set<String>
 
     package init(distributed: Set<String>, reference: Set<String> = []) {
@@ -10,7 +11,8 @@ package struct StatementRules: Sendable {
         self.reference = reference
     }
 
-    /// What is wrong with a statement of one tenant or, if `isGlobal`, of none; if `isSecured`, row-level security applies, as to all that calls ask.
+    /// The violations of a statement of one tenant or, if `isGlobal`, of no tenant. If `isSecured`, row-level
+    /// security applies, as for all statements of API calls.
     package func breaches(in sql: String, isGlobal: Bool = false, isSecured: Bool = true) -> [String] {
         let text = Self.plain(sql)
         let tables = uses(in: text)
@@ -53,7 +55,8 @@ package struct StatementRules: Sendable {
         for clause in Self.clauses(after: "RETURNING", in: text) {
             rule("now() in RETURNING", clause.text.contains("now()") || clause.text.contains(volatile))
         }
-        // Without either it becomes a COPY, which row-level security refuses and whose errors come as XX000.
+        // Otherwise Citus turns it into a COPY, which row-level security refuses and whose errors have the code
+        // XX000.
         for insert in Self.statements(beginning: "INSERT INTO gateway.", in: text) where insert.contains(/\bSELECT\b/) {
             // Citus: "subqueries are not supported within INSERT queries".
             let hasValues = insert.contains(/\) VALUES \(/)
@@ -64,7 +67,8 @@ package struct StatementRules: Sendable {
         return found
     }
 
-    /// Row-level security lets into an index only what cannot leak: what is compared with is computed before, in a subquery that is not pulled up.
+    /// Row-level security allows only conditions on an index that cannot leak rows, so the compared value must be
+    /// computed beforehand, in a subquery that is not pulled up.
     private func lookupBreaches(in text: String, _ aliases: Set<String>) -> [String] {
         var found: [String] = []
         let coalesced = /\b([a-z][a-z0-9]*)\.[a-z_]+ (?:=|<|>|<=|>=) coalesce\(/
@@ -81,7 +85,7 @@ package struct StatementRules: Sendable {
         return found
     }
 
-    /// The parentheses around a place, without what is in other ones.
+    /// The parentheses around a position, without the contents of others.
     private static func enclosing(_ range: Range<String.Index>, in text: String) -> String {
         var depth = 0
         var start = range.lowerBound
@@ -103,7 +107,7 @@ package struct StatementRules: Sendable {
         var isInsert: Bool
     }
 
-    /// Where the text names tables of tenants, with the names it gives them.
+    /// The positions where the text names tables of tenants, with their aliases.
     private func uses(in text: String) -> [Use] {
         let pattern =
             /\b(FROM|JOIN|UPDATE|INTO|USING|,) (?:ONLY )?gateway\.([a-z_]+)\b(?!\()(?: (?:AS )?([a-z][a-z0-9_]*)\b)?/
@@ -114,12 +118,12 @@ package struct StatementRules: Sendable {
         }
     }
 
-    /// Whether each use has a tenant of its own: a parameter, a variable, or another table's.
+    /// Whether each use has its own tenant condition: a parameter, a variable, or another table's column.
     private func names(_ uses: [Use], in text: String, isGlobal: Bool) -> Bool {
         var unnamed = 0
         for use in uses where distributed.contains(use.table) {
             if use.isInsert {
-                // The columns' list, or a row type.
+                // The list of columns, or a row type.
                 unnamed += 1
                 continue
             }
@@ -129,7 +133,7 @@ package struct StatementRules: Sendable {
             }
             let isNamed = text.matches(of: /([a-z][a-z0-9_]*)\.tenant_id\s*=|=\s*([a-z][a-z0-9_]*)\.tenant_id/)
                 .contains { String($0.1 ?? $0.2 ?? "") == alias }
-            // One table alone may leave its alias out; over all tenants one table needs none.
+            // A single table may omit its alias; over all tenants, one table needs no condition.
             if !isNamed { unnamed += 1 }
         }
         let naming = /([.a-z_]?)\btenant_id\b(?:\s*=\s*(?:\$1|p_tenant|v_tenant|[a-z]+\.tenant_id)|\s*,|\s*\))/
@@ -139,7 +143,7 @@ package struct StatementRules: Sendable {
 
     // MARK: Words
 
-    /// Without comments and texts, white space as one space.
+    /// The text without comments and literals, with each run of white space as one space.
     package static func plain(_ sql: String) -> String {
         sql.replacing(/--[^\n]*/, with: " ").replacing(/'(?:[^']|'')*'/, with: "''").replacing(/\s+/, with: " ")
             .trimmingSpaces()
@@ -150,13 +154,14 @@ package struct StatementRules: Sendable {
         var isConflict: Bool
     }
 
-    /// What follows each `word` up to the end of its clause: a closing parenthesis, a semicolon, or the next clause's word.
+    /// The text after each `word` up to the end of its clause: a closing parenthesis, a semicolon, or the word of the
+    /// next clause.
     static func clauses(after word: String, in text: String) -> [Clause] {
         let ends: Set<String> = word == "SET" ? ["FROM", "WHERE", "RETURNING"] : ["INTO"]
         return text.ranges(of: word + " ").compactMap { range in
             let before = text[..<range.lowerBound]
             guard before.isEmpty || before.last == " " || before.last == "(" else { return nil }
-            // SET LOCAL and SET NULL are other things.
+            // SET LOCAL and SET NULL are not clauses of an UPDATE.
             let rest = text[range.upperBound...]
             guard !rest.hasPrefix("LOCAL"), !rest.hasPrefix("NULL") else { return nil }
             return Clause(text: clause(from: rest, until: ends), isConflict: before.hasSuffix("DO UPDATE "))
@@ -182,7 +187,7 @@ package struct StatementRules: Sendable {
         return out
     }
 
-    /// The insides of calls by these names; `CASE` ends with `END`.
+    /// The arguments of calls with these names; `CASE` ends with `END`.
     static func calls(of names: [String], in text: String) -> [String] {
         names.flatMap { name in
             text.ranges(of: name).map { range in
@@ -194,7 +199,7 @@ package struct StatementRules: Sendable {
         }
     }
 
-    /// The statements, or parts of statements in parentheses, that begin so.
+    /// The statements, or parts of statements in parentheses, with this beginning.
     static func statements(beginning start: String, in text: String) -> [String] {
         text.ranges(of: start).map { start + clause(from: text[$0.upperBound...], until: []) }
     }

@@ -3,10 +3,10 @@ package import Logging
 package import Postgres
 import Synchronization
 
-/// One private PostgreSQL per test process, and databases copied from templates in it.
+/// One private PostgreSQL per test process, and databases that are copied from templates in it.
 ///
-/// A copy costs more than most tests: only a test that changes time, schema, or what all tenants share takes one. The others share a database
-/// (`DatabaseStores.shared`).
+/// A copy costs more than most tests: only a test that changes the time, the schema, or data of all tenants uses one. The others share a
+/// database (`DatabaseStores.shared`).
 package enum TestCluster {
     private static let folderPrefix = "push-gateway-tests-"
     private static let shared = Task { try await launch() }
@@ -14,11 +14,12 @@ package enum TestCluster {
 
     package static let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
-    /// Patient: a hundred tests start at once, perhaps beside a build, and what they test is not speed.
+    /// Long timeouts: a hundred tests start at once, perhaps during a build, and speed is not tested.
     package static func configuration(_ connectionString: String) -> PostgresConfiguration {
         var configuration = PostgresConfiguration(connectionString)
         configuration.connectTimeout = .seconds(60)
-        // A hundred copies of one template share its lock; a session that starts in it queues between them, and the copies behind it wait for all before.
+        // A hundred copies of one template share its lock. A session that starts in the template queues between them,
+        // and the copies after it wait for all earlier ones.
         configuration.lockTimeout = .seconds(120)
         configuration.batchTimeout = .seconds(120)
         configuration.statementTimeout = .seconds(180)
@@ -28,7 +29,7 @@ package enum TestCluster {
     /// The cluster all suites share. Never stop it.
     package static func cluster() async throws -> EmbeddedCluster { try await shared.value.cluster }
 
-    /// A database that nobody else uses: with our schema, or with roles and an empty schema only.
+    /// A database for one test: with the schema, or with roles and an empty schema only.
     package static func database(migrated: Bool = true) async throws -> TestDatabase {
         let launched = try await shared.value
         let schema = migrated ? try await launched.schema.value : nil
@@ -53,13 +54,13 @@ package enum TestCluster {
 
         let cluster: EmbeddedCluster
 
-        /// A migrated template, and what its schema asks of statements.
+        /// A migrated template, and the tables for the checks of statements.
         struct Schema: Sendable {
             let template: String
             let inspector: StatementInspector
         }
 
-        /// Made at first use, so that suites about the client do not depend on the schema.
+        /// Created at first use, so that suites about the client do not depend on the schema.
         let schema: Task<Schema, any Error>
 
         func server() async throws -> PostgresConnection {
@@ -117,9 +118,10 @@ package enum TestCluster {
         try? FileManager.default.removeItem(atPath: folder)
     }
 
-    /// Ends the server of a data directory at once: nobody will read this data again.
+    /// Ends the server of a data directory immediately, because its data is not used any longer.
     private static func end(serverOf data: String) {
-        // The first line of the file is the process; its working directory tells whether that process is this server or a stranger with its number.
+        // The first line of the file is the process id. The working directory of that process shows whether it is
+        // this server or another process with the same id.
         guard let file = try? String(contentsOfFile: "\(data)/postmaster.pid", encoding: .utf8),
             let process = file.split(separator: "\n").first.flatMap({ pid_t($0) }), process > 1,
             (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(process)/cwd")) == data

@@ -4,7 +4,7 @@ package import Postgres
 package struct TestDatabase: Sendable {
     package let name: String
     package let cluster: EmbeddedCluster
-    /// Sees what the pools of a migrated database are asked.
+    /// Observes the statements of the pools of a migrated database.
     package let inspector: StatementInspector?
 
     package func configuration(_ role: GatewayRole) -> PostgresConfiguration {
@@ -17,10 +17,10 @@ package struct TestDatabase: Sendable {
         PostgresPool(configuration(role), limits: limits, logger: TestCluster.logger)
     }
 
-    /// The superuser's, as an operator names a database of their own.
+    /// The superuser's connection string, as an operator would write it for an external database.
     package var adminConnectionString: String { cluster.adminConnectionString(database: name) }
 
-    /// The superuser: row-level security does not apply.
+    /// A connection of the superuser, to whom row-level security does not apply.
     package func admin() async throws -> PostgresConnection {
         try await PostgresConnection.connect(
             TestCluster.configuration(adminConnectionString),
@@ -30,7 +30,7 @@ package struct TestDatabase: Sendable {
 }
 
 extension PoolLimits {
-    /// A call waits for its session however slow the machine is: what is tested is not speed.
+    /// Limits with a long waiting time for a session, because speed is not tested.
     package static func patient(maximumConnections: Int = PoolLimits().maximumConnections) -> PoolLimits {
         var limits = PoolLimits(maximumConnections: maximumConnections)
         limits.waitTimeout = .seconds(120)
@@ -39,7 +39,7 @@ extension PoolLimits {
 }
 
 extension PostgresConnection {
-    /// One statement of no tenant.
+    /// Runs one statement without a tenant.
     package func query(_ sql: String, _ parameters: [PostgresValue] = []) async throws -> ResultSet {
         let results = try await run(Transaction(tenant: nil, [Statement(sql, parameters)]))
         guard let result = results.first else { throw PostgresError(.unexpectedRowCount) }

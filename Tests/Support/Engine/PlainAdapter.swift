@@ -5,8 +5,8 @@ package struct PlainAdapter: VendorAdapter {
     package var vendor: Vendor
     package var limitBytes: Int
     package var isPersonal: Bool
-    // A message's data may name when its payload ends: `end`, in seconds since 1970.
-    /// The payload ends with the target's key.
+    // A message's data may set the end of its payload: `end`, in seconds since 1970.
+    /// True: the payload ends with the target's key.
     package var namesTarget: Bool
 
     package init(

@@ -1,7 +1,7 @@
 package import FoundationEssentials
 package import Model
 
-// Values that tests of the engine write often.
+// Short forms of values for tests of the engine.
 extension Outcome {
     package static let yes = Outcome.accepted(TransportMessageID("id"))
     package static let lost = Outcome.indeterminate(TransportError(.reset))
@@ -18,7 +18,7 @@ extension Outcome {
 }
 
 extension UUID {
-    /// A UUID that is easy to read in a failure: `number` in its last bytes.
+    /// A UUID that is easy to recognize in a failure: `number` is in its last bytes.
     package static func numbered(_ number: Int) -> UUID {
         UUID(bytes: [UInt8](repeating: 0, count: 12) + [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: number >> $0) })
             ?? UUID()

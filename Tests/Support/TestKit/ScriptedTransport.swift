@@ -1,11 +1,12 @@
 package import Model
 import NIOConcurrencyHelpers
 
-/// A transport without a network: answers by script, records what it was asked, and can hold its answers back.
+/// A transport without a network: it answers by script, records its pushes, and can hold its answers.
 ///
-/// Every push completes exactly once, as `PushTransport` demands: a held one on `release`. Without a script every push is accepted.
+/// Every push completes exactly once, as `PushTransport` requires; a held push completes on `release`. Without a script every push
+/// is accepted.
 package final class ScriptedTransport: PushTransport {
-    /// One push that was asked for.
+    /// One recorded push.
     package struct Sent: Sendable {
         package var push: Push
         package var credential: CredentialKey
@@ -27,7 +28,7 @@ package final class ScriptedTransport: PushTransport {
     }
 
     package let name: String
-    /// How many completions come together.
+    /// The number of completions that are delivered together.
     private let batchSize: Int
     private let state = NIOLockedValueBox(State())
     private let asked = Tally()
@@ -37,20 +38,20 @@ package final class ScriptedTransport: PushTransport {
         self.batchSize = max(1, batchSize)
     }
 
-    /// The outcomes of the next pushes to `token`, one each; the last one stays.
+    /// The outcomes of the next pushes to `token`, one each; the last one repeats.
     package func script(_ token: DeviceToken, _ outcomes: [Outcome]) {
         state.withLockedValue { $0.scripts[token] = outcomes }
     }
 
-    /// What a push without script gets.
+    /// Sets the outcome of pushes without a script.
     package func otherwise(_ outcome: @escaping @Sendable (Push) -> Outcome) {
         state.withLockedValue { $0.fallback = outcome }
     }
 
-    /// From now on outcomes wait for `release`.
+    /// Holds all following outcomes until `release`.
     package func hold() { state.withLockedValue { $0.isHolding = true } }
 
-    /// Gives out what was held and stops holding.
+    /// Delivers the held outcomes and stops holding.
     package func release() {
         let held = state.withLockedValue { state in
             state.isHolding = false
@@ -61,16 +62,16 @@ package final class ScriptedTransport: PushTransport {
         for one in held { answer(one) }
     }
 
-    /// Everything asked so far, in order.
+    /// All pushes so far, in order.
     package var sent: [Sent] { state.withLockedValue { $0.sent } }
 
     /// The pushes to `token`, in order.
     package func pushes(to token: DeviceToken) -> [Push] { sent.map(\.push).filter { $0.token == token } }
 
-    /// The most pushes that ever waited for their outcome at once.
+    /// The maximum number of pushes that waited for their outcome at the same time.
     package var maximumInFlight: Int { state.withLockedValue { $0.maximumInFlight } }
 
-    /// Returns once at least `count` pushes were asked for.
+    /// Returns after at least `count` pushes were sent.
     package func sends(atLeast count: Int) async { await asked.reaches(count) }
 
     package func send(

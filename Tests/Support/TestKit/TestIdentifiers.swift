@@ -4,8 +4,8 @@ import NIOConcurrencyHelpers
 
 /// Identifiers that repeat from run to run: the same seed gives the same sequence.
 ///
-/// Hashes are of the right shape and tell inputs apart, but are not the real ones: the tests that use them must not have to build a
-/// cryptography library, twice more under the sanitizers.
+/// Hashes have the correct form and distinguish inputs, but are not the real ones. So tests that use them do not have to build a
+/// cryptography library, twice more for the sanitizers.
 package final class TestIdentifiers: IdentifierSource {
     private let generator: NIOLockedValueBox<SplitMix>
 

@@ -2,7 +2,8 @@ import Foundation
 import Model
 import Testing
 
-/// One documented example: the bytes of a fenced block of the contract, copied, never produced by our encoder.
+/// One documented example: the bytes of a fenced block of the contract, copied and never produced by this project's
+/// encoder.
 enum Fixture {
     /// The text of the fixture `name`, without the newline that ends the file.
     static func text(_ name: String) throws -> String {
@@ -13,10 +14,10 @@ enum Fixture {
 
     static func json(_ name: String) throws -> JSON { try JSONParser.parse(try text(name)) }
 
-    /// A token as long as the documents' shortened `9f2c…` stands for.
+    /// A token with the length of the documents' shortened `9f2c…`.
     static let token = "9f2c" + String(repeating: "0123456789", count: 6)
 
-    /// The form that a documented request stands for: lines joined, remarks in brackets dropped, shortened values made whole.
+    /// The form of a documented request: lines joined, remarks in brackets dropped, and shortened values completed.
     static func form(_ text: some StringProtocol) -> String {
         text.split(separator: "\n").map { line in
             let line = line.prefix(while: { $0 != " " })

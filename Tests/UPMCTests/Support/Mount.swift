@@ -5,7 +5,7 @@ import Testing
 
 @testable import UPMC
 
-/// What stands before the adapter in the gateway, and the settings of a binding.
+/// The parts of the gateway in front of the adapter, and the settings of a binding.
 enum Mount {
     static let adapter = UPMCAdapter()
     /// 2016-04-14 17:22 in Korea.
@@ -49,7 +49,7 @@ enum Mount {
 
     static func call(_ name: String, _ form: String) -> VendorRequest { request("/upmc/\(name).ctl", form) }
 
-    /// What a client gets when the commands are answered by `reply`.
+    /// The answer to a client if `reply` answers the commands.
     static func answer(
         _ request: VendorRequest,
         _ settings: BindingSettings = settings(),

@@ -1,10 +1,10 @@
 import HTTPTypes
 package import Model
 
-/// The translator of Stub, a vendor that exists only here: the smallest that registers a device, sends, and receives a receipt.
+/// The adapter of Stub, a vendor that exists only for tests: the smallest vendor that registers a device, sends, and receives a receipt.
 ///
-/// It shows what a new vendor consists of; `docs/adding-a-vendor.md` refers to it. Back ends prove themselves with the header `X-Stub-Key`, devices prove
-/// nothing: their ids are the capabilities.
+/// It is the example for a new vendor in `docs/adding-a-vendor.md`. Back ends authenticate with the header `X-Stub-Key`. Devices do not authenticate:
+/// their ids are the capabilities.
 package struct StubAdapter: VendorAdapter {
     package static let vendor: Vendor = "stub"
 

@@ -22,7 +22,7 @@ struct StubBinding {
     /// - Throws: `AdapterError(.unauthorized)` unless `request` has the binding's key.
     func check(_ request: VendorRequest) throws(AdapterError) {
         guard let known = binding.secrets[Self.sendKeyName], let shown = request.header(Self.keyHeader),
-            // Hashes compare in a time that does not depend on where they differ.
+            // The comparison of hashes takes the same time wherever they differ.
             SHA256.hash(data: known) == SHA256.hash(data: Array(shown.utf8))
         else { throw AdapterError(.unauthorized) }
     }
@@ -36,7 +36,7 @@ extension StubAdapter: ProvisionedVendor {
             product: "Stub",
             fields: [
                 .plain("app", "The app's name, which every call sends as app."),
-                .secret("sendKey", "What back ends send as \(StubBinding.keyHeader). At least 16 characters."),
+                .secret("sendKey", "Back ends send it as \(StubBinding.keyHeader). At least 16 characters."),
             ],
             settings: StubBinding.declared
         )

@@ -4,7 +4,7 @@ import Model
 enum StubError: String {
     case unreadable, invalid, unauthorized, unknown, slower, unavailable
 
-    /// Why a request never became a command.
+    /// The code for a request that did not become a command.
     init(_ error: AdapterError) {
         switch error.code {
         case .unreadable, .timedOut: self = .unreadable
@@ -15,7 +15,7 @@ enum StubError: String {
         }
     }
 
-    /// Why a command was not carried out.
+    /// The code for a command that was refused.
     init(_ refusal: Refusal) {
         switch refusal {
         case .unknownBinding, .unknownDevice, .unknownMessage, .unknownMedia, .unknownSender, .unknownGroup,

@@ -1,13 +1,14 @@
 import ApplePayload
 import Model
 
-/// A message as the vendor's SDK expects it: Apple's own keys, and the message's id under `stub`.
+/// A message in the format of the vendor's SDK: Apple's own keys, and the message's id under `stub`.
 struct StubPayload {
     private let notification: Notification
 
     init(_ notification: Notification) { self.notification = notification }
 
-    /// - Throws: `AdapterError(.tooLarge)` for more than Apple accepts, `.invalid` when there is nothing to show.
+    /// - Throws: `AdapterError(.tooLarge)` for more than Apple accepts, `.invalid` if the message has no visible
+    ///   content.
     func encoded() throws(AdapterError) -> PushPayload {
         let content = notification.content
         let type: PushType = content.isSilent ? .background : .alert

@@ -1,6 +1,6 @@
 import Model
 
-/// A request becomes a command.
+/// Decodes a request to a command.
 struct StubRequest {
     private let call: StubCall
     private let body: JSONObject

@@ -1,9 +1,9 @@
 import HTTPTypes
 import Model
 
-/// Replies become the answer: `{"ok": true, …}`, or `{"ok": false, "error": code}`.
+/// Encodes replies as the answer: `{"ok": true, …}`, or `{"ok": false, "error": code}`.
 enum StubResponse {
-    /// Total: a reply that belongs to no call of the vendor is reported as a failure of the gateway.
+    /// Handles every reply: one that belongs to no call of the vendor is reported as a failure of the gateway.
     static func answer(_ replies: [Reply]) -> VendorResponse {
         switch replies.first {
         case .registration(.registered(let device))?: success([("device", .string(device.key.rawValue))])

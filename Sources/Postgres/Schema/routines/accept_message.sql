@@ -1,7 +1,9 @@
--- Stores a message with everything that its acceptance promises. outcome: inserted, repeated (with the answer of the first call), or mismatch: the
--- idempotency key was used with another body.
--- Slices are passed flattened: slice k has the targets up to p_slice_ends[k]. p_slice_dues: the due times of slices that are due later than the message;
--- null entries are due with it. p_holder and p_lease: that node leases the slices from the start; null: they are ready when due.
+-- Stores a message with everything that its acceptance promises. outcome: inserted, repeated (with the answer of the first call), or mismatch (the
+-- idempotency key was used with another body).
+--
+-- Slices are passed flattened: slice k has the targets up to p_slice_ends[k]. p_slice_dues contains the due times of slices that are due later than the
+-- message; slices with a null entry are due with it. p_holder is the node that leases the slices from the start, for p_lease; if null, they are ready when
+-- due.
 CREATE OR REPLACE FUNCTION gateway.accept_message(
     p_tenant text, p_app text, p_vendor text, p_id uuid, p_sender text, p_content json, p_collapse text, p_lane smallint,
     p_accepted timestamptz, p_due timestamptz, p_due_day integer, p_expires timestamptz, p_fallback json, p_recipients bigint,
@@ -73,7 +75,7 @@ BEGIN
                 AS s(target, identity, device, address, reason)
             ON CONFLICT DO NOTHING;
     END IF;
-    -- Recipients of an expanded audience are counted page by page; a count that the answer names before is an estimate.
+    -- Recipients of an expanded audience are counted page by page. A count in the answer before that is an estimate.
     PERFORM gateway.add_counts(
         p_tenant, p_app, p_vendor, p_due, p_node,
         CASE WHEN 'expand' = ANY (p_slice_kinds) THEN 0 ELSE coalesce(p_recipients, 0) END, 0, 0, 0, 0, v_suppressed, 0, 0);

@@ -1,5 +1,5 @@
 -- Analyzes up to ten tables that have grown tenfold since their last ANALYZE, and returns how many. Autovacuum does it within a minute; until then the
--- planner takes such a table for empty and reads all rows of a tenant where it should look one up. Skips tables that another session is analyzing.
+-- planner assumes that the table is empty and reads all rows of a tenant where it should look one up. Skips tables that another session is analyzing.
 CREATE OR REPLACE FUNCTION gateway.analyze_grown() RETURNS bigint
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE

@@ -1,5 +1,5 @@
--- Changes the user of an active identity: p_change is set, clear or keep. Returns no row when there is no such identity. has_moved: the user is new on
--- this identity and was on another identity of the app before. p_exclusive: other identities of this user lose it.
+-- Changes the user of an active identity: p_change is set, clear or keep. Returns no row if the identity does not exist. has_moved: the user is new on this
+-- identity and was on another identity of the app before. p_exclusive: other identities of this user lose it.
 CREATE OR REPLACE FUNCTION gateway.assign_user(
     p_tenant text, p_app text, p_vendor text, p_key text, p_change text, p_user text, p_name text, p_phone text, p_exclusive boolean)
 RETURNS TABLE (user_id text, has_moved boolean) LANGUAGE plpgsql AS $$

@@ -1,5 +1,5 @@
 -- The next page of an audience: at least half of p_page identities, unless the audience ends or few of the candidates match. A call looks at no more than
--- twenty times p_page candidates, because it holds the locks on the rows of the slice and the message; it returns how far it came.
+-- twenty times p_page candidates, because it holds the locks on the rows of the slice and the message; it returns the position it reached.
 CREATE OR REPLACE FUNCTION gateway.audience_page(
     p_tenant text, p_app text, p_vendor text, p_audience json, p_page integer,
     INOUT io_user text, INOUT io_dialect text, INOUT io_after uuid, OUT o_ids uuid[], OUT o_ended boolean)

@@ -1,4 +1,4 @@
--- Cancels what is not sent: the message's slices become due immediately, and the node that claims them writes them off.
+-- Cancels the pushes that are not sent yet: the message's slices become due immediately, and the node that claims them writes them off.
 CREATE OR REPLACE FUNCTION gateway.cancel_message(p_tenant text, p_app text, p_vendor text, p_message uuid)
 RETURNS bigint LANGUAGE plpgsql AS $$
 BEGIN

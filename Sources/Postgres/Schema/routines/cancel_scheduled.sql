@@ -1,4 +1,4 @@
--- Cancels the message of a schedule before it is due. Returns its id; null: there is no such schedule, or the message is already due.
+-- Cancels the message of a schedule before it is due. Returns its id, or null if the schedule does not exist or the message is already due.
 CREATE OR REPLACE FUNCTION gateway.cancel_scheduled(p_tenant text, p_app text, p_vendor text, p_schedule uuid)
 RETURNS uuid LANGUAGE plpgsql AS $$
 DECLARE

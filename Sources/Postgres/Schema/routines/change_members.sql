@@ -1,6 +1,6 @@
--- Removes users from a group, then adds others; returns no row when there is no such group. Holds the group's row lock, so that a deletion of the group
--- waits for the counts. Changes users one by one in their order, then the buckets of the count in theirs: concurrent changes wait for each other and
--- cannot deadlock, as one DELETE and one INSERT of a set could.
+-- Removes users from a group, then adds others; returns no row if the group does not exist. Holds the group's row lock, so that a deletion of the group waits
+-- for the counts. Changes users one by one in their order, then the buckets of the count in theirs: concurrent changes wait for each other and cannot
+-- deadlock, as one DELETE and one INSERT of a set could.
 CREATE OR REPLACE FUNCTION gateway.change_members(
     p_tenant text, p_app text, p_vendor text, p_group text, p_add text[], p_remove text[])
 RETURNS TABLE (added bigint, removed bigint) LANGUAGE plpgsql AS $$

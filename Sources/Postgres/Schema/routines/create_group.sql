@@ -1,4 +1,4 @@
--- Creates a group whose name is its number; null when there is no such app.
+-- Creates a group whose name is its number; returns null if the app does not exist.
 CREATE OR REPLACE FUNCTION gateway.create_group(p_tenant text, p_app text, p_vendor text, p_title text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
     v_name text;

@@ -1,4 +1,4 @@
--- Deletes a schedule and cancels its message. Returns 1; 0: there is no such schedule, or the message is already due.
+-- Deletes a schedule and cancels its message. Returns 1, or 0 if the schedule does not exist or the message is already due.
 CREATE OR REPLACE FUNCTION gateway.drop_schedule(p_tenant text, p_app text, p_vendor text, p_schedule uuid) RETURNS bigint LANGUAGE plpgsql AS $$
 BEGIN
     IF gateway.cancel_scheduled(p_tenant, p_app, p_vendor, p_schedule) IS NULL THEN RETURN 0; END IF;

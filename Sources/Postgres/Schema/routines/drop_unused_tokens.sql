@@ -1,4 +1,4 @@
--- Removes the token from devices that no active identity uses any more.
+-- Removes the token from devices without an active identity.
 CREATE OR REPLACE FUNCTION gateway.drop_unused_tokens(p_tenant text, p_devices uuid[]) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     UPDATE gateway.device d SET token = NULL, token_state = 'none', token_reason = NULL

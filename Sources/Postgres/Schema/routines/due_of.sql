@@ -1,5 +1,5 @@
 -- The time at which a device's slice becomes due; the Swift counterpart is `TimingRules.slot`. A null start of the quiet hours or of the window means that
--- there are none, or that they delay nothing. Quiet hours end before p_quiet_to; a window includes its last minute.
+-- they are not set, or that they delay nothing. Quiet hours end before p_quiet_to; a window includes its last minute.
 CREATE OR REPLACE FUNCTION gateway.due_of(
     p_now timestamptz, p_due timestamptz, p_local bigint, p_expires timestamptz, p_zone text,
     p_quiet_zone text, p_quiet_from integer, p_quiet_to integer, p_from integer, p_to integer)

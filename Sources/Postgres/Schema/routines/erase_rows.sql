@@ -23,7 +23,7 @@ BEGIN
         WHERE tenant_id = p_tenant AND (device_id = ANY (p_devices) OR identity_id = ANY (v_identities))
         RETURNING message_id)
     SELECT coalesce(array_agg(DISTINCT d.message_id), '{}') INTO v_messages FROM d;
-    -- No index contains targets: of messages without a delivery to them, only those that are still being sent are searched.
+    -- No index contains targets. Of the messages without a delivery to them, only those that are still being sent are searched.
     UPDATE gateway.slice s SET addresses = (
             SELECT array_agg(CASE WHEN u.target = ANY (v_identities) THEN '' ELSE u.address END ORDER BY u.o)
             FROM unnest(s.targets, s.addresses) WITH ORDINALITY AS u(target, address, o))

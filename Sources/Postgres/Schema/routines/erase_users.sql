@@ -1,5 +1,5 @@
--- Erases users of one vendor of an app: groups, identities, devices that no other identity uses, and everything kept about the users. Returns how many
--- users there were.
+-- Erases users of one vendor of an app: groups, identities, devices that no other identity uses, and all other data of the users. Returns how many users
+-- there were.
 CREATE OR REPLACE FUNCTION gateway.erase_users(p_tenant text, p_app text, p_vendor text, p_users text[], p_actor text) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
     v_identities uuid[];

@@ -1,5 +1,5 @@
--- Looks up the answer of an idempotency key. outcome: new (this transaction holds the key until it ends), repeated (with the first answer), or mismatch: the
--- key was used with another body.
+-- Looks up the answer of an idempotency key. outcome: new (this transaction holds the key until it ends), repeated (with the first answer), or mismatch (the
+-- key was used with another body).
 CREATE OR REPLACE FUNCTION gateway.find_answer(p_tenant text, p_key text, p_body_hash text)
 RETURNS TABLE (outcome text, status smallint, answer bytea) LANGUAGE plpgsql AS $$
 #variable_conflict use_column

@@ -1,5 +1,5 @@
--- Pages of a history without side effects (`look_history`), for an authenticated caller. p_kind: device, or user (p_user must be the caller's user, or
--- null). p_number: return only what is older than the message with that number; a number that was not given out yet is newer than all messages, any other
+-- Pages of a history without side effects (`look_history`), for an authenticated caller. p_kind: device, or user (p_user must be the caller's user, or null).
+-- p_number: return only messages that are older than the message with that number; a number that was not given out yet is newer than all messages, any other
 -- unknown number is older. p_now: the first message id of the next moment.
 CREATE OR REPLACE FUNCTION gateway.find_history(
     p_tenant text, p_app text, p_vendor text, p_key text, p_token text, p_reader text, p_kind text, p_user text, p_number text,

@@ -1,5 +1,5 @@
--- Erases what is kept of a user apart from devices; runs after `erase_user`. Marks are deleted before badges, the order in which every function takes
--- them: the other order could deadlock with a message that counts.
+-- Erases the data of a user other than devices; runs after `erase_user`. Marks are deleted before badges, the order in which every function takes them: the
+-- other order could deadlock with a message that counts.
 CREATE OR REPLACE FUNCTION gateway.forget_user(p_tenant text, p_user text) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     DELETE FROM gateway.badge WHERE tenant_id = p_tenant AND holder = 'user:' || p_user;

@@ -1,6 +1,6 @@
--- A page of the caller's history. p_kind: device, or user (p_user must be the caller's user, or null). p_number: return only what is older than the message
--- with that number; an unknown number is compared as text. p_now: the first message id of the next moment, which hides messages that are due later. What
--- was sent to the caller and is returned here counts as received.
+-- A page of the caller's history. p_kind: device, or user (p_user must be the caller's user, or null). p_number: return only messages that are older than the
+-- message with that number; an unknown number is compared as text. p_now: the first message id of the next moment, which hides messages that are due later.
+-- Messages that were sent to the caller and are returned here count as received.
 CREATE OR REPLACE FUNCTION gateway.history_page(
     p_tenant text, p_app text, p_vendor text, p_key text, p_token text, p_kind text, p_user text, p_number text, p_now uuid,
     p_today integer, p_limit integer, p_at timestamptz, p_node text)

@@ -1,8 +1,8 @@
 -- The next page of an audience of everyone, or of a tag expression. The native API sends to all vendors' identities, but only once to each device: to the
 -- first of its identities that match.
 --
--- Walks the tags in p_audience's anchors, at least one of which every match has, so that a rare tag costs what it has and not what the app has. Without
--- anchors (`!a`, or everyone) it walks all identities.
+-- Walks the tags in p_audience's anchors; every match has at least one of them. So the cost depends on the number of identities with a rare tag and not on
+-- the size of the app. Without anchors (`!a`, or everyone) it walks all identities.
 CREATE OR REPLACE FUNCTION gateway.identity_page(
     p_tenant text, p_app text, p_vendor text, p_audience json, p_page integer, INOUT io_after uuid, OUT o_ids uuid[], OUT o_ended boolean)
 LANGUAGE plpgsql AS $$

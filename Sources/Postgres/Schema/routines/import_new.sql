@@ -1,6 +1,6 @@
 -- Inserts the devices and identities that are new, and reports for each row whether it was not new. Parallel arrays, without repeated keys or tokens. New
--- means that neither the key nor the token is known, in any environment. A window of the whole day is stored as none; tags are separated by spaces, null:
--- tags are not given.
+-- means that neither the key nor the token is known, in any environment. A window of the whole day is stored as null. Tags are separated by spaces; null
+-- means that no tags are given.
 --
 -- Each row is looked up by the indexes, with or without statistics: OFFSET 0 keeps the lookups from becoming a join in which the planner might read all
 -- rows, and disabled sequential scans keep a table that is empty at planning time from getting another plan.

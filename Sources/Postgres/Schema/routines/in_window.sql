@@ -35,7 +35,7 @@ BEGIN
                     WHERE t.tenant_id = p_tenant AND t.app_id = p_app AND t.vendor = v.name AND t.tag = n.tag
                         AND t.identity_id > p_after AND t.identity_id <= p_end OFFSET 0) AS y
                 LIMIT p_most + 1) AS x));
-    -- The terms become part of a dynamic statement, whose text contains nothing but numbers of theirs. OFFSET 0 keeps the planner from other kinds of joins.
+    -- The terms become part of a dynamic statement, whose text contains only their numbers. OFFSET 0 keeps the planner from other kinds of joins.
     SELECT string_agg(format('bit_or(e.bit) & %s = %s', c.cares, c.wants), ' OR ') INTO v_meant
         FROM unnest(p_cares, p_wants) AS c(cares, wants);
     EXECUTE $q$

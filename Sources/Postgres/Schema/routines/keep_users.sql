@@ -1,5 +1,5 @@
--- `put_users`, and what the users consent to: arrays parallel to p_users. Profiles are locked, and at the revision that was read, when the consents are
--- written.
+-- `put_users`, followed by the users' consents in arrays parallel to p_users. When the consents are written, the profiles are locked and at the revision that
+-- was read.
 CREATE OR REPLACE FUNCTION gateway.keep_users(
     p_tenant text, p_app text, p_vendor text, p_repeat text,
     p_users text[], p_anonymous boolean[], p_accepts boolean[], p_attributes text[], p_revisions bigint[],

@@ -1,4 +1,4 @@
--- Serializes the holders of a name until their transactions end: two registrations of one key or token must not both find nothing.
+-- Serializes the holders of a name until their transactions end: of two registrations of one key or token, the second must find the result of the first.
 CREATE OR REPLACE FUNCTION gateway.lock_name(p_tenant text, p_kind text, p_name text) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM pg_catalog.pg_advisory_xact_lock(

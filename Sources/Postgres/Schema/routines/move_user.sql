@@ -1,5 +1,5 @@
--- Moves everything kept of one user to another user and deletes the first one. The devices that come along take over what the second user said about
--- pushes. Groups are changed in their order, the order in which erasures take them.
+-- Moves everything kept of one user to another user and deletes the first one. The devices that are moved take over the second user's push settings. Groups
+-- are changed in their order, the order in which erasures take them.
 CREATE OR REPLACE FUNCTION gateway.move_user(p_tenant text, p_app text, p_vendor text, p_from text, p_to text) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     v_group text;

@@ -1,4 +1,4 @@
--- The message with this number in a vendor's API; also finds a message by its own id.
+-- The message with this number in a vendor's API. Also finds a message by its own id.
 CREATE OR REPLACE FUNCTION gateway.numbered_message(p_tenant text, p_app text, p_vendor text, p_number text) RETURNS uuid LANGUAGE plpgsql STABLE AS $$
 DECLARE
     v_id uuid;

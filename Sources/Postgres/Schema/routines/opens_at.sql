@@ -1,4 +1,4 @@
--- When a daily window opens next: p_at itself, or later. The Swift counterpart is `DailyWindow.opening`.
+-- The time at which a daily window opens next: p_at itself, or later. The Swift counterpart is `DailyWindow.opening`.
 CREATE OR REPLACE FUNCTION gateway.opens_at(p_at timestamptz, p_zone text, p_from integer, p_to integer) RETURNS timestamptz
 LANGUAGE plpgsql STABLE AS $$
 DECLARE

@@ -1,4 +1,5 @@
--- What the caller has not received, oldest first, and marks it received. Of two concurrent polls the second gets what follows.
+-- Returns the messages that the caller has not received, oldest first, and marks them received. Of two concurrent polls, the second returns the messages
+-- after those of the first.
 CREATE OR REPLACE FUNCTION gateway.poll_inbox(
     p_tenant text, p_app text, p_vendor text, p_key text, p_token text, p_now uuid, p_limit integer, p_at timestamptz, p_node text)
 RETURNS TABLE (

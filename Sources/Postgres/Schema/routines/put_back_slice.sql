@@ -17,7 +17,7 @@ BEGIN
         UPDATE gateway.slice SET held_by = p_held, next_at = coalesce(v_due, next_at)
             WHERE tenant_id = p_tenant AND message_id = p_message AND no = p_no AND epoch = p_epoch AND state = 'ready';
     END IF;
-    -- The message's other slices would find no room either, so they are delayed unread. Slices that gave up or are held are not due.
+    -- The message's other slices would find no free capacity either, so they are delayed without being read. Slices that gave up or are held are not due.
     IF p_crowded IS NOT NULL AND v_due IS NULL THEN
         UPDATE gateway.slice SET next_at = now() + p_crowded
             WHERE tenant_id = p_tenant AND message_id = p_message AND state = 'ready' AND kind = 'deliver' AND next_at <= now();

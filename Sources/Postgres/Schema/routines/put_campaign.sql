@@ -1,4 +1,4 @@
--- Creates or replaces a campaign. Returns true if it is new; null: there are already p_limit others, and nothing is done.
+-- Creates or replaces a campaign. Returns true if it is new, and null without a change if p_limit others exist already.
 CREATE OR REPLACE FUNCTION gateway.put_campaign(
     p_tenant text, p_app text, p_vendor text, p_id text, p_name text, p_body text, p_limit bigint, p_actor text)
 RETURNS boolean LANGUAGE plpgsql AS $$

@@ -1,4 +1,4 @@
--- Creates a group and returns whether it is new; null when there is no such app.
+-- Creates a group and returns whether it is new, or null if the app does not exist.
 CREATE OR REPLACE FUNCTION gateway.put_group(p_tenant text, p_app text, p_vendor text, p_group text)
 RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN

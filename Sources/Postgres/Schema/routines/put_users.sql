@@ -1,8 +1,8 @@
 -- Writes one batch of changes to users. Returns true if the same batch was written before, and then changes nothing.
 --
--- All arguments are parallel arrays. Profiles: their new content, and the revision that was read (0: there was none). If another call has changed a profile
--- since, nothing is done and the caller must read again (40001). An alias that belongs to another user stays; acts of users who were erased meanwhile are
--- dropped. Moves: everything kept of one user is moved to another, who must have a profile.
+-- All arguments are parallel arrays. A profile has its new content and the revision that was read (0: no profile existed). If another call has changed a
+-- profile since, nothing is done and the caller must read again (40001). An alias that belongs to another user stays; acts of users who were erased meanwhile
+-- are dropped. A move transfers all data of one user to another, who must have a profile.
 --
 -- Profiles are locked one by one along the whole key and written by one statement each, which uses the primary key whatever the statistics say.
 CREATE OR REPLACE FUNCTION gateway.put_users(

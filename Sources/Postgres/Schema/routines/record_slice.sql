@@ -1,8 +1,9 @@
--- Records outcomes of a slice. Returns the number of new deliveries, or -1 when another node holds the slice, and nothing was written then. The same call
--- again, because its answer was lost, returns 0.
+-- Records outcomes of a slice. Returns the number of new deliveries, or -1 without writing anything if another node holds the slice. If a caller repeats the
+-- call because the answer was lost, it returns 0.
+--
 -- p_disposition: go (still being sent), finished, or again (ready after p_after, with one attempt more if p_counts).
--- The slice of a paused message stays parked when it is returned. Any report of its owner resets `lapses`. A slice that gave up and finishes after all is no
--- longer counted as dead. A single outcome takes a shorter path.
+-- The slice of a paused message stays parked when it is returned. Any report of its owner resets `lapses`. A slice that gave up and finishes after all is not
+-- counted as dead. A single outcome takes a shorter path.
 CREATE OR REPLACE FUNCTION gateway.record_slice(
     p_tenant text, p_message uuid, p_no integer, p_epoch bigint, p_owner text, p_done bytea, p_disposition text,
     p_after interval, p_counts boolean,
@@ -22,7 +23,7 @@ BEGIN
     SELECT app_id, vendor, sender_id, due_day, due_at, expires_at, state,
             CASE WHEN state = 'paused' THEN expires_at END AS parked_until
         INTO m FROM gateway.message WHERE tenant_id = p_tenant AND message_id = p_message;
-    -- By the key alone: with the state in the condition, a server without statistics walks the index of due slices.
+    -- The condition is the key alone: with the state in it, a server without statistics walks the index of due slices.
     SELECT x.epoch, x.owner, x.state, x.dead_reason INTO s FROM gateway.slice x
         WHERE x.tenant_id = p_tenant AND x.message_id = p_message AND x.no = p_no FOR UPDATE;
     IF s.epoch IS DISTINCT FROM p_epoch THEN RETURN -1; END IF;
@@ -60,8 +61,7 @@ BEGIN
             INTO v_targets, v_states;
     ELSE
         -- Nearly always all rows are new, and an INSERT without ON CONFLICT saves a fifth of the server's work on a delivery. RETURNING keeps Citus from
-        -- turning it
-        -- into a COPY, which reports duplicates with another code.
+        -- turning it into a COPY, which reports duplicates with another code.
         BEGIN
             WITH r AS (
                 INSERT INTO gateway.delivery

@@ -23,7 +23,7 @@ BEGIN
         SELECT DISTINCT p_app || chr(31) || u.platform || chr(31) || u.token AS name FROM unnest(p_platforms, p_tokens) AS u(platform, token)
         WHERE u.token IS NOT NULL ORDER BY 1) AS n;
 
-    -- `way`: new, kept, or null (must register alone).
+    -- `way` is new, kept, or null (must register alone).
     SELECT array_agg(w.way ORDER BY w.o) AS ways, array_agg(w.identity ORDER BY w.o) AS identities, array_agg(w.device ORDER BY w.o) AS devices
         INTO v FROM (
         SELECT u.o, i.identity_id AS identity, i.device_id AS device,

@@ -1,4 +1,4 @@
--- A registration with a time zone or window; p_tags is null without tags.
+-- A registration with a time zone or window; p_tags is null if no tags are given.
 CREATE OR REPLACE FUNCTION gateway.register_timed(
     p_tenant text, p_app text, p_vendor text, p_key text, p_identity uuid, p_device uuid,
     p_platform text, p_environment text, p_token text, p_user text, p_name text, p_phone text, p_raw_phone text,

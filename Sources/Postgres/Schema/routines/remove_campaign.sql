@@ -1,4 +1,4 @@
--- Deletes a campaign and returns 1; 0: there is none.
+-- Deletes a campaign and returns 1, or 0 if it does not exist.
 CREATE OR REPLACE FUNCTION gateway.remove_campaign(p_tenant text, p_app text, p_vendor text, p_id text, p_actor text)
 RETURNS bigint LANGUAGE plpgsql AS $$
 BEGIN

@@ -1,5 +1,5 @@
--- Sends all events after p_from to a webhook again. outcome: moved, unknown, or outside: p_from is not between p_first and p_head. A node that is calling
--- the webhook loses its lease, so that its bookkeeping does not undo the change.
+-- Sends all events after p_from to a webhook again. outcome: moved, unknown, or outside (p_from is not between the first and the last position). A node that
+-- is calling the webhook loses its lease, so that its bookkeeping does not undo the change.
 CREATE OR REPLACE FUNCTION gateway.replay_webhook(p_tenant text, p_id uuid, p_from bigint)
 RETURNS TABLE (outcome text, first bigint, head bigint) LANGUAGE plpgsql AS $$
 #variable_conflict use_column

@@ -1,5 +1,5 @@
--- Records a receipt by a message's number. Returns recorded, repeated, unknown_device or unknown_message. A message that was not pushed may be read; a
--- message that only another device of the user received is marked read there.
+-- Records a receipt by a message's number. Returns recorded, repeated, unknown_device or unknown_message. A message that was not pushed may be read. If only
+-- another device of the user received the message, it is marked read there.
 CREATE OR REPLACE FUNCTION gateway.report_number(
     p_tenant text, p_app text, p_vendor text, p_key text, p_token text, p_number text, p_kind text, p_at timestamptz, p_node text)
 RETURNS text LANGUAGE plpgsql AS $$

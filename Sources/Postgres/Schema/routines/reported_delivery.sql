@@ -34,7 +34,7 @@ BEGIN
             ORDER BY u.target = i.identity_id DESC LIMIT 1;
         IF FOUND THEN RETURN; END IF;
     END IF;
-    -- There is no delivery, but the answer depends on the platform.
+    -- The delivery does not exist, but the answer depends on the platform.
     RETURN QUERY SELECT NULL::uuid, NULL::uuid, NULL::uuid, NULL::text, NULL::text, NULL::text, NULL::timestamptz,
         NULL::timestamptz, NULL::timestamptz, false, NULL::json, v_platform;
 END $$;

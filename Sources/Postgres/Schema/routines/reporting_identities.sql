@@ -1,4 +1,4 @@
--- The identities of a token, a key or a user, whichever is found first; of a user the newest fifty.
+-- The identities of a token, a key or a user; the first of these that is found is used. For a user, the newest fifty identities.
 CREATE OR REPLACE FUNCTION gateway.reporting_identities(p_tenant text, p_app text, p_vendor text, p_key text, p_token text, p_user text)
 RETURNS uuid[] LANGUAGE plpgsql AS $$
 DECLARE

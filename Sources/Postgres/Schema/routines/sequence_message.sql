@@ -1,5 +1,5 @@
--- A message's number in its app, assigned once; null when there is no such message. Runs after `accept_message`, which already holds the tenant's event
--- head until the commit, so acceptances do not wait for each other any longer.
+-- A message's number in its app, assigned once; null if the message does not exist. Runs after `accept_message`, which already holds the tenant's event head
+-- until the commit, so numbering adds no further wait between acceptances.
 CREATE OR REPLACE FUNCTION gateway.sequence_message(p_tenant text, p_app text, p_vendor text, p_message uuid) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
     v_ref text;

@@ -1,4 +1,4 @@
--- Sets a holder's badge, or reads it (p_count null). Null: there is no holder.
+-- Sets a holder's badge, or reads it (p_count null). Returns null if the holder does not exist.
 CREATE OR REPLACE FUNCTION gateway.set_badge(
     p_tenant text, p_app text, p_vendor text, p_key text, p_token text, p_user text, p_count integer)
 RETURNS integer LANGUAGE plpgsql AS $$

@@ -1,4 +1,5 @@
--- Sets the time zone and window of a device; null leaves them, a window of the whole day is stored as none. Returns the app; null: there is no such device.
+-- Sets the time zone and window of a device; null leaves them unchanged, and a window of the whole day is stored as null. Returns the app, or null if the
+-- device does not exist.
 CREATE OR REPLACE FUNCTION gateway.set_clock(p_tenant text, p_device uuid, p_zone text, p_from integer, p_to integer)
 RETURNS text LANGUAGE plpgsql AS $$
 DECLARE

@@ -1,4 +1,4 @@
--- Changes the caller's preferences; null leaves them, and unchanged values are not written again. Returns 0 if there is no such device.
+-- Changes the caller's preferences; null leaves them unchanged, and equal values are not written again. Returns 0 if the device does not exist.
 CREATE OR REPLACE FUNCTION gateway.set_preferences(
     p_tenant text, p_app text, p_vendor text, p_key text, p_token text, p_accepts boolean, p_zone text, p_from integer,
     p_to integer, p_alias text)

@@ -1,5 +1,5 @@
 -- Starts a capture. Returns started, or the reason why not: missing (no such app), tooMany, or running (the binding is already being captured). The lock
--- keeps two starts from exceeding the limit.
+-- prevents two concurrent starts from exceeding the limit.
 CREATE OR REPLACE FUNCTION gateway.start_capture(
     p_tenant text, p_capture uuid, p_app text, p_vendor text, p_actor text, p_seconds integer, p_exchanges integer, p_body integer,
     p_bytes integer, p_texts boolean, p_limit integer)

@@ -1,8 +1,8 @@
--- Up to p_limit messages of a device (p_user null), or of a user on any device, from p_before backwards, newest first. Leaves out what was canceled, and what
--- the device received through another of its identities.
+-- Up to p_limit messages of a device (p_user null), or of a user on any device, from p_before backwards, newest first. Leaves out canceled messages, and
+-- messages that the device received through another of its identities.
 --
--- Walks from week to week, doubling each step, back to p_since: a device with one message a year looks at a few dozen empty weeks in six steps, a device with
--- a hundred a day at one week. The planner does not know the limit and would rather read and sort a whole week.
+-- Walks from week to week, doubling each step, back to p_since: a device with one message a year reads a few dozen empty weeks in six steps, a device with a
+-- hundred a day reads one week. The planner does not know the limit and would rather read and sort a whole week.
 CREATE OR REPLACE FUNCTION gateway.walk_history(
     p_tenant text, p_app text, p_vendor text, p_identity uuid, p_user text, p_since integer, p_day integer, p_before uuid,
     p_limit integer)

@@ -1,5 +1,5 @@
 -- The end of a window of at most p_limit identities behind p_after, over several vendors, and with one of several tags (null: with any tags or none). Each of
--- these walks gets its share, and the nearest end of those that continue is the result; null when none does.
+-- these walks gets its share of p_limit. The result is the nearest end among the walks that continue, or null if none does.
 CREATE OR REPLACE FUNCTION gateway.window_end(p_tenant text, p_app text, p_vendors text[], p_tags text[], p_after uuid, p_limit integer)
 RETURNS uuid LANGUAGE plpgsql AS $$
 DECLARE

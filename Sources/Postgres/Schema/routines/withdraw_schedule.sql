@@ -1,4 +1,5 @@
--- Cancels the message of a schedule that is to get another one. Raises GW409 if the schedule has changed since it was read, or its message is already due.
+-- Cancels the message of a schedule that is about to get another message. Raises GW409 if the schedule has changed since it was read, or its message is
+-- already due.
 CREATE OR REPLACE FUNCTION gateway.withdraw_schedule(p_tenant text, p_app text, p_vendor text, p_schedule uuid, p_message uuid)
 RETURNS bigint LANGUAGE plpgsql AS $$
 BEGIN

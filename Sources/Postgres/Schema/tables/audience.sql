@@ -1,4 +1,4 @@
--- What audiences are made of: tags, variants and groups.
+-- The parts of audiences: tags, variants and groups.
 
 -- A normalized tag (`Tag`) of an active identity. The primary key is the walk along one tag; the index finds the tags of one identity.
 CREATE TABLE gateway.identity_tag (

@@ -1,6 +1,7 @@
 -- The audit log, and the answers kept for repeated calls.
 
--- Who did what. Calls and the engine insert and read; only the owner, which cannot log in, may change or delete a row (`drop_audit`).
+-- One action with its actor and subject. Calls and the engine insert and read; only the owner, which cannot log in, may change or delete a row
+-- (`drop_audit`).
 CREATE TABLE gateway.audit (
     tenant_id text NOT NULL,
     audit_id uuid NOT NULL DEFAULT gen_random_uuid(),

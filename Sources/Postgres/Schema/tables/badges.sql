@@ -1,6 +1,6 @@
 -- Badges that the gateway counts.
 
--- The number at an app's icon. The holder is whom it is counted for: 'user:' and a user, or 'key:' and the key of a device without a user.
+-- The number at an app's icon, counted per holder. A holder is a user ('user:' and the user's id) or a device without a user ('key:' and the device's key).
 CREATE TABLE gateway.badge (
     tenant_id text NOT NULL,
     app_id text NOT NULL,
@@ -16,7 +16,7 @@ CREATE POLICY tenant_only ON gateway.badge USING (tenant_id = current_setting('g
     WITH CHECK (tenant_id = current_setting('gateway.tenant', true));
 GRANT SELECT, INSERT, UPDATE, DELETE ON gateway.badge TO gateway_call, gateway_engine;
 
--- What a message did to a holder's badge: counted once, with the number that its push carries in every attempt, and read once.
+-- The effect of a message on a holder's badge. The message is counted once, every attempt of its push carries the same number, and it is read once.
 CREATE TABLE gateway.badge_mark (
     tenant_id text NOT NULL,
     message_id uuid NOT NULL,

@@ -1,4 +1,4 @@
--- Campaigns that a back end sends by name, schedules, and what users did after a campaign.
+-- Campaigns that a back end sends by name, schedules, and the acts of users after a campaign.
 
 CREATE TABLE gateway.campaign (
     tenant_id text NOT NULL,

@@ -1,6 +1,6 @@
 -- Captures: masked recordings of the calls of one binding, to settle questions about a vendor's contract with real traffic.
 
--- The limits are CHECK constraints as well, so no program and no number of nodes can exceed them.
+-- The limits are CHECK constraints as well, so no program can exceed them, whatever the number of nodes.
 CREATE TABLE gateway.capture (
     tenant_id text NOT NULL,
     capture_id uuid NOT NULL,
@@ -25,7 +25,7 @@ CREATE TABLE gateway.capture (
 ) WITH (fillfactor = 50);
 SELECT gateway.colocate('gateway.capture');
 ALTER TABLE gateway.capture ADD FOREIGN KEY (tenant_id, app_id) REFERENCES gateway.app ON DELETE CASCADE;
--- Every node asks each second which captures run.
+-- Every node reads the running captures once per second.
 CREATE INDEX capture_running ON gateway.capture (ends_at) WHERE ended_at IS NULL;
 ALTER TABLE gateway.capture ENABLE ROW LEVEL SECURITY;
 CREATE POLICY tenant_only ON gateway.capture USING (tenant_id = current_setting('gateway.tenant', true))
@@ -39,7 +39,7 @@ CREATE TABLE gateway.captured_exchange (
     sequence integer NOT NULL,
     at timestamptz NOT NULL,
     route text NOT NULL,
-    -- known, refused (with a reason), or unknown: not a call of the vendor's catalogue.
+    -- 'known', 'refused' (with a reason), or 'unknown' (not a call of the vendor's catalogue).
     outcome text NOT NULL CHECK (outcome IN ('known', 'refused', 'unknown')),
     reason text,
     method text NOT NULL,

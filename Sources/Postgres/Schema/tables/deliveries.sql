@@ -30,8 +30,8 @@ CREATE TABLE gateway.delivery (
 ) PARTITION BY RANGE (due_day);
 CREATE INDEX delivery_identity ON gateway.delivery (tenant_id, identity_id, message_id DESC) WHERE identity_id IS NOT NULL;
 CREATE INDEX delivery_device ON gateway.delivery (tenant_id, device_id, message_id DESC) WHERE device_id IS NOT NULL;
--- A history is in the order of message ids, and an id encodes the time its message is due. Walking the weeks back from the one a page begins in therefore
--- yields the page in its order, and a page far back costs as much as the first one.
+-- A history is in the order of message ids, and an id encodes the time at which its message is due. Therefore, walking backwards from the week in which a
+-- page begins yields the page in its order, and a page far back costs as much as the first one.
 CREATE INDEX delivery_user ON gateway.delivery (tenant_id, app_id, user_id, message_id DESC) WHERE user_id IS NOT NULL;
 CREATE TABLE gateway.delivery_default PARTITION OF gateway.delivery DEFAULT;
 SELECT gateway.colocate('gateway.delivery');
@@ -66,8 +66,8 @@ CREATE POLICY tenant_only ON gateway.counter_hour USING (tenant_id = current_set
 GRANT SELECT, INSERT, UPDATE ON gateway.counter_hour TO gateway_call;
 GRANT SELECT, INSERT, UPDATE, DELETE ON gateway.counter_hour TO gateway_engine;
 
--- Settled messages that a device has not received, for vendors whose devices poll an inbox. Apart from `delivery`, whose indexes must not contain receipts,
--- and shorter than the history.
+-- Settled messages that a device has not received, for vendors whose devices poll an inbox. Separate from `delivery`, whose indexes must not contain
+-- receipts, and smaller than the history.
 CREATE TABLE gateway.inbox_open (
     tenant_id text NOT NULL,
     identity_id uuid NOT NULL,

@@ -32,7 +32,7 @@ CREATE POLICY tenant_only ON gateway.device USING (tenant_id = current_setting('
     WITH CHECK (tenant_id = current_setting('gateway.tenant', true));
 GRANT SELECT, INSERT, UPDATE, DELETE ON gateway.device TO gateway_call, gateway_engine;
 
--- What one vendor's client calls a device.
+-- The name of a device in one vendor's API, as the vendor's client registers it.
 CREATE TABLE gateway.identity (
     tenant_id text NOT NULL,
     identity_id uuid NOT NULL,
@@ -49,14 +49,14 @@ CREATE TABLE gateway.identity (
     attributes json NOT NULL DEFAULT '{}',
     registered_at timestamptz NOT NULL,
     created_at timestamptz NOT NULL,
-    -- What the back end calls the identity's user, where that is not the user's id.
+    -- The back end's name for the identity's user, where it differs from the user's id.
     alias text,
     -- When the registration ends, from the attribute "$endsAt" (seconds since 1970); null: it does not end. From then on sends treat the identity as
     -- unregistered, and retention unregisters it (`end_identities`). Other values of the attribute belong to the caller and are ignored.
     ends_at timestamptz GENERATED ALWAYS AS (
         CASE WHEN attributes->>'$endsAt' ~ '^[0-9]{1,12}$' THEN to_timestamp((attributes->>'$endsAt')::double precision) END) STORED,
-    -- True: the device's system shows no pushes of the app, so none is sent whatever the user chose. A column, because every push reads it and the
-    -- attributes may be 8 KiB and stored out of line.
+    -- True: the device's system shows no pushes of the app, so no push is sent, independent of the user's own setting. This is a column, because every push
+    -- reads it and the attributes may be 8 KiB and stored out of line.
     denies_push boolean GENERATED ALWAYS AS (attributes->>'deniesPush' = 'true') STORED,
     PRIMARY KEY (tenant_id, identity_id)
 ) WITH (fillfactor = 90);
@@ -71,7 +71,7 @@ CREATE INDEX identity_phone ON gateway.identity (tenant_id, app_id, phone, vendo
 -- Walks the identities of one user, which may be many: an app may give every installation the user "guest".
 CREATE INDEX identity_user ON gateway.identity (tenant_id, app_id, user_id, vendor, identity_id) WHERE user_id IS NOT NULL;
 CREATE INDEX identity_alias ON gateway.identity (tenant_id, app_id, alias, vendor) WHERE alias IS NOT NULL;
--- The keyset that audiences are expanded along. Not partial on the state: without statistics the planner would take it for a small index.
+-- The keyset for expanding audiences. Not partial on the state, because without statistics the planner would assume that the index is small.
 CREATE INDEX identity_audience ON gateway.identity (tenant_id, app_id, vendor, identity_id);
 -- The few identities that a page of an audience must leave out.
 CREATE INDEX identity_gone ON gateway.identity (tenant_id, app_id, identity_id) WHERE state <> 'active';

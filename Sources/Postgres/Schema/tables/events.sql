@@ -60,7 +60,7 @@ CREATE TABLE gateway.webhook (
     -- The signing key, sealed with the master key, and the key id that the calls name.
     sealed bytea NOT NULL,
     key_id text NOT NULL,
-    -- False: paused by its owner; with a `failure`: stopped because its calls kept failing.
+    -- False: paused by its owner, or, with a `failure`, stopped because its calls kept failing.
     is_active boolean NOT NULL DEFAULT true,
     created_at timestamptz NOT NULL DEFAULT now(),
     -- The event position up to which everything was delivered.

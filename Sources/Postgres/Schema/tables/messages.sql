@@ -2,7 +2,7 @@
 
 CREATE TABLE gateway.message (
     tenant_id text NOT NULL,
-    -- A UUIDv7 of the time the message is due, so that the key read backwards is newest first.
+    -- A UUIDv7 of the time at which the message is due, so that reading the key backwards returns the newest message first.
     message_id uuid NOT NULL,
     app_id text NOT NULL,
     vendor text NOT NULL,
@@ -19,12 +19,12 @@ CREATE TABLE gateway.message (
     -- The UTC day of due_at, counted from 1970. Every lookup of a delivery prunes partitions by it.
     due_day integer NOT NULL,
     expires_at timestamptz NOT NULL,
-    -- Null until the audience is expanded; meanwhile `expanded` counts.
+    -- Null until the audience is expanded; until then, `expanded` is the count.
     recipients bigint,
     expanded bigint NOT NULL DEFAULT 0,
     -- Number of slices that are not done. At 0 the message is done.
     open_slices integer NOT NULL DEFAULT 0,
-    -- Number of open slices that gave up. When all open slices have, the message is dead.
+    -- Number of open slices that gave up. When all open slices have given up, the message is dead.
     dead_slices integer NOT NULL DEFAULT 0,
     -- The audience of a message that lists no targets: {"tags": […], "cares": […], "wants": […], "anchors": […]} (`AudienceCoding`), {"groups": […]} or
     -- {"users": […]}; null: everyone, or the listed targets.

@@ -40,7 +40,7 @@ CREATE TABLE gateway.slice (
     held_by text,
     -- Number of consecutive leases that expired without any report from their owner. A slice that crashes nodes must not be passed on for ever.
     lapses smallint NOT NULL DEFAULT 0,
-    -- Why the slice gave up; null: it has not.
+    -- The reason why the slice gave up; null: it has not given up.
     dead_reason text,
     -- Cursor of an expansion by users: within `after_user`, behind (after_vendor, after). `after` null: that user is finished.
     after_user text,

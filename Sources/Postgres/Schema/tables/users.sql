@@ -16,7 +16,7 @@ CREATE TABLE gateway.user_profile (
     updated_at timestamptz NOT NULL,
     -- True: the user explicitly asked for pushes.
     opted_in boolean NOT NULL DEFAULT false,
-    -- 'subscribed' or 'unsubscribed' by subject.
+    -- 'subscribed' or 'unsubscribed', by subject.
     consents json NOT NULL DEFAULT '{}',
     PRIMARY KEY (tenant_id, app_id, vendor, user_id)
 ) WITH (fillfactor = 80);
@@ -70,7 +70,7 @@ CREATE POLICY tenant_only ON gateway.user_act USING (tenant_id = current_setting
     WITH CHECK (tenant_id = current_setting('gateway.tenant', true));
 GRANT SELECT, INSERT, UPDATE, DELETE ON gateway.user_act TO gateway_call, gateway_engine;
 
--- How often a user did what. Kept longer than the acts themselves.
+-- How often a user did an act of a kind and name. Kept longer than the acts themselves.
 CREATE TABLE gateway.user_tally (
     tenant_id text NOT NULL,
     app_id text NOT NULL,

@@ -5,8 +5,9 @@ extension AdapterContract {
     ///
     /// - Parameters:
     ///   - subject: the vendor and its documented requests.
-    ///   - percent: how many of the mutations must become commands: with fewer the test would only exercise the reading of requests.
-    /// - Returns: what is wrong with an answer, or with the test itself, with the seed that repeats it; empty: nothing.
+    ///   - percent: the share of the mutations that must become commands; with fewer, the test would only cover the parsing of
+    /// requests.
+    /// - Returns: the faults of an answer, or of the test itself, with the seed that repeats them; empty: no faults.
     package static func mutationFaults(_ subject: AdapterUnderTest, reaching percent: Int) -> [String] {
         subject.documented.compactMap { request in
             let run = mutate(subject, request, count: Fuzz.count, seed: Fuzz.seed)

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Model
 
-// What the rules try.
+// The values for the rules.
 extension AdapterContract {
     static let bodies: [[UInt8]] =
         [
@@ -60,7 +60,7 @@ extension AdapterContract {
         sender: nil
     )
 
-    /// Short, long and hostile ones.
+    /// Short, long and hostile contents.
     static let contents: [Content] = {
         var contents = [
             Content(), Content(isSilent: true), Content(body: "b", raw: .pairs(["aps": .pairs(["alert": "x"])])),

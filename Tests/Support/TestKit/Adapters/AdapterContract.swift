@@ -2,7 +2,7 @@ import FoundationEssentials
 import HTTPTypes
 package import Model
 
-/// The rules of `VendorAdapter`, run against every vendor: I5 and I11 for the adapter alone.
+/// The rules of `VendorAdapter`, checked for every vendor: I5 and I11 for the adapter alone.
 package enum AdapterContract {
     package static let rules = [
         AdapterRule("every named call of the catalogue has a documented request that becomes commands") { subject in
@@ -77,14 +77,14 @@ package enum AdapterContract {
         },
     ]
 
-    /// Mutated calls, half of them type-correct, get an answer of the vendor's shape and never trap.
+    /// Mutated calls, half of them with correct types, get an answer of the vendor's shape and never trap.
     ///
     /// - Parameters:
-    ///   - subject: whose calls.
-    ///   - request: a documented one.
-    ///   - count: how many mutations of it.
-    ///   - seed: the same one repeats the run.
-    /// - Returns: how many became commands, and the first fault.
+    ///   - subject: the vendor.
+    ///   - request: a documented call.
+    ///   - count: the number of mutations.
+    ///   - seed: the seed that repeats the run.
+    /// - Returns: the number of commands, and the first fault.
     package static func mutate(
         _ subject: AdapterUnderTest,
         _ request: VendorRequest,
@@ -173,7 +173,7 @@ package enum AdapterContract {
             if content.isSilent, payload.type != .background {
                 return "\(what): a silent message is not a background push"
             }
-            // A raw payload goes out unchanged, whatever the texts beside it.
+            // A raw payload is sent unchanged, independent of other texts in the content.
             let isWhole = content.raw != nil || shows(.object(object), String(content.body.suffix(8)))
             return isWhole || !payload.reduced.isEmpty || content.isSilent ? nil : "\(what): cut, and does not say so"
         } catch {

@@ -1,16 +1,17 @@
 package import Model
 
-/// One vendor's adapter with what the conformance rules need to know of its vendor.
+/// One vendor's adapter, with the facts about the vendor that the conformance rules need.
 package struct AdapterUnderTest: Sendable {
     package var adapter: any VendorAdapter
     package var settings: BindingSettings
-    /// Documented calls that become commands; together they reach every named call of the catalogue.
+    /// Documented calls that become commands; together they cover every named call of the catalog.
     package var documented: [VendorRequest]
-    /// Names of routes that only catch what is no call of the catalogue.
+    /// Names of routes that only catch calls outside the catalog.
     package var catchAll: Set<String>
-    /// What is wrong with an answer to a request, by the vendor's own rules; nil: nothing. The judge is written from the contract, never from the adapter.
+    /// The fault of an answer to a request, by the vendor's own rules; nil: no fault. This check is written from the
+    /// contract, never from the adapter.
     package var fault: @Sendable (VendorResponse, VendorRequest) -> String?
-    /// Bytes: what the vendor's devices can be sent.
+    /// The maximum size of a payload for the vendor's devices, in bytes.
     package var payloadLimitBytes: Int
 
     package init(
@@ -29,7 +30,7 @@ package struct AdapterUnderTest: Sendable {
         self.fault = fault
     }
 
-    /// The commands of a request, or why there are none.
+    /// The commands of a request, or the error of the adapter.
     func commands(_ request: VendorRequest) -> Result<[Command], AdapterError> {
         do throws(AdapterError) {
             _ = try adapter.locate(request)
@@ -39,7 +40,7 @@ package struct AdapterUnderTest: Sendable {
         }
     }
 
-    /// What a client gets when its commands come to `replies`.
+    /// The answer to a client if its commands return `replies`.
     func answer(_ request: VendorRequest, _ replies: ([Command]) -> [Reply]) -> VendorResponse {
         switch commands(request) {
         case .success(let commands): adapter.encode(replies(commands), for: request, settings: settings)
@@ -48,7 +49,7 @@ package struct AdapterUnderTest: Sendable {
     }
 }
 
-/// One rule that every adapter keeps. It answers with what it saw instead, so that it needs no test framework.
+/// One rule for every adapter. It returns the violations, so that it needs no test framework.
 package struct AdapterRule: Sendable, CustomStringConvertible {
     /// Situation and rule.
     package var name: String
@@ -62,6 +63,6 @@ package struct AdapterRule: Sendable, CustomStringConvertible {
 
     package var description: String { name }
 
-    /// The first violations: enough to see what is wrong, few enough to read.
+    /// The first violations: enough to find the cause, few enough to read.
     package func faults(_ subject: AdapterUnderTest) -> [String] { Array(violations(subject).prefix(5)) }
 }

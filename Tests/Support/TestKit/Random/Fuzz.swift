@@ -1,12 +1,12 @@
 import Foundation
 
-/// How long random tests run, and from which seed.
+/// The length and the seed of random tests.
 package enum Fuzz {
-    /// `GATEWAY_FUZZ_SEED` repeats a run; without it each run is another one. Tests print it when they fail.
+    /// `GATEWAY_FUZZ_SEED` repeats a run; without it each run is different. Tests print it when they fail.
     package static let seed =
         ProcessInfo.processInfo.environment["GATEWAY_FUZZ_SEED"].flatMap(UInt64.init)
         ?? UInt64.random(in: 0...UInt64.max)
-    /// `GATEWAY_FUZZ_COUNT`: how many inputs.
+    /// The number of inputs (`GATEWAY_FUZZ_COUNT`).
     package static let count =
         ProcessInfo.processInfo.environment["GATEWAY_FUZZ_COUNT"].flatMap(Int.init) ?? 10_000
 }

@@ -3,7 +3,7 @@ package import Model
 /// Turns a documented body into one that a broken or hostile client could send.
 package struct Mutator: Sendable {
     package var random: SplitMix
-    /// Texts of interest beside the boundary ones: ids that exist, in this tenant and in another.
+    /// Texts of interest in addition to the boundary values: ids that exist, in this tenant and in another.
     private let known: [String]
 
     package init(seed: UInt64, known: [String] = []) {
@@ -11,20 +11,21 @@ package struct Mutator: Sendable {
         self.known = known
     }
 
-    /// One wrong body: type-correct when `index` is even, else anything.
+    /// One invalid body: with correct types if `index` is even, otherwise arbitrary.
     package mutating func body(_ index: Int, from document: JSON) -> [UInt8] {
         if index.isMultiple(of: 2) { return typeCorrect(document) }
         return index % 4 == 1 ? raw(JSONWriter.bytes(document)) : JSONWriter.bytes(restructured(document, depth: 0))
     }
 
-    /// Still what it was, with one or two values replaced, removed or added: it reaches the rules behind the parser.
+    /// The document with one or two values replaced, removed or added, so that it reaches the rules behind the
+    /// parser.
     package mutating func typeCorrect(_ document: JSON) -> [UInt8] {
         guard case .object(var object) = document else { return JSONWriter.bytes(changed(document)) }
         for _ in 0..<(chance(0.25) ? 2 : 1) { object = changed(object) }
         return JSONWriter.bytes(.object(object))
     }
 
-    /// Anything: bytes flipped, cut, repeated or strewn in.
+    /// Arbitrary changes: bytes that are flipped, cut, repeated or inserted.
     package mutating func raw(_ bytes: [UInt8]) -> [UInt8] {
         var bytes = bytes
         for _ in 0..<Int.random(in: 1...2, using: &random) where !bytes.isEmpty {
@@ -72,7 +73,7 @@ package struct Mutator: Sendable {
         }
     }
 
-    /// Another value of the same form, as another tenant's id or another person's phone would be.
+    /// Another value of the same form, like the id of another tenant or the phone of another person.
     private mutating func sibling(of text: String) -> String {
         if chance(0.3), let other = known.randomElement(using: &random) { return other }
         return text.dropLast() + String(Int.random(in: 0...9, using: &random))
@@ -123,7 +124,7 @@ package struct Mutator: Sendable {
         "-9223372036854775808", "9223372036854775808", "18446744073709551616", "-0", "1.5", "1e3", "1e400", "1e999",
     ]
 
-    /// What stores, parsers and people trip over.
+    /// Texts that often break stores, parsers and displays.
     private static let texts =
         [
             "", " ", "0", "1", "2", "-1", "null", "\u{0}", "a\u{0}b", "\u{FEFF}", "'; DROP TABLE gateway.device; --",

@@ -3,7 +3,7 @@ package import Model
 /// Tag expressions and sets of tags, the same for the same seed.
 package struct RandomTags: Sendable {
     package var random: SplitMix
-    /// Few, so that they meet.
+    /// Few tags, so that sets and expressions overlap.
     package static let names = ["a", "b", "c", "서울", "$UserId:Kim", "f"]
 
     package init(seed: UInt64) { random = SplitMix(state: seed) }
@@ -13,7 +13,7 @@ package struct RandomTags: Sendable {
         Self.names.filter { _ in Bool.random(using: &random) }.compactMap { Tag($0) }
     }
 
-    /// An expression of at most six tags, in parentheses and negations of every kind.
+    /// An expression of at most six tags, with parentheses and negations of every kind.
     package mutating func expression() -> String { expression(tagCount: Int.random(in: 1...6, using: &random)) }
 
     private mutating func expression(tagCount: Int) -> String {

@@ -1,4 +1,5 @@
-/// SplitMix64 (Steele, Lea, Flood 2014): the same numbers for the same seed, on any machine, so that a failure can be run again.
+/// SplitMix64 (Steele, Lea, Flood 2014): the same numbers for the same seed on any machine, so that a failure can be
+/// repeated.
 package struct SplitMix: RandomNumberGenerator, Sendable {
     package var state: UInt64
 

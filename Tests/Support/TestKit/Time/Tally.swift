@@ -1,8 +1,8 @@
 import NIOConcurrencyHelpers
 
-/// A number that tests wait for, instead of sleeping until it has probably been reached.
+/// A number that tests wait for, instead of sleeping for a guessed time.
 ///
-/// Whoever waits when its task is canceled returns early, so that a test over its time limit fails instead of hanging.
+/// A waiting task that is canceled returns early, so that a test over its time limit fails instead of hanging.
 package final class Tally: Sendable {
     private struct Waiter {
         var count: Int
@@ -22,7 +22,7 @@ package final class Tally: Sendable {
 
     package var value: Int { state.withLockedValue { $0.value } }
 
-    /// Adds to the number, or takes from it, and wakes whoever waited for no more than it is then.
+    /// Adds to the number (also negative values), and wakes the waiters whose value is reached.
     package func add(_ change: Int) {
         let reached = state.withLockedValue { state in
             state.value += change
@@ -33,7 +33,7 @@ package final class Tally: Sendable {
         for waiter in reached { waiter.continuation.resume() }
     }
 
-    /// Returns once the number is at least `count`, or the task is canceled.
+    /// Returns when the number is at least `count`, or the task is canceled.
     package func reaches(_ count: Int) async {
         let id = state.withLockedValue { state in
             state.nextID += 1
@@ -55,7 +55,7 @@ package final class Tally: Sendable {
 
     private func cancel(_ id: Int) {
         let waiter = state.withLockedValue { state in
-            // Not waiting yet: leave a note, so that it does not begin to.
+            // The waiter is not registered yet: the note prevents it from starting to wait.
             if state.waiters[id] == nil { state.canceled.insert(id) }
             return state.waiters.removeValue(forKey: id)
         }

@@ -1,9 +1,9 @@
 package import Model
 import NIOConcurrencyHelpers
 
-/// A hand-moved wall clock, and a `Clock` that sleeps on it: nothing in a test waits for real time.
+/// A manual wall clock, and a `Clock` that sleeps on it, so that no test waits for real time.
 ///
-/// Made by a test; shared by everything that asks for the time. Moving it wakes whoever sleeps on `timer`.
+/// A test creates it and shares it with all users of the time. Moving it wakes the tasks that sleep on `timer`.
 package final class TestClock: WallClock {
     private struct Sleeper {
         var deadline: Timestamp
@@ -27,7 +27,7 @@ package final class TestClock: WallClock {
 
     package func now() -> Timestamp { state.withLockedValue { $0.now } }
 
-    /// The same time as a `Clock`: what a service sleeps on.
+    /// The same time as a `Clock`, on which services sleep.
     package var timer: TestTimer { TestTimer(clock: self) }
 
     /// Moves the time forward and wakes the sleepers whose deadline is reached, earliest first.
@@ -42,7 +42,7 @@ package final class TestClock: WallClock {
         for sleeper in due { sleeper.continuation.resume() }
     }
 
-    /// Returns once at least `count` tasks sleep on `timer`: then it is safe to move the time.
+    /// Returns when at least `count` tasks sleep on `timer`; then the time can be moved.
     package func sleepers(atLeast count: Int) async { await asleep.reaches(count) }
 
     fileprivate func sleep(until deadline: Timestamp) async throws {
@@ -71,7 +71,7 @@ package final class TestClock: WallClock {
 
     private func cancel(_ id: Int) {
         let sleeper = state.withLockedValue { state in
-            // Not asleep yet: leave a note, so that it does not fall asleep afterwards.
+            // The sleeper is not registered yet: the note prevents it from falling asleep afterwards.
             guard let sleeper = state.sleepers.removeValue(forKey: id) else {
                 state.canceled.insert(id)
                 return Sleeper?.none
@@ -86,7 +86,7 @@ package final class TestClock: WallClock {
 
 /// The `Clock` of a `TestClock`.
 package struct TestTimer: Clock {
-    /// A moment of it.
+    /// A time of this clock.
     package struct Instant: InstantProtocol {
         package var timestamp: Timestamp
 
