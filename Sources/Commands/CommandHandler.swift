@@ -1,5 +1,5 @@
 package import Model
-package import Postgres
+package import Store
 
 /// Carries out what adapters decode: a command in, a reply out.
 ///

@@ -3,7 +3,7 @@ import DatabaseSupport
 import Model
 import Testing
 
-@testable import Postgres
+@testable import Store
 
 /// Who is meant without being listed one by one (design §5.2).
 @Suite struct AudienceTests {

@@ -2,7 +2,6 @@ import Commands
 import DatabaseSupport
 import DeliveryEngine
 import Model
-import Postgres
 import TestKit
 
 /// A handler over a tenant of this test's own: what every test of commands starts with.

@@ -2,7 +2,6 @@ import Commands
 import DatabaseSupport
 import DeliveryEngine
 import Model
-import Postgres
 import TestKit
 import Testing
 

@@ -1,7 +1,6 @@
 import Commands
 import DatabaseSupport
 import Model
-import Postgres
 import TestKit
 import Testing
 

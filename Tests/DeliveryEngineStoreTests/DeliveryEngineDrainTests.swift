@@ -3,8 +3,8 @@ import DeliveryEngine
 import Logging
 import Model
 import NIOConcurrencyHelpers
-import Postgres
 import ServiceLifecycle
+import Store
 import TestKit
 import Testing
 

@@ -2,7 +2,7 @@ import DatabaseSupport
 import Foundation
 import Testing
 
-@testable import Postgres
+@testable import PostgresClient
 
 /// What the client does when time, callers or the server fail.
 @Suite struct ClientFaultTests {

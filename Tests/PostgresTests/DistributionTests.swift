@@ -2,7 +2,8 @@ import DatabaseSupport
 import Foundation
 import Testing
 
-@testable import Postgres
+@testable import DatabaseSchema
+@testable import PostgresClient
 
 /// The schema and every statement against the notes on distribution: each rule holds, and each was seen to be broken.
 @Suite struct DistributionTests {

@@ -2,7 +2,8 @@ import DatabaseSupport
 import Foundation
 import Testing
 
-@testable import Postgres
+@testable import EmbeddedPostgres
+@testable import PostgresClient
 
 /// The private cluster, with real servers. Serialized: each test starts servers of its own.
 @Suite(.serialized) struct EmbeddedClusterTests {

@@ -2,7 +2,7 @@ import DatabaseSupport
 import Foundation
 import Testing
 
-@testable import Postgres
+@testable import PostgresClient
 
 /// Short writes that share one flush: who leaves when, and what each gets.
 @Suite struct GatheringTests {

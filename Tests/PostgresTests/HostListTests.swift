@@ -2,7 +2,7 @@ import DatabaseSupport
 import Foundation
 import Testing
 
-@testable import Postgres
+@testable import PostgresClient
 
 /// Connection strings with several servers: what a failover looks like from here.
 @Suite struct HostListTests {

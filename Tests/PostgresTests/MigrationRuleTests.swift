@@ -2,7 +2,8 @@ import DatabaseSupport
 import Foundation
 import Testing
 
-@testable import Postgres
+@testable import DatabaseSchema
+@testable import PostgresClient
 
 /// The rules for migrations (docs/schema.md), checked against each migration of the tree and against ones that break them.
 @Suite struct MigrationRuleTests {

@@ -2,7 +2,7 @@ import DatabaseSupport
 import Foundation
 import Testing
 
-@testable import Postgres
+@testable import DatabaseSchema
 
 /// The files in `Sources/Postgres/Schema` against each other and against the catalog.
 @Suite struct SchemaFileTests {

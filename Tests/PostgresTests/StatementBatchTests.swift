@@ -3,7 +3,8 @@ import Foundation
 import Model
 import Testing
 
-@testable import Postgres
+@testable import PostgresClient
+@testable import Store
 
 /// Calls of one kind that go to the server as one statement: each gets what it would get alone.
 @Suite struct StatementBatchTests {

@@ -2,7 +2,7 @@ import DatabaseSupport
 import Model
 import Testing
 
-@testable import Postgres
+@testable import PostgresClient
 
 /// What the stores ask is checked by the test that asks it first.
 @Suite struct StatementInspectorTests {

@@ -5,7 +5,8 @@ import Model
 import TestKit
 import Testing
 
-@testable import Postgres
+@testable import PostgresClient
+@testable import Store
 
 /// Testing has one of its own.
 private typealias Tag = Model.Tag

@@ -4,7 +4,9 @@ import Foundation
 import Model
 import Testing
 
-@testable import Postgres
+@testable import EngineStore
+@testable import PostgresClient
+@testable import Store
 
 /// Who did what: written with the act, read in order, rewritten by nobody.
 @Suite struct StoreAuditTests {

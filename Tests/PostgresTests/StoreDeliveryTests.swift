@@ -4,7 +4,7 @@ import Foundation
 import Model
 import Testing
 
-@testable import Postgres
+@testable import Store
 
 /// The queue: leases, fencing, outcomes that are written once (I2).
 @Suite struct StoreDeliveryTests {

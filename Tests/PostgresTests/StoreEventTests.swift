@@ -6,7 +6,9 @@ import Synchronization
 import TestKit
 import Testing
 
-@testable import Postgres
+@testable import EngineStore
+@testable import PostgresClient
+@testable import Store
 
 /// The event log: what each change writes, who reads it, and that a reader misses nothing.
 @Suite struct StoreEventTests {

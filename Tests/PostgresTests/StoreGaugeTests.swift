@@ -4,7 +4,7 @@ import Foundation
 import Model
 import Testing
 
-@testable import Postgres
+@testable import EngineStore
 
 /// What the metrics sample of the queue and the server.
 @Suite struct StoreGaugeTests {

@@ -3,7 +3,8 @@ import Foundation
 import Model
 import Testing
 
-@testable import Postgres
+@testable import PostgresClient
+@testable import Store
 
 /// What a page of a history costs, wherever it begins. `HISTORY_MESSAGES=1000000` is the long run.
 @Suite(.serialized, .timeLimit(.minutes(20)))

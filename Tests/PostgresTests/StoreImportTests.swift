@@ -4,7 +4,8 @@ import Model
 import TestKit
 import Testing
 
-@testable import Postgres
+@testable import PostgresClient
+@testable import Store
 
 /// Devices by the file: a set at a time, and yet as if each had registered by itself.
 @Suite struct StoreImportTests {

@@ -4,7 +4,8 @@ import Foundation
 import Model
 import Testing
 
-@testable import Postgres
+@testable import PostgresClient
+@testable import Store
 
 /// I6: nobody reads or changes another tenant's row, and PostgreSQL refuses it by itself.
 @Suite struct StoreIsolationTests {

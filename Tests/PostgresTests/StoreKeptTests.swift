@@ -3,7 +3,8 @@ import Foundation
 import Model
 import Testing
 
-@testable import Postgres
+@testable import EngineStore
+@testable import Store
 
 /// Answers under repeat keys, where several nodes meet.
 @Suite struct StoreKeptTests {

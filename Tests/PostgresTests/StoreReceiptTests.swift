@@ -3,7 +3,7 @@ import Foundation
 import Model
 import Testing
 
-@testable import Postgres
+@testable import Store
 
 /// Receipts and history.
 @Suite struct StoreReceiptTests {

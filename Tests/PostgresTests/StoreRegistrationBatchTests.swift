@@ -4,7 +4,8 @@ import Model
 import TestKit
 import Testing
 
-@testable import Postgres
+@testable import PostgresClient
+@testable import Store
 
 /// Registrations of many callers as one set, and yet as if each had registered by itself.
 @Suite struct StoreRegistrationBatchTests {

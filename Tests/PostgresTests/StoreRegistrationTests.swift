@@ -3,7 +3,7 @@ import Foundation
 import Model
 import Testing
 
-@testable import Postgres
+@testable import Store
 
 /// Who owns a token, a phone and a name.
 @Suite struct StoreRegistrationTests {

@@ -2,8 +2,6 @@ import DatabaseSupport
 import Foundation
 import Testing
 
-@testable import Postgres
-
 /// The schema against the rules that keep it distributable. Statements are held to theirs when a test first asks them (`StatementInspector`).
 @Suite struct StoreSchemaTests {
     /// Tables with a tenant's rows; reference tables are reached by other keys too.

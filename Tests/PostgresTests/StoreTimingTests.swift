@@ -5,7 +5,9 @@ import Model
 import TestKit
 import Testing
 
-@testable import Postgres
+@testable import EngineStore
+@testable import PostgresClient
+@testable import Store
 
 /// Zones and hours in SQL: that both arithmetics agree, and what only a server can show.
 @Suite struct StoreTimingTests {

@@ -4,7 +4,7 @@ import Foundation
 import Model
 import Testing
 
-@testable import Postgres
+@testable import Store
 
 /// What a device has not read, as the native read of one device counts it.
 @Suite struct StoreUnreadTests {

@@ -4,7 +4,8 @@ import Foundation
 import Model
 import Testing
 
-@testable import Postgres
+@testable import EngineStore
+@testable import Store
 
 /// Partitions, retention, what `doctor` reads, and devices as the native API shows them.
 @Suite struct StoreUpkeepTests {

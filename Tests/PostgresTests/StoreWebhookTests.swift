@@ -4,7 +4,7 @@ import Foundation
 import Model
 import Testing
 
-@testable import Postgres
+@testable import Store
 
 /// Subscriptions: in order, none skipped, one caller at a time.
 @Suite struct StoreWebhookTests {

@@ -1,5 +1,5 @@
 import Model
-import Postgres
+import Store
 
 /// Groups of users.
 enum GroupRules {

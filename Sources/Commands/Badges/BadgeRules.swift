@@ -1,5 +1,5 @@
 import Model
-import Postgres
+import Store
 
 /// Badges that the server counts, and what readers do to them.
 enum BadgeRules {

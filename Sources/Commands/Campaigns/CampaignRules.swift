@@ -1,5 +1,5 @@
 import Model
-import Postgres
+import Store
 
 /// Campaigns and schedules: what may be kept.
 enum CampaignRules {

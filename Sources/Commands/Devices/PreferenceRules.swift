@@ -1,5 +1,5 @@
 import Model
-import Postgres
+import Store
 
 /// Preferences of devices; the commands of groups are `GroupRules'`.
 enum PreferenceRules {

@@ -1,5 +1,5 @@
 package import Model
-import Postgres
+import Store
 
 /// Devices and their identities; the commands of senders are `SenderRules`'.
 enum RegistrationRules {

@@ -1,5 +1,5 @@
 import Model
-import Postgres
+import Store
 
 /// Whose a device is.
 enum UserRules {

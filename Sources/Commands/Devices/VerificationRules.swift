@@ -1,5 +1,5 @@
 import Model
-import Postgres
+import Store
 
 /// The proof that a phone number is its user's. Nobody here sends text messages yet: only the test codes of a binding's settings work.
 enum VerificationRules {

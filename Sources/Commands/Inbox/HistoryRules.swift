@@ -1,5 +1,5 @@
 import Model
-import Postgres
+import Store
 
 /// What devices ask about all their messages. The caller must be registered; what it may see follows from its own registration alone.
 enum HistoryRules {

@@ -1,5 +1,5 @@
 import Model
-import Postgres
+import Store
 
 /// What devices ask about their messages.
 enum InboxRules {

@@ -1,5 +1,5 @@
 import Model
-import Postgres
+import Store
 
 /// What devices report of messages. Nothing a device says by a message's id is refused: a vendor's SDK would report it again for ever. By a number it is,
 /// where the vendor's SDK shows that as a failure.

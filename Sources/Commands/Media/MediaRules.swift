@@ -1,5 +1,5 @@
 import Model
-import Postgres
+import Store
 
 /// Images that belong to messages.
 enum MediaRules {

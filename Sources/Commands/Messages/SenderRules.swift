@@ -1,5 +1,5 @@
 import Model
-import Postgres
+import Store
 
 /// Back ends that send.
 enum SenderRules {

@@ -1,5 +1,5 @@
 import Model
-import Postgres
+import Store
 
 /// Messages that a vendor numbers, and whose caller is told who is reached.
 extension SubmissionPlan {

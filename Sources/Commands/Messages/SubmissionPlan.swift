@@ -1,5 +1,5 @@
 import Model
-import Postgres
+import Store
 
 /// A submission that may be sent: what to ask the store, the message made of the answers, and the reply.
 struct SubmissionPlan: Sendable {

@@ -1,5 +1,5 @@
 import Model
-import Postgres
+import Store
 
 /// What may be sent at all: everything that can be judged before the store is asked.
 enum SubmissionRules {

@@ -1,5 +1,5 @@
 import Model
-import Postgres
+import Store
 
 /// What becomes of each address of a list: a place in a slice, or a delivery row that says why it gets no push.
 ///

@@ -1,5 +1,5 @@
 import Model
-import Postgres
+import Store
 
 /// What users say to subjects, and to pushes at all.
 enum ConsentRules {

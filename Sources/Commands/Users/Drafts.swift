@@ -1,5 +1,5 @@
 import Model
-import Postgres
+import Store
 
 /// The users of a call as they become, step by step.
 struct Drafts {

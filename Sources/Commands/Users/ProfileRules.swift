@@ -1,5 +1,5 @@
 import Model
-import Postgres
+import Store
 
 /// Users as back ends describe them.
 enum ProfileRules {

@@ -1,5 +1,5 @@
 import Model
-import Postgres
+import Store
 
 /// A batch of what users are and did.
 struct TrackRules: Sendable {

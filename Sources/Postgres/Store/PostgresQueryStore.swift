@@ -1,211 +1,26 @@
-package import Model
+import Model
+package import PostgresClient
 
-/// What the native API and the CLI read of messages, under row-level security.
+/// What the native API and the CLI read, under row-level security. Each feature adds its queries in its own folder.
 package struct PostgresQueryStore: Sendable {
     let call: PostgresPool
 
     /// - Parameter call: the pool of `gateway_call`.
     package init(call: PostgresPool) { self.call = call }
 
-    /// A message by its own id, or by the number its vendor gave it.
-    ///
-    /// - Throws: `StoreError`.
-    package func message(
-        _ reference: String,
-        in tenant: TenantID
-    ) async throws(StoreError) -> MessageFacts? {
-        let statement =
-            if let id = MessageID(text: reference) {
-                QuerySQL.messageByID(.id(tenant), .id(id))
-            } else {
-                QuerySQL.messageByReference(.id(tenant), .string(reference))
-            }
-        return try await asStore { () throws(PostgresError) in
-            guard var message = try await call.run(statement, tenant: tenant.rawValue).rows(Self.message).first else {
-                return nil
-            }
-            let counts = try await call.run(
-                [
-                    QuerySQL.funnel(.id(tenant), .int32(message.dueDay), .id(message.id)),
-                    QuerySQL.dead(.id(tenant), .id(message.id)),
-                ],
-                tenant: tenant.rawValue
-            )
-            message.funnel = try FunnelRow.read(try counts.result(0).only(), recipients: message.recipients)
-            message.dead = try counts.result(1).rows(Self.dead)
-            return message
-        }
+    /// The parameters of a page of one dialect of an app.
+    static func key(_ tenant: TenantID, _ scope: AppScope, _ after: String?, _ limit: Int) -> [PostgresValue] {
+        [.id(tenant), .id(scope.app), .id(scope.vendor), .string(after ?? ""), .int(max(0, limit))]
     }
 
-    static func message(_ row: Row) throws(PostgresError) -> MessageFacts {
-        let recipients = try row.optionalInt("recipients")
-        return MessageFacts(
-            id: try row.id("message_id"),
-            scope: AppScope(app: try row.id("app_id"), vendor: try row.id("vendor")),
-            sender: try row.optionalID("sender_id"),
-            state: try row.word("state"),
-            lane: try row.lane("lane"),
-            content: ContentCoding.decode(try row.object("content")),
-            fallback: try row.optionalDocument("fallback"),
-            collapseID: try row.optionalText("collapse_id"),
-            acceptedAt: try row.time("accepted_at"),
-            dueAt: try row.time("due_at"),
-            localDue: try row.optionalInt("due_local").map { LocalTime(seconds: Int64($0)) },
-            expiresAt: try row.time("expires_at"),
-            dueDay: Int32(clamping: try row.int("due_day")),
-            recipients: recipients,
-            funnel: Funnel(recipients: recipients)
-        )
-    }
-
-    private static func dead(_ row: Row) throws(PostgresError) -> DeadPart {
-        DeadPart(reason: try row.text("reason"), slices: try row.int("slices"), targets: try row.int("targets"))
-    }
-
-    /// A page of a message's settled deliveries, in the order of their targets.
-    ///
-    /// - Throws: `StoreError`.
-    package func deliveries(
-        of message: MessageID,
+    /// The rows of a page.
+    func page<Item>(
+        _ statement: Statement,
         in tenant: TenantID,
-        state: DeliveryState? = nil,
-        after: TargetID? = nil,
-        limit: Int
-    ) async throws(StoreError) -> [DeliveryFacts] {
+        _ read: (Row) throws(PostgresError) -> Item
+    ) async throws(StoreError) -> [Item] {
         try await asStore { () throws(PostgresError) in
-            let statement = QuerySQL.deliveries(
-                .id(tenant),
-                .id(message),
-                .text(state?.rawValue),
-                .id(after),
-                .int(max(0, limit))
-            )
-            return try await call.run(statement, tenant: tenant.rawValue).rows(Self.delivery)
+            try await call.run(statement, tenant: tenant.rawValue).rows(read)
         }
-    }
-
-    /// One delivery, also while it is queued.
-    ///
-    /// - Throws: `StoreError`.
-    package func delivery(
-        of message: MessageID,
-        target: TargetID,
-        in tenant: TenantID
-    ) async throws(StoreError) -> DeliveryFacts? {
-        try await asStore { () throws(PostgresError) in
-            let key: [PostgresValue] = [.id(tenant), .id(message), .id(target)]
-            let results = try await call.run(
-                [QuerySQL.delivery.with(key), QuerySQL.queued.with(key)],
-                tenant: tenant.rawValue
-            )
-            for result in results {
-                if let row = result.first { return try Self.delivery(row) }
-            }
-            return nil
-        }
-    }
-
-    static func delivery(_ row: Row) throws(PostgresError) -> DeliveryFacts {
-        DeliveryFacts(
-            snapshot: try SnapshotRow.read(row),
-            device: try row.optionalID("device_id"),
-            user: try row.optionalID("user_id"),
-            transport: try row.optionalText("transport"),
-            transportID: try row.optionalUUID("transport_id"),
-            isCertain: try row.bool("is_certain"),
-            attempts: try row.int("attempts"),
-            payloadBytes: try row.int("payload_bytes"),
-            reduced: try row.optionalText("reduced")
-        )
-    }
-
-    /// Stages per app, dialect and day of the messages due in `from..<to`, whole hours.
-    ///
-    /// - Throws: `StoreError`.
-    package func funnel(
-        in tenant: TenantID,
-        app: AppID?,
-        from: Timestamp,
-        to: Timestamp
-    ) async throws(StoreError) -> [FunnelDay] {
-        try await asStore { () throws(PostgresError) in
-            let statement = QuerySQL.analytics(
-                .id(tenant),
-                .id(app),
-                .int32(Int32(clamping: from.seconds / 3600)),
-                .int32(Int32(clamping: (to.seconds + 3599) / 3600))
-            )
-            return try await call.run(statement, tenant: tenant.rawValue).rows(Self.day)
-        }
-    }
-
-    private static func day(_ row: Row) throws(PostgresError) -> FunnelDay {
-        FunnelDay(
-            app: try row.id("app_id"),
-            vendor: try row.id("vendor"),
-            day: Timestamp(seconds: try row.int64("day") * 86400),
-            funnel: try FunnelRow.read(row, recipients: try row.int("recipients"))
-        )
-    }
-
-    /// The tenant's events after `offset` that `filter` wants, in order.
-    ///
-    /// - Throws: `StoreError`.
-    package func events(
-        in tenant: TenantID,
-        after offset: Int64,
-        limit: Int,
-        filter: EventFilter = EventFilter()
-    ) async throws(StoreError) -> EventPage {
-        try await asStore { () throws(PostgresError) in
-            let statements = EventRow.statements(tenant, filter, after: offset, limit: limit)
-            return try EventRow.page(
-                // A reader goes on from what it was told, so nothing it is told may be lost.
-                try await call.run(Transaction(tenant: tenant.rawValue, statements, flushes: true)),
-                after: offset,
-                limit: limit
-            )
-        }
-    }
-
-    /// What an export of `events` tells beside them, of messages' data the members that are named; of what is gone there is nothing.
-    ///
-    /// - Throws: `StoreError`.
-    package func eventFacts(
-        of events: [EventRecord],
-        data names: [String],
-        in tenant: TenantID
-    ) async throws(StoreError) -> EventFacts {
-        try await asStore { () throws(PostgresError) in
-            let statements = EventRow.factStatements(tenant, events, data: names)
-            return try EventRow.facts(try await call.run(Transaction(tenant: tenant.rawValue, statements)))
-        }
-    }
-
-    /// What of the tenant's log can be read.
-    ///
-    /// - Throws: `StoreError`.
-    package func eventBounds(in tenant: TenantID) async throws(StoreError) -> EventBounds {
-        try await asStore { () throws(PostgresError) in
-            let row = try await call.run(EventSQL.bounds(.id(tenant)), tenant: tenant.rawValue).only()
-            return EventBounds(first: try row.int64("first"), head: try row.int64("head"))
-        }
-    }
-}
-
-/// Rows of counts.
-enum FunnelRow {
-    /// The stages in columns of their names.
-    static func read(_ row: Row, recipients: Int?) throws(PostgresError) -> Funnel {
-        Funnel(
-            recipients: recipients,
-            sent: try row.int("sent"),
-            received: try row.int("received"),
-            read: try row.int("read"),
-            failed: try row.int("failed"),
-            suppressed: try row.int("suppressed"),
-            expired: try row.int("expired"),
-            canceled: try row.int("canceled")
-        )
     }
 }

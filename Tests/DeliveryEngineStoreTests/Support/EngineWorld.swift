@@ -3,7 +3,7 @@ import DeliveryEngine
 import EngineSupport
 import FoundationEssentials
 import Model
-import Postgres
+import Store
 import TestKit
 import Testing
 

@@ -1,7 +1,8 @@
+import EmbeddedPostgres
 import Foundation
 import Logging
 import Model
-import Postgres
+import PostgresClient
 import Testing
 
 @testable import Gateway

@@ -2,7 +2,7 @@ import DeliveryEngine
 import Model
 import Testing
 
-@testable import Postgres
+@testable import Store
 
 /// The rules about groups, tags and whom a message means.
 @Suite struct AudienceRuleTests {

@@ -2,8 +2,6 @@ import DeliveryEngine
 import Model
 import Testing
 
-@testable import Postgres
-
 /// Rates that all nodes share.
 extension DeliveryStoreRuleTests {
     @Test func aBudgetHandsOutItsRateAndNoMoreWhoeverDraws() async throws {

@@ -2,7 +2,7 @@ import DeliveryEngine
 import Model
 import Testing
 
-@testable import Postgres
+@testable import Store
 
 // Histories that are only looked at, and what of them is unread.
 extension InboxRuleTests {

@@ -2,7 +2,7 @@ import DeliveryEngine
 import Model
 import Testing
 
-@testable import Postgres
+@testable import Store
 
 /// The rules of what is read before it is changed, and of what became of messages.
 @Suite struct ReportRuleTests {

@@ -1,7 +1,7 @@
 import DeliveryEngine
 import Model
 
-@testable import Postgres
+@testable import Store
 
 // What delivery rules do before they look.
 extension RuleWorld {

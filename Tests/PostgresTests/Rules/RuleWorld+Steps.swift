@@ -1,7 +1,7 @@
 import DeliveryEngine
 import Model
 
-@testable import Postgres
+@testable import Store
 
 // What rules do before they look: short words over the command store.
 extension RuleWorld {

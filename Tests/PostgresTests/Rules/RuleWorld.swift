@@ -4,7 +4,8 @@ import Model
 import TestKit
 import Testing
 
-@testable import Postgres
+@testable import EngineStore
+@testable import Store
 
 /// What a rule of the stores runs against: all stores over one database, with the app `shop` of two tenants.
 ///

@@ -2,7 +2,7 @@ import DeliveryEngine
 import Model
 import Testing
 
-@testable import Postgres
+@testable import Store
 
 /// The rules about zones, windows, quiet hours and caps.
 @Suite struct TimingRuleTests {

@@ -1,6 +1,6 @@
 import DatabaseSupport
 
-@testable import Postgres
+@testable import PostgresClient
 
 /// Looks at what a migration's statements do to the tables that have rows, in the transaction that runs them.
 struct LockCheck {

@@ -2,7 +2,8 @@ import DatabaseSupport
 import Foundation
 import Testing
 
-@testable import Postgres
+import PostgresClient
+@testable import PostgresBackup
 
 /// A database's schema as pg_dump shows it, one entry per object, for comparison with another's.
 struct SchemaDump {
@@ -27,7 +28,7 @@ struct SchemaDump {
         let ending = try await programs.run(
             "pg_dump",
             ["--schema-only", "--schema=gateway", "--no-password", "--file=\(file)"],
-            environment: try PGConnection.environment(
+            environment: try PostgresConfiguration.environment(
                 of: database.cluster.adminConnectionString(database: database.name)
             )
         )

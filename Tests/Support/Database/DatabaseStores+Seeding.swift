@@ -1,5 +1,5 @@
 package import Model
-package import Postgres
+package import Store
 
 // What tests put into a database before the part they are about. The only place outside PostgresTests that knows how a store is asked.
 extension DatabaseStores {

@@ -2,7 +2,6 @@ import HTTPTypes
 import Hummingbird
 import Model
 import NIOCore
-import Postgres
 
 /// `/v1/events`, `/v1/audit` and `/v1/analytics`: what happened.
 enum EventOperations {

@@ -1,6 +1,5 @@
 import Hummingbird
 import Model
-import Postgres
 
 /// `/v1/webhooks`. A webhook receives every event of the tenant, so that changing one needs `admin`.
 enum WebhookOperations {

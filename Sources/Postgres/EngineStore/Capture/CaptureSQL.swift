@@ -1,3 +1,6 @@
+import PostgresClient
+import Store
+
 /// Captures of a vendor's calls. What is written into one goes through `record_exchange` alone, which holds the limits.
 enum CaptureSQL {
     private static let columns = """

@@ -1,5 +1,7 @@
 package import FoundationEssentials
 package import Model
+import PostgresClient
+import Store
 
 /// How much a capture may take. The schema has the same bounds (`0022_capture.sql`).
 package struct CaptureLimits: Sendable, Hashable {
@@ -103,18 +105,8 @@ package struct CapturedExchange: Sendable, Hashable {
     package var route: String
     package var outcome: Outcome
     package var reason: String?
-    package var method: String
-    package var path: String
-    package var query: String?
-    /// Names in order; values of a few only, null for the others.
-    package var headers: JSON
-    package var body: String
-    /// As it came, whole.
-    package var bodyBytes: Int
-    package var status: Int
-    package var answerType: String?
-    package var answer: String
-    package var answerBytes: Int
+    package var request: Request
+    package var answer: Answer
 
     package init(
         sequence: Int = 0,
@@ -122,32 +114,53 @@ package struct CapturedExchange: Sendable, Hashable {
         route: String,
         outcome: Outcome,
         reason: String?,
-        method: String,
-        path: String,
-        query: String?,
-        headers: JSON,
-        body: String,
-        bodyBytes: Int,
-        status: Int,
-        answerType: String?,
-        answer: String,
-        answerBytes: Int
+        request: Request,
+        answer: Answer
     ) {
         self.sequence = sequence
         self.at = at
         self.route = route
         self.outcome = outcome
         self.reason = reason
-        self.method = method
-        self.path = path
-        self.query = query
-        self.headers = headers
-        self.body = body
-        self.bodyBytes = bodyBytes
-        self.status = status
-        self.answerType = answerType
+        self.request = request
         self.answer = answer
-        self.answerBytes = answerBytes
+    }
+
+    /// The call.
+    package struct Request: Sendable, Hashable {
+        package var method: String
+        package var path: String
+        package var query: String?
+        /// Names in order; values of a few only, null for the others.
+        package var headers: JSON
+        package var body: String
+        /// The size of the whole body as it was received.
+        package var bodyBytes: Int
+
+        package init(method: String, path: String, query: String?, headers: JSON, body: String, bodyBytes: Int) {
+            self.method = method
+            self.path = path
+            self.query = query
+            self.headers = headers
+            self.body = body
+            self.bodyBytes = bodyBytes
+        }
+    }
+
+    /// The answer to it.
+    package struct Answer: Sendable, Hashable {
+        package var status: Int
+        package var contentType: String?
+        package var body: String
+        /// The size of the whole body as it was sent.
+        package var bodyBytes: Int
+
+        package init(status: Int, contentType: String?, body: String, bodyBytes: Int) {
+            self.status = status
+            self.contentType = contentType
+            self.body = body
+            self.bodyBytes = bodyBytes
+        }
     }
 }
 

@@ -1,5 +1,7 @@
 package import FoundationEssentials
 package import Model
+package import PostgresClient
+package import Store
 
 /// Captures: a tenant's own under row-level security; the engine's role only looks which ones run.
 package struct PostgresCaptureStore: Sendable {
@@ -199,16 +201,16 @@ package struct PostgresCaptureStore: Sendable {
         p["p_route"] = { .string($1.route) }
         p["p_outcome"] = { .string($1.outcome.rawValue) }
         p["p_reason"] = { .string($1.reason) }
-        p["p_method"] = { .string($1.method) }
-        p["p_path"] = { .string($1.path) }
-        p["p_query"] = { .string($1.query) }
-        p["p_headers"] = { .document($1.headers) }
-        p["p_body"] = { .string($1.body) }
-        p["p_body_bytes"] = { .int($1.bodyBytes) }
-        p["p_status"] = { .int16(Int16(clamping: $1.status)) }
-        p["p_answer_type"] = { .string($1.answerType) }
-        p["p_answer"] = { .string($1.answer) }
-        p["p_answer_bytes"] = { .int($1.answerBytes) }
+        p["p_method"] = { .string($1.request.method) }
+        p["p_path"] = { .string($1.request.path) }
+        p["p_query"] = { .string($1.request.query) }
+        p["p_headers"] = { .document($1.request.headers) }
+        p["p_body"] = { .string($1.request.body) }
+        p["p_body_bytes"] = { .int($1.request.bodyBytes) }
+        p["p_status"] = { .int16(Int16(clamping: $1.answer.status)) }
+        p["p_answer_type"] = { .string($1.answer.contentType) }
+        p["p_answer"] = { .string($1.answer.body) }
+        p["p_answer_bytes"] = { .int($1.answer.bodyBytes) }
     }
 
     /// Writes one exchange; 0 when the capture is over or full, and then nothing was written.
@@ -297,16 +299,20 @@ package struct PostgresCaptureStore: Sendable {
             route: try row.text("route"),
             outcome: try row.word("outcome"),
             reason: try row.optionalText("reason"),
-            method: try row.text("method"),
-            path: try row.text("path"),
-            query: try row.optionalText("query"),
-            headers: try row.optionalDocument("headers") ?? .null,
-            body: try row.text("body"),
-            bodyBytes: try row.int("body_bytes"),
-            status: try row.int("status"),
-            answerType: try row.optionalText("answer_type"),
-            answer: try row.text("answer"),
-            answerBytes: try row.int("answer_bytes")
+            request: CapturedExchange.Request(
+                method: try row.text("method"),
+                path: try row.text("path"),
+                query: try row.optionalText("query"),
+                headers: try row.optionalDocument("headers") ?? .null,
+                body: try row.text("body"),
+                bodyBytes: try row.int("body_bytes")
+            ),
+            answer: CapturedExchange.Answer(
+                status: try row.int("status"),
+                contentType: try row.optionalText("answer_type"),
+                body: try row.text("answer"),
+                bodyBytes: try row.int("answer_bytes")
+            )
         )
     }
 }

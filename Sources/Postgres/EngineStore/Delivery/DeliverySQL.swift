@@ -1,3 +1,6 @@
+import PostgresClient
+import Store
+
 /// The queue, outcomes, tokens and nodes: what the delivery engine asks. The claim is as measured in the distribution notes.
 enum DeliverySQL {
     /// Who has due work: a hint, all tenants, no locks.

@@ -1,5 +1,7 @@
 package import DeliveryEngine
 package import Model
+import PostgresClient
+import Store
 
 extension PostgresDeliveryStore {
     package func load(_ lease: SliceLease) async throws(StoreError) -> SliceWork? {
@@ -104,7 +106,7 @@ extension PostgresDeliveryStore {
         for row in try await engine.run(statement, tenant: nil) {
             let place = try row.int("place")
             guard lease.targets.indices.contains(place) else { continue }
-            var facts = try Self.facts(row)
+            var facts = try TargetRow.read(row)
             facts.target = lease.targets[place]
             facts.variant = try row.text("variant")
             facts.variables = try row.object("attributes")
@@ -140,54 +142,11 @@ extension PostgresDeliveryStore {
 
     private static func targets(_ result: ResultSet) throws(PostgresError) -> [Int: TargetFacts] {
         var targets: [Int: TargetFacts] = [:]
-        for row in result { targets[try row.int("place")] = try facts(row) }
+        for row in result { targets[try row.int("place")] = try TargetRow.read(row) }
         return targets
-    }
-
-    static func facts(_ row: Row) throws(PostgresError) -> TargetFacts {
-        let identity: IdentityID = try row.id("identity_id")
-        return TargetFacts(
-            target: TargetID(identity),
-            identity: identity,
-            device: try row.optionalID("device_id"),
-            app: try row.id("app_id"),
-            vendor: try row.id("vendor"),
-            key: try row.id("key"),
-            person: TargetPerson(
-                user: try row.optionalID("user_id"),
-                name: try row.optionalText("name"),
-                phone: try row.optionalText("phone")
-            ),
-            destination: PushDestination(
-                platform: try row.word("platform"),
-                environment: try row.word("environment"),
-                token: try row.optionalText("token").map { DeviceToken(stored: $0) },
-                tokenState: try row.word("token_state"),
-                tokenRegisteredAt: try row.optionalTime("token_registered_at")
-            ),
-            identityState: try row.word("state"),
-            acceptsPush: try row.bool("accepts_push"),
-            clock: try ClockRow.read(row)
-        )
     }
 
     private static func places(_ result: ResultSet) throws(PostgresError) -> Set<Int> {
         Set(try result.rows { (row) throws(PostgresError) in try row.int("place") })
-    }
-}
-
-/// Rows of bindings, as settings by dialect.
-enum SettingsRow {
-    /// Several bindings of one dialect hold the same settings: any of them stands.
-    static func read(_ result: ResultSet, tenant: TenantID) throws(PostgresError) -> [Vendor: BindingSettings] {
-        var settings: [Vendor: BindingSettings] = [:]
-        for row in result {
-            settings[try row.id("vendor")] = BindingSettings(
-                tenant: tenant,
-                app: try row.id("app_id"),
-                values: try row.object("settings")
-            )
-        }
-        return settings
     }
 }

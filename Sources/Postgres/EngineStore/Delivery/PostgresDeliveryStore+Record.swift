@@ -1,5 +1,7 @@
 package import DeliveryEngine
 package import Model
+import PostgresClient
+import Store
 
 extension PostgresDeliveryStore {
     package func record(_ progress: SliceProgress, by node: NodeID) async throws(StoreError) -> RecordResult {

@@ -1,5 +1,7 @@
 package import DeliveryEngine
 package import Model
+package import PostgresClient
+import Store
 
 /// The delivery engine's store, over many tenants: each statement serves one of them, each call is one round trip.
 package struct PostgresDeliveryStore: DeliveryStore {

@@ -1,4 +1,6 @@
 package import Model
+package import PostgresClient
+import Store
 
 /// The dispatcher's store: its subscriptions are senders with a callback and webhooks, their news the tenant's events.
 package struct PostgresWebhookStore: WebhookStore {
@@ -14,8 +16,8 @@ package struct PostgresWebhookStore: WebhookStore {
     ) async throws(StoreError) -> [WebhookLease] {
         try await asStore { () throws(PostgresError) in
             let limit = max(0, limit)
-            let senders = try await engine.run(WebhookSQL.due(.int(limit)), tenant: nil).rows(SenderKey.read)
-            let webhooks = try await engine.run(SubscriptionSQL.due(.int(limit)), tenant: nil).rows(WebhookKey.read)
+            let senders = try await engine.run(SenderSQL.due(.int(limit)), tenant: nil).rows(SenderKey.read)
+            let webhooks = try await engine.run(WebhookSQL.due(.int(limit)), tenant: nil).rows(WebhookKey.read)
             // In turn, so that neither kind starves the other.
             var due: [any SubscriptionKey] = []
             for index in 0..<max(senders.count, webhooks.count) {
@@ -50,7 +52,7 @@ package struct PostgresWebhookStore: WebhookStore {
 
     private func deliveries(for lease: WebhookLease, limit: Int) async throws(PostgresError) -> WebhookBatch {
         // One more than asked for says whether more wait.
-        let statement = WebhookSQL.batch.with(lease.key.parameters + [.int64(lease.cursor), .int(limit + 1)])
+        let statement = SenderSQL.batch.with(lease.key.parameters + [.int64(lease.cursor), .int(limit + 1)])
         let result = try await engine.run(Transaction(tenant: nil, [statement], flushes: true)).result(0)
         var batch = WebhookBatch(cursor: lease.cursor, hasMore: result.count > limit)
         var seen: Set<TargetKey> = []
@@ -86,7 +88,7 @@ package struct PostgresWebhookStore: WebhookStore {
         by node: NodeID
     ) async throws(StoreError) -> Bool {
         try await asStore { () throws(PostgresError) in
-            let sql = lease.webhook == nil ? WebhookSQL.advance : SubscriptionSQL.advance
+            let sql = lease.webhook == nil ? SenderSQL.advance : WebhookSQL.advance
             let statement = sql.with(lease.key.parameters + [.id(node), .int64(lease.epoch), .int64(cursor)])
             return try await engine.run(statement, tenant: nil).affectedRows == 1
         }
@@ -99,7 +101,7 @@ package struct PostgresWebhookStore: WebhookStore {
         node: NodeID
     ) async throws(StoreError) {
         try await asStore { () throws(PostgresError) in
-            let sql = lease.webhook == nil ? WebhookSQL.postpone : SubscriptionSQL.postpone
+            let sql = lease.webhook == nil ? SenderSQL.postpone : WebhookSQL.postpone
             let parameters = lease.key.parameters + [.id(node), .int64(lease.epoch), .string(reason), .interval(delay)]
             _ = try await engine.run(sql.with(parameters), tenant: nil)
         }
@@ -109,7 +111,7 @@ package struct PostgresWebhookStore: WebhookStore {
         guard lease.webhook != nil else { return }
         try await asStore { () throws(PostgresError) in
             let parameters = lease.key.parameters + [.id(node), .int64(lease.epoch), .string(reason)]
-            _ = try await engine.run(SubscriptionSQL.stop.with(parameters), tenant: nil)
+            _ = try await engine.run(WebhookSQL.stop.with(parameters), tenant: nil)
         }
     }
 }

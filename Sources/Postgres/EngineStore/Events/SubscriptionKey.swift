@@ -1,4 +1,6 @@
 import Model
+import PostgresClient
+import Store
 
 /// Which subscription, of either kind: how it is claimed and what its lease reads.
 protocol SubscriptionKey: Sendable {
@@ -31,9 +33,9 @@ struct SenderKey: SubscriptionKey {
 
     func claiming(_ node: NodeID, _ lease: Duration) -> [Statement] {
         [
-            WebhookSQL.claim.with(parameters + [.id(node), .interval(lease)]),
-            WebhookSQL.failing.with(parameters),
-            WebhookSQL.settings(.id(tenant), .id(scope.app), .id(scope.vendor)),
+            SenderSQL.claim.with(parameters + [.id(node), .interval(lease)]),
+            SenderSQL.failing.with(parameters),
+            SenderSQL.settings(.id(tenant), .id(scope.app), .id(scope.vendor)),
         ]
     }
 
@@ -72,8 +74,8 @@ struct WebhookKey: SubscriptionKey {
 
     func claiming(_ node: NodeID, _ lease: Duration) -> [Statement] {
         [
-            SubscriptionSQL.claim.with(parameters + [.id(node), .interval(lease)]),
-            SubscriptionSQL.failing.with(parameters),
+            WebhookSQL.claim.with(parameters + [.id(node), .interval(lease)]),
+            WebhookSQL.failing.with(parameters),
         ]
     }
 

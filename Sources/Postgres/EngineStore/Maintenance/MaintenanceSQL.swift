@@ -1,3 +1,6 @@
+import PostgresClient
+import Store
+
 /// Upkeep: partitions, retention, dead nodes. Sweeps over tenants go tenant by tenant.
 enum MaintenanceSQL {
     /// The singleton's lease: ours when it is free, ended, or ours already.

@@ -1,4 +1,6 @@
 package import Model
+package import PostgresClient
+import Store
 
 /// Upkeep of the store: one node at a time does it, any may.
 package struct PostgresMaintenance: Sendable {

@@ -1,6 +1,8 @@
 package import DeliveryEngine
 package import FoundationEssentials
 package import Model
+import PostgresClient
+import Store
 
 /// Where a vendor's key leads.
 package struct ResolvedBinding: Sendable, Hashable {

@@ -1,3 +1,6 @@
+import PostgresClient
+import Store
+
 /// What is asked before a tenant is known, and the cluster's bookkeeping.
 enum DirectorySQL {
     static let binding = StoreSQL.global("SELECT * FROM gateway.resolve_binding($1, $2, $3, $4)")
@@ -18,10 +21,6 @@ enum DirectorySQL {
 
     static let settings = StoreSQL.tenant(
         "SELECT vendor, app_id, settings FROM gateway.binding WHERE tenant_id = $1 AND app_id = $2"
-    )
-
-    static let platforms = StoreSQL.tenant(
-        "SELECT platforms, defaults::text AS defaults FROM gateway.app WHERE tenant_id = $1 AND app_id = $2"
     )
 
     static let standing = StoreSQL.tenant(

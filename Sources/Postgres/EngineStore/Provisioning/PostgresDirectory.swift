@@ -1,5 +1,7 @@
 package import DeliveryEngine
 package import Model
+package import PostgresClient
+import Store
 
 /// Finds the tenant behind a key, and holds what all nodes share: credentials, provider tokens, the master key's check.
 package struct PostgresDirectory: Sendable {
@@ -129,7 +131,7 @@ package struct PostgresDirectory: Sendable {
         in tenant: TenantID
     ) async throws(StoreError) -> [Platform: PlatformRoute] {
         try await asStore { () throws(PostgresError) in
-            let result = try await engine.run(DirectorySQL.platforms(.id(tenant), .id(app)), tenant: nil)
+            let result = try await engine.run(AppSQL.platforms(.id(tenant), .id(app)), tenant: nil)
             guard let row = result.first else { return [:] }
             return PlatformRouteCoding.decode(try row.object("platforms"))
         }

@@ -1,5 +1,7 @@
 package import FoundationEssentials
 package import Model
+package import PostgresClient
+package import Store
 
 /// API keys made by hand, beside those of the provisioning file.
 package struct PostgresKeyStore: Sendable {

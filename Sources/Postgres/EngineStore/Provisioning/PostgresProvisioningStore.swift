@@ -1,4 +1,6 @@
 import Model
+package import PostgresClient
+import Store
 
 /// Channels of LISTEN/NOTIFY. A hint only: whoever listens reads the tables also after a reconnection.
 package enum PostgresChannel {

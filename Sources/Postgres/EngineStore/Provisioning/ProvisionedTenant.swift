@@ -1,5 +1,7 @@
 package import DeliveryEngine
 package import Model
+import PostgresClient
+import Store
 
 /// One tenant as a provisioning file lists it, secrets already hashed or sealed.
 package struct ProvisionedTenant: Sendable, Hashable {

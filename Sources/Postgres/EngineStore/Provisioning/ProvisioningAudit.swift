@@ -1,4 +1,6 @@
 import Model
+import PostgresClient
+import Store
 
 /// Where the results of an apply's statements are: the lock, the tenants, each tenant's removals, its checks, its references, its rows.
 struct ProvisioningPlaces: Sendable {

@@ -1,3 +1,6 @@
+import PostgresClient
+import Store
+
 /// A provisioning file, applied: reference tables first, tenant tables after them.
 enum ProvisioningSQL {
     /// One apply at a time, so that two files do not interleave.

@@ -1,4 +1,6 @@
 import Model
+import PostgresClient
+import Store
 
 /// One tenant's part of an apply, as statements in a fixed order.
 struct ProvisioningStatements: Sendable {

@@ -1,3 +1,6 @@
+import PostgresClient
+import Store
+
 /// What the metrics sample, over all tenants and without locks. Bounded: each statement reads an index as far as it must and no farther.
 enum GaugeSQL {
     /// Per lane, what is due and nobody has. One probe per (tenant, lane), as discovery makes them, and at most 1,000 entries of the index each.

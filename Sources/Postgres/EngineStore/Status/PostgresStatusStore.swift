@@ -1,4 +1,6 @@
 package import Model
+package import PostgresClient
+import Store
 
 /// What `doctor`, `readyz` and the metrics read.
 package struct PostgresStatusStore: Sendable {

@@ -1,3 +1,6 @@
+import PostgresClient
+import Store
+
 /// What `doctor`, `readyz` and the metrics want to know: over all tenants, by the engine's role.
 enum StatusSQL {
     static let ping = StoreSQL.global("SELECT 1 AS one")

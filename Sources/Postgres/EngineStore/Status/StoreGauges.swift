@@ -1,4 +1,6 @@
 package import Model
+import PostgresClient
+import Store
 
 /// The queue and the server at one moment, over all tenants: what is cheap to ask every few seconds.
 package struct QueueGauges: Sendable, Hashable {

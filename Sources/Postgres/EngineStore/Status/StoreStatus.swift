@@ -1,4 +1,6 @@
 package import Model
+import PostgresClient
+import Store
 
 /// How the store is, over all tenants.
 package struct StoreStatus: Sendable, Hashable {

@@ -1,8 +1,9 @@
+import PostgresClient
+
 /// The schema as PostgreSQL's catalog has it: what `database distribute` prints from, and what keeps the schema fit for it.
 enum CatalogSQL {
     /// `$1` the schema. Tables in the order of their making, partitions left out: key columns in order, tables that foreign keys lead to.
-    static let tables = StoreSQL.global(
-        """
+    private static let tables = """
         SELECT c.relname::text AS name,
             EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attname = 'tenant_id' AND NOT a.attisdropped)
                 AS has_tenant,
@@ -17,12 +18,10 @@ enum CatalogSQL {
         WHERE c.relnamespace = to_regnamespace($1::text) AND c.relkind IN ('r', 'p') AND NOT c.relispartition
         ORDER BY c.oid
         """
-    )
 
     /// What of the schema `$1` could not be spread. `$2`: names of the tables that are distributed, `$3`: of the reference tables; a partition goes
     /// with its parent. The rules are those of the distribution notes, each with what it was seen to break.
-    static let breaches = StoreSQL.global(
-        """
+    private static let breaches = """
         WITH k AS (
             SELECT c.oid, c.relname::text AS name, c.relowner, c.relispartition, c.relrowsecurity, c.relforcerowsecurity,
                 CASE WHEN coalesce(p.relname, c.relname) = ANY ($2::text[]) THEN 'distributed'
@@ -97,7 +96,12 @@ enum CatalogSQL {
             WHERE p.pronamespace = to_regnamespace($1::text) AND l.lanname = 'sql'
         ORDER BY 1, 2
         """
-    )
 
-    static let all = [tables, breaches]
+    static func tables(of schema: String) -> Statement {
+        Statement(tables, [.text(schema)], reach: .global)
+    }
+
+    static func breaches(of schema: String, distributed: [String], reference: [String]) -> Statement {
+        Statement(breaches, [.text(schema), .texts(distributed), .texts(reference)], reach: .global)
+    }
 }

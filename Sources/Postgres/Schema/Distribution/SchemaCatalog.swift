@@ -1,3 +1,5 @@
+package import PostgresClient
+
 /// The tables of a schema, and what becomes of each when it is spread over Citus by `tenant_id`.
 ///
 /// Nothing is listed by hand: who has a tenant in its key is distributed, who is reached before the tenant is known is a reference table, who knows no
@@ -46,7 +48,7 @@ package struct SchemaCatalog: Sendable {
         }
         var found: [Table] = []
         var keys: [String: [String]] = [:]
-        for row in try await ask(CatalogSQL.tables(.text(schema))) {
+        for row in try await ask(CatalogSQL.tables(of: schema)) {
             let name = try row.text("name")
             keys[name] = try row.texts("key")
             found.append(
@@ -61,9 +63,14 @@ package struct SchemaCatalog: Sendable {
         tables = Self.ordered(Self.placed(found, keys))
         var breaches: [Breach] = []
         let names = { (place: Place) in
-            PostgresValue.texts(found.isEmpty ? [] : Self.placed(found, keys).filter { $0.place == place }.map(\.name))
+            Self.placed(found, keys).filter { $0.place == place }.map(\.name)
         }
-        for row in try await ask(CatalogSQL.breaches(.text(schema), names(.distributed), names(.reference))) {
+        let statement = CatalogSQL.breaches(
+            of: schema,
+            distributed: names(.distributed),
+            reference: names(.reference)
+        )
+        for row in try await ask(statement) {
             breaches.append(Breach(rule: try row.text("rule"), subject: try row.text("subject")))
         }
         self.breaches = breaches

@@ -1,3 +1,5 @@
+package import PostgresClient
+
 /// The three roles of the data (design §6).
 package enum GatewayRole: String, Sendable, CaseIterable {
     /// Owns the schema. No running process logs in as it; migrations take its place.

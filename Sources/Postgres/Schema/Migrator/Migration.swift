@@ -1,3 +1,5 @@
+import PostgresClient
+
 /// One numbered file of `Schema/migrations`: how a database of the previous version becomes one of this version.
 ///
 /// The statements before the first line that begins with `--@` are the *expand part*: one transaction, together with the expand parts of the other pending

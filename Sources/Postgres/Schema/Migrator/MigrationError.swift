@@ -1,3 +1,5 @@
+package import PostgresClient
+
 /// Why the schema could not be brought up to date.
 package struct MigrationError: Error, Sendable, CustomStringConvertible, CustomDebugStringConvertible {
     package enum Code: Sendable, Equatable {

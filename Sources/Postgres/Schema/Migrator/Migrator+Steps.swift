@@ -1,3 +1,5 @@
+import PostgresClient
+
 /// The steps of a migration after its expand part.
 extension Migrator {
     /// How long an index may take to build.

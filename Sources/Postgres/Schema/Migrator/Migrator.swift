@@ -1,3 +1,5 @@
+package import PostgresClient
+
 /// Brings a database's schema to this program's version: forward only, one node at a time.
 ///
 /// The session must be a superuser's, or of a role that may act as `gateway_owner`.

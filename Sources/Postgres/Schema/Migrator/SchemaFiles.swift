@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Glibc
 
-/// The files that describe the schema: the folder `Schema` (docs/schema.md).
+/// The files that describe the schema: the folder `Sources/Postgres/Schema` (docs/schema.md).
 package struct SchemaFiles: Sendable {
     /// One SQL file.
     package struct File: Sendable, Equatable {
@@ -48,7 +48,7 @@ package struct SchemaFiles: Sendable {
 
 extension SchemaFiles {
     /// The name that SwiftPM gives the folder with the files of this target.
-    private static let bundleName = "push-gateway_Postgres.resources"
+    private static let bundleName = "push-gateway_DatabaseSchema.resources"
 
     /// The files that are installed with the program: next to it, or in `../share/push-gateway`.
     ///
@@ -59,7 +59,7 @@ extension SchemaFiles {
             throw MigrationError(.badFiles("/proc/self/exe cannot be read"))
         }
         let folder = String(program[..<(program.lastIndex(of: "/") ?? program.startIndex)])
-        let candidates = ["\(folder)/\(bundleName)/Schema", "\(folder)/../share/push-gateway/Schema"]
+        let candidates = ["\(folder)/\(bundleName)", "\(folder)/../share/push-gateway/Schema"]
         guard let found = candidates.first(where: { FileManager.default.fileExists(atPath: $0) }) else {
             throw MigrationError(.badFiles("neither \(candidates.joined(separator: " nor ")) exists"))
         }

@@ -1,3 +1,5 @@
+import PostgresClient
+
 /// What a database records about its schema.
 struct SchemaState: Sendable {
     struct Applied: Sendable {

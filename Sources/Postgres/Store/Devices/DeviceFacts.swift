@@ -1,4 +1,5 @@
 package import Model
+import PostgresClient
 
 /// One device with the identities on it.
 package struct DeviceFacts: Sendable, Hashable {
@@ -60,9 +61,29 @@ package struct DevicePatch: Sendable, Hashable {
     }
 }
 
-/// One message of a device's history with its delivery.
-package struct InboxItem: Sendable, Hashable {
-    package var entry: InboxEntry
-    package var delivery: DeliverySnapshot
-    package var app: AppID
+/// Which devices of a tenant are listed; nil: any.
+package struct DeviceFilter: Sendable, Hashable {
+    package var app: AppID?
+    package var vendor: Vendor?
+    package var user: UserID?
+    package var key: VendorDeviceKey?
+    /// Digits.
+    package var phone: String?
+    package var token: String?
+
+    package init(
+        app: AppID? = nil,
+        vendor: Vendor? = nil,
+        user: UserID? = nil,
+        key: VendorDeviceKey? = nil,
+        phone: String? = nil,
+        token: String? = nil
+    ) {
+        self.app = app
+        self.vendor = vendor
+        self.user = user
+        self.key = key
+        self.phone = phone
+        self.token = token
+    }
 }

@@ -1,4 +1,5 @@
 package import Model
+import PostgresClient
 
 /// Devices by the file.
 extension PostgresDeviceStore {

@@ -1,8 +1,9 @@
 package import Model
+package import PostgresClient
 
 /// Devices as the native API shows, changes and erases them, under row-level security. They are created by registering.
 package struct PostgresDeviceStore: Sendable {
-    private let call: PostgresPool
+    let call: PostgresPool
 
     /// - Parameter call: the pool of `gateway_call`.
     package init(call: PostgresPool) { self.call = call }
@@ -26,7 +27,7 @@ package struct PostgresDeviceStore: Sendable {
             let statement =
                 isList
                 ? DeviceSQL.list(.id(tenant), .id(filter.app), .id(after), .int(max(0, limit)))
-                : ListSQL.devices(
+                : DeviceSQL.filtered(
                     .id(tenant),
                     .id(filter.app),
                     .id(after),
@@ -162,21 +163,6 @@ package struct PostgresDeviceStore: Sendable {
         }
     }
 
-    /// Erases every device and identity of a user; gives how many identities went.
-    ///
-    /// - Throws: `StoreError`.
-    package func eraseUser(
-        _ id: UserID,
-        in tenant: TenantID,
-        by actor: AuditActor,
-        keeping keep: Keep<Int>? = nil
-    ) async throws(StoreError) -> Kept<Int> {
-        let statement = DeviceSQL.devicesOfUser(.id(tenant), .id(id), .string(actor.description))
-        return try await act([statement], in: tenant, keep) { (results) throws(PostgresError) in
-            try results.result(0).only().int("count")
-        }
-    }
-
     /// One transaction, under a repeat key or without.
     func act<Result: Sendable>(
         _ statements: [Statement],
@@ -188,34 +174,5 @@ package struct PostgresDeviceStore: Sendable {
             guard let keep else { return .done(try read(try await call.run(statements, tenant: tenant.rawValue))) }
             return try await KeptAct(statements, keep, read: read).run(on: call, in: tenant)
         }
-    }
-
-    /// A device's history, newest first, older than `before`.
-    ///
-    /// - Throws: `StoreError`.
-    package func inbox(
-        of device: DeviceID,
-        in tenant: TenantID,
-        before: MessageID?,
-        limit: Int
-    ) async throws(StoreError) -> [InboxItem] {
-        try await asStore { () throws(PostgresError) in
-            let statement = DeviceSQL.inbox(.id(tenant), .id(device), .id(before), .int(max(0, limit)))
-            return try await call.run(statement, tenant: tenant.rawValue).rows(Self.item)
-        }
-    }
-
-    private static func item(_ row: Row) throws(PostgresError) -> InboxItem {
-        let snapshot = try SnapshotRow.read(row)
-        return InboxItem(
-            entry: InboxEntry(
-                notification: try NotificationRow.read(row),
-                sender: try row.optionalID("sender_id"),
-                receivedAt: snapshot.receivedAt,
-                readAt: snapshot.readAt
-            ),
-            delivery: snapshot,
-            app: try row.id("app_id")
-        )
     }
 }

@@ -1,8 +1,9 @@
-import Model
+package import Model
+package import PostgresClient
 
 /// Rows of `EventSQL.page`.
-enum EventRow {
-    static func read(_ row: Row) throws(PostgresError) -> EventRecord {
+package enum EventRow {
+    package static func read(_ row: Row) throws(PostgresError) -> EventRecord {
         EventRecord(
             offset: try row.int64("position"),
             at: try row.time("at"),
@@ -22,7 +23,7 @@ enum EventRow {
     }
 
     /// The two statements of a page, in the order that `page` reads.
-    static func statements(
+    package static func statements(
         _ tenant: TenantID,
         _ filter: EventFilter,
         after offset: Int64,
@@ -45,7 +46,7 @@ enum EventRow {
     }
 
     /// The page that the two statements found. Each sees everything up to some offset and nothing behind it, the second no less than the first.
-    static func page(
+    package static func page(
         _ results: [ResultSet],
         after offset: Int64,
         limit: Int

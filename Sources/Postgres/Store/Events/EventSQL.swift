@@ -1,3 +1,5 @@
+import PostgresClient
+
 /// The event log, for its readers: the native API and the dispatcher of webhooks.
 enum EventSQL {
     /// The last offset; no row before the first event. Read before `page`: what it says is visible to every later statement.

@@ -1,4 +1,5 @@
 package import Model
+package import PostgresClient
 
 /// Webhooks as a tenant makes them, under row-level security.
 package struct PostgresSubscriptionStore: SubscriptionStore {

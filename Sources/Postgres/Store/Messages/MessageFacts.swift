@@ -1,5 +1,6 @@
 package import FoundationEssentials
 package import Model
+import PostgresClient
 
 /// One message as the native API and the CLI show it.
 package struct MessageFacts: Sendable, Hashable {

@@ -1,6 +1,8 @@
+import PostgresClient
+
 /// Messages, deliveries and analytics, as the native API shows them.
-enum QuerySQL {
-    static let messageColumns = """
+enum MessageSQL {
+    private static let messageColumns = """
         \(StoreSQL.messageColumns), m.sender_id, m.state, m.lane, m.fallback, m.accepted_at, m.due_day, m.recipients
         """
 
@@ -14,6 +16,16 @@ enum QuerySQL {
         SELECT \(messageColumns) FROM gateway.message_ref r
         JOIN gateway.message m ON m.tenant_id = $1 AND m.message_id = r.message_id
         WHERE r.tenant_id = $1 AND r.ref = $2 ORDER BY m.message_id DESC LIMIT 1
+        """
+    )
+
+    /// The latest due first. `$2` null: every app; `$3` null: every state; `$4` null: from the latest.
+    static let list = StoreSQL.tenant(
+        """
+        SELECT \(messageColumns) FROM gateway.message m
+        WHERE m.tenant_id = $1 AND ($2::text IS NULL OR m.app_id = $2) AND ($3::text IS NULL OR m.state = $3)
+            AND ($4::uuid IS NULL OR m.message_id < $4)
+        ORDER BY m.message_id DESC LIMIT $5
         """
     )
 

@@ -1,5 +1,6 @@
 package import DeliveryEngine
 package import Model
+import PostgresClient
 
 /// Everything that is stored about one delivery: what happened, where it waits, and whom it would reach now.
 package struct DeliveryTrail: Sendable, Hashable {
@@ -46,7 +47,7 @@ extension PostgresQueryStore {
         try await asStore { () throws(PostgresError) in
             let key: [PostgresValue] = [.id(tenant), .id(message.id), .id(target)]
             let first = try await call.run(
-                [QuerySQL.delivery.with(key), QuerySQL.queued.with(key), QuerySQL.queue.with(key)],
+                [MessageSQL.delivery.with(key), MessageSQL.queued.with(key), MessageSQL.queue.with(key)],
                 tenant: tenant.rawValue
             )
             let (settled, queued) = (try first.result(0), try first.result(1))
@@ -55,8 +56,8 @@ extension PostgresQueryStore {
             let identity = delivery.snapshot.identity ?? IdentityID(rawValue: target.rawValue)
             let second = try await call.run(
                 [
-                    QuerySQL.addressee(.id(tenant), .id(identity)),
-                    DirectorySQL.platforms(.id(tenant), .id(message.scope.app)),
+                    MessageSQL.addressee(.id(tenant), .id(identity)),
+                    AppSQL.platforms(.id(tenant), .id(message.scope.app)),
                 ],
                 tenant: tenant.rawValue
             )
@@ -65,7 +66,7 @@ extension PostgresQueryStore {
             return DeliveryTrail(
                 delivery: delivery,
                 queue: settled.isEmpty ? try first.result(2).rows(Self.queue).first : nil,
-                target: try addressee.map(PostgresDeliveryStore.facts),
+                target: try addressee.map(TargetRow.read),
                 tokenReason: try addressee?.optionalText("token_reason"),
                 routes: PlatformRouteCoding.decode(try app?.object("platforms") ?? JSONObject()),
                 timing: TimingCoding.read(try app?.object("defaults") ?? JSONObject())
@@ -94,7 +95,7 @@ extension PostgresQueryStore {
         device: String,
         in tenant: TenantID
     ) async throws(StoreError) -> [TargetID] {
-        let statement = QuerySQL.targetsOfDevice(
+        let statement = MessageSQL.targetsOfDevice(
             .id(tenant),
             .id(message.id),
             .id(DeviceID(text: device)),
