@@ -315,8 +315,8 @@ var parts: [Part] = [
     .tests(
         "CommandsTests",
         [
-            .ours("Commands"), .ours("DatabaseSupport"), .ours("DeliveryEngine"), .ours("Model"),
-            .ours("PostgresClient"), .ours("Store"), .ours("TestKit"),
+            .ours("Commands"), .ours("DatabaseSupport"), .ours("DeliveryEngine"), .ours("EngineStore"),
+            .ours("Model"), .ours("PostgresClient"), .ours("Store"), .ours("TestKit"),
         ]
     ),
     // Without the store: the thread sanitizer runs it, and takes libpq's client and the child processes of the cluster for races.
@@ -328,7 +328,7 @@ var parts: [Part] = [
         "DeliveryEngineStoreTests",
         [
             .ours("DatabaseSupport"), .ours("DeliveryEngine"), .ours("EngineSupport"), .ours("Model"),
-            .ours("Store"), .ours("TestKit"), lifecycle, locks, log,
+            .ours("EngineStore"), .ours("PostgresClient"), .ours("Store"), .ours("TestKit"), lifecycle, locks, log,
         ]
     ),
     .tests(

@@ -1,7 +1,9 @@
 import Commands
 import DatabaseSupport
 import DeliveryEngine
+import EngineStore
 import Model
+import Store
 import TestKit
 
 /// A handler over a tenant of this test's own: what every test of commands starts with.

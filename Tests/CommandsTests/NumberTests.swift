@@ -1,5 +1,6 @@
 import DatabaseSupport
 import Model
+import Store
 import TestKit
 import Testing
 

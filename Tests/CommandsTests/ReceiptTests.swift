@@ -1,7 +1,9 @@
 import Commands
 import DatabaseSupport
 import DeliveryEngine
+import EngineStore
 import Model
+import Store
 import TestKit
 import Testing
 

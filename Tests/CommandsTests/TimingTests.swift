@@ -1,6 +1,7 @@
 import Commands
 import DatabaseSupport
 import Model
+import Store
 import TestKit
 import Testing
 

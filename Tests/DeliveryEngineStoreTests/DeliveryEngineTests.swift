@@ -1,5 +1,6 @@
 import DatabaseSupport
 import DeliveryEngine
+import EngineStore
 import EngineSupport
 import FoundationEssentials
 import Model

@@ -2,6 +2,7 @@ import DatabaseSupport
 import Foundation
 import Testing
 
+@testable import DatabaseSchema
 @testable import PostgresClient
 
 /// What the client does when time, callers or the server fail.

@@ -2,6 +2,7 @@ import DatabaseSupport
 import Foundation
 import Testing
 
+@testable import EmbeddedPostgres
 @testable import PostgresClient
 
 /// Connection strings with several servers: what a failover looks like from here.

@@ -3,6 +3,7 @@ import Foundation
 import Testing
 
 @testable import DatabaseSchema
+@testable import PostgresClient
 
 /// The files in `Sources/Postgres/Schema` against each other and against the catalog.
 @Suite struct SchemaFileTests {

@@ -5,6 +5,7 @@ import Model
 import TestKit
 import Testing
 
+@testable import EngineStore
 @testable import PostgresClient
 @testable import Store
 

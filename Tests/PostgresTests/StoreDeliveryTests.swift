@@ -4,6 +4,8 @@ import Foundation
 import Model
 import Testing
 
+@testable import EngineStore
+@testable import PostgresClient
 @testable import Store
 
 /// The queue: leases, fencing, outcomes that are written once (I2).

@@ -5,6 +5,7 @@ import Model
 import Testing
 
 @testable import EngineStore
+@testable import PostgresClient
 
 /// What the metrics sample of the queue and the server.
 @Suite struct StoreGaugeTests {

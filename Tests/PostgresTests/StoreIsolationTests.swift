@@ -4,6 +4,7 @@ import Foundation
 import Model
 import Testing
 
+@testable import EngineStore
 @testable import PostgresClient
 @testable import Store
 

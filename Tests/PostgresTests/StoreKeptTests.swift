@@ -4,6 +4,7 @@ import Model
 import Testing
 
 @testable import EngineStore
+@testable import PostgresClient
 @testable import Store
 
 /// Answers under repeat keys, where several nodes meet.

@@ -2,6 +2,8 @@ import DatabaseSupport
 import Foundation
 import Testing
 
+@testable import PostgresClient
+
 /// The schema against the rules that keep it distributable. Statements are held to theirs when a test first asks them (`StatementInspector`).
 @Suite struct StoreSchemaTests {
     /// Tables with a tenant's rows; reference tables are reached by other keys too.

@@ -3,6 +3,7 @@ import Foundation
 import Model
 import Testing
 
+@testable import EngineStore
 @testable import Store
 
 /// Acceptance: message, slices, suppressed deliveries, counters, events and the repeat key, in one commit.

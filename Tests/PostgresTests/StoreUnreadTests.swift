@@ -4,6 +4,8 @@ import Foundation
 import Model
 import Testing
 
+@testable import EngineStore
+@testable import PostgresClient
 @testable import Store
 
 /// What a device has not read, as the native read of one device counts it.

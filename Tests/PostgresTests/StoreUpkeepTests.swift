@@ -5,6 +5,7 @@ import Model
 import Testing
 
 @testable import EngineStore
+@testable import PostgresClient
 @testable import Store
 
 /// Partitions, retention, what `doctor` reads, and devices as the native API shows them.

@@ -4,6 +4,8 @@ import Foundation
 import Model
 import Testing
 
+@testable import EngineStore
+@testable import PostgresClient
 @testable import Store
 
 /// Subscriptions: in order, none skipped, one caller at a time.

@@ -1,3 +1,4 @@
+import EngineStore
 import Model
 import Store
 

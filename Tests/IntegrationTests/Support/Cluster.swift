@@ -1,4 +1,5 @@
 import EmbeddedPostgres
+import EngineStore
 import Foundation
 import Logging
 import Model

@@ -2,6 +2,7 @@ import DeliveryEngine
 import Model
 import Testing
 
+@testable import EngineStore
 @testable import Store
 
 /// The rules about groups, tags and whom a message means.

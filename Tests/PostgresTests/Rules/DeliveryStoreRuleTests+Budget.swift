@@ -2,6 +2,8 @@ import DeliveryEngine
 import Model
 import Testing
 
+@testable import EngineStore
+
 /// Rates that all nodes share.
 extension DeliveryStoreRuleTests {
     @Test func aBudgetHandsOutItsRateAndNoMoreWhoeverDraws() async throws {

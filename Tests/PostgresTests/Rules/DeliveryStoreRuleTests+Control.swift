@@ -2,6 +2,7 @@ import DeliveryEngine
 import Model
 import Testing
 
+@testable import EngineStore
 @testable import Store
 
 /// What an operator may do to a message, and slices that give up.

@@ -1,6 +1,7 @@
 import DeliveryEngine
 import Model
 
+@testable import EngineStore
 @testable import Store
 
 /// A registered device of a dialect with an inbox.

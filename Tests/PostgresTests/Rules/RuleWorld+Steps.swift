@@ -1,6 +1,7 @@
 import DeliveryEngine
 import Model
 
+@testable import EngineStore
 @testable import Store
 
 // What rules do before they look: short words over the command store.

@@ -5,6 +5,7 @@ import TestKit
 import Testing
 
 @testable import EngineStore
+@testable import PostgresClient
 @testable import Store
 
 /// What a rule of the stores runs against: all stores over one database, with the app `shop` of two tenants.

@@ -2,6 +2,7 @@ import DeliveryEngine
 import Model
 import Testing
 
+@testable import EngineStore
 @testable import Store
 
 /// The rules of `SubscriptionStore`, and of `WebhookStore` for webhooks.

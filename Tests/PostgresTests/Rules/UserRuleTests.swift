@@ -3,6 +3,7 @@ import FoundationEssentials
 import Model
 import Testing
 
+@testable import EngineStore
 @testable import Store
 
 /// The rules of users as back ends describe them.

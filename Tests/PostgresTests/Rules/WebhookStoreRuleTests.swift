@@ -1,6 +1,7 @@
 import Model
 import Testing
 
+@testable import EngineStore
 @testable import Store
 
 /// The rules of `WebhookStore`.

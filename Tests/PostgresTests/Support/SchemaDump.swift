@@ -1,8 +1,9 @@
 import DatabaseSupport
+import EmbeddedPostgres
 import Foundation
+import PostgresClient
 import Testing
 
-import PostgresClient
 @testable import PostgresBackup
 
 /// A database's schema as pg_dump shows it, one entry per object, for comparison with another's.

@@ -1,6 +1,7 @@
 import Commands
 import Hummingbird
 import Model
+import Store
 
 /// `/v1/apps/{app}/groups`: named sets of users, which a message may be sent to.
 enum GroupOperations {
