@@ -196,7 +196,7 @@ var parts: [Part] = [
     // The inside: values and rules.
     .library("Model", [httpTypes]),
     .library("Routing", [.ours("Model")]),
-    .library("Commands", [.ours("Model"), .ours("Postgres"), locks]),
+    .library("Commands", [.ours("Model"), .ours("Store"), locks]),
     .library("DeliveryEngine", [.ours("Model"), .ours("Routing"), locks, log, metrics, lifecycle]),
     .library(
         "Webhooks",
@@ -225,12 +225,32 @@ var parts: [Part] = [
     .library("APNs", [.ours("ApplePayload"), .ours("Bytes"), .ours("HTTP2"), .ours("Model"), locks]),
 
     // The store.
+    .library("PostgresClient", path: "Sources/Postgres/Client", [.ours("CPQ"), .ours("CLinuxEvents"), locks, log]),
     .library(
-        "Postgres",
-        [
-            .ours("CPQ"), .ours("CLinuxEvents"), .ours("DeliveryEngine"), .ours("Model"), locks, log, subprocess,
-        ],
-        resources: [.copy("Schema")]
+        "DatabaseSchema",
+        path: "Sources/Postgres/Schema",
+        [.ours("PostgresClient")],
+        resources: [.copy("tables"), .copy("routines"), .copy("migrations"), .copy("finish.sql")]
+    ),
+    .library(
+        "EmbeddedPostgres",
+        path: "Sources/Postgres/Embedded",
+        [.ours("DatabaseSchema"), .ours("PostgresClient"), locks, log, subprocess]
+    ),
+    .library(
+        "PostgresBackup",
+        path: "Sources/Postgres/Backup",
+        [.ours("DatabaseSchema"), .ours("EmbeddedPostgres"), .ours("PostgresClient"), log, subprocess]
+    ),
+    .library(
+        "Store",
+        path: "Sources/Postgres/Store",
+        [.ours("DeliveryEngine"), .ours("Model"), .ours("PostgresClient")]
+    ),
+    .library(
+        "EngineStore",
+        path: "Sources/Postgres/EngineStore",
+        [.ours("DeliveryEngine"), .ours("Model"), .ours("PostgresClient"), .ours("Store")]
     ),
 
     // The program.
@@ -238,7 +258,9 @@ var parts: [Part] = [
         "Gateway",
         [
             .ours("APNs"), .ours("Adapters"), .ours("ApplePayload"), .ours("Commands"), .ours("DeliveryEngine"),
-            .ours("HTTP2"), .ours("Model"), .ours("Postgres"), .ours("Routing"), .ours("Webhooks"),
+            .ours("HTTP2"), .ours("Model"), .ours("Routing"), .ours("Webhooks"),
+            .ours("DatabaseSchema"), .ours("EmbeddedPostgres"), .ours("EngineStore"), .ours("PostgresBackup"),
+            .ours("PostgresClient"), .ours("Store"),
             .product("Hummingbird", .hummingbird), .product("HummingbirdTLS", .hummingbird),
             .product("HummingbirdCore", .hummingbird), .product("Configuration", .configuration),
             .product("Yams", .yams), .product("UnixSignals", .serviceLifecycle), .product("SystemPackage", .system),
@@ -281,7 +303,10 @@ var parts: [Part] = [
     .library(
         "DatabaseSupport",
         path: "Tests/Support/Database",
-        [.ours("DeliveryEngine"), .ours("Model"), .ours("Postgres"), log]
+        [
+            .ours("DatabaseSchema"), .ours("DeliveryEngine"), .ours("EmbeddedPostgres"), .ours("EngineStore"),
+            .ours("Model"), .ours("PostgresClient"), .ours("Store"), log,
+        ]
     ),
     // Shared by the two targets of engine tests.
     .library("EngineSupport", path: "Tests/Support/Engine", [.ours("Model")]),
@@ -290,8 +315,8 @@ var parts: [Part] = [
     .tests(
         "CommandsTests",
         [
-            .ours("Commands"), .ours("DatabaseSupport"), .ours("DeliveryEngine"), .ours("Model"), .ours("Postgres"),
-            .ours("TestKit"),
+            .ours("Commands"), .ours("DatabaseSupport"), .ours("DeliveryEngine"), .ours("EngineStore"),
+            .ours("Model"), .ours("PostgresClient"), .ours("Store"), .ours("TestKit"),
         ]
     ),
     // Without the store: the thread sanitizer runs it, and takes libpq's client and the child processes of the cluster for races.
@@ -303,7 +328,7 @@ var parts: [Part] = [
         "DeliveryEngineStoreTests",
         [
             .ours("DatabaseSupport"), .ours("DeliveryEngine"), .ours("EngineSupport"), .ours("Model"),
-            .ours("Postgres"), .ours("TestKit"), lifecycle, locks, log,
+            .ours("EngineStore"), .ours("PostgresClient"), .ours("Store"), .ours("TestKit"), lifecycle, locks, log,
         ]
     ),
     .tests(
@@ -346,7 +371,8 @@ var parts: [Part] = [
     .tests(
         "PostgresTests",
         [
-            .ours("Postgres"), .ours("DatabaseSupport"), .ours("DeliveryEngine"), .ours("Model"),
+            .ours("DatabaseSchema"), .ours("DatabaseSupport"), .ours("DeliveryEngine"), .ours("EmbeddedPostgres"),
+            .ours("EngineStore"), .ours("Model"), .ours("PostgresBackup"), .ours("PostgresClient"), .ours("Store"),
             .ours("TestKit"), log,
         ],
         resources: [.copy("Fixtures")]
@@ -354,15 +380,18 @@ var parts: [Part] = [
     .tests(
         "GatewayTests",
         [
-            coreMetrics, .ours("APNs"), .ours("DeliveryEngine"), .ours("Gateway"), .ours("Model"), .ours("Postgres"),
-            .ours("TestKit"), .ours("Commands"), .product("Hummingbird", .hummingbird), httpTypes, locks, log, nioCore,
+            coreMetrics, .ours("APNs"), .ours("DeliveryEngine"), .ours("Gateway"), .ours("Model"),
+            .ours("EngineStore"), .ours("Store"), .ours("TestKit"), .ours("Commands"),
+            .product("Hummingbird", .hummingbird), httpTypes, locks, log, nioCore,
         ]
     ),
     .tests(
         "IntegrationTests",
         [
             .ours("Coverage"), .ours("DatabaseSupport"), .ours("Gateway"), .ours("apns-simulator"), .ours("Commands"),
-            .ours("DeliveryEngine"), .ours("Model"), .ours("IPNS"), .ours("Postgres"), .ours("RationalOwl"),
+            .ours("DeliveryEngine"), .ours("Model"), .ours("IPNS"), .ours("RationalOwl"),
+            .ours("DatabaseSchema"), .ours("EmbeddedPostgres"), .ours("EngineStore"), .ours("PostgresClient"),
+            .ours("Store"),
             .ours("TestKit"), .ours("TestVendors"), .ours("UPMC"),
             .product("Hummingbird", .hummingbird), lifecycle,
             .ours("Webhooks"), crypto, httpClient, httpTypes, locks, log, nioCore, nioHTTP1, nioPosix,

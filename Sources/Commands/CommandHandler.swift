@@ -1,5 +1,5 @@
 package import Model
-package import Postgres
+package import Store
 
 /// Performs the commands that adapters decode: it takes a command and returns a reply.
 ///

@@ -1,5 +1,5 @@
 import Model
-import Postgres
+import Store
 
 /// The operations that one command runs, and the reply built from their answers. A settled plan runs none.
 typealias Plan = StoreRequest<Reply>

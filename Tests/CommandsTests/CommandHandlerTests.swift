@@ -1,6 +1,7 @@
 import DatabaseSupport
 import Model
-import Postgres
+import PostgresClient
+import Store
 import TestKit
 import Testing
 

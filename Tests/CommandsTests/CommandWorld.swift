@@ -1,8 +1,9 @@
 import Commands
 import DatabaseSupport
 import DeliveryEngine
+import EngineStore
 import Model
-import Postgres
+import Store
 import TestKit
 
 /// A handler with a tenant for this test alone: the starting point of every test of commands.

@@ -1,10 +1,11 @@
 import DatabaseSupport
 import DeliveryEngine
+import EngineStore
 import Logging
 import Model
 import NIOConcurrencyHelpers
-import Postgres
 import ServiceLifecycle
+import Store
 import TestKit
 import Testing
 

@@ -1,9 +1,10 @@
 import DatabaseSupport
 import DeliveryEngine
+import EngineStore
 import EngineSupport
 import FoundationEssentials
 import Model
-import Postgres
+import Store
 import TestKit
 import Testing
 

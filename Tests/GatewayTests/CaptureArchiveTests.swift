@@ -1,6 +1,6 @@
+import EngineStore
 import FoundationEssentials
 import Model
-import Postgres
 import Testing
 
 @testable import Gateway
@@ -19,18 +19,22 @@ struct CaptureArchiveTests {
             route: "ipns.other",
             outcome: .refused,
             reason: "missing",
-            method: "POST",
-            path: path,
-            query: query,
-            headers: [
-                ["name": "Content-Type", "value": "application/json"], ["name": "x-customer", "value": .null],
-            ],
-            body: bodyBytes > 0 ? #"{"token":"<hex 64>"}"# : "",
-            bodyBytes: bodyBytes,
-            status: 200,
-            answerType: answerType,
-            answer: #"{"RT":"0000"}"#,
-            answerBytes: 13
+            request: CapturedExchange.Request(
+                method: "POST",
+                path: path,
+                query: query,
+                headers: [
+                    ["name": "Content-Type", "value": "application/json"], ["name": "x-customer", "value": .null],
+                ],
+                body: bodyBytes > 0 ? #"{"token":"<hex 64>"}"# : "",
+                bodyBytes: bodyBytes
+            ),
+            answer: CapturedExchange.Answer(
+                status: 200,
+                contentType: answerType,
+                body: #"{"RT":"0000"}"#,
+                bodyBytes: 13
+            )
         )
     }
 

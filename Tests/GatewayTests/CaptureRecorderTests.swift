@@ -1,8 +1,8 @@
+import EngineStore
 import FoundationEssentials
 import Logging
 import Model
 import NIOConcurrencyHelpers
-import Postgres
 import Testing
 
 @testable import Gateway
@@ -124,6 +124,6 @@ struct CaptureRecorderTests {
         // The list of captures from before the end still contains it; it stays ended.
         await recorder.refresh()
         #expect(sink.taken.withLockedValue { $0.count } == 2)
-        #expect(sink.taken.withLockedValue { $0.first?.body } == "<text 14>")
+        #expect(sink.taken.withLockedValue { $0.first?.request.body } == "<text 14>")
     }
 }

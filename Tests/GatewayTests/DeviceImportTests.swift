@@ -1,6 +1,6 @@
 import Foundation
 import Model
-import Postgres
+import Store
 import Synchronization
 import TestKit
 import Testing

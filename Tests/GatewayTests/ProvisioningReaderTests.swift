@@ -1,6 +1,5 @@
 import Foundation
 import Model
-import Postgres
 import Testing
 
 @testable import Gateway

@@ -3,8 +3,9 @@ import Logging
 import Model
 import Testing
 
+@testable import EmbeddedPostgres
 @testable import Gateway
-@testable import Postgres
+@testable import PostgresClient
 
 /// `database backup` and `database restore`, with the real programs.
 @Suite(.serialized, .timeLimit(.minutes(10)))

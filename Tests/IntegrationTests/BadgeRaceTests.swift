@@ -1,7 +1,7 @@
 import Foundation
 import Model
 import NIOConcurrencyHelpers
-import Postgres
+import PostgresClient
 import Testing
 
 @testable import Gateway

@@ -3,8 +3,8 @@ import Logging
 import Model
 import Testing
 
+@testable import EmbeddedPostgres
 @testable import Gateway
-@testable import Postgres
 
 /// An external PostgreSQL, used with `--database-url`.
 @Suite(.serialized, .timeLimit(.minutes(5)))

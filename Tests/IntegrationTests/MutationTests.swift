@@ -5,7 +5,6 @@ import HTTPTypes
 import Logging
 import Model
 import NIOConcurrencyHelpers
-import Postgres
 import RationalOwl
 import Testing
 

@@ -1,8 +1,10 @@
 import DeliveryEngine
+import EngineStore
 import Foundation
 import Model
 import NIOHTTP1
-import Postgres
+import PostgresClient
+import Store
 import Testing
 
 @testable import Gateway

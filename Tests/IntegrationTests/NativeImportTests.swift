@@ -1,7 +1,8 @@
+import EngineStore
 import Foundation
 import Model
 import NIOHTTP1
-import Postgres
+import Store
 import Testing
 
 @testable import Gateway

@@ -1,7 +1,6 @@
 import Foundation
 import Model
 import NIOHTTP1
-import Postgres
 import Testing
 
 @testable import Gateway

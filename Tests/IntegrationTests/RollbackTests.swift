@@ -3,8 +3,10 @@ import Logging
 import Model
 import Testing
 
+@testable import DatabaseSchema
+@testable import EmbeddedPostgres
 @testable import Gateway
-@testable import Postgres
+@testable import PostgresClient
 
 /// A program of the previous version on a schema that a newer program has migrated, with real processes on an
 /// external database.
@@ -15,19 +17,16 @@ struct RollbackTests {
         let folder: String
         let version: Int
         var program: String { folder + "/push-gateway" }
-        var schema: String { folder + "/push-gateway_Postgres.resources/Schema" }
+        var schema: String { folder + "/push-gateway_DatabaseSchema.resources" }
 
         /// Copies a program and its schema files.
         init(copyOf program: String, schema source: String, to folder: String) throws {
             self.folder = folder
             version = try SchemaFiles.load(from: source).version
             let files = FileManager.default
-            try files.createDirectory(
-                atPath: folder + "/push-gateway_Postgres.resources",
-                withIntermediateDirectories: true
-            )
+            try files.createDirectory(atPath: folder, withIntermediateDirectories: true)
             try files.copyItem(atPath: program, toPath: folder + "/push-gateway")
-            try files.copyItem(atPath: source, toPath: folder + "/push-gateway_Postgres.resources/Schema")
+            try files.copyItem(atPath: source, toPath: folder + "/push-gateway_DatabaseSchema.resources")
         }
 
         /// The next release, with one more migration.
@@ -41,7 +40,7 @@ struct RollbackTests {
 
         private init(reading folder: String) throws {
             self.folder = folder
-            version = try SchemaFiles.load(from: folder + "/push-gateway_Postgres.resources/Schema").version
+            version = try SchemaFiles.load(from: folder + "/push-gateway_DatabaseSchema.resources").version
         }
 
         func edit(_ file: String, _ change: (String) -> String) throws {
@@ -116,7 +115,7 @@ struct RollbackTests {
             let present = World.programs + "/push-gateway"
             let older = try Release(
                 copyOf: present,
-                schema: World.programs + "/push-gateway_Postgres.resources/Schema",
+                schema: World.programs + "/push-gateway_DatabaseSchema.resources",
                 to: directory + "/older"
             )
             let newer = try newer(than: older, in: directory + "/newer")

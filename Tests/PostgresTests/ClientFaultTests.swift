@@ -2,7 +2,8 @@ import DatabaseSupport
 import Foundation
 import Testing
 
-@testable import Postgres
+@testable import DatabaseSchema
+@testable import PostgresClient
 
 /// The client's behavior under time limits, cancelled callers and server failures.
 @Suite struct ClientFaultTests {

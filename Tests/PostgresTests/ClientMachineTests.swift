@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Postgres
+@testable import PostgresClient
 
 /// Rules of the client that need no server.
 @Suite struct ClientMachineTests {

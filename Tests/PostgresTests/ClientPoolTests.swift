@@ -2,7 +2,7 @@ import DatabaseSupport
 import Foundation
 import Testing
 
-@testable import Postgres
+@testable import PostgresClient
 
 /// The pool and the session against a real server.
 @Suite struct ClientPoolTests {

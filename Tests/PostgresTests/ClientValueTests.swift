@@ -2,7 +2,7 @@ import DatabaseSupport
 import Foundation
 import Testing
 
-@testable import Postgres
+@testable import PostgresClient
 
 /// Values written to a real server and read back.
 @Suite struct ClientValueTests {

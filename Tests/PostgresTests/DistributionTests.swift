@@ -2,7 +2,8 @@ import DatabaseSupport
 import Foundation
 import Testing
 
-@testable import Postgres
+@testable import DatabaseSchema
+@testable import PostgresClient
 
 /// The schema and every statement against the rules of distribution. Each rule holds, and each rule is shown to
 /// detect a breach.

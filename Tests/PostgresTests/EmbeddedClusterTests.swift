@@ -2,7 +2,8 @@ import DatabaseSupport
 import Foundation
 import Testing
 
-@testable import Postgres
+@testable import EmbeddedPostgres
+@testable import PostgresClient
 
 /// The embedded cluster, with real servers. Serialized, because each test starts its own servers.
 @Suite(.serialized) struct EmbeddedClusterTests {

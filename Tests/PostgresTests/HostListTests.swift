@@ -2,7 +2,8 @@ import DatabaseSupport
 import Foundation
 import Testing
 
-@testable import Postgres
+@testable import EmbeddedPostgres
+@testable import PostgresClient
 
 /// Connection strings with several servers, as used for a failover.
 @Suite struct HostListTests {

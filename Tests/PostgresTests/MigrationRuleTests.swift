@@ -2,7 +2,8 @@ import DatabaseSupport
 import Foundation
 import Testing
 
-@testable import Postgres
+@testable import DatabaseSchema
+@testable import PostgresClient
 
 /// The rules for migrations (docs/schema.md), checked against each migration of the repository and against migrations
 /// that break them.

@@ -2,7 +2,8 @@ import DatabaseSupport
 import Foundation
 import Testing
 
-@testable import Postgres
+@testable import DatabaseSchema
+@testable import PostgresClient
 
 /// Steps that run outside the expand transaction, and the state after an interruption.
 @Suite(.timeLimit(.minutes(5))) struct MigrationStepTests {

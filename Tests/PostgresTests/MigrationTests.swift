@@ -2,7 +2,8 @@ import DatabaseSupport
 import Foundation
 import Testing
 
-@testable import Postgres
+@testable import DatabaseSchema
+@testable import PostgresClient
 
 /// The migrator against a real server, with small schemas.
 @Suite struct MigrationTests {

@@ -2,7 +2,8 @@ import DatabaseSupport
 import Foundation
 import Testing
 
-@testable import Postgres
+@testable import DatabaseSchema
+@testable import PostgresClient
 
 /// The files in `Sources/Postgres/Schema`, compared with each other and with the catalog.
 @Suite struct SchemaFileTests {

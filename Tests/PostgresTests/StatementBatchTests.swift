@@ -3,7 +3,9 @@ import Foundation
 import Model
 import Testing
 
-@testable import Postgres
+@testable import EngineStore
+@testable import PostgresClient
+@testable import Store
 
 /// Calls of one kind that are sent to the server as one statement. Each gets the result that it would get alone.
 @Suite struct StatementBatchTests {

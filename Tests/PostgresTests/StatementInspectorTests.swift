@@ -2,7 +2,7 @@ import DatabaseSupport
 import Model
 import Testing
 
-@testable import Postgres
+@testable import PostgresClient
 
 /// The statements of the stores are checked by the test that first uses them.
 @Suite struct StatementInspectorTests {

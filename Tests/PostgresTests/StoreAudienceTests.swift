@@ -5,7 +5,9 @@ import Model
 import TestKit
 import Testing
 
-@testable import Postgres
+@testable import EngineStore
+@testable import PostgresClient
+@testable import Store
 
 /// The Testing module also has a type `Tag`.
 private typealias Tag = Model.Tag

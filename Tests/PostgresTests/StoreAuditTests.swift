@@ -4,7 +4,9 @@ import Foundation
 import Model
 import Testing
 
-@testable import Postgres
+@testable import EngineStore
+@testable import PostgresClient
+@testable import Store
 
 /// The audit: written together with the action, read in order, and never changed by a login role.
 @Suite struct StoreAuditTests {

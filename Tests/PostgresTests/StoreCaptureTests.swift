@@ -3,7 +3,9 @@ import Foundation
 import Model
 import Testing
 
-@testable import Postgres
+@testable import EngineStore
+@testable import PostgresClient
+@testable import Store
 
 /// Captures: limited over all writers, visible to one tenant only, and deleted in time.
 @Suite struct StoreCaptureTests {
@@ -31,16 +33,15 @@ import Testing
             route: "installApp",
             outcome: .refused,
             reason: "missing",
-            method: "POST",
-            path: "/pushApp/installApp",
-            query: nil,
-            headers: [["name": "Accept", "value": "*/*"]],
-            body: body,
-            bodyBytes: 5000,
-            status: 200,
-            answerType: "application/json",
-            answer: "{}",
-            answerBytes: 2
+            request: CapturedExchange.Request(
+                method: "POST",
+                path: "/pushApp/installApp",
+                query: nil,
+                headers: [["name": "Accept", "value": "*/*"]],
+                body: body,
+                bodyBytes: 5000
+            ),
+            answer: CapturedExchange.Answer(status: 200, contentType: "application/json", body: "{}", bodyBytes: 2)
         )
     }
 

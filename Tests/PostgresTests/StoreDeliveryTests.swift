@@ -4,7 +4,9 @@ import Foundation
 import Model
 import Testing
 
-@testable import Postgres
+@testable import EngineStore
+@testable import PostgresClient
+@testable import Store
 
 /// The queue: leases, fencing, and outcomes that are written once (I2).
 @Suite struct StoreDeliveryTests {

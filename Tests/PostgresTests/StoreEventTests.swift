@@ -6,7 +6,9 @@ import Synchronization
 import TestKit
 import Testing
 
-@testable import Postgres
+@testable import EngineStore
+@testable import PostgresClient
+@testable import Store
 
 /// The event log: which events each change writes, which readers see them, and that a reader misses none.
 @Suite struct StoreEventTests {

@@ -4,7 +4,9 @@ import Foundation
 import Model
 import Testing
 
-@testable import Postgres
+@testable import EngineStore
+@testable import PostgresClient
+@testable import Store
 
 /// Two tenants, `acme` and `other`, that both have an app `shop`, and every store on their database.
 struct StoreFixture: Sendable {

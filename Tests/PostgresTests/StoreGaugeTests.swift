@@ -4,7 +4,8 @@ import Foundation
 import Model
 import Testing
 
-@testable import Postgres
+@testable import EngineStore
+@testable import PostgresClient
 
 /// The samples of the queue and the server for the metrics.
 @Suite struct StoreGaugeTests {

@@ -3,7 +3,8 @@ import Foundation
 import Model
 import Testing
 
-@testable import Postgres
+@testable import PostgresClient
+@testable import Store
 
 /// The cost of a page of a history, wherever it begins. `HISTORY_MESSAGES=1000000` selects the long run.
 @Suite(.serialized, .timeLimit(.minutes(20)))

@@ -4,7 +4,9 @@ import Foundation
 import Model
 import Testing
 
-@testable import Postgres
+@testable import EngineStore
+@testable import PostgresClient
+@testable import Store
 
 /// I6: no tenant reads or changes another tenant's row, and PostgreSQL itself refuses it.
 @Suite struct StoreIsolationTests {

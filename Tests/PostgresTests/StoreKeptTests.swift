@@ -3,7 +3,9 @@ import Foundation
 import Model
 import Testing
 
-@testable import Postgres
+@testable import EngineStore
+@testable import PostgresClient
+@testable import Store
 
 /// Answers under repeat keys that several nodes use at the same time.
 @Suite struct StoreKeptTests {

@@ -3,7 +3,8 @@ import Foundation
 import Model
 import Testing
 
-@testable import Postgres
+@testable import EngineStore
+@testable import Store
 
 /// Receipts and history.
 @Suite struct StoreReceiptTests {

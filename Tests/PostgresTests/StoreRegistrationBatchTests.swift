@@ -4,7 +4,8 @@ import Model
 import TestKit
 import Testing
 
-@testable import Postgres
+@testable import PostgresClient
+@testable import Store
 
 /// Registrations of several callers as one set, with the same result as if each had registered by itself.
 @Suite struct StoreRegistrationBatchTests {

@@ -3,7 +3,7 @@ import Foundation
 import Model
 import Testing
 
-@testable import Postgres
+@testable import Store
 
 /// The owners of tokens, phone numbers and names.
 @Suite struct StoreRegistrationTests {

@@ -3,7 +3,8 @@ import Foundation
 import Model
 import Testing
 
-@testable import Postgres
+@testable import PostgresClient
+@testable import Store
 
 /// Operations in one transaction, each with an answer of its own type.
 @Suite struct StoreRequestTests {

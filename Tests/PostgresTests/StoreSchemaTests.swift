@@ -2,7 +2,7 @@ import DatabaseSupport
 import Foundation
 import Testing
 
-@testable import Postgres
+@testable import PostgresClient
 
 /// The schema against the rules that keep it distributable. Statements are checked when a test first uses them
 /// (`StatementInspector`).

@@ -3,7 +3,8 @@ import Foundation
 import Model
 import Testing
 
-@testable import Postgres
+@testable import EngineStore
+@testable import Store
 
 /// Acceptance: message, slices, suppressed deliveries, counters, events and the repeat key, in one commit.
 @Suite struct StoreSubmissionTests {

@@ -5,7 +5,9 @@ import Model
 import TestKit
 import Testing
 
-@testable import Postgres
+@testable import EngineStore
+@testable import PostgresClient
+@testable import Store
 
 /// Time zones, windows and quiet hours in SQL: that the SQL and the Swift calculation agree, and behavior that only a
 /// server shows.

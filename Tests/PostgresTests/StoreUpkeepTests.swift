@@ -4,7 +4,9 @@ import Foundation
 import Model
 import Testing
 
-@testable import Postgres
+@testable import EngineStore
+@testable import PostgresClient
+@testable import Store
 
 /// Partitions, retention, the checks of `doctor`, and devices as the native API shows them.
 @Suite struct StoreUpkeepTests {

@@ -4,7 +4,9 @@ import Foundation
 import Model
 import Testing
 
-@testable import Postgres
+@testable import EngineStore
+@testable import PostgresClient
+@testable import Store
 
 /// Subscriptions: events in order, none skipped, one caller at a time.
 @Suite struct StoreWebhookTests {

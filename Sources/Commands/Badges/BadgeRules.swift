@@ -1,5 +1,5 @@
 import Model
-import Postgres
+import Store
 
 /// The rules for badges that the server counts, and for receipts that change them.
 enum BadgeRules {

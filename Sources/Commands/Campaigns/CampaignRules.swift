@@ -1,5 +1,5 @@
 import Model
-import Postgres
+import Store
 
 /// The rules for stored campaigns and schedules.
 enum CampaignRules {

@@ -1,5 +1,5 @@
 import Model
-import Postgres
+import Store
 
 /// The rules for the assignment of users to devices.
 enum AssignmentRules {

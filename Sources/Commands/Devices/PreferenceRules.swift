@@ -1,5 +1,5 @@
 import Model
-import Postgres
+import Store
 
 /// The rules for preferences of devices.
 enum PreferenceRules {

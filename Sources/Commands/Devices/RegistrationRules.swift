@@ -1,5 +1,5 @@
 package import Model
-import Postgres
+import Store
 
 /// The rules for devices and their identities.
 enum RegistrationRules {

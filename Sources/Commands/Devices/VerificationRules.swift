@@ -1,5 +1,5 @@
 import Model
-import Postgres
+import Store
 
 /// The rules for verifying that a phone number belongs to its user. The gateway sends no text messages: only the test codes of a binding's settings work.
 enum VerificationRules {

@@ -1,5 +1,5 @@
 import Model
-import Postgres
+import Store
 
 /// The rules for listing the messages of a device. The caller must be registered, and may see only what its own registration allows.
 enum HistoryRules {

@@ -1,5 +1,5 @@
 import Model
-import Postgres
+import Store
 
 /// The rules for calls of devices about their messages.
 enum InboxRules {

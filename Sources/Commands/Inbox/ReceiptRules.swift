@@ -1,5 +1,5 @@
 import Model
-import Postgres
+import Store
 
 /// The rules for receipts from devices. A receipt by message id is never refused, because a vendor's SDK would repeat it forever. A receipt by number
 /// is refused if the vendor's SDK shows that as a failure.

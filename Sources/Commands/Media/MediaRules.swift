@@ -1,5 +1,5 @@
 import Model
-import Postgres
+import Store
 
 /// The rules for images of messages.
 enum MediaRules {

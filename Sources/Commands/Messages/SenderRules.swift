@@ -1,5 +1,5 @@
 import Model
-import Postgres
+import Store
 
 /// The rules for back ends that send.
 enum SenderRules {

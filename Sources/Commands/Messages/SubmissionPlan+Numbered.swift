@@ -1,5 +1,5 @@
 import Model
-import Postgres
+import Store
 
 /// Messages that a vendor numbers, with an answer that names the recipients.
 extension SubmissionPlan {

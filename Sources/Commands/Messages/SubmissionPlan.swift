@@ -1,5 +1,5 @@
 import Model
-import Postgres
+import Store
 
 /// An acceptable submission: the queries to the store, the message built from the answers, and the reply.
 struct SubmissionPlan: Sendable {

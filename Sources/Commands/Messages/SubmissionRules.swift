@@ -1,5 +1,5 @@
 import Model
-import Postgres
+import Store
 
 /// The rules for submissions: all checks that are possible without the store.
 enum SubmissionRules {

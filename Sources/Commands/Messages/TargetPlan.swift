@@ -1,5 +1,5 @@
 import Model
-import Postgres
+import Store
 
 /// Assigns each address of a list either a place in a slice or a delivery row that gives the reason why it receives no push.
 ///

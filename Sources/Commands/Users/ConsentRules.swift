@@ -1,5 +1,5 @@
 import Model
-import Postgres
+import Store
 
 /// The rules for users' consent to subjects, and to pushes in general.
 enum ConsentRules {

@@ -1,5 +1,5 @@
 import Model
-import Postgres
+import Store
 
 /// The users of a call, with the changes made so far.
 struct Drafts {

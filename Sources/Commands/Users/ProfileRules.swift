@@ -1,5 +1,5 @@
 import Model
-import Postgres
+import Store
 
 /// The rules for users as back ends describe them.
 enum ProfileRules {

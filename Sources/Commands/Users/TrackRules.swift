@@ -1,5 +1,5 @@
 import Model
-import Postgres
+import Store
 
 /// The rules for a batch of attributes and acts of users.
 struct TrackRules: Sendable {

@@ -1,6 +1,6 @@
 import Foundation
 import Model
-import Postgres
+import PostgresClient
 
 /// Devices for a bench or a soak, made by the database itself: how they register is not what is measured.
 struct BenchAudience {

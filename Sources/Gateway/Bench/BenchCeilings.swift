@@ -4,7 +4,6 @@ import DeliveryEngine
 import Foundation
 import Model
 import NIOConcurrencyHelpers
-import Postgres
 
 /// What could be had at most, on the same machine, in the same run.
 struct BenchCeilings {

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 import Model
-import Postgres
+import PostgresClient
 
 /// `bench neighbour`: a tenant's single messages, in turn with and without another tenant's campaign that is in trouble (I9).
 struct BenchNeighbour: AsyncParsableCommand {

@@ -1,6 +1,7 @@
 import Foundation
 import Model
-import Postgres
+import PostgresClient
+import Store
 
 /// One message to everyone, from the submission to the last outcome that is committed.
 struct BenchRun {

@@ -1,7 +1,8 @@
+import EmbeddedPostgres
 import Foundation
 import Logging
 import Model
-import Postgres
+import PostgresClient
 
 /// The processes of one `bench` and how to reach them.
 struct BenchStage {

@@ -1,7 +1,6 @@
 import ArgumentParser
 import Foundation
 import Model
-import Postgres
 
 /// `bench transactional`: messages to one recipient each, first as many as there can be, then half of that.
 struct BenchTransactional: AsyncParsableCommand {

@@ -1,6 +1,6 @@
 import Foundation
 import Model
-import Postgres
+import PostgresClient
 
 /// One call's medians, in milliseconds.
 struct HistorySample {

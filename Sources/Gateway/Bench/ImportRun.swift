@@ -1,6 +1,6 @@
 import Foundation
 import Model
-import Postgres
+import PostgresClient
 
 /// One import of a file into empty tables, and COPY of what it wrote.
 struct ImportRun {

@@ -1,7 +1,7 @@
 import DeliveryEngine
 import Foundation
 import Model
-import Postgres
+import PostgresClient
 
 /// One expression's figures: medians of its turns.
 struct TagsSample {

@@ -1,6 +1,6 @@
 import Foundation
 import Model
-import Postgres
+import PostgresClient
 
 /// One kind of batch and its figures: medians of its turns.
 struct TrackSample {

@@ -1,6 +1,6 @@
 import Foundation
 import Model
-import Postgres
+import PostgresClient
 
 /// Messages to one recipient each, at a steady rate, and how long they took.
 struct TransactionalPhase {

@@ -1,5 +1,4 @@
 import Foundation
-import Postgres
 
 /// One turn of wrk: what it counted, and what the processes took for it.
 struct WrkTurn {

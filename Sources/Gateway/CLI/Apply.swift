@@ -1,7 +1,7 @@
 import ArgumentParser
+import EngineStore
 import Foundation
 import Model
-import Postgres
 
 /// Applies a provisioning file, all or nothing.
 struct Apply: AsyncParsableCommand {

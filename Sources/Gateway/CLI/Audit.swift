@@ -1,7 +1,8 @@
 import ArgumentParser
+import EngineStore
 import Foundation
 import Model
-import Postgres
+import Store
 
 /// Who did what.
 struct Audit: AsyncParsableCommand {

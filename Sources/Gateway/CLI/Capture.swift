@@ -1,8 +1,8 @@
 import ArgumentParser
 import Commands
+import EngineStore
 import Foundation
 import Model
-import Postgres
 
 /// `capture start|stop|list|show|remove`.
 struct Capture: AsyncParsableCommand {

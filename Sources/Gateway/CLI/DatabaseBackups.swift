@@ -1,8 +1,10 @@
 import ArgumentParser
+import EngineStore
 import Foundation
 import Logging
 import NIOConcurrencyHelpers
-import Postgres
+import PostgresBackup
+import PostgresClient
 
 extension DatabaseCommand {
     /// `database backup`.

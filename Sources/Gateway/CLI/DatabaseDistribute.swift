@@ -1,5 +1,6 @@
 import ArgumentParser
-import Postgres
+import DatabaseSchema
+import PostgresClient
 
 extension DatabaseCommand {
     /// `database distribute`.

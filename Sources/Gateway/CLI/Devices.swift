@@ -1,9 +1,10 @@
 import ArgumentParser
+import EngineStore
 import Foundation
 import Model
 import NIOConcurrencyHelpers
-import Postgres
 import Routing
+import Store
 
 /// Devices by the file: in from another vendor's export, out as a copy.
 struct Devices: AsyncParsableCommand {

@@ -1,7 +1,7 @@
 import ArgumentParser
+import EngineStore
 import Foundation
 import Model
-import Postgres
 
 /// API keys of the native API.
 struct Key: AsyncParsableCommand {

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 import Model
-import Postgres
+import Store
 
 /// Subcommands that steer a message.
 extension MessageCommand {

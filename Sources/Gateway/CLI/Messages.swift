@@ -1,8 +1,9 @@
 import ArgumentParser
 import Commands
+import EngineStore
 import Foundation
 import Model
-import Postgres
+import Store
 
 /// Sends through a running gateway's native API.
 struct Send: AsyncParsableCommand {

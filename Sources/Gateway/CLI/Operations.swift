@@ -1,8 +1,8 @@
 import ArgumentParser
+import EngineStore
 import Foundation
 import Logging
 import Model
-import Postgres
 
 /// `database migrate|status|backup|restore|distribute`.
 struct DatabaseCommand: AsyncParsableCommand {

@@ -1,6 +1,6 @@
+import EngineStore
 import Foundation
 import Model
-import Postgres
 
 /// A capture as an HTTP archive (HAR 1.2), which the network panels of browsers open. Source: "HTTP Archive (HAR) format", W3C Web Performance,
 /// 2012-08-14; read 2026-11.
@@ -37,35 +37,39 @@ enum CaptureArchive {
     }
 
     private static func request(_ exchange: CapturedExchange) -> JSON {
-        let headers = (exchange.headers.array ?? []).map { header -> JSON in
+        let headers = (exchange.request.headers.array ?? []).map { header -> JSON in
             ["name": header["name"] ?? "", "value": .string(header["value"]?.string ?? hidden)]
         }
-        let query = pairs(exchange.query)
+        let query = pairs(exchange.request.query)
         var request: JSONObject = [
-            "method": .string(exchange.method), "url": .string(url(exchange.path, query)), "httpVersion": "unknown",
+            "method": .string(exchange.request.method), "url": .string(url(exchange.request.path, query)),
+            "httpVersion": "unknown",
             "cookies": [], "headers": .array(headers),
             "queryString": .array(query.map { ["name": .string($0.name), "value": .string($0.value)] }),
         ]
-        if exchange.bodyBytes > 0 {
-            let type = (exchange.headers.array ?? []).first { $0["name"]?.string?.lowercased() == "content-type" }
+        if exchange.request.bodyBytes > 0 {
+            let type = (exchange.request.headers.array ?? []).first {
+                $0["name"]?.string?.lowercased() == "content-type"
+            }
             request["postData"] = [
-                "mimeType": .string(type?["value"]?.string ?? ""), "text": .string(exchange.body),
+                "mimeType": .string(type?["value"]?.string ?? ""), "text": .string(exchange.request.body),
             ]
         }
         // -1: not known. The size is the body's as it came; its text is what the mask left of it.
         request["headersSize"] = -1
-        request["bodySize"] = .int(exchange.bodyBytes)
+        request["bodySize"] = .int(exchange.request.bodyBytes)
         return .object(request)
     }
 
     private static func response(_ exchange: CapturedExchange) -> JSON {
-        let type = exchange.answerType ?? ""
+        let type = exchange.answer.contentType ?? ""
         return [
-            "status": .int(exchange.status), "statusText": "", "httpVersion": "unknown", "cookies": [],
-            "headers": exchange.answerType == nil ? [] : [["name": "Content-Type", "value": .string(type)]],
+            "status": .int(exchange.answer.status), "statusText": "", "httpVersion": "unknown", "cookies": [],
+            "headers": exchange.answer.contentType == nil ? [] : [["name": "Content-Type", "value": .string(type)]],
             "content": [
-                "size": .int(exchange.answerBytes), "mimeType": .string(type), "text": .string(exchange.answer),
-            ], "redirectURL": "", "headersSize": -1, "bodySize": .int(exchange.answerBytes),
+                "size": .int(exchange.answer.bodyBytes), "mimeType": .string(type),
+                "text": .string(exchange.answer.body),
+            ], "redirectURL": "", "headersSize": -1, "bodySize": .int(exchange.answer.bodyBytes),
         ]
     }
 

@@ -1,10 +1,10 @@
+import EngineStore
 import FoundationEssentials
 import HTTPTypes
 import Logging
 import Metrics
 import Model
 import NIOConcurrencyHelpers
-import Postgres
 import ServiceLifecycle
 
 /// What the recorder asks of the store.
@@ -189,20 +189,24 @@ final class CaptureRecorder: Service {
             route: call.route,
             outcome: item.witness.outcome,
             reason: item.witness.reason,
-            method: String(call.method.rawValue.prefix(16)),
-            path: mask.path(call.path),
-            query: mask.query(call.query),
-            headers: mask.headers(call.headers),
-            body: mask.body(call.body, contentType: call.headers[.contentType], limit: capture.bodyLimit),
-            bodyBytes: call.body.count,
-            status: answer.status,
-            answerType: mask.contentType(answer.headers[.contentType]),
-            answer: mask.body(
-                answer.body,
-                contentType: answer.headers[.contentType],
-                limit: capture.bodyLimit
+            request: CapturedExchange.Request(
+                method: String(call.method.rawValue.prefix(16)),
+                path: mask.path(call.path),
+                query: mask.query(call.query),
+                headers: mask.headers(call.headers),
+                body: mask.body(call.body, contentType: call.headers[.contentType], limit: capture.bodyLimit),
+                bodyBytes: call.body.count
             ),
-            answerBytes: answer.body.count
+            answer: CapturedExchange.Answer(
+                status: answer.status,
+                contentType: mask.contentType(answer.headers[.contentType]),
+                body: mask.body(
+                    answer.body,
+                    contentType: answer.headers[.contentType],
+                    limit: capture.bodyLimit
+                ),
+                bodyBytes: answer.body.count
+            )
         )
     }
 }

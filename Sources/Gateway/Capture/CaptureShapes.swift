@@ -1,6 +1,6 @@
+import EngineStore
 import Foundation
 import Model
-import Postgres
 
 /// How captures are spelled: in the native API, by `capture show --json`, and for people.
 enum CaptureShapes {
@@ -53,16 +53,18 @@ enum CaptureShapes {
             .word("outcome", "Whether the gateway knows the call, and carried it out.") { $0.outcome },
             .optionalText("reason", "Why it was refused.") { $0.reason },
             .text("route", "The vendor's route.", example: "/push") { $0.route },
-            .text("method", "The HTTP method.", example: "POST") { $0.method },
-            .text("path", "The path, masked.", example: "/push") { $0.path },
-            .optionalText("query", "The query, masked.") { $0.query },
-            .init("headers", .list(of: header).described("Names in order; most values are hidden.")) { $0.headers },
-            .text("body", "The body, masked.") { $0.body },
-            .int("bodyBytes", "The body's size.") { $0.bodyBytes },
-            .int("status", "The answer's status.") { $0.status },
-            .optionalText("answerType", "The answer's content type.") { $0.answerType },
-            .text("answer", "The answer, masked.") { $0.answer },
-            .int("answerBytes", "The answer's size.") { $0.answerBytes },
+            .text("method", "The HTTP method.", example: "POST") { $0.request.method },
+            .text("path", "The path, masked.", example: "/push") { $0.request.path },
+            .optionalText("query", "The query, masked.") { $0.request.query },
+            .init("headers", .list(of: header).described("Names in order; most values are hidden.")) {
+                $0.request.headers
+            },
+            .text("body", "The body, masked.") { $0.request.body },
+            .int("bodyBytes", "The body's size.") { $0.request.bodyBytes },
+            .int("status", "The answer's status.") { $0.answer.status },
+            .optionalText("answerType", "The answer's content type.") { $0.answer.contentType },
+            .text("answer", "The answer, masked.") { $0.answer.body },
+            .int("answerBytes", "The answer's size.") { $0.answer.bodyBytes },
         ]
     )
 
@@ -74,16 +76,16 @@ enum CaptureShapes {
     /// An exchange as people read it.
     static func page(_ exchange: CapturedExchange) -> String {
         let at = Date(timeIntervalSince1970: Double(exchange.at.milliseconds) / 1000).formatted(.iso8601)
-        let query = exchange.query.map { "?\($0)" } ?? ""
+        let query = exchange.request.query.map { "?\($0)" } ?? ""
         let reason = exchange.reason.map { ": \($0)" } ?? ""
         var lines = ["#\(exchange.sequence)  \(at)  \(exchange.outcome.rawValue)\(reason)  (\(exchange.route))"]
-        lines.append("  \(exchange.method) \(exchange.path)\(query)")
-        for header in exchange.headers.array ?? [] {
+        lines.append("  \(exchange.request.method) \(exchange.request.path)\(query)")
+        for header in exchange.request.headers.array ?? [] {
             lines.append("  \(header["name"]?.string ?? ""): \(header["value"]?.string ?? "<hidden>")")
         }
-        lines.append("  body, \(exchange.bodyBytes) bytes: \(exchange.body)")
+        lines.append("  body, \(exchange.request.bodyBytes) bytes: \(exchange.request.body)")
         lines.append(
-            "  → \(exchange.status) \(exchange.answerType ?? ""), \(exchange.answerBytes) bytes: \(exchange.answer)"
+            "  → \(exchange.answer.status) \(exchange.answer.contentType ?? ""), \(exchange.answer.bodyBytes) bytes: \(exchange.answer.body)"
         )
         return lines.joined(separator: "\n")
     }

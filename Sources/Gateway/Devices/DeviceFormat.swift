@@ -1,7 +1,7 @@
 import ArgumentParser
 import Commands
 import Model
-import Postgres
+import Store
 
 /// How a file of devices is written: a JSON object per line, or a table with its columns named in the first line.
 enum DeviceFormat: String, ExpressibleByArgument, CaseIterable {

@@ -1,6 +1,6 @@
 import Foundation
 import Model
-import Postgres
+import Store
 
 /// Reads a file of devices and registers them, batch after batch; flat in the file's size.
 ///

@@ -1,9 +1,10 @@
 import Crypto
+import EngineStore
 import Foundation
 import Model
 import NIOConcurrencyHelpers
 import NIOCore
-import Postgres
+import Store
 
 /// Imports by `POST /v1/apps/{app}/imports`: a body of any length, taken in batches as it comes and never held.
 struct DeviceImports: Sendable {

@@ -1,5 +1,5 @@
+import EngineStore
 import Model
-import Postgres
 
 /// Has the planner look at the tables while they grow: after the first batch, and whenever there is ten times as much.
 actor ImportStatistics {

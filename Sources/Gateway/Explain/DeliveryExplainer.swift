@@ -2,9 +2,10 @@ import APNs
 import ApplePayload
 import Commands
 import DeliveryEngine
+import EngineStore
 import Foundation
 import Model
-import Postgres
+import Store
 
 /// Why a delivery is where it is: for the native API and `message show --device`.
 struct DeliveryExplainer: Sendable {

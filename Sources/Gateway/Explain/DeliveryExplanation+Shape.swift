@@ -1,5 +1,6 @@
+import EngineStore
 import Model
-import Postgres
+import Store
 
 /// How an explained delivery is written: as elsewhere, with `explanation`.
 extension DeliveryExplanation {

@@ -2,7 +2,7 @@ import APNs
 import ApplePayload
 import DeliveryEngine
 import Model
-import Postgres
+import Store
 
 /// What a delivery's reason means and what is to be done about it: the one place where reasons become sentences.
 ///

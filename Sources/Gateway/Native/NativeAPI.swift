@@ -1,4 +1,5 @@
 import Commands
+import EngineStore
 import Foundation
 import HTTPTypes
 import Hummingbird
@@ -6,7 +7,7 @@ import Logging
 import Metrics
 import Model
 import NIOCore
-import Postgres
+import Store
 
 /// The native HTTP API under `/v1`: JSON, bearer keys, problem details for errors.
 struct NativeAPI: Sendable {

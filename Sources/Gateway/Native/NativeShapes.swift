@@ -1,6 +1,6 @@
 import Commands
 import Model
-import Postgres
+import Store
 
 /// How the native API and `--json` of the commands write what the store knows. Times are RFC 3339, unknown values are null, tokens are masked.
 enum NativeShapes {

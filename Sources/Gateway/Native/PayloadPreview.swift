@@ -1,8 +1,8 @@
 import APNs
 import DeliveryEngine
+import EngineStore
 import FoundationEssentials
 import Model
-import Postgres
 
 /// What each dialect of an app would send for a message, without sending it.
 struct PayloadPreview: Sendable {

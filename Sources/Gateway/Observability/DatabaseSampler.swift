@@ -1,8 +1,8 @@
+import EngineStore
 import Logging
 import Metrics
 import Model
 import NIOConcurrencyHelpers
-import Postgres
 import ServiceLifecycle
 
 /// Asks the database how the queue and the server are, and shows it as gauges.

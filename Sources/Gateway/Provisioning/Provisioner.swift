@@ -1,9 +1,9 @@
 import Crypto
 import DeliveryEngine
+import EngineStore
 import Foundation
 import Logging
 import Model
-import Postgres
 
 /// Applies a provisioning file: reads, checks, seals, and stores it all or nothing.
 struct Provisioner: Sendable {

@@ -1,6 +1,6 @@
+import EngineStore
 import Foundation
 import Model
-import Postgres
 
 /// What a provisioning file says, checked, with its secrets read but not yet sealed.
 struct ProvisioningFile: Sendable {

@@ -1,6 +1,6 @@
+import EmbeddedPostgres
 import Foundation
 import Logging
-import Postgres
 
 /// A database as its administrator has it: nothing is migrated, and nothing is asked of its schema. For backups, and for what prints or checks.
 struct AdminDatabase: Sendable {

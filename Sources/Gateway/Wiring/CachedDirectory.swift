@@ -1,8 +1,8 @@
 import Crypto
+import EngineStore
 import FoundationEssentials
 import Model
 import NIOConcurrencyHelpers
-import Postgres
 
 /// Bindings and API keys from PostgreSQL, remembered for a second, so that a hot caller does not cost two look-ups a call and a removed key is gone at once.
 final class CachedDirectory: CallDirectory, Sendable {

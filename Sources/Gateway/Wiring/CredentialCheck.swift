@@ -1,6 +1,6 @@
 import APNs
+import EngineStore
 import Model
-import Postgres
 
 /// Whether an APNs credential can be used, before anything depends on it.
 enum CredentialCheck {

@@ -1,7 +1,9 @@
+import DatabaseSchema
+import EmbeddedPostgres
 import Foundation
 import Logging
 import Model
-import Postgres
+import PostgresClient
 
 /// The database a command works on: the operator's own, or the embedded cluster, which is started when nobody runs it.
 struct Database: Sendable {

@@ -1,6 +1,6 @@
 import APNs
+import EngineStore
 import Model
-import Postgres
 
 /// The checks behind `/readyz` and `doctor`.
 struct Diagnosis: Sendable {

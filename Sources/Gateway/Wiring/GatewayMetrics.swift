@@ -2,7 +2,7 @@ import APNs
 import DeliveryEngine
 import Metrics
 import Model
-import Postgres
+import PostgresClient
 
 /// Gauges that are read when somebody looks, not written when something happens.
 struct GatewayMetrics: Sendable {

@@ -3,11 +3,13 @@ import Adapters
 import AsyncHTTPClient
 import Commands
 import DeliveryEngine
+import EngineStore
 import Foundation
 import Logging
 import Model
-import Postgres
+import PostgresClient
 import ServiceLifecycle
+import Store
 import UnixSignals
 import Webhooks
 

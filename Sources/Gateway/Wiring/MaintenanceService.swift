@@ -1,5 +1,5 @@
+import EngineStore
 import Logging
-import Postgres
 import ServiceLifecycle
 
 /// Makes partitions ahead, drops old ones, sweeps dead nodes: every five minutes, on whichever node gets there first. And has the planner look at tables

@@ -1,8 +1,8 @@
 import APNs
 import Crypto
+import EngineStore
 import Foundation
 import Model
-import Postgres
 
 /// The provider tokens of the cluster, sealed, in PostgreSQL: every node sends the same one and one node renews it (I8).
 struct ProviderTokenShelf: ProviderTokenStore {

@@ -1,9 +1,10 @@
 import APNs
 import DeliveryEngine
+import EngineStore
 import Foundation
 import Logging
 import Model
-import Postgres
+import PostgresClient
 import ServiceLifecycle
 
 /// Opens the provisioned credentials and follows their changes: a rotated key drains its old connections, a removed one closes them.

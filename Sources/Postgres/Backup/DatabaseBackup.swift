@@ -1,6 +1,8 @@
+import DatabaseSchema
 import FoundationEssentials
 import Glibc
 package import Logging
+import PostgresClient
 
 /// Backups of one database's schema `gateway` by PostgreSQL's own programs, in pg_dump's custom format.
 ///
@@ -164,7 +166,7 @@ package struct DatabaseBackup: Sendable {
     /// libpq's variables: what other users of the machine can see of a command must hold no password.
     private func environment() throws(BackupError) -> [String: String] {
         do throws(PostgresError) {
-            return try PGConnection.environment(of: connectionString)
+            return try PostgresConfiguration.environment(of: connectionString)
         } catch {
             throw BackupError(.database, "\(error)")
         }

@@ -134,11 +134,13 @@ extension PGConnection {
         }
         return found
     }
+}
 
-    /// The same as variables of the environment, which PostgreSQL's own programs read. What libpq has no variable for (keepalives) is left out.
+extension PostgresConfiguration {
+    /// A URL or conninfo string as variables of the environment, which PostgreSQL's own programs read. What libpq has no variable for (keepalives) is left out.
     ///
     /// - Throws: `cannotConnect`; libpq's complaint may quote a password, so it is dropped.
-    static func environment(of connectionString: String) throws(PostgresError) -> [String: String] {
+    package static func environment(of connectionString: String) throws(PostgresError) -> [String: String] {
         guard let options = unsafe PQconninfoParse(connectionString, nil) else {
             throw PostgresError(.cannotConnect, reason: "malformed connection string")
         }

@@ -40,7 +40,7 @@ package struct ResultSet: Sendable {
     }
 
     /// No rows, no columns.
-    static let empty = ResultSet(shape: .empty, bytes: [], cells: [], rowCount: 0, affectedRows: 0, commandTag: "")
+    package static let empty = ResultSet(shape: .empty, bytes: [], cells: [], rowCount: 0, affectedRows: 0, commandTag: "")
 
     /// The columns' names, in order.
     package var columnNames: [String] { shape.names }
@@ -69,7 +69,7 @@ package enum ColumnReference: Sendable, ExpressibleByStringLiteral, ExpressibleB
     package init(integerLiteral value: Int) { self = .index(value) }
 
     /// For errors: our own column's name, never a value.
-    var label: String {
+    package var label: String {
         switch self {
         case .name(let name): name
         case .index(let index): "#\(index)"

@@ -59,7 +59,7 @@ package struct Transaction: Sendable {
     package var flushes: Bool
 
     /// How its statements join others of their kind (`PostgresPool.run(gathered:)`): one for each, or they do not.
-    var batches: [StatementBatch] = []
+    package var batches: [StatementBatch] = []
 
     /// Each step of `then` costs one more round trip, with the transaction open.
     package init(tenant: String?, _ statements: [Statement], flushes: Bool = false, then: NextStep? = nil) {
@@ -90,16 +90,16 @@ package struct Copy: Sendable {
 }
 
 /// Literals and names in SQL that cannot take parameters.
-enum SQLText {
+package enum SQLText {
     /// A string literal; with `standard_conforming_strings` (forced at connect) only the quote needs doubling.
     ///
     /// - Throws: `invalidParameter` for a NUL.
-    static func literal(_ text: String) throws(PostgresError) -> String { "'" + (try doubled(text, "'")) + "'" }
+    package static func literal(_ text: String) throws(PostgresError) -> String { "'" + (try doubled(text, "'")) + "'" }
 
     /// A quoted identifier.
     ///
     /// - Throws: `invalidParameter` for a NUL.
-    static func identifier(_ text: String) throws(PostgresError) -> String { "\"" + (try doubled(text, "\"")) + "\"" }
+    package static func identifier(_ text: String) throws(PostgresError) -> String { "\"" + (try doubled(text, "\"")) + "\"" }
 
     private static func doubled(_ text: String, _ quote: Character) throws(PostgresError) -> String {
         var out = ""

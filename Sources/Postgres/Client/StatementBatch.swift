@@ -13,6 +13,13 @@ package struct StatementBatch: Sendable {
     /// How many calls go together at most. Nil: a whole group.
     var limit: Int?
 
+    package init(shared: Statement, row: [PostgresValue], subject: String? = nil, limit: Int? = nil) {
+        self.shared = shared
+        self.row = row
+        self.subject = subject
+        self.limit = limit
+    }
+
     /// Whether the two can go together, for one tenant.
     func joins(_ other: StatementBatch) -> Bool {
         shared.sql == other.shared.sql && shared.parameters == other.shared.parameters && row.count == other.row.count

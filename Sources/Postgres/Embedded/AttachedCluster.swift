@@ -1,3 +1,5 @@
+package import DatabaseSchema
+
 /// A running embedded cluster that another process owns: how a short command reaches the database of a gateway that runs.
 ///
 /// It owns nothing and stops nothing. Made when `EmbeddedCluster.start` says `inUse`.

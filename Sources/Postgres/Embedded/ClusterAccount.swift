@@ -1,7 +1,7 @@
 import Glibc
 
 /// The operating-system account that a cluster runs under: ours, or another when we are root, which PostgreSQL refuses.
-struct ClusterAccount: Sendable, Equatable {
+package struct ClusterAccount: Sendable, Equatable {
     var name: String
     var userID: uid_t
     var groupID: gid_t

@@ -2,7 +2,7 @@ import Glibc
 import Subprocess
 
 /// Runs PostgreSQL's programs as the cluster's account.
-struct ClusterCommand {
+package struct ClusterCommand {
     /// What a program said, at most this much: initdb's and pg_ctl's complaints are a few lines.
     private static let outputBytes = 64 << 10
 
@@ -13,9 +13,9 @@ struct ClusterCommand {
     var directory: String
 
     /// How a program ended.
-    struct Ending {
-        var isSuccess: Bool
-        var output: String
+    package struct Ending: Sendable {
+        package var isSuccess: Bool
+        package var output: String
     }
 
     /// Runs to the end.
@@ -28,7 +28,7 @@ struct ClusterCommand {
     /// Runs a program by path.
     ///
     /// - Throws: `failed` when the program could not be started.
-    static func run(_ path: String, _ arguments: [String], as account: ClusterAccount?, in directory: String)
+    package static func run(_ path: String, _ arguments: [String], as account: ClusterAccount?, in directory: String)
         async throws(EmbeddedClusterError) -> Ending
     {
         var options = PlatformOptions()

@@ -1,3 +1,4 @@
+import DatabaseSchema
 import Foundation
 
 /// The server's own files, written at each start: they belong to the program, not to the data.

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
 import Logging
+import PostgresClient
 
 /// Brings a cluster's server up: makes the data, takes over a server that runs, or starts one.
 struct ClusterStarter {

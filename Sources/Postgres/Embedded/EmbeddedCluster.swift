@@ -1,7 +1,9 @@
+package import DatabaseSchema
 import FoundationEssentials
 import Glibc
 package import Logging
 import NIOConcurrencyHelpers
+import PostgresClient
 
 /// A private PostgreSQL cluster in a directory of its own, on a unix socket, never a port.
 ///

@@ -1,7 +1,7 @@
 import FoundationEssentials
 
 /// One installed PostgreSQL: where its programs are and which major version they are.
-struct PostgresBinaries: Sendable, Equatable {
+package struct PostgresBinaries: Sendable, Equatable {
     /// The oldest major version that the schema's SQL and our client are tested with.
     static let oldestVersion = 15
 
@@ -39,7 +39,7 @@ struct PostgresBinaries: Sendable, Equatable {
     }
 
     /// Directories that may hold PostgreSQL's programs, the likeliest first.
-    static func candidates(_ environment: [String: String]) -> [String] {
+    package static func candidates(_ environment: [String: String]) -> [String] {
         if let chosen = environment["POSTGRES_BIN"], !chosen.isEmpty { return [chosen] }
         let root = "/usr/lib/postgresql"
         let installed = (try? FileManager.default.contentsOfDirectory(atPath: root)) ?? []
@@ -58,7 +58,7 @@ struct PostgresBinaries: Sendable, Equatable {
     }
 
     /// The major version in `postgres (PostgreSQL) 15.20 (Debian …)`.
-    static func version(in text: String) -> Int? {
+    package static func version(in text: String) -> Int? {
         guard let name = text.firstRange(of: "(PostgreSQL) ") else { return nil }
         return Int(text[name.upperBound...].prefix { $0.isASCII && $0.isNumber })
     }

@@ -1,4 +1,5 @@
 package import Model
+package import PostgresClient
 
 /// Runs operations: one call is one transaction of one tenant in one round trip, under row-level security.
 ///

@@ -1,11 +1,12 @@
-import Model
+package import Model
+package import PostgresClient
 
 /// A function of the schema that operations call by the names of its parameters: `accept_message(p_tenant => $1, …)`.
 ///
 /// Each parameter's name is written next to its value, once; the text is made of the names once, so that it stays the key of one prepared statement. For
 /// functions with too many parameters to identify each by its position.
-struct Routine<Call: Sendable, Operation: Sendable>: Sendable {
-    typealias Value = @Sendable (Call, Operation) -> PostgresValue
+package struct Routine<Call: Sendable, Operation: Sendable>: Sendable {
+    package typealias Value = @Sendable (Call, Operation) -> PostgresValue
 
     let sql: StoreSQL
     private let values: [Value]
@@ -16,7 +17,7 @@ struct Routine<Call: Sendable, Operation: Sendable>: Sendable {
     ///   - name: the function's, without its schema.
     ///   - select: the statement around the call; its parameters are numbered as they are declared.
     ///   - declare: names the parameters with their values.
-    init(
+    package init(
         _ name: String,
         select: (_ call: String) -> String = { "SELECT * FROM \($0)" },
         _ declare: (inout RoutineParameters<Call, Operation>) -> Void
@@ -30,7 +31,7 @@ struct Routine<Call: Sendable, Operation: Sendable>: Sendable {
     }
 
     /// The call.
-    func callAsFunction(_ call: Call, _ operation: Operation) -> Statement {
+    package func callAsFunction(_ call: Call, _ operation: Operation) -> Statement {
         sql.with(values.map { $0(call, operation) })
     }
 
@@ -42,7 +43,8 @@ struct Routine<Call: Sendable, Operation: Sendable>: Sendable {
     ///   - subject: whom it is about: two about the same one do not go together. Nil: they may.
     ///   - limit: how many go together at most. Nil: a whole group.
     /// - Returns: what joins the rows of other calls.
-    func row(_ call: Call, _ operation: Operation, subject: String? = nil, limit: Int? = nil) -> StatementBatch {
+    package func row(_ call: Call, _ operation: Operation, subject: String? = nil, limit: Int? = nil) -> StatementBatch
+    {
         StatementBatch(
             sql: sql,
             shared: values.prefix(sharedCount).map { $0(call, operation) },
@@ -54,13 +56,13 @@ struct Routine<Call: Sendable, Operation: Sendable>: Sendable {
 }
 
 /// The parameters of a routine, in the order in which they are declared.
-struct RoutineParameters<Call: Sendable, Operation: Sendable> {
+package struct RoutineParameters<Call: Sendable, Operation: Sendable> {
     fileprivate var names: [String] = []
     fileprivate var values: [Routine<Call, Operation>.Value] = []
     fileprivate var sharedCount: Int?
 
     /// Declares a parameter; there is nothing to read.
-    subscript(name: String) -> Routine<Call, Operation>.Value? {
+    package subscript(name: String) -> Routine<Call, Operation>.Value? {
         get { nil }
         set {
             guard let newValue else { return }
@@ -70,12 +72,12 @@ struct RoutineParameters<Call: Sendable, Operation: Sendable> {
     }
 
     /// In the set form of a routine: from here on each call of the set has its own.
-    mutating func beginRow() { sharedCount = names.count }
+    package mutating func beginRow() { sharedCount = names.count }
 }
 
 extension RoutineParameters where Call == StoreCall {
     /// Tenant, app and dialect.
-    mutating func own(_ scope: @escaping @Sendable (Operation) -> AppScope) {
+    package mutating func own(_ scope: @escaping @Sendable (Operation) -> AppScope) {
         self["p_tenant"] = { call, _ in .id(call.tenant) }
         self["p_app"] = { .id(scope($1).app) }
         self["p_vendor"] = { .id(scope($1).vendor) }

@@ -1,3 +1,5 @@
+package import PostgresClient
+
 extension StatementBatch {
     /// - Parameters:
     ///   - sql: the statement for many.
@@ -5,7 +7,7 @@ extension StatementBatch {
     ///   - row: this call's own, each of which becomes an array.
     ///   - subject: whom the call is about: two about the same one do not go together. Nil: they may.
     ///   - limit: how many calls go together at most. Nil: a whole group.
-    init(
+    package init(
         sql: StoreSQL,
         shared: [PostgresValue],
         row: [PostgresValue],

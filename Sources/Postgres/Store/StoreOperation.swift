@@ -1,4 +1,5 @@
 package import Model
+package import PostgresClient
 
 /// One operation of the store: its SQL, its parameters, and how its result reads.
 ///

@@ -1,3 +1,5 @@
+import PostgresClient
+
 /// Operations that run in one transaction and one round trip, and what is made of their answers.
 ///
 /// Rules make requests without a store at hand: pure values, joined and mapped as needed. Nothing is cast: every reader knows its operation's type.

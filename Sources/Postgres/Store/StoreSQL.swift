@@ -1,5 +1,7 @@
+package import PostgresClient
+
 /// A statement's text and over whose rows it goes. Every statement of the stores is one, so that tests hold each to what it says of itself.
-struct StoreSQL: Sendable {
+package struct StoreSQL: Sendable {
     let text: String
     let reach: Statement.Reach
 
@@ -8,41 +10,41 @@ struct StoreSQL: Sendable {
         self.reach = reach
     }
 
-    static func tenant(_ text: String) -> StoreSQL { StoreSQL(text, .tenant) }
-    static func global(_ text: String) -> StoreSQL { StoreSQL(text, .global) }
+    package static func tenant(_ text: String) -> StoreSQL { StoreSQL(text, .tenant) }
+    package static func global(_ text: String) -> StoreSQL { StoreSQL(text, .global) }
 
     /// The statement with its parameters.
-    func callAsFunction(_ parameters: PostgresValue...) -> Statement {
+    package func callAsFunction(_ parameters: PostgresValue...) -> Statement {
         Statement(text, parameters, reach: reach)
     }
 
     /// The statement with a list of parameters.
-    func with(_ parameters: [PostgresValue]) -> Statement {
+    package func with(_ parameters: [PostgresValue]) -> Statement {
         Statement(text, parameters, reach: reach)
     }
 
     /// A call of a function of ours with `count` parameters, the first of which is the tenant. Above twelve it is a `Routine`.
-    static func function(_ name: String, _ count: Int, columns: String = "*") -> StoreSQL {
+    package static func function(_ name: String, _ count: Int, columns: String = "*") -> StoreSQL {
         let places = (1...max(1, count)).map { "$\($0)" }.joined(separator: ", ")
         return .tenant("SELECT \(columns) FROM gateway.\(name)(\(places))")
     }
 
     /// What `SnapshotRow` reads, of `delivery d` and `message m`.
-    static let snapshotColumns = """
+    package static let snapshotColumns = """
         d.message_id, d.target_id, d.identity_id, d.address, d.state, d.reason, d.sent_at, d.received_at, d.read_at, \
         m.state = 'scheduled' AS is_reserved, m.fallback
         """
 
     /// What `NotificationRow` reads, of `message m`.
-    static let messageColumns =
+    package static let messageColumns =
         "m.message_id, m.app_id, m.vendor, m.content, m.due_at, m.due_local, m.expires_at, m.collapse_id, \(numbersColumn)"
 
     /// What dialects that number messages call `message m`; `$1` is the tenant.
-    static let numbersColumn = """
+    package static let numbersColumn = """
         (SELECT json_object_agg(r.vendor, r.ref)::text FROM gateway.message_ref r \
         WHERE r.tenant_id = $1 AND r.message_id = m.message_id) AS numbers
         """
 
     /// What `ClockRow` reads, of `device d`.
-    static let clockColumns = "d.time_zone, d.window_from, d.window_to"
+    package static let clockColumns = "d.time_zone, d.window_from, d.window_to"
 }

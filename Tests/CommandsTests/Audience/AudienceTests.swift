@@ -3,7 +3,7 @@ import DatabaseSupport
 import Model
 import Testing
 
-@testable import Postgres
+@testable import Store
 
 /// Audiences that are described by an expression instead of a list.
 @Suite struct AudienceTests {

@@ -1,7 +1,7 @@
 import Commands
 import DatabaseSupport
 import Model
-import Postgres
+import PostgresClient
 import TestKit
 import Testing
 

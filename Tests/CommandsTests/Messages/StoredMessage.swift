@@ -1,7 +1,8 @@
 import DatabaseSupport
 import Model
 
-@testable import Postgres
+@testable import PostgresClient
+@testable import Store
 
 /// A message as its acceptance stored it.
 struct StoredMessage: Sendable {

@@ -2,7 +2,7 @@ import Commands
 import DatabaseSupport
 import DeliveryEngine
 import Model
-import Postgres
+import Store
 import TestKit
 import Testing
 

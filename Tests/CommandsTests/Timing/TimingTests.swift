@@ -1,7 +1,7 @@
 import Commands
 import DatabaseSupport
 import Model
-import Postgres
+import Store
 import TestKit
 import Testing
 

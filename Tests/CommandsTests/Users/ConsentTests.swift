@@ -1,6 +1,6 @@
 import DatabaseSupport
 import Model
-import Postgres
+import Store
 import Testing
 
 @testable import Commands

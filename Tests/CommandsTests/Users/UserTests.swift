@@ -1,6 +1,5 @@
 import DatabaseSupport
 import Model
-import Postgres
 import TestKit
 import Testing
 

@@ -1,7 +1,9 @@
+import EmbeddedPostgres
+import EngineStore
 import Foundation
 import Logging
 import Model
-import Postgres
+import PostgresClient
 import Testing
 
 @testable import Gateway

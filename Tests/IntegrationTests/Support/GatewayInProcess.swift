@@ -1,8 +1,8 @@
 import Adapters
+import EngineStore
 import Foundation
 import Logging
 import Model
-import Postgres
 import ServiceLifecycle
 import Testing
 

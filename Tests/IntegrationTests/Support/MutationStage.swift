@@ -1,13 +1,15 @@
 import Commands
 import DatabaseSupport
 import DeliveryEngine
+import EngineStore
 import Foundation
 import HTTPTypes
 import Logging
 import Model
 import NIOConcurrencyHelpers
-import Postgres
+import PostgresClient
 import RationalOwl
+import Store
 import TestKit
 import Testing
 

@@ -2,13 +2,15 @@ import AsyncHTTPClient
 import Commands
 import DatabaseSupport
 import DeliveryEngine
+import EngineStore
 import Foundation
 import Logging
 import Model
 import NIOCore
 import NIOHTTP1
-import Postgres
+import PostgresClient
 import ServiceLifecycle
+import Store
 import Testing
 import Webhooks
 

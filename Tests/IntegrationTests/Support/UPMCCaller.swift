@@ -4,7 +4,7 @@ import Logging
 import Model
 import NIOCore
 import NIOHTTP1
-import Postgres
+import PostgresClient
 import Testing
 
 @testable import Gateway

@@ -2,7 +2,8 @@ import DeliveryEngine
 import Model
 import Testing
 
-@testable import Postgres
+@testable import EngineStore
+@testable import Store
 
 /// The rules of badges, numbers and users on devices.
 @Suite struct BadgeRuleTests {

@@ -2,7 +2,8 @@ import DeliveryEngine
 import Model
 import Testing
 
-@testable import Postgres
+@testable import EngineStore
+@testable import Store
 
 /// The rules of campaigns, schedules and labels.
 @Suite struct CampaignRuleTests {

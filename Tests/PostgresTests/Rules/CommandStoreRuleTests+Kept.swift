@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@testable import Postgres
+@testable import Store
 
 // Answers that are stored under a repeat key.
 extension CommandStoreRuleTests {

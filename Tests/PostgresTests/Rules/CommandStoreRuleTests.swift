@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@testable import Postgres
+@testable import Store
 
 /// The rules of registrations, senders, submissions and receipts.
 @Suite struct CommandStoreRuleTests {

@@ -2,7 +2,7 @@ import DeliveryEngine
 import Model
 import Testing
 
-@testable import Postgres
+@testable import EngineStore
 
 /// Rate limits that all nodes share.
 extension DeliveryStoreRuleTests {

@@ -2,7 +2,8 @@ import DeliveryEngine
 import Model
 import Testing
 
-@testable import Postgres
+@testable import EngineStore
+@testable import Store
 
 /// The operator's controls of a message, and slices that gave up.
 extension DeliveryStoreRuleTests {

@@ -2,7 +2,7 @@ import DeliveryEngine
 import Model
 import Testing
 
-@testable import Postgres
+@testable import Store
 
 // Histories without side effects, and their unread messages.
 extension InboxRuleTests {

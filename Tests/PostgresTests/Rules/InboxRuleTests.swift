@@ -2,7 +2,7 @@ import DeliveryEngine
 import Model
 import Testing
 
-@testable import Postgres
+@testable import Store
 
 /// The rules of histories, polling, preferences and numbers.
 @Suite struct InboxRuleTests {

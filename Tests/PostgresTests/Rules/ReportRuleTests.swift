@@ -2,7 +2,7 @@ import DeliveryEngine
 import Model
 import Testing
 
-@testable import Postgres
+@testable import Store
 
 /// The rules of changes that depend on an earlier read, and of reports on messages.
 @Suite struct ReportRuleTests {

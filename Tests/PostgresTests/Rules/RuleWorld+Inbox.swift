@@ -1,7 +1,8 @@
 import DeliveryEngine
 import Model
 
-@testable import Postgres
+@testable import EngineStore
+@testable import Store
 
 /// A registered device of a dialect with an inbox.
 struct InboxDevice: Sendable {

@@ -1,7 +1,7 @@
 import DeliveryEngine
 import Model
 
-@testable import Postgres
+@testable import Store
 
 // Preparations of the delivery rules.
 extension RuleWorld {

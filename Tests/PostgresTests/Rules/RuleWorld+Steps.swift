@@ -1,7 +1,8 @@
 import DeliveryEngine
 import Model
 
-@testable import Postgres
+@testable import EngineStore
+@testable import Store
 
 // Preparations of the rules: shorthands for the command store.
 extension RuleWorld {

@@ -4,7 +4,9 @@ import Model
 import TestKit
 import Testing
 
-@testable import Postgres
+@testable import EngineStore
+@testable import PostgresClient
+@testable import Store
 
 /// The world of a store rule: all stores over one database, with the app `shop` of two tenants.
 ///

@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@testable import Postgres
+@testable import Store
 
 /// The rules of identities of one dialect that share a device, and of lists of identities.
 @Suite struct SharingRuleTests {

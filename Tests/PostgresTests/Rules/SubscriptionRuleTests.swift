@@ -2,7 +2,8 @@ import DeliveryEngine
 import Model
 import Testing
 
-@testable import Postgres
+@testable import EngineStore
+@testable import Store
 
 /// The rules of `SubscriptionStore`, and of `WebhookStore` for webhooks.
 @Suite struct SubscriptionRuleTests {

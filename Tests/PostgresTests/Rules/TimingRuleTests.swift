@@ -2,7 +2,8 @@ import DeliveryEngine
 import Model
 import Testing
 
-@testable import Postgres
+@testable import EngineStore
+@testable import Store
 
 /// The rules of time zones, windows, quiet hours and caps.
 @Suite struct TimingRuleTests {

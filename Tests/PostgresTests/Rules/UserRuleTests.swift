@@ -3,7 +3,8 @@ import FoundationEssentials
 import Model
 import Testing
 
-@testable import Postgres
+@testable import EngineStore
+@testable import Store
 
 /// The rules of users as back ends describe them.
 @Suite struct UserRuleTests {

@@ -1,7 +1,8 @@
 import Model
 import Testing
 
-@testable import Postgres
+@testable import EngineStore
+@testable import Store
 
 /// The rules of `WebhookStore`.
 @Suite struct WebhookStoreRuleTests {

@@ -1,6 +1,6 @@
 import DatabaseSupport
 
-@testable import Postgres
+@testable import PostgresClient
 
 /// Checks the effects of a migration's statements on tables with rows, in the transaction that runs them.
 struct LockCheck {

@@ -1,8 +1,10 @@
 import DatabaseSupport
+import EmbeddedPostgres
 import Foundation
+import PostgresClient
 import Testing
 
-@testable import Postgres
+@testable import PostgresBackup
 
 /// A database's schema as pg_dump shows it, one entry per object, for comparison with another's.
 struct SchemaDump {
@@ -27,7 +29,7 @@ struct SchemaDump {
         let ending = try await programs.run(
             "pg_dump",
             ["--schema-only", "--schema=gateway", "--no-password", "--file=\(file)"],
-            environment: try PGConnection.environment(
+            environment: try PostgresConfiguration.environment(
                 of: database.cluster.adminConnectionString(database: database.name)
             )
         )

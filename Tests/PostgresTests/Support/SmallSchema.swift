@@ -1,4 +1,4 @@
-@testable import Postgres
+@testable import DatabaseSchema
 
 /// Schemas of a few statements, with the bookkeeping tables of the real one.
 enum SmallSchema {

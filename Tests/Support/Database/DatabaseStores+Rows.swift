@@ -1,5 +1,5 @@
 package import Model
-import Postgres
+import PostgresClient
 
 /// A slice's row.
 package struct StoredSlice: Sendable {

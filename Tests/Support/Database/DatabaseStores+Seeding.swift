@@ -1,5 +1,5 @@
 package import Model
-package import Postgres
+package import Store
 
 // The data that tests write before the part they test. This is the only place outside PostgresTests that uses the
 // stores' operations.

@@ -1,6 +1,8 @@
 import DeliveryEngine
+package import EngineStore
 package import Model
-package import Postgres
+package import PostgresClient
+package import Store
 import Synchronization
 
 /// A database with its two pools, and every store on them.

@@ -1,4 +1,5 @@
-package import Postgres
+import DatabaseSchema
+package import PostgresClient
 import Synchronization
 import Testing
 

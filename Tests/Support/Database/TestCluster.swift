@@ -1,6 +1,8 @@
+import DatabaseSchema
+package import EmbeddedPostgres
 import Foundation
 package import Logging
-package import Postgres
+package import PostgresClient
 import Synchronization
 
 /// One private PostgreSQL per test process, and databases that are copied from templates in it.

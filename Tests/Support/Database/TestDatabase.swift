@@ -1,4 +1,6 @@
-package import Postgres
+package import DatabaseSchema
+package import EmbeddedPostgres
+package import PostgresClient
 
 /// One database of the test cluster.
 package struct TestDatabase: Sendable {

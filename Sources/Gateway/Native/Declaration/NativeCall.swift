@@ -2,7 +2,7 @@ import HTTPTypes
 import Hummingbird
 import Model
 import NIOCore
-import Postgres
+import Store
 
 /// What an API key may do.
 enum APIScope: String, Sendable, CaseIterable {

@@ -1,8 +1,9 @@
 import Commands
+import EngineStore
 import Foundation
 import Hummingbird
 import Model
-import Postgres
+import Store
 
 /// `/v1/captures`. Each needs `admin`: what callers sent, masked or not, is not for dashboards.
 enum CaptureOperations {

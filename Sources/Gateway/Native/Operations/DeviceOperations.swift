@@ -1,7 +1,7 @@
 import Commands
 import Hummingbird
 import Model
-import Postgres
+import Store
 
 /// `/v1/devices`.
 enum DeviceOperations {

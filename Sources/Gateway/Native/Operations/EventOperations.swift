@@ -2,7 +2,7 @@ import HTTPTypes
 import Hummingbird
 import Model
 import NIOCore
-import Postgres
+import Store
 
 /// `/v1/events`, `/v1/audit` and `/v1/analytics`: what happened.
 enum EventOperations {

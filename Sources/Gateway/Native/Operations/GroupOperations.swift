@@ -1,7 +1,7 @@
 import Commands
 import Hummingbird
 import Model
-import Postgres
+import Store
 
 /// `/v1/apps/{app}/groups`: named sets of users, which a message may be sent to.
 enum GroupOperations {

@@ -2,7 +2,6 @@ import Commands
 import HTTPTypes
 import Hummingbird
 import Model
-import Postgres
 
 /// `/v1/apps/{app}/imports`.
 enum ImportOperations {

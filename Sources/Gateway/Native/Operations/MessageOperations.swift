@@ -1,7 +1,6 @@
 import Commands
 import Hummingbird
 import Model
-import Postgres
 
 /// `/v1/messages`.
 enum MessageOperations {

@@ -1,7 +1,7 @@
 import Commands
 import Hummingbird
 import Model
-import Postgres
+import Store
 
 /// `/v1/users/{user}`, `/v1/apps/{app}/users` and `/v1/apps/{app}/consents`: what is known of users beyond their devices.
 enum UserOperations {

@@ -1,6 +1,6 @@
 import Hummingbird
 import Model
-import Postgres
+import Store
 
 /// `/v1/webhooks`. A webhook receives every event of the tenant, so that changing one needs `admin`.
 enum WebhookOperations {

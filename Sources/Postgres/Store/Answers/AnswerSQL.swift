@@ -1,3 +1,5 @@
+import PostgresClient
+
 /// Answers that are given again when a call comes again. Keys of messages are `accept_message`'s own.
 enum AnswerSQL {
     /// Takes the key for this transaction, or gives what it stands for.

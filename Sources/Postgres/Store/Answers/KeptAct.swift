@@ -1,9 +1,10 @@
-import Model
+package import Model
+package import PostgresClient
 
 /// Statements that are run unless their repeat key came before, and whose answer is kept in their transaction.
 ///
 /// Three steps, because the answer is made of the results: take the key, act, keep. Only calls with a key pay for them. A refusal keeps nothing.
-struct KeptAct<Result: Sendable>: Sendable {
+package struct KeptAct<Result: Sendable>: Sendable {
     private let statements: [Statement]
     private let keep: Keep<Result>
     private let read: @Sendable ([ResultSet]) throws(PostgresError) -> Result
@@ -14,7 +15,7 @@ struct KeptAct<Result: Sendable>: Sendable {
     ///   - keep: the key, and what is kept under it.
     ///   - read: what the act's results say.
     ///   - last: what ends the transaction, such as a line of the audit.
-    init(
+    package init(
         _ statements: [Statement],
         _ keep: Keep<Result>,
         read: @escaping @Sendable ([ResultSet]) throws(PostgresError) -> Result,
@@ -27,7 +28,7 @@ struct KeptAct<Result: Sendable>: Sendable {
     }
 
     /// - Throws: `PostgresError`.
-    func run(on pool: PostgresPool, in tenant: TenantID) async throws(PostgresError) -> Kept<Result> {
+    package func run(on pool: PostgresPool, in tenant: TenantID) async throws(PostgresError) -> Kept<Result> {
         let results: [ResultSet]
         do throws(PostgresError) {
             results = try await pool.run(transaction(tenant))

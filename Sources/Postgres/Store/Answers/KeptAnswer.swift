@@ -1,4 +1,5 @@
 package import Model
+import PostgresClient
 
 /// An answer that is given again when its call comes again with the same repeat key.
 package struct KeptAnswer: Sendable, Hashable {

@@ -1,4 +1,5 @@
 package import Model
+package import PostgresClient
 
 /// Removes users from a group, then adds some; the group's count is exact with it. Nil: there is no such group.
 package struct ChangeMembers: StoreWrite {

@@ -1,4 +1,5 @@
 package import Model
+package import PostgresClient
 
 /// Makes a group with a title; its name is the app's next number. Nil: there is no such app.
 package struct CreateGroup: StoreWrite {

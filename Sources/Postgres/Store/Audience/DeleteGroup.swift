@@ -1,4 +1,5 @@
 package import Model
+package import PostgresClient
 
 /// Deletes a group with its members and counts. Answers with how many groups went: none or one.
 package struct DeleteGroup: StoreWrite {

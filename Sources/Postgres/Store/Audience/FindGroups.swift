@@ -1,4 +1,5 @@
 package import Model
+package import PostgresClient
 
 /// Those groups that there are, in the order of their names.
 package struct FindGroups: StoreRead {

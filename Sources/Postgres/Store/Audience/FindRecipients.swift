@@ -1,4 +1,5 @@
 package import Model
+package import PostgresClient
 
 /// Every active identity of each user with its key, `limit` at most over all of them, the users in the given order.
 ///

@@ -1,4 +1,5 @@
 package import Model
+package import PostgresClient
 
 /// The groups that a user is in, with their counts, in the order of their names.
 package struct ListGroupsOfUser: StoreRead {

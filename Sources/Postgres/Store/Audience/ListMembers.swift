@@ -1,4 +1,5 @@
 package import Model
+package import PostgresClient
 
 /// The members of a group, or the one with that id, in the order of their ids; nil: there is no such group.
 package struct ListMembers: StoreRead {

@@ -1,4 +1,5 @@
 package import Model
+package import PostgresClient
 
 /// The groups of an app with their titles, or the one of that name, in the order of their numbers.
 package struct ListTitledGroups: StoreRead {

@@ -1,4 +1,5 @@
 package import Model
+package import PostgresClient
 
 /// Makes a group of users unless there is one of that name. Answers with whether it is new; nil: there is no such app.
 package struct PutGroup: StoreWrite {

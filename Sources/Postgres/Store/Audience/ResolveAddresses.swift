@@ -1,4 +1,5 @@
 package import Model
+package import PostgresClient
 
 /// The active identity behind each address: of a phone and of a user the newest. The native dialect reaches all others. Parallel to the addresses.
 package struct ResolveAddresses: StoreRead {

@@ -1,4 +1,5 @@
 package import Model
+import PostgresClient
 
 /// Who answers to an address.
 package struct ResolvedTarget: Sendable, Hashable {

@@ -1,4 +1,5 @@
 package import Model
+package import PostgresClient
 
 /// Who did what to whom: for the auditor. Never a secret, never a whole token or vendor key.
 package struct AuditRecord: Sendable, Hashable {
@@ -76,7 +77,7 @@ package struct AuditEntry: Sendable, Hashable {
 extension [AuditRecord] {
     /// The statement that writes them: the last one in the transaction of the acts themselves. The one place where audit rows come from, beside the
     /// functions that erase.
-    func written(by actor: AuditActor, in tenant: TenantID) -> Statement {
+    package func written(by actor: AuditActor, in tenant: TenantID) -> Statement {
         AuditSQL.write(
             .id(tenant),
             .string(actor.description),

@@ -1,3 +1,5 @@
+import PostgresClient
+
 /// The audit: written by one function, read by pages, and never changed.
 enum AuditSQL {
     private static let columns = "position, at, actor, action, subject, data"

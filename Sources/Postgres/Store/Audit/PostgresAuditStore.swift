@@ -1,4 +1,5 @@
 package import Model
+package import PostgresClient
 
 /// The audit as people read it: a tenant's own under row-level security, or by an operator's command.
 package struct PostgresAuditStore: Sendable {

@@ -1,4 +1,5 @@
 package import Model
+package import PostgresClient
 
 /// A receipt by the message's number or id, and the badge of the reader's holder after it. The first of a kind wins.
 package struct AcknowledgeMessage: StoreWrite {

@@ -1,4 +1,5 @@
 package import Model
+package import PostgresClient
 
 /// Sets the badge of whoever holds it; without a count it is read. Nil: nobody answers to the holder.
 package struct SetBadge: StoreWrite {

@@ -1,4 +1,5 @@
 package import Model
+package import PostgresClient
 
 /// What became of the messages with a label, day by day, in the order of days.
 package struct CountSeries: StoreRead {

@@ -1,4 +1,5 @@
 package import Model
+package import PostgresClient
 
 /// Cancels the message of a schedule if that is still to come. Answers with how many were cancelled: none or one.
 package struct DropSchedule: StoreWrite {

@@ -1,4 +1,5 @@
 package import Model
+package import PostgresClient
 
 /// A campaign by its id.
 package struct FindCampaign: StoreRead {

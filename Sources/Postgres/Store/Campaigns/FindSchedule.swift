@@ -1,4 +1,5 @@
 package import Model
+package import PostgresClient
 
 /// A schedule by its id.
 package struct FindSchedule: StoreRead {

@@ -1,4 +1,5 @@
 package import Model
+package import PostgresClient
 
 /// Keeps what a message was made of, as a new schedule or as another message under a schedule's name; after the acceptance of its message.
 package struct KeepSchedule: StoreWrite {

@@ -1,4 +1,5 @@
 package import Model
+package import PostgresClient
 
 /// Labels by which a message is counted; after its acceptance.
 package struct LabelMessage: StoreWrite {

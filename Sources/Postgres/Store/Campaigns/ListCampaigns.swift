@@ -1,4 +1,5 @@
 package import Model
+package import PostgresClient
 
 /// Campaigns in the order of their ids byte by byte, those behind an id.
 package struct ListCampaigns: StoreRead {

@@ -1,4 +1,5 @@
 package import Model
+package import PostgresClient
 
 /// Schedules whose message is still to come, by due time.
 package struct ListSchedules: StoreRead {

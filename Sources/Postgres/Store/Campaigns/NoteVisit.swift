@@ -1,4 +1,5 @@
 package import Model
+package import PostgresClient
 
 /// When a user last came because of a campaign; the newest is kept, and only of users that are known. Answers with how many were noted: none or one.
 package struct NoteVisit: StoreWrite {

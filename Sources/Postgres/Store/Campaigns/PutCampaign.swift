@@ -1,4 +1,5 @@
 package import Model
+package import PostgresClient
 
 /// Stores a campaign under its id, with a row of the audit when somebody is named. Answers with whether it is new; nil: there are `limit` already.
 package struct PutCampaign: StoreWrite {

@@ -1,4 +1,5 @@
 package import Model
+package import PostgresClient
 
 /// Removes a campaign, with a row of the audit when somebody is named. Answers with how many went: none or one.
 package struct RemoveCampaign: StoreWrite {

@@ -1,4 +1,5 @@
 package import Model
+package import PostgresClient
 
 /// Cancels the message of a schedule that is to have another one.
 ///

@@ -1,4 +1,5 @@
 package import Model
+package import PostgresClient
 
 /// Changes whose a device is. Nil: there is no such active identity.
 package struct AssignUser: StoreWrite {

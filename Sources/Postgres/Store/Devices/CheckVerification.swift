@@ -1,4 +1,5 @@
 package import Model
+package import PostgresClient
 
 /// Counts the try of a phone's code; a match uses the code up. Answers with whether it matched within the limits.
 package struct CheckVerification: StoreWrite {

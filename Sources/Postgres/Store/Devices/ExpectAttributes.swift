@@ -1,4 +1,5 @@
 package import Model
+package import PostgresClient
 
 /// A condition: the active identity of this key has these attributes, until the transaction ends. Else nothing of the transaction is done, and the caller
 /// gets `StoreError.outdated`.

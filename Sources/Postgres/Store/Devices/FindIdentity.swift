@@ -1,4 +1,5 @@
 package import Model
+package import PostgresClient
 
 /// The identity of a key, whatever its state.
 package struct FindIdentity: StoreRead {

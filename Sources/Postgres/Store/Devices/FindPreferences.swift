@@ -1,4 +1,5 @@
 package import Model
+package import PostgresClient
 
 /// The preferences of whoever calls; nil: no such device is registered.
 package struct FindPreferences: StoreRead {

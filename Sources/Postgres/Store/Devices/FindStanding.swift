@@ -1,4 +1,5 @@
 package import Model
+package import PostgresClient
 
 /// How the identity of a key stands: its state, token, user and attributes.
 package struct FindStanding: StoreRead {

@@ -1,4 +1,5 @@
 package import Model
+package import PostgresClient
 
 /// Active identities with a token that may be used, in the order of keys.
 package struct ListIdentities: StoreRead {

@@ -1,4 +1,5 @@
 package import Model
+package import PostgresClient
 
 /// Notes contact with a device. Answers with how many devices have that key: none or one.
 package struct NoteContact: StoreWrite {

@@ -1,4 +1,5 @@
 package import Model
+package import PostgresClient
 
 /// Stores the hash of a phone's code, unless the limits are reached. Answers with whether they were not.
 package struct PutVerification: StoreWrite {

@@ -1,5 +1,6 @@
 import FoundationEssentials
 package import Model
+package import PostgresClient
 
 /// Inserts or updates an identity and its device.
 ///

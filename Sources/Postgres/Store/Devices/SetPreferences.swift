@@ -1,4 +1,5 @@
 package import Model
+package import PostgresClient
 
 /// Changes the preferences of whoever calls. Answers with how many devices did: none or one.
 package struct SetPreferences: StoreWrite {

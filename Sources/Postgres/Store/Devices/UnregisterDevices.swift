@@ -1,4 +1,5 @@
 package import Model
+package import PostgresClient
 
 /// Active identities become `unregistered`; tokens that no other identity uses are dropped. Answers with how many did.
 package struct UnregisterDevices: StoreWrite {

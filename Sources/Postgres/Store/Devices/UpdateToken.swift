@@ -1,4 +1,5 @@
 package import Model
+package import PostgresClient
 
 /// Gives a device another token. Answers with how many identities have that key: none or one.
 package struct UpdateToken: StoreWrite {

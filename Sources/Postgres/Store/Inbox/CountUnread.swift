@@ -1,4 +1,5 @@
 package import Model
+package import PostgresClient
 
 /// How many were not read of the newest `limit`.
 package struct CountUnread: StoreRead {

@@ -1,4 +1,5 @@
 package import Model
+package import PostgresClient
 
 /// How many messages the device has not received, `limit` at most.
 package struct CountUnreceived: StoreRead {

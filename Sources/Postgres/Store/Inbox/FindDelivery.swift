@@ -1,4 +1,5 @@
 package import Model
+package import PostgresClient
 
 /// The delivery of a message to the reporter's identity, or to the phone registered for it.
 package struct FindDelivery: StoreRead {

@@ -1,4 +1,5 @@
 package import Model
+package import PostgresClient
 
 /// One message of the device that calls; nil: it has none of that number.
 package struct FindInboxMessage: StoreRead {

@@ -1,4 +1,5 @@
 package import Model
+package import PostgresClient
 
 /// One message of that user, who must be the caller's; nil: there is none of that number.
 package struct FindUserMessage: StoreRead {

@@ -1,4 +1,5 @@
 import Model
+import PostgresClient
 
 /// What `find_history` is asked for: a page that is only looked at.
 struct HistoryFinding: Sendable {

@@ -1,4 +1,5 @@
 package import Model
+package import PostgresClient
 
 /// A page of a history. What was sent to the device itself and is shown counts as received, unless the page is only looked at. To a caller that is not
 /// registered it answers with nothing.

@@ -1,4 +1,5 @@
 package import Model
+package import PostgresClient
 
 /// What was sent to an identity since then and has no receipt, newest first.
 package struct ListUndelivered: StoreRead {

@@ -1,4 +1,5 @@
 package import Model
+package import PostgresClient
 
 /// What the device has not received, whatever became of the push, oldest first; from then on it has.
 package struct PollInbox: StoreWrite {

@@ -1,4 +1,5 @@
 package import Model
+package import PostgresClient
 
 /// A receipt by message id. The first of a kind wins; writes the event.
 package struct RecordReceipt: StoreWrite {

@@ -1,4 +1,5 @@
 package import Model
+package import PostgresClient
 
 /// A receipt by the message's number, also for what was not pushed. The first of a kind wins; writes the event.
 package struct ReportNumber: StoreWrite {

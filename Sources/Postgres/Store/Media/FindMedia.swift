@@ -1,4 +1,5 @@
 package import Model
+package import PostgresClient
 
 /// The image of an id when it belongs to that message of that app.
 package struct FindMedia: StoreRead {

@@ -1,4 +1,5 @@
 package import Model
+package import PostgresClient
 
 /// The image of the message with that number in the dialect, if its data name that owner.
 package struct FindOwnMedia: StoreRead {

@@ -1,4 +1,5 @@
 package import Model
+package import PostgresClient
 
 /// Stores an image by its hash, unless it is there.
 package struct PutMedia: StoreWrite {

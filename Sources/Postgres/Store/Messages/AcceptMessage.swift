@@ -1,4 +1,5 @@
 package import Model
+package import PostgresClient
 
 /// Stores a message with all that its acceptance promises: message, slices, suppressed deliveries, counters, events, repeat key, in that order.
 package struct AcceptMessage: StoreWrite {

@@ -1,4 +1,5 @@
 package import Model
+package import PostgresClient
 
 /// Steers what of a message is not sent, with its event, and a row of the audit when somebody is named. Answers 0 when that changed nothing.
 package struct ControlMessage: StoreWrite {

@@ -1,4 +1,5 @@
 package import Model
+package import PostgresClient
 
 /// The next numbers of the app in the scope's dialect, which nobody else gets: none before the database's second.
 package struct DrawNumbers: StoreWrite {

@@ -1,4 +1,5 @@
 package import Model
+package import PostgresClient
 
 /// Gives a sender a key unless it has one; nil when the sender is unknown. The key is new and random: where the row holds it, this operation put it there.
 package struct EnrolSender: StoreWrite {

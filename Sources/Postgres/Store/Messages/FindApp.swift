@@ -1,5 +1,6 @@
 import DeliveryEngine
 package import Model
+package import PostgresClient
 
 /// What a submission must know of its app; nil: there is no such app.
 package struct FindApp: StoreRead {

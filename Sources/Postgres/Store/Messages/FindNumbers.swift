@@ -1,4 +1,5 @@
 package import Model
+package import PostgresClient
 
 /// What dialects that number messages call a message.
 package struct FindNumbers: StoreRead {

@@ -1,4 +1,5 @@
 package import Model
+package import PostgresClient
 
 /// A message of the scope's dialect with its settled deliveries counted; nil: there is none.
 package struct FindReport: StoreRead {

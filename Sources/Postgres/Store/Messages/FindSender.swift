@@ -1,4 +1,5 @@
 package import Model
+package import PostgresClient
 
 /// The sender of an id; nil when unknown.
 package struct FindSender: StoreRead {

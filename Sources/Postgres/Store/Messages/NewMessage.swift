@@ -1,4 +1,5 @@
 package import Model
+import PostgresClient
 
 /// A message to be stored with all that its acceptance promises.
 package struct NewMessage: Sendable, Hashable {

@@ -1,4 +1,5 @@
 package import Model
+package import PostgresClient
 
 /// Gives a message that this transaction stored its numbers, and opens it in the inboxes of those of `targets`, already settled, that keep one.
 package struct NumberMessage: StoreWrite {

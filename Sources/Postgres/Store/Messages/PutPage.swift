@@ -1,4 +1,5 @@
 package import Model
+package import PostgresClient
 
 /// The page that a push links to; after the acceptance of its message.
 package struct PutPage: StoreWrite {

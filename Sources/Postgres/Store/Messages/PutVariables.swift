@@ -1,4 +1,5 @@
 package import Model
+package import PostgresClient
 
 /// What fills a message's templates for each user; after its acceptance. Answers with how many there are now.
 package struct PutVariables: StoreWrite {

@@ -1,4 +1,5 @@
 package import Model
+package import PostgresClient
 
 /// The sender of a name, or a new one with the given id.
 package struct RegisterSender: StoreWrite {

@@ -1,4 +1,5 @@
 package import Model
+import PostgresClient
 
 /// A back end that sends.
 package struct SenderFacts: Sendable, Hashable {

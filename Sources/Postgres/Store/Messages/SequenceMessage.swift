@@ -1,4 +1,5 @@
 package import Model
+package import PostgresClient
 
 /// The next number of the app, once per message; after its acceptance. Nil: there is no such message.
 package struct SequenceMessage: StoreWrite {

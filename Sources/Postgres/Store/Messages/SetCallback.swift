@@ -1,4 +1,5 @@
 package import Model
+package import PostgresClient
 
 /// Sets where a sender is told what became of its messages. Answers with how many senders have that id: none or one.
 package struct SetCallback: StoreWrite {

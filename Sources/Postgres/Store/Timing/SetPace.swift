@@ -1,4 +1,5 @@
 package import Model
+package import PostgresClient
 
 /// What an audience is expanded by; after the acceptance of its message.
 package struct SetPace: StoreWrite {

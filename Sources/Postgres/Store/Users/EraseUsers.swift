@@ -1,4 +1,5 @@
 package import Model
+package import PostgresClient
 
 /// Erases users with devices that nobody else uses, and writes a row of the audit for each. Answers with how many of them there were.
 package struct EraseUsers: StoreWrite {

@@ -1,4 +1,5 @@
 package import Model
+package import PostgresClient
 
 /// Which of these tokens an active identity has.
 package struct FindKnownTokens: StoreRead {

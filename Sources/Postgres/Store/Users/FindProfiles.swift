@@ -1,4 +1,5 @@
 package import Model
+package import PostgresClient
 
 /// Those users who have a profile or an active identity, parallel to their names.
 package struct FindProfiles: StoreRead {

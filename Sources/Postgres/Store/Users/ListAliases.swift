@@ -1,4 +1,5 @@
 package import Model
+package import PostgresClient
 
 /// The aliases of users, `limit` at most in all.
 package struct ListAliases: StoreRead {

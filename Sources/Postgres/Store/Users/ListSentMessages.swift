@@ -1,4 +1,5 @@
 package import Model
+package import PostgresClient
 
 /// What users were sent of the newest `limit` messages of each, told apart by these members of the messages' data; of each user the latest first.
 package struct ListSentMessages: StoreRead {

@@ -1,4 +1,5 @@
 package import Model
+package import PostgresClient
 
 /// How often users did what, the latest of each user, `limit` at most of each.
 package struct ListTallies: StoreRead {

@@ -1,4 +1,5 @@
 package import Model
+package import PostgresClient
 
 /// The active devices of users, `limit` at most of each user.
 package struct ListUserDevices: StoreRead {

@@ -1,4 +1,5 @@
 package import Model
+package import PostgresClient
 
 /// All of a batch; `StoreError.conflict` where a profile is not at the revision that was read. Answers with whether the batch came before.
 package struct PutUsers: StoreWrite {

@@ -1,4 +1,5 @@
 package import Model
+import PostgresClient
 
 /// A user as the store keeps it.
 package struct StoredProfile: Sendable, Hashable {

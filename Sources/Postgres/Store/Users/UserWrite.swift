@@ -1,4 +1,5 @@
 package import Model
+import PostgresClient
 
 /// All that one call changes of users.
 package struct UserWrite: Sendable, Hashable {

@@ -1,4 +1,5 @@
 import Model
+import PostgresClient
 
 /// Whom a message is for as the JSON of its row, which `gateway.next_candidates` and `gateway.meant` read.
 enum AudienceCoding {

@@ -1,4 +1,5 @@
 import Model
+import PostgresClient
 
 /// What a user consents to, as the JSON of its row.
 enum ConsentCoding {

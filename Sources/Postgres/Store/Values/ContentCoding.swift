@@ -1,7 +1,8 @@
-import Model
+package import Model
+import PostgresClient
 
 /// A message's content as the JSON of its row. Only what is set is written.
-enum ContentCoding {
+package enum ContentCoding {
     private enum Key {
         static let title = "title"
         static let subtitle = "subtitle"
@@ -25,7 +26,7 @@ enum ContentCoding {
     }
 
     /// The JSON of `content`.
-    static func encode(_ content: Content) -> JSON {
+    package static func encode(_ content: Content) -> JSON {
         var object = JSONObject()
         object[Key.title] = content.title.map(JSON.string)
         object[Key.subtitle] = content.subtitle.map(JSON.string)
@@ -50,7 +51,7 @@ enum ContentCoding {
     }
 
     /// The content that `object` holds; what it lacks is as `Content` has it by default.
-    static func decode(_ object: JSONObject) -> Content {
+    package static func decode(_ object: JSONObject) -> Content {
         var content = Content(
             title: object[Key.title]?.string,
             subtitle: object[Key.subtitle]?.string,

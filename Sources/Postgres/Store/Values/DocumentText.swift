@@ -1,17 +1,18 @@
-import Model
+package import Model
+import PostgresClient
 
 /// JSON as columns of type `json` and `jsonb` hold it.
 ///
 /// U+0000 is replaced, as in texts: `json` would keep its escape, and every statement that looks into the document would fail on it.
-enum DocumentText {
-    static func of(_ value: JSON) -> String {
+package enum DocumentText {
+    package static func of(_ value: JSON) -> String {
         var bytes = JSONWriter.bytes(value)
         // What JSONWriter writes has no other byte that could stand for U+0000.
         if hasEscape(bytes) { bytes = cleaned(bytes) }
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    static func of(_ value: JSONObject) -> String { of(.object(value)) }
+    package static func of(_ value: JSONObject) -> String { of(.object(value)) }
 
     private static let escape = Array("\\u0000".utf8)
     private static let backslash = UInt8(ascii: "\\")

@@ -1,10 +1,11 @@
-import DeliveryEngine
-import Model
+package import DeliveryEngine
+package import Model
+import PostgresClient
 
 /// An app's platforms as the JSON of its row: `{"ios":{"topic":"…","credentials":{"production":"apple"}}}`.
-enum PlatformRouteCoding {
+package enum PlatformRouteCoding {
     /// The JSON of `routes`, keys in a fixed order: equal routes give equal bytes.
-    static func encode(_ routes: [Platform: PlatformRoute]) -> JSON {
+    package static func encode(_ routes: [Platform: PlatformRoute]) -> JSON {
         var platforms = JSONObject()
         for platform in Platform.allCases {
             guard let route = routes[platform] else { continue }
@@ -18,7 +19,7 @@ enum PlatformRouteCoding {
     }
 
     /// The routes that `object` holds; names of other platforms are passed over.
-    static func decode(_ object: JSONObject) -> [Platform: PlatformRoute] {
+    package static func decode(_ object: JSONObject) -> [Platform: PlatformRoute] {
         var routes: [Platform: PlatformRoute] = [:]
         for (name, value) in object.pairs {
             guard let platform = Platform(rawValue: name) else { continue }

@@ -1,39 +1,42 @@
 import FoundationEssentials
-import Model
+package import Model
+package import PostgresClient
 
 // Our values as parameters. Nothing a caller sends may make the server refuse the statement: U+0000 is no text there, and its clock ends.
 extension PostgresValue {
     /// Text with U+0000 replaced: PostgreSQL has no such text.
-    static func string(_ value: String?) -> PostgresValue { .text(value.map(cleaned)) }
+    package static func string(_ value: String?) -> PostgresValue { .text(value.map(cleaned)) }
 
     /// Texts, each as `string(_:)`.
-    static func strings(_ values: [String?]) -> PostgresValue { .texts(values.map { $0.map(cleaned) }) }
+    package static func strings(_ values: [String?]) -> PostgresValue { .texts(values.map { $0.map(cleaned) }) }
 
     /// An identifier's text.
-    static func id(_ value: (some TextIdentifier)?) -> PostgresValue { .string(value?.rawValue) }
+    package static func id(_ value: (some TextIdentifier)?) -> PostgresValue { .string(value?.rawValue) }
 
     /// An identifier's UUID.
-    static func id(_ value: (some UUIDIdentifier)?) -> PostgresValue { .uuid(value?.rawValue) }
+    package static func id(_ value: (some UUIDIdentifier)?) -> PostgresValue { .uuid(value?.rawValue) }
 
     /// Identifiers' UUIDs.
-    static func ids<ID: UUIDIdentifier>(_ values: [ID?]) -> PostgresValue { .uuids(values.map { $0?.rawValue }) }
+    package static func ids<ID: UUIDIdentifier>(_ values: [ID?]) -> PostgresValue {
+        .uuids(values.map { $0?.rawValue })
+    }
 
     /// Tags as they compare, each once.
-    static func tags(_ values: [Tag]) -> PostgresValue { .strings(Set(values).map(\.text).sorted()) }
+    package static func tags(_ values: [Tag]) -> PostgresValue { .strings(Set(values).map(\.text).sorted()) }
 
     /// A moment, `timestamptz`.
-    static func time(_ value: Timestamp?) -> PostgresValue { .milliseconds(value.map(bounded)) }
+    package static func time(_ value: Timestamp?) -> PostgresValue { .milliseconds(value.map(bounded)) }
 
     /// Moments, `timestamptz[]`.
-    static func times(_ values: [Timestamp?]) -> PostgresValue { .milliseconds(values.map { $0.map(bounded) }) }
+    package static func times(_ values: [Timestamp?]) -> PostgresValue { .milliseconds(values.map { $0.map(bounded) }) }
 
     /// A length of time, `interval`.
-    static func interval(_ value: Duration?) -> PostgresValue {
+    package static func interval(_ value: Duration?) -> PostgresValue {
         .untyped(value.map { "\(min(max($0.milliseconds, 0), longest)) milliseconds" })
     }
 
     /// JSON as its text, for columns of type `json`: key order and number spelling stay.
-    static func document(_ value: JSON?) -> PostgresValue { .untyped(value.map(DocumentText.of)) }
+    package static func document(_ value: JSON?) -> PostgresValue { .untyped(value.map(DocumentText.of)) }
 
     private static func cleaned(_ text: String) -> String {
         guard text.utf8.contains(0) else { return text }

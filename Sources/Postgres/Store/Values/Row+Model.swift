@@ -1,40 +1,41 @@
 import FoundationEssentials
-import Model
+package import Model
+package import PostgresClient
 
 // Our values out of rows. Getters throw as `Row`'s own do: a value that is none of ours is `typeMismatch`.
 extension Row {
     /// A wrapped text.
-    func id<ID: TextIdentifier>(_ column: ColumnReference) throws(PostgresError) -> ID {
+    package func id<ID: TextIdentifier>(_ column: ColumnReference) throws(PostgresError) -> ID {
         ID(rawValue: try text(column))
     }
 
     /// A wrapped text, or nil for NULL.
-    func optionalID<ID: TextIdentifier>(_ column: ColumnReference) throws(PostgresError) -> ID? {
+    package func optionalID<ID: TextIdentifier>(_ column: ColumnReference) throws(PostgresError) -> ID? {
         try optionalText(column).map { ID(rawValue: $0) }
     }
 
     /// A wrapped UUID.
-    func id<ID: UUIDIdentifier>(_ column: ColumnReference) throws(PostgresError) -> ID {
+    package func id<ID: UUIDIdentifier>(_ column: ColumnReference) throws(PostgresError) -> ID {
         ID(rawValue: try uuid(column))
     }
 
     /// A wrapped UUID, or nil for NULL.
-    func optionalID<ID: UUIDIdentifier>(_ column: ColumnReference) throws(PostgresError) -> ID? {
+    package func optionalID<ID: UUIDIdentifier>(_ column: ColumnReference) throws(PostgresError) -> ID? {
         try optionalUUID(column).map { ID(rawValue: $0) }
     }
 
     /// A moment.
-    func time(_ column: ColumnReference) throws(PostgresError) -> Timestamp {
+    package func time(_ column: ColumnReference) throws(PostgresError) -> Timestamp {
         Timestamp(milliseconds: try milliseconds(column))
     }
 
     /// A moment, or nil for NULL.
-    func optionalTime(_ column: ColumnReference) throws(PostgresError) -> Timestamp? {
+    package func optionalTime(_ column: ColumnReference) throws(PostgresError) -> Timestamp? {
         try optionalMilliseconds(column).map { Timestamp(milliseconds: $0) }
     }
 
     /// One of our own words.
-    func word<Word: RawRepresentable<String>>(_ column: ColumnReference) throws(PostgresError) -> Word {
+    package func word<Word: RawRepresentable<String>>(_ column: ColumnReference) throws(PostgresError) -> Word {
         guard let word = Word(rawValue: try text(column)) else {
             throw PostgresError(.typeMismatch, reason: column.label)
         }
@@ -42,7 +43,7 @@ extension Row {
     }
 
     /// A lane by its number.
-    func lane(_ column: ColumnReference) throws(PostgresError) -> Lane {
+    package func lane(_ column: ColumnReference) throws(PostgresError) -> Lane {
         guard let lane = Lane(rawValue: Int16(clamping: try int(column))) else {
             throw PostgresError(.typeMismatch, reason: column.label)
         }
@@ -50,7 +51,7 @@ extension Row {
     }
 
     /// A JSON document, or nil for NULL.
-    func optionalDocument(_ column: ColumnReference) throws(PostgresError) -> JSON? {
+    package func optionalDocument(_ column: ColumnReference) throws(PostgresError) -> JSON? {
         guard let text = try optionalText(column) else { return nil }
         do throws(JSONError) {
             return try JSONParser.parse(text)
@@ -60,19 +61,19 @@ extension Row {
     }
 
     /// A JSON object; NULL is an empty one.
-    func object(_ column: ColumnReference) throws(PostgresError) -> JSONObject {
+    package func object(_ column: ColumnReference) throws(PostgresError) -> JSONObject {
         try optionalDocument(column)?.object ?? JSONObject()
     }
 
     /// How a caller named a target, or nil when nobody did.
-    func address(_ column: ColumnReference) throws(PostgresError) -> Address? {
+    package func address(_ column: ColumnReference) throws(PostgresError) -> Address? {
         try optionalText(column).flatMap { Address(canonical: $0) }
     }
 }
 
 extension ResultSet {
     /// Every row as `read` sees it.
-    func rows<Value>(_ read: (Row) throws(PostgresError) -> Value) throws(PostgresError) -> [Value] {
+    package func rows<Value>(_ read: (Row) throws(PostgresError) -> Value) throws(PostgresError) -> [Value] {
         var values: [Value] = []
         values.reserveCapacity(count)
         for row in self { values.append(try read(row)) }
@@ -82,7 +83,7 @@ extension ResultSet {
 
 extension [ResultSet] {
     /// The result of the statement at `index` of the transaction.
-    func result(_ index: Int) throws(PostgresError) -> ResultSet {
+    package func result(_ index: Int) throws(PostgresError) -> ResultSet {
         guard indices.contains(index) else { throw PostgresError(.unexpectedRowCount) }
         return self[index]
     }

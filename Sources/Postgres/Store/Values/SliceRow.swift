@@ -1,9 +1,10 @@
-import Model
+package import Model
+package import PostgresClient
 
 /// Rows of the queue.
-enum SliceRow {
+package enum SliceRow {
     /// The column `kind`.
-    static func kind(of work: SliceLease.Work) -> String {
+    package static func kind(of work: SliceLease.Work) -> String {
         switch work {
         case .deliver: "deliver"
         case .expand: "expand"
@@ -11,7 +12,7 @@ enum SliceRow {
     }
 
     /// A claimed slice of `tenant`.
-    static func read(_ row: Row, tenant: TenantID) throws(PostgresError) -> SliceLease {
+    package static func read(_ row: Row, tenant: TenantID) throws(PostgresError) -> SliceLease {
         let work: SliceLease.Work =
             try row.text("kind") == "expand" ? .expand(after: try row.optionalID("after")) : .deliver
         var lease = SliceLease(

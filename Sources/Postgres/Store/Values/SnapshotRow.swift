@@ -1,9 +1,10 @@
-import Model
+package import Model
+package import PostgresClient
 
 /// Rows that show one delivery, with the columns of `StoreSQL.snapshotColumns` or of `gateway.reported_delivery`.
-enum SnapshotRow {
+package enum SnapshotRow {
     /// The delivery.
-    static func read(_ row: Row) throws(PostgresError) -> DeliverySnapshot {
+    package static func read(_ row: Row) throws(PostgresError) -> DeliverySnapshot {
         DeliverySnapshot(
             message: try row.id("message_id"),
             target: try row.id("target_id"),
@@ -21,9 +22,9 @@ enum SnapshotRow {
 }
 
 /// Rows that show one message, with the columns of `StoreSQL.messageColumns`.
-enum NotificationRow {
+package enum NotificationRow {
     /// The message as adapters need it.
-    static func read(_ row: Row) throws(PostgresError) -> Notification {
+    package static func read(_ row: Row) throws(PostgresError) -> Notification {
         Notification(
             message: try row.id("message_id"),
             origin: try row.id("vendor"),
@@ -37,8 +38,8 @@ enum NotificationRow {
 }
 
 /// The numbers of one message: an object of dialects and texts.
-enum NumberRow {
-    static func read(_ object: JSONObject) -> [Vendor: String] {
+package enum NumberRow {
+    package static func read(_ object: JSONObject) -> [Vendor: String] {
         var numbers: [Vendor: String] = [:]
         for (vendor, number) in object.pairs { numbers[Vendor(vendor)] = number.string }
         return numbers

@@ -1,4 +1,5 @@
 package import Model
+package import PostgresClient
 
 extension StoreError {
     /// What a caller of a store may do about an error of the database.
@@ -20,7 +21,7 @@ extension StoreError {
 }
 
 /// Runs `body` and says its error in the store's terms.
-func asStore<Value>(
+package func asStore<Value>(
     _ body: () async throws(PostgresError) -> Value
 ) async throws(StoreError) -> Value {
     do throws(PostgresError) {

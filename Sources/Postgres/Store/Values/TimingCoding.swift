@@ -1,7 +1,8 @@
-import Model
+package import Model
+package import PostgresClient
 
 /// An app's hours as they stand in its `defaults`, which `gateway.group_by_due` reads. Only what is set is written.
-enum TimingCoding {
+package enum TimingCoding {
     private enum Key {
         static let timeZone = "timeZone"
         static let quiet = "quiet"
@@ -17,7 +18,7 @@ enum TimingCoding {
     }
 
     /// Writes `timing` beside what else `defaults` holds, keys and lanes in a fixed order.
-    static func write(_ timing: AppTiming, into defaults: inout JSONObject) {
+    package static func write(_ timing: AppTiming, into defaults: inout JSONObject) {
         defaults[Key.timeZone] = timing.timeZone.map { .string($0.text) }
         defaults[Key.quiet] = timing.quietHours.map { quiet in
             [
@@ -37,7 +38,7 @@ enum TimingCoding {
     }
 
     /// What `defaults` says; what it lacks, or has wrongly, is as `AppTiming` has it by default.
-    static func read(_ defaults: JSONObject) -> AppTiming {
+    package static func read(_ defaults: JSONObject) -> AppTiming {
         var timing = AppTiming(
             timeZone: zone(defaults[Key.timeZone]),
             quietHours: defaults[Key.quiet].flatMap(quietHours),
@@ -82,8 +83,8 @@ enum TimingCoding {
 }
 
 /// The clock of a device: the columns `time_zone`, `window_from` and `window_to`.
-enum ClockRow {
-    static func read(_ row: Row) throws(PostgresError) -> DeviceClock {
+package enum ClockRow {
+    package static func read(_ row: Row) throws(PostgresError) -> DeviceClock {
         guard let from = try row.optionalInt("window_from"), let to = try row.optionalInt("window_to") else {
             return DeviceClock(timeZone: try zone(row))
         }
@@ -95,7 +96,7 @@ enum ClockRow {
     }
 
     /// In the order of `gateway.set_clock`: zone, first minute, last minute.
-    static func parameters(_ clock: DeviceClock) -> [PostgresValue] {
+    package static func parameters(_ clock: DeviceClock) -> [PostgresValue] {
         [
             .string(clock.timeZone?.text), .int32(clock.window.map { Int32(clamping: $0.from) }),
             .int32(clock.window.map { Int32(clamping: $0.to) }),

@@ -1,0 +1,70 @@
+import PostgresClient
+import Store
+
+/// Captures of a vendor's calls. What is written into one goes through `record_exchange` alone, which holds the limits.
+enum CaptureSQL {
+    private static let columns = """
+        c.capture_id, c.app_id, c.vendor, c.started_at, c.ends_at, c.ended_at, c.ended_by, c.started_by, c.keeps_texts, \
+        c.exchange_limit, c.body_limit, c.byte_limit, c.exchange_count, c.byte_count, \
+        c.ended_at IS NULL AND c.ends_at > now() AS is_running
+        """
+
+    static let start = StoreSQL.function("start_capture", 11, columns: "start_capture AS outcome")
+
+    static let stop = StoreSQL.tenant(
+        """
+        UPDATE gateway.capture c SET ended_at = now(), ended_by = 'stopped'
+        WHERE c.tenant_id = $1 AND c.capture_id = $2 AND c.ended_at IS NULL AND c.ends_at > now() RETURNING c.capture_id
+        """
+    )
+
+    static let remove = StoreSQL.tenant(
+        "DELETE FROM gateway.capture c WHERE c.tenant_id = $1 AND c.capture_id = $2 RETURNING c.capture_id"
+    )
+
+    /// Newest first; there are few.
+    static let list = StoreSQL.tenant(
+        "SELECT \(columns) FROM gateway.capture c WHERE c.tenant_id = $1 ORDER BY c.started_at DESC, c.capture_id"
+    )
+
+    static let find = StoreSQL.tenant(
+        "SELECT \(columns) FROM gateway.capture c WHERE c.tenant_id = $1 AND c.capture_id = $2"
+    )
+
+    static let exchanges = StoreSQL.tenant(
+        """
+        SELECT e.sequence, e.at, e.route, e.outcome, e.reason, e.method, e.path, e.query, e.headers::text AS headers, e.body, e.body_bytes,
+            e.status, e.answer_type, e.answer, e.answer_bytes
+        FROM gateway.captured_exchange e WHERE e.tenant_id = $1 AND e.capture_id = $2 AND e.sequence > $3
+        ORDER BY e.sequence LIMIT $4
+        """
+    )
+
+    /// Every tenant's running captures: what a node asks each second, and what is mostly nothing.
+    static let running = StoreSQL.global(
+        """
+        SELECT c.tenant_id, c.capture_id, c.app_id, c.vendor, c.keeps_texts, c.body_limit, c.ends_at FROM gateway.capture c
+        WHERE c.ended_at IS NULL AND c.ends_at > now() ORDER BY c.ends_at LIMIT 1000
+        """
+    )
+
+    /// The keys that lead to the captured apps.
+    static let keys = StoreSQL.global(
+        """
+        SELECT b.tenant_id, b.app_id, b.vendor, b.value, b.host FROM gateway.binding b
+        WHERE b.tenant_id = ANY ($1::text[]) AND b.vendor = ANY ($2::text[]) LIMIT 10000
+        """
+    )
+
+    /// The dialects that one app alone has a binding of.
+    static let sole = StoreSQL.global(
+        """
+        SELECT b.vendor FROM gateway.binding b WHERE b.vendor = ANY ($1::text[]) GROUP BY b.vendor
+        HAVING min(b.tenant_id) = max(b.tenant_id) AND min(b.app_id) = max(b.app_id)
+        """
+    )
+
+    static let drop = StoreSQL.tenant(
+        "DELETE FROM gateway.capture c WHERE c.tenant_id = $1 AND c.ends_at < now() - $2::interval"
+    )
+}

@@ -1,0 +1,318 @@
+package import FoundationEssentials
+package import Model
+package import PostgresClient
+package import Store
+
+/// Captures: a tenant's own under row-level security; the engine's role only looks which ones run.
+package struct PostgresCaptureStore: Sendable {
+    private let call: PostgresPool
+    private let engine: PostgresPool
+
+    /// - Parameters:
+    ///   - call: the pool of `gateway_call`.
+    ///   - engine: the pool of `gateway_engine`.
+    package init(call: PostgresPool, engine: PostgresPool) {
+        self.call = call
+        self.engine = engine
+    }
+
+    /// Whether the app has a binding of the dialect. Bindings are a reference table, which calls may not read.
+    ///
+    /// - Throws: `StoreError`.
+    package func hasBinding(_ order: CaptureOrder, in tenant: TenantID) async throws(StoreError) -> Bool {
+        try await asStore { () throws(PostgresError) in
+            let result = try await engine.run(DirectorySQL.settings(.id(tenant), .id(order.app)), tenant: nil)
+            return try result.rows { (row) throws(PostgresError) -> Vendor in try row.id("vendor") }
+                .contains(order.vendor)
+        }
+    }
+
+    /// Starts one, notes who did it, and tells the nodes.
+    ///
+    /// - Throws: `StoreError`.
+    package func start(
+        _ order: CaptureOrder,
+        id: UUID,
+        in tenant: TenantID,
+        by actor: AuditActor,
+        keeping keep: Keep<CaptureStart>? = nil
+    ) async throws(StoreError) -> Kept<CaptureStart> {
+        let isBound = try await hasBinding(order, in: tenant)
+        guard isBound || keep != nil else { return .done(.missing) }
+        let find = CaptureSQL.find(.id(tenant), .uuid(id))
+        // A repeat gets its first answer, although the binding may be gone since.
+        let statements = isBound ? [Self.starting(order, id, in: tenant, by: actor), find] : [find]
+        let data: JSON = [
+            "app": .string(order.app.rawValue), "vendor": .string(order.vendor.rawValue),
+            "seconds": .int(order.limits.duration.milliseconds / 1000), "exchanges": .int(order.limits.exchangeCount),
+            "texts": .bool(order.keepsTexts),
+        ]
+        return try await act(statements, in: tenant, keep) { (results) throws(PostgresError) in
+            try isBound ? Self.outcome(results) : .missing
+        } last: { start in
+            guard case .started = start else { return [] }
+            return Self.told(.start, id, data, by: actor, in: tenant)
+        }
+    }
+
+    private static func starting(
+        _ order: CaptureOrder,
+        _ id: UUID,
+        in tenant: TenantID,
+        by actor: AuditActor
+    ) -> Statement {
+        let limits = order.limits
+        return CaptureSQL.start(
+            .id(tenant),
+            .uuid(id),
+            .id(order.app),
+            .id(order.vendor),
+            .string(actor.description),
+            .int32(Int32(clamping: limits.duration.milliseconds / 1000)),
+            .int32(Int32(clamping: limits.exchangeCount)),
+            .int32(Int32(clamping: limits.bodyBytes)),
+            .int32(Int32(clamping: limits.totalBytes)),
+            .bool(order.keepsTexts),
+            .int32(Int32(clamping: CaptureLimits.capturesPerTenant))
+        )
+    }
+
+    private static func outcome(_ results: [ResultSet]) throws(PostgresError) -> CaptureStart {
+        switch try results.result(0).only().text("outcome") {
+        case "started": .started(try facts(try results.result(1).only()))
+        case "running": .running
+        case "tooMany": .tooMany
+        default: .missing
+        }
+    }
+
+    /// Ends one that runs; false when there is none.
+    ///
+    /// - Throws: `StoreError`.
+    package func stop(_ id: UUID, in tenant: TenantID, by actor: AuditActor) async throws(StoreError) -> Bool {
+        let kept = try await change(CaptureSQL.stop(.id(tenant), .uuid(id)), .stop, id, in: tenant, by: actor, nil)
+        return kept == .done(true)
+    }
+
+    /// Removes one with all that it holds; false when there is none.
+    ///
+    /// - Throws: `StoreError`.
+    package func remove(
+        _ id: UUID,
+        in tenant: TenantID,
+        by actor: AuditActor,
+        keeping keep: Keep<Bool>? = nil
+    ) async throws(StoreError) -> Kept<Bool> {
+        try await change(CaptureSQL.remove(.id(tenant), .uuid(id)), .remove, id, in: tenant, by: actor, keep)
+    }
+
+    private func change(
+        _ statement: Statement,
+        _ action: AuditAction,
+        _ id: UUID,
+        in tenant: TenantID,
+        by actor: AuditActor,
+        _ keep: Keep<Bool>?
+    ) async throws(StoreError) -> Kept<Bool> {
+        try await act([statement], in: tenant, keep) { (results) throws(PostgresError) in
+            try results.result(0).first != nil
+        } last: { isDone in
+            isDone ? Self.told(action, id, nil, by: actor, in: tenant) : []
+        }
+    }
+
+    /// One transaction, under a repeat key or without; `last` ends it.
+    private func act<Result: Sendable>(
+        _ statements: [Statement],
+        in tenant: TenantID,
+        _ keep: Keep<Result>?,
+        _ read: @escaping @Sendable ([ResultSet]) throws(PostgresError) -> Result,
+        last: @escaping @Sendable (Result) -> [Statement]
+    ) async throws(StoreError) -> Kept<Result> {
+        try await asStore { () throws(PostgresError) in
+            if let keep { return try await KeptAct(statements, keep, read: read, last: last).run(on: call, in: tenant) }
+            let transaction = Transaction(tenant: tenant.rawValue, statements) { (results) throws(PostgresError) in
+                Step(last(try read(results)))
+            }
+            return .done(try read(try await call.run(transaction)))
+        }
+    }
+
+    private static func told(
+        _ action: AuditAction,
+        _ id: UUID,
+        _ data: JSON?,
+        by actor: AuditActor,
+        in tenant: TenantID
+    ) -> [Statement] {
+        let record = AuditRecord(action, "capture \(id.lowercased)", data: data)
+        return [[record].written(by: actor, in: tenant), ProvisioningSQL.notify()]
+    }
+
+    /// A tenant's captures, newest first.
+    ///
+    /// - Throws: `StoreError`.
+    package func list(in tenant: TenantID) async throws(StoreError) -> [CaptureFacts] {
+        try await asStore { () throws(PostgresError) in
+            try await call.run(CaptureSQL.list(.id(tenant)), tenant: tenant.rawValue).rows(Self.facts)
+        }
+    }
+
+    /// - Throws: `StoreError`.
+    package func capture(_ id: UUID, in tenant: TenantID) async throws(StoreError) -> CaptureFacts? {
+        try await asStore { () throws(PostgresError) in
+            try await call.run(CaptureSQL.find(.id(tenant), .uuid(id)), tenant: tenant.rawValue).rows(Self.facts).first
+        }
+    }
+
+    /// A page of what was captured, after a number, in order.
+    ///
+    /// - Throws: `StoreError`.
+    package func exchanges(
+        of id: UUID,
+        in tenant: TenantID,
+        after sequence: Int,
+        limit: Int
+    ) async throws(StoreError) -> [CapturedExchange] {
+        let statement = CaptureSQL.exchanges(
+            .id(tenant),
+            .uuid(id),
+            .int32(Int32(clamping: sequence)),
+            .int(max(0, limit))
+        )
+        return try await asStore { () throws(PostgresError) in
+            try await call.run(statement, tenant: tenant.rawValue).rows(Self.exchange)
+        }
+    }
+
+    /// Where an exchange is written.
+    private struct Place: Sendable {
+        var tenant: TenantID
+        var capture: UUID
+    }
+
+    private static let recording = Routine<Place, CapturedExchange>(
+        "record_exchange",
+        select: { "SELECT record_exchange AS sequence FROM \($0)" }
+    ) { p in
+        p["p_tenant"] = { place, _ in .id(place.tenant) }
+        p["p_capture"] = { place, _ in .uuid(place.capture) }
+        p["p_at"] = { .time($1.at) }
+        p["p_route"] = { .string($1.route) }
+        p["p_outcome"] = { .string($1.outcome.rawValue) }
+        p["p_reason"] = { .string($1.reason) }
+        p["p_method"] = { .string($1.request.method) }
+        p["p_path"] = { .string($1.request.path) }
+        p["p_query"] = { .string($1.request.query) }
+        p["p_headers"] = { .document($1.request.headers) }
+        p["p_body"] = { .string($1.request.body) }
+        p["p_body_bytes"] = { .int($1.request.bodyBytes) }
+        p["p_status"] = { .int16(Int16(clamping: $1.answer.status)) }
+        p["p_answer_type"] = { .string($1.answer.contentType) }
+        p["p_answer"] = { .string($1.answer.body) }
+        p["p_answer_bytes"] = { .int($1.answer.bodyBytes) }
+    }
+
+    /// Writes one exchange; 0 when the capture is over or full, and then nothing was written.
+    ///
+    /// - Throws: `StoreError`.
+    package func record(
+        _ exchange: CapturedExchange,
+        in id: UUID,
+        of tenant: TenantID
+    ) async throws(StoreError) -> Int {
+        let statement = Self.recording(Place(tenant: tenant, capture: id), exchange)
+        return try await asStore { () throws(PostgresError) in
+            try await call.run(statement, tenant: tenant.rawValue).only().int("sequence")
+        }
+    }
+
+    /// Every tenant's running captures with the keys that lead to them. One cheap look when nothing runs.
+    ///
+    /// - Throws: `StoreError`.
+    package func running() async throws(StoreError) -> [RunningCapture] {
+        try await asStore { () throws(PostgresError) in
+            let rows = try await engine.run(CaptureSQL.running(), tenant: nil)
+            var captures = try rows.rows(Self.running)
+            guard !captures.isEmpty else { return [] }
+            let vendors = PostgresValue.strings(Set(captures.map(\.vendor.rawValue)).sorted())
+            let tenants = PostgresValue.strings(Set(captures.map(\.tenant.rawValue)).sorted())
+            let keys = try await engine.run(CaptureSQL.keys(tenants, vendors), tenant: nil)
+            let found = try keys.rows { (row) throws(PostgresError) -> (TenantID, AppID, Vendor, RunningCapture.Key) in
+                let host = try row.text("host")
+                let key = RunningCapture.Key(value: try row.text("value"), host: host.isEmpty ? nil : host)
+                return (try row.id("tenant_id"), try row.id("app_id"), try row.id("vendor"), key)
+            }
+            let sole = Set(
+                try await engine.run(CaptureSQL.sole(vendors), tenant: nil).rows {
+                    (row) throws(PostgresError) -> Vendor in
+                    try row.id("vendor")
+                }
+            )
+            for index in captures.indices {
+                let capture = captures[index]
+                captures[index].keys = found.filter {
+                    $0.0 == capture.tenant && $0.1 == capture.app && $0.2 == capture.vendor
+                }.map(\.3)
+                captures[index].isSole = sole.contains(capture.vendor) && !captures[index].keys.isEmpty
+            }
+            return captures
+        }
+    }
+
+    private static func running(_ row: Row) throws(PostgresError) -> RunningCapture {
+        RunningCapture(
+            tenant: try row.id("tenant_id"),
+            id: try row.uuid("capture_id"),
+            app: try row.id("app_id"),
+            vendor: try row.id("vendor"),
+            keepsTexts: try row.bool("keeps_texts"),
+            bodyLimit: try row.int("body_limit"),
+            endsAt: try row.time("ends_at")
+        )
+    }
+
+    private static func facts(_ row: Row) throws(PostgresError) -> CaptureFacts {
+        CaptureFacts(
+            id: try row.uuid("capture_id"),
+            app: try row.id("app_id"),
+            vendor: try row.id("vendor"),
+            startedAt: try row.time("started_at"),
+            endsAt: try row.time("ends_at"),
+            endedAt: try row.optionalTime("ended_at"),
+            endedBy: try row.optionalText("ended_by"),
+            startedBy: try row.text("started_by"),
+            keepsTexts: try row.bool("keeps_texts"),
+            exchangeLimit: try row.int("exchange_limit"),
+            bodyLimit: try row.int("body_limit"),
+            byteLimit: try row.int("byte_limit"),
+            exchangeCount: try row.int("exchange_count"),
+            byteCount: try row.int("byte_count"),
+            isRunning: try row.bool("is_running")
+        )
+    }
+
+    private static func exchange(_ row: Row) throws(PostgresError) -> CapturedExchange {
+        CapturedExchange(
+            sequence: try row.int("sequence"),
+            at: try row.time("at"),
+            route: try row.text("route"),
+            outcome: try row.word("outcome"),
+            reason: try row.optionalText("reason"),
+            request: CapturedExchange.Request(
+                method: try row.text("method"),
+                path: try row.text("path"),
+                query: try row.optionalText("query"),
+                headers: try row.optionalDocument("headers") ?? .null,
+                body: try row.text("body"),
+                bodyBytes: try row.int("body_bytes")
+            ),
+            answer: CapturedExchange.Answer(
+                status: try row.int("status"),
+                contentType: try row.optionalText("answer_type"),
+                body: try row.text("answer"),
+                bodyBytes: try row.int("answer_bytes")
+            )
+        )
+    }
+}

@@ -1,0 +1,210 @@
+import PostgresClient
+import Store
+
+/// The queue, outcomes, tokens and nodes: what the delivery engine asks. The claim is as measured in the distribution notes.
+enum DeliverySQL {
+    /// Who has due work: a hint, all tenants, no locks.
+    static let due = StoreSQL.global(
+        """
+        SELECT l.tenant_id, x.next_at FROM gateway.lane l
+        CROSS JOIN LATERAL (
+            SELECT s.next_at FROM gateway.slice s
+            WHERE s.tenant_id = l.tenant_id AND s.lane = l.lane AND s.state IN ('ready', 'leased') AND s.next_at <= now()
+            ORDER BY s.next_at LIMIT 1) x
+        WHERE l.lane = $1 AND NOT l.is_paused ORDER BY x.next_at LIMIT $2
+        """
+    )
+
+    static let claim = StoreSQL.tenant(
+        """
+        WITH c AS (
+            SELECT message_id, no, state = 'leased' AS has_lapsed FROM gateway.slice
+            WHERE tenant_id = $1 AND lane = $2 AND state IN ('ready', 'leased') AND next_at <= now()
+            ORDER BY next_at LIMIT $3 FOR UPDATE SKIP LOCKED)
+        UPDATE gateway.slice s SET state = 'leased', owner = $4, epoch = s.epoch + 1, held_by = NULL,
+            next_at = now() + $5::interval, lapses = least(s.lapses + (s.state = 'leased')::integer, 32767)
+        FROM c WHERE s.tenant_id = $1 AND s.message_id = c.message_id AND s.no = c.no
+        RETURNING s.message_id, s.no, s.epoch, s.lane, s.due_day, s.kind, s.after, s.targets, s.addresses, s.done, s.attempts,
+            s.lapses, c.has_lapsed
+        """
+    )
+
+    static let renew = StoreSQL.tenant(
+        """
+        UPDATE gateway.slice s SET next_at = now() + $6::interval
+        FROM unnest($2::uuid[], $3::integer[], $4::bigint[]) AS k(message_id, no, epoch)
+        WHERE s.tenant_id = $1 AND s.message_id = k.message_id AND s.no = k.no AND s.epoch = k.epoch
+            AND s.owner = $5 AND s.state = 'leased'
+        RETURNING s.message_id, s.no
+        """
+    )
+
+    /// The epoch grows: an outcome of the lease that was given back is refused.
+    static let release = StoreSQL.tenant(
+        """
+        UPDATE gateway.slice s SET state = 'ready', owner = NULL, epoch = s.epoch + 1, next_at = now()
+        FROM unnest($2::uuid[], $3::integer[], $4::bigint[]) AS k(message_id, no, epoch)
+        WHERE s.tenant_id = $1 AND s.message_id = k.message_id AND s.no = k.no AND s.epoch = k.epoch
+            AND s.owner = $5 AND s.state = 'leased'
+        """
+    )
+
+    static let message = StoreSQL.tenant(
+        """
+        SELECT \(StoreSQL.messageColumns), m.state, m.lane, m.fallback, a.platforms::text AS platforms,
+            a.defaults::text AS defaults
+        FROM gateway.message m JOIN gateway.app a ON a.tenant_id = $1 AND a.app_id = m.app_id
+        WHERE m.tenant_id = $1 AND m.message_id = $2
+        """
+    )
+
+    static let settings = StoreSQL.tenant(
+        """
+        SELECT b.vendor, b.app_id, b.settings FROM gateway.message m
+        JOIN gateway.binding b ON b.tenant_id = $1 AND b.app_id = m.app_id
+        WHERE m.tenant_id = $1 AND m.message_id = $2
+        """
+    )
+
+    static let targets = StoreSQL.tenant(
+        """
+        SELECT t.place, \(targetColumns)
+        FROM unnest($2::bigint[], $3::uuid[]) AS t(place, target)
+        JOIN gateway.identity i ON i.tenant_id = $1 AND i.identity_id = t.target
+        LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+        """
+    )
+
+    /// One target: without a list the plan is made once, and not at each call.
+    static let target = StoreSQL.tenant(
+        """
+        SELECT $2::bigint AS place, \(targetColumns)
+        FROM gateway.identity i
+        LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+        WHERE i.tenant_id = $1 AND i.identity_id = $3
+        """
+    )
+
+    /// Targets that are variants of an identity, with what it says of itself; only of messages for variants.
+    static let variants = StoreSQL.tenant(
+        """
+        SELECT t.place, v.name AS variant, i.attributes::text AS attributes, \(targetColumns)
+        FROM unnest($2::bigint[], $3::uuid[]) AS t(place, target)
+        JOIN gateway.variant v ON v.tenant_id = $1 AND v.target_id = t.target
+        JOIN gateway.identity i ON i.tenant_id = $1 AND i.identity_id = v.identity_id
+        LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+        """
+    )
+
+    private static let targetColumns = """
+        i.identity_id, i.app_id, i.vendor, i.key, i.user_id, i.name, i.phone,
+            i.accepts_push AND i.denies_push IS NOT TRUE AS accepts_push,
+            CASE WHEN i.ends_at <= now() THEN 'unregistered' ELSE i.state END AS state,
+            d.device_id, coalesce(d.platform, 'ios') AS platform, coalesce(d.environment, 'production') AS environment,
+            d.token, coalesce(d.token_state, 'none') AS token_state, d.token_registered_at,
+            \(StoreSQL.clockColumns)
+        """
+
+    /// Places of targets whose device another target of the message rang already. `$4` the message, `$5` its due day.
+    static let duplicates = StoreSQL.tenant(
+        """
+        SELECT DISTINCT t.place FROM unnest($2::bigint[], $3::uuid[]) AS t(place, target)
+        JOIN gateway.identity i ON i.tenant_id = $1 AND i.identity_id = t.target
+        JOIN gateway.delivery d ON d.tenant_id = $1 AND d.device_id = i.device_id AND d.message_id = $4
+            AND d.due_day = $5 AND d.target_id <> t.target AND d.state IN ('sent', 'received', 'read')
+        """
+    )
+
+    /// Places of devices that were sent `$7` messages of the app `$4` within `$6`. Of messages that were due since the day `$5`: without it every
+    /// partition would be looked at.
+    static let capped = StoreSQL.tenant(
+        """
+        SELECT t.place FROM unnest($2::bigint[], $3::uuid[]) AS t(place, device)
+        CROSS JOIN LATERAL (
+            SELECT count(*) AS sent FROM (
+                SELECT 1 FROM gateway.delivery d
+                WHERE d.tenant_id = $1 AND d.device_id = t.device AND d.due_day >= $5 AND d.app_id = $4
+                    AND d.state IN ('sent', 'received', 'read') AND d.sent_at > now() - $6::interval
+                LIMIT $7) AS x) AS n
+        WHERE n.sent >= $7
+        """
+    )
+
+    /// After `record` put it back, to come up again.
+    static let putBack = StoreSQL.function("put_back_slice", 6, columns: "put_back_slice AS count")
+
+    /// After `record` put it back, because it gave up.
+    static let bury = StoreSQL.function("bury_slice", 5, columns: "bury_slice AS count")
+
+    static let resume = StoreSQL.tenant(
+        """
+        UPDATE gateway.slice SET held_by = NULL, next_at = now()
+        WHERE tenant_id = $1 AND held_by = $2 AND state = 'ready' AND next_at > now()
+        """
+    )
+
+    static let expand = StoreSQL.function("expand_variants", 7)
+    static let draw = StoreSQL.function("draw_budget", 6, columns: "draw_budget AS count")
+    static let condemn = StoreSQL.function("condemn_tokens", 6, columns: "condemn_tokens AS count")
+
+    /// A token that the other environment knows; unless another device has it there.
+    static let move = StoreSQL.tenant(
+        """
+        UPDATE gateway.device d SET environment = $4
+        WHERE d.tenant_id = $1 AND d.device_id = $2 AND d.token = $3 AND d.token_state = 'active' AND NOT EXISTS (
+            SELECT FROM gateway.device o WHERE o.tenant_id = $1 AND o.app_id = d.app_id AND o.platform = d.platform
+                AND o.token_digest = d.token_digest AND o.environment = $4)
+        """
+    )
+
+    static let refuseCredential = StoreSQL.tenant(
+        """
+        UPDATE gateway.credential SET refusal = $3, refused_at = least(refused_at, now())
+        WHERE tenant_id = $1 AND credential_id = $2 AND refusal IS DISTINCT FROM $3
+        """
+    )
+
+    static let clearCredential = StoreSQL.tenant(
+        """
+        UPDATE gateway.credential SET refusal = NULL, refused_at = NULL
+        WHERE tenant_id = $1 AND credential_id = $2 AND refusal IS NOT NULL
+        """
+    )
+
+    static let heartbeat = StoreSQL.global(
+        """
+        INSERT INTO gateway.node AS n (node_id, seen_at) VALUES ($1, now())
+        ON CONFLICT (node_id) DO UPDATE SET seen_at = excluded.seen_at
+        RETURNING n.seen_at
+        """
+    )
+
+    static let leave = StoreSQL.global("DELETE FROM gateway.node WHERE node_id = $1")
+
+    static let takeBadges = StoreSQL.function("take_badges", 5)
+
+    static let openInbox = StoreSQL.function("open_inbox", 3, columns: "open_inbox AS count")
+
+    /// What fills a template: what the message brings for a user, and what is kept of it.
+    static let variables = StoreSQL.tenant(
+        """
+        SELECT t.place, v.variables, p.attributes FROM unnest($3::bigint[], $4::uuid[]) AS t(place, target)
+        JOIN gateway.identity i ON i.tenant_id = $1 AND i.identity_id = t.target
+        LEFT JOIN gateway.message_variable v ON v.tenant_id = $1 AND v.message_id = $2 AND v.user_id = i.user_id
+        LEFT JOIN gateway.user_profile p
+            ON p.tenant_id = $1 AND p.app_id = i.app_id AND p.vendor = i.vendor AND p.user_id = i.user_id
+        WHERE v.user_id IS NOT NULL OR p.user_id IS NOT NULL
+        """
+    )
+
+    /// Those of the targets whose users asked for pushes.
+    static let optedIn = StoreSQL.tenant(
+        """
+        SELECT t.place FROM unnest($2::bigint[], $3::uuid[]) AS t(place, target)
+        JOIN gateway.identity i ON i.tenant_id = $1 AND i.identity_id = t.target
+        JOIN gateway.user_profile p
+            ON p.tenant_id = $1 AND p.app_id = i.app_id AND p.vendor = i.vendor AND p.user_id = i.user_id
+        WHERE p.opted_in
+        """
+    )
+}

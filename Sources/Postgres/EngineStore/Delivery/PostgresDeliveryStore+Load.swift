@@ -1,0 +1,152 @@
+package import DeliveryEngine
+package import Model
+import PostgresClient
+import Store
+
+extension PostgresDeliveryStore {
+    package func load(_ lease: SliceLease) async throws(StoreError) -> SliceWork? {
+        let open = lease.targets.indices.filter { !lease.isDone($0) }
+        let places: [PostgresValue] = [.ints(open), .ids(open.map { lease.targets[$0] })]
+        let tenant = PostgresValue.id(lease.key.tenant)
+        let message = PostgresValue.id(lease.key.message)
+        var statements = [
+            DeliverySQL.message(tenant, message),
+            DeliverySQL.settings(tenant, message),
+            open.count == 1
+                ? DeliverySQL.target(tenant, .int(open[0]), .id(lease.targets[open[0]]))
+                : DeliverySQL.targets.with([tenant] + places),
+        ]
+        // Only a list can name one device twice: of an audience, each device has one identity. A message's first slice with one target is a list of one:
+        // two identities of one device are due together, so in one slice or in two that follow each other, the first of them full.
+        let isAlone = lease.key.number == 0 && lease.targets.count == 1
+        if !isAlone, lease.addresses.contains(where: { $0 != nil }) {
+            statements.append(DeliverySQL.duplicates.with([tenant] + places + [message, .int32(lease.dueDay)]))
+        }
+        return try await asStore { () throws(PostgresError) in
+            let results = try await engine.run(statements, tenant: nil)
+            guard let row = try results.result(0).first else { return nil }
+            var targets = try Self.targets(try results.result(2))
+            let content = ContentCoding.decode(try row.object("content"))
+            if let step = content.badgeStep { try await takeBadges(step, lease, open, &targets) }
+            if content.variants != nil { try await findVariants(lease, open, &targets) }
+            if content.isTemplate { try await fillVariables(lease, open, &targets) }
+            if content.consent == .optedIn { try await findOptedIn(lease, open, &targets) }
+            let timing = TimingCoding.read(try row.object("defaults"))
+            return SliceWork(
+                app: try row.id("app_id"),
+                notification: try NotificationRow.read(row),
+                state: try row.word("state"),
+                lane: try row.lane("lane"),
+                fallback: try row.optionalDocument("fallback"),
+                targets: targets,
+                routes: PlatformRouteCoding.decode(try row.object("platforms")),
+                settings: try SettingsRow.read(try results.result(1), tenant: lease.key.tenant),
+                duplicates: results.count > 3 ? try Self.places(try results.result(3)) : [],
+                timing: timing,
+                localDue: try row.optionalInt("due_local").map { LocalTime(seconds: Int64($0)) },
+                capped: try await capped(lease, app: try row.id("app_id"), targets, try row.lane("lane"), timing.cap)
+            )
+        }
+    }
+
+    /// Counts the message for its holders; asked again after a crash it tells what was counted then. Only messages that count pay for it.
+    private func takeBadges(
+        _ step: Int,
+        _ lease: SliceLease,
+        _ open: [Int],
+        _ targets: inout [Int: TargetFacts]
+    ) async throws(PostgresError) {
+        let statement = DeliverySQL.takeBadges(
+            .id(lease.key.tenant),
+            .id(lease.key.message),
+            .int32(Int32(clamping: step)),
+            .ints(open),
+            .ids(open.map { lease.targets[$0] })
+        )
+        for row in try await engine.run(statement, tenant: nil) {
+            targets[try row.int("place")]?.badge = try row.int("badge")
+        }
+    }
+
+    /// What fills the template for each user; a look-up of its own too.
+    private func fillVariables(_ lease: SliceLease, _ open: [Int], _ targets: inout [Int: TargetFacts])
+        async throws(PostgresError)
+    {
+        let statement = DeliverySQL.variables(
+            .id(lease.key.tenant),
+            .id(lease.key.message),
+            .ints(open),
+            .ids(open.map { lease.targets[$0] })
+        )
+        for row in try await engine.run(statement, tenant: nil) {
+            let place = try row.int("place")
+            targets[place]?.variables = try row.object("variables")
+            targets[place]?.person.attributes = try row.object("attributes")
+        }
+    }
+
+    /// Whose users asked for pushes; a look-up of its own, for messages that are for them alone.
+    private func findOptedIn(_ lease: SliceLease, _ open: [Int], _ targets: inout [Int: TargetFacts])
+        async throws(PostgresError)
+    {
+        let known = open.compactMap { place in targets[place].map { (place, $0.identity) } }
+        let statement = DeliverySQL.optedIn.with([.id(lease.key.tenant), .ints(known.map(\.0)), .ids(known.map(\.1))])
+        for place in try Self.places(try await engine.run(statement, tenant: nil)) { targets[place]?.isOptedIn = true }
+    }
+
+    /// Whose variants the targets are; a look-up of its own too. One that is not registered any more is nobody.
+    private func findVariants(_ lease: SliceLease, _ open: [Int], _ targets: inout [Int: TargetFacts])
+        async throws(PostgresError)
+    {
+        let statement = DeliverySQL.variants(
+            .id(lease.key.tenant),
+            .ints(open),
+            .ids(open.map { lease.targets[$0] })
+        )
+        for row in try await engine.run(statement, tenant: nil) {
+            let place = try row.int("place")
+            guard lease.targets.indices.contains(place) else { continue }
+            var facts = try TargetRow.read(row)
+            facts.target = lease.targets[place]
+            facts.variant = try row.text("variant")
+            facts.variables = try row.object("attributes")
+            targets[place] = facts
+        }
+    }
+
+    /// Places of targets whose device got enough: a look-up of its own, which only apps with a cap pay for.
+    private func capped(
+        _ lease: SliceLease,
+        app: AppID,
+        _ targets: [Int: TargetFacts],
+        _ lane: Lane,
+        _ cap: AppTiming.FrequencyCap?
+    ) async throws(PostgresError) -> Set<Int> {
+        let known = targets.compactMap { place, facts in facts.device.map { (place, $0) } }
+        guard let cap, AppTiming.FrequencyCap.lanes.contains(lane), !known.isEmpty else { return [] }
+        let statement = DeliverySQL.capped(
+            .id(lease.key.tenant),
+            .ints(known.map(\.0)),
+            .ids(known.map(\.1)),
+            .id(app),
+            .int32(lease.dueDay - Int32(clamping: cap.period.components.seconds / 86_400) - Self.capSlackDays),
+            .interval(cap.period),
+            .int(cap.count)
+        )
+        return try Self.places(try await engine.run(statement, tenant: nil))
+    }
+
+    /// Four days: so much later than its due day, rounded, a message is sent that waits for its zone and for hours; one that waits longer, for a
+    /// credential, is not counted.
+    private static let capSlackDays: Int32 = 4
+
+    private static func targets(_ result: ResultSet) throws(PostgresError) -> [Int: TargetFacts] {
+        var targets: [Int: TargetFacts] = [:]
+        for row in result { targets[try row.int("place")] = try TargetRow.read(row) }
+        return targets
+    }
+
+    private static func places(_ result: ResultSet) throws(PostgresError) -> Set<Int> {
+        Set(try result.rows { (row) throws(PostgresError) in try row.int("place") })
+    }
+}

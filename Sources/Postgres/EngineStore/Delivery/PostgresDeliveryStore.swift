@@ -1,0 +1,172 @@
+package import DeliveryEngine
+package import Model
+package import PostgresClient
+import Store
+
+/// The delivery engine's store, over many tenants: each statement serves one of them, each call is one round trip.
+package struct PostgresDeliveryStore: DeliveryStore {
+    let engine: PostgresPool
+
+    /// The dialects whose devices ask for what they have not received.
+    let inboxVendors: Set<Vendor>
+
+    /// - Parameters:
+    ///   - engine: the pool of `gateway_engine`.
+    ///   - inboxVendors: the vendors whose devices fetch their messages (`InboxVendor`).
+    package init(engine: PostgresPool, inboxVendors: Set<Vendor> = []) {
+        self.engine = engine
+        self.inboxVendors = inboxVendors
+    }
+
+    package func dueTenants(in lane: Lane, limit: Int) async throws(StoreError) -> [TenantID] {
+        try await asStore { () throws(PostgresError) in
+            let result = try await engine.run(
+                DeliverySQL.due(.int16(lane.rawValue), .int(max(0, limit))),
+                tenant: nil
+            )
+            return try result.rows { (row) throws(PostgresError) in try row.id("tenant_id") }
+        }
+    }
+
+    package func claim(
+        tenant: TenantID,
+        lane: Lane,
+        limit: Int,
+        by node: NodeID,
+        lease: Duration
+    ) async throws(StoreError) -> [SliceLease] {
+        try await asStore { () throws(PostgresError) in
+            let statement = DeliverySQL.claim(
+                .id(tenant),
+                .int16(lane.rawValue),
+                .int(max(0, limit)),
+                .id(node),
+                .interval(lease)
+            )
+            let result = try await engine.run(statement, tenant: nil)
+            return try result.rows { (row) throws(PostgresError) in try SliceRow.read(row, tenant: tenant) }
+        }
+    }
+
+    package func renew(
+        _ leases: [SliceLease],
+        by node: NodeID,
+        lease: Duration
+    ) async throws(StoreError) -> Set<SliceKey> {
+        let byTenant = Self.grouped(leases)
+        let pipeline = byTenant.map { tenant, leases in
+            let keys = Self.keys(tenant, leases, node)
+            return Transaction(tenant: nil, [DeliverySQL.renew.with(keys + [.interval(lease)])])
+        }
+        return try await asStore { () throws(PostgresError) in
+            var held: Set<SliceKey> = []
+            let outcomes = try await engine.run(pipeline: pipeline)
+            for (group, outcome) in zip(byTenant, outcomes) {
+                for row in try outcome.get().result(0) {
+                    held.insert(
+                        SliceKey(
+                            tenant: group.0,
+                            message: try row.id("message_id"),
+                            number: Int32(clamping: try row.int("no"))
+                        )
+                    )
+                }
+            }
+            return held
+        }
+    }
+
+    package func release(_ leases: [SliceLease], by node: NodeID) async throws(StoreError) {
+        let pipeline = Self.grouped(leases).map { tenant, leases in
+            Transaction(tenant: nil, [DeliverySQL.release.with(Self.keys(tenant, leases, node))])
+        }
+        try await asStore { () throws(PostgresError) in
+            for outcome in try await engine.run(pipeline: pipeline) { _ = try outcome.get() }
+        }
+    }
+
+    package func expand(
+        _ lease: SliceLease,
+        by node: NodeID,
+        pageSize: Int
+    ) async throws(StoreError) -> ExpansionResult {
+        try await asStore { () throws(PostgresError) in
+            let statement = DeliverySQL.expand(
+                .id(lease.key.tenant),
+                .id(lease.key.message),
+                .int32(lease.key.number),
+                .int64(lease.epoch),
+                .id(node),
+                .int32(Int32(clamping: max(1, pageSize))),
+                .int32(Int32(SliceLease.targetLimit))
+            )
+            let row = try await engine.run(statement, tenant: nil).only()
+            switch try row.text("outcome") {
+            case "page": return .page(try row.int("targets"), after: try row.id("after"))
+            case "finished": return .finished(recipients: try row.int("targets"))
+            default: return .fenced
+            }
+        }
+    }
+
+    package func draw(_ draws: [BudgetDraw]) async throws(StoreError) -> [Int32] {
+        let pipeline = draws.map { draw in
+            Transaction(
+                tenant: nil,
+                [
+                    DeliverySQL.draw(
+                        .id(draw.key.tenant),
+                        .strings(draw.rates.map(\.budget)),
+                        .int32s(draw.rates.map(\.perSecond)),
+                        .int32(draw.count),
+                        .interval(BudgetDraw.ahead),
+                        .interval(BudgetDraw.saved)
+                    )
+                ]
+            )
+        }
+        return try await asStore { () throws(PostgresError) in
+            var counts: [Int32] = []
+            for outcome in try await engine.run(pipeline: pipeline) {
+                counts.append(Int32(clamping: try outcome.get().result(0).only().int("count")))
+            }
+            return counts
+        }
+    }
+
+    package func noteCredential(_ key: CredentialKey, refusal: Rejection?) async throws(StoreError) {
+        try await asStore { () throws(PostgresError) in
+            let statement =
+                if let refusal {
+                    DeliverySQL.refuseCredential(.id(key.tenant), .id(key.credential), .string(refusal.reason))
+                } else {
+                    DeliverySQL.clearCredential(.id(key.tenant), .id(key.credential))
+                }
+            _ = try await engine.run(statement, tenant: nil)
+        }
+    }
+
+    package func heartbeat(_ node: NodeID) async throws(StoreError) -> Timestamp {
+        try await asStore { () throws(PostgresError) in
+            try await engine.run(DeliverySQL.heartbeat(.id(node)), tenant: nil).only().time("seen_at")
+        }
+    }
+
+    package func leave(_ node: NodeID) async throws(StoreError) {
+        try await asStore { () throws(PostgresError) in
+            _ = try await engine.run(DeliverySQL.leave(.id(node)), tenant: nil)
+        }
+    }
+
+    /// One statement serves one tenant.
+    private static func grouped(_ leases: [SliceLease]) -> [(TenantID, [SliceLease])] {
+        Dictionary(grouping: leases, by: \.key.tenant).map { ($0.key, $0.value) }
+    }
+
+    private static func keys(_ tenant: TenantID, _ leases: [SliceLease], _ node: NodeID) -> [PostgresValue] {
+        [
+            .id(tenant), .ids(leases.map(\.key.message)), .int32s(leases.map(\.key.number)),
+            .int64s(leases.map(\.epoch)), .id(node),
+        ]
+    }
+}

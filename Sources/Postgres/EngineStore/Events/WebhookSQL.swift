@@ -1,0 +1,52 @@
+import PostgresClient
+import Store
+
+/// The same as `SenderSQL` for webhooks.
+enum WebhookSQL {
+    /// A head is behind no cursor, so the comparison needs no look into the log.
+    static let due = StoreSQL.global(
+        """
+        SELECT w.tenant_id, w.webhook_id FROM gateway.webhook w
+        JOIN gateway.event_head h ON h.tenant_id = w.tenant_id
+        WHERE w.is_active AND w.next_at <= now() AND h.last > w.cursor ORDER BY w.next_at LIMIT $1
+        """
+    )
+
+    static let claim = StoreSQL.tenant(
+        """
+        UPDATE gateway.webhook SET owner = $3, epoch = epoch + 1, next_at = now() + $4::interval
+        WHERE tenant_id = $1 AND webhook_id = $2 AND is_active AND next_at <= now()
+        RETURNING url, app_id, kinds, sealed, key_id, cursor, epoch, attempts
+        """
+    )
+
+    static let failing = StoreSQL.tenant(
+        """
+        SELECT coalesce(floor(extract(epoch FROM now() - failing_since) * 1000), 0)::bigint AS failing, now() AS now
+        FROM gateway.webhook WHERE tenant_id = $1 AND webhook_id = $2
+        """
+    )
+
+    static let advance = StoreSQL.tenant(
+        """
+        UPDATE gateway.webhook SET cursor = greatest(cursor, $5), attempts = 0, failing_since = NULL, failure = NULL,
+            owner = NULL, next_at = now()
+        WHERE tenant_id = $1 AND webhook_id = $2 AND owner = $3 AND epoch = $4
+        """
+    )
+
+    static let postpone = StoreSQL.tenant(
+        """
+        UPDATE gateway.webhook SET attempts = attempts + 1, failing_since = least(failing_since, now()), failure = $5,
+            owner = NULL, next_at = now() + $6::interval
+        WHERE tenant_id = $1 AND webhook_id = $2 AND owner = $3 AND epoch = $4
+        """
+    )
+
+    static let stop = StoreSQL.tenant(
+        """
+        UPDATE gateway.webhook SET is_active = false, attempts = attempts + 1, failure = $5, owner = NULL
+        WHERE tenant_id = $1 AND webhook_id = $2 AND owner = $3 AND epoch = $4
+        """
+    )
+}

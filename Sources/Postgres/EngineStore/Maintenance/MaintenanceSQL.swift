@@ -1,0 +1,111 @@
+import PostgresClient
+import Store
+
+/// Upkeep: partitions, retention, dead nodes. Sweeps over tenants go tenant by tenant.
+enum MaintenanceSQL {
+    /// The singleton's lease: ours when it is free, ended, or ours already.
+    static let lead = StoreSQL.global(
+        """
+        INSERT INTO gateway.singleton AS s (name, owner, held_until) VALUES ($1, $2, now() + $3::interval)
+        ON CONFLICT (name) DO UPDATE SET owner = excluded.owner, held_until = excluded.held_until
+        WHERE s.held_until < now() OR s.owner = excluded.owner
+        RETURNING now() AS now
+        """
+    )
+
+    static let makePartitions = StoreSQL.global("SELECT gateway.make_delivery_partitions($1, $2) AS count")
+    static let dropPartitions = StoreSQL.global("SELECT gateway.drop_delivery_partitions($1) AS count")
+    static let analyzeDevices = StoreSQL.global("SELECT gateway.analyze_devices()")
+    static let analyzeGrown = StoreSQL.global("SELECT gateway.analyze_grown() AS count")
+    static let sweepNodes = StoreSQL.global("DELETE FROM gateway.node WHERE seen_at < now() - $1::interval")
+    static let tenants = StoreSQL.global(
+        "SELECT tenant_id, retention::text AS retention FROM gateway.tenant ORDER BY tenant_id"
+    )
+
+    /// Messages that are over and were due long enough ago, however long before they were accepted; oldest first; slices, links and references go with them. Bounded: a long transaction holds back vacuum.
+    static let dropMessages = StoreSQL.tenant(
+        """
+        DELETE FROM gateway.message WHERE tenant_id = $1 AND message_id IN (
+            SELECT m.message_id FROM gateway.message m
+            WHERE m.tenant_id = $1 AND m.message_id < $2 AND m.expires_at < now() AND m.due_at < now() - $3::interval
+            ORDER BY m.message_id LIMIT 1000)
+        """
+    )
+
+    static let dropMedia = StoreSQL.tenant(
+        """
+        DELETE FROM gateway.media b WHERE b.tenant_id = $1 AND b.created_at < now() - $2::interval AND NOT EXISTS (
+            SELECT FROM gateway.message_media l WHERE l.tenant_id = $1 AND l.hash = b.hash)
+        """
+    )
+
+    /// At most 10,000, from the oldest on and without a hole: up to the first that is younger than `$2`, or that a webhook was not told of yet while
+    /// it is younger than `$3`.
+    static let dropEvents = StoreSQL.tenant(
+        """
+        WITH old AS (
+            SELECT e.position, e.at FROM gateway.event e WHERE e.tenant_id = $1 ORDER BY e.position LIMIT 10000),
+        kept AS (
+            SELECT min(old.position) AS first FROM old
+            WHERE old.at >= now() - $2::interval OR old.at >= now() - $3::interval
+                AND old.position > (SELECT min(w.cursor) FROM gateway.webhook w WHERE w.tenant_id = $1))
+        DELETE FROM gateway.event WHERE tenant_id = $1 AND position IN (
+            SELECT old.position FROM old WHERE old.position < (SELECT coalesce(kept.first, 9223372036854775807) FROM kept))
+        """
+    )
+
+    static let dropKeys = StoreSQL.tenant(
+        """
+        DELETE FROM gateway.idempotency WHERE tenant_id = $1 AND (app_id, vendor, key) IN (
+            SELECT y.app_id, y.vendor, y.key FROM gateway.idempotency y
+            WHERE y.tenant_id = $1 AND y.created_at < now() - $2::interval ORDER BY y.created_at LIMIT 10000)
+        """
+    )
+
+    /// Of a tenant that keeps them shorter than the others: their weeks still stand. Oldest first, by the key.
+    static let dropDeliveries = StoreSQL.tenant(
+        """
+        DELETE FROM gateway.delivery d USING (
+            SELECT o.due_day, o.message_id, o.target_id FROM gateway.delivery o
+            WHERE o.tenant_id = $1 AND o.due_day < $2 ORDER BY o.due_day LIMIT 10000) o
+        WHERE d.tenant_id = $1 AND d.due_day < $2 AND d.due_day = o.due_day AND d.message_id = o.message_id
+            AND d.target_id = o.target_id
+        """
+    )
+
+    /// What no device will ask for any more.
+    static let dropInbox = StoreSQL.tenant(
+        """
+        DELETE FROM gateway.inbox_open WHERE tenant_id = $1 AND (identity_id, message_id) IN (
+            SELECT o.identity_id, o.message_id FROM gateway.inbox_open o
+            WHERE o.tenant_id = $1 AND o.due_day < $2 ORDER BY o.due_day LIMIT 10000)
+        """
+    )
+
+    /// Runs as the owner, who alone may.
+    static let dropAudit = StoreSQL.tenant("SELECT gateway.drop_audit($1, $2::interval, 10000) AS count")
+
+    static let dropVerifications = StoreSQL.tenant(
+        "DELETE FROM gateway.verification WHERE tenant_id = $1 AND sent_at < now() - interval '1 day'"
+    )
+
+    /// Those whose time is over; each is several statements.
+    static let endIdentities = StoreSQL.function("end_identities", 2, columns: "end_identities AS count")
+
+    /// What is older than the retention, 10,000 at most: a long transaction holds back vacuum.
+    static let dropActs = StoreSQL.tenant(
+        """
+        DELETE FROM gateway.user_act WHERE tenant_id = $1 AND (app_id, vendor, user_id, digest) IN (
+            SELECT a.app_id, a.vendor, a.user_id, a.digest FROM gateway.user_act a
+            WHERE a.tenant_id = $1 AND a.noted_at < now() - $2::interval ORDER BY a.noted_at LIMIT 10000)
+        """
+    )
+
+    static let dropTallies = StoreSQL.tenant(
+        """
+        DELETE FROM gateway.user_tally WHERE tenant_id = $1 AND (app_id, vendor, user_id, kind, name) IN (
+            SELECT t.app_id, t.vendor, t.user_id, t.kind, t.name FROM gateway.user_tally t
+            WHERE t.tenant_id = $1 AND t.noted_at < now() - $2::interval ORDER BY t.noted_at LIMIT 10000)
+        """
+    )
+}

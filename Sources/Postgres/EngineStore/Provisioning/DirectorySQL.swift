@@ -1,0 +1,83 @@
+import PostgresClient
+import Store
+
+/// What is asked before a tenant is known, and the cluster's bookkeeping.
+enum DirectorySQL {
+    static let binding = StoreSQL.global("SELECT * FROM gateway.resolve_binding($1, $2, $3, $4)")
+    static let apiKey = StoreSQL.global("SELECT * FROM gateway.resolve_api_key($1)")
+
+    static let credentials = StoreSQL.global(
+        """
+        SELECT c.tenant_id, c.credential_id, c.kind, c.team_id, c.key_id, c.endpoint, c.trust_roots, c.sealed, c.fingerprint,
+            c.version, c.refusal, c.refused_at, c.pushes_per_second, t.pushes_per_second AS tenant_pushes_per_second
+        FROM gateway.credential c JOIN gateway.tenant t ON t.tenant_id = c.tenant_id
+        ORDER BY c.tenant_id, c.credential_id
+        """
+    )
+
+    static let everyPlatforms = StoreSQL.global(
+        "SELECT tenant_id, platforms::text AS platforms FROM gateway.app WHERE retired_at IS NULL ORDER BY tenant_id, app_id"
+    )
+
+    static let settings = StoreSQL.tenant(
+        "SELECT vendor, app_id, settings FROM gateway.binding WHERE tenant_id = $1 AND app_id = $2"
+    )
+
+    static let standing = StoreSQL.tenant(
+        "SELECT kind, refusal, refused_at FROM gateway.credential WHERE tenant_id = $1 AND credential_id = $2"
+    )
+
+    static let touch = StoreSQL.tenant(
+        """
+        INSERT INTO gateway.api_key_use AS u (tenant_id, key_id, last_used_at)
+        SELECT $1, k.key_id, k.at FROM unnest($2::uuid[], $3::timestamptz[]) AS k(key_id, at)
+        ON CONFLICT (tenant_id, key_id) DO UPDATE SET last_used_at = greatest(u.last_used_at, excluded.last_used_at)
+        """
+    )
+
+    static let providerToken = StoreSQL.global(
+        """
+        SELECT sealed, issued_at FROM gateway.provider_token WHERE team_id = $1 AND key_id = $2 AND fingerprint = $3
+        """
+    )
+
+    /// Writes only where there is none, or one issued before `$6`.
+    static let offerProviderToken = StoreSQL.global(
+        """
+        INSERT INTO gateway.provider_token AS t (team_id, key_id, fingerprint, sealed, issued_at) VALUES ($1, $2, $3, $4, $5)
+        ON CONFLICT (team_id, key_id, fingerprint) DO UPDATE SET sealed = excluded.sealed, issued_at = excluded.issued_at
+        WHERE t.issued_at < $6
+        """
+    )
+
+    static let masterKey = StoreSQL.global("SELECT key_id, check_value FROM gateway.master_key")
+
+    static let adoptMasterKey = StoreSQL.global(
+        "INSERT INTO gateway.master_key (key_id, check_value) VALUES ($1, $2) ON CONFLICT DO NOTHING"
+    )
+
+    static let createKey = StoreSQL.tenant(
+        """
+        INSERT INTO gateway.api_key (key_id, tenant_id, name, hash, scopes, expires_at)
+        SELECT gen_random_uuid(), tenant_id, $2, $3::bytea, $4::text[], $5::timestamptz FROM gateway.tenant WHERE tenant_id = $1
+        ON CONFLICT DO NOTHING RETURNING key_id, name
+        """
+    )
+
+    /// `$1` null: every tenant's.
+    static let listKeys = StoreSQL.global(
+        """
+        SELECT k.key_id, k.tenant_id, k.name, k.scopes, k.created_at, k.expires_at, k.is_provisioned, u.last_used_at
+        FROM gateway.api_key k
+        LEFT JOIN gateway.api_key_use u ON u.tenant_id = k.tenant_id AND u.key_id = k.key_id
+        WHERE $1::text IS NULL OR k.tenant_id = $1 ORDER BY k.tenant_id, k.name
+        """
+    )
+
+    static let revokeKey = StoreSQL.tenant(
+        "DELETE FROM gateway.api_key WHERE tenant_id = $1 AND (name = $2 OR key_id::text = $2) RETURNING key_id, name"
+    )
+
+    /// Before its tenant is known.
+    static let page = StoreSQL.global("SELECT * FROM gateway.resolve_page($1)")
+}

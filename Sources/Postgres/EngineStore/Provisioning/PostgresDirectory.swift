@@ -1,0 +1,236 @@
+package import DeliveryEngine
+package import Model
+package import PostgresClient
+import Store
+
+/// Finds the tenant behind a key, and holds what all nodes share: credentials, provider tokens, the master key's check.
+package struct PostgresDirectory: Sendable {
+    private let call: PostgresPool
+    private let engine: PostgresPool
+
+    /// - Parameters:
+    ///   - call: the pool of `gateway_call`, which resolves by functions that run with the owner's rights.
+    ///   - engine: the pool of `gateway_engine`.
+    package init(call: PostgresPool, engine: PostgresPool) {
+        self.call = call
+        self.engine = engine
+    }
+
+    /// Where a vendor's key leads; a binding with the key's host wins over one without.
+    ///
+    /// - Throws: `StoreError`.
+    package func binding(_ key: BindingKey) async throws(StoreError) -> ResolvedBinding? {
+        try await asStore { () throws(PostgresError) in
+            let statement = DirectorySQL.binding(
+                .id(key.vendor),
+                .string(key.kind),
+                .string(key.value),
+                .string(key.host)
+            )
+            guard let row = try await call.run(statement, tenant: nil).first else { return nil }
+            let tenant: TenantID = try row.id("tenant_id")
+            let app: AppID = try row.id("app_id")
+            let settings = BindingSettings(tenant: tenant, app: app, values: try row.object("settings"))
+            return ResolvedBinding(tenant: tenant, app: app, settings: settings)
+        }
+    }
+
+    /// A page that a push links to, by its unguessable id; nil when there is none, or its time is over.
+    ///
+    /// - Throws: `StoreError`.
+    package func page(_ id: String) async throws(StoreError) -> (name: String, body: String)? {
+        try await asStore { () throws(PostgresError) in
+            guard let row = try await call.run(DirectorySQL.page(.string(id)), tenant: nil).first else { return nil }
+            return (try row.text("name"), try row.text("body"))
+        }
+    }
+
+    /// Whose API key it is; nil when it is unknown, revoked or expired.
+    ///
+    /// - Throws: `StoreError`.
+    package func apiKey(hash: [UInt8]) async throws(StoreError) -> ResolvedKey? {
+        try await asStore { () throws(PostgresError) in
+            guard let row = try await call.run(DirectorySQL.apiKey(.bytes(hash)), tenant: nil).first else { return nil }
+            return ResolvedKey(
+                id: try row.uuid("key_id"),
+                tenant: try row.id("tenant_id"),
+                name: try row.text("name"),
+                scopes: try row.texts("scopes"),
+                expiresAt: try row.optionalTime("expires_at")
+            )
+        }
+    }
+
+    /// Every tenant's credentials.
+    ///
+    /// - Throws: `StoreError`.
+    package func credentials() async throws(StoreError) -> [StoredCredential] {
+        try await asStore { () throws(PostgresError) in
+            try await engine.run(DirectorySQL.credentials(), tenant: nil).rows(Self.credential)
+        }
+    }
+
+    /// What every credential is provisioned for.
+    ///
+    /// - Throws: `StoreError`.
+    package func assignments() async throws(StoreError) -> [CredentialAssignment] {
+        try await asStore { () throws(PostgresError) in
+            var assignments: [CredentialAssignment] = []
+            for row in try await engine.run(DirectorySQL.everyPlatforms(), tenant: nil) {
+                let tenant: TenantID = try row.id("tenant_id")
+                for route in PlatformRouteCoding.decode(try row.object("platforms")).values {
+                    assignments += route.credentials.map { environment, credential in
+                        CredentialAssignment(
+                            key: CredentialKey(tenant: tenant, credential: credential),
+                            topic: route.topic,
+                            environment: environment
+                        )
+                    }
+                }
+            }
+            return assignments
+        }
+    }
+
+    private static func credential(_ row: Row) throws(PostgresError) -> StoredCredential {
+        StoredCredential(
+            key: CredentialKey(tenant: try row.id("tenant_id"), credential: try row.id("credential_id")),
+            kind: try row.text("kind"),
+            teamID: try row.optionalText("team_id"),
+            keyID: try row.optionalText("key_id"),
+            endpoint: try row.optionalText("endpoint"),
+            trustRoots: try row.optionalText("trust_roots"),
+            sealed: try row.bytes("sealed"),
+            fingerprint: try row.bytes("fingerprint"),
+            version: try row.int64("version"),
+            refusal: try row.optionalText("refusal"),
+            refusedAt: try row.optionalTime("refused_at"),
+            pushesPerSecond: try row.optionalInt("pushes_per_second").map(Int32.init(clamping:)),
+            tenantPushesPerSecond: try row.optionalInt("tenant_pushes_per_second").map(Int32.init(clamping:))
+        )
+    }
+
+    /// The settings of each dialect that has a binding on the app.
+    ///
+    /// - Throws: `StoreError`.
+    package func settings(
+        of app: AppID,
+        in tenant: TenantID
+    ) async throws(StoreError) -> [Vendor: BindingSettings] {
+        try await asStore { () throws(PostgresError) in
+            let result = try await engine.run(DirectorySQL.settings(.id(tenant), .id(app)), tenant: nil)
+            return try SettingsRow.read(result, tenant: tenant)
+        }
+    }
+
+    /// The topic and credentials of each platform of an app; empty for an app that is not there.
+    ///
+    /// - Throws: `StoreError`.
+    package func routes(
+        of app: AppID,
+        in tenant: TenantID
+    ) async throws(StoreError) -> [Platform: PlatformRoute] {
+        try await asStore { () throws(PostgresError) in
+            let result = try await engine.run(AppSQL.platforms(.id(tenant), .id(app)), tenant: nil)
+            guard let row = result.first else { return [:] }
+            return PlatformRouteCoding.decode(try row.object("platforms"))
+        }
+    }
+
+    /// How a credential stands; nil when it is not provisioned.
+    ///
+    /// - Throws: `StoreError`.
+    package func standing(of key: CredentialKey) async throws(StoreError) -> CredentialStanding? {
+        try await asStore { () throws(PostgresError) in
+            let statement = DirectorySQL.standing(.id(key.tenant), .id(key.credential))
+            guard let row = try await engine.run(statement, tenant: nil).first else { return nil }
+            return CredentialStanding(
+                kind: try row.text("kind"),
+                refusal: try row.optionalText("refusal"),
+                refusedAt: try row.optionalTime("refused_at")
+            )
+        }
+    }
+
+    /// Notes when keys were used last: one statement per tenant.
+    ///
+    /// - Throws: `StoreError`.
+    package func touch(_ uses: [KeyUse]) async throws(StoreError) {
+        let pipeline = Dictionary(grouping: uses, by: \.tenant).map { tenant, uses in
+            let latest = Dictionary(uses.map { ($0.key, $0.at) }, uniquingKeysWith: max)
+            return Transaction(
+                tenant: nil,
+                [DirectorySQL.touch(.id(tenant), .uuids(Array(latest.keys)), .times(Array(latest.values)))]
+            )
+        }
+        try await asStore { () throws(PostgresError) in
+            for outcome in try await engine.run(pipeline: pipeline) { _ = try outcome.get() }
+        }
+    }
+
+    /// The provider token that stands for a key, if any.
+    ///
+    /// - Throws: `StoreError`.
+    package func providerToken(_ key: ProviderTokenKey) async throws(StoreError) -> StoredProviderToken? {
+        try await asStore { () throws(PostgresError) in
+            try await engine.run(DirectorySQL.providerToken.with(Self.parameters(key)), tenant: nil)
+                .rows(Self.providerToken).first
+        }
+    }
+
+    /// Puts `token` in place of one issued before `age`, and gives the one that then stands: ours, or another node's that is fresher.
+    ///
+    /// - Throws: `StoreError`.
+    package func offerProviderToken(
+        _ token: StoredProviderToken,
+        for key: ProviderTokenKey,
+        replacingOlderThan age: Timestamp
+    ) async throws(StoreError) -> StoredProviderToken {
+        try await asStore { () throws(PostgresError) in
+            let key = Self.parameters(key)
+            let offer = key + [.bytes(token.sealed), .time(token.issuedAt), .time(age)]
+            let results = try await engine.run(
+                [DirectorySQL.offerProviderToken.with(offer), DirectorySQL.providerToken.with(key)],
+                tenant: nil
+            )
+            return try Self.providerToken(try results.result(1).only())
+        }
+    }
+
+    private static func parameters(_ key: ProviderTokenKey) -> [PostgresValue] {
+        [.string(key.teamID), .string(key.keyID), .bytes(key.fingerprint)]
+    }
+
+    private static func providerToken(_ row: Row) throws(PostgresError) -> StoredProviderToken {
+        StoredProviderToken(sealed: try row.bytes("sealed"), issuedAt: try row.time("issued_at"))
+    }
+
+    /// Which master key this database's secrets are sealed with; nil while there are none.
+    ///
+    /// - Throws: `StoreError`.
+    package func masterKey() async throws(StoreError) -> MasterKeyCheck? {
+        try await asStore { () throws(PostgresError) in
+            try await engine.run(DirectorySQL.masterKey(), tenant: nil).rows(Self.masterKey).first
+        }
+    }
+
+    /// Stores `check` unless there is one, and gives the one that stands.
+    ///
+    /// - Throws: `StoreError`.
+    package func adoptMasterKey(_ check: MasterKeyCheck) async throws(StoreError) -> MasterKeyCheck {
+        try await asStore { () throws(PostgresError) in
+            let results = try await engine.run(
+                [
+                    DirectorySQL.adoptMasterKey(.string(check.keyID), .bytes(check.checkValue)),
+                    DirectorySQL.masterKey(),
+                ],
+                tenant: nil
+            )
+            return try Self.masterKey(try results.result(1).only())
+        }
+    }
+
+    private static func masterKey(_ row: Row) throws(PostgresError) -> MasterKeyCheck {
+        MasterKeyCheck(keyID: try row.text("key_id"), checkValue: try row.bytes("check_value"))
+    }
+}

@@ -1,0 +1,87 @@
+package import FoundationEssentials
+package import Model
+package import PostgresClient
+package import Store
+
+/// API keys made by hand, beside those of the provisioning file.
+package struct PostgresKeyStore: Sendable {
+    private let engine: PostgresPool
+
+    /// - Parameter engine: the pool of `gateway_engine`.
+    package init(engine: PostgresPool) { self.engine = engine }
+
+    /// Adds a key. Nil when there is no such tenant, or its name or hash is taken.
+    ///
+    /// - Throws: `StoreError`.
+    package func create(
+        _ key: ProvisionedKey,
+        in tenant: TenantID,
+        by actor: AuditActor
+    ) async throws(StoreError) -> UUID? {
+        let statement = DirectorySQL.createKey(
+            .id(tenant),
+            .string(key.name),
+            .bytes(key.hash),
+            .strings(key.scopes),
+            .time(key.expiresAt)
+        )
+        return try await asStore { () throws(PostgresError) in
+            let data: JSON = ["scopes": .array(key.scopes.map { .string($0) }), "expiresAt": Self.time(key.expiresAt)]
+            return try await audited(statement, .create, data, by: actor, in: tenant)?.uuid("key_id")
+        }
+    }
+
+    /// Changes a key, notes it and tells the nodes; nil when there was nothing to change.
+    private func audited(
+        _ statement: Statement,
+        _ action: AuditAction,
+        _ data: JSON?,
+        by actor: AuditActor,
+        in tenant: TenantID
+    ) async throws(PostgresError) -> Row? {
+        let transaction = Transaction(tenant: nil, [statement]) { (results) throws(PostgresError) in
+            guard let row = try results.result(0).first else { return .commit }
+            let record = AuditRecord(action, "key \(try row.text("name"))", data: data)
+            return Step([[record].written(by: actor, in: tenant), ProvisioningSQL.notify()])
+        }
+        return try await engine.run(transaction).result(0).first
+    }
+
+    private static func time(_ time: Timestamp?) -> JSON { time.map { .int($0.milliseconds) } ?? .null }
+
+    /// A tenant's keys, or everybody's.
+    ///
+    /// - Throws: `StoreError`.
+    package func list(_ tenant: TenantID?) async throws(StoreError) -> [StoredKey] {
+        try await asStore { () throws(PostgresError) in
+            try await engine.run(DirectorySQL.listKeys(.id(tenant)), tenant: nil).rows(Self.key)
+        }
+    }
+
+    private static func key(_ row: Row) throws(PostgresError) -> StoredKey {
+        StoredKey(
+            id: try row.uuid("key_id"),
+            tenant: try row.id("tenant_id"),
+            name: try row.text("name"),
+            scopes: try row.texts("scopes"),
+            createdAt: try row.time("created_at"),
+            expiresAt: try row.optionalTime("expires_at"),
+            lastUsedAt: try row.optionalTime("last_used_at"),
+            isProvisioned: try row.bool("is_provisioned")
+        )
+    }
+
+    /// Removes a key by its name or id; false when there is none.
+    ///
+    /// - Throws: `StoreError`.
+    package func revoke(
+        _ nameOrID: String,
+        in tenant: TenantID,
+        by actor: AuditActor
+    ) async throws(StoreError) -> Bool {
+        let statement = DirectorySQL.revokeKey(.id(tenant), .string(nameOrID))
+        return try await asStore { () throws(PostgresError) in
+            try await audited(statement, .revoke, nil, by: actor, in: tenant) != nil
+        }
+    }
+}

@@ -1,0 +1,104 @@
+import Model
+package import PostgresClient
+import Store
+
+/// Channels of LISTEN/NOTIFY. A hint only: whoever listens reads the tables also after a reconnection.
+package enum PostgresChannel {
+    /// Tenants, credentials, bindings or API keys changed.
+    package static let provisioning = "gateway_provisioning"
+}
+
+/// Applies provisioning files: idempotent, all or nothing.
+package struct PostgresProvisioningStore: Sendable {
+    private let engine: PostgresPool
+
+    /// - Parameter engine: the pool of `gateway_engine`.
+    package init(engine: PostgresPool) { self.engine = engine }
+
+    /// Makes the listed tenants as they are listed. What they have beyond it goes away (an app only retires: its history stays);
+    /// tenants that are not listed are not touched, nor are API keys that were created by hand.
+    ///
+    /// Each change has its row in the audit, in the same transaction.
+    ///
+    /// - Throws: `ProvisioningError`.
+    package func apply(_ tenants: [ProvisionedTenant]) async throws(ProvisioningError) -> ProvisioningSummary {
+        let parts = tenants.map(ProvisioningStatements.init)
+        if let twice = ProvisioningStatements.duplicate(tenants.map { "tenant \($0.id)" })
+            ?? parts.compactMap(\.duplicate).first
+        {
+            throw .duplicate(twice)
+        }
+        do throws(PostgresError) {
+            return try ProvisioningPlan(parts).summary(of: try await engine.run(ProvisioningPlan(parts).transaction))
+        } catch {
+            throw ProvisioningPlan(parts).refusal(for: error)
+        }
+    }
+}
+
+/// The transaction of one apply: make room, look whether anything is somebody else's, write, tell.
+private struct ProvisioningPlan: Sendable {
+    let parts: [ProvisioningStatements]
+
+    init(_ parts: [ProvisioningStatements]) { self.parts = parts }
+
+    var transaction: Transaction {
+        let ids = PostgresValue.strings(parts.map(\.tenant.id.rawValue))
+        return Transaction(
+            tenant: nil,
+            [ProvisioningSQL.lock(), ProvisioningSQL.tenants(ids)] + parts.flatMap(\.removals)
+                + parts.flatMap(\.checks)
+        ) { (results) throws(PostgresError) in
+            try refuseTaken(results)
+            return Step(parts.flatMap(\.references) + parts.flatMap(\.rows)) { (written) throws(PostgresError) in
+                let audit = try ProvisioningAudit(parts, results + written).statements()
+                return audit.isEmpty ? .commit : Step(audit + [ProvisioningSQL.notify()])
+            }
+        }
+    }
+
+    private func refuseTaken(_ results: [ResultSet]) throws(PostgresError) {
+        let places = ProvisioningPlaces(count: parts.count)
+        for index in parts.indices {
+            if let row = try results.result(places.takenBindings(index)).first {
+                throw .abandoned("binding \(index) \(try row.int("place") - 1)")
+            }
+            if let row = try results.result(places.takenKeys(index)).first {
+                throw .abandoned("key \(index) \(try row.int("place") - 1)")
+            }
+        }
+    }
+
+    /// What an abandoned transaction meant.
+    func refusal(for error: PostgresError) -> ProvisioningError {
+        let words = (error.reason ?? "").split(separator: " ")
+        guard error.code == .abandoned, words.count == 3, let index = Int(words[1]), let place = Int(words[2]),
+            parts.indices.contains(index)
+        else { return .store(StoreError(error)) }
+        let part = parts[index]
+        if words[0] == "binding", part.bindings.indices.contains(place) {
+            return .bindingTaken(part.bindings[place].key)
+        }
+        if words[0] == "key", part.tenant.apiKeys.indices.contains(place) {
+            return .keyTaken(part.tenant.apiKeys[place].name)
+        }
+        return .store(StoreError(error))
+    }
+
+    func summary(of results: [ResultSet]) throws(PostgresError) -> ProvisioningSummary {
+        let places = ProvisioningPlaces(count: parts.count)
+        func rows(_ index: Int) throws(PostgresError) -> Int { try results.result(index).affectedRows }
+        var summary = ProvisioningSummary()
+        summary.tenants = try rows(ProvisioningPlaces.tenants)
+        for index in parts.indices {
+            summary.removed += try rows(places.droppedBindings(index)) + rows(places.droppedKeys(index))
+            summary.bindings += try rows(places.bindings(index))
+            summary.apiKeys += try rows(places.keys(index))
+            summary.tenants += try rows(places.retention(index)) + rows(places.rate(index))
+            summary.apps += try rows(places.apps(index))
+            summary.credentials += try rows(places.credentials(index))
+            summary.removed += try rows(places.retiredApps(index)) + rows(places.droppedCredentials(index))
+        }
+        return summary
+    }
+}

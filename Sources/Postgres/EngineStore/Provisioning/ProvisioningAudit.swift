@@ -1,0 +1,95 @@
+import Model
+import PostgresClient
+import Store
+
+/// Where the results of an apply's statements are: the lock, the tenants, each tenant's removals, its checks, its references, its rows.
+struct ProvisioningPlaces: Sendable {
+    /// How many tenants the file lists.
+    let count: Int
+
+    static let tenants = 1
+    private var checks: Int { 2 + 2 * count }
+    private var references: Int { 2 + 4 * count }
+    private var rows: Int { 2 + 8 * count }
+
+    func droppedBindings(_ index: Int) -> Int { 2 + 2 * index }
+    func droppedKeys(_ index: Int) -> Int { 2 + 2 * index + 1 }
+    func takenBindings(_ index: Int) -> Int { checks + 2 * index }
+    func takenKeys(_ index: Int) -> Int { checks + 2 * index + 1 }
+    func bindings(_ index: Int) -> Int { references + 4 * index }
+    func keys(_ index: Int) -> Int { references + 4 * index + 1 }
+    func retention(_ index: Int) -> Int { references + 4 * index + 2 }
+    func rate(_ index: Int) -> Int { references + 4 * index + 3 }
+    func apps(_ index: Int) -> Int { rows + 4 * index }
+    func credentials(_ index: Int) -> Int { rows + 4 * index + 1 }
+    func retiredApps(_ index: Int) -> Int { rows + 4 * index + 2 }
+    func droppedCredentials(_ index: Int) -> Int { rows + 4 * index + 3 }
+}
+
+/// What an apply changed, as the audit tells it: one statement per tenant. Names only; of a vendor's key its ends.
+struct ProvisioningAudit {
+    private let parts: [ProvisioningStatements]
+    private let results: [ResultSet]
+    private let places: ProvisioningPlaces
+
+    /// - Parameters:
+    ///   - parts: the file.
+    ///   - results: of all its statements.
+    init(_ parts: [ProvisioningStatements], _ results: [ResultSet]) {
+        self.parts = parts
+        self.results = results
+        places = ProvisioningPlaces(count: parts.count)
+    }
+
+    /// Empty when nothing was changed.
+    func statements() throws(PostgresError) -> [Statement] {
+        let created = Set(try results.result(ProvisioningPlaces.tenants).rows(Self.tenant))
+        var statements: [Statement] = []
+        for (index, part) in parts.enumerated() {
+            let id = part.tenant.id
+            var records = created.contains(id) ? [AuditRecord(.create, "tenant \(id)")] : []
+            records += try self.records(of: part, at: index)
+            guard !records.isEmpty else { continue }
+            statements.append(records.written(by: .provisioning, in: id))
+        }
+        return statements
+    }
+
+    private func records(of part: ProvisioningStatements, at index: Int) throws(PostgresError) -> [AuditRecord] {
+        var records: [AuditRecord] = []
+        func add(_ place: Int, _ action: AuditAction, _ kind: String, _ column: String) throws(PostgresError) {
+            for row in try results.result(place) {
+                records.append(AuditRecord(action, "\(kind) \(try row.text(.name(column)))"))
+            }
+        }
+        for row in try results.result(places.droppedBindings(index)) { records.append(try Self.binding(.remove, row)) }
+        try add(places.droppedKeys(index), .remove, "key", "name")
+        for row in try results.result(places.bindings(index)) { records.append(try Self.binding(.write, row)) }
+        try add(places.keys(index), .write, "key", "name")
+        if try !results.result(places.retention(index)).isEmpty {
+            records.append(AuditRecord(.write, "retention", data: .object(part.tenant.retention.json)))
+        }
+        if try !results.result(places.rate(index)).isEmpty {
+            let rate = part.tenant.pushesPerSecond.map { JSON.int(Int($0)) } ?? .null
+            records.append(AuditRecord(.write, "rate", data: ["pushesPerSecond": rate]))
+        }
+        try add(places.apps(index), .write, "app", "app_id")
+        try add(places.credentials(index), .write, "credential", "credential_id")
+        try add(places.retiredApps(index), .retire, "app", "app_id")
+        try add(places.droppedCredentials(index), .remove, "credential", "credential_id")
+        return records
+    }
+
+    private static func tenant(_ row: Row) throws(PostgresError) -> TenantID { try row.id("tenant_id") }
+
+    private static func binding(_ action: AuditAction, _ row: Row) throws(PostgresError) -> AuditRecord {
+        // A vendor's key may be a secret of that vendor's: enough to recognise it.
+        let value = DeviceToken(stored: try row.text("value")).masked
+        let host = try row.text("host")
+        return AuditRecord(
+            action,
+            "binding \(try row.text("vendor")) \(try row.text("kind")) \(value)",
+            data: ["app": .string(try row.text("app_id")), "host": host.isEmpty ? .null : .string(host)]
+        )
+    }
+}

@@ -1,0 +1,128 @@
+import PostgresClient
+import Store
+
+/// A provisioning file, applied: reference tables first, tenant tables after them.
+enum ProvisioningSQL {
+    /// One apply at a time, so that two files do not interleave.
+    static let lock = StoreSQL.global("SELECT pg_advisory_xact_lock(hashtextextended('gateway.provisioning', 0))")
+
+    static let tenants = StoreSQL.global(
+        "INSERT INTO gateway.tenant (tenant_id) SELECT unnest($1::text[]) ON CONFLICT DO NOTHING RETURNING tenant_id"
+    )
+
+    static let dropBindings = StoreSQL.tenant(
+        """
+        DELETE FROM gateway.binding b WHERE b.tenant_id = $1 AND NOT EXISTS (
+            SELECT FROM unnest($2::text[], $3::text[], $4::text[], $5::text[]) AS k(vendor, kind, value, host)
+            WHERE k.vendor = b.vendor AND k.kind = b.kind AND k.value = b.value AND k.host = b.host)
+        RETURNING b.vendor, b.kind, b.value, b.host, b.app_id
+        """
+    )
+
+    static let putBindings = StoreSQL.tenant(
+        """
+        INSERT INTO gateway.binding AS b (tenant_id, vendor, kind, value, host, app_id, settings)
+        SELECT $1, k.vendor, k.kind, k.value, k.host, k.app_id, k.settings::json
+        FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[])
+            AS k(vendor, kind, value, host, app_id, settings)
+        ON CONFLICT (vendor, kind, value, host) DO UPDATE SET app_id = excluded.app_id, settings = excluded.settings
+        WHERE b.tenant_id = excluded.tenant_id
+            AND (b.app_id <> excluded.app_id OR b.settings::text <> excluded.settings::text)
+        RETURNING b.vendor, b.kind, b.value, b.host, b.app_id
+        """
+    )
+
+    /// Places in the list of bindings that belong to somebody else.
+    static let takenBindings = StoreSQL.tenant(
+        """
+        SELECT k.place FROM unnest($2::text[], $3::text[], $4::text[], $5::text[])
+            WITH ORDINALITY AS k(vendor, kind, value, host, place)
+        JOIN gateway.binding b ON b.vendor = k.vendor AND b.kind = k.kind AND b.value = k.value AND b.host = k.host
+        WHERE b.tenant_id <> $1 ORDER BY k.place
+        """
+    )
+
+    static let dropKeys = StoreSQL.tenant(
+        "DELETE FROM gateway.api_key WHERE tenant_id = $1 AND is_provisioned AND NOT name = ANY ($2) RETURNING name"
+    )
+
+    /// Places in the list of keys whose hash is another key's.
+    static let takenKeys = StoreSQL.tenant(
+        """
+        SELECT u.place FROM unnest($2::text[], $3::bytea[]) WITH ORDINALITY AS u(name, hash, place)
+        JOIN gateway.api_key k ON k.hash = u.hash WHERE NOT (k.tenant_id = $1 AND k.name = u.name) ORDER BY u.place
+        """
+    )
+
+    /// Scopes come joined by commas: arrays of arrays must be rectangular.
+    static let putKeys = StoreSQL.tenant(
+        """
+        INSERT INTO gateway.api_key AS k (tenant_id, key_id, name, hash, scopes, expires_at, is_provisioned)
+        SELECT $1, gen_random_uuid(), u.name, u.hash, string_to_array(u.scopes, ','), u.expires_at, true
+        FROM unnest($2::text[], $3::bytea[], $4::text[], $5::timestamptz[]) AS u(name, hash, scopes, expires_at)
+        ON CONFLICT (tenant_id, name) DO UPDATE SET hash = excluded.hash, scopes = excluded.scopes,
+            expires_at = excluded.expires_at, is_provisioned = true
+        WHERE (k.hash, k.scopes, k.expires_at, k.is_provisioned)
+            IS DISTINCT FROM (excluded.hash, excluded.scopes, excluded.expires_at, true)
+        RETURNING k.name
+        """
+    )
+
+    static let putRetention = StoreSQL.tenant(
+        """
+        UPDATE gateway.tenant SET retention = $2::text::jsonb
+        WHERE tenant_id = $1 AND retention <> $2::text::jsonb RETURNING tenant_id
+        """
+    )
+
+    static let putRate = StoreSQL.tenant(
+        """
+        UPDATE gateway.tenant SET pushes_per_second = $2
+        WHERE tenant_id = $1 AND pushes_per_second IS DISTINCT FROM $2 RETURNING tenant_id
+        """
+    )
+
+    static let retireApps = StoreSQL.tenant(
+        """
+        UPDATE gateway.app SET retired_at = now(), platforms = '{}'
+        WHERE tenant_id = $1 AND NOT app_id = ANY ($2) AND retired_at IS NULL RETURNING app_id
+        """
+    )
+
+    static let putApps = StoreSQL.tenant(
+        """
+        INSERT INTO gateway.app AS a (tenant_id, app_id, platforms, defaults)
+        SELECT $1, u.app_id, u.platforms::jsonb, u.defaults::jsonb
+        FROM unnest($2::text[], $3::text[], $4::text[]) AS u(app_id, platforms, defaults)
+        ON CONFLICT (tenant_id, app_id) DO UPDATE SET platforms = excluded.platforms, defaults = excluded.defaults,
+            retired_at = NULL
+        WHERE a.platforms <> excluded.platforms OR a.defaults <> excluded.defaults OR a.retired_at IS NOT NULL
+        RETURNING a.app_id
+        """
+    )
+
+    static let dropCredentials = StoreSQL.tenant(
+        "DELETE FROM gateway.credential WHERE tenant_id = $1 AND NOT credential_id = ANY ($2) RETURNING credential_id"
+    )
+
+    /// Sealed bytes differ every time, so the fingerprint decides whether the secret is another.
+    static let putCredentials = StoreSQL.tenant(
+        """
+        INSERT INTO gateway.credential AS c
+            (tenant_id, credential_id, kind, team_id, key_id, endpoint, trust_roots, sealed, fingerprint, pushes_per_second)
+        SELECT $1, u.id, u.kind, u.team, u.key, u.endpoint, u.roots, u.sealed, u.fingerprint, u.rate
+        FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::bytea[], $9::bytea[],
+            $10::integer[]) AS u(id, kind, team, key, endpoint, roots, sealed, fingerprint, rate)
+        ON CONFLICT (tenant_id, credential_id) DO UPDATE SET kind = excluded.kind, team_id = excluded.team_id,
+            key_id = excluded.key_id, endpoint = excluded.endpoint, trust_roots = excluded.trust_roots,
+            sealed = excluded.sealed, fingerprint = excluded.fingerprint, pushes_per_second = excluded.pushes_per_second,
+            version = c.version + 1, refusal = NULL, refused_at = NULL
+        WHERE (c.kind, c.team_id, c.key_id, c.endpoint, c.trust_roots, c.fingerprint, c.pushes_per_second) IS DISTINCT FROM
+            (excluded.kind, excluded.team_id, excluded.key_id, excluded.endpoint, excluded.trust_roots, excluded.fingerprint,
+            excluded.pushes_per_second)
+        RETURNING c.credential_id
+        """
+    )
+
+    static let notify = StoreSQL.global("SELECT pg_notify('gateway_provisioning', '')")
+}

@@ -1,0 +1,116 @@
+import Model
+import PostgresClient
+import Store
+
+/// One tenant's part of an apply, as statements in a fixed order.
+struct ProvisioningStatements: Sendable {
+    let tenant: ProvisionedTenant
+    let bindings: [ProvisionedBinding]
+
+    init(_ tenant: ProvisionedTenant) {
+        self.tenant = tenant
+        self.bindings = tenant.apps.flatMap(\.bindings)
+    }
+
+    private var id: PostgresValue { .id(tenant.id) }
+
+    private var bindingKeys: [PostgresValue] {
+        [
+            .strings(bindings.map(\.key.vendor.rawValue)), .strings(bindings.map(\.key.kind)),
+            .strings(bindings.map(\.key.value)), .strings(bindings.map { $0.key.host ?? "" }),
+        ]
+    }
+
+    /// Before any tenant's additions: what one gives up, another may take in the same file.
+    var removals: [Statement] {
+        [
+            ProvisioningSQL.dropBindings.with([id] + bindingKeys),
+            ProvisioningSQL.dropKeys(id, .strings(tenant.apiKeys.map(\.name))),
+        ]
+    }
+
+    /// What must be empty for the additions to happen: bindings, then keys, that are somebody else's.
+    var checks: [Statement] {
+        [
+            ProvisioningSQL.takenBindings.with([id] + bindingKeys),
+            ProvisioningSQL.takenKeys(
+                id,
+                .strings(tenant.apiKeys.map(\.name)),
+                .byteArrays(tenant.apiKeys.map(\.hash))
+            ),
+        ]
+    }
+
+    /// Into reference tables: bindings, API keys, retention, rate.
+    var references: [Statement] {
+        let apps = tenant.apps.flatMap { app in app.bindings.map { _ in app.id.rawValue } }
+        return [
+            ProvisioningSQL.putBindings.with(
+                [id] + bindingKeys
+                    + [.strings(apps), .texts(bindings.map { DocumentText.of($0.settings) })]
+            ),
+            ProvisioningSQL.putKeys(
+                id,
+                .strings(tenant.apiKeys.map(\.name)),
+                .byteArrays(tenant.apiKeys.map(\.hash)),
+                .strings(tenant.apiKeys.map { $0.scopes.joined(separator: ",") }),
+                .times(tenant.apiKeys.map(\.expiresAt))
+            ),
+            ProvisioningSQL.putRetention(id, .text(DocumentText.of(tenant.retention.json))),
+            ProvisioningSQL.putRate(id, tenant.pushesPerSecond.map { .int32($0) } ?? .null),
+        ]
+    }
+
+    /// Into tenant tables: apps, credentials; then what goes: apps, credentials.
+    var rows: [Statement] {
+        [putApps, putCredentials] + [
+            ProvisioningSQL.retireApps(id, .strings(tenant.apps.map(\.id.rawValue))),
+            ProvisioningSQL.dropCredentials(id, .strings(tenant.credentials.map(\.id.rawValue))),
+        ]
+    }
+
+    private var putApps: Statement {
+        ProvisioningSQL.putApps(
+            id,
+            .strings(tenant.apps.map(\.id.rawValue)),
+            .strings(tenant.apps.map { DocumentText.of(PlatformRouteCoding.encode($0.platforms)) }),
+            .strings(
+                tenant.apps.map { app in
+                    var defaults = JSONObject()
+                    defaults["ttlSeconds"] = app.defaultTimeToLive.map { .int($0.milliseconds / 1000) }
+                    TimingCoding.write(app.timing, into: &defaults)
+                    return DocumentText.of(defaults)
+                }
+            )
+        )
+    }
+
+    private var putCredentials: Statement {
+        let credentials = tenant.credentials
+        return ProvisioningSQL.putCredentials(
+            id,
+            .strings(credentials.map(\.id.rawValue)),
+            .strings(credentials.map(\.kind)),
+            .strings(credentials.map(\.teamID)),
+            .strings(credentials.map(\.keyID)),
+            .strings(credentials.map(\.endpoint)),
+            .strings(credentials.map(\.trustRoots)),
+            .byteArrays(credentials.map(\.sealed)),
+            .byteArrays(credentials.map(\.fingerprint)),
+            .int32s(credentials.map(\.pushesPerSecond))
+        )
+    }
+
+    /// The first thing that is listed twice.
+    var duplicate: String? {
+        Self.duplicate(bindings.map { "\($0.key.vendor) \($0.key.kind) \($0.key.value) \($0.key.host ?? "")" })
+            ?? Self.duplicate(tenant.apiKeys.map { "API key \($0.name)" })
+            ?? Self.duplicate(tenant.credentials.map { "credential \($0.id)" })
+            ?? Self.duplicate(tenant.apps.map { "app \($0.id)" })
+    }
+
+    static func duplicate(_ names: [String]) -> String? {
+        var seen: Set<String> = []
+        return names.first { !seen.insert($0).inserted }
+    }
+}

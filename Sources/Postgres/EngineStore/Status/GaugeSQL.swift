@@ -1,0 +1,85 @@
+import PostgresClient
+import Store
+
+/// What the metrics sample, over all tenants and without locks. Bounded: each statement reads an index as far as it must and no farther.
+enum GaugeSQL {
+    /// Per lane, what is due and nobody has. One probe per (tenant, lane), as discovery makes them, and at most 1,000 entries of the index each.
+    static let queue = StoreSQL.global(
+        """
+        SELECT l.lane, sum(x.slices)::bigint AS slices, coalesce(extract(epoch FROM now() - min(x.oldest)), 0)::float8 AS oldest
+        FROM gateway.lane l
+        CROSS JOIN LATERAL (
+            SELECT count(*) AS slices, min(y.next_at) AS oldest FROM (
+                SELECT s.next_at FROM gateway.slice s
+                WHERE s.tenant_id = l.tenant_id AND s.lane = l.lane AND s.state IN ('ready', 'leased') AND s.next_at <= now()
+                ORDER BY s.next_at LIMIT 1000) y) x
+        WHERE NOT l.is_paused GROUP BY l.lane
+        """
+    )
+
+    static let webhooks = StoreSQL.global(
+        """
+        SELECT coalesce(max(h.last - w.cursor) FILTER (WHERE w.is_active), 0)::bigint AS lag,
+            coalesce(extract(epoch FROM now() - min(x.at) FILTER (WHERE w.is_active)), 0)::float8 AS lag_seconds,
+            count(*) FILTER (WHERE w.is_active AND w.failing_since IS NOT NULL) AS failing,
+            coalesce(extract(epoch FROM now() - min(w.failing_since) FILTER (WHERE w.is_active)), 0)::float8 AS failing_seconds,
+            count(*) FILTER (WHERE NOT w.is_active AND w.failure IS NOT NULL) AS stopped
+        FROM gateway.webhook w LEFT JOIN gateway.event_head h ON h.tenant_id = w.tenant_id
+        LEFT JOIN LATERAL (
+            SELECT e.at FROM gateway.event e WHERE e.tenant_id = w.tenant_id AND e.position > w.cursor
+            ORDER BY e.position LIMIT 1) x ON true
+        """
+    )
+
+    /// A sender's events lie among others', so they are counted, and no more than 1,000 of each.
+    static let senders = StoreSQL.global(
+        """
+        SELECT coalesce(max(x.lag), 0)::bigint AS lag,
+            coalesce(extract(epoch FROM now() - min(o.at)), 0)::float8 AS lag_seconds, count(*) FILTER (WHERE s.failing_since IS NOT NULL) AS failing,
+            coalesce(extract(epoch FROM now() - min(s.failing_since)), 0)::float8 AS failing_seconds, 0::bigint AS stopped
+        FROM gateway.sender s
+        CROSS JOIN LATERAL (
+            SELECT count(*) AS lag FROM (
+                SELECT e.position FROM gateway.event e
+                WHERE e.tenant_id = s.tenant_id AND e.app_id = s.app_id AND e.vendor = s.vendor
+                    AND e.sender_id = s.sender_id AND e.position > s.cursor LIMIT 1000) y) x
+        LEFT JOIN LATERAL (
+            SELECT e.at FROM gateway.event e
+            WHERE e.tenant_id = s.tenant_id AND e.app_id = s.app_id AND e.vendor = s.vendor
+                AND e.sender_id = s.sender_id AND e.position > s.cursor
+            ORDER BY e.position LIMIT 1) o ON true
+        WHERE s.callback_url IS NOT NULL
+        """
+    )
+
+    /// Four heartbeats.
+    static let nodes = StoreSQL.global(
+        "SELECT count(*) AS nodes FROM gateway.node WHERE seen_at > now() - interval '20 seconds'"
+    )
+
+    static let credentials = StoreSQL.global(
+        "SELECT count(*) AS stopped FROM gateway.credential WHERE refusal IS NOT NULL"
+    )
+
+    /// What holds back vacuum: transactions and snapshots of this database's sessions, replication slots, prepared transactions.
+    /// Vacuum itself does not. Without pg_read_all_stats other roles' sessions show neither, and `sees_all` says so.
+    static let activity = StoreSQL.global(
+        """
+        SELECT coalesce(extract(epoch FROM now() - min(a.xact_start) FILTER (WHERE a.backend_type = 'client backend')), 0)::float8
+                AS oldest,
+            greatest(coalesce(max(age(a.backend_xmin)), 0),
+                (SELECT coalesce(max(age(s.xmin)), 0) FROM pg_replication_slots s),
+                (SELECT coalesce(max(age(p.transaction)), 0) FROM pg_prepared_xacts p
+                    WHERE p.database = current_database()))::bigint AS xmin_age,
+            pg_has_role('pg_read_all_stats', 'USAGE') AS sees_all
+        FROM pg_stat_activity a
+        WHERE (a.datname = current_database() OR a.datname IS NULL) AND a.pid <> pg_backend_pid()
+            AND a.backend_type <> 'autovacuum worker'
+        """
+    )
+
+    /// Reads the index of open slices, however many rest until later; so it is asked rarely.
+    static let givenUp = StoreSQL.global(
+        "SELECT count(*) AS slices FROM gateway.slice WHERE state = 'ready' AND dead_reason IS NOT NULL"
+    )
+}

@@ -1,0 +1,17 @@
+import PostgresClient
+
+/// Apps as they are provisioned.
+package enum AppSQL {
+    /// In the order of their ids, after `$2`; `''` starts at the beginning.
+    static let list = StoreSQL.tenant(
+        """
+        SELECT a.app_id, a.platforms, a.created_at, a.retired_at FROM gateway.app a
+        WHERE a.tenant_id = $1 AND a.app_id > $2 ORDER BY a.app_id LIMIT $3
+        """
+    )
+
+    /// Topics, credentials and hours.
+    package static let platforms = StoreSQL.tenant(
+        "SELECT platforms, defaults::text AS defaults FROM gateway.app WHERE tenant_id = $1 AND app_id = $2"
+    )
+}

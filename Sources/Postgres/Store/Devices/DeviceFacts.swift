@@ -1,0 +1,89 @@
+package import Model
+import PostgresClient
+
+/// One device with the identities on it.
+package struct DeviceFacts: Sendable, Hashable {
+    package var id: DeviceID
+    package var app: AppID
+    package var platform: Platform
+    package var environment: PushEnvironment
+    package var token: DeviceToken?
+    package var tokenState: TokenState
+    package var tokenRegisteredAt: Timestamp?
+    package var createdAt: Timestamp
+    package var seenAt: Timestamp?
+    package var clock: DeviceClock
+    package var identities: [IdentityEntry]
+    /// How many of its newest `HistoryPage.lookLimit` messages are unread; nil where nobody asked.
+    package var unread: Int?
+}
+
+/// What one vendor calls a device.
+package struct IdentityEntry: Sendable, Hashable {
+    package var id: IdentityID
+    package var vendor: Vendor
+    package var key: VendorDeviceKey
+    package var state: IdentityState
+    package var user: UserID?
+    package var name: String?
+    package var phone: String?
+    package var acceptsPush: Bool
+    package var attributes: JSONObject
+    package var registeredAt: Timestamp
+    package var tags: [Tag]
+}
+
+/// A change to all active identities of a device; nil stays as it is.
+package struct DevicePatch: Sendable, Hashable {
+    package var acceptsPush: Bool?
+    package var user: UserID?
+    package var name: String?
+    package var phone: String?
+    /// All their tags from now on.
+    package var tags: [Tag]?
+    /// Of the device itself.
+    package var clock: DeviceClock
+
+    package init(
+        acceptsPush: Bool? = nil,
+        user: UserID? = nil,
+        name: String? = nil,
+        phone: String? = nil,
+        tags: [Tag]? = nil,
+        clock: DeviceClock = .unset
+    ) {
+        self.acceptsPush = acceptsPush
+        self.user = user
+        self.name = name
+        self.phone = phone
+        self.tags = tags
+        self.clock = clock
+    }
+}
+
+/// Which devices of a tenant are listed; nil: any.
+package struct DeviceFilter: Sendable, Hashable {
+    package var app: AppID?
+    package var vendor: Vendor?
+    package var user: UserID?
+    package var key: VendorDeviceKey?
+    /// Digits.
+    package var phone: String?
+    package var token: String?
+
+    package init(
+        app: AppID? = nil,
+        vendor: Vendor? = nil,
+        user: UserID? = nil,
+        key: VendorDeviceKey? = nil,
+        phone: String? = nil,
+        token: String? = nil
+    ) {
+        self.app = app
+        self.vendor = vendor
+        self.user = user
+        self.key = key
+        self.phone = phone
+        self.token = token
+    }
+}

@@ -1,0 +1,90 @@
+import PostgresClient
+
+/// Devices as the native API shows, changes and erases them.
+enum DeviceSQL {
+    static let columns = """
+        d.device_id, d.app_id, d.platform, d.environment, d.token, d.token_state, d.token_registered_at, d.created_at, d.seen_at,
+        \(StoreSQL.clockColumns)
+        """
+
+    static let list = StoreSQL.tenant(
+        """
+        SELECT \(columns) FROM gateway.device d
+        WHERE d.tenant_id = $1 AND ($2::text IS NULL OR d.app_id = $2) AND ($3::uuid IS NULL OR d.device_id > $3)
+        ORDER BY d.device_id LIMIT $4
+        """
+    )
+
+    /// Devices by what an active identity of theirs has, `$4` to `$7`, and by token, `$8`; null: any. The app is joined so that each lookup goes
+    /// through an index that begins with it.
+    static let filtered = StoreSQL.tenant(
+        """
+        SELECT \(columns) FROM gateway.device d
+        WHERE d.tenant_id = $1 AND ($2::text IS NULL OR d.app_id = $2) AND ($3::uuid IS NULL OR d.device_id > $3)
+            AND ($8::text IS NULL OR d.token_digest = md5($8) AND d.token = $8)
+            AND ($4::text IS NULL AND $5::text IS NULL AND $6::text IS NULL AND $7::text IS NULL OR d.device_id IN (
+                SELECT i.device_id FROM gateway.app a JOIN gateway.identity i ON i.tenant_id = $1 AND i.app_id = a.app_id
+                WHERE a.tenant_id = $1 AND ($2::text IS NULL OR a.app_id = $2) AND i.state = 'active'
+                    AND ($4::text IS NULL OR i.vendor = $4) AND ($5::text IS NULL OR i.user_id = $5)
+                    AND ($6::text IS NULL OR i.key = $6) AND ($7::text IS NULL OR i.phone = $7)))
+        ORDER BY d.device_id LIMIT $9
+        """
+    )
+
+    static let one = StoreSQL.tenant(
+        "SELECT \(columns) FROM gateway.device d WHERE d.tenant_id = $1 AND d.device_id = $2"
+    )
+
+    static let identities = StoreSQL.tenant(
+        """
+        SELECT i.device_id, i.identity_id, i.vendor, i.key, i.state, i.user_id, i.name, i.phone, i.accepts_push, i.attributes,
+            i.registered_at, (SELECT coalesce(array_agg(t.tag ORDER BY t.tag), '{}') FROM gateway.identity_tag t
+                WHERE t.tenant_id = $1 AND t.identity_id = i.identity_id) AS tags
+        FROM gateway.identity i WHERE i.tenant_id = $1 AND i.device_id = ANY ($2) ORDER BY i.device_id, i.vendor, i.identity_id
+        """
+    )
+
+    static let patch = StoreSQL.function("patch_identities", 6)
+
+    static let tag = StoreSQL.function("tag_device", 3, columns: "tag_device AS count")
+
+    static let setClock = StoreSQL.function("set_clock", 5)
+
+    static let erase = StoreSQL.function("erase_devices", 4, columns: "erase_devices AS count")
+
+    /// What is unread of the newest `$3` of a device, whoever used it: no index knows a receipt, so it costs a look at each.
+    static let unread = StoreSQL.tenant(
+        """
+        SELECT count(*) FILTER (WHERE l.is_unread) AS unread FROM (
+            SELECT d.read_at IS NULL AND d.state <> 'canceled' AND d.reason IS DISTINCT FROM 'duplicate' AS is_unread
+            FROM gateway.delivery d JOIN gateway.message m ON m.tenant_id = $1 AND m.message_id = d.message_id
+            WHERE d.tenant_id = $1 AND d.device_id = $2
+            ORDER BY d.message_id DESC LIMIT $3) AS l
+        """
+    )
+
+    /// What `import` would do. A null field changes nothing.
+    static let previewImport = StoreSQL.tenant(
+        """
+        SELECT count(*) FILTER (WHERE p.is_new) AS created, count(*) FILTER (WHERE NOT p.is_new AND p.is_changed) AS changed,
+            count(*) FILTER (WHERE NOT p.is_new AND NOT p.is_changed) AS unchanged
+        FROM (
+            SELECT i.identity_id IS NULL AS is_new,
+                i.state IS DISTINCT FROM 'active' OR coalesce(u.user_id IS DISTINCT FROM i.user_id AND u.user_id IS NOT NULL
+                    OR u.name IS DISTINCT FROM i.name AND u.name IS NOT NULL
+                    OR u.phone IS DISTINCT FROM i.phone AND u.phone IS NOT NULL
+                    OR u.token IS NOT NULL AND (u.token IS DISTINCT FROM d.token OR d.token_state <> 'active')
+                    OR u.zone IS DISTINCT FROM d.time_zone AND u.zone IS NOT NULL
+                    OR (u.first, u.last) IS DISTINCT FROM (coalesce(d.window_from, 0), coalesce(d.window_to, 1439))
+                        AND u.first IS NOT NULL
+                    OR u.tags IS NOT NULL AND ARRAY(SELECT t FROM unnest(string_to_array(u.tags, ' ')) AS t ORDER BY t)
+                        <> ARRAY(SELECT t.tag FROM gateway.identity_tag t
+                            WHERE t.tenant_id = $1 AND t.identity_id = i.identity_id ORDER BY t.tag), false) AS is_changed
+            FROM unnest(
+                $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::integer[], $11::integer[],
+                $12::text[]) AS u(key, token, user_id, name, phone, zone, first, last, tags)
+            LEFT JOIN gateway.identity i ON i.tenant_id = $1 AND i.app_id = $2 AND i.vendor = $3 AND i.key = u.key
+            LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id) p
+        """
+    )
+}

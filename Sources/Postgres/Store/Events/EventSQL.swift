@@ -1,0 +1,76 @@
+import PostgresClient
+
+/// The event log, for its readers: the native API and the dispatcher of webhooks.
+enum EventSQL {
+    /// The last offset; no row before the first event. Read before `page`: what it says is visible to every later statement.
+    static let head = StoreSQL.tenant("SELECT last FROM gateway.event_head WHERE tenant_id = $1")
+
+    static let bounds = StoreSQL.function("event_bounds", 1)
+
+    /// Events after `$2` among the next `$3` of app `$4` (null: all), kinds `$5` (empty: all) and dialect `$7` (null: all), at most `$6`. What the delivery's row says is not
+    /// copied into the event: its outcome is written once, and an erasure takes the addressee from both. Looked up one by one:
+    /// joined, a table without statistics is read whole for each event.
+    static let page = StoreSQL.tenant(
+        """
+        WITH e AS (
+            SELECT position, at, kind, app_id, vendor, sender_id, message_id, target_id, due_day, identity_id, device_id, data
+            FROM gateway.event
+            WHERE tenant_id = $1 AND position > $2::bigint AND position <= $2::bigint + $3::bigint
+                AND ($4::text IS NULL OR app_id = $4) AND (cardinality($5::text[]) = 0 OR kind = ANY ($5::text[]))
+                AND ($7::text IS NULL OR vendor = $7)
+            ORDER BY position LIMIT $6)
+        SELECT e.position, e.at, e.kind, e.app_id, e.vendor, e.sender_id, e.message_id, e.target_id, e.data,
+            w.identity_id, coalesce(e.device_id, d.device_id) AS device_id,
+            coalesce(d.address, 'key:' || i.key) AS address, d.user_id,
+            CASE WHEN e.kind IN ('failed', 'suppressed', 'expired', 'canceled') THEN d.reason END AS reason
+        FROM e
+        LEFT JOIN LATERAL (
+            SELECT d.identity_id, d.device_id, d.address, d.user_id, d.reason FROM gateway.delivery d
+            WHERE d.tenant_id = $1 AND d.due_day = e.due_day AND d.message_id = e.message_id AND d.target_id = e.target_id
+            LIMIT 1) d ON true
+        CROSS JOIN LATERAL (SELECT coalesce(e.identity_id, d.identity_id) AS identity_id OFFSET 0) w
+        LEFT JOIN LATERAL (
+            SELECT i.key FROM gateway.identity i WHERE i.tenant_id = $1 AND i.identity_id = w.identity_id LIMIT 1) i ON true
+        ORDER BY e.position
+        """
+    )
+
+    private static let factColumns = """
+        i.key, i.user_id, d.platform, d.environment, d.time_zone
+        """
+
+    // What an export tells beside the events: one by one, as `page`.
+
+    static let identities = StoreSQL.tenant(
+        """
+        SELECT q.id, r.* FROM unnest($2::uuid[]) AS q(id)
+        CROSS JOIN LATERAL (
+            SELECT \(factColumns) FROM gateway.identity i
+            LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+            WHERE i.tenant_id = $1 AND i.identity_id = q.id LIMIT 1) AS r
+        """
+    )
+
+    static let devices = StoreSQL.tenant(
+        """
+        SELECT q.id, r.* FROM unnest($2::uuid[]) AS q(id)
+        CROSS JOIN LATERAL (
+            SELECT \(factColumns) FROM gateway.device d
+            LEFT JOIN gateway.identity i ON i.tenant_id = $1 AND i.device_id = d.device_id
+            WHERE d.tenant_id = $1 AND d.device_id = q.id ORDER BY i.state = 'active' DESC, i.identity_id LIMIT 1) AS r
+        """
+    )
+
+    /// Of a message's data the members `$3`: all of it may be a megabyte.
+    static let messages = StoreSQL.tenant(
+        """
+        SELECT q.id, r.* FROM unnest($2::uuid[]) AS q(id)
+        CROSS JOIN LATERAL (
+            SELECT m.vendor, (
+                SELECT json_object_agg(n.name, m.content->'data'->n.name) FROM unnest($3::text[]) AS n(name)
+                WHERE m.content->'data'->n.name IS NOT NULL) AS data
+            FROM gateway.message m
+            WHERE m.tenant_id = $1 AND m.message_id = q.id LIMIT 1) AS r
+        """
+    )
+}

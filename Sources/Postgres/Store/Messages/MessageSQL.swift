@@ -1,0 +1,143 @@
+import PostgresClient
+
+/// Messages, deliveries and analytics, as the native API shows them.
+enum MessageSQL {
+    private static let messageColumns = """
+        \(StoreSQL.messageColumns), m.sender_id, m.state, m.lane, m.fallback, m.accepted_at, m.due_day, m.recipients
+        """
+
+    static let messageByID = StoreSQL.tenant(
+        "SELECT \(messageColumns) FROM gateway.message m WHERE m.tenant_id = $1 AND m.message_id = $2"
+    )
+
+    /// By the vendor's own number; the newest, should two apps use one number.
+    static let messageByReference = StoreSQL.tenant(
+        """
+        SELECT \(messageColumns) FROM gateway.message_ref r
+        JOIN gateway.message m ON m.tenant_id = $1 AND m.message_id = r.message_id
+        WHERE r.tenant_id = $1 AND r.ref = $2 ORDER BY m.message_id DESC LIMIT 1
+        """
+    )
+
+    /// The latest due first. `$2` null: every app; `$3` null: every state; `$4` null: from the latest.
+    static let list = StoreSQL.tenant(
+        """
+        SELECT \(messageColumns) FROM gateway.message m
+        WHERE m.tenant_id = $1 AND ($2::text IS NULL OR m.app_id = $2) AND ($3::text IS NULL OR m.state = $3)
+            AND ($4::uuid IS NULL OR m.message_id < $4)
+        ORDER BY m.message_id DESC LIMIT $5
+        """
+    )
+
+    /// One message's stages, from its rows: exact, and one partition only.
+    static let funnel = StoreSQL.tenant(
+        """
+        SELECT count(*) FILTER (WHERE state IN ('sent', 'received', 'read')) AS sent, count(received_at) AS received,
+            count(read_at) AS read, count(*) FILTER (WHERE state = 'failed') AS failed,
+            count(*) FILTER (WHERE state = 'suppressed') AS suppressed,
+            count(*) FILTER (WHERE state = 'expired') AS expired, count(*) FILTER (WHERE state = 'canceled') AS canceled
+        FROM gateway.delivery WHERE tenant_id = $1 AND due_day = $2 AND message_id = $3
+        """
+    )
+
+    /// Parts that gave up, by reason, with the targets in them that have no outcome. Mostly there are none, and no slice is looked at.
+    static let dead = StoreSQL.tenant(
+        """
+        SELECT s.dead_reason AS reason, count(*) AS slices,
+            sum(cardinality(s.targets) - bit_count(s.done))::bigint AS targets
+        FROM gateway.message m JOIN gateway.slice s ON s.tenant_id = $1 AND s.message_id = m.message_id
+        WHERE m.tenant_id = $1 AND m.message_id = $2 AND m.dead_slices > 0 AND s.dead_reason IS NOT NULL AND s.state <> 'done'
+        GROUP BY s.dead_reason ORDER BY s.dead_reason
+        """
+    )
+
+    private static let deliveryColumns = """
+        \(StoreSQL.snapshotColumns), d.device_id, d.user_id, d.transport, d.transport_id, d.is_certain, d.attempts, \
+        d.payload_bytes, d.reduced
+        """
+
+    static let deliveries = StoreSQL.tenant(
+        """
+        SELECT \(deliveryColumns) FROM gateway.message m
+        JOIN gateway.delivery d ON d.tenant_id = $1 AND d.due_day = m.due_day AND d.message_id = m.message_id
+        WHERE m.tenant_id = $1 AND m.message_id = $2 AND ($3::text IS NULL OR d.state = $3)
+            AND ($4::uuid IS NULL OR d.target_id > $4)
+        ORDER BY d.target_id LIMIT $5
+        """
+    )
+
+    static let delivery = StoreSQL.tenant(
+        """
+        SELECT \(deliveryColumns) FROM gateway.message m
+        JOIN gateway.delivery d ON d.tenant_id = $1 AND d.due_day = m.due_day AND d.message_id = m.message_id
+        WHERE m.tenant_id = $1 AND m.message_id = $2 AND d.target_id = $3
+        """
+    )
+
+    /// A target without a row yet: what the queue says of it.
+    static let queued = StoreSQL.tenant(
+        """
+        SELECT m.message_id, u.target AS target_id, i.identity_id, nullif(u.address, '') AS address, 'queued' AS state,
+            NULL::text AS reason, NULL::timestamptz AS sent_at, NULL::timestamptz AS received_at,
+            NULL::timestamptz AS read_at, m.state = 'scheduled' AS is_reserved, m.fallback, i.device_id, i.user_id,
+            NULL::text AS transport, NULL::uuid AS transport_id, true AS is_certain, s.attempts, 0 AS payload_bytes,
+            NULL::text AS reduced
+        FROM gateway.message m
+        JOIN gateway.slice s ON s.tenant_id = $1 AND s.message_id = m.message_id AND s.state <> 'done'
+        CROSS JOIN LATERAL unnest(s.targets, s.addresses) AS u(target, address)
+        LEFT JOIN gateway.identity i ON i.tenant_id = $1 AND i.identity_id = u.target
+        WHERE m.tenant_id = $1 AND m.message_id = $2 AND u.target = $3 LIMIT 1
+        """
+    )
+
+    /// Where a target waits that has no row yet.
+    static let queue = StoreSQL.tenant(
+        """
+        SELECT s.no, s.state, s.next_at, s.attempts, s.held_by, s.dead_reason, coalesce(l.is_paused, false) AS is_paused,
+            now() AS seen_at
+        FROM gateway.slice s LEFT JOIN gateway.lane l ON l.tenant_id = $1 AND l.lane = s.lane
+        WHERE s.tenant_id = $1 AND s.message_id = $2 AND s.state <> 'done' AND $3 = ANY (s.targets) ORDER BY s.no LIMIT 1
+        """
+    )
+
+    /// Whom an identity reaches now.
+    static let addressee = StoreSQL.tenant(
+        """
+        SELECT i.identity_id, i.app_id, i.vendor, i.key, i.user_id, i.name, i.phone, i.state,
+            i.accepts_push AND i.denies_push IS NOT TRUE AS accepts_push, d.device_id,
+            coalesce(d.platform, 'ios') AS platform, coalesce(d.environment, 'production') AS environment, d.token,
+            coalesce(d.token_state, 'none') AS token_state, d.token_registered_at, d.token_reason,
+            \(StoreSQL.clockColumns)
+        FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+        WHERE i.tenant_id = $1 AND i.identity_id = $2
+        """
+    )
+
+    /// The targets of a message on a device, `$3`, or with a vendor's key, `$4`. Each branch goes by an index: the message may have a million.
+    static let targetsOfDevice = StoreSQL.tenant(
+        """
+        WITH i AS (
+            SELECT x.identity_id FROM gateway.identity x WHERE x.tenant_id = $1 AND x.app_id = $5 AND x.device_id = $3
+            UNION SELECT x.identity_id FROM gateway.identity x WHERE x.tenant_id = $1 AND x.app_id = $5 AND x.key = $4)
+        SELECT d.target_id FROM i JOIN gateway.delivery d ON d.tenant_id = $1 AND d.due_day = $6 AND d.message_id = $2
+            AND d.target_id = i.identity_id
+        UNION SELECT d.target_id FROM gateway.delivery d
+        WHERE d.tenant_id = $1 AND d.due_day = $6 AND d.message_id = $2 AND d.device_id = $3
+        UNION SELECT i.identity_id FROM i JOIN gateway.slice s ON s.tenant_id = $1 AND s.message_id = $2
+            AND s.state <> 'done' AND i.identity_id = ANY (s.targets)
+        ORDER BY 1 LIMIT 20
+        """
+    )
+
+    /// `$2` null: every app. Hours since 1970, the second excluded.
+    static let analytics = StoreSQL.tenant(
+        """
+        SELECT app_id, vendor, hour / 24 AS day, sum(recipients)::bigint AS recipients, sum(sent)::bigint AS sent,
+            sum(received)::bigint AS received, sum(read)::bigint AS read, sum(failed)::bigint AS failed,
+            sum(suppressed)::bigint AS suppressed, sum(expired)::bigint AS expired, sum(canceled)::bigint AS canceled
+        FROM gateway.counter_hour
+        WHERE tenant_id = $1 AND ($2::text IS NULL OR app_id = $2) AND hour >= $3 AND hour < $4
+        GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
+        """
+    )
+}

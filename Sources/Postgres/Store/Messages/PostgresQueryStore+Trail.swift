@@ -1,0 +1,112 @@
+package import DeliveryEngine
+package import Model
+import PostgresClient
+
+/// Everything that is stored about one delivery: what happened, where it waits, and whom it would reach now.
+package struct DeliveryTrail: Sendable, Hashable {
+    package var delivery: DeliveryFacts
+    /// Nil once it has left the queue.
+    package var queue: QueueFacts?
+    /// As it is now; nil when nobody answers to the target, or the identity was erased.
+    package var target: TargetFacts?
+    /// The push service's word for why the token may not be used.
+    package var tokenReason: String?
+    /// The app's topics and credentials as they are now.
+    package var routes: [Platform: PlatformRoute]
+    /// The app's hours as they are now.
+    package var timing: AppTiming
+}
+
+/// Where a target waits.
+package struct QueueFacts: Sendable, Hashable {
+    package var slice: Int
+    /// `ready` or `leased`.
+    package var state: String
+    /// When it is due, or a lease ends.
+    package var nextAt: Timestamp
+    /// How often it was put back.
+    package var attempts: Int
+    /// The credential that it waits for.
+    package var heldBy: CredentialID?
+    package var isLanePaused: Bool
+    /// Why its slice gave up.
+    package var deadReason: String?
+    /// When this was read, by the database's clock.
+    package var seenAt: Timestamp
+}
+
+extension PostgresQueryStore {
+    /// All about one delivery, also while it is queued; nil when the message has no such target.
+    ///
+    /// - Throws: `StoreError`.
+    package func trail(
+        of message: MessageFacts,
+        target: TargetID,
+        in tenant: TenantID
+    ) async throws(StoreError) -> DeliveryTrail? {
+        try await asStore { () throws(PostgresError) in
+            let key: [PostgresValue] = [.id(tenant), .id(message.id), .id(target)]
+            let first = try await call.run(
+                [MessageSQL.delivery.with(key), MessageSQL.queued.with(key), MessageSQL.queue.with(key)],
+                tenant: tenant.rawValue
+            )
+            let (settled, queued) = (try first.result(0), try first.result(1))
+            guard let row = settled.first ?? queued.first else { return nil }
+            let delivery = try Self.delivery(row)
+            let identity = delivery.snapshot.identity ?? IdentityID(rawValue: target.rawValue)
+            let second = try await call.run(
+                [
+                    MessageSQL.addressee(.id(tenant), .id(identity)),
+                    AppSQL.platforms(.id(tenant), .id(message.scope.app)),
+                ],
+                tenant: tenant.rawValue
+            )
+            let addressee = try second.result(0).first
+            let app = try second.result(1).first
+            return DeliveryTrail(
+                delivery: delivery,
+                queue: settled.isEmpty ? try first.result(2).rows(Self.queue).first : nil,
+                target: try addressee.map(TargetRow.read),
+                tokenReason: try addressee?.optionalText("token_reason"),
+                routes: PlatformRouteCoding.decode(try app?.object("platforms") ?? JSONObject()),
+                timing: TimingCoding.read(try app?.object("defaults") ?? JSONObject())
+            )
+        }
+    }
+
+    private static func queue(_ row: Row) throws(PostgresError) -> QueueFacts {
+        QueueFacts(
+            slice: try row.int("no"),
+            state: try row.text("state"),
+            nextAt: try row.time("next_at"),
+            attempts: try row.int("attempts"),
+            heldBy: try row.optionalID("held_by"),
+            isLanePaused: try row.bool("is_paused"),
+            deadReason: try row.optionalText("dead_reason"),
+            seenAt: try row.time("seen_at")
+        )
+    }
+
+    /// The targets of a message that are a device: by its id, or by what a vendor's SDK calls it. At most 20.
+    ///
+    /// - Throws: `StoreError`.
+    package func targets(
+        of message: MessageFacts,
+        device: String,
+        in tenant: TenantID
+    ) async throws(StoreError) -> [TargetID] {
+        let statement = MessageSQL.targetsOfDevice(
+            .id(tenant),
+            .id(message.id),
+            .id(DeviceID(text: device)),
+            .string(device),
+            .id(message.scope.app),
+            .int32(message.dueDay)
+        )
+        return try await asStore { () throws(PostgresError) in
+            try await call.run(statement, tenant: tenant.rawValue).rows { (row) throws(PostgresError) in
+                try row.id("target_id")
+            }
+        }
+    }
+}
