@@ -107,6 +107,9 @@ let nioHTTP1 = Arrow.product("NIOHTTP1", .nio)
 let nioHTTP2 = Arrow.product("NIOHTTP2", .nioHTTP2)
 let nioSSL = Arrow.product("NIOSSL", .nioSSL)
 let httpClient = Arrow.product("AsyncHTTPClient", .asyncHTTPClient)
+let hummingbird = Arrow.product("Hummingbird", .hummingbird)
+let hummingbirdCore = Arrow.product("HummingbirdCore", .hummingbird)
+let unixSignals = Arrow.product("UnixSignals", .serviceLifecycle)
 let subprocess = Arrow.product("Subprocess", .subprocess)
 let argumentParser = Arrow.product("ArgumentParser", .argumentParser)
 
@@ -233,19 +236,80 @@ var parts: [Part] = [
         resources: [.copy("Schema")]
     ),
 
-    // The program.
-    .executable(
-        "Gateway",
+    // The server: its parts, bottom up, and what connects them.
+    .library(
+        "Observability",
+        path: "Sources/Gateway/Observability",
+        [.ours("Model"), .ours("Postgres"), .ours("Webhooks"), coreMetrics, lifecycle, locks, log, metrics]
+    ),
+    .library(
+        "GatewayHTTP",
+        path: "Sources/Gateway/HTTP",
+        [
+            .ours("Model"), .ours("Observability"), hummingbird, hummingbirdCore,
+            .product("HummingbirdTLS", .hummingbird), httpTypes, lifecycle, locks, log, nioCore, nioHTTP1, nioSSL,
+            .product("NIOEmbedded", .nio), .product("NIOHTTPCompression", .nioExtras),
+        ]
+    ),
+    .library(
+        "Secrets",
+        path: "Sources/Gateway/Secrets",
+        [.ours("APNs"), .ours("HTTP2"), .ours("Model"), .ours("Postgres"), crypto]
+    ),
+    .library(
+        "Imports",
+        path: "Sources/Gateway/Imports",
+        [.ours("Adapters"), .ours("Commands"), .ours("Model"), .ours("Postgres"), crypto, locks, nioCore]
+    ),
+    .library(
+        "NativeHTTP",
+        path: "Sources/Gateway/NativeAPI",
         [
             .ours("APNs"), .ours("Adapters"), .ours("ApplePayload"), .ours("Commands"), .ours("DeliveryEngine"),
-            .ours("HTTP2"), .ours("Model"), .ours("Postgres"), .ours("Routing"), .ours("Webhooks"),
-            .product("Hummingbird", .hummingbird), .product("HummingbirdTLS", .hummingbird),
-            .product("HummingbirdCore", .hummingbird), .product("Configuration", .configuration),
-            .product("Yams", .yams), .product("UnixSignals", .serviceLifecycle), .product("SystemPackage", .system),
-            coreMetrics, argumentParser, certificates, crypto,
-            httpTypes, httpClient, lifecycle, locks, log,
-            metrics, nioCore, nioPosix, nioHTTP1, nioSSL, subprocess,
-            .product("NIOEmbedded", .nio), .product("NIOHTTPCompression", .nioExtras),
+            .ours("GatewayHTTP"), .ours("Imports"), .ours("Model"), .ours("Observability"), .ours("Postgres"),
+            .ours("Secrets"), .ours("Webhooks"), hummingbird, httpTypes, lifecycle, locks, log, metrics, nioCore,
+        ]
+    ),
+    .library(
+        "Gateway",
+        path: "Sources/Gateway",
+        exclude: ["HTTP", "Imports", "NativeAPI", "Observability", "Secrets"],
+        [
+            .ours("APNs"), .ours("Adapters"), .ours("ApplePayload"), .ours("Commands"), .ours("DeliveryEngine"),
+            .ours("GatewayHTTP"), .ours("Imports"), .ours("Model"), .ours("NativeHTTP"), .ours("Observability"),
+            .ours("Postgres"), .ours("Secrets"), .ours("Webhooks"), hummingbird, hummingbirdCore,
+            .product("Configuration", .configuration), .product("Yams", .yams),
+            .product("SystemPackage", .system), unixSignals, crypto, httpClient, httpTypes, lifecycle, locks, log,
+            metrics, nioCore,
+        ]
+    ),
+
+    // The program: commands, and what they start.
+    .library(
+        "CommandSupport",
+        [
+            .ours("Model"), certificates, crypto, httpClient, lifecycle, nioCore, nioHTTP1, nioSSL, unixSignals,
+            .product("SwiftASN1", .asn1),
+        ]
+    ),
+    .library(
+        "GatewayDemo",
+        [.ours("CommandSupport"), .ours("Gateway"), .ours("Model"), .ours("Secrets"), locks]
+    ),
+    .library(
+        "GatewayBench",
+        [
+            .ours("APNs"), .ours("ApplePayload"), .ours("CommandSupport"), .ours("DeliveryEngine"), .ours("Gateway"),
+            .ours("Model"), .ours("Observability"), .ours("Postgres"), .ours("Secrets"), argumentParser, locks, log,
+        ]
+    ),
+    .executable(
+        "push-gateway",
+        [
+            .ours("Adapters"), .ours("CommandSupport"), .ours("Commands"), .ours("Gateway"), .ours("GatewayBench"),
+            .ours("GatewayDemo"), .ours("GatewayHTTP"), .ours("Imports"), .ours("Model"), .ours("NativeHTTP"),
+            .ours("Observability"), .ours("Postgres"), .ours("Routing"), .ours("Secrets"), argumentParser, locks, log,
+            metrics,
         ]
     ),
 
@@ -354,17 +418,20 @@ var parts: [Part] = [
     .tests(
         "GatewayTests",
         [
-            coreMetrics, .ours("APNs"), .ours("DeliveryEngine"), .ours("Gateway"), .ours("Model"), .ours("Postgres"),
-            .ours("TestKit"), .ours("Commands"), .product("Hummingbird", .hummingbird), httpTypes, locks, log, nioCore,
+            coreMetrics, .ours("APNs"), .ours("Adapters"), .ours("CommandSupport"), .ours("Commands"),
+            .ours("DeliveryEngine"), .ours("Gateway"), .ours("GatewayHTTP"), .ours("Imports"), .ours("Model"),
+            .ours("NativeHTTP"), .ours("Observability"), .ours("Postgres"), .ours("Secrets"), .ours("TestKit"),
+            .ours("push-gateway"), hummingbird, httpTypes, locks, log, nioCore,
         ]
     ),
     .tests(
         "IntegrationTests",
         [
-            .ours("Coverage"), .ours("DatabaseSupport"), .ours("Gateway"), .ours("apns-simulator"), .ours("Commands"),
-            .ours("DeliveryEngine"), .ours("Model"), .ours("IPNS"), .ours("Postgres"), .ours("RationalOwl"),
-            .ours("TestKit"), .ours("TestVendors"), .ours("UPMC"),
-            .product("Hummingbird", .hummingbird), lifecycle,
+            .ours("Adapters"), .ours("CommandSupport"), .ours("Commands"), .ours("Coverage"), .ours("DatabaseSupport"),
+            .ours("DeliveryEngine"), .ours("Gateway"), .ours("GatewayBench"), .ours("GatewayHTTP"), .ours("IPNS"),
+            .ours("Imports"), .ours("Model"), .ours("NativeHTTP"), .ours("Observability"), .ours("Postgres"),
+            .ours("RationalOwl"), .ours("Secrets"), .ours("TestKit"), .ours("TestVendors"), .ours("UPMC"),
+            .ours("apns-simulator"), .ours("push-gateway"), hummingbird, lifecycle,
             .ours("Webhooks"), crypto, httpClient, httpTypes, locks, log, nioCore, nioHTTP1, nioPosix,
         ],
         resources: [.copy("Clients")]
@@ -429,7 +496,7 @@ let package = Package(
     name: "push-gateway",
     products: only == nil
         ? [
-            .executable(name: "push-gateway", targets: ["Gateway"]),
+            .executable(name: "push-gateway", targets: ["push-gateway"]),
             .executable(name: "apns-simulator", targets: ["apns-simulator"]),
         ] : [],
     dependencies: External.allCases.filter { wanted in

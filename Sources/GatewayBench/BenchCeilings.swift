@@ -1,7 +1,9 @@
 import APNs
 import ApplePayload
+import CommandSupport
 import DeliveryEngine
 import Foundation
+import Gateway
 import Model
 import NIOConcurrencyHelpers
 import Postgres
@@ -25,9 +27,9 @@ struct BenchCeilings {
         try transport.open(
             key,
             APNsCredential(
-                teamID: DemoMaterial.teamID,
-                keyID: DemoMaterial.keyID,
-                privateKeyPEM: try bytes("AuthKey_\(DemoMaterial.keyID).p8"),
+                teamID: StageMaterial.teamID,
+                keyID: StageMaterial.keyID,
+                privateKeyPEM: try bytes("AuthKey_\(StageMaterial.keyID).p8"),
                 endpoint: try APNsEndpoint(url: "https://\(stage.peerAddress)"),
                 trustRootsPEM: try bytes("simulator-ca.pem")
             )
@@ -56,7 +58,7 @@ struct BenchCeilings {
         let seconds = (ContinuousClock.now - started) / .seconds(1)
         await transport.shutdown(deadline: .seconds(1))
         await running.value
-        guard accepted == total else { throw DemoFailure("the core had only \(accepted) of \(total) pushes accepted") }
+        guard accepted == total else { throw StageFailure("the core had only \(accepted) of \(total) pushes accepted") }
         return Double(total) / seconds
     }
 
@@ -69,7 +71,7 @@ struct BenchCeilings {
                 slot: slot,
                 token: DeviceToken(stored: identifiers.randomHex(byteCount: 32)),
                 environment: .production,
-                topic: DemoMaterial.topic,
+                topic: StageMaterial.topic,
                 id: PushID(UUID()),
                 payload: payload,
                 expiresAt: nil
@@ -90,7 +92,7 @@ struct BenchCeilings {
 
     /// Rows per second of COPY: for each delivery its row and its event, into tables with the same indexes.
     ///
-    /// - Throws: `DemoFailure` when `psql` is missing or refuses.
+    /// - Throws: `StageFailure` when `psql` is missing or refuses.
     func copy(of count: Int) async throws -> Double {
         let files = (stage.material.path("delivery.copy"), stage.material.path("event.copy"))
         try await stage.psql(

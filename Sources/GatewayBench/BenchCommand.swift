@@ -1,10 +1,11 @@
-import ArgumentParser
+package import ArgumentParser
+import CommandSupport
 import Foundation
 import Model
 
 /// `bench`: what this machine delivers, measured beside what it could at most.
-struct Bench: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
+package struct Bench: AsyncParsableCommand {
+    package static let configuration = CommandConfiguration(
         abstract: "Measure on this machine. Figures, not thresholds: machines differ.",
         subcommands: [
             BenchDeliver.self, BenchTransactional.self, BenchNeighbour.self, BenchImport.self, BenchCalls.self,
@@ -12,6 +13,8 @@ struct Bench: AsyncParsableCommand {
         ],
         defaultSubcommand: BenchDeliver.self
     )
+
+    package init() {}
 
     /// Where this program is: it starts itself as a gateway.
     static var program: URL {

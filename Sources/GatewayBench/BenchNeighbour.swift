@@ -1,5 +1,7 @@
 import ArgumentParser
+import CommandSupport
 import Foundation
+import Gateway
 import Model
 import Postgres
 
@@ -84,7 +86,7 @@ struct BenchNeighbour: AsyncParsableCommand {
             try await meetTrouble(stage)
             let phase = try await phase()
             let canceled = try await stage.gateway.call("DELETE", "/v1/messages/\(campaign)", bearer: neighbourKey)
-            guard canceled.status == 200 else { throw DemoFailure("canceling answered \(canceled.status)") }
+            guard canceled.status == 200 else { throw StageFailure("canceling answered \(canceled.status)") }
             try await TransactionalPhase.settle(stage, tenant: Self.neighbour)
             return phase
         }
@@ -123,7 +125,7 @@ struct BenchNeighbour: AsyncParsableCommand {
             if try await stage.database.engine.run(untried, tenant: nil).only().int("number") == 0 { return }
             try await Task.sleep(for: .milliseconds(100))
         }
-        throw DemoFailure("not every slice of the campaign was tried within ten seconds")
+        throw StageFailure("not every slice of the campaign was tried within ten seconds")
     }
 
     private func report(_ stage: BenchStage, _ rows: [Pair]) async throws {

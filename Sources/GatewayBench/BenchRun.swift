@@ -1,4 +1,6 @@
+import CommandSupport
 import Foundation
+import Gateway
 import Model
 import Postgres
 
@@ -23,7 +25,7 @@ struct BenchRun {
             (SELECT sum(tup_inserted + tup_updated)::bigint FROM pg_stat_database WHERE datname = current_database()) AS rows
         """
 
-    /// - Throws: `DemoFailure` when not everybody was reached.
+    /// - Throws: `StageFailure` when not everybody was reached.
     func measure(_ number: Int) async throws -> BenchSample {
         let tenant = PostgresValue.text(BenchStage.tenant.rawValue)
         let before = try await usage()
@@ -38,14 +40,14 @@ struct BenchRun {
             bar.show(done: done, of: devices, rows: done)
             if try row.text("state") == "done" { break }
             ages.append(try await ask(Self.queueAge, [tenant]).only().int("age"))
-            guard ContinuousClock.now - started < Self.limit else { throw DemoFailure("not done within half an hour") }
+            guard ContinuousClock.now - started < Self.limit else { throw StageFailure("not done within half an hour") }
             try await Task.sleep(for: .milliseconds(50))
         }
         let seconds = (ContinuousClock.now - started) / .seconds(1)
         bar.show(done: devices, of: devices, rows: devices, isLast: true)
         let after = try await usage()
         let sent = try await funnelSent(id)
-        guard sent == devices else { throw DemoFailure("only \(sent) of \(devices) were sent") }
+        guard sent == devices else { throw StageFailure("only \(sent) of \(devices) were sent") }
         ages.sort()
         return BenchSample(
             seconds: seconds,
@@ -68,7 +70,7 @@ struct BenchRun {
             bearer: stage.apiKey
         )
         guard let id = (answer.json?["id"]?.string).flatMap({ MessageID(text: $0) }) else {
-            throw DemoFailure("sending answered \(answer.status) \(answer.text)")
+            throw StageFailure("sending answered \(answer.status) \(answer.text)")
         }
         return id
     }

@@ -1,7 +1,11 @@
+import CommandSupport
 import Foundation
+import Gateway
 import Logging
 import Model
+import Observability
 import Postgres
+import Secrets
 
 /// The processes of one `bench` and how to reach them.
 struct BenchStage {
@@ -10,13 +14,13 @@ struct BenchStage {
 
     let directory: String
     let apiKey: String
-    let material: DemoMaterial
+    let material: StageMaterial
     /// `host:port` of the accept-only server; of none when there is none.
     let peerAddress: String
     let gateway: HTTPCaller
     let database: Database
-    let nodes: [DemoProcess]
-    private let processes: [DemoProcess]
+    let nodes: [ChildProcess]
+    private let processes: [ChildProcess]
 
     /// Starts everything in a new directory below the system's temporary one.
     ///
@@ -26,26 +30,15 @@ struct BenchStage {
     ///   - count: how many gateways.
     ///   - core: the one that the gateways start on, with as many threads as fit it; nil: all.
     /// - Returns: the stage, with everything ready.
-    /// - Throws: `DemoFailure` that says which part did not start.
+    /// - Throws: `StageFailure` that says which part did not start.
     static func open(gateway program: String, peer: String?, nodes count: Int, core: Int?) async throws -> BenchStage {
         if let peer, !FileManager.default.isExecutableFile(atPath: peer) {
-            throw DemoFailure("there is no program \(peer); 'scripts/bench deliver' builds it")
+            throw StageFailure("there is no program \(peer); 'scripts/bench deliver' builds it")
         }
         let identifiers = SystemIdentifiers()
         let directory = NSTemporaryDirectory() + "pgw-bench-" + identifiers.randomHex(byteCount: 4)
-        try FileManager.default.createDirectory(
-            atPath: directory,
-            withIntermediateDirectories: true,
-            attributes: [.posixPermissions: 0o755]
-        )
-        let material = DemoMaterial(directory: directory)
-        try material.write()
-        // The listener's own certificate, which is its issuer too: the gateways trust it as they would a simulator's.
-        try FileManager.default.copyItem(
-            atPath: material.path("gateway-cert.pem"),
-            toPath: material.path("simulator-ca.pem")
-        )
-        var processes: [DemoProcess] = []
+        let material = try material(in: directory)
+        var processes: [ChildProcess] = []
         do {
             // Credentials must name some address.
             var port = discardPort
@@ -54,50 +47,72 @@ struct BenchStage {
                 processes.append(server)
                 port = own
             }
-            var addresses: [String] = []
-            for number in 1...count {
-                // The first owns the private PostgreSQL; the others are told where it is.
-                let shared =
-                    number == 1
-                    ? []
-                    : [
-                        "--database-url",
-                        try AttachedCluster(directory: material.path("data/postgres")).adminConnectionString,
-                        "--master-key-file", material.path("data/master.key"),
-                    ]
-                let (node, address) = try await start(program, number, shared, material, core: core)
-                processes.append(node)
-                addresses.append(address)
-            }
+            let address = try await startNodes(program, count, material, core: core, &processes)
             let apiKey = APIKeys.make(identifiers)
             try material.writeTenants(
                 account: identifiers.uuid(at: Timestamp(milliseconds: 0)).lowercased,
                 service: identifiers.randomHex(byteCount: 16),
                 apnsAddress: "localhost:\(port)"
             )
-            try await DemoStage.apply(program, material, apiKey)
-            let configuration = try await GatewayConfiguration.load(
-                flags: ["data.dir": material.path("data")],
-                configFile: nil
-            )
+            try await material.apply(program, apiKey)
             return BenchStage(
                 directory: directory,
                 apiKey: apiKey,
                 material: material,
                 peerAddress: "localhost:\(port)",
-                gateway: HTTPCaller(base: "http://\(addresses[0])"),
-                database: try await Database.open(
-                    configuration,
-                    logger: Logger(label: "bench") { JSONLogHandler(label: $0, level: .warning) },
-                    progress: { _ in }
-                ),
+                gateway: HTTPCaller(base: "http://\(address)"),
+                database: try await openDatabase(material),
                 nodes: Array(processes.suffix(count)),
                 processes: processes
             )
         } catch {
             for process in processes.reversed() { _ = await process.stop() }
-            throw DemoFailure("\(error) (logs are in \(directory))")
+            throw StageFailure("\(error) (logs are in \(directory))")
         }
+    }
+
+    private static func material(in directory: String) throws -> StageMaterial {
+        try FileManager.default.createDirectory(
+            atPath: directory,
+            withIntermediateDirectories: true,
+            attributes: [.posixPermissions: 0o755]
+        )
+        let material = StageMaterial(directory: directory)
+        try material.write()
+        // The listener's own certificate, which is its issuer too: the gateways trust it as they would a simulator's.
+        try FileManager.default.copyItem(
+            atPath: material.path("gateway-cert.pem"),
+            toPath: material.path("simulator-ca.pem")
+        )
+        return material
+    }
+
+    /// Starts the gateways and returns the address of the first, which owns the private PostgreSQL.
+    private static func startNodes(
+        _ program: String,
+        _ count: Int,
+        _ material: StageMaterial,
+        core: Int?,
+        _ processes: inout [ChildProcess]
+    ) async throws -> String {
+        let (first, address) = try await start(program, 1, [], material, core: core)
+        processes.append(first)
+        for number in 1..<max(count, 1) {
+            let cluster = try AttachedCluster(directory: material.path("data/postgres"))
+            let shared = [
+                "--database-url", cluster.adminConnectionString, "--master-key-file", material.path("data/master.key"),
+            ]
+            processes.append(try await start(program, number + 1, shared, material, core: core).0)
+        }
+        return address
+    }
+
+    private static func openDatabase(_ material: StageMaterial) async throws -> Database {
+        try await Database.open(
+            try await GatewayConfiguration.load(flags: ["data.dir": material.path("data")], configFile: nil),
+            logger: Logger(label: "bench") { JSONLogHandler(label: $0, level: .warning) },
+            progress: { _ in }
+        )
     }
 
     /// RFC 863: nobody listens.
@@ -122,7 +137,7 @@ struct BenchStage {
         // Who ends a bench ends what it has started.
         let children = stage.processes.map(\.processID)
         let watch = Task {
-            await Interrupt.wait()
+            await TerminationSignal.wait()
             guard !Task.isCancelled else { return }
             // A gateway ends its PostgreSQL with it.
             for child in children.reversed() { kill(child, SIGTERM) }
@@ -140,12 +155,12 @@ struct BenchStage {
 
     private static func startPeer(
         _ program: String,
-        _ material: DemoMaterial,
+        _ material: StageMaterial,
         name: String = "peer",
         latency: Duration = .zero
-    ) async throws -> (DemoProcess, port: Int64) {
+    ) async throws -> (ChildProcess, port: Int64) {
         let file = material.path("\(name).json")
-        let server = try DemoProcess(
+        let server = try ChildProcess(
             "apns-accept-server \(name)",
             program: program,
             arguments: [
@@ -156,7 +171,7 @@ struct BenchStage {
         )
         do {
             guard let port = try await readAddressFile(file, of: server)["port"]?.int else {
-                throw DemoFailure("the accept server did not say its port")
+                throw StageFailure("the accept server did not say its port")
             }
             return (server, port)
         } catch {
@@ -167,14 +182,14 @@ struct BenchStage {
 
     /// Another accept-only server, that answers later; the caller stops it.
     ///
-    /// - Throws: `DemoFailure` when it does not start.
-    func startPeer(_ program: String, _ name: String, latency: Duration) async throws -> (DemoProcess, port: Int64) {
+    /// - Throws: `StageFailure` when it does not start.
+    func startPeer(_ program: String, _ name: String, latency: Duration) async throws -> (ChildProcess, port: Int64) {
         try await Self.startPeer(program, material, name: name, latency: latency)
     }
 
     /// Provisions one more tenant with the app `shop` and a credential that leads to `apnsAddress`; returns its API key.
     ///
-    /// - Throws: `DemoFailure` when the file is refused.
+    /// - Throws: `StageFailure` when the file is refused.
     func addTenant(_ tenant: TenantID, apnsAddress: String) async throws -> String {
         let key = APIKeys.make(SystemIdentifiers())
         let first = try String(contentsOfFile: material.path("tenants.yaml"), encoding: .utf8)
@@ -185,21 +200,21 @@ struct BenchStage {
                     apiKeys:
                       - { name: backend, secretEnv: OTHER_API_KEY, scopes: [send, devices, read] }
                     credentials:
-                      - { id: apple, kind: apns-token, teamId: \(DemoMaterial.teamID), keyId: \(DemoMaterial.keyID),
-                          privateKeyFile: AuthKey_\(DemoMaterial.keyID).p8, endpoint: "https://\(apnsAddress)", trustRootsFile: simulator-ca.pem }
+                      - { id: apple, kind: apns-token, teamId: \(StageMaterial.teamID), keyId: \(StageMaterial.keyID),
+                          privateKeyFile: AuthKey_\(StageMaterial.keyID).p8, endpoint: "https://\(apnsAddress)", trustRootsFile: simulator-ca.pem }
                     apps:
                       - id: \(Self.app)
                         platforms:
-                          ios: { topic: \(DemoMaterial.topic), production: apple }
+                          ios: { topic: \(StageMaterial.topic), production: apple }
                 """
         try Data(text.utf8).write(to: URL(fileURLWithPath: material.path("tenants.yaml")))
-        try await DemoStage.apply(Bench.program.path, material, apiKey, environment: ["OTHER_API_KEY": key])
+        try await material.apply(Bench.program.path, apiKey, environment: ["OTHER_API_KEY": key])
         return key
     }
 
     /// Provisions the app with one more binding, a line of YAML, and waits until it `isServed`: a gateway follows within a second.
     ///
-    /// - Throws: `DemoFailure` when the file is refused or the binding is not served within ten seconds.
+    /// - Throws: `StageFailure` when the file is refused or the binding is not served within ten seconds.
     func bind(
         _ line: String,
         environment: [String: String] = [:],
@@ -207,21 +222,21 @@ struct BenchStage {
     ) async throws {
         let first = try String(contentsOfFile: material.path("tenants.yaml"), encoding: .utf8)
         try Data("\(first)\n          \(line)\n".utf8).write(to: URL(fileURLWithPath: material.path("tenants.yaml")))
-        try await DemoStage.apply(Bench.program.path, material, apiKey, environment: environment)
+        try await material.apply(Bench.program.path, apiKey, environment: environment)
         for _ in 0..<200 {
             if try await isServed(self) { return }
             try await Task.sleep(for: .milliseconds(50))
         }
-        throw DemoFailure("the gateway does not serve \(line)")
+        throw StageFailure("the gateway does not serve \(line)")
     }
 
     /// Sends a message and returns its id.
     ///
-    /// - Throws: `DemoFailure` when it is not accepted.
+    /// - Throws: `StageFailure` when it is not accepted.
     func send(_ body: JSON, as apiKey: String) async throws -> String {
         let answer = try await gateway.call("POST", "/v1/messages", body, bearer: apiKey)
         guard answer.status == 202, let id = answer.json?["id"]?.string else {
-            throw DemoFailure("sending answered \(answer.status) \(answer.text)")
+            throw StageFailure("sending answered \(answer.status) \(answer.text)")
         }
         return id
     }
@@ -230,11 +245,11 @@ struct BenchStage {
         _ program: String,
         _ number: Int,
         _ more: [String],
-        _ material: DemoMaterial,
+        _ material: StageMaterial,
         core: Int?
-    ) async throws -> (DemoProcess, String) {
+    ) async throws -> (ChildProcess, String) {
         let addressFile = material.path("gateway-\(number).json")
-        let node = try DemoProcess(
+        let node = try ChildProcess(
             "push-gateway serve \(number)",
             program: core == nil ? program : "/usr/bin/taskset",
             arguments: (core.map { ["-c", "\($0)", program] } ?? []) + [
@@ -246,7 +261,7 @@ struct BenchStage {
         )
         do {
             guard let address = try await readAddressFile(addressFile, of: node)["http"]?.string else {
-                throw DemoFailure("\(node.name) did not say its address")
+                throw StageFailure("\(node.name) did not say its address")
             }
             return (node, address)
         } catch {
@@ -285,12 +300,12 @@ struct BenchStage {
 
     /// Runs a script as the database's owner, by the client that everybody has.
     ///
-    /// - Throws: `DemoFailure` when `psql` is missing or refuses.
+    /// - Throws: `StageFailure` when `psql` is missing or refuses.
     func psql(_ script: String) async throws {
         let file = material.path("ceiling.sql")
         try Data(script.utf8).write(to: URL(fileURLWithPath: file))
         let log = material.path("ceiling.log")
-        let process = try DemoProcess(
+        let process = try ChildProcess(
             "psql",
             program: "/usr/bin/psql",
             arguments: ["-X", "-q", "-v", "ON_ERROR_STOP=1", "-d", database.adminConnectionString, "-f", file],
@@ -299,20 +314,20 @@ struct BenchStage {
         while process.isRunning { try await Task.sleep(for: .milliseconds(5)) }
         guard await process.stop() == 0 else {
             let text = FileManager.default.contents(atPath: log) ?? Data()
-            throw DemoFailure("psql failed: \(String(decoding: text.suffix(500), as: UTF8.self))")
+            throw StageFailure("psql failed: \(String(decoding: text.suffix(500), as: UTF8.self))")
         }
     }
 
     /// Ends everything in order and removes the directory.
     ///
-    /// - Throws: `DemoFailure` when a part did not end in good order.
+    /// - Throws: `StageFailure` when a part did not end in good order.
     func close() async throws {
         await gateway.close()
         await database.close()
         for process in processes.reversed() {
             let status = await process.stop()
             guard status == 0 else {
-                throw DemoFailure("\(process.name) ended with status \(status.map(String.init) ?? "killed"), not 0")
+                throw StageFailure("\(process.name) ended with status \(status.map(String.init) ?? "killed"), not 0")
             }
         }
         try? FileManager.default.removeItem(atPath: directory)

@@ -1,4 +1,6 @@
+import CommandSupport
 import Foundation
+import Gateway
 import Model
 import Postgres
 
@@ -44,7 +46,7 @@ struct CallsRun {
         var isRepeat = false
     }
 
-    /// - Throws: `DemoFailure` when a part does not start, answers anything but 200, or has not written what it answered.
+    /// - Throws: `StageFailure` when a part does not start, answers anything but 200, or has not written what it answered.
     func measure(pairs: Int, hello program: String) async throws -> [CallsSample] {
         let server = try await startHello(program)
         do {
@@ -68,7 +70,7 @@ struct CallsRun {
         let calls = Self.calls(number: number, devices: devices).filter { call in
             only.isEmpty || only.contains { call.name.hasPrefix($0) }
         }
-        guard !calls.isEmpty else { throw DemoFailure("no call begins like \(only.joined(separator: ", "))") }
+        guard !calls.isEmpty else { throw StageFailure("no call begins like \(only.joined(separator: ", "))") }
         let hello = Call(name: "hello", path: "/hello", contentType: "text/plain", body: "%d", numbers: 1 << 30)
         var next = [Int](repeating: 1, count: calls.count)
         var turns = [[(WrkTurn, Double)]](repeating: [], count: calls.count)
@@ -91,7 +93,7 @@ struct CallsRun {
                 next[index] += turn.requests + connections
                 if let before, let after = try await count(call), next[index] <= call.numbers {
                     guard after - before >= turn.requests else {
-                        throw DemoFailure("\(call.name): \(turn.requests) answered, \(after - before) written")
+                        throw StageFailure("\(call.name): \(turn.requests) answered, \(after - before) written")
                     }
                 }
                 Console.error(
@@ -201,12 +203,12 @@ struct CallsRun {
 
     // MARK: Processes
 
-    private func startHello(_ program: String) async throws -> (process: DemoProcess, port: Int64) {
+    private func startHello(_ program: String) async throws -> (process: ChildProcess, port: Int64) {
         guard FileManager.default.isExecutableFile(atPath: program) else {
-            throw DemoFailure("there is no program \(program); 'scripts/bench calls' builds it")
+            throw StageFailure("there is no program \(program); 'scripts/bench calls' builds it")
         }
         let file = stage.material.path("hello.json")
-        let process = try DemoProcess(
+        let process = try ChildProcess(
             "hello-server",
             program: "/usr/bin/taskset",
             arguments: ["-c", "\(gatewayCore)", program],
@@ -214,7 +216,7 @@ struct CallsRun {
         )
         guard let port = try await readAddressFile(file, of: process)["port"]?.int else {
             _ = await process.stop()
-            throw DemoFailure("the hello-server did not say its port")
+            throw StageFailure("the hello-server did not say its port")
         }
         return (process, port)
     }

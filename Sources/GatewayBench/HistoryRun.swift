@@ -1,4 +1,6 @@
+import CommandSupport
 import Foundation
+import Gateway
 import Model
 import Postgres
 
@@ -23,7 +25,7 @@ struct HistoryRun {
     /// Messages per statement while the history is made.
     private static let step = 50_000
 
-    /// - Throws: `DemoFailure` when a page is not what it must be.
+    /// - Throws: `StageFailure` when a page is not what it must be.
     func measure() async throws -> [HistorySample] {
         try await stage.bind("ipns: { appId: \(Self.application) }") { _ in
             try await call("getConfig", ["DEVICE_ID": "nobody"])["RT"] == "2003"
@@ -54,7 +56,7 @@ struct HistoryRun {
             samples.append(try await compareCounts())
             samples.append(try await comparePolls())
             guard writer.isRunning else {
-                throw DemoFailure("nothing was written any more when the last page was asked for")
+                throw StageFailure("nothing was written any more when the last page was asked for")
             }
         } catch {
             _ = await writer.stop()
@@ -95,7 +97,7 @@ struct HistoryRun {
         let took = (.now - start) / .milliseconds(1)
         let list = answer["LIST"]?.array ?? []
         guard list.count == Self.pageSize, let last = list.last?["REQ_ID"]?.string else {
-            throw DemoFailure("a page has \(list.count) messages: \(JSONWriter.text(answer).prefix(300))")
+            throw StageFailure("a page has \(list.count) messages: \(JSONWriter.text(answer).prefix(300))")
         }
         return (took, last)
     }
@@ -119,7 +121,7 @@ struct HistoryRun {
         let answer = try await call("polling", ["DEVICE_ID": "C", "COUNT": .int(Self.pageSize)])
         let took = (.now - start) / .milliseconds(1)
         guard answer["LIST"]?.array?.count == Self.pageSize else {
-            throw DemoFailure("a poll has another count: \(JSONWriter.text(answer).prefix(300))")
+            throw StageFailure("a poll has another count: \(JSONWriter.text(answer).prefix(300))")
         }
         return took
     }
@@ -141,7 +143,7 @@ struct HistoryRun {
     private func count(_ device: String, _ user: String) async throws -> Double {
         let answer = try await ask("gw_get_unread_count", user, Self.token(device))
         guard answer.code == "0000", let text = answer.list.first?["UNREAD"]?.string, let count = Int(text), count > 0
-        else { throw DemoFailure("nothing is unread: \(answer.code)") }
+        else { throw StageFailure("nothing is unread: \(answer.code)") }
         return answer.milliseconds
     }
 
@@ -153,7 +155,7 @@ struct HistoryRun {
             Self.token(device) + "&COUNT=\(Self.pageSize)\(filter)\(last)"
         )
         guard answer.list.count == Self.pageSize, let number = answer.list.last?["SEQNO"]?.string else {
-            throw DemoFailure("a page has \(answer.list.count) messages: \(answer.code)")
+            throw StageFailure("a page has \(answer.list.count) messages: \(answer.code)")
         }
         return (answer.milliseconds, number)
     }
@@ -166,7 +168,7 @@ struct HistoryRun {
                 "PUSH_TOKEN": .string(String(repeating: device.lowercased(), count: 64)),
             ]
         )
-        guard answer["RT"] == "0000" else { throw DemoFailure("registering answered \(JSONWriter.text(answer))") }
+        guard answer["RT"] == "0000" else { throw StageFailure("registering answered \(JSONWriter.text(answer))") }
     }
 
     private func call(_ operation: String, _ fields: JSONObject) async throws -> JSON {
@@ -174,7 +176,7 @@ struct HistoryRun {
         body["APP_ID"] = .string(Self.application)
         let answer = try await stage.gateway.call("POST", "/ipns/\(operation)", .object(body))
         guard answer.status == 200, let json = answer.json else {
-            throw DemoFailure("\(operation) answered \(answer.status) \(answer.text)")
+            throw StageFailure("\(operation) answered \(answer.status) \(answer.text)")
         }
         return json
     }
@@ -182,7 +184,7 @@ struct HistoryRun {
     private func enlist(_ device: String, _ user: String) async throws {
         let more = Self.token(device) + "&DEVICE_ID=\(device)&CNAME=\(user)"
         let answer = try await ask("new_rcv_register_service_and_user", user, more)
-        guard answer.code == "0000" else { throw DemoFailure("registering answered \(answer.code)") }
+        guard answer.code == "0000" else { throw StageFailure("registering answered \(answer.code)") }
     }
 
     private static func token(_ device: String) -> String { String(repeating: device.lowercased(), count: 64) }
@@ -198,7 +200,7 @@ struct HistoryRun {
         )
         let took = (.now - start) / .milliseconds(1)
         guard answer.status == 200, let json = answer.json else {
-            throw DemoFailure("\(name) answered \(answer.status) \(answer.text)")
+            throw StageFailure("\(name) answered \(answer.status) \(answer.text)")
         }
         return (took, json["HEADER"]?["RESULT_CODE"]?.string ?? "", json["BODY"]?.array ?? [])
     }
@@ -228,7 +230,7 @@ struct HistoryRun {
     }
 
     /// Writes the rest in small transactions until it is stopped.
-    private func startWriter(_ count: Int) throws -> DemoProcess {
+    private func startWriter(_ count: Int) throws -> ChildProcess {
         let file = stage.material.path("writer.sql")
         try Data(
             """
@@ -241,7 +243,7 @@ struct HistoryRun {
             END $$;
             """.utf8
         ).write(to: URL(fileURLWithPath: file))
-        return try DemoProcess(
+        return try ChildProcess(
             "psql",
             program: "/usr/bin/psql",
             arguments: ["-X", "-q", "-v", "ON_ERROR_STOP=1", "-d", stage.database.adminConnectionString, "-f", file],

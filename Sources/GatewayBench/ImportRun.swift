@@ -1,4 +1,6 @@
+import CommandSupport
 import Foundation
+import Gateway
 import Model
 import Postgres
 
@@ -21,7 +23,7 @@ struct ImportRun {
     /// - Throws: what the file system says.
     func writeFile() throws {
         _ = FileManager.default.createFile(atPath: file, contents: nil)
-        guard let handle = FileHandle(forWritingAtPath: file) else { throw DemoFailure("cannot write \(file)") }
+        guard let handle = FileHandle(forWritingAtPath: file) else { throw StageFailure("cannot write \(file)") }
         try handle.write(contentsOf: Data("key,platform,environment,token,user,name,phone\n".utf8))
         for first in stride(from: 0, to: rows, by: Self.pageCount) {
             var text = ""
@@ -51,13 +53,13 @@ struct ImportRun {
 
     private static let counted = "SELECT count(*) AS count FROM gateway.identity WHERE tenant_id = $1"
 
-    /// - Throws: `DemoFailure` when not every row was taken.
+    /// - Throws: `StageFailure` when not every row was taken.
     func measure() async throws -> ImportSample {
         try await stage.psql("TRUNCATE gateway.identity, gateway.device, gateway.identity_count CASCADE; CHECKPOINT;")
         let before = try stage.postgresCPU()
         let started = ContinuousClock.now
         let log = stage.material.path("import.log")
-        let process = try DemoProcess(
+        let process = try ChildProcess(
             "push-gateway devices import",
             program: program,
             arguments: [
@@ -77,11 +79,11 @@ struct ImportRun {
         let after = try stage.postgresCPU()
         guard await process.stop() == 0 else {
             let text = FileManager.default.contents(atPath: log) ?? Data()
-            throw DemoFailure("the import failed: \(String(decoding: text.suffix(500), as: UTF8.self))")
+            throw StageFailure("the import failed: \(String(decoding: text.suffix(500), as: UTF8.self))")
         }
         let statement = Statement(Self.counted, [.text(BenchStage.tenant.rawValue)])
         let taken = try await stage.database.engine.run(statement, tenant: nil).only().int("count")
-        guard taken == rows else { throw DemoFailure("only \(taken) of \(rows) rows were taken") }
+        guard taken == rows else { throw StageFailure("only \(taken) of \(rows) rows were taken") }
         return ImportSample(
             seconds: seconds,
             perSecond: Double(rows) / seconds,

@@ -1,3 +1,4 @@
+import CommandSupport
 import Foundation
 
 /// What `/proc` says of other processes. Zero where it says nothing: a bench goes on.
@@ -33,12 +34,12 @@ enum ProcessUsage {
 
 /// The private PostgreSQL of a data directory.
 enum ClusterProcess {
-    /// - Throws: `DemoFailure` when none runs there.
+    /// - Throws: `StageFailure` when none runs there.
     static func postmaster(of directory: String) throws -> Int32 {
         let path = "\(directory)/data/postmaster.pid"
         let text = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
         guard let process = text.split(separator: "\n").first.flatMap({ Int32($0) }) else {
-            throw DemoFailure("\(path) names no process")
+            throw StageFailure("\(path) names no process")
         }
         return process
     }

@@ -1,5 +1,7 @@
+import CommandSupport
 import DeliveryEngine
 import Foundation
+import Gateway
 import Model
 import Postgres
 
@@ -55,7 +57,7 @@ struct TagsRun {
     private var app: PostgresValue { .text(BenchStage.app.rawValue) }
     private var vendor: PostgresValue { .text(Vendor.native.rawValue) }
 
-    /// - Throws: `DemoFailure` when an expression selects another set than it must, and what the database says.
+    /// - Throws: `StageFailure` when an expression selects another set than it must, and what the database says.
     func measure() async throws -> [TagsSample] {
         try await stage.makeAudience(identities)
         for (name, condition) in Self.tags { try await tag(name, condition) }
@@ -74,7 +76,7 @@ struct TagsRun {
                 let paged = try await timed { try await sum(sources, pagedScan) }
                 let expansion = try await expand(expression.text, like: "answer\(place)")
                 guard scan.value == paged.value else {
-                    throw DemoFailure("\(expression.text): \(paged.value) rows by pages, not \(scan.value)")
+                    throw StageFailure("\(expression.text): \(paged.value) rows by pages, not \(scan.value)")
                 }
                 (count, rows) = (expansion.count, scan.value)
                 turns.append((expansion.seconds, paged.seconds, scan.seconds))
@@ -213,7 +215,7 @@ struct TagsRun {
                 ).only()
                 let outcome = try page.text("outcome")
                 if outcome == "finished" { return }
-                guard outcome == "page" else { throw DemoFailure("the expansion answered \(outcome)") }
+                guard outcome == "page" else { throw StageFailure("the expansion answered \(outcome)") }
             }
         }
         // The same identities, each once; and away with them, so that the next turn finds what this one found.
@@ -228,13 +230,13 @@ struct TagsRun {
             """,
             [tenant, .text(message), app, vendor, .text(answer)]
         ).only().int("number")
-        guard odd == 0 else { throw DemoFailure("\(text) selects \(odd) identities wrongly, or not at all") }
+        guard odd == 0 else { throw StageFailure("\(text) selects \(odd) identities wrongly, or not at all") }
         let count = try await run(
             "SELECT coalesce(sum(cardinality(targets)), 0)::bigint AS number FROM gateway.slice WHERE tenant_id = $1 AND message_id = $2::text::uuid",
             [tenant, .text(message)]
         ).only().int("number")
         let canceled = try await stage.gateway.call("DELETE", "/v1/messages/\(message)", bearer: stage.apiKey)
-        guard canceled.status == 200 else { throw DemoFailure("canceling answered \(canceled.status)") }
+        guard canceled.status == 200 else { throw StageFailure("canceling answered \(canceled.status)") }
         try await stage.psql("DELETE FROM gateway.slice WHERE message_id = '\(message)'")
         return (count, expansion.seconds)
     }

@@ -1,4 +1,6 @@
+import CommandSupport
 import Foundation
+import Gateway
 import Model
 import Postgres
 
@@ -31,7 +33,7 @@ struct TrackRun {
         case again = "the same batch again"
     }
 
-    /// - Throws: `DemoFailure` when a part does not start, answers anything but 2xx, or has not written what it answered.
+    /// - Throws: `StageFailure` when a part does not start, answers anything but 2xx, or has not written what it answered.
     func measure(turns count: Int) async throws -> [TrackSample] {
         try await stage.bind("braze: { restKeyEnv: BENCH_REST_KEY }", environment: ["BENCH_REST_KEY": Self.key]) {
             stage in
@@ -61,7 +63,7 @@ struct TrackRun {
                 )
                 let written = try await acts() - before
                 guard kind != .new || written >= result.requests * size * 2 else {
-                    throw DemoFailure("\(result.requests) batches answered, \(written) events and purchases written")
+                    throw StageFailure("\(result.requests) batches answered, \(written) events and purchases written")
                 }
                 if kind == .new { made += result.requests + connections }
                 Console.error(String(format: "%@ %.0f/s, p99 %.1f ms", kind.rawValue, result.perSecond, result.p99))

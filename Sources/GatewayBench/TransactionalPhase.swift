@@ -1,4 +1,6 @@
+import CommandSupport
 import Foundation
+import Gateway
 import Model
 import Postgres
 
@@ -12,7 +14,7 @@ struct TransactionalPhase {
 
     /// Calls for `duration` and waits until everything is sent.
     ///
-    /// - Throws: `DemoFailure` when a call was not accepted, or not everything was sent within a minute.
+    /// - Throws: `StageFailure` when a call was not accepted, or not everything was sent within a minute.
     static func measure(
         _ callers: TransactionalCallers,
         at perSecond: Double,
@@ -38,14 +40,14 @@ struct TransactionalPhase {
 
     /// Waits until the tenant has nothing left to send, at most a minute.
     ///
-    /// - Throws: `DemoFailure` when it still has.
+    /// - Throws: `StageFailure` when it still has.
     static func settle(_ stage: BenchStage, tenant: TenantID = BenchStage.tenant) async throws {
         for _ in 0..<1200 {
             let statement = Statement(open, [.text(tenant.rawValue)])
             if try await stage.database.engine.run(statement, tenant: nil).only().int("number") == 0 { return }
             try await Task.sleep(for: .milliseconds(50))
         }
-        throw DemoFailure("not everything of \(tenant) was sent within a minute")
+        throw StageFailure("not everything of \(tenant) was sent within a minute")
     }
 
     private static let clock = "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now"
@@ -68,7 +70,7 @@ struct TransactionalCallers: Sendable {
 
     /// Each caller calls again as soon as it was answered. Returns how many were accepted.
     ///
-    /// - Throws: `DemoFailure` when one was not.
+    /// - Throws: `StageFailure` when one was not.
     func asFastAsPossible(for duration: Duration) async throws -> Int {
         let end = ContinuousClock.now + duration
         return try await withThrowingTaskGroup(of: Int.self) { group in
@@ -88,7 +90,7 @@ struct TransactionalCallers: Sendable {
 
     /// Calls at fixed times; who is late calls at once. Returns from when each was due to its answer, shortest first.
     ///
-    /// - Throws: `DemoFailure` when one was not accepted.
+    /// - Throws: `StageFailure` when one was not accepted.
     func atRate(_ perSecond: Double, for duration: Duration) async throws -> [Duration] {
         let total = Int(perSecond * (duration / .seconds(1)))
         let start = ContinuousClock.now
@@ -119,6 +121,6 @@ struct TransactionalCallers: Sendable {
             ],
             bearer: apiKey
         )
-        guard answer.status == 202 else { throw DemoFailure("sending answered \(answer.status) \(answer.text)") }
+        guard answer.status == 202 else { throw StageFailure("sending answered \(answer.status) \(answer.text)") }
     }
 }

@@ -1,3 +1,4 @@
+import CommandSupport
 import Foundation
 import Postgres
 
@@ -36,13 +37,13 @@ struct WrkRun {
 
     /// Runs a script of Lua, whose `request` makes one request after the other.
     ///
-    /// - Throws: `DemoFailure` when wrk does not run, or when an answer was no 2xx.
+    /// - Throws: `StageFailure` when wrk does not run, or when an answer was no 2xx.
     func run(_ script: String, named name: String, at base: String, for seconds: Int) async throws -> WrkTurn {
         let file = stage.material.path("wrk.lua")
         try Data(script.utf8).write(to: URL(fileURLWithPath: file))
         let log = stage.material.path("wrk.log")
         let (gateway, postgres) = (usage(), try stage.postgresCPU())
-        let wrk = try DemoProcess(
+        let wrk = try ChildProcess(
             "wrk",
             program: "/usr/bin/taskset",
             arguments: [
@@ -53,8 +54,8 @@ struct WrkRun {
         )
         while wrk.isRunning { try await Task.sleep(for: .milliseconds(20)) }
         let text = String(decoding: FileManager.default.contents(atPath: log) ?? Data(), as: UTF8.self)
-        guard await wrk.stop() == 0, let report = WrkReport(text) else { throw DemoFailure("wrk: \(text)") }
-        guard report.errors == nil else { throw DemoFailure("\(name): \(report.errors ?? "")") }
+        guard await wrk.stop() == 0, let report = WrkReport(text) else { throw StageFailure("wrk: \(text)") }
+        guard report.errors == nil else { throw StageFailure("\(name): \(report.errors ?? "")") }
         let count = Double(max(1, report.requests))
         return WrkTurn(
             perSecond: report.perSecond,

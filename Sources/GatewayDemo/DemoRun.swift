@@ -1,17 +1,18 @@
+import CommandSupport
 import Foundation
-import Model
+package import Model
 import NIOConcurrencyHelpers
 
 /// Plays the vendors' stories on the processes of the demo, and prints each step with what it showed.
-final class DemoRun: Sendable {
-    let apiKey: String
+package final class DemoRun: Sendable {
+    package let apiKey: String
     private let http: HTTPCaller
     private let https: HTTPCaller
     private let control: HTTPCaller
     private let isVerbose: Bool
     private let step = NIOLockedValueBox(0)
 
-    init(stage: DemoStage, isVerbose: Bool) {
+    package init(stage: DemoStage, isVerbose: Bool) {
         apiKey = stage.apiKey
         http = stage.http
         https = stage.https
@@ -19,8 +20,8 @@ final class DemoRun: Sendable {
         self.isVerbose = isVerbose
     }
 
-    /// - Throws: `DemoFailure` at the first step that does not hold.
-    func play(_ stories: [any VendorStory]) async throws {
+    /// - Throws: `StageFailure` at the first step that does not hold.
+    package func play(_ stories: [any VendorStory]) async throws {
         Console.print("One gateway, one PostgreSQL, one APNs simulator, \(stories.count) vendors.")
         for (index, story) in stories.enumerated() {
             Console.print("\nVendor \(index + 1): \(story.title).\n")
@@ -32,9 +33,9 @@ final class DemoRun: Sendable {
 }
 
 extension DemoRun: StoryStage {
-    var now: Timestamp { Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000)) }
+    package var now: Timestamp { Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000)) }
 
-    func say(_ text: String) {
+    package func say(_ text: String) {
         let number = step.withLockedValue {
             $0 += 1
             return $0
@@ -42,16 +43,16 @@ extension DemoRun: StoryStage {
         Console.print("\(number). \(text)")
     }
 
-    func show(_ value: JSON) { line(JSONWriter.text(value)) }
+    package func show(_ value: JSON) { line(JSONWriter.text(value)) }
 
-    func expect(_ holds: Bool, _ what: String) throws {
+    package func expect(_ holds: Bool, _ what: String) throws {
         guard holds else { throw failure("did not hold: \(what)") }
         line("ok: \(what)")
     }
 
-    func failure(_ what: String) -> any Error { DemoFailure("step \(step.withLockedValue { $0 }): \(what)") }
+    package func failure(_ what: String) -> any Error { StageFailure("step \(step.withLockedValue { $0 }): \(what)") }
 
-    func call(_ call: StoryCall) async throws -> StoryAnswer {
+    package func call(_ call: StoryCall) async throws -> StoryAnswer {
         let caller = call.usesTLS ? https : http
         let answer: HTTPCaller.Answer
         let shown: String
@@ -70,7 +71,7 @@ extension DemoRun: StoryStage {
         return StoryAnswer(status: answer.status, body: answer.bytes)
     }
 
-    func native(_ method: String, _ path: String, _ body: JSON?) async throws -> JSON {
+    package func native(_ method: String, _ path: String, _ body: JSON?) async throws -> JSON {
         let answer = try await http.call(method, path, body, bearer: apiKey)
         note("\(method) \(path) \(body.map(JSONWriter.text) ?? "")", answer)
         guard (200..<300).contains(answer.status), let json = answer.json else {
@@ -79,11 +80,11 @@ extension DemoRun: StoryStage {
         return json
     }
 
-    func upload(_ path: String, _ bytes: [UInt8]) async throws -> Int {
+    package func upload(_ path: String, _ bytes: [UInt8]) async throws -> Int {
         try await http.put(path, bytes, bearer: apiKey).status
     }
 
-    func settled(_ message: String) async throws -> JSON {
+    package func settled(_ message: String) async throws -> JSON {
         for _ in 0..<400 {
             let json = try await native("GET", "/v1/messages/\(message)", nil)
             if json["state"]?.string == "done" { return json }
@@ -92,21 +93,21 @@ extension DemoRun: StoryStage {
         throw failure("message \(message) was not done within 20 s")
     }
 
-    func pushes(to token: String) async throws -> [JSON] {
+    package func pushes(to token: String) async throws -> [JSON] {
         let seen = try await control.call("GET", "/_simulator/requests?token=\(token)")
         return seen.json?["requests"]?.array ?? []
     }
 
-    func script(_ rules: JSON) async throws {
+    package func script(_ rules: JSON) async throws {
         let answer = try await control.call("POST", "/_simulator/script", rules)
         guard answer.status == 200 else { throw failure("the simulator does not accept the script: \(answer.text)") }
     }
 
-    func simulatorCounts() async throws -> JSON {
+    package func simulatorCounts() async throws -> JSON {
         try await control.call("GET", "/_simulator/stats").json ?? .null
     }
 
-    func pause() async throws { try await Task.sleep(for: .milliseconds(50)) }
+    package func pause() async throws { try await Task.sleep(for: .milliseconds(50)) }
 
     /// With `--verbose`: a call and its answer.
     private func note(_ call: String, _ answer: HTTPCaller.Answer) {
@@ -119,7 +120,7 @@ extension DemoRun: StoryStage {
 // MARK: Funnels
 
 extension DemoRun {
-    func compare(_ messages: [(name: String, id: String)], since before: JSON) async throws {
+    package func compare(_ messages: [(name: String, id: String)], since before: JSON) async throws {
         say("The funnels, read from /v1, against the simulator's own counts")
         let columns = ["recipients", "sent", "received", "read", "failed", "suppressed"]
         var rows: [[String]] = []

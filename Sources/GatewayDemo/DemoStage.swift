@@ -1,19 +1,22 @@
+import CommandSupport
 import Dispatch
 import Foundation
-import Model
+import Gateway
+package import Model
+import Secrets
 
 /// The processes of the demo and how to reach them.
-struct DemoStage: CustomStringConvertible {
-    let directory: String
+package struct DemoStage: CustomStringConvertible {
+    package let directory: String
     let apiKey: String
     let http: HTTPCaller
     /// The same gateway through its TLS listener.
     let https: HTTPCaller
     let control: HTTPCaller
     let adminAddress: String
-    private let processes: [DemoProcess]
+    private let processes: [ChildProcess]
 
-    var description: String {
+    package var description: String {
         """
         HTTP        \(http.base)
         HTTPS       \(https.base)   certificate \(directory)/gateway-cert.pem
@@ -26,14 +29,14 @@ struct DemoStage: CustomStringConvertible {
 
     /// Starts everything in a new directory below the system's temporary one, and applies what the stories need.
     ///
-    /// - Throws: `DemoFailure` that says which part did not start.
-    static func open(
+    /// - Throws: `StageFailure` that says which part did not start.
+    package static func open(
         gateway program: String,
         simulator: String,
         stories: [(vendor: Vendor, story: any VendorStory)]
     ) async throws -> DemoStage {
         guard FileManager.default.isExecutableFile(atPath: simulator) else {
-            throw DemoFailure("there is no program \(simulator); build it with: swift build --product apns-simulator")
+            throw StageFailure("there is no program \(simulator); build it with: swift build --product apns-simulator")
         }
         let identifiers = SystemIdentifiers()
         let directory = NSTemporaryDirectory() + "pgw-demo-" + identifiers.randomHex(byteCount: 4)
@@ -42,61 +45,76 @@ struct DemoStage: CustomStringConvertible {
             withIntermediateDirectories: true,
             attributes: [.posixPermissions: 0o755]
         )
-        let material = DemoMaterial(directory: directory)
+        let material = StageMaterial(directory: directory)
         try material.write()
-        var processes: [DemoProcess] = []
+        var processes: [ChildProcess] = []
         do {
-            let apns = try DemoProcess(
-                "apns-simulator",
-                program: simulator,
-                arguments: [
-                    "--port", "0", "--control-port", "0", "--mode", "script", "--ca-out",
-                    material.path("simulator-ca.pem"), "--keys",
-                    material.path("simulator-keys.json"), "--address-file", material.path("simulator.json"),
-                ],
-                logFile: material.path("simulator.log")
-            )
-            processes.append(apns)
-            let simulated = try await readAddressFile(material.path("simulator.json"), of: apns)
-            guard let apnsAddress = simulated["apns"]?.string, let control = simulated["control"]?.string else {
-                throw DemoFailure("the simulator's address file lacks addresses")
-            }
-            let serve = try DemoProcess(
-                "push-gateway serve",
-                program: program,
-                arguments: [
-                    "serve", "--data-dir", material.path("data"), "--listen", "127.0.0.1:0", "--tls-listen",
-                    "127.0.0.1:0", "--tls-cert",
-                    material.path("gateway-cert.pem"), "--tls-key", material.path("gateway-key.pem"), "--admin-listen",
-                    "127.0.0.1:0",
-                    "--address-file", material.path("gateway.json"),
-                ],
-                logFile: material.path("gateway.log")
-            )
-            processes.append(serve)
-            let served = try await readAddressFile(material.path("gateway.json"), of: serve)
-            guard let http = served["http"]?.string, let https = served["https"]?.string,
-                let admin = served["admin"]?.string
-            else {
-                throw DemoFailure("the gateway's address file lacks addresses")
-            }
+            let simulated = try await startSimulator(simulator, material, &processes)
+            let served = try await startGateway(program, material, &processes)
             let apiKey = APIKeys.make(identifiers)
-            try material.writeTenants(apnsAddress: apnsAddress, lines: lines(of: stories))
+            try material.writeTenants(apnsAddress: simulated.apns, lines: lines(of: stories))
             let secrets = stories.map(\.story.secrets).reduce(into: [:]) { $0.merge($1) { _, new in new } }
-            try await apply(program, material, apiKey, environment: secrets)
+            try await material.apply(program, apiKey, environment: secrets)
             return DemoStage(
                 directory: directory,
                 apiKey: apiKey,
-                http: HTTPCaller(base: "http://\(http)"),
-                https: HTTPCaller(base: "https://\(https)", trustRootsFile: material.path("gateway-cert.pem")),
-                control: HTTPCaller(base: "http://\(control)"),
-                adminAddress: admin,
+                http: HTTPCaller(base: "http://\(served.http)"),
+                https: HTTPCaller(base: "https://\(served.https)", trustRootsFile: material.path("gateway-cert.pem")),
+                control: HTTPCaller(base: "http://\(simulated.control)"),
+                adminAddress: served.admin,
                 processes: processes
             )
         } catch {
             for process in processes.reversed() { _ = await process.stop() }
-            throw DemoFailure("\(error) (logs are in \(directory))")
+            throw StageFailure("\(error) (logs are in \(directory))")
         }
+    }
+
+    private static func startSimulator(
+        _ program: String,
+        _ material: StageMaterial,
+        _ processes: inout [ChildProcess]
+    ) async throws -> (apns: String, control: String) {
+        let process = try ChildProcess(
+            "apns-simulator",
+            program: program,
+            arguments: [
+                "--port", "0", "--control-port", "0", "--mode", "script",
+                "--ca-out", material.path("simulator-ca.pem"), "--keys", material.path("simulator-keys.json"),
+                "--address-file", material.path("simulator.json"),
+            ],
+            logFile: material.path("simulator.log")
+        )
+        processes.append(process)
+        let addresses = try await readAddressFile(material.path("simulator.json"), of: process)
+        guard let apns = addresses["apns"]?.string, let control = addresses["control"]?.string else {
+            throw StageFailure("the simulator's address file lacks addresses")
+        }
+        return (apns, control)
+    }
+
+    private static func startGateway(
+        _ program: String,
+        _ material: StageMaterial,
+        _ processes: inout [ChildProcess]
+    ) async throws -> (http: String, https: String, admin: String) {
+        let process = try ChildProcess(
+            "push-gateway serve",
+            program: program,
+            arguments: [
+                "serve", "--data-dir", material.path("data"), "--listen", "127.0.0.1:0",
+                "--tls-listen", "127.0.0.1:0", "--tls-cert", material.path("gateway-cert.pem"),
+                "--tls-key", material.path("gateway-key.pem"), "--admin-listen", "127.0.0.1:0",
+                "--address-file", material.path("gateway.json"),
+            ],
+            logFile: material.path("gateway.log")
+        )
+        processes.append(process)
+        let addresses = try await readAddressFile(material.path("gateway.json"), of: process)
+        guard let http = addresses["http"]?.string, let https = addresses["https"]?.string,
+            let admin = addresses["admin"]?.string
+        else { throw StageFailure("the gateway's address file lacks addresses") }
+        return (http, https, admin)
     }
 
     /// The bindings of the demo's app and further apps, as lines of the tenants file. JSON is YAML.
@@ -108,7 +126,7 @@ struct DemoStage: CustomStringConvertible {
                 [
                     "      - id: \(app.id)",
                     "        platforms:",
-                    "          ios: { topic: \(DemoMaterial.topic), production: apple }",
+                    "          ios: { topic: \(StageMaterial.topic), production: apple }",
                     "        bindings:",
                     binding(entry.vendor, app.binding),
                 ]
@@ -117,45 +135,22 @@ struct DemoStage: CustomStringConvertible {
         return shop + apps
     }
 
-    /// Applies the tenants file of `material`.
-    ///
-    /// - Throws: `DemoFailure` with what the command said.
-    static func apply(
-        _ program: String,
-        _ material: DemoMaterial,
-        _ apiKey: String,
-        environment: [String: String] = [:]
-    ) async throws {
-        let apply = try DemoProcess(
-            "push-gateway apply",
-            program: program,
-            arguments: ["apply", "--data-dir", material.path("data"), "--file", material.path("tenants.yaml")],
-            logFile: material.path("apply.log"),
-            environment: environment.merging(["DEMO_API_KEY": apiKey]) { _, own in own }
-        )
-        for _ in 0..<600 where apply.isRunning { try await Task.sleep(for: .milliseconds(50)) }
-        guard !apply.isRunning, await apply.stop() == 0 else {
-            let log = FileManager.default.contents(atPath: material.path("apply.log")) ?? Data()
-            throw DemoFailure("apply failed: \(String(decoding: log.suffix(500), as: UTF8.self))")
-        }
-    }
-
     /// Ends everything in order and removes the directory.
     ///
-    /// - Throws: `DemoFailure` when a part did not end in good order.
-    func close() async throws {
+    /// - Throws: `StageFailure` when a part did not end in good order.
+    package func close() async throws {
         for caller in [http, https, control] { await caller.close() }
         for process in processes.reversed() {
             let status = await process.stop()
             guard status == 0 else {
-                throw DemoFailure("\(process.name) ended with status \(status.map(String.init) ?? "killed"), not 0")
+                throw StageFailure("\(process.name) ended with status \(status.map(String.init) ?? "killed"), not 0")
             }
         }
         try? FileManager.default.removeItem(atPath: directory)
     }
 
     /// Ends everything after a failure and keeps the directory for its logs.
-    func abandon() async {
+    package func abandon() async {
         for caller in [http, https, control] { await caller.close() }
         for process in processes.reversed() { _ = await process.stop() }
     }

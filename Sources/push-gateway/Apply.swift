@@ -1,7 +1,10 @@
 import ArgumentParser
+import CommandSupport
 import Foundation
+import Gateway
 import Model
 import Postgres
+import Secrets
 
 /// Applies a provisioning file, all or nothing.
 struct Apply: AsyncParsableCommand {

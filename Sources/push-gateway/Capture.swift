@@ -1,7 +1,11 @@
+import Adapters
 import ArgumentParser
+import CommandSupport
 import Commands
 import Foundation
+import Gateway
 import Model
+import NativeHTTP
 import Postgres
 
 /// `capture start|stop|list|show|remove`.
@@ -55,7 +59,7 @@ struct Capture: AsyncParsableCommand {
     struct Start: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Start one, and print its id.")
         @Option(help: "The app.") var app: String
-        @Option(help: "The vendor whose calls: \(GatewayRuntime.vendors.names { _ in true }.joined(separator: ", ")).")
+        @Option(help: "The vendor whose calls: \(VendorCatalog.product.names { _ in true }.joined(separator: ", ")).")
         var vendor: String
         @Option(help: "For how many minutes, 1 to 1440.") var minutes = 15
         @Option(help: "How many exchanges at most, 1 to 1000.") var count = 200

@@ -1,6 +1,9 @@
 import ArgumentParser
+import CommandSupport
 import Foundation
+import Gateway
 import Logging
+import Observability
 
 /// What every command that touches the database takes.
 struct CommonOptions: ParsableArguments {
@@ -66,5 +69,21 @@ struct CommonOptions: ParsableArguments {
             logger: commandLogger(),
             progress: { Console.error("push-gateway: \($0)") }
         ) { try await body(configuration, $0) }
+    }
+
+    /// Runs `body` on the database as its administrator has it, and closes it again.
+    ///
+    /// - Throws: what `body` or the opening throws.
+    func withAdminDatabase<Value: Sendable>(
+        _ access: AdminDatabase.Access,
+        _ body: (AdminDatabase) async throws -> Value
+    ) async throws -> Value {
+        try await AdminDatabase.with(
+            try await load(),
+            access,
+            logger: commandLogger(),
+            progress: { Console.error("push-gateway: \($0)") },
+            body
+        )
     }
 }

@@ -1,8 +1,11 @@
 import ArgumentParser
+import CommandSupport
 import Foundation
+import Gateway
 import Logging
 import NIOConcurrencyHelpers
 import Postgres
+import Secrets
 
 extension DatabaseCommand {
     /// `database backup`.
@@ -21,7 +24,7 @@ extension DatabaseCommand {
             let configuration = try await common.load()
             let logger = common.commandLogger()
             let started = ContinuousClock.now
-            let bytes = try await AdminDatabase.with(configuration, .existing, logger: logger) { database in
+            let bytes = try await common.withAdminDatabase(.existing) { database in
                 let line = GrowthLine()
                 let bytes = try await DatabaseBackup(connectionString: database.connectionString, logger: logger)
                     .write(to: out) { line.show("\(GrowthLine.size($0)) written") }
@@ -50,7 +53,7 @@ extension DatabaseCommand {
         func run() async throws {
             let configuration = try await common.load()
             let logger = common.commandLogger()
-            let keyAdvice = try await AdminDatabase.with(configuration, .exclusive, logger: logger) { database in
+            let keyAdvice = try await common.withAdminDatabase(.exclusive) { database in
                 let line = GrowthLine()
                 try await DatabaseBackup(connectionString: database.connectionString, logger: logger)
                     .restore(from: file) { line.say($0) }

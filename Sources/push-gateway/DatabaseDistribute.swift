@@ -1,4 +1,6 @@
 import ArgumentParser
+import CommandSupport
+import Gateway
 import Postgres
 
 extension DatabaseCommand {
@@ -15,8 +17,7 @@ extension DatabaseCommand {
 
         func run() async throws {
             let logger = common.commandLogger()
-            let (catalog, version) = try await AdminDatabase.with(try await common.load(), .existing, logger: logger) {
-                database in
+            let (catalog, version) = try await common.withAdminDatabase(.existing) { database in
                 let admin = try await PostgresConnection.connect(
                     PostgresConfiguration(database.connectionString),
                     logger: logger

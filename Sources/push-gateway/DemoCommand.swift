@@ -1,5 +1,9 @@
+import Adapters
 import ArgumentParser
+import CommandSupport
 import Foundation
+import Gateway
+import GatewayDemo
 import Model
 
 /// `demo`: the whole gateway on this machine, with nobody's account.
@@ -24,7 +28,7 @@ struct Demo: AsyncParsableCommand {
             .resolvingSymlinksInPath()
         let beside = own.deletingLastPathComponent().appendingPathComponent("apns-simulator").path
         let identifiers = SystemIdentifiers()
-        let stories = GatewayRuntime.vendors.adapters.compactMap { adapter in
+        let stories = VendorCatalog.product.adapters.compactMap { adapter in
             (adapter as? any StoryVendor).map { (vendor: adapter.vendor, story: $0.story(identifiers)) }
         }
         let stage = try await DemoStage.open(gateway: own.path, simulator: simulator ?? beside, stories: stories)
@@ -34,7 +38,7 @@ struct Demo: AsyncParsableCommand {
             if stay {
                 Console.print(stage.description)
                 Console.print("Running; ^C ends it.")
-                await Interrupt.wait()
+                await TerminationSignal.wait()
             }
             try await stage.close()
         } catch {

@@ -1,9 +1,14 @@
 import ArgumentParser
+import CommandSupport
 import Foundation
+import Gateway
+import Imports
 import Model
 import NIOConcurrencyHelpers
 import Postgres
 import Routing
+
+extension DeviceFormat: ExpressibleByArgument {}
 
 /// Devices by the file: in from another vendor's export, out as a copy.
 struct Devices: AsyncParsableCommand {
@@ -81,6 +86,14 @@ struct Devices: AsyncParsableCommand {
             if checkpoint.rejected > 0 { Console.error("Rows that were not taken, with their reasons: \(rejectsPath)") }
         }
 
+        private static func checkpoint(_ path: String) throws -> ImportCheckpoint? {
+            do {
+                return try ImportCheckpoint.read(path)
+            } catch {
+                throw CommandFailure(error.description, isUsage: error.isUsage)
+            }
+        }
+
         private func open() throws -> (FileHandle, ImportCheckpoint) {
             if isStandardInput { return (.standardInput, ImportCheckpoint(sourceBytes: 0)) }
             guard let source = FileHandle(forReadingAtPath: file) else {
@@ -88,7 +101,7 @@ struct Devices: AsyncParsableCommand {
             }
             let size = Int(clamping: try source.seekToEnd())
             var start = ImportCheckpoint(sourceBytes: size)
-            if let path = checkpointPath, let known = try ImportCheckpoint.read(path) {
+            if let path = checkpointPath, let known = try Self.checkpoint(path) {
                 guard known.sourceBytes == size else {
                     throw CommandFailure(
                         "devices import: \(path) belongs to another '\(file)' (\(known.sourceBytes) bytes, not \(size)); remove it to begin anew"
@@ -110,6 +123,38 @@ struct Devices: AsyncParsableCommand {
             _ tenant: TenantID
         ) async throws -> DeviceImport.State {
             let store = PostgresDeviceStore(call: database.call)
+            let actor = AuditActor.command(user: getuid())
+            let rejects = RejectsFile(path: rejectsPath, keep: start.rejectBytes)
+            var progress = ImportProgress(start: start, size: isStandardInput ? nil : start.sourceBytes)
+            let work = DeviceImport(
+                format: format,
+                target: try await target(store, database, scope, tenant, actor),
+                reject: { try rejects.append($0.text) },
+                done: { state in
+                    var checkpoint = state.checkpoint
+                    checkpoint.rejectBytes = rejects.bytes
+                    if let path = checkpointPath { try checkpoint.write(path) }
+                    progress.show(state)
+                }
+            )
+            let state = try await Self.reporting { try await work.run(source, from: start) }
+            progress.show(state, isLast: true)
+            if !dryRun {
+                let counts = state.checkpoint.counts
+                let rejected = state.checkpoint.rejected
+                _ = try await store.noteImport(counts, rejected: rejected, scope, by: actor, in: tenant)
+            }
+            return state
+        }
+
+        /// Where batches of rows go.
+        private func target(
+            _ store: PostgresDeviceStore,
+            _ database: Database,
+            _ scope: AppScope,
+            _ tenant: TenantID,
+            _ actor: AuditActor
+        ) async throws -> DeviceImport.Target {
             let begun = (
                 at: try await PostgresStatusStore(engine: database.engine).status().now, on: ContinuousClock.now
             )
@@ -117,10 +162,9 @@ struct Devices: AsyncParsableCommand {
             let isPreview = dryRun
             // A quarter of a minute in all; then the checkpoint is better than waiting.
             let pauses = [1, 2, 4, 8]
-            let actor = AuditActor.command(user: getuid())
             let isFirst = NIOLockedValueBox(true)
             let statistics = ImportStatistics(PostgresMaintenance(engine: database.engine, node: NodeID("import")))
-            let target = DeviceImport.Target(
+            return DeviceImport.Target(
                 write: { rows, turn async throws(StoreError) in
                     if isPreview { return try await store.previewImport(rows, scope, in: tenant, pauses: pauses) }
                     let at = begun.at + begun.on.duration(to: .now)
@@ -140,39 +184,15 @@ struct Devices: AsyncParsableCommand {
                 batchesAtOnce: 2,
                 ownColumns: DeviceLine.ownColumns(of: scope.vendor)
             )
-            let rejects = RejectsFile(path: rejectsPath, keep: start.rejectBytes)
-            var bar = ProgressBar()
-            let size = isStandardInput ? nil : start.sourceBytes
-            func show(_ state: DeviceImport.State, isLast: Bool = false) {
-                let done = state.checkpoint
-                let rows = done.created + done.updated + state.unchanged + done.rejected
-                let before = start.created + start.updated + start.rejected
-                bar.show(
-                    done: done.offset - start.offset,
-                    of: size.map { $0 - start.offset },
-                    rows: rows - before,
-                    isLast: isLast
-                )
+        }
+
+        /// Runs `body`; a problem of the file becomes a failure of the command.
+        private static func reporting<Value>(_ body: () async throws -> Value) async throws -> Value {
+            do {
+                return try await body()
+            } catch let problem as ImportProblem {
+                throw CommandFailure(problem.description, isUsage: problem.isUsage)
             }
-            let work = DeviceImport(
-                format: format,
-                target: target,
-                reject: { try rejects.append($0.text) },
-                done: { state in
-                    var checkpoint = state.checkpoint
-                    checkpoint.rejectBytes = rejects.bytes
-                    if let path = checkpointPath { try checkpoint.write(path) }
-                    show(state)
-                }
-            )
-            let state = try await work.run(source, from: start)
-            show(state, isLast: true)
-            if !isPreview {
-                let counts = state.checkpoint.counts
-                let rejected = state.checkpoint.rejected
-                _ = try await store.noteImport(counts, rejected: rejected, scope, by: actor, in: tenant)
-            }
-            return state
         }
     }
 
@@ -219,6 +239,31 @@ struct Devices: AsyncParsableCommand {
                 }
             }
         }
+    }
+}
+
+/// Shows how far an import is, relative to where it started.
+private struct ImportProgress {
+    private var bar = ProgressBar()
+    private let start: ImportCheckpoint
+    /// The source's size; nil: unknown. Unit: bytes.
+    private let size: Int?
+
+    init(start: ImportCheckpoint, size: Int?) {
+        self.start = start
+        self.size = size
+    }
+
+    mutating func show(_ state: DeviceImport.State, isLast: Bool = false) {
+        let done = state.checkpoint
+        let rows = done.created + done.updated + state.unchanged + done.rejected
+        let before = start.created + start.updated + start.rejected
+        bar.show(
+            done: done.offset - start.offset,
+            of: size.map { $0 - start.offset },
+            rows: rows - before,
+            isLast: isLast
+        )
     }
 }
 

@@ -1,7 +1,11 @@
+import Adapters
 import ArgumentParser
+import CommandSupport
 import Foundation
+import Gateway
 import Model
 import Postgres
+import Secrets
 
 /// API keys of the native API.
 struct Key: AsyncParsableCommand {
@@ -70,7 +74,7 @@ struct Key: AsyncParsableCommand {
 
         /// Those that call back ends.
         private static var vendors: [String] {
-            GatewayRuntime.vendors.names { GatewayRuntime.vendors.callbacks[$0] != nil }
+            VendorCatalog.product.names { VendorCatalog.product.callbacks[$0] != nil }
         }
 
         func run() async throws {

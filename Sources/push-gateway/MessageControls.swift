@@ -1,6 +1,9 @@
 import ArgumentParser
+import CommandSupport
 import Foundation
+import Gateway
 import Model
+import NativeHTTP
 import Postgres
 
 /// Subcommands that steer a message.

@@ -1,7 +1,11 @@
+import Adapters
 import ArgumentParser
+import CommandSupport
 import Commands
 import Foundation
+import Gateway
 import Model
+import NativeHTTP
 import Postgres
 
 /// Sends through a running gateway's native API.
@@ -138,7 +142,7 @@ struct MessageCommand: AsyncParsableCommand {
                 let explainer = DeliveryExplainer(
                     queries: queries,
                     directory: PostgresDirectory(call: database.call, engine: database.engine),
-                    adapters: GatewayRuntime.vendors.byVendor,
+                    adapters: VendorCatalog.product.byVendor,
                     identifiers: SystemIdentifiers()
                 )
                 var explanations: [DeliveryExplanation] = []

@@ -1,8 +1,11 @@
 import ArgumentParser
+import CommandSupport
 import Foundation
+import Gateway
 import Logging
 import Model
 import Postgres
+import Secrets
 
 /// `database migrate|status|backup|restore|distribute`.
 struct DatabaseCommand: AsyncParsableCommand {

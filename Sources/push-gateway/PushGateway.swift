@@ -1,4 +1,7 @@
 import ArgumentParser
+import CommandSupport
+import GatewayBench
+import Observability
 
 /// The program. Exit status 0: done, 1: it failed, 2: it was called wrongly.
 @main
@@ -39,21 +42,5 @@ struct PushGateway: AsyncParsableCommand {
             Console.error("push-gateway: \(error)")
             Self.exit(withError: ExitCode(1))
         }
-    }
-}
-
-/// What `--version` prints.
-enum GatewayVersion {
-    static let text = "0.1.0"
-}
-
-/// A command that could not do what it was asked, in a sentence that says what to do.
-struct CommandFailure: Error, CustomStringConvertible {
-    var description: String
-    var isUsage = false
-
-    init(_ description: String, isUsage: Bool = false) {
-        self.description = description
-        self.isUsage = isUsage
     }
 }

@@ -1,7 +1,10 @@
 import ArgumentParser
 import Foundation
+import Gateway
+import GatewayHTTP
 import Logging
 import Metrics
+import Observability
 
 /// `serve`: the gateway itself.
 struct Serve: AsyncParsableCommand {

@@ -1,4 +1,6 @@
+import Adapters
 import ArgumentParser
+import CommandSupport
 import Model
 
 /// Lists the vendors, or what a binding of one can contain.
@@ -14,7 +16,7 @@ struct VendorsCommand: ParsableCommand {
     @Flag(help: "Print the result as JSON.") var json = false
 
     func run() throws {
-        let vendors = GatewayRuntime.vendors
+        let vendors = VendorCatalog.product
         guard let vendor else {
             let all = vendors.adapters.compactMap { vendors.provisioned[$0.vendor] }
             if json {

@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@testable import Gateway
+@testable import push_gateway
 
 /// What `send --dry-run` shows of `POST /v1/messages?preview=true`.
 struct DryRunTests {

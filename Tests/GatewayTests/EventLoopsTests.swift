@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Gateway
+@testable import GatewayHTTP
 
 /// The cores that the kernel lets a process have.
 @Suite struct EventLoopsTests {

@@ -3,7 +3,7 @@ import Model
 import Testing
 
 @testable import DeliveryEngine
-@testable import Gateway
+@testable import Observability
 
 /// What the code emits, what `docs/operations.md` explains and what `ops/` looks at are one set of names, so that none of them drifts.
 @Suite struct OpsFilesTests {

@@ -4,6 +4,7 @@ import Postgres
 import Testing
 
 @testable import Gateway
+@testable import Secrets
 
 /// Unknown keys are errors, secrets come from files or the environment, and an error names its place (docs/operations.md#provisioning).
 final class ProvisioningReaderTests {

@@ -1,14 +1,17 @@
+import Adapters
 import Foundation
 import Model
 import TestKit
 import Testing
 
 @testable import Gateway
+@testable import Imports
+@testable import push_gateway
 
 /// What vendors declare is used where the product needs it: provisioning, imports, captures, the list of vendors.
 struct VendorDeclarationTests {
     @Test func everyVendorOfTheProductIsListedWithItsForm() throws {
-        let vendors = GatewayRuntime.vendors
+        let vendors = VendorCatalog.product
         #expect(
             vendors.names { vendors.provisioned[$0] != nil }
                 == ["rationalowl", "ipns", "upmc", "notificationhubs", "braze"]

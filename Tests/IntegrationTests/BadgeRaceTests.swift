@@ -4,6 +4,7 @@ import NIOConcurrencyHelpers
 import Postgres
 import Testing
 
+@testable import CommandSupport
 @testable import Gateway
 
 /// Badges under everything at once, over two nodes: sends, first and repeated reads, resets and updates. Each ends at the number that arithmetic gives.
@@ -243,6 +244,6 @@ private final class LiveNodes: Sendable {
             if let value = try await once(number + attempt, call) { return value }
             try await Task.sleep(for: .milliseconds(50))
         }
-        throw DemoFailure("no node answered")
+        throw StageFailure("no node answered")
     }
 }

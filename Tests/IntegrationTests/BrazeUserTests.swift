@@ -1,12 +1,11 @@
 import AsyncHTTPClient
+import CommandSupport
 import Coverage
 import Foundation
 import Model
 import NIOCore
 import NIOHTTP1
 import Testing
-
-@testable import Gateway
 
 /// Braze's users over real HTTP, PostgreSQL and simulator (docs/contracts/braze.md#5.1 to 5.4), by us and by somebody else's client.
 @Suite(.serialized, .timeLimit(.minutes(10)))

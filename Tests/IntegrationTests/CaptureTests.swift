@@ -3,7 +3,7 @@ import Model
 import NIOHTTP1
 import Testing
 
-@testable import Gateway
+@testable import CommandSupport
 
 /// Captures as an operator has them: started and shown by commands, written by every node, bounded over all of them.
 @Suite(.serialized, .timeLimit(.minutes(10)))

@@ -2,7 +2,7 @@ import Foundation
 import Model
 import Testing
 
-@testable import Gateway
+@testable import CommandSupport
 
 // The rules of docs/contracts/ipns.md#2.3 to 2.11 that no step of a device's life shows, over real HTTP.
 extension IPNSTests {

@@ -2,7 +2,7 @@ import Foundation
 import Model
 import Testing
 
-@testable import Gateway
+@testable import CommandSupport
 
 /// `devices import` as a process that is killed at random moments and started again. Short here; `scripts/soak import` sets the size of a long run.
 @Suite(.serialized, .timeLimit(.minutes(60)))
@@ -28,8 +28,8 @@ struct ImportKillTests {
         try handle.close()
     }
 
-    private func start(_ cluster: Cluster, _ path: String, _ round: Int) throws -> DemoProcess {
-        try DemoProcess(
+    private func start(_ cluster: Cluster, _ path: String, _ round: Int) throws -> ChildProcess {
+        try ChildProcess(
             "push-gateway devices import",
             program: World.programs + "/push-gateway",
             arguments: [
@@ -47,7 +47,7 @@ struct ImportKillTests {
     }
 
     /// Waits until so many rows are in. False: the process has ended.
-    private func reach(_ count: Int, _ cluster: Cluster, _ process: DemoProcess) async throws -> Bool {
+    private func reach(_ count: Int, _ cluster: Cluster, _ process: ChildProcess) async throws -> Bool {
         while process.isRunning {
             if try await imported(cluster) >= count { return true }
             try await Task.sleep(for: .milliseconds(10))

@@ -9,8 +9,6 @@ import Postgres
 import RationalOwl
 import Testing
 
-@testable import Gateway
-
 /// I5 and I6: nothing that a caller sends gives a 5xx, a trap, another shape, or a change in another tenant.
 @Suite(.serialized, .timeLimit(.minutes(40)))
 struct MutationTests {

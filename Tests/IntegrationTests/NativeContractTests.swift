@@ -1,8 +1,9 @@
+import CommandSupport
 import Foundation
 import Model
 import Testing
 
-@testable import Gateway
+@testable import NativeHTTP
 
 /// The native API against its own description, by tools of others: an OpenAPI validator, JSON Schema, and a generated client.
 @Suite(.serialized, .timeLimit(.minutes(10)))

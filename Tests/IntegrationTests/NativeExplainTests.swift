@@ -1,3 +1,5 @@
+import Adapters
+import CommandSupport
 import DeliveryEngine
 import Foundation
 import Model
@@ -6,6 +8,7 @@ import Postgres
 import Testing
 
 @testable import Gateway
+@testable import NativeHTTP
 
 /// Why a delivery is where it is: over HTTP, and as `message show --device` prints it.
 @Suite(.serialized, .timeLimit(.minutes(5)))
@@ -181,7 +184,7 @@ struct NativeExplainTests {
             let explainer = DeliveryExplainer(
                 queries: queries,
                 directory: PostgresDirectory(call: stage.database.call, engine: stage.database.engine),
-                adapters: GatewayRuntime.vendors.byVendor,
+                adapters: VendorCatalog.product.byVendor,
                 identifiers: SystemIdentifiers()
             )
             let id = try #require(TargetID(text: target))

@@ -4,6 +4,7 @@ import NIOHTTP1
 import Postgres
 import Testing
 
+@testable import CommandSupport
 @testable import Gateway
 
 /// Repeat keys on every write of the native API, over real HTTP and two nodes.

@@ -1,9 +1,8 @@
+import CommandSupport
 import Foundation
 import Model
 import NIOHTTP1
 import Testing
-
-@testable import Gateway
 
 /// Clients of Azure Notification Hubs that are not ours, over real HTTP and TLS (design I11, I12).
 @Suite(.serialized, .timeLimit(.minutes(10)))

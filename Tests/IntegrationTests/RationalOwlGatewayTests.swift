@@ -1,9 +1,8 @@
+import CommandSupport
 import Coverage
 import Foundation
 import Model
 import Testing
-
-@testable import Gateway
 
 /// RationalOwl's device calls, the calls of the SDK shim, and the paths that have no call yet, over real HTTP, PostgreSQL and simulator.
 @Suite(.serialized, .timeLimit(.minutes(5)))

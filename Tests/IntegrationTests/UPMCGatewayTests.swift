@@ -1,10 +1,9 @@
+import CommandSupport
 import Coverage
 import Foundation
 import Model
 import NIOHTTP1
 import Testing
-
-@testable import Gateway
 
 /// UPMC over real HTTP: a gateway, its PostgreSQL and the simulator, as its apps and back ends see them.
 @Suite(.serialized, .timeLimit(.minutes(20)), .sharedWorld())

@@ -3,8 +3,6 @@ import Foundation
 import Model
 import Testing
 
-@testable import Gateway
-
 // Histories, docs/contracts/upmc.md#1.11: a list and its pages, one message, what is read, the count, and who sees nothing.
 extension UPMCGatewayTests {
     @Test(.covers("upmc", "gw_get_message_list", "gw_get_message", "gw_get_unread_count"))

@@ -1,26 +1,26 @@
 import AsyncHTTPClient
 import Foundation
-import Model
+package import Model
 import NIOCore
 import NIOHTTP1
 import NIOSSL
 
 /// A small HTTP client for commands: JSON or a form in, JSON out, bounded.
-struct HTTPCaller: Sendable {
-    struct Answer: Sendable {
-        var status: Int
-        var bytes: [UInt8]
-        var json: JSON? { try? JSONParser.parse(bytes) }
-        var text: String { String(decoding: bytes, as: UTF8.self) }
+package struct HTTPCaller: Sendable {
+    package struct Answer: Sendable {
+        package var status: Int
+        package var bytes: [UInt8]
+        package var json: JSON? { try? JSONParser.parse(bytes) }
+        package var text: String { String(decoding: bytes, as: UTF8.self) }
     }
 
-    let base: String
+    package let base: String
     private let client: HTTPClient
 
     /// - Parameters:
     ///   - base: scheme, host and port.
     ///   - trustRootsFile: PEM of the only authority to trust, for a listener with a certificate of its own making.
-    init(base: String, trustRootsFile: String? = nil) {
+    package init(base: String, trustRootsFile: String? = nil) {
         self.base = base
         var configuration = HTTPClient.Configuration(timeout: .init(connect: .seconds(5), read: .seconds(30)))
         if let trustRootsFile {
@@ -32,7 +32,7 @@ struct HTTPCaller: Sendable {
     }
 
     /// - Throws: the client's error when there is no answer.
-    func call(
+    package func call(
         _ method: String,
         _ path: String,
         _ body: JSON? = nil,
@@ -51,7 +51,7 @@ struct HTTPCaller: Sendable {
     }
 
     /// - Throws: the client's error when there is no answer.
-    func put(_ path: String, _ bytes: [UInt8], bearer: String) async throws -> Answer {
+    package func put(_ path: String, _ bytes: [UInt8], bearer: String) async throws -> Answer {
         var request = HTTPClientRequest(url: base + path)
         request.method = .PUT
         request.headers.add(name: "authorization", value: "Bearer \(bearer)")
@@ -62,7 +62,7 @@ struct HTTPCaller: Sendable {
     /// Posts a form, as browsers and older libraries write one.
     ///
     /// - Throws: the client's error when there is no answer.
-    func post(_ path: String, form fields: [String: String]) async throws -> Answer {
+    package func post(_ path: String, form fields: [String: String]) async throws -> Answer {
         var request = HTTPClientRequest(url: base + path)
         request.method = .POST
         request.headers.add(name: "content-type", value: "application/x-www-form-urlencoded")
@@ -72,7 +72,7 @@ struct HTTPCaller: Sendable {
     }
 
     /// Percent-encodes all but the unreserved characters of RFC 3986, §2.3.
-    static func encode(_ text: String) -> String {
+    package static func encode(_ text: String) -> String {
         var unreserved = CharacterSet(charactersIn: "-._~")
         for range in ["a"..."z", "A"..."Z", "0"..."9"] as [ClosedRange<Unicode.Scalar>] {
             unreserved.insert(charactersIn: range)
@@ -86,5 +86,5 @@ struct HTTPCaller: Sendable {
         return Answer(status: Int(response.status.code), bytes: Array(buffer.readableBytesView))
     }
 
-    func close() async { try? await client.shutdown() }
+    package func close() async { try? await client.shutdown() }
 }

@@ -1,7 +1,7 @@
 import Foundation
 
 /// How far long work is, on standard error: a bar that is drawn again on a terminal, a line every ten seconds elsewhere.
-struct ProgressBar {
+package struct ProgressBar {
     /// A tenth of a second between two drawings: more is not seen.
     private static let redraw: Duration = .milliseconds(100)
     private static let reprint: Duration = .seconds(10)
@@ -11,10 +11,10 @@ struct ProgressBar {
     private let start = ContinuousClock.now
     private var last: ContinuousClock.Instant?
 
-    init(isTerminal: Bool = isatty(STDERR_FILENO) == 1) { self.isTerminal = isTerminal }
+    package init(isTerminal: Bool = isatty(STDERR_FILENO) == 1) { self.isTerminal = isTerminal }
 
     /// Shows that `done` of `total` are done, and what that is in rows; `total` nil: nobody knows.
-    mutating func show(done: Int, of total: Int?, rows: Int, isLast: Bool = false) {
+    package mutating func show(done: Int, of total: Int?, rows: Int, isLast: Bool = false) {
         let now = ContinuousClock.now
         let pause = isTerminal ? Self.redraw : Self.reprint
         if let last, now - last < pause, !isLast { return }
@@ -29,7 +29,7 @@ struct ProgressBar {
     }
 
     /// The line itself: share, bar, rows, rate and how long it will still take.
-    static func text(done: Int, of total: Int?, rows: Int, elapsed: Duration) -> String {
+    package static func text(done: Int, of total: Int?, rows: Int, elapsed: Duration) -> String {
         let seconds = max(elapsed / .seconds(1), 0.001)
         let rate = "\(rows) rows, \(Int(Double(rows) / seconds))/s"
         guard let total, total > 0 else { return rate }

@@ -4,18 +4,23 @@ import Model
 import SwiftASN1
 import X509
 
-/// What a demo needs that a company would have: an APNs key, and a certificate for the TLS listener. Made anew, never kept.
-struct DemoMaterial {
-    static let teamID = "DEMOTEAM01"
-    static let keyID = "DEMOKEY001"
-    static let topic = "com.example.shop"
+/// The files of a demo, a benchmark or a test that starts the programs: an APNs key, a certificate for the TLS listener and a provisioning file.
+/// The keys are new in each run.
+package struct StageMaterial {
+    package static let teamID = "DEMOTEAM01"
+    package static let keyID = "DEMOKEY001"
+    package static let topic = "com.example.shop"
 
-    let directory: String
+    package let directory: String
+
+    package init(directory: String) {
+        self.directory = directory
+    }
 
     /// Writes key, public key, simulator keys file and TLS certificate into `directory`.
     ///
     /// - Throws: when a file cannot be written.
-    func write() throws {
+    package func write() throws {
         let key = P256.Signing.PrivateKey()
         try put("AuthKey_\(Self.keyID).p8", key.pemRepresentation)
         try put("apns-public.pem", key.publicKey.pemRepresentation)
@@ -29,7 +34,7 @@ struct DemoMaterial {
         try writeCertificate()
     }
 
-    func path(_ name: String) -> String { "\(directory)/\(name)" }
+    package func path(_ name: String) -> String { "\(directory)/\(name)" }
 
     private func put(_ name: String, _ text: String) throws {
         try Data(text.utf8).write(to: URL(fileURLWithPath: path(name)), options: .atomic)
@@ -61,13 +66,13 @@ struct DemoMaterial {
     }
 
     /// The provisioning file of a tenant whose app speaks RationalOwl's calls, for tests and benchmarks.
-    func writeTenants(account: String, service: String, apnsAddress: String) throws {
+    package func writeTenants(account: String, service: String, apnsAddress: String) throws {
         let binding = "          rationalowl: { accountId: \(account), serviceId: \(service) }"
         try writeTenants(apnsAddress: apnsAddress, lines: [binding])
     }
 
     /// The provisioning file of the demo's tenant: `lines` are the bindings of its app `shop`, and further apps.
-    func writeTenants(apnsAddress: String, lines: [String]) throws {
+    package func writeTenants(apnsAddress: String, lines: [String]) throws {
         try put(
             "tenants.yaml",
             """
@@ -86,5 +91,27 @@ struct DemoMaterial {
             \(lines.joined(separator: "\n"))
             """
         )
+    }
+
+    /// Applies the tenants file with `push-gateway apply`.
+    ///
+    /// - Parameters:
+    ///   - program: the program `push-gateway`.
+    ///   - apiKey: the key that the file names `DEMO_API_KEY`.
+    ///   - environment: the other secrets that the file names.
+    /// - Throws: `StageFailure` with the command's message.
+    package func apply(_ program: String, _ apiKey: String, environment: [String: String] = [:]) async throws {
+        let apply = try ChildProcess(
+            "push-gateway apply",
+            program: program,
+            arguments: ["apply", "--data-dir", path("data"), "--file", path("tenants.yaml")],
+            logFile: path("apply.log"),
+            environment: environment.merging(["DEMO_API_KEY": apiKey]) { _, own in own }
+        )
+        for _ in 0..<600 where apply.isRunning { try await Task.sleep(for: .milliseconds(50)) }
+        guard !apply.isRunning, await apply.stop() == 0 else {
+            let log = FileManager.default.contents(atPath: path("apply.log")) ?? Data()
+            throw StageFailure("apply failed: \(String(decoding: log.suffix(500), as: UTF8.self))")
+        }
     }
 }

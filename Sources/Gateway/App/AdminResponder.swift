@@ -1,7 +1,10 @@
+import GatewayHTTP
 import HTTPTypes
 import Hummingbird
 import Model
 import NIOCore
+import NativeHTTP
+import Observability
 
 /// `/healthz` (the process), `/readyz` (database and credentials), `/metrics` (Prometheus text).
 struct AdminResponder: HTTPResponder {
@@ -31,26 +34,5 @@ struct AdminResponder: HTTPResponder {
             )
         default: return Problem.notFound("the admin listener has /healthz, /readyz and /metrics").response
         }
-    }
-}
-
-/// Whether calls should come here, and why not.
-struct Readiness: Sendable {
-    struct Check: Sendable {
-        var name: String
-        var isFine: Bool
-        /// A check that only warns does not take the node out.
-        var isVital: Bool
-        var detail: String
-    }
-
-    var checks: [Check]
-    var isReady: Bool { checks.allSatisfy { $0.isFine || !$0.isVital } }
-
-    var json: JSON {
-        let checks = checks.map { check -> JSON in
-            ["name": .string(check.name), "ok": .bool(check.isFine), "detail": .string(check.detail)]
-        }
-        return ["status": .string(isReady ? "ready" : "not ready"), "checks": .array(checks)]
     }
 }

@@ -1,8 +1,9 @@
-import Crypto
 import FoundationEssentials
+import GatewayHTTP
 import Model
 import NIOConcurrencyHelpers
 import Postgres
+import Secrets
 
 /// Bindings and API keys from PostgreSQL, remembered for a second, so that a hot caller does not cost two look-ups a call and a removed key is gone at once.
 final class CachedDirectory: CallDirectory, Sendable {
@@ -102,11 +103,4 @@ final class CachedDirectory: CallDirectory, Sendable {
         guard !uses.isEmpty else { return }
         try await store.touch(uses.map { KeyUse(tenant: $0.key.tenant, key: $0.key.key, at: $0.value) })
     }
-}
-
-/// How API keys look and are kept: `pgw_` and 48 random hex digits; only SHA-256 is stored. A fast hash is right because the secret is random, not chosen.
-enum APIKeys {
-    static func hash(_ secret: String) -> [UInt8] { Array(SHA256.hash(data: Array(secret.utf8))) }
-
-    static func make(_ identifiers: any IdentifierSource) -> String { "pgw_" + identifiers.randomHex(byteCount: 24) }
 }

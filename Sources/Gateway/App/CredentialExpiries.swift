@@ -1,6 +1,7 @@
 import Metrics
 import Model
 import NIOConcurrencyHelpers
+import Observability
 
 /// When the certificates in use end, for the days-to-expiry metric. Filled as credentials are opened, read when somebody looks.
 final class CredentialExpiries: Sendable {

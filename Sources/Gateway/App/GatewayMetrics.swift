@@ -2,6 +2,7 @@ import APNs
 import DeliveryEngine
 import Metrics
 import Model
+import Observability
 import Postgres
 
 /// Gauges that are read when somebody looks, not written when something happens.

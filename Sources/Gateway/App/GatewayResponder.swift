@@ -1,8 +1,10 @@
+import GatewayHTTP
 import HTTPTypes
 import Hummingbird
 import Logging
 import Model
 import NIOCore
+import NativeHTTP
 
 /// The front door: native API, then vendors, then 404 as problem details.
 ///
@@ -38,41 +40,5 @@ final class GatewayResponder: HTTPResponder {
             return Response(answer)
         }
         return Problem.notFound("no such path").response
-    }
-}
-
-/// What a call knows of its connection.
-struct CallContext: RequestContext {
-    var coreContext: CoreRequestContextStorage
-    /// The peer's address without port.
-    let remoteAddress: String?
-    let channel: any Channel
-
-    init(source: ApplicationRequestContextSource) {
-        coreContext = CoreRequestContextStorage(source: source)
-        channel = source.channel
-        remoteAddress = source.channel.remoteAddress?.ipAddress
-    }
-}
-
-extension Response {
-    /// A vendor's answer as the web framework's.
-    init(_ answer: VendorResponse) {
-        self.init(
-            status: HTTPResponse.Status(code: answer.status),
-            headers: answer.headers,
-            body: ResponseBody(byteBuffer: ByteBuffer(bytes: answer.body))
-        )
-    }
-
-    /// A JSON answer.
-    static func json(_ value: JSON, status: HTTPResponse.Status = .ok, headers: HTTPFields = HTTPFields()) -> Response {
-        var headers = headers
-        headers[.contentType] = headers[.contentType] ?? "application/json; charset=utf-8"
-        return Response(
-            status: status,
-            headers: headers,
-            body: ResponseBody(byteBuffer: ByteBuffer(bytes: JSONWriter.bytes(value)))
-        )
     }
 }

@@ -1,29 +1,34 @@
-import APNs
 import Adapters
-import AsyncHTTPClient
-import Commands
-import DeliveryEngine
 import Foundation
+import GatewayHTTP
 import Logging
-import Model
-import Postgres
+package import Model
+package import Observability
 import ServiceLifecycle
 import UnixSignals
-import Webhooks
 
-/// Puts the parts of one node together and runs them until it is told to stop.
-struct GatewayRuntime {
-    let configuration: GatewayConfiguration
-    let registry: PrometheusRegistry
+/// Opens the database, builds the parts of one node (`GatewayNode`) and runs them until the process is told to stop.
+package struct GatewayRuntime {
+    private let configuration: GatewayConfiguration
+    private let registry: PrometheusRegistry
+    private let vendors: VendorCatalog
 
-    /// What this node serves. Tests add vendors of their own.
-    var vendors = Self.vendors
-
-    /// The vendors of the product, and the native API's own format of payloads.
-    static let vendors = VendorCatalog(Vendors.all + [NativeAdapter()])
+    /// - Parameters:
+    ///   - configuration: the settings of this node.
+    ///   - registry: what `/metrics` shows.
+    ///   - vendors: the vendors that this node serves. Tests add vendors of their own.
+    package init(
+        configuration: GatewayConfiguration,
+        registry: PrometheusRegistry,
+        vendors: VendorCatalog = .product
+    ) {
+        self.configuration = configuration
+        self.registry = registry
+        self.vendors = vendors
+    }
 
     /// - Throws: what stops it from starting; returns after an orderly end.
-    func run() async throws {
+    package func run() async throws {
         let logger = Logger(label: "push-gateway")
         try prepareDataDirectory()
         let database = try await Database.open(configuration, mayAttach: false, logger: logger) {
@@ -49,196 +54,14 @@ struct GatewayRuntime {
     }
 
     private func serve(_ database: Database, _ logger: Logger) async throws {
-        let identifiers = SystemIdentifiers()
-        let node = NodeID("node-\(identifiers.randomHex(byteCount: 8))")
-        let masterKey = try MasterKey.load(path: configuration.masterKeyFile, createIfMissing: database.isEmbedded)
-        let directory = PostgresDirectory(call: database.call, engine: database.engine)
-        try await Provisioner(
-            store: PostgresProvisioningStore(engine: database.engine),
-            directory: directory,
-            masterKey: masterKey
-        ).checkMasterKey()
-
-        let clock = DatabaseClock()
-        let shelf = ProviderTokenShelf(directory: directory, masterKey: masterKey)
-        let transport = try APNsTransport(tokens: SharedTokens(store: shelf, clock: clock))
-        var policy = EnginePolicy()
-        policy.retryScale = configuration.retryScale
-        policy.lease = .seconds(configuration.leaseSeconds)
-        policy.drainDeadline = .seconds(configuration.drainSeconds)
-        let engine = DeliveryEngine(
-            store: PostgresDeliveryStore(engine: database.engine, inboxVendors: vendors.inboxes),
-            transports: [.ios: transport],
-            adapters: vendors.byVendor,
-            identifiers: identifiers,
-            policy: policy,
-            node: node,
-            clock: clock,
-            logger: logger
-        )
-        try await startClock(engine, database, node)
-
-        let cache = CachedDirectory(store: directory, clock: clock, masterKey: masterKey)
-        let expiries = CredentialExpiries()
-        let captureStore = PostgresCaptureStore(call: database.call, engine: database.engine)
-        let recorder = CaptureRecorder(sink: captureStore, logger: logger)
-        let follower = ProvisioningService(
-            directory: directory,
-            cache: cache,
-            recorder: recorder,
-            transport: transport,
-            engine: engine,
-            masterKey: masterKey,
-            expiries: expiries,
-            listener: configuration.databaseNotify
-                ? PostgresListener(
-                    database.engineConfiguration,
-                    channels: [PostgresChannel.provisioning],
-                    logger: logger
-                ) : nil,
-            logger: logger
-        )
-        await follower.follow()
-
-        let handler = CommandHandler(
-            store: OperationStore(call: database.call, node: node),
-            clock: clock,
-            identifiers: identifiers,
-            policy: CommandPolicy(
-                lease: .seconds(configuration.leaseSeconds),
-                handsOver: { !engine.isDraining },
-                inboxVendors: vendors.inboxes
-            ),
-            node: node
-        )
-        let desk = WebhookDesk(
-            store: PostgresSubscriptionStore(call: database.call),
-            masterKey: masterKey,
-            identifiers: identifiers,
-            addresses: AddressGuard(allowing: try webhookNetworks())
-        )
-        let handOver: @Sendable ([SliceLease]) -> Void = { engine.offer($0) }
-        let queries = PostgresQueryStore(call: database.call)
-        let devices = PostgresDeviceStore(call: database.call)
-        let responder = GatewayResponder(
-            mounts: VendorMounts(vendors.adapters),
-            pages: PageEndpoint(find: { (id) async throws(StoreError) in try await directory.page(id) }),
-            vendors: VendorEndpoint(
-                directory: cache,
-                handler: handler,
-                handOver: handOver,
-                limiter: RateLimiter(perSecond: configuration.callsPerSecond),
-                identifiers: identifiers,
-                logger: logger,
-                recorder: recorder,
-                multiStep: vendors.multiStep
-            ),
-            native: NativeAPI(
-                directory: cache,
-                handler: handler,
-                handOver: handOver,
-                queries: queries,
-                devices: devices,
-                identifiers: identifiers,
-                previews: PayloadPreview(
-                    directory: directory,
-                    vendors: vendors,
-                    clock: clock,
-                    identifiers: identifiers
-                ),
-                audit: PostgresAuditStore(call: database.call),
-                captureStore: captureStore,
-                explainer: DeliveryExplainer(
-                    queries: queries,
-                    directory: directory,
-                    adapters: vendors.byVendor,
-                    identifiers: identifiers
-                ),
-                imports: DeviceImports(
-                    devices: devices,
-                    commands: OperationStore(call: database.call, node: node),
-                    maintenance: PostgresMaintenance(engine: database.engine, node: node),
-                    identifiers: identifiers,
-                    clock: clock
-                ),
-                desk: desk,
-                followers: EventSeats(),
-                clock: clock,
-                logger: logger
-            )
-        )
-        let diagnosis = Diagnosis(database: database, masterKey: masterKey)
-        let sampler = DatabaseSampler(store: PostgresStatusStore(engine: database.engine), logger: logger)
-        let metrics = GatewayMetrics(
-            engine: engine,
-            transport: transport,
-            call: database.call,
-            enginePool: database.engine,
-            expiries: expiries,
-            sampler: sampler
-        )
-        let admin = AdminResponder(
-            readiness: { await diagnosis.readiness() },
-            registry: registry,
-            refresh: { metrics.refresh() }
-        )
+        let node = try await GatewayNode.make(configuration, vendors, database, logger)
         let addresses = BoundAddresses(
             expected: configuration.listen.count + configuration.tlsListen.count + configuration.adminListen.count
         )
-
-        var services: [any Service] = [
-            ClusterService(database: database, logger: logger),
-            TransportService(transport: transport, drain: .seconds(configuration.drainSeconds)),
-            engine,
-            webhooks(database, node, desk, masterKey, logger),
-            MaintenanceService(maintenance: PostgresMaintenance(engine: database.engine, node: node), logger: logger),
-            sampler,
-            recorder,
-            follower,
-        ]
-        services += try listeners(responder, admin, addresses, logger)
+        var services = node.services()
+        services += try listeners(node.responder(), node.adminResponder(registry), addresses, logger)
         services.append(AddressFileService(addresses: addresses, path: configuration.addressFile, logger: logger))
         try await runGroup(services, logger)
-    }
-
-    /// The database's clock must be known before the first id is made.
-    private func startClock(_ engine: DeliveryEngine, _ database: Database, _ node: NodeID) async throws {
-        let asked = ContinuousClock.now
-        let now = try await PostgresDeliveryStore(engine: database.engine).heartbeat(node)
-        engine.clock.adjust(databaseTime: now, askedFor: ContinuousClock.now - asked)
-    }
-
-    private func webhooks(
-        _ database: Database,
-        _ node: NodeID,
-        _ desk: WebhookDesk,
-        _ masterKey: MasterKey,
-        _ logger: Logger
-    ) -> any Service {
-        WebhookDispatcher(
-            store: PostgresWebhookStore(engine: database.engine),
-            caller: HTTPWebhookCaller(addressGuard: desk.addresses),
-            node: node,
-            clock: ContinuousClock(),
-            encode: { [callbacks = vendors.callbacks] vendor, deliveries, settings in
-                callbacks[vendor]?.trackingCallback(for: deliveries, settings: settings)
-            },
-            open: { tenant, id, secret in desk.open(secret, of: id, in: tenant) },
-            derive: { masterKey.senderSecret($0, $1, $2, $3) },
-            observe: { WebhookLog(logger: logger).note($0) }
-        )
-    }
-
-    /// - Throws: `ConfigurationProblem`.
-    private func webhookNetworks() throws(ConfigurationProblem) -> [AddressRange] {
-        var allowed: [AddressRange] = []
-        for text in configuration.webhookAllowedNetworks {
-            guard let range = AddressRange(text) else {
-                throw ConfigurationProblem(setting: "webhook-allow", problem: "'\(text)' is no CIDR range")
-            }
-            allowed.append(range)
-        }
-        return allowed
     }
 
     private func listeners(
@@ -276,9 +99,9 @@ struct GatewayRuntime {
             logger: logger
         )
         group.maximumGracefulShutdownDuration = .seconds(configuration.drainSeconds + 5)
-        // Outside the group: it must hear the second signal while the group drains.
-        let impatience = Task { try await SecondSignalService(logger: logger).run() }
-        defer { impatience.cancel() }
+        // Outside the group: it must receive the second signal while the group drains.
+        let secondSignal = Task { try await SecondSignalService(logger: logger).run() }
+        defer { secondSignal.cancel() }
         try await ServiceGroup(configuration: group).run()
     }
 }

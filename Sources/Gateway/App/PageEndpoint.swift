@@ -2,6 +2,7 @@ import HTTPTypes
 import Hummingbird
 import Model
 import NIOCore
+import NativeHTTP
 
 /// Pages that pushes link to: `/r/<128 random bits>/<name>`. The id is the capability; nothing on a page runs, and no index finds it.
 struct PageEndpoint: Sendable {

@@ -3,7 +3,9 @@ import DeliveryEngine
 import Foundation
 import Logging
 import Model
+import Observability
 import Postgres
+import Secrets
 import ServiceLifecycle
 
 /// Opens the provisioned credentials and follows their changes: a rotated key drains its old connections, a removed one closes them.
@@ -107,7 +109,7 @@ final class ProvisioningService: Service {
             LogKey.tenant: "\(stored.key.tenant)", LogKey.credential: "\(stored.key.credential)",
         ]
         do {
-            let credential = try CredentialCheck.open(stored, with: masterKey)
+            let credential = try CredentialSecret.open(stored, with: masterKey)
             try transport.open(stored.key, credential)
             expiries.note(stored.key, credential.preflight(for: [], at: engine.clock.now()).expiresAt)
             await engine.forget(stored.key)
@@ -136,9 +138,4 @@ actor OpenCredentials {
         for key in removed { versions[key] = nil }
         return Changes(opened: fresh, removed: removed)
     }
-}
-
-/// The places secrets are sealed for.
-enum SealContext {
-    static func credential(_ key: CredentialKey) -> String { "credential/\(key.tenant)/\(key.credential)" }
 }

@@ -1,5 +1,6 @@
 import APNs
 import Foundation
+import GatewayHTTP
 import Logging
 import ServiceLifecycle
 import UnixSignals

@@ -1,17 +1,17 @@
 import Foundation
-import Logging
+package import Logging
 import Model
-import Postgres
+package import Postgres
 
 /// The database a command works on: the operator's own, or the embedded cluster, which is started when nobody runs it.
-struct Database: Sendable {
-    let call: PostgresPool
-    let engine: PostgresPool
-    let adminConnectionString: String
-    let engineConfiguration: PostgresConfiguration
+package struct Database: Sendable {
+    package let call: PostgresPool
+    package let engine: PostgresPool
+    package let adminConnectionString: String
+    package let engineConfiguration: PostgresConfiguration
     /// Set when this process started the cluster and must stop it.
     private let cluster: EmbeddedCluster?
-    let isEmbedded: Bool
+    package let isEmbedded: Bool
 
     /// Opens pools on a database whose schema serves this program, migrating an embedded one that is older.
     ///
@@ -23,7 +23,7 @@ struct Database: Sendable {
     ///   - progress: told each step in a sentence.
     /// - Returns: the open database; the caller closes it.
     /// - Throws: what the cluster, the connection or a migration says.
-    static func open(
+    package static func open(
         _ configuration: GatewayConfiguration,
         migrates: Bool = false,
         mayAttach: Bool = true,
@@ -59,7 +59,7 @@ struct Database: Sendable {
     /// Opens one, as `open` does, runs `body` on it and closes it, whatever happens.
     ///
     /// - Throws: what `body` or the opening throws.
-    static func with<Value: Sendable>(
+    package static func with<Value: Sendable>(
         _ configuration: GatewayConfiguration,
         migrates: Bool = false,
         logger: Logger,
@@ -144,7 +144,7 @@ struct Database: Sendable {
     }
 
     /// The connection string of one of our roles on the same server: libpq takes the last `user` it is told.
-    static func role(_ role: GatewayRole, of url: String) -> String {
+    package static func role(_ role: GatewayRole, of url: String) -> String {
         if url.hasPrefix("postgres://") || url.hasPrefix("postgresql://") {
             return url + (url.contains("?") ? "&" : "?") + "user=\(role.rawValue)"
         }
@@ -154,7 +154,7 @@ struct Database: Sendable {
     /// Makes the roles and brings the schema up to date.
     ///
     /// - Throws: `PostgresError`, `MigrationError`.
-    func migrate(_ logger: Logger, _ progress: @escaping @Sendable (String) -> Void) async throws {
+    package func migrate(_ logger: Logger, _ progress: @escaping @Sendable (String) -> Void) async throws {
         let admin = try await PostgresConnection.connect(PostgresConfiguration(adminConnectionString), logger: logger)
         do {
             try await Bootstrap.prepare(admin)
@@ -169,7 +169,7 @@ struct Database: Sendable {
     /// How the schema compares with this program.
     ///
     /// - Throws: `DatabaseProblem` when our role gets no session, `MigrationError`.
-    func schema(_ logger: Logger) async throws -> MigrationStatus {
+    package func schema(_ logger: Logger) async throws -> MigrationStatus {
         let session: PostgresConnection
         do {
             session = try await connected(logger)
@@ -217,12 +217,12 @@ struct Database: Sendable {
     }
 
     /// Keeps the private PostgreSQL running until the task is canceled; returns at once when it is not ours.
-    func keepRunning(_ logger: Logger) async {
+    package func keepRunning(_ logger: Logger) async {
         await cluster?.keepRunning { logger.warning("\($0)") }
     }
 
     /// Closes the pools, and stops the cluster when this process started it.
-    func close() async {
+    package func close() async {
         await call.close()
         await engine.close()
         try? await cluster?.stop()
@@ -230,10 +230,10 @@ struct Database: Sendable {
 }
 
 /// Why a database of the operator's own cannot be used yet.
-struct DatabaseProblem: Error, CustomStringConvertible {
-    static let advice =
+package struct DatabaseProblem: Error, CustomStringConvertible {
+    package static let advice =
         "run 'push-gateway database migrate --database-url …' once, as a superuser or a role that may create roles"
 
-    let description: String
-    init(_ description: String) { self.description = description }
+    package let description: String
+    package init(_ description: String) { self.description = description }
 }

@@ -1,16 +1,22 @@
 import APNs
 import Model
 import Postgres
+package import Secrets
 
 /// The checks behind `/readyz` and `doctor`.
-struct Diagnosis: Sendable {
+package struct Diagnosis: Sendable {
     let database: Database
     let masterKey: MasterKey
+
+    package init(database: Database, masterKey: MasterKey) {
+        self.database = database
+        self.masterKey = masterKey
+    }
 
     /// What I1 rests on; anything else loses accepted messages in a power failure.
     private static let durable = ["fsync": "on", "full_page_writes": "on"]
 
-    func readiness() async -> Readiness {
+    package func readiness() async -> Readiness {
         var checks: [Readiness.Check] = []
         do {
             let store = PostgresStatusStore(engine: database.engine)
@@ -84,7 +90,7 @@ struct Diagnosis: Sendable {
             let uses = assignments.filter { $0.key == credential.key }
                 .map { CredentialUse(topic: $0.topic, environment: $0.environment) }
             do {
-                let preflight = try CredentialCheck.open(credential, with: masterKey).preflight(for: uses, at: now)
+                let preflight = try CredentialSecret.open(credential, with: masterKey).preflight(for: uses, at: now)
                 return .init(
                     name: name,
                     isFine: preflight.isUsable,

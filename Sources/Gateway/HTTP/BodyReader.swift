@@ -1,14 +1,14 @@
 import HTTPTypes
-import HummingbirdCore
+package import HummingbirdCore
 import NIOConcurrencyHelpers
-import NIOCore
+package import NIOCore
 
 /// Reads a request's body whole, bounded in bytes and in time.
-enum BodyReader {
+package enum BodyReader {
     /// 15 s from the first byte to the last: a caller that drips its body must not hold a connection and its memory.
-    static let timeLimit = Duration.seconds(15)
+    package static let timeLimit = Duration.seconds(15)
 
-    enum Failure: Error, Equatable {
+    package enum Failure: Error, Equatable {
         case tooLarge
         case tooSlow
         /// The connection broke.
@@ -20,7 +20,7 @@ enum BodyReader {
     /// The body, from the call's connection; nil: a test's, whose body is here already.
     ///
     /// - Throws: `Failure`. Above the limit it stops reading at once.
-    static func read(
+    package static func read(
         _ request: Request,
         on channel: (any Channel)?,
         limitBytes: Int
@@ -53,7 +53,7 @@ enum BodyReader {
 /// however much its peer still has to say.
 private final class BodyWatch: Sendable {
     /// A reading may take so much longer than it should.
-    private static let pause = Duration.seconds(1)
+    private static let pause = TimeAmount.seconds(1)
     /// 3 s for the answer to leave.
     private static let answerTime = TimeAmount.seconds(3)
 
@@ -66,7 +66,7 @@ private final class BodyWatch: Sendable {
         /// As many as there are calls under way, which the listeners bound.
         var entries: [UInt64: Entry] = [:]
         var next: UInt64 = 0
-        var isLooking = false
+        var isScheduled = false
     }
 
     private let state = NIOLockedValueBox(State())
@@ -75,29 +75,32 @@ private final class BodyWatch: Sendable {
         let (ticket, starts) = state.withLockedValue { state in
             state.next += 1
             state.entries[state.next] = Entry(channel: channel, deadline: deadline)
-            defer { state.isLooking = true }
-            return (state.next, !state.isLooking)
+            defer { state.isScheduled = true }
+            return (state.next, !state.isScheduled)
         }
-        if starts { Task { await look() } }
+        if starts { schedule(on: channel.eventLoop) }
         return ticket
     }
 
     func ended(_ ticket: UInt64) { state.withLockedValue { _ = $0.entries.removeValue(forKey: ticket) } }
 
-    /// Until nobody reads.
-    private func look() async {
-        while true {
-            try? await Task.sleep(for: Self.pause)
-            let now = ContinuousClock.now
-            let late = state.withLockedValue { state in
-                if state.entries.isEmpty { state.isLooking = false }
-                return state.isLooking ? state.entries.values.filter { $0.deadline <= now }.map(\.channel) : nil
-            }
-            guard let late else { return }
-            for channel in late {
-                channel.pipeline.fireErrorCaught(BodyReader.Failure.tooSlow)
-                channel.eventLoop.scheduleTask(in: Self.answerTime) { channel.close(promise: nil) }
-            }
+    /// Checks again after a pause, on the event loop of the connection whose reading began first. The loop owns the check.
+    private func schedule(on loop: any EventLoop) {
+        loop.scheduleTask(in: Self.pause) { self.endLate(on: loop) }
+    }
+
+    /// Repeats until no reading is left.
+    private func endLate(on loop: any EventLoop) {
+        let now = ContinuousClock.now
+        let late = state.withLockedValue { state in
+            if state.entries.isEmpty { state.isScheduled = false }
+            return state.isScheduled ? state.entries.values.filter { $0.deadline <= now }.map(\.channel) : nil
         }
+        guard let late else { return }
+        for channel in late {
+            channel.pipeline.fireErrorCaught(BodyReader.Failure.tooSlow)
+            channel.eventLoop.scheduleTask(in: Self.answerTime) { channel.close(promise: nil) }
+        }
+        schedule(on: loop)
     }
 }

@@ -3,7 +3,7 @@ import Model
 import NIOConcurrencyHelpers
 
 /// The addresses that listeners got, and the file that tells others once all are open.
-final class BoundAddresses: Sendable {
+package final class BoundAddresses: Sendable {
     private struct State {
         var opened: [(kind: Listener.Kind, address: ListenAddress)] = []
         var waiters: [CheckedContinuation<Void, Never>] = []
@@ -12,9 +12,9 @@ final class BoundAddresses: Sendable {
     private let expected: Int
     private let state = NIOLockedValueBox(State())
 
-    init(expected: Int) { self.expected = expected }
+    package init(expected: Int) { self.expected = expected }
 
-    func opened(_ kind: Listener.Kind, _ address: ListenAddress) {
+    package func opened(_ kind: Listener.Kind, _ address: ListenAddress) {
         let waiters = state.withLockedValue { state in
             state.opened.append((kind, address))
             guard state.opened.count >= expected else { return [CheckedContinuation<Void, Never>]() }
@@ -25,7 +25,7 @@ final class BoundAddresses: Sendable {
     }
 
     /// Returns when every listener is open.
-    func allOpen() async {
+    package func allOpen() async {
         await withCheckedContinuation { continuation in
             let isOpen = state.withLockedValue { state in
                 if state.opened.count >= expected { return true }
@@ -37,14 +37,14 @@ final class BoundAddresses: Sendable {
     }
 
     /// The first address of a kind.
-    func first(_ kind: Listener.Kind) -> ListenAddress? {
+    package func first(_ kind: Listener.Kind) -> ListenAddress? {
         state.withLockedValue { $0.opened.first { $0.kind == kind }?.address }
     }
 
     /// Writes the address file at once (a reader never sees half of it).
     ///
     /// - Throws: when the file cannot be written.
-    func write(to path: String) throws {
+    package func write(to path: String) throws {
         var object = JSONObject()
         for kind in [Listener.Kind.http, .https, .admin] {
             if let address = first(kind) { object[kind.rawValue] = .string(address.description) }

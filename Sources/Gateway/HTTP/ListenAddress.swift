@@ -1,10 +1,10 @@
 /// `host:port`, `[v6]:port`, or `:port` for every address. Port 0 takes any free one.
-struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
-    var host: String
-    var port: Int
+package struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
+    package var host: String
+    package var port: Int
 
     /// The address that `text` spells, or nil.
-    init?(_ text: String) {
+    package init?(_ text: String) {
         guard let colon = text.lastIndex(of: ":"), let port = Int(text[text.index(after: colon)...]),
             (0...65_535).contains(port)
         else { return nil }
@@ -14,10 +14,10 @@ struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
         self.port = port
     }
 
-    init(host: String, port: Int) {
+    package init(host: String, port: Int) {
         self.host = host
         self.port = port
     }
 
-    var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+    package var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 }

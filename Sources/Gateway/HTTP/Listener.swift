@@ -1,25 +1,26 @@
-import Hummingbird
+package import Hummingbird
 import HummingbirdCore
 import HummingbirdTLS
-import Logging
-import NIOCore
-import NIOSSL
-import ServiceLifecycle
+package import Logging
+package import NIOCore
+package import NIOSSL
+import Observability
+package import ServiceLifecycle
 
 /// Listeners of one kind and the addresses they got.
-enum Listener {
+package enum Listener {
     /// What a listener serves.
-    enum Kind: String, Sendable { case http, https, admin }
+    package enum Kind: String, Sendable { case http, https, admin }
 
     /// 60 s without a byte ends a connection: half-open ones must not pile up.
-    static let idleTimeout = TimeAmount.seconds(60)
+    package static let idleTimeout = TimeAmount.seconds(60)
     /// 16,384 connections per listener; above it new ones wait in the kernel's backlog.
-    static let connectionLimit = 16_384
+    package static let connectionLimit = 16_384
 
     /// A service that serves `responder` on `address` and reports where.
     ///
     /// - Throws: when the TLS files cannot be used.
-    static func service<Responder: HTTPResponder>(
+    package static func service<Responder: HTTPResponder>(
         _ kind: Kind,
         on address: ListenAddress,
         responder: Responder,
@@ -48,7 +49,7 @@ enum Listener {
     }
 
     /// - Throws: when a file is missing or is no PEM.
-    static func tlsConfiguration(certificateFile: String, keyFile: String) throws -> TLSConfiguration {
+    package static func tlsConfiguration(certificateFile: String, keyFile: String) throws -> TLSConfiguration {
         let chain = try NIOSSLCertificate.fromPEMFile(certificateFile).map { NIOSSLCertificateSource.certificate($0) }
         let key = try NIOSSLPrivateKey(file: keyFile, format: .pem)
         var configuration = TLSConfiguration.makeServerConfiguration(

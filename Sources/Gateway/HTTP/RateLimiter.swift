@@ -2,9 +2,9 @@ import Model
 import NIOConcurrencyHelpers
 
 /// A token bucket per client address: ids in the body are capabilities, so guessing them must be slow.
-final class RateLimiter: Sendable {
+package final class RateLimiter: Sendable {
     /// 100,000 addresses are remembered; the whole table is dropped above it, so that a flood of addresses cannot eat the memory.
-    static let addressLimit = 100_000
+    package static let addressLimit = 100_000
 
     private struct Bucket {
         var tokens: Double
@@ -18,12 +18,12 @@ final class RateLimiter: Sendable {
     /// - Parameters:
     ///   - perSecond: calls one address may make in the long run; 0 switches the limit off.
     ///   - burst: calls it may make at once; default: those of ten seconds.
-    init(perSecond: Double, burst: Double? = nil) {
+    package init(perSecond: Double, burst: Double? = nil) {
         self.perSecond = perSecond
         self.burst = max(1, burst ?? perSecond * 10)
     }
 
-    func admits(_ address: String?, now: ContinuousClock.Instant = .now) -> Bool {
+    package func admits(_ address: String?, now: ContinuousClock.Instant = .now) -> Bool {
         guard perSecond > 0, let address else { return true }
         return buckets.withLockedValue { buckets in
             if buckets.count >= Self.addressLimit { buckets.removeAll(keepingCapacity: true) }

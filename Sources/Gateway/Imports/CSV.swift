@@ -1,14 +1,14 @@
 /// One record of comma-separated values, RFC 4180.
-enum CSV {
+package enum CSV {
     /// What is wrong with a record.
-    struct Fault: Error, Equatable {
-        var what: String
+    package struct Fault: Error, Equatable {
+        package var what: String
     }
 
     /// The fields of a record, quotes taken off.
     ///
     /// - Throws: `Fault` for a quote that is not closed, text behind a closing one, and what is not UTF-8.
-    static func fields(_ record: [UInt8]) throws(Fault) -> [String] {
+    package static func fields(_ record: [UInt8]) throws(Fault) -> [String] {
         var fields: [String] = []
         var index = 0
         while true {
@@ -52,7 +52,7 @@ enum CSV {
     }
 
     /// The record of these fields, without a line end.
-    static func record(_ fields: [String]) -> String { fields.map(quoted).joined(separator: ",") }
+    package static func record(_ fields: [String]) -> String { fields.map(quoted).joined(separator: ",") }
 
     private static func quoted(_ field: String) -> String {
         let needsQuotes = field.unicodeScalars.contains { $0 == "," || $0 == "\"" || $0 == "\n" || $0 == "\r" }

@@ -1,14 +1,14 @@
-import ArgumentParser
+import Adapters
 import Commands
-import Model
-import Postgres
+package import Model
+package import Postgres
 
 /// How a file of devices is written: a JSON object per line, or a table with its columns named in the first line.
-enum DeviceFormat: String, ExpressibleByArgument, CaseIterable {
+package enum DeviceFormat: String, CaseIterable, Sendable {
     case ndjson, csv
 
     /// By the file's ending; nil for others.
-    init?(fileName: String) {
+    package init?(fileName: String) {
         switch fileName.split(separator: ".").last.map({ $0.lowercased() }) {
         case "csv": self = .csv
         case "ndjson", "jsonl", "json": self = .ndjson
@@ -18,30 +18,32 @@ enum DeviceFormat: String, ExpressibleByArgument, CaseIterable {
 }
 
 /// One row of such a file.
-enum DeviceLine {
+package enum DeviceLine {
     /// Why a row is not taken, as a sentence about it.
-    struct Fault: Error, Equatable {
-        var reason: String
+    package struct Fault: Error, Equatable {
+        package var reason: String
     }
 
     /// The columns, in the order in which they are written.
-    static let columns = DeviceColumn.allCases.map(\.rawValue)
+    package static let columns = DeviceColumn.allCases.map(\.rawValue)
 
     /// The vendors whose devices can be imported.
-    static let vendors = GatewayRuntime.vendors.vendors { GatewayRuntime.vendors.importing[$0] != nil }
+    package static let vendors = VendorCatalog.product.vendors { VendorCatalog.product.importing[$0] != nil }
 
     /// Their names, for help and messages.
-    static let vendorNames = vendors.map(\.rawValue).joined(separator: ", ")
+    package static let vendorNames = vendors.map(\.rawValue).joined(separator: ", ")
 
     /// The vendor's own names of columns, each with the column that it stands for.
-    static func ownColumns(of vendor: Vendor, _ vendors: VendorCatalog = GatewayRuntime.vendors) -> [String: String] {
+    package static func ownColumns(of vendor: Vendor, _ vendors: VendorCatalog = VendorCatalog.product) -> [String:
+        String]
+    {
         (vendors.importing[vendor]?.importColumns ?? [:]).mapValues(\.rawValue)
     }
 
     /// `fields` by the names of `columns`.
     ///
     /// - Throws: `Fault` when two names of a row stand for the same column.
-    static func renamed(_ fields: [String: JSON], _ own: [String: String]) throws(Fault) -> [String: JSON] {
+    package static func renamed(_ fields: [String: JSON], _ own: [String: String]) throws(Fault) -> [String: JSON] {
         guard fields.keys.contains(where: { own[$0] != nil }) else { return fields }
         var renamed: [String: JSON] = [:]
         for (name, value) in fields {
@@ -55,7 +57,7 @@ enum DeviceLine {
     /// The members of a JSON line.
     ///
     /// - Throws: `Fault`.
-    static func fields(json record: [UInt8]) throws(Fault) -> [String: JSON] {
+    package static func fields(json record: [UInt8]) throws(Fault) -> [String: JSON] {
         let value: JSON
         do { value = try JSONParser.parse(record) } catch { throw Fault(reason: "is no JSON: \(error.what)") }
         guard let object = value.object else { throw Fault(reason: "is no JSON object") }
@@ -67,7 +69,7 @@ enum DeviceLine {
     /// The fields of a CSV line under its headings; empty ones are left out.
     ///
     /// - Throws: `Fault`.
-    static func fields(csv record: [UInt8], headings: [String]) throws(Fault) -> [String: JSON] {
+    package static func fields(csv record: [UInt8], headings: [String]) throws(Fault) -> [String: JSON] {
         let values: [String]
         do { values = try CSV.fields(record) } catch { throw Fault(reason: error.what) }
         guard values.count <= headings.count else {
@@ -95,7 +97,7 @@ enum DeviceLine {
     /// A row without a key gets one made of its token, the same at each import, so that a file can be imported again.
     ///
     /// - Throws: `Fault`, naming the field.
-    static func registration(
+    package static func registration(
         _ fields: [String: JSON],
         _ identifiers: any IdentifierSource
     ) throws(Fault) -> DeviceRegistration {
@@ -181,7 +183,7 @@ enum DeviceLine {
     // MARK: Out
 
     /// One identity of a device as a row. Unlike elsewhere the token is whole: a copy without it would be none.
-    static func values(_ device: DeviceFacts, _ identity: IdentityEntry) -> [(column: String, value: JSON?)] {
+    package static func values(_ device: DeviceFacts, _ identity: IdentityEntry) -> [(column: String, value: JSON?)] {
         [
             ("key", .string(identity.key.rawValue)),
             ("platform", .string(device.platform.rawValue)),
@@ -198,7 +200,7 @@ enum DeviceLine {
     }
 
     /// A row as a line of that format, without its end.
-    static func line(_ values: [(column: String, value: JSON?)], _ format: DeviceFormat) -> String {
+    package static func line(_ values: [(column: String, value: JSON?)], _ format: DeviceFormat) -> String {
         switch format {
         case .ndjson:
             return JSONWriter.text(.object(JSONObject(values.compactMap { row in row.value.map { (row.column, $0) } })))

@@ -1,34 +1,49 @@
-import Foundation
-import Model
-import Postgres
+package import Foundation
+package import Model
+package import Postgres
 
 /// Reads a file of devices and registers them, batch after batch; flat in the file's size.
 ///
 /// The next batch is read while those before it are written. Two may be written at once, if they share neither key nor token: the set of what is new
 /// of one does not touch the other, and what is known waits for its turn, so that of two rows the later counts all the same.
 /// A row that cannot be taken goes to `reject` with its reason and stops nothing.
-struct DeviceImport {
+package struct DeviceImport {
     /// Where rows go, and what is written of them.
-    struct Target: Sendable {
+    package struct Target: Sendable {
         /// Registers a batch, or says what that would do. The second waits until the batches before it are in.
-        var write:
+        package var write:
             @Sendable ([DeviceRegistration], _ turn: @Sendable () async throws(StoreError) -> Void)
                 async throws(StoreError) -> PostgresDeviceStore.ImportCounts
-        var identifiers: any IdentifierSource
+        package var identifiers: any IdentifierSource
         /// How many batches may be written at once: as many sessions of the database are kept busy.
-        var batchesAtOnce = 1
+        package var batchesAtOnce = 1
         /// The vendor's own names of columns, each with the column that it stands for.
-        var ownColumns: [String: String] = [:]
+        package var ownColumns: [String: String] = [:]
+
+        package init(
+            write:
+                @escaping @Sendable (
+                    [DeviceRegistration], _ turn: @Sendable () async throws(StoreError) -> Void
+                ) async throws(StoreError) -> PostgresDeviceStore.ImportCounts,
+            identifiers: any IdentifierSource,
+            batchesAtOnce: Int = 1,
+            ownColumns: [String: String] = [:]
+        ) {
+            self.write = write
+            self.identifiers = identifiers
+            self.batchesAtOnce = batchesAtOnce
+            self.ownColumns = ownColumns
+        }
     }
 
     /// A row that was not taken.
-    struct Reject {
-        var line: Int
-        var reason: String
-        var record: [UInt8]
+    package struct Reject {
+        package var line: Int
+        package var reason: String
+        package var record: [UInt8]
 
         /// As a line of the rejects' file.
-        var text: String {
+        package var text: String {
             JSONWriter.text([
                 "line": .int(line), "reason": .string(reason),
                 "record": .string(String(decoding: record, as: UTF8.self)),
@@ -37,14 +52,14 @@ struct DeviceImport {
     }
 
     /// What is known after a batch.
-    struct State {
-        var checkpoint: ImportCheckpoint
+    package struct State {
+        package var checkpoint: ImportCheckpoint
         /// Known before and the same: a preview's.
-        var unchanged = 0
+        package var unchanged = 0
         /// Whether the last batch had new devices only.
         fileprivate var isAllNew = false
 
-        init(checkpoint: ImportCheckpoint) { self.checkpoint = checkpoint }
+        package init(checkpoint: ImportCheckpoint) { self.checkpoint = checkpoint }
     }
 
     private struct Batch {
@@ -84,21 +99,35 @@ struct DeviceImport {
     private typealias Writing = (batch: Batch, task: Task<Result<Written, StoreError>, Never>)
 
     /// 4,000 rows per batch: a commit is little of their time, and what a kill repeats is done in a blink.
-    static let batchRows = 4000
+    package static let batchRows = 4000
     /// 1 MiB of records per batch: rows of 8 KiB each would otherwise be 32 MiB of them, several times.
     private static let batchBytes = 1_048_576
     /// 256 KiB are read at a time: some thousand rows.
     private static let chunkBytes = 262_144
 
-    let format: DeviceFormat
-    let target: Target
+    package let format: DeviceFormat
+    package let target: Target
     /// Told of rows that are not taken, before the batch that they stood in is reported.
-    let reject: (Reject) throws -> Void
+    package let reject: (Reject) throws -> Void
     /// Told after each batch, when all of it is committed.
-    let done: (State) throws -> Void
+    package let done: (State) throws -> Void
     /// Lines up to this one are passed over, headings aside: an earlier import has them.
-    var after = 0
-    var batchRows = Self.batchRows
+    package var after = 0
+    package var batchRows = Self.batchRows
+
+    package init(
+        format: DeviceFormat,
+        target: Target,
+        reject: @escaping (Reject) throws -> Void,
+        done: @escaping (State) throws -> Void,
+        after: Int = 0
+    ) {
+        self.format = format
+        self.target = target
+        self.reject = reject
+        self.done = done
+        self.after = after
+    }
 
     /// Imports what the source still has.
     ///
@@ -107,14 +136,14 @@ struct DeviceImport {
     ///   - start: where to go on.
     /// - Returns: the state at the end.
     /// - Throws: what reading, the store or the callbacks throw; what was reported is committed.
-    func run(_ source: FileHandle, from start: ImportCheckpoint) async throws -> State {
+    package func run(_ source: FileHandle, from start: ImportCheckpoint) async throws -> State {
         try await run(FileChunks(source: source, bytes: Self.chunkBytes), from: start)
     }
 
     /// The same of bytes as they come.
     ///
     /// - Throws: what their sequence, the store or the callbacks throw; what was reported is committed.
-    func run<Chunks: AsyncSequence>(
+    package func run<Chunks: AsyncSequence>(
         _ chunks: Chunks,
         from start: ImportCheckpoint
     ) async throws -> State where Chunks.Element: Sequence<UInt8> {
@@ -157,7 +186,7 @@ struct DeviceImport {
         _ record: RecordSplitter.Record,
         _ headings: inout [String],
         _ batch: inout Batch
-    ) throws(CommandFailure) {
+    ) throws(ImportProblem) {
         batch.end = record.end
         batch.nextLine = record.line + 1
         batch.bytes += record.bytes?.count ?? 0
@@ -185,19 +214,19 @@ struct DeviceImport {
     }
 
     /// The columns that the first line names.
-    private static func headings(_ bytes: [UInt8], _ own: [String: String]) throws(CommandFailure) -> [String] {
+    private static func headings(_ bytes: [UInt8], _ own: [String: String]) throws(ImportProblem) -> [String] {
         let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
         let bytes = bytes.starts(with: byteOrderMark) ? Array(bytes.dropFirst(byteOrderMark.count)) : bytes
         let names = ((try? CSV.fields(bytes)) ?? []).map { own[$0] ?? $0 }
         let known = (DeviceLine.columns + own.keys.sorted()).joined(separator: ", ")
         if let unknown = names.first(where: { !DeviceLine.columns.contains($0) }) {
-            throw CommandFailure(
+            throw ImportProblem(
                 "devices import: the first line must name the columns; '\(unknown.prefix(64))' is none of \(known)",
                 isUsage: true
             )
         }
         guard Set(names).count == names.count, !names.isEmpty else {
-            throw CommandFailure(
+            throw ImportProblem(
                 "devices import: the first line must name each column once, of \(known)",
                 isUsage: true
             )

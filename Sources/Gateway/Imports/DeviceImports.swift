@@ -1,29 +1,29 @@
 import Crypto
 import Foundation
-import Model
+package import Model
 import NIOConcurrencyHelpers
-import NIOCore
-import Postgres
+package import NIOCore
+package import Postgres
 
 /// Imports by `POST /v1/apps/{app}/imports`: a body of any length, taken in batches as it comes and never held.
-struct DeviceImports: Sendable {
+package struct DeviceImports: Sendable {
     /// 256 MiB a call: some two million rows. A longer list comes in several calls, so that one cannot hold a connection for hours.
-    static let bodyLimitBytes = 256 << 20
+    package static let bodyLimitBytes = 256 << 20
     /// Fifteen minutes a call, for the same reason; who sends nothing for a minute is cut off by the listener.
-    static let timeLimit = Duration.seconds(900)
+    package static let timeLimit = Duration.seconds(900)
     /// Two at a time on a node: each keeps a session of the database busy, and the calls of the apps need the others.
-    static let concurrentLimit = 2
+    package static let concurrentLimit = 2
     /// 100 rejected rows are told one by one; all are counted. The answer must not grow with the file.
-    static let toldRejects = 100
+    package static let listedRejects = 100
 
-    let devices: PostgresDeviceStore
-    let commands: OperationStore
-    let maintenance: PostgresMaintenance
-    let identifiers: any IdentifierSource
-    let clock: any WallClock
+    package let devices: PostgresDeviceStore
+    package let commands: OperationStore
+    package let maintenance: PostgresMaintenance
+    package let identifiers: any IdentifierSource
+    package let clock: any WallClock
     private let running = NIOLockedValueBox(0)
 
-    init(
+    package init(
         devices: PostgresDeviceStore,
         commands: OperationStore,
         maintenance: PostgresMaintenance,
@@ -38,30 +38,50 @@ struct DeviceImports: Sendable {
     }
 
     /// What is asked of an import.
-    struct Wish: Sendable {
-        var tenant: TenantID
-        var scope: AppScope
-        var format: DeviceFormat
-        var isDryRun: Bool
+    package struct Request: Sendable {
+        package var tenant: TenantID
+        package var scope: AppScope
+        package var format: DeviceFormat
+        package var isDryRun: Bool
         /// Lines up to this one are passed over: an earlier call has committed them.
-        var after: Int
-        var actor: AuditActor
+        package var after: Int
+        package var actor: AuditActor
         /// A repeat key, without the digest that the body completes.
-        var repeatKey: String?
+        package var repeatKey: String?
         /// What the digest begins with.
-        var head: String
+        package var head: String
+
+        package init(
+            tenant: TenantID,
+            scope: AppScope,
+            format: DeviceFormat,
+            isDryRun: Bool,
+            after: Int,
+            actor: AuditActor,
+            repeatKey: String?,
+            head: String
+        ) {
+            self.tenant = tenant
+            self.scope = scope
+            self.format = format
+            self.isDryRun = isDryRun
+            self.after = after
+            self.actor = actor
+            self.repeatKey = repeatKey
+            self.head = head
+        }
     }
 
     /// How far an import has come. All of it is committed.
-    struct Progress: Sendable {
-        var state: DeviceImport.State
-        var rejects: [(line: Int, reason: String)] = []
+    package struct Progress: Sendable {
+        package var state: DeviceImport.State
+        package var rejects: [(line: Int, reason: String)] = []
         /// The last line that is done.
-        var line: Int { max(0, state.checkpoint.line - 1) }
+        package var line: Int { max(0, state.checkpoint.line - 1) }
     }
 
     /// Why an import ended early; what was committed stays.
-    enum Failure: Error {
+    package enum Failure: Error {
         case tooLarge, tooSlow, broken
         /// The first line does not name known columns.
         case headings(String)
@@ -69,24 +89,24 @@ struct DeviceImports: Sendable {
     }
 
     /// What came of an import.
-    enum Outcome: Sendable {
+    package enum Outcome: Sendable {
         case done(KeptAnswer)
         case mismatch
         case failed(Failure, Progress)
     }
 
-    /// One place among those that run at once; nil when all are taken.
-    func seat() -> Seat? {
+    /// Permits one import; nil when `concurrentLimit` imports run.
+    package func acquire() -> Permit? {
         let isFree = running.withLockedValue { running in
             guard running < Self.concurrentLimit else { return false }
             running += 1
             return true
         }
-        return isFree ? Seat(running) : nil
+        return isFree ? Permit(running) : nil
     }
 
-    /// Given back when it is let go.
-    final class Seat: Sendable {
+    /// Permits one import until it is released.
+    package final class Permit: Sendable {
         private let running: NIOLockedValueBox<Int>
         fileprivate init(_ running: NIOLockedValueBox<Int>) { self.running = running }
         deinit { running.withLockedValue { $0 -= 1 } }
@@ -95,30 +115,32 @@ struct DeviceImports: Sendable {
     /// Whether the tenant has the app.
     ///
     /// - Throws: `StoreError`.
-    func knows(_ scope: AppScope, in tenant: TenantID) async throws(StoreError) -> Bool {
+    package func knows(_ scope: AppScope, in tenant: TenantID) async throws(StoreError) -> Bool {
         try await commands.run(FindApp(scope), in: tenant) != nil
     }
 
-    /// Takes a body in. The first batch notes in the audit that it began, the end notes the counts; a repeat key is kept with the end.
-    func run<Body: AsyncSequence & Sendable>(
-        _ wish: Wish,
-        body: Body
+    /// Imports a body. The first batch notes in the audit that it began, the end notes the counts; a repeat key is kept with the end.
+    /// `answer` makes the answer of an import that ended.
+    package func run<Body: AsyncSequence & Sendable>(
+        _ request: Request,
+        body: Body,
+        answer: @Sendable (Report) -> KeptAnswer
     ) async -> Outcome where Body.Element == ByteBuffer {
-        let meter = BodyMeter(head: wish.head)
+        let meter = BodyMeter(head: request.head)
         var progress = Progress(state: DeviceImport.State(checkpoint: ImportCheckpoint(sourceBytes: 0)))
         let work = DeviceImport(
-            format: wish.format,
-            target: target(wish),
+            format: request.format,
+            target: target(request),
             reject: { reject in
-                guard progress.rejects.count < Self.toldRejects else { return }
+                guard progress.rejects.count < Self.listedRejects else { return }
                 progress.rejects.append((reject.line, reject.reason))
             },
             done: { progress.state = $0 },
-            after: wish.after
+            after: request.after
         )
         let metered = MeteredBody(base: body, meter: meter)
         do {
-            if let key = wish.repeatKey, let first = try await devices.keptAnswer(under: key, in: wish.tenant) {
+            if let key = request.repeatKey, let first = try await devices.keptAnswer(under: key, in: request.tenant) {
                 // Nothing of it is taken: it only has to be the same.
                 for try await _ in metered {}
                 return first.bodyHash == meter.digest() ? .done(first.answer) : .mismatch
@@ -128,25 +150,30 @@ struct DeviceImports: Sendable {
             return .failed(failure, progress)
         } catch let error as StoreError {
             return .failed(.store(error), progress)
-        } catch let problem as CommandFailure {
+        } catch let problem as ImportProblem {
             return .failed(.headings(problem.description), progress)
         } catch {
             return .failed(.broken, progress)
         }
-        return await end(wish, progress, meter)
+        let report = Report(progress: progress, isDryRun: request.isDryRun)
+        return await end(request, progress, meter, answer(report))
     }
 
-    private func end(_ wish: Wish, _ progress: Progress, _ meter: BodyMeter) async -> Outcome {
-        let answer = KeptAnswer.json(Self.json(progress, isDryRun: wish.isDryRun))
-        guard !wish.isDryRun else { return .done(answer) }
-        let key = wish.repeatKey.map { IdempotencyKey(key: $0, bodyHash: meter.digest()) }
+    private func end(
+        _ request: Request,
+        _ progress: Progress,
+        _ meter: BodyMeter,
+        _ answer: KeptAnswer
+    ) async -> Outcome {
+        guard !request.isDryRun else { return .done(answer) }
+        let key = request.repeatKey.map { IdempotencyKey(key: $0, bodyHash: meter.digest()) }
         do throws(StoreError) {
             let kept = try await devices.noteImport(
                 progress.state.checkpoint.counts,
                 rejected: progress.state.checkpoint.rejected,
-                wish.scope,
-                by: wish.actor,
-                in: wish.tenant,
+                request.scope,
+                by: request.actor,
+                in: request.tenant,
                 keeping: key.map { key in Keep<Void>(key) { (_: Void) in answer } }
             )
             switch kept {
@@ -159,20 +186,20 @@ struct DeviceImports: Sendable {
         }
     }
 
-    private func target(_ wish: Wish) -> DeviceImport.Target {
+    private func target(_ request: Request) -> DeviceImport.Target {
         let statistics = ImportStatistics(maintenance)
         let isFirst = NIOLockedValueBox(true)
         let pauses = [1, 2]
         return DeviceImport.Target(
             write: { rows, turn async throws(StoreError) in
-                if wish.isDryRun {
-                    return try await devices.previewImport(rows, wish.scope, in: wish.tenant, pauses: pauses)
+                if request.isDryRun {
+                    return try await devices.previewImport(rows, request.scope, in: request.tenant, pauses: pauses)
                 }
-                let actor = isFirst.withLockedValue { $0 } ? wish.actor : nil
+                let actor = isFirst.withLockedValue { $0 } ? request.actor : nil
                 let counts = try await devices.importDevices(
                     rows,
-                    wish.scope,
-                    in: wish.tenant,
+                    request.scope,
+                    in: request.tenant,
                     identifiers: identifiers,
                     .init(at: clock.now(), begunBy: actor, pauses: pauses),
                     turn: turn
@@ -182,19 +209,19 @@ struct DeviceImports: Sendable {
                 return counts
             },
             identifiers: identifiers,
-            ownColumns: DeviceLine.ownColumns(of: wish.scope.vendor)
+            ownColumns: DeviceLine.ownColumns(of: request.scope.vendor)
         )
     }
 
     /// What is written about an import.
-    struct Report: Sendable {
-        var progress: Progress
-        var isDryRun: Bool
-    }
+    package struct Report: Sendable {
+        package var progress: Progress
+        package var isDryRun: Bool
 
-    /// Counts, and the rows that were not taken.
-    static func json(_ progress: Progress, isDryRun: Bool) -> JSON {
-        ImportOperations.progress.json(Report(progress: progress, isDryRun: isDryRun))
+        package init(progress: Progress, isDryRun: Bool) {
+            self.progress = progress
+            self.isDryRun = isDryRun
+        }
     }
 }
 

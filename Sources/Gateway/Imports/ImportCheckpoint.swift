@@ -1,40 +1,40 @@
 import Foundation
 import Model
-import Postgres
+package import Postgres
 
 /// How far an import has come, in a file beside its source: what is committed is in it, so that a killed import goes on where it was.
 ///
 /// Written after each commit. The last batch may be committed without being noted; importing it again changes nothing.
-struct ImportCheckpoint: Equatable {
+package struct ImportCheckpoint: Equatable {
     /// The source's size: another file of the same name is not gone on with. Unit: bytes.
-    var sourceBytes: Int
+    package var sourceBytes: Int
     /// How much of the source is done. Unit: bytes.
-    var offset = 0
+    package var offset = 0
     /// The number of the next line.
-    var line = 1
-    var created = 0
-    var updated = 0
-    var rejected = 0
+    package var line = 1
+    package var created = 0
+    package var updated = 0
+    package var rejected = 0
     /// How much of the rejects' file belongs to what is done. Unit: bytes.
-    var rejectBytes = 0
+    package var rejectBytes = 0
     /// The headings of a CSV file.
-    var headings: [String] = []
+    package var headings: [String] = []
 
-    init(sourceBytes: Int) { self.sourceBytes = sourceBytes }
+    package init(sourceBytes: Int) { self.sourceBytes = sourceBytes }
 
-    var counts: PostgresDeviceStore.ImportCounts { .init(created: created, updated: updated) }
+    package var counts: PostgresDeviceStore.ImportCounts { .init(created: created, updated: updated) }
 
     /// Reads one; nil if there is no such file.
     ///
-    /// - Throws: `CommandFailure` for a file that is none.
-    static func read(_ path: String) throws(CommandFailure) -> ImportCheckpoint? {
+    /// - Throws: `ImportProblem` for a file that is none.
+    package static func read(_ path: String) throws(ImportProblem) -> ImportCheckpoint? {
         guard let data = FileManager.default.contents(atPath: path) else { return nil }
         guard let json = try? JSONParser.parse(Array(data)), let object = json.object,
             let sourceBytes = number(object, "sourceBytes"), let offset = number(object, "offset"),
             let line = number(object, "line"), let created = number(object, "created"),
             let updated = number(object, "updated"), let rejected = number(object, "rejected"),
             let rejectBytes = number(object, "rejectBytes"), let headings = object["headings"]?.array
-        else { throw CommandFailure("devices import: \(path) is no checkpoint of an import; remove it to begin anew") }
+        else { throw ImportProblem("devices import: \(path) is no checkpoint of an import; remove it to begin anew") }
         var checkpoint = ImportCheckpoint(sourceBytes: sourceBytes)
         (checkpoint.offset, checkpoint.line) = (offset, line)
         (checkpoint.created, checkpoint.updated, checkpoint.rejected) = (created, updated, rejected)
@@ -50,8 +50,8 @@ struct ImportCheckpoint: Equatable {
 
     /// Writes it in one step.
     ///
-    /// - Throws: `CommandFailure`.
-    func write(_ path: String) throws(CommandFailure) {
+    /// - Throws: `ImportProblem`.
+    package func write(_ path: String) throws(ImportProblem) {
         let json: JSON = [
             "sourceBytes": .int(sourceBytes), "offset": .int(offset), "line": .int(line), "created": .int(created),
             "updated": .int(updated), "rejected": .int(rejected), "rejectBytes": .int(rejectBytes),
@@ -60,7 +60,7 @@ struct ImportCheckpoint: Equatable {
         do {
             try Data(JSONWriter.bytes(json)).write(to: URL(filePath: path), options: .atomic)
         } catch {
-            throw CommandFailure(
+            throw ImportProblem(
                 "devices import: \(path) cannot be written, so the import could not be resumed; --no-checkpoint does without"
             )
         }

@@ -1,16 +1,16 @@
-import Model
-import Postgres
+package import Model
+package import Postgres
 
 /// Has the planner look at the tables while they grow: after the first batch, and whenever there is ten times as much.
-actor ImportStatistics {
+package actor ImportStatistics {
     private let maintenance: PostgresMaintenance
     private var imported = 0
     private var next = 1
 
-    init(_ maintenance: PostgresMaintenance) { self.maintenance = maintenance }
+    package init(_ maintenance: PostgresMaintenance) { self.maintenance = maintenance }
 
     /// - Throws: `StoreError`.
-    func imported(_ count: Int) async throws(StoreError) {
+    package func imported(_ count: Int) async throws(StoreError) {
         imported += count
         guard imported >= next else { return }
         next = imported * 10

@@ -1,9 +1,9 @@
 import Foundation
 import Model
-import Postgres
+package import Postgres
 
 /// How captures are spelled: in the native API, by `capture show --json`, and for people.
-enum CaptureShapes {
+package enum CaptureShapes {
     private static let members: [AnswerShape<CaptureFacts>.Member] = [
         .id("id", "The capture's id.") { $0.id.lowercased },
         .text("app", "The app.", example: "shop") { $0.app.rawValue },
@@ -23,7 +23,7 @@ enum CaptureShapes {
         .int("bodyLimit", "Bytes recorded of each body.") { $0.bodyLimit },
     ]
 
-    static let facts = AnswerShape<CaptureFacts>("Capture", members)
+    package static let facts = AnswerShape<CaptureFacts>("Capture", members)
 
     /// A capture with a page of its calls.
     struct Page: Sendable {
@@ -43,9 +43,9 @@ enum CaptureShapes {
     )
 
     /// `running`, `over` (its time), `stopped` or `full`.
-    static func state(_ facts: CaptureFacts) -> String { facts.isRunning ? "running" : facts.endedBy ?? "over" }
+    package static func state(_ facts: CaptureFacts) -> String { facts.isRunning ? "running" : facts.endedBy ?? "over" }
 
-    static let exchange = AnswerShape<CapturedExchange>(
+    package static let exchange = AnswerShape<CapturedExchange>(
         "CapturedExchange",
         [
             .int("sequence", "1, 2, 3 … within the capture.") { $0.sequence },
@@ -72,7 +72,7 @@ enum CaptureShapes {
     ])
 
     /// An exchange as people read it.
-    static func page(_ exchange: CapturedExchange) -> String {
+    package static func page(_ exchange: CapturedExchange) -> String {
         let at = Date(timeIntervalSince1970: Double(exchange.at.milliseconds) / 1000).formatted(.iso8601)
         let query = exchange.query.map { "?\($0)" } ?? ""
         let reason = exchange.reason.map { ": \($0)" } ?? ""

@@ -13,30 +13,30 @@ struct EventFollower: Sendable {
     static let length = Duration.seconds(300)
     /// 15 s without an event make an empty line: the peer sees that it is alive, and we see whether the peer is.
     static let heartbeat = Duration.seconds(15)
-    /// 250 ms between looks: one read of a row each, for at most `EventSeats.perNode` streams.
+    /// 250 ms between looks: one read of a row each, for at most `EventStreamLimit.perNode` streams.
     static let interval = Duration.milliseconds(250)
     /// 500 events, about 150 KB: what one stream holds in memory.
     static let pageSize = 500
     /// 30 s for the peer to take a page. A peer that reads nothing must not keep a stream and its memory.
-    static let patience = Duration.seconds(30)
+    static let writeTimeout = Duration.seconds(30)
 
     let length: Duration
-    let patience: Duration
+    let writeTimeout: Duration
     /// Closes the connection under a write that never ends.
-    let hangUp: @Sendable () -> Void
+    let disconnect: @Sendable () -> Void
     let lines: EventLines.Spelling
     let read: @Sendable (Int64) async throws(StoreError) -> EventPage
 
     init(
         length: Duration = EventFollower.length,
-        patience: Duration = EventFollower.patience,
-        hangUp: @escaping @Sendable () -> Void,
+        writeTimeout: Duration = EventFollower.writeTimeout,
+        disconnect: @escaping @Sendable () -> Void,
         lines: @escaping EventLines.Spelling = { $0.map(\.json) },
         read: @escaping @Sendable (Int64) async throws(StoreError) -> EventPage
     ) {
         self.length = length
-        self.patience = patience
-        self.hangUp = hangUp
+        self.writeTimeout = writeTimeout
+        self.disconnect = disconnect
         self.lines = lines
         self.read = read
     }
@@ -49,21 +49,21 @@ struct EventFollower: Sendable {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { await watch(writingSince) }
             defer { group.cancelAll() }
-            try await pour(after: start, into: &writer, writingSince)
+            try await writeEvents(after: start, into: &writer, writingSince)
             try await writer.finish(nil)
         }
     }
 
     private func watch(_ writingSince: NIOLockedValueBox<ContinuousClock.Instant?>) async {
         while !Task.isCancelled {
-            if let since = writingSince.withLockedValue({ $0 }), ContinuousClock.now - since > patience {
-                return hangUp()
+            if let since = writingSince.withLockedValue({ $0 }), ContinuousClock.now - since > writeTimeout {
+                return disconnect()
             }
-            try? await Task.sleep(for: min(patience, .seconds(1)))
+            try? await Task.sleep(for: min(writeTimeout, .seconds(1)))
         }
     }
 
-    private func pour(
+    private func writeEvents(
         after start: Int64,
         into writer: inout any ResponseBodyWriter,
         _ writingSince: NIOLockedValueBox<ContinuousClock.Instant?>
@@ -77,17 +77,17 @@ struct EventFollower: Sendable {
         var page = EventPage(events: [], through: start, head: start)
         var lastLine = ContinuousClock.now
         while ContinuousClock.now < end, !Task.isShuttingDownGracefully, !Task.isCancelled {
-            let told: [JSON]
+            let events: [JSON]
             do {
                 let next = try await read(page.through)
-                told = try await lines(next.events)
+                events = try await lines(next.events)
                 page = next
             } catch {
                 // The status is sent already: the stream ends, and the peer takes it up again at its offset.
                 break
             }
-            if !told.isEmpty {
-                try await write(EventLines.buffer(told))
+            if !events.isEmpty {
+                try await write(EventLines.buffer(events))
                 lastLine = .now
             } else if ContinuousClock.now - lastLine >= Self.heartbeat {
                 try await write(ByteBuffer(bytes: [0x0A]))
@@ -100,49 +100,5 @@ struct EventFollower: Sendable {
                 ["kind": "stream_ended", "offset": .int(page.through), "head": .int(page.head)] as JSON
             ])
         )
-    }
-}
-
-/// Who follows. Bounded, because each stream asks the store four times a second.
-final class EventSeats: Sendable {
-    /// 64 streams on one node, 8 of one tenant: one tenant's readers must not keep the others out.
-    static let perNode = 64
-    static let perTenant = 8
-
-    /// One stream's place. Given back when it leaves, and also when nobody ever ran the stream.
-    final class Seat: Sendable {
-        private let giveBack: NIOLockedValueBox<(@Sendable () -> Void)?>
-
-        init(_ giveBack: @escaping @Sendable () -> Void) { self.giveBack = NIOLockedValueBox(giveBack) }
-
-        func leave() {
-            let giveBack = giveBack.withLockedValue { box in
-                defer { box = nil }
-                return box
-            }
-            giveBack?()
-        }
-
-        deinit { leave() }
-    }
-
-    private let taken = NIOLockedValueBox<[TenantID: Int]>([:])
-
-    /// Nil when all are taken.
-    func take(_ tenant: TenantID) -> Seat? {
-        let isFree = taken.withLockedValue { taken in
-            guard taken[tenant, default: 0] < Self.perTenant, taken.values.reduce(0, +) < Self.perNode else {
-                return false
-            }
-            taken[tenant, default: 0] += 1
-            return true
-        }
-        guard isFree else { return nil }
-        return Seat { [taken] in
-            taken.withLockedValue { taken in
-                let left = taken[tenant, default: 1] - 1
-                taken[tenant] = left > 0 ? left : nil
-            }
-        }
     }
 }

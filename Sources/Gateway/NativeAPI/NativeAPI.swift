@@ -1,15 +1,18 @@
-import Commands
+package import Commands
 import Foundation
+package import GatewayHTTP
 import HTTPTypes
 import Hummingbird
-import Logging
+package import Imports
+package import Logging
 import Metrics
-import Model
+package import Model
 import NIOCore
+import Observability
 import Postgres
 
 /// The native HTTP API under `/v1`: JSON, bearer keys, problem details for errors.
-struct NativeAPI: Sendable {
+package struct NativeAPI: Sendable {
     /// 10 MiB: the largest image a message may carry.
     static let bodyLimitBytes = 10 << 20
     /// 1,000 rows: a page is one statement and one answer.
@@ -18,18 +21,46 @@ struct NativeAPI: Sendable {
     let directory: any CallDirectory
     let handler: CommandHandler
     let handOver: @Sendable ([SliceLease]) -> Void
-    let queries: PostgresQueryStore
-    let devices: PostgresDeviceStore
+    let stores: NativeStores
     let identifiers: any IdentifierSource
     let previews: PayloadPreview
-    let audit: PostgresAuditStore
-    let captureStore: PostgresCaptureStore
     let explainer: DeliveryExplainer
     let imports: DeviceImports
-    let desk: WebhookDesk
-    let followers: EventSeats
+    let webhooks: WebhookRegistry
+    let eventStreams = EventStreamLimit()
     let clock: any WallClock
     let logger: Logger
+
+    package init(
+        directory: any CallDirectory,
+        handler: CommandHandler,
+        handOver: @escaping @Sendable ([SliceLease]) -> Void,
+        stores: NativeStores,
+        identifiers: any IdentifierSource,
+        previews: PayloadPreview,
+        explainer: DeliveryExplainer,
+        imports: DeviceImports,
+        webhooks: WebhookRegistry,
+        clock: any WallClock,
+        logger: Logger
+    ) {
+        self.directory = directory
+        self.handler = handler
+        self.handOver = handOver
+        self.stores = stores
+        self.identifiers = identifiers
+        self.previews = previews
+        self.explainer = explainer
+        self.imports = imports
+        self.webhooks = webhooks
+        self.clock = clock
+        self.logger = logger
+    }
+
+    var queries: PostgresQueryStore { stores.queries }
+    var devices: PostgresDeviceStore { stores.devices }
+    var audit: PostgresAuditStore { stores.audit }
+    var captureStore: PostgresCaptureStore { stores.captures }
 
     /// Authenticates the caller, then reads, checks and carries out one call of `operation`.
     func respond(to request: Request, _ context: CallContext, with operation: NativeOperation) async -> Response {

@@ -1,14 +1,17 @@
+package import GatewayHTTP
 import HTTPTypes
-import Hummingbird
+package import Hummingbird
 import Model
 
 /// The web framework's router over the declared operations. Every declared path answers every method of HTTP: with its operation, or with 405.
-struct NativeRouter: Sendable {
+package struct NativeRouter: Sendable {
     private static let methods: [HTTPRequest.Method] = [.get, .post, .put, .patch, .delete, .head, .options, .trace]
 
     private let responder: RouterResponder<CallContext>
 
-    init(_ api: NativeAPI, operations: [NativeOperation] = NativeOperations.all) {
+    package init(_ api: NativeAPI) { self.init(api, operations: NativeOperations.all) }
+
+    init(_ api: NativeAPI, operations: [NativeOperation]) {
         let router = Router(context: CallContext.self, options: .autoGenerateHeadEndpoints)
         for (path, operations) in Dictionary(grouping: operations, by: \.path) {
             var declared: [HTTPRequest.Method: NativeOperation] = [:]
@@ -27,7 +30,7 @@ struct NativeRouter: Sendable {
         responder = router.buildResponder()
     }
 
-    static let documentPath = "/openapi.json"
+    package static let documentPath = "/openapi.json"
 
     private static func refuseOthers(
         _ router: Router<CallContext>,
@@ -43,7 +46,7 @@ struct NativeRouter: Sendable {
         }
     }
 
-    func respond(to request: Request, context: CallContext) async throws -> Response {
+    package func respond(to request: Request, context: CallContext) async throws -> Response {
         try await responder.respond(to: request, context: context)
     }
 }

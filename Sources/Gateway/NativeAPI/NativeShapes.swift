@@ -1,9 +1,9 @@
 import Commands
-import Model
-import Postgres
+package import Model
+package import Postgres
 
 /// How the native API and `--json` of the commands write what the store knows. Times are RFC 3339, unknown values are null, tokens are masked.
-enum NativeShapes {
+package enum NativeShapes {
     static let funnel = AnswerShape<Funnel>(
         "Funnel",
         [
@@ -48,7 +48,7 @@ enum NativeShapes {
     /// A message in a list.
     static let messageSummary = AnswerShape<MessageFacts>("MessageSummary", messageMembers)
 
-    static let message = AnswerShape<MessageFacts>(
+    package static let message = AnswerShape<MessageFacts>(
         "Message",
         messageMembers + [
             .shape("funnel", funnel, "Counts by stage.") { $0.funnel },
@@ -57,7 +57,7 @@ enum NativeShapes {
     )
 
     /// The message after it was changed, and whether that changed anything: what `message pause` and the like print.
-    static func controlled(_ facts: MessageFacts, _ isChanged: Bool) -> JSON {
+    package static func controlled(_ facts: MessageFacts, _ isChanged: Bool) -> JSON {
         var object = message.object(facts)
         object["changed"] = .bool(isChanged)
         return .object(object)
@@ -82,7 +82,7 @@ enum NativeShapes {
         .optionalText("reduced", "What was shortened or left out to fit.") { $0.reduced },
     ]
 
-    static let delivery = AnswerShape<DeliveryFacts>("Delivery", deliveryMembers)
+    package static let delivery = AnswerShape<DeliveryFacts>("Delivery", deliveryMembers)
 
     static let window = AnswerShape<DailyWindow>(
         "DailyWindow",
@@ -159,7 +159,7 @@ enum NativeShapes {
         ]
     )
 
-    static let audit = AnswerShape<AuditEntry>(
+    package static let audit = AnswerShape<AuditEntry>(
         "AuditEntry",
         [
             .int64("position", "Grows by one, in the order of commits.") { $0.position },

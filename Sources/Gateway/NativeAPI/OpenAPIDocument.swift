@@ -1,5 +1,6 @@
 import HTTPTypes
 import Model
+import Observability
 
 /// The native API's description, served at `/openapi.json`: OpenAPI 3.1, made of the declared operations.
 enum OpenAPIDocument {

@@ -1,15 +1,27 @@
 import APNs
 import DeliveryEngine
 import FoundationEssentials
-import Model
-import Postgres
+package import Model
+package import Postgres
 
 /// What each dialect of an app would send for a message, without sending it.
-struct PayloadPreview: Sendable {
+package struct PayloadPreview: Sendable {
     let directory: PostgresDirectory
     let vendors: VendorCatalog
     let clock: any WallClock
     let identifiers: any IdentifierSource
+
+    package init(
+        directory: PostgresDirectory,
+        vendors: VendorCatalog,
+        clock: any WallClock,
+        identifiers: any IdentifierSource
+    ) {
+        self.directory = directory
+        self.vendors = vendors
+        self.clock = clock
+        self.identifiers = identifiers
+    }
 
     var adapters: [Vendor: any VendorAdapter] { vendors.byVendor }
 

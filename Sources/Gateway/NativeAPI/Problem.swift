@@ -1,9 +1,11 @@
+import GatewayHTTP
 import HTTPTypes
-import Hummingbird
-import Model
+package import Hummingbird
+import Imports
+package import Model
 
 /// An error of the native API, as RFC 9457 problem details. The numbers are explained in docs/errors.md and never change their meaning.
-struct Problem: Error, Hashable {
+package struct Problem: Error, Hashable {
     var code: ProblemCode
     var detail: String
     var retryAfterSeconds: Int?
@@ -15,10 +17,10 @@ struct Problem: Error, Hashable {
     /// Names the kind of problem; nothing is served there.
     static func type(_ code: ProblemCode) -> String { "https://push-gateway.invalid/errors/\(code.rawValue)" }
 
-    var response: Response { response(with: nil) }
+    package var response: Response { response(with: nil) }
 
     /// The response with one more member, such as what was done before it failed.
-    func response(with more: (String, JSON)?) -> Response {
+    package func response(with more: (String, JSON)?) -> Response {
         var body: JSON = [
             "type": .string(Self.type(code)), "title": .string(code.entry.title),
             "status": .int(status), "code": .string(code.rawValue), "detail": .string(detail),
@@ -46,9 +48,9 @@ struct Problem: Error, Hashable {
     static func forbidden(_ scope: APIScope) -> Problem {
         Problem(.forbidden, "the key lacks the scope '\(scope.rawValue)'")
     }
-    static func notFound(_ detail: String) -> Problem { Problem(.notFound, detail) }
+    package static func notFound(_ detail: String) -> Problem { Problem(.notFound, detail) }
     /// `allowed`: the methods that the path has.
-    static func methodNotAllowed(_ method: String, allowed: [String] = []) -> Problem {
+    package static func methodNotAllowed(_ method: String, allowed: [String] = []) -> Problem {
         var problem = Problem(.methodNotAllowed, "\(method) is not possible here")
         problem.allowedMethods = allowed
         return problem
@@ -73,7 +75,7 @@ struct Problem: Error, Hashable {
     static func noCredential(_ app: AppID) -> Problem {
         Problem(.noCredential, "no push credential is provisioned for app '\(app)'")
     }
-    static func unavailable(_ seconds: Int) -> Problem {
+    package static func unavailable(_ seconds: Int) -> Problem {
         Problem(.unavailable, "nothing was changed; try again", retryAfterSeconds: seconds)
     }
 

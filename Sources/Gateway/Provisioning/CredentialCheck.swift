@@ -1,6 +1,6 @@
 import APNs
 import Model
-import Postgres
+import Secrets
 
 /// Whether an APNs credential can be used, before anything depends on it.
 enum CredentialCheck {
@@ -21,19 +21,5 @@ enum CredentialCheck {
         if let fault = opened.credentialCheck().first(where: \.isFatal) {
             throw ProvisioningProblem(path: path, problem: fault.description)
         }
-    }
-
-    /// The stored credential as the transport opens it.
-    ///
-    /// - Throws: `MasterKeyError`, or what its files are at fault for.
-    static func open(_ stored: StoredCredential, with masterKey: MasterKey) throws -> APNsCredential {
-        let bytes = try masterKey.open(stored.sealed, context: SealContext.credential(stored.key))
-        guard let secret = CredentialSecret(sealedForm: bytes) else { throw MasterKeyError.notOurs }
-        return try secret.credential(
-            teamID: stored.teamID,
-            keyID: stored.keyID,
-            endpoint: stored.endpoint,
-            trustRoots: stored.trustRoots.map { Array($0.utf8) }
-        )
     }
 }

@@ -1,14 +1,14 @@
 import Foundation
-import Model
+package import Model
 
 /// The secrets of a binding: sealed among its settings while they are stored, beside them in a call.
-struct BindingSecrets {
+package struct BindingSecrets {
     /// The setting that holds them, base64 by name.
-    static let key = "sealed"
+    package static let key = "sealed"
 
     private let masterKey: MasterKey
 
-    init(_ masterKey: MasterKey) { self.masterKey = masterKey }
+    package init(_ masterKey: MasterKey) { self.masterKey = masterKey }
 
     private static func context(_ name: String, _ app: AppID, _ tenant: TenantID, _ vendor: Vendor) -> String {
         "binding/\(tenant)/\(app)/\(vendor)/\(name)"
@@ -17,7 +17,7 @@ struct BindingSecrets {
     /// Nil when there are none.
     ///
     /// - Throws: `MasterKeyError`.
-    func sealed(_ secrets: [String: String], of app: AppID, in tenant: TenantID, vendor: Vendor)
+    package func sealed(_ secrets: [String: String], of app: AppID, in tenant: TenantID, vendor: Vendor)
         throws(MasterKeyError) -> JSON?
     {
         guard !secrets.isEmpty else { return nil }
@@ -30,7 +30,7 @@ struct BindingSecrets {
     }
 
     /// The settings with their secrets open and nothing sealed left. One that does not open is as if it were not there: what needs it is refused.
-    func opened(_ settings: BindingSettings, vendor: Vendor) -> BindingSettings {
+    package func opened(_ settings: BindingSettings, vendor: Vendor) -> BindingSettings {
         guard let sealed = settings.values[Self.key]?.object, let tenant = settings.tenant, let app = settings.app
         else {
             return settings

@@ -1,10 +1,11 @@
-import APNs
+package import APNs
 import Foundation
 import HTTP2
-import Model
+package import Model
+package import Postgres
 
 /// The secret part of a credential: what is sealed, and what a credential is opened from.
-enum CredentialSecret: Sendable, Hashable {
+package enum CredentialSecret: Sendable, Hashable {
     /// A .p8 file, and for a topic-specific key the topics its owner names.
     case signingKey(pem: [UInt8], topics: [String]?)
     /// A certificate chain and its key in PEM; the key may stand in the same file.
@@ -13,7 +14,7 @@ enum CredentialSecret: Sendable, Hashable {
     case pkcs12([UInt8], passphrase: String?)
 
     /// The credential's kind in provisioning files and in the store.
-    var kind: String {
+    package var kind: String {
         switch self {
         case .signingKey: "apns-token"
         case .pem, .pkcs12: "apns-certificate"
@@ -23,7 +24,7 @@ enum CredentialSecret: Sendable, Hashable {
     // MARK: Sealed form
 
     /// The bytes that are sealed: the .p8 file itself, or a JSON object of what belongs together.
-    var sealedForm: [UInt8] {
+    package var sealedForm: [UInt8] {
         var object = JSONObject()
         switch self {
         case .signingKey(let pem, nil): return pem
@@ -42,7 +43,7 @@ enum CredentialSecret: Sendable, Hashable {
     }
 
     /// What `sealedForm` spelled; nil when it is none of ours.
-    init?(sealedForm bytes: [UInt8]) {
+    package init?(sealedForm bytes: [UInt8]) {
         guard bytes.first == UInt8(ascii: "{") else {
             self = .signingKey(pem: bytes, topics: nil)
             return
@@ -66,7 +67,7 @@ enum CredentialSecret: Sendable, Hashable {
     /// The credential that the APNs transport opens.
     ///
     /// - Throws: `HTTP2Error` when the files cannot be read, with advice; `APNsError` for a bad endpoint.
-    func credential(
+    package func credential(
         teamID: String?,
         keyID: String?,
         endpoint: String?,
@@ -94,4 +95,23 @@ enum CredentialSecret: Sendable, Hashable {
             trustRootsPEM: trustRoots
         )
     }
+
+    /// The stored credential as the transport opens it.
+    ///
+    /// - Throws: `MasterKeyError`, or what its files are at fault for.
+    package static func open(_ stored: StoredCredential, with masterKey: MasterKey) throws -> APNsCredential {
+        let bytes = try masterKey.open(stored.sealed, context: SealContext.credential(stored.key))
+        guard let secret = CredentialSecret(sealedForm: bytes) else { throw MasterKeyError.notOurs }
+        return try secret.credential(
+            teamID: stored.teamID,
+            keyID: stored.keyID,
+            endpoint: stored.endpoint,
+            trustRoots: stored.trustRoots.map { Array($0.utf8) }
+        )
+    }
+}
+
+/// The places secrets are sealed for.
+package enum SealContext {
+    package static func credential(_ key: CredentialKey) -> String { "credential/\(key.tenant)/\(key.credential)" }
 }

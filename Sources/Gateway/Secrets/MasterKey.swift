@@ -1,17 +1,17 @@
 import Crypto
 import Foundation
-import Model
+package import Model
 
 /// The key that seals every secret at rest: 32 random bytes in a file of their own, outside the database cluster's directory.
 ///
 /// A key id and a check value are stored in the database, so that a node with another key refuses to start instead of writing what nobody can open.
-struct MasterKey: Sendable {
+package struct MasterKey: Sendable {
     /// First 16 hex digits of SHA-256 over the key with a label: tells keys apart, says nothing of the key.
-    let id: String
+    package let id: String
     private let key: SymmetricKey
 
     /// - Throws: `MasterKeyError.wrongLength` unless there are exactly 32 bytes.
-    init(bytes: [UInt8]) throws(MasterKeyError) {
+    package init(bytes: [UInt8]) throws(MasterKeyError) {
         guard bytes.count == 32 else { throw .wrongLength(bytes.count) }
         key = SymmetricKey(data: bytes)
         let digest = HMAC<SHA256>.authenticationCode(for: Array("push-gateway key id".utf8), using: key)
@@ -19,7 +19,7 @@ struct MasterKey: Sendable {
     }
 
     /// What the database holds to recognise this key: a MAC of a fixed text.
-    var checkValue: [UInt8] {
+    package var checkValue: [UInt8] {
         Array(HMAC<SHA256>.authenticationCode(for: Array("push-gateway check value".utf8), using: key))
     }
 
@@ -28,7 +28,7 @@ struct MasterKey: Sendable {
     /// Shape: 12 bytes nonce, ciphertext, 16 bytes tag (AES-256-GCM).
     ///
     /// - Throws: `MasterKeyError.sealing`, which a working generator never causes.
-    func seal(_ secret: [UInt8], context: String) throws(MasterKeyError) -> [UInt8] {
+    package func seal(_ secret: [UInt8], context: String) throws(MasterKeyError) -> [UInt8] {
         do {
             let box = try AES.GCM.seal(secret, using: key, authenticating: Array(context.utf8))
             guard let combined = box.combined else { throw MasterKeyError.sealing }
@@ -42,7 +42,7 @@ struct MasterKey: Sendable {
     /// two of them share one.
     ///
     /// - Throws: `MasterKeyError.sealing`.
-    func sealSame(_ secret: [UInt8], context: String) throws(MasterKeyError) -> [UInt8] {
+    package func sealSame(_ secret: [UInt8], context: String) throws(MasterKeyError) -> [UInt8] {
         let name = Array("push-gateway nonce".utf8) + [0] + Array(context.utf8) + [0] + secret
         do {
             let digest = HMAC<SHA256>.authenticationCode(for: name, using: key)
@@ -56,7 +56,7 @@ struct MasterKey: Sendable {
     }
 
     /// The 32 bytes that sign the calls to a sender: always the same, so they need not be kept.
-    func senderSecret(_ tenant: TenantID, _ app: AppID, _ vendor: Vendor, _ sender: SenderID) -> [UInt8] {
+    package func senderSecret(_ tenant: TenantID, _ app: AppID, _ vendor: Vendor, _ sender: SenderID) -> [UInt8] {
         var code = HMAC<SHA256>(key: key)
         // A NUL stands in none of them: no two senders make the same text.
         for part in ["push-gateway sender", "\(tenant)", "\(app)", "\(vendor)", "\(sender)"] {
@@ -68,7 +68,7 @@ struct MasterKey: Sendable {
     /// Opens what `seal` wrote for the same `context`.
     ///
     /// - Throws: `MasterKeyError.notOurs` for another key, another context or damaged bytes.
-    func open(_ sealed: [UInt8], context: String) throws(MasterKeyError) -> [UInt8] {
+    package func open(_ sealed: [UInt8], context: String) throws(MasterKeyError) -> [UInt8] {
         do {
             let box = try AES.GCM.SealedBox(combined: sealed)
             return Array(try AES.GCM.open(box, using: key, authenticating: Array(context.utf8)))
@@ -80,7 +80,7 @@ struct MasterKey: Sendable {
     /// Reads the key file, or makes it (mode 0600) when it is absent and `createIfMissing`.
     ///
     /// - Throws: `MasterKeyError`.
-    static func load(path: String, createIfMissing: Bool) throws(MasterKeyError) -> MasterKey {
+    package static func load(path: String, createIfMissing: Bool) throws(MasterKeyError) -> MasterKey {
         if let text = FileManager.default.contents(atPath: path) {
             let hex = String(decoding: text, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
             guard let bytes = HexCoding.decode(hex) else { throw .unreadable(path) }
@@ -100,7 +100,7 @@ struct MasterKey: Sendable {
 }
 
 /// Why the master key cannot be used. The paths are the operator's own.
-enum MasterKeyError: Error, CustomStringConvertible {
+package enum MasterKeyError: Error, CustomStringConvertible {
     case missing(String)
     case unreadable(String)
     case unwritable(String)
@@ -109,7 +109,7 @@ enum MasterKeyError: Error, CustomStringConvertible {
     case notOurs
     case mismatch(stored: String, ours: String)
 
-    var description: String {
+    package var description: String {
         switch self {
         case .missing(let path):
             "there is no master key file at \(path): copy it from another node, or, for the first node of a new database, make one: "

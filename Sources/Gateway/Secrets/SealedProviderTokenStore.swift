@@ -1,15 +1,20 @@
-import APNs
+package import APNs
 import Crypto
 import Foundation
-import Model
-import Postgres
+package import Model
+package import Postgres
 
 /// The provider tokens of the cluster, sealed, in PostgreSQL: every node sends the same one and one node renews it (I8).
-struct ProviderTokenShelf: ProviderTokenStore {
-    let directory: PostgresDirectory
-    let masterKey: MasterKey
+package struct SealedProviderTokenStore: ProviderTokenStore {
+    package let directory: PostgresDirectory
+    package let masterKey: MasterKey
 
-    func standing(for signer: ProviderTokenSigner.ID) async throws(APNsError) -> ProviderToken? {
+    package init(directory: PostgresDirectory, masterKey: MasterKey) {
+        self.directory = directory
+        self.masterKey = masterKey
+    }
+
+    package func standing(for signer: ProviderTokenSigner.ID) async throws(APNsError) -> ProviderToken? {
         do {
             return try await directory.providerToken(Self.key(signer)).map { try open($0, signer) }
         } catch {
@@ -17,7 +22,7 @@ struct ProviderTokenShelf: ProviderTokenStore {
         }
     }
 
-    func offer(
+    package func offer(
         _ token: ProviderToken,
         for signer: ProviderTokenSigner.ID,
         replacingOlderThan time: Timestamp

@@ -1,10 +1,12 @@
 import Commands
 import DeliveryEngine
+import GatewayHTTP
 import HTTPTypes
 import HummingbirdCore
 import Logging
 import Model
 import NIOCore
+import Observability
 
 /// Carries one vendor call through: read, locate, prove, decode, command, encode. Knows no vendor.
 final class VendorEndpoint: Sendable {
@@ -48,9 +50,9 @@ final class VendorEndpoint: Sendable {
     ) async -> VendorResponse {
         let started = ContinuousClock.now
         var call = begun(request, match, remoteAddress)
-        var witness = CallWitness()
-        let response = await answer(&call, request, match, channel, &witness)
-        ended(call, response, witness, match, started)
+        var record = CallRecord()
+        let response = await answer(&call, request, match, channel, &record)
+        ended(call, response, record, match, started)
         return response
     }
 
@@ -73,11 +75,11 @@ final class VendorEndpoint: Sendable {
     private func ended(
         _ call: VendorRequest,
         _ response: VendorResponse,
-        _ witness: CallWitness,
+        _ record: CallRecord,
         _ match: VendorMounts.Match,
         _ started: ContinuousClock.Instant
     ) {
-        recorder?.offer(call, response, witness, vendor: match.adapter.vendor)
+        recorder?.offer(call, response, record, vendor: match.adapter.vendor)
         counts.count(match.adapter.vendor, match.route.name, response.status)
         let elapsed = ContinuousClock.now - started
         logger.debug(
@@ -105,23 +107,23 @@ final class VendorEndpoint: Sendable {
         _ request: Request,
         _ match: VendorMounts.Match,
         _ channel: (any Channel)?,
-        _ witness: inout CallWitness
+        _ record: inout CallRecord
     ) async -> VendorResponse {
         let adapter = match.adapter
-        guard match.methodFits else { return refused(.methodNotAllowed, call, adapter, &witness) }
+        guard match.methodFits else { return refused(.methodNotAllowed, call, adapter, &record) }
         guard limiter.admits(call.remoteAddress) else {
-            witness.isKept = false
-            return refused(.tooManyRequests, call, adapter, &witness)
+            record.isKept = false
+            return refused(.tooManyRequests, call, adapter, &record)
         }
         do {
             call.body = try await BodyReader.read(request, on: channel, limitBytes: match.route.bodyLimitBytes)
         } catch {
-            return refused(error == .tooLarge ? .tooLarge : .timedOut, call, adapter, &witness)
+            return refused(error == .tooLarge ? .tooLarge : .timedOut, call, adapter, &record)
         }
         if BodyInflater.isNeeded(call.headers), let code = inflate(&call, limitBytes: match.route.bodyLimitBytes) {
-            return refused(code, call, adapter, &witness)
+            return refused(code, call, adapter, &record)
         }
-        return await carryOut(call, adapter, &witness)
+        return await carryOut(call, adapter, &record)
     }
 
     /// Why the body cannot be read; nil: it is as its sender wrote it now.
@@ -142,14 +144,14 @@ final class VendorEndpoint: Sendable {
 
     /// Everything after the body is read: pure but for the store. Fuzzed as it is.
     func carryOut(_ call: VendorRequest, _ adapter: any VendorAdapter) async -> VendorResponse {
-        var witness = CallWitness()
-        return await carryOut(call, adapter, &witness)
+        var record = CallRecord()
+        return await carryOut(call, adapter, &record)
     }
 
     private func carryOut(
         _ call: VendorRequest,
         _ adapter: any VendorAdapter,
-        _ witness: inout CallWitness
+        _ record: inout CallRecord
     ) async -> VendorResponse {
         var settings = BindingSettings.unbound
         do throws(AdapterError) {
@@ -169,11 +171,11 @@ final class VendorEndpoint: Sendable {
                 }
             } catch {
                 note(call, adapter, "\(error)")
-                return refused(.unavailable(retryAfter: .seconds(5)), call, adapter, &witness)
+                return refused(.unavailable(retryAfter: .seconds(5)), call, adapter, &record)
             }
-            guard let binding else { return refused(.unknownBinding, call, adapter, &witness) }
+            guard let binding else { return refused(.unknownBinding, call, adapter, &record) }
             settings = binding.settings
-            witness.owner = CallWitness.Owner(tenant: binding.tenant, app: binding.app)
+            record.owner = CallRecord.Owner(tenant: binding.tenant, app: binding.app)
             guard isProven else { throw AdapterError(.unauthorized) }
             let commands = withBodyHash(try adapter.decode(call, settings: settings), call.body)
             let scope = CallScope(
@@ -191,11 +193,11 @@ final class VendorEndpoint: Sendable {
                     replies = await perform(withBodyHash(sequel, call.body), in: scope)
                 }
             }
-            witness.answered(replies)
+            record.answered(replies)
             return adapter.encode(replies, for: call, settings: settings)
         } catch {
             note(call, adapter, "\(error)")
-            witness.refused(error)
+            record.refused(error)
             return adapter.refuse(error, for: call, settings: settings)
         }
     }
@@ -234,9 +236,9 @@ final class VendorEndpoint: Sendable {
         _ code: AdapterError.Code,
         _ call: VendorRequest,
         _ adapter: any VendorAdapter,
-        _ witness: inout CallWitness
+        _ record: inout CallRecord
     ) -> VendorResponse {
-        witness.refused(AdapterError(code))
+        record.refused(AdapterError(code))
         return adapter.refuse(AdapterError(code), for: call, settings: .unbound)
     }
 
@@ -245,10 +247,10 @@ final class VendorEndpoint: Sendable {
         _ refusal: Refusal,
         _ call: VendorRequest,
         _ adapter: any VendorAdapter,
-        _ witness: inout CallWitness
+        _ record: inout CallRecord
     ) -> VendorResponse {
         let replies = [Reply.refused(refusal)]
-        witness.answered(replies)
+        record.answered(replies)
         return adapter.encode(replies, for: call, settings: .unbound)
     }
 
@@ -273,28 +275,4 @@ final class VendorEndpoint: Sendable {
             ]
         )
     }
-}
-
-/// Whose call a binding's key is.
-struct BoundCall: Sendable, Hashable {
-    var tenant: TenantID
-    var app: AppID
-    var settings: BindingSettings
-}
-
-/// Looks up bindings and API keys. Filled by PostgreSQL's resolvers behind a short-lived cache.
-protocol CallDirectory: Sendable {
-    /// What is remembered of a binding, an unknown one as `.some(nil)`; nil: it has to be looked up.
-    func remembered(_ key: BindingKey) -> BoundCall??
-    /// - Throws: `StoreError` when it cannot be known now.
-    func binding(_ key: BindingKey) async throws(StoreError) -> BoundCall?
-    /// - Throws: `StoreError` when it cannot be known now.
-    func apiKey(_ secret: String) async throws(StoreError) -> APIKeyGrant?
-}
-
-/// What an API key permits.
-struct APIKeyGrant: Sendable, Hashable {
-    var tenant: TenantID
-    var name: String
-    var scopes: Set<String>
 }

@@ -3,7 +3,7 @@ import Model
 import TestVendors
 import Testing
 
-@testable import Gateway
+@testable import CommandSupport
 
 /// A vendor that was added as docs/adding-a-vendor.md says, over real HTTP, PostgreSQL and simulator: register, send, receipt.
 @Suite(.serialized, .timeLimit(.minutes(3)))

@@ -5,7 +5,7 @@ import NIOConcurrencyHelpers
 import NIOCore
 import ServiceLifecycle
 
-@testable import Gateway
+@testable import GatewayHTTP
 
 /// A back end that takes tracking callbacks: refuses the first ones it is told to, keeps what it accepts.
 final class CallbackReceiver: Sendable {

@@ -4,7 +4,10 @@ import Model
 import Postgres
 import Testing
 
+@testable import CommandSupport
 @testable import Gateway
+@testable import GatewayBench
+@testable import Observability
 
 /// Several gateways on one database, as real processes. The first owns the private PostgreSQL; the others are told where it is.
 ///
@@ -20,7 +23,7 @@ final class Cluster: @unchecked Sendable {
 
     /// One gateway that is not the first.
     private struct Node {
-        var process: DemoProcess
+        var process: ChildProcess
         var http: HTTPCaller
     }
 
@@ -82,7 +85,7 @@ final class Cluster: @unchecked Sendable {
         let url = try await first("PostgreSQL accepts connections") { await connectableURL() }
         let log = world.material.path("gateway-\(number)-\(UInt32.random(in: 0...9999)).log")
         let error = starts[number].clockError
-        let process = try DemoProcess(
+        let process = try ChildProcess(
             "push-gateway serve \(number)",
             // The library makes an environment of its own in the first program it is loaded into, and Swift then misses its arguments.
             program: error == nil ? World.programs + "/push-gateway" : "/usr/bin/env",
@@ -96,7 +99,7 @@ final class Cluster: @unchecked Sendable {
         )
         guard let addresses = try? await readAddressFile(address, of: process) else {
             let text = FileManager.default.contents(atPath: log) ?? Data()
-            throw DemoFailure("node \(number) did not start: \(String(decoding: text.suffix(800), as: UTF8.self))")
+            throw StageFailure("node \(number) did not start: \(String(decoding: text.suffix(800), as: UTF8.self))")
         }
         let http = try #require(addresses["http"]?.string)
         others[number] = Node(process: process, http: HTTPCaller(base: "http://\(http)"))

@@ -6,7 +6,10 @@ import Postgres
 import ServiceLifecycle
 import Testing
 
+@testable import CommandSupport
 @testable import Gateway
+@testable import Observability
+@testable import Secrets
 
 /// One gateway with vendors of the test's choice, in the test's own process, on its own PostgreSQL, and the simulator. Its tenant `acme` has the app `shop`.
 final class GatewayInProcess: Sendable {

@@ -12,6 +12,7 @@ import TestKit
 import Testing
 
 @testable import Gateway
+@testable import GatewayHTTP
 
 /// Two tenants on a database of the test cluster, without processes: the vendor endpoint is called as it is.
 struct MutationStage: Sendable {

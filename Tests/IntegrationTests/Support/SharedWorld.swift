@@ -1,7 +1,5 @@
 import Testing
 
-@testable import Gateway
-
 /// Starts one simulator and one gateway for all tests of a suite: a start costs seconds, and most tests only need apps of their own.
 ///
 /// The suite must be `.serialized`, because one task at a time drives a world. A test that kills a process, or counts what the simulator got in all, has a

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import Gateway
+@testable import CommandSupport
 
 /// Asks until `condition` holds, instead of sleeping until it probably does.
 ///
@@ -62,7 +62,7 @@ func closing(_ close: () async throws -> Void, after body: () async throws -> Vo
     try await close()
 }
 
-extension DemoProcess {
+extension ChildProcess {
     /// Returns when the process has ended, by itself or by a kill.
     func ended(
         within limit: Duration = .seconds(120),

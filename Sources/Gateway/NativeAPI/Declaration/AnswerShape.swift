@@ -1,7 +1,7 @@
-import Model
+package import Model
 
 /// How a value is written in answers. The members give the schema as well as the JSON, so that the two cannot differ.
-struct AnswerShape<Value>: Sendable {
+package struct AnswerShape<Value>: Sendable {
     struct Member: Sendable {
         let name: String
         let schema: JSONSchema
@@ -37,14 +37,14 @@ struct AnswerShape<Value>: Sendable {
         ).named(name)
     }
 
-    func object(_ value: Value) -> JSONObject {
+    package func object(_ value: Value) -> JSONObject {
         var object = JSONObject()
         for member in members { object[member.name] = member.write(value) }
         for (key, json) in others?(value).pairs ?? [] where object[key] == nil { object[key] = json }
         return object
     }
 
-    func json(_ value: Value) -> JSON { .object(object(value)) }
+    package func json(_ value: Value) -> JSON { .object(object(value)) }
 }
 
 extension AnswerShape.Member {

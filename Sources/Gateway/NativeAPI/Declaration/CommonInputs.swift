@@ -1,3 +1,4 @@
+import Adapters
 import Commands
 import Model
 
@@ -65,7 +66,7 @@ extension InputKind where Value == VendorDeviceKey {
 
 extension InputKind where Value == Vendor {
     /// A vendor of this build.
-    static let vendor = vendor(among: GatewayRuntime.vendors.adapters.map(\.vendor))
+    static let vendor = vendor(among: VendorCatalog.product.adapters.map(\.vendor))
 
     static func vendor(among vendors: [Vendor]) -> InputKind {
         InputKind<String>.word(among: vendors.map(\.rawValue).sorted()).map("is not a vendor") { Vendor($0) }

@@ -3,20 +3,32 @@ import ApplePayload
 import Commands
 import DeliveryEngine
 import Foundation
-import Model
-import Postgres
+package import Model
+package import Postgres
 
 /// Why a delivery is where it is: for the native API and `message show --device`.
-struct DeliveryExplainer: Sendable {
+package struct DeliveryExplainer: Sendable {
     let queries: PostgresQueryStore
     let directory: PostgresDirectory
     let adapters: [Vendor: any VendorAdapter]
     let identifiers: any IdentifierSource
 
+    package init(
+        queries: PostgresQueryStore,
+        directory: PostgresDirectory,
+        adapters: [Vendor: any VendorAdapter],
+        identifiers: any IdentifierSource
+    ) {
+        self.queries = queries
+        self.directory = directory
+        self.adapters = adapters
+        self.identifiers = identifiers
+    }
+
     /// All about one delivery; nil when the message has no such target.
     ///
     /// - Throws: `StoreError`.
-    func explain(
+    package func explain(
         _ message: MessageFacts,
         to target: TargetID,
         in tenant: TenantID
@@ -63,7 +75,7 @@ struct DeliveryExplainer: Sendable {
 }
 
 /// One delivery, explained. What was written with its outcome is told as it was; the rest is made again from what is stored now, and said to be so.
-struct DeliveryExplanation: Sendable {
+package struct DeliveryExplanation: Sendable {
     let message: MessageFacts
     let trail: DeliveryTrail
     /// Of the app on the device's platform.
@@ -120,7 +132,7 @@ struct DeliveryExplanation: Sendable {
     }
 
     /// As people read it: a name and a value per line; what is made again comes under a heading that says so.
-    var text: String {
+    package var text: String {
         let snapshot = delivery.snapshot
         var rows: [(String, String?)] = [
             ("target", snapshot.target.description), ("address", snapshot.address?.canonical),

@@ -1,4 +1,4 @@
-import Model
+package import Model
 import Postgres
 
 /// How an explained delivery is written: as elsewhere, with `explanation`.
@@ -10,7 +10,7 @@ extension DeliveryExplanation {
         } + [.shape("explanation", explanation, "Where the delivery stands and why.") { $0 }]
     )
 
-    var json: JSON { Self.shape.json(self) }
+    package var json: JSON { Self.shape.json(self) }
 
     private static let explanation = AnswerShape<DeliveryExplanation>(
         "Explanation",

@@ -1,5 +1,7 @@
 import Commands
+import GatewayHTTP
 import Hummingbird
+import Imports
 import Model
 import Postgres
 

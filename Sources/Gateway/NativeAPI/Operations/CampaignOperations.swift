@@ -1,4 +1,6 @@
+import Adapters
 import Commands
+import GatewayHTTP
 import Hummingbird
 import Model
 
@@ -11,7 +13,7 @@ enum CampaignOperations {
         .text(256, atLeast: 1).example("9a8b7c6d-0000-4000-8000-000000000001"),
         "The campaign's id."
     )
-    private static let vendors = GatewayRuntime.vendors.vendors { GatewayRuntime.vendors.campaigns[$0] != nil }
+    private static let vendors = VendorCatalog.product.vendors { VendorCatalog.product.campaigns[$0] != nil }
     private static let vendor = QueryField.required("vendor", .vendor(among: vendors), "The vendor of the campaign.")
 
     struct Shown: Sendable {

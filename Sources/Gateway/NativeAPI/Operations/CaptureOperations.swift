@@ -1,5 +1,6 @@
 import Commands
 import Foundation
+import GatewayHTTP
 import Hummingbird
 import Model
 import Postgres

@@ -1,3 +1,5 @@
+import Adapters
+import GatewayHTTP
 import HTTPTypes
 import Hummingbird
 import Model
@@ -8,7 +10,7 @@ import Postgres
 enum EventOperations {
     static let all = [list, audit, funnel]
 
-    private static let formats = GatewayRuntime.vendors.exporters.keys.sorted()
+    private static let formats = VendorCatalog.product.exporters.keys.sorted()
 
     struct ListInput: InputFields {
         let after = QueryField.optional(
@@ -180,11 +182,11 @@ extension NativeAPI {
         head: Int64,
         _ lines: @escaping EventLines.Spelling
     ) throws(Problem) -> Response {
-        guard let seat = followers.take(caller.tenant) else { throw .rateLimited(30) }
+        guard let permit = eventStreams.acquire(caller.tenant) else { throw .rateLimited(30) }
         let tenant = caller.tenant
         let channel = caller.channel
-        let hangUp: @Sendable () -> Void = { channel?.close(promise: nil) }
-        let follower = EventFollower(hangUp: hangUp, lines: lines) { (offset) async throws(StoreError) in
+        let disconnect: @Sendable () -> Void = { channel?.close(promise: nil) }
+        let follower = EventFollower(disconnect: disconnect, lines: lines) { (offset) async throws(StoreError) in
             try await queries.events(in: tenant, after: offset, limit: EventFollower.pageSize, filter: filter)
         }
         return Response(
@@ -192,7 +194,7 @@ extension NativeAPI {
             headers: EventLines.headers(through: after, head: head),
             body: ResponseBody { writer in
                 // Kept until the stream ends, or until the response is dropped before it began.
-                defer { seat.leave() }
+                defer { permit.release() }
                 try await follower.run(after: after, into: &writer)
             }
         )

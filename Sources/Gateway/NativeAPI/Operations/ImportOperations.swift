@@ -1,6 +1,7 @@
 import Commands
 import HTTPTypes
 import Hummingbird
+import Imports
 import Model
 import Postgres
 
@@ -49,7 +50,9 @@ enum ImportOperations {
             .int("updated", "Changed devices.") { $0.progress.state.checkpoint.updated },
             .int("unchanged", "Devices that were as in the body.") { $0.progress.state.unchanged },
             .int("rejected", "Lines that were not accepted.") { $0.progress.state.checkpoint.rejected },
-            .list("rejects", reject, "The first \(DeviceImports.toldRejects) rejected lines.") { $0.progress.rejects },
+            .list("rejects", reject, "The first \(DeviceImports.listedRejects) rejected lines.") {
+                $0.progress.rejects
+            },
         ]
     )
 
@@ -69,27 +72,28 @@ enum ImportOperations {
 
 extension NativeAPI {
     func importDevices(_ call: NativeCall<ImportOperations.Input>) async throws(Problem) -> Response {
-        let wish = try wish(call)
-        try await known(wish.scope.app, call.caller)
-        guard let seat = imports.seat() else { throw .rateLimited(10) }
+        let order = try importRequest(call)
+        try await known(order.scope.app, call.caller)
+        guard let permit = imports.acquire() else { throw .rateLimited(10) }
         let request = call.caller.request
         if let stated = request.headers[.contentLength].flatMap({ Int($0) }), stated > DeviceImports.bodyLimitBytes {
             throw .tooLarge(DeviceImports.bodyLimitBytes)
         }
-        let outcome = await imports.run(wish, body: request.body)
-        withExtendedLifetime(seat) {}
+        let outcome = await imports.run(order, body: request.body) {
+            .json(ImportOperations.progress.json($0))
+        }
+        withExtendedLifetime(permit) {}
         switch outcome {
         case .done(let answer): return .kept(answer)
         case .mismatch: throw .conflict
         case .failed(let failure, let progress):
-            return Self.problem(failure).response(
-                with: ("import", DeviceImports.json(progress, isDryRun: wish.isDryRun))
-            )
+            let report = DeviceImports.Report(progress: progress, isDryRun: order.isDryRun)
+            return Self.problem(failure).response(with: ("import", ImportOperations.progress.json(report)))
         }
     }
 
-    private func wish(_ call: NativeCall<ImportOperations.Input>) throws(Problem) -> DeviceImports.Wish {
-        DeviceImports.Wish(
+    private func importRequest(_ call: NativeCall<ImportOperations.Input>) throws(Problem) -> DeviceImports.Request {
+        DeviceImports.Request(
             tenant: call.tenant,
             scope: AppScope(app: try call.app, vendor: try call.vendor),
             format: try Self.format(call),

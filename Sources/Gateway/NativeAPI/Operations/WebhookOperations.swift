@@ -1,6 +1,8 @@
+import GatewayHTTP
 import Hummingbird
 import Model
 import Postgres
+import Secrets
 
 /// `/v1/webhooks`. A webhook receives every event of the tenant, so that changing one needs `admin`.
 enum WebhookOperations {
@@ -58,7 +60,7 @@ enum WebhookOperations {
         limit: EventKind.allCases.count
     )
 
-    private static let urlKind = InputKind<String>.text(WebhookDesk.urlLimitBytes, atLeast: 1)
+    private static let urlKind = InputKind<String>.text(WebhookRegistry.urlLimitBytes, atLeast: 1)
         .example("https://example.com/events")
 
     struct CreateInput: InputFields {
@@ -67,7 +69,7 @@ enum WebhookOperations {
         let kinds = BodyField.optional("kinds", WebhookOperations.kinds, default: [], "Only these kinds; empty: all.")
         let secret = BodyField.optional(
             "secret",
-            .text(WebhookDesk.secretBytes.upperBound, atLeast: WebhookDesk.secretBytes.lowerBound)
+            .text(WebhookRegistry.secretBytes.upperBound, atLeast: WebhookRegistry.secretBytes.lowerBound)
                 .example("whsec_000102030405060708090a0b0c0d0e0f"),
             "The signing secret; null: the gateway makes one."
         )
@@ -174,7 +176,7 @@ extension NativeAPI {
         in tenant: TenantID,
         secret: String? = nil
     ) async throws(Problem) -> WebhookOperations.Shown {
-        let facts = try await asked { () async throws(StoreError) in try await desk.store.webhook(id, in: tenant) }
+        let facts = try await asked { () async throws(StoreError) in try await webhooks.store.webhook(id, in: tenant) }
         guard let facts else { throw .notFound("no such webhook") }
         return WebhookOperations.Shown(facts: facts, head: try await head(of: tenant), secret: secret)
     }
@@ -184,27 +186,27 @@ extension NativeAPI {
     }
 
     func createWebhook(_ call: NativeCall<WebhookOperations.CreateInput>) async throws(Problem) -> Response {
-        let url = try desk.url(try call.url)
+        let url = try webhooks.url(try call.url)
         let filter = EventFilter(app: try call.app, kinds: try call.kinds)
-        let secret = try call.secret ?? desk.newSecret()
+        let secret = try call.secret ?? webhooks.secrets.make()
         let id = WebhookID(rawValue: identifiers.uuid(at: clock.now()))
         let webhook = NewWebhook(
             id: id,
             url: url,
             filter: filter,
-            secret: try desk.seal(secret, of: id, in: call.tenant),
+            secret: try webhooks.seal(secret, of: id, in: call.tenant),
             isActive: try call.active
         )
         let isCreated = try await asked { () async throws(StoreError) in
-            try await desk.store.create(webhook, in: call.tenant, limit: WebhookDesk.perTenant)
+            try await webhooks.store.create(webhook, in: call.tenant, limit: WebhookRegistry.perTenant)
         }
-        guard isCreated else { throw .invalid("webhooks", "a tenant has at most \(WebhookDesk.perTenant)") }
+        guard isCreated else { throw .invalid("webhooks", "a tenant has at most \(WebhookRegistry.perTenant)") }
         let shown = try await shown(id, in: call.tenant, secret: secret)
         return .json(WebhookOperations.created.json(shown), status: .created)
     }
 
     func listWebhooks(_ call: NativeCall<NoInput>) async throws(Problem) -> Response {
-        let all = try await asked { () async throws(StoreError) in try await desk.store.webhooks(in: call.tenant) }
+        let all = try await asked { () async throws(StoreError) in try await webhooks.store.webhooks(in: call.tenant) }
         let head = try await head(of: call.tenant)
         let shown = all.map { WebhookOperations.Shown(facts: $0, head: head) }
         return .json(["webhooks": .array(shown.map(WebhookOperations.webhook.json))])
@@ -217,12 +219,12 @@ extension NativeAPI {
     func updateWebhook(_ call: NativeCall<WebhookOperations.UpdateInput>) async throws(Problem) -> Response {
         let id = try call.webhook
         var change = WebhookChange()
-        if let text = try call.url { change.url = try desk.url(text) }
+        if let text = try call.url { change.url = try webhooks.url(text) }
         change.kinds = try call.kinds
         change.isActive = try call.active
         let wanted = change
         let isKnown = try await asked { () async throws(StoreError) in
-            try await desk.store.change(id, wanted, in: call.tenant)
+            try await webhooks.store.change(id, wanted, in: call.tenant)
         }
         guard isKnown else { throw .notFound("no such webhook") }
         return .json(WebhookOperations.webhook.json(try await shown(id, in: call.tenant)))
@@ -231,7 +233,7 @@ extension NativeAPI {
     func deleteWebhook(_ call: NativeCall<WebhookOperations.IDInput>) async throws(Problem) -> Response {
         let id = try call.webhook
         let isKnown = try await asked { () async throws(StoreError) in
-            try await desk.store.remove(id, in: call.tenant)
+            try await webhooks.store.remove(id, in: call.tenant)
         }
         guard isKnown else { throw .notFound("no such webhook") }
         return Response(status: .noContent)
@@ -241,7 +243,7 @@ extension NativeAPI {
         let id = try call.webhook
         let from = try call.from
         let outcome = try await asked { () async throws(StoreError) in
-            try await desk.store.replay(id, from: from, in: call.tenant)
+            try await webhooks.store.replay(id, from: from, in: call.tenant)
         }
         switch outcome {
         case .moved: return .json(WebhookOperations.webhook.json(try await shown(id, in: call.tenant)))

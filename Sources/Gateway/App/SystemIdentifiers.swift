@@ -1,20 +1,22 @@
 import Crypto
-import FoundationEssentials
-import Model
+package import FoundationEssentials
+package import Model
 
 /// Identifiers and digests from the system's generator and swift-crypto.
-struct SystemIdentifiers: IdentifierSource {
-    func uuid(at time: Timestamp) -> UUID {
+package struct SystemIdentifiers: IdentifierSource {
+    package init() {}
+
+    package func uuid(at time: Timestamp) -> UUID {
         var generator = SystemRandomNumberGenerator()
         return UUID.v7(at: time, using: &generator)
     }
 
-    func randomHex(byteCount: Int) -> String {
+    package func randomHex(byteCount: Int) -> String {
         var generator = SystemRandomNumberGenerator()
         return HexCoding.encode((0..<max(0, byteCount)).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
     }
 
-    func uuid(named name: [UInt8], in space: UUID) -> UUID {
+    package func uuid(named name: [UInt8], in space: UUID) -> UUID {
         var hash = Insecure.SHA1()
         hash.update(data: space.bytes)
         hash.update(data: name)
@@ -24,5 +26,5 @@ struct SystemIdentifiers: IdentifierSource {
         return UUID(bytes: bytes) ?? space
     }
 
-    func sha256(_ bytes: [UInt8]) -> String { HexCoding.encode(SHA256.hash(data: bytes)) }
+    package func sha256(_ bytes: [UInt8]) -> String { HexCoding.encode(SHA256.hash(data: bytes)) }
 }
