@@ -107,6 +107,9 @@ let nioHTTP1 = Arrow.product("NIOHTTP1", .nio)
 let nioHTTP2 = Arrow.product("NIOHTTP2", .nioHTTP2)
 let nioSSL = Arrow.product("NIOSSL", .nioSSL)
 let httpClient = Arrow.product("AsyncHTTPClient", .asyncHTTPClient)
+let hummingbird = Arrow.product("Hummingbird", .hummingbird)
+let hummingbirdCore = Arrow.product("HummingbirdCore", .hummingbird)
+let unixSignals = Arrow.product("UnixSignals", .serviceLifecycle)
 let subprocess = Arrow.product("Subprocess", .subprocess)
 let argumentParser = Arrow.product("ArgumentParser", .argumentParser)
 
@@ -253,21 +256,89 @@ var parts: [Part] = [
         [.ours("DeliveryEngine"), .ours("Model"), .ours("PostgresClient"), .ours("Store")]
     ),
 
-    // The program.
-    .executable(
-        "Gateway",
+    // The server: its parts, bottom up, and what connects them.
+    .library(
+        "Observability",
+        path: "Sources/Gateway/Observability",
+        [.ours("EngineStore"), .ours("Model"), .ours("Webhooks"), coreMetrics, lifecycle, locks, log, metrics]
+    ),
+    .library(
+        "GatewayHTTP",
+        path: "Sources/Gateway/HTTP",
         [
-            .ours("APNs"), .ours("Adapters"), .ours("ApplePayload"), .ours("Commands"), .ours("DeliveryEngine"),
-            .ours("HTTP2"), .ours("Model"), .ours("Routing"), .ours("Webhooks"),
-            .ours("DatabaseSchema"), .ours("EmbeddedPostgres"), .ours("EngineStore"), .ours("PostgresBackup"),
-            .ours("PostgresClient"), .ours("Store"),
-            .product("Hummingbird", .hummingbird), .product("HummingbirdTLS", .hummingbird),
-            .product("HummingbirdCore", .hummingbird), .product("Configuration", .configuration),
-            .product("Yams", .yams), .product("UnixSignals", .serviceLifecycle), .product("SystemPackage", .system),
-            coreMetrics, argumentParser, certificates, crypto,
-            httpTypes, httpClient, lifecycle, locks, log,
-            metrics, nioCore, nioPosix, nioHTTP1, nioSSL, subprocess,
+            .ours("Model"), .ours("Observability"), hummingbird, hummingbirdCore,
+            .product("HummingbirdTLS", .hummingbird), httpTypes, lifecycle, locks, log, nioCore, nioHTTP1, nioSSL,
             .product("NIOEmbedded", .nio), .product("NIOHTTPCompression", .nioExtras),
+        ]
+    ),
+    .library(
+        "Secrets",
+        path: "Sources/Gateway/Secrets",
+        [.ours("EngineStore"), .ours("APNs"), .ours("HTTP2"), .ours("Model"), crypto]
+    ),
+    .library(
+        "Imports",
+        path: "Sources/Gateway/Imports",
+        [
+            .ours("EngineStore"), .ours("Store"), .ours("Adapters"), .ours("Commands"), .ours("Model"), crypto, locks,
+            nioCore,
+        ]
+    ),
+    .library(
+        "NativeHTTP",
+        path: "Sources/Gateway/NativeAPI",
+        [
+            .ours("EngineStore"), .ours("Store"),
+            .ours("APNs"), .ours("Adapters"), .ours("ApplePayload"), .ours("Commands"), .ours("DeliveryEngine"),
+            .ours("GatewayHTTP"), .ours("Imports"), .ours("Model"), .ours("Observability"),
+            .ours("Secrets"), .ours("Webhooks"), hummingbird, httpTypes, lifecycle, locks, log, metrics, nioCore,
+        ]
+    ),
+    .library(
+        "Gateway",
+        path: "Sources/Gateway",
+        exclude: ["HTTP", "Imports", "NativeAPI", "Observability", "Secrets"],
+        [
+            .ours("DatabaseSchema"), .ours("EmbeddedPostgres"), .ours("EngineStore"), .ours("PostgresClient"),
+            .ours("Store"),
+            .ours("APNs"), .ours("Adapters"), .ours("ApplePayload"), .ours("Commands"), .ours("DeliveryEngine"),
+            .ours("GatewayHTTP"), .ours("Imports"), .ours("Model"), .ours("NativeHTTP"), .ours("Observability"),
+            .ours("Secrets"), .ours("Webhooks"), hummingbird, hummingbirdCore,
+            .product("Configuration", .configuration), .product("Yams", .yams),
+            .product("SystemPackage", .system), unixSignals, crypto, httpClient, httpTypes, lifecycle, locks, log,
+            metrics, nioCore,
+        ]
+    ),
+
+    // The program: commands, and what they start.
+    .library(
+        "CommandSupport",
+        [
+            .ours("Model"), certificates, crypto, httpClient, lifecycle, nioCore, nioHTTP1, nioSSL, unixSignals,
+            .product("SwiftASN1", .asn1),
+        ]
+    ),
+    .library(
+        "GatewayDemo",
+        [.ours("CommandSupport"), .ours("Gateway"), .ours("Model"), .ours("Secrets"), locks]
+    ),
+    .library(
+        "GatewayBench",
+        [
+            .ours("EmbeddedPostgres"), .ours("PostgresClient"), .ours("Store"),
+            .ours("APNs"), .ours("ApplePayload"), .ours("CommandSupport"), .ours("DeliveryEngine"), .ours("Gateway"),
+            .ours("Model"), .ours("Observability"), .ours("Secrets"), argumentParser, locks, log,
+        ]
+    ),
+    .executable(
+        "push-gateway",
+        [
+            .ours("DatabaseSchema"), .ours("EngineStore"), .ours("PostgresBackup"), .ours("PostgresClient"),
+            .ours("Store"),
+            .ours("Adapters"), .ours("CommandSupport"), .ours("Commands"), .ours("Gateway"), .ours("GatewayBench"),
+            .ours("GatewayDemo"), .ours("GatewayHTTP"), .ours("Imports"), .ours("Model"), .ours("NativeHTTP"),
+            .ours("Observability"), .ours("Routing"), .ours("Secrets"), argumentParser, locks, log,
+            metrics,
         ]
     ),
 
@@ -380,20 +451,23 @@ var parts: [Part] = [
     .tests(
         "GatewayTests",
         [
-            coreMetrics, .ours("APNs"), .ours("DeliveryEngine"), .ours("Gateway"), .ours("Model"),
-            .ours("EngineStore"), .ours("Store"), .ours("TestKit"), .ours("Commands"),
-            .product("Hummingbird", .hummingbird), httpTypes, locks, log, nioCore,
+            .ours("EngineStore"), .ours("Store"),
+            coreMetrics, .ours("APNs"), .ours("Adapters"), .ours("CommandSupport"), .ours("Commands"),
+            .ours("DeliveryEngine"), .ours("Gateway"), .ours("GatewayHTTP"), .ours("Imports"), .ours("Model"),
+            .ours("NativeHTTP"), .ours("Observability"), .ours("Secrets"), .ours("TestKit"),
+            .ours("push-gateway"), hummingbird, httpTypes, locks, log, nioCore,
         ]
     ),
     .tests(
         "IntegrationTests",
         [
-            .ours("Coverage"), .ours("DatabaseSupport"), .ours("Gateway"), .ours("apns-simulator"), .ours("Commands"),
-            .ours("DeliveryEngine"), .ours("Model"), .ours("IPNS"), .ours("RationalOwl"),
             .ours("DatabaseSchema"), .ours("EmbeddedPostgres"), .ours("EngineStore"), .ours("PostgresClient"),
             .ours("Store"),
-            .ours("TestKit"), .ours("TestVendors"), .ours("UPMC"),
-            .product("Hummingbird", .hummingbird), lifecycle,
+            .ours("Adapters"), .ours("CommandSupport"), .ours("Commands"), .ours("Coverage"), .ours("DatabaseSupport"),
+            .ours("DeliveryEngine"), .ours("Gateway"), .ours("GatewayBench"), .ours("GatewayHTTP"), .ours("IPNS"),
+            .ours("Imports"), .ours("Model"), .ours("NativeHTTP"), .ours("Observability"),
+            .ours("RationalOwl"), .ours("Secrets"), .ours("TestKit"), .ours("TestVendors"), .ours("UPMC"),
+            .ours("apns-simulator"), .ours("push-gateway"), hummingbird, lifecycle,
             .ours("Webhooks"), crypto, httpClient, httpTypes, locks, log, nioCore, nioHTTP1, nioPosix,
         ],
         resources: [.copy("Clients")]
@@ -458,7 +532,7 @@ let package = Package(
     name: "push-gateway",
     products: only == nil
         ? [
-            .executable(name: "push-gateway", targets: ["Gateway"]),
+            .executable(name: "push-gateway", targets: ["push-gateway"]),
             .executable(name: "apns-simulator", targets: ["apns-simulator"]),
         ] : [],
     dependencies: External.allCases.filter { wanted in

@@ -1,7 +1,7 @@
 import HTTPTypes
 import Testing
 
-@testable import Gateway
+@testable import GatewayHTTP
 
 /// Compressed bodies (docs/contracts/braze.md#3.1).
 struct BodyInflaterTests {

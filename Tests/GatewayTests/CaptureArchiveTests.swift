@@ -4,6 +4,7 @@ import Model
 import Testing
 
 @testable import Gateway
+@testable import Observability
 
 /// A capture as a file of HTTP exchanges. Source: "HTTP Archive (HAR) format", W3C Web Performance, 2012-08-14.
 struct CaptureArchiveTests {

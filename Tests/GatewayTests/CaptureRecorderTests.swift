@@ -43,14 +43,14 @@ struct CaptureRecorderTests {
         )
     }
 
-    private static func item(_ body: String, owner: CallWitness.Owner? = nil) -> CaptureRecorder.Item {
-        var witness = CallWitness()
-        witness.owner = owner
+    private static func item(_ body: String, owner: CallRecord.Owner? = nil) -> CaptureRecorder.Item {
+        var record = CallRecord()
+        record.owner = owner
         return CaptureRecorder.Item(
             call: VendorRequest(route: "ipns.other", path: "/ipns/x", body: Array(body.utf8)),
             vendor: .ipns,
             answer: VendorResponse(status: 200),
-            witness: witness
+            record: record
         )
     }
 
@@ -60,7 +60,7 @@ struct CaptureRecorderTests {
         func owner(_ item: CaptureRecorder.Item, _ captures: [RunningCapture]) -> TenantID? {
             CaptureRecorder.capture(of: item, among: captures)?.tenant
         }
-        let known = CallWitness.Owner(tenant: "other", app: "shop")
+        let known = CallRecord.Owner(tenant: "other", app: "shop")
         #expect(owner(Self.item("hr.mobile.acme", owner: known), [acme, other]) == "other")
         #expect(owner(Self.item("hr.mobile.acme", owner: known), [acme]) == nil)
         #expect(owner(Self.item("{\"a\":\"hr.mobile.acme\"}"), [acme, other]) == "acme")
@@ -72,8 +72,8 @@ struct CaptureRecorderTests {
 
     private func offer(_ recorder: CaptureRecorder, _ count: Int, body: String = "hr.mobile.acme") {
         for _ in 0..<count {
-            let item = Self.item(body, owner: CallWitness.Owner(tenant: "acme", app: "shop"))
-            recorder.offer(item.call, item.answer, item.witness, vendor: .ipns)
+            let item = Self.item(body, owner: CallRecord.Owner(tenant: "acme", app: "shop"))
+            recorder.offer(item.call, item.answer, item.record, vendor: .ipns)
         }
     }
 

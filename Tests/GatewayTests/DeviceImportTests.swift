@@ -5,7 +5,9 @@ import Synchronization
 import TestKit
 import Testing
 
+@testable import CommandSupport
 @testable import Gateway
+@testable import Imports
 
 /// Files of devices: splitting into records, reading, and continuing.
 @Suite struct DeviceImportTests {
@@ -293,14 +295,14 @@ import Testing
         for text in ["key,colour\nk,red\n", "key,key\n", "\"open\n"] {
             let path = try file(text)
             defer { try? FileManager.default.removeItem(atPath: path) }
-            await #expect(throws: CommandFailure.self) { _ = try await importing(path, .csv, into: Database()) }
+            await #expect(throws: ImportProblem.self) { _ = try await importing(path, .csv, into: Database()) }
         }
     }
 
     @Test func otherFilesAreNotCheckpoints() throws {
         let path = try file(#"{"offset":-1}"#)
         defer { try? FileManager.default.removeItem(atPath: path) }
-        #expect(throws: CommandFailure.self) { try ImportCheckpoint.read(path) }
+        #expect(throws: ImportProblem.self) { try ImportCheckpoint.read(path) }
         #expect(try ImportCheckpoint.read(path + ".absent") == nil)
     }
 

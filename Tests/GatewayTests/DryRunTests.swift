@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@testable import Gateway
+@testable import push_gateway
 
 /// The output of `send --dry-run` for the answer of `POST /v1/messages?preview=true`.
 struct DryRunTests {

@@ -6,7 +6,7 @@ import NIOCore
 import TestKit
 import Testing
 
-@testable import Gateway
+@testable import NativeHTTP
 
 /// The stream of `GET /v1/events?follow=true`, with a peer that reads or does not read.
 @Suite(.timeLimit(.minutes(1))) struct EventFollowerTests {
@@ -49,9 +49,10 @@ import Testing
         _ count: Int64,
         peer: Peer,
         length: Duration = .milliseconds(1500),
-        patience: Duration = .seconds(30)
+        writeTimeout: Duration = .seconds(30)
     ) -> EventFollower {
-        EventFollower(length: length, patience: patience, hangUp: { peer.close() }) { (after) throws(StoreError) in
+        EventFollower(length: length, writeTimeout: writeTimeout, disconnect: { peer.close() }) {
+            (after) throws(StoreError) in
             let last = min(after + 2, count)
             let events = after < last ? ((after + 1)...last).map { event($0) } : []
             return EventPage(events: events, through: last, head: count)
@@ -68,7 +69,7 @@ import Testing
 
     @Test func aPeerThatDoesNotReadIsDisconnected() async throws {
         let peer = Peer(isStuck: true)
-        let follower = follower(5, peer: peer, length: .seconds(300), patience: .milliseconds(50))
+        let follower = follower(5, peer: peer, length: .seconds(300), writeTimeout: .milliseconds(50))
         await #expect(throws: ChannelError.self) {
             var writer: any ResponseBodyWriter = Writer(peer: peer)
             try await follower.run(after: 0, into: &writer)
@@ -79,7 +80,7 @@ import Testing
     @Test func aStoreFailureEndsTheStreamAtItsPosition() async throws {
         let peer = Peer()
         let reads = NIOLockedValueBox(0)
-        let follower = EventFollower(hangUp: {}) { (after) throws(StoreError) in
+        let follower = EventFollower(disconnect: {}) { (after) throws(StoreError) in
             let count = reads.withLockedValue { reads in
                 reads += 1
                 return reads
@@ -93,22 +94,24 @@ import Testing
         #expect(peer.lines.last?["kind"] == "stream_ended")
     }
 
-    @Test func seatsAreBoundedPerTenantAndNodeAndFreedAgain() throws {
-        let seats = EventSeats()
-        var taken: [EventSeats.Seat] = []
-        for _ in 0..<EventSeats.perTenant { taken.append(try #require(seats.take("acme"))) }
-        #expect(seats.take("acme") == nil)
-        for tenant in 0..<(EventSeats.perNode / EventSeats.perTenant - 1) {
-            for _ in 0..<EventSeats.perTenant { taken.append(try #require(seats.take(TenantID("t\(tenant)")))) }
+    @Test func permitsAreBoundedPerTenantAndNodeAndFreedAgain() throws {
+        let limit = EventStreamLimit()
+        var taken: [EventStreamLimit.Permit] = []
+        for _ in 0..<EventStreamLimit.perTenant { taken.append(try #require(limit.acquire("acme"))) }
+        #expect(limit.acquire("acme") == nil)
+        for tenant in 0..<(EventStreamLimit.perNode / EventStreamLimit.perTenant - 1) {
+            for _ in 0..<EventStreamLimit.perTenant {
+                taken.append(try #require(limit.acquire(TenantID("t\(tenant)"))))
+            }
         }
-        #expect(seats.take("another") == nil)
-        taken[0].leave()
-        taken[0].leave()
-        let again = seats.take("acme")
-        #expect(again != nil && seats.take("acme") == nil)
-        // A stream that was never run also frees its seat.
+        #expect(limit.acquire("another") == nil)
+        taken[0].release()
+        taken[0].release()
+        let again = limit.acquire("acme")
+        #expect(again != nil && limit.acquire("acme") == nil)
+        // A stream that was never run also releases its permit.
         taken.removeAll()
-        #expect(seats.take("another") != nil)
-        again?.leave()
+        #expect(limit.acquire("another") != nil)
+        again?.release()
     }
 }

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Gateway
+@testable import GatewayHTTP
 
 /// The cores that the kernel allows to a process.
 @Suite struct EventLoopsTests {

@@ -1,4 +1,5 @@
 import Foundation
+import GatewayHTTP
 import Logging
 import Testing
 

@@ -3,6 +3,7 @@ import Model
 import Testing
 
 @testable import Gateway
+@testable import Secrets
 
 /// I7: secrets are sealed at rest.
 struct MasterKeyTests {

@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@testable import Gateway
+@testable import NativeHTTP
 
 /// `to` of `POST /v1/messages`.
 @Suite struct NativeAudienceTests {

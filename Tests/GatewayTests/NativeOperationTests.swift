@@ -3,7 +3,7 @@ import HTTPTypes
 import Model
 import Testing
 
-@testable import Gateway
+@testable import NativeHTTP
 
 /// The declared operations of the native API, the document generated from them, and the pages that list them.
 @Suite struct NativeOperationTests {

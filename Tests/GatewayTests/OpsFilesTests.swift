@@ -3,7 +3,7 @@ import Model
 import Testing
 
 @testable import DeliveryEngine
-@testable import Gateway
+@testable import Observability
 
 /// The metrics that the code emits, that `docs/operations.md` explains and that `ops/` uses are the same set of
 /// names.

@@ -1,9 +1,12 @@
+import Adapters
 import CoreMetrics
 import HTTPTypes
 import Model
 import Testing
 
 @testable import Gateway
+@testable import GatewayHTTP
+@testable import Observability
 
 struct ListenAddressTests {
     @Test(arguments: [
@@ -54,7 +57,7 @@ struct PrometheusTests {
 }
 
 struct VendorMountsTests {
-    private let mounts = VendorMounts(GatewayRuntime.vendors.adapters)
+    private let mounts = VendorMounts(VendorCatalog.product.adapters)
 
     @Test func exactPathWinsAndTrailingSlashIsIgnored() {
         #expect(mounts.match(path: "/pushApp/installApp", method: .post)?.methodFits == true)

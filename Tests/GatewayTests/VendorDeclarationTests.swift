@@ -1,15 +1,18 @@
+import Adapters
 import Foundation
 import Model
 import TestKit
 import Testing
 
 @testable import Gateway
+@testable import Imports
+@testable import push_gateway
 
 /// The declarations of vendors are used where the product needs them: provisioning, imports, captures, the list of
 /// vendors.
 struct VendorDeclarationTests {
     @Test func everyVendorOfTheProductIsListedWithItsSettings() throws {
-        let vendors = GatewayRuntime.vendors
+        let vendors = VendorCatalog.product
         #expect(
             vendors.names { vendors.provisioned[$0] != nil }
                 == ["rationalowl", "ipns", "upmc", "notificationhubs", "braze"]

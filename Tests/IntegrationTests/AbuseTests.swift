@@ -3,7 +3,7 @@ import Model
 import TestKit
 import Testing
 
-@testable import Gateway
+@testable import CommandSupport
 
 /// I5 over real HTTP.
 @Suite(.serialized, .timeLimit(.minutes(5)))

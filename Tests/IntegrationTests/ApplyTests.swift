@@ -1,9 +1,8 @@
+import CommandSupport
 import Crypto
 import Foundation
 import Model
 import Testing
-
-@testable import Gateway
 
 /// A running gateway applies changes of the provisioning file within a second.
 @Suite(.serialized, .timeLimit(.minutes(5)), .sharedWorld { _ = try await $0.register(2) })
@@ -24,7 +23,7 @@ struct ApplyTests {
         for (bad, hint) in [
             (good.replacingOccurrences(of: "apps:", with: "aps:"), "aps"),
             (good.replacingOccurrences(of: "production: apple", with: "production: pear"), "pear"),
-            (good.replacingOccurrences(of: "AuthKey_\(DemoMaterial.keyID).p8", with: "apns-public.pem"), "p8"),
+            (good.replacingOccurrences(of: "AuthKey_\(StageMaterial.keyID).p8", with: "apns-public.pem"), "p8"),
         ] {
             try bad.write(toFile: world.material.path("bad.yaml"), atomically: true, encoding: .utf8)
             let result = try await world.apply("bad.yaml")
@@ -39,7 +38,7 @@ struct ApplyTests {
         let key = P256.Signing.PrivateKey()
         try key.pemRepresentation.write(toFile: world.material.path("rotated.p8"), atomically: true, encoding: .utf8)
         let yaml = try String(contentsOfFile: world.material.path("tenants.yaml"), encoding: .utf8)
-        try yaml.replacingOccurrences(of: "AuthKey_\(DemoMaterial.keyID).p8", with: "rotated.p8")
+        try yaml.replacingOccurrences(of: "AuthKey_\(StageMaterial.keyID).p8", with: "rotated.p8")
             .write(toFile: world.material.path("rotated.yaml"), atomically: true, encoding: .utf8)
         let opened = try world.gatewayLog().ranges(of: "credential opened").count
         try #require(try await world.apply("rotated.yaml").status == 0)

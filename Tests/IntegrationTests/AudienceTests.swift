@@ -1,8 +1,7 @@
+import CommandSupport
 import Foundation
 import Model
 import Testing
-
-@testable import Gateway
 
 /// Tags, groups and users in the native API, from registration to the push.
 @Suite(.serialized, .timeLimit(.minutes(5)))

@@ -4,6 +4,7 @@ import NIOConcurrencyHelpers
 import PostgresClient
 import Testing
 
+@testable import CommandSupport
 @testable import Gateway
 
 /// Badges under concurrent load over two nodes: sends, first and repeated reads, resets and updates. Each badge must
@@ -246,6 +247,6 @@ private final class LiveNodes: Sendable {
             if let value = try await once(number + attempt, call) { return value }
             try await Task.sleep(for: .milliseconds(50))
         }
-        throw DemoFailure("no node answered")
+        throw StageFailure("no node answered")
     }
 }

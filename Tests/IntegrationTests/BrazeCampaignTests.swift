@@ -1,12 +1,11 @@
 import AsyncHTTPClient
+import CommandSupport
 import Coverage
 import Foundation
 import Model
 import NIOCore
 import NIOHTTP1
 import Testing
-
-@testable import Gateway
 
 /// Braze's campaigns and schedules over real HTTP, PostgreSQL and simulator (docs/contracts/braze.md#5.6 to 5.8).
 @Suite(.serialized, .timeLimit(.minutes(5)))

@@ -1,12 +1,11 @@
 import AsyncHTTPClient
+import CommandSupport
 import Coverage
 import Foundation
 import Model
 import NIOCore
 import NIOHTTP1
 import Testing
-
-@testable import Gateway
 
 /// The calls of the vendor's SDK, over real HTTP, PostgreSQL and the simulator (docs/contracts/braze.md#3).
 @Suite(.serialized, .timeLimit(.minutes(5)))

@@ -1,12 +1,11 @@
 import AsyncHTTPClient
+import CommandSupport
 import Coverage
 import Foundation
 import Model
 import NIOCore
 import NIOHTTP1
 import Testing
-
-@testable import Gateway
 
 /// Braze over real HTTP, PostgreSQL and simulator (docs/contracts/braze.md#4, docs/contracts/braze.md#5.5, docs/contracts/braze.md#6).
 @Suite(.serialized, .timeLimit(.minutes(5)))

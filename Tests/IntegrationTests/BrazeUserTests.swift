@@ -1,12 +1,11 @@
 import AsyncHTTPClient
+import CommandSupport
 import Coverage
 import Foundation
 import Model
 import NIOCore
 import NIOHTTP1
 import Testing
-
-@testable import Gateway
 
 /// Braze's users over real HTTP, PostgreSQL and the simulator (docs/contracts/braze.md#5.1 to 5.4), with this
 /// project's client and with a third-party client.

@@ -1,9 +1,8 @@
+import CommandSupport
 import Coverage
 import Foundation
 import Model
 import Testing
-
-@testable import Gateway
 
 /// RationalOwl's tracking callback over real processes.
 @Suite(.serialized, .timeLimit(.minutes(5)))

@@ -3,7 +3,7 @@ import Model
 import NIOHTTP1
 import Testing
 
-@testable import Gateway
+@testable import CommandSupport
 
 /// Captures from the operator's view: started and shown by commands, written by every node, and limited over all
 /// nodes.

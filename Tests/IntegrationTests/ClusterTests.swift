@@ -1,8 +1,9 @@
 import Foundation
+import Gateway
 import Model
 import Testing
 
-@testable import Gateway
+@testable import CommandSupport
 
 /// Several nodes on one database. These runs are short; `scripts/soak` sets the sizes of a long run.
 @Suite(.serialized, .timeLimit(.minutes(60)))
@@ -120,7 +121,7 @@ struct ClusterTests {
     @Test func aSnapshotHeldOpenStopsNothing() async throws {
         try await Soak.with(Cluster(nodes: 2)) { cluster in
             try await cluster.makeAudience(Self.devices)
-            let holder = try DemoProcess(
+            let holder = try ChildProcess(
                 "psql",
                 program: "/usr/bin/psql",
                 arguments: [
@@ -257,14 +258,14 @@ struct ClusterTests {
             try await cluster.makeAudience(Self.devices)
             let world = cluster.world
             let right = try Data(
-                contentsOf: URL(fileURLWithPath: world.material.path("AuthKey_\(DemoMaterial.keyID).p8"))
+                contentsOf: URL(fileURLWithPath: world.material.path("AuthKey_\(StageMaterial.keyID).p8"))
             )
             let id = try await world.sendToEveryone("while the key is wrong")
             _ = try await reach(0.1, cluster)
-            let other = DemoMaterial(directory: world.material.path("other"))
+            let other = StageMaterial(directory: world.material.path("other"))
             try FileManager.default.createDirectory(atPath: other.directory, withIntermediateDirectories: true)
             try other.write()
-            let wrong = try Data(contentsOf: URL(fileURLWithPath: other.path("AuthKey_\(DemoMaterial.keyID).p8")))
+            let wrong = try Data(contentsOf: URL(fileURLWithPath: other.path("AuthKey_\(StageMaterial.keyID).p8")))
             try await provision(wrong, cluster)
             try await Task.sleep(for: .seconds(Self.wrongKeySeconds))
             let between = try await world.pairs().distinct
@@ -321,7 +322,7 @@ struct ClusterTests {
     }
 
     private func provision(_ key: Data, _ cluster: Cluster) async throws {
-        try key.write(to: URL(fileURLWithPath: cluster.world.material.path("AuthKey_\(DemoMaterial.keyID).p8")))
+        try key.write(to: URL(fileURLWithPath: cluster.world.material.path("AuthKey_\(StageMaterial.keyID).p8")))
         let applied = try await cluster.world.apply()
         try #require(applied.status == 0, "\(applied.log)")
     }

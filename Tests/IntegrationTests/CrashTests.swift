@@ -1,8 +1,7 @@
+import CommandSupport
 import Foundation
 import Model
 import Testing
-
-@testable import Gateway
 
 /// I1 and I2 with real processes and SIGKILL.
 @Suite(.serialized, .timeLimit(.minutes(30)))

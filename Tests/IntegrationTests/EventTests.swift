@@ -7,7 +7,7 @@ import NIOCore
 import NIOHTTP1
 import Testing
 
-@testable import Gateway
+@testable import CommandSupport
 
 /// Events and webhooks over real processes, with the API alone (docs/webhooks.md).
 @Suite(.serialized, .timeLimit(.minutes(5)))

@@ -8,7 +8,7 @@ import TestKit
 import Testing
 
 @testable import Braze
-@testable import Gateway
+@testable import CommandSupport
 
 /// I5 over real HTTP for Braze and Notification Hubs: 200 mutations of each call get one of the vendor's own statuses and shapes, never a 5xx, and
 /// the gateway serves afterwards.

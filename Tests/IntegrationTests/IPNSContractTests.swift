@@ -2,7 +2,7 @@ import Foundation
 import Model
 import Testing
 
-@testable import Gateway
+@testable import CommandSupport
 
 // Further rules of docs/contracts/ipns.md#2.3 to 2.11, beyond the life of a device in `IPNSTests`, over real HTTP.
 extension IPNSTests {

@@ -1,9 +1,8 @@
+import CommandSupport
 import Coverage
 import Foundation
 import Model
 import Testing
-
-@testable import Gateway
 
 /// iPNS over real HTTP, PostgreSQL and the simulator: register, send, receive, read, history, polling, settings
 /// (docs/contracts/ipns.md#2.5 to 2.11).

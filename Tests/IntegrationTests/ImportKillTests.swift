@@ -2,7 +2,7 @@ import Foundation
 import Model
 import Testing
 
-@testable import Gateway
+@testable import CommandSupport
 
 /// `devices import` as a process that is killed at random moments and restarted. This run is short; `scripts/soak
 /// import` sets the size of a long run.
@@ -29,8 +29,8 @@ struct ImportKillTests {
         try handle.close()
     }
 
-    private func start(_ cluster: Cluster, _ path: String, _ round: Int) throws -> DemoProcess {
-        try DemoProcess(
+    private func start(_ cluster: Cluster, _ path: String, _ round: Int) throws -> ChildProcess {
+        try ChildProcess(
             "push-gateway devices import",
             program: World.programs + "/push-gateway",
             arguments: [
@@ -48,7 +48,7 @@ struct ImportKillTests {
     }
 
     /// Waits until the given number of rows is imported. Returns false if the process has ended.
-    private func reach(_ count: Int, _ cluster: Cluster, _ process: DemoProcess) async throws -> Bool {
+    private func reach(_ count: Int, _ cluster: Cluster, _ process: ChildProcess) async throws -> Bool {
         while process.isRunning {
             if try await imported(cluster) >= count { return true }
             try await Task.sleep(for: .milliseconds(10))

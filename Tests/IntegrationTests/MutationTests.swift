@@ -8,8 +8,6 @@ import NIOConcurrencyHelpers
 import RationalOwl
 import Testing
 
-@testable import Gateway
-
 /// I5 and I6: no input of a caller causes a 5xx, a trap, another shape, or a change in another tenant.
 @Suite(.serialized, .timeLimit(.minutes(40)))
 struct MutationTests {

@@ -1,8 +1,9 @@
+import CommandSupport
 import Foundation
 import Model
 import Testing
 
-@testable import Gateway
+@testable import NativeHTTP
 
 /// The native API against its own description, with third-party tools: an OpenAPI validator, JSON Schema, and a
 /// generated client.

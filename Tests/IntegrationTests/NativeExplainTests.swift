@@ -1,3 +1,5 @@
+import Adapters
+import CommandSupport
 import DeliveryEngine
 import EngineStore
 import Foundation
@@ -8,6 +10,7 @@ import Store
 import Testing
 
 @testable import Gateway
+@testable import NativeHTTP
 
 /// The explanation of a delivery's state: over HTTP, and as `message show --device` prints it.
 @Suite(.serialized, .timeLimit(.minutes(5)))
@@ -180,7 +183,7 @@ struct NativeExplainTests {
             let explainer = DeliveryExplainer(
                 queries: queries,
                 directory: PostgresDirectory(call: stage.database.call, engine: stage.database.engine),
-                adapters: GatewayRuntime.vendors.byVendor,
+                adapters: VendorCatalog.product.byVendor,
                 identifiers: SystemIdentifiers()
             )
             let id = try #require(TargetID(text: target))

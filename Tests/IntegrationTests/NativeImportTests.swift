@@ -5,7 +5,9 @@ import NIOHTTP1
 import Store
 import Testing
 
+@testable import CommandSupport
 @testable import Gateway
+@testable import Imports
 
 /// `POST /v1/apps/{app}/imports` over real HTTP.
 @Suite(.serialized, .timeLimit(.minutes(5)))
@@ -95,7 +97,7 @@ struct NativeImportTests {
             let answer = try await post(stage, "format=ndjson", bad + long + #"{"key":"good"}"#)
             #expect(answer.status == 200, "\(answer.text.prefix(200))")
             #expect(answer.json?["rejected"]?.int == 901 && answer.json?["created"]?.int == 1)
-            #expect(answer.json?["rejects"]?.array?.count == DeviceImports.toldRejects)
+            #expect(answer.json?["rejects"]?.array?.count == DeviceImports.listedRejects)
         }
     }
 
@@ -153,10 +155,10 @@ struct NativeImportTests {
                 identifiers: SystemIdentifiers(),
                 clock: SystemTime()
             )
-            var seats = (0..<DeviceImports.concurrentLimit).map { _ in imports.seat() }
-            #expect(seats.allSatisfy { $0 != nil } && imports.seat() == nil)
-            seats.removeLast()
-            #expect(imports.seat() != nil)
+            var permits = (0..<DeviceImports.concurrentLimit).map { _ in imports.acquire() }
+            #expect(permits.allSatisfy { $0 != nil } && imports.acquire() == nil)
+            permits.removeLast()
+            #expect(imports.acquire() != nil)
         }
     }
 

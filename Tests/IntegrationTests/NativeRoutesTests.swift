@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import CommandSupport
 import Foundation
 import HTTPTypes
 import Model
@@ -6,7 +7,7 @@ import NIOCore
 import NIOHTTP1
 import Testing
 
-@testable import Gateway
+@testable import NativeHTTP
 
 /// The common rules of all operations of the native API, over real HTTP.
 @Suite(.serialized, .timeLimit(.minutes(5)))

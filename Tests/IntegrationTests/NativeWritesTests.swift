@@ -3,6 +3,7 @@ import Model
 import NIOHTTP1
 import Testing
 
+@testable import CommandSupport
 @testable import Gateway
 
 /// Repeat keys on every write of the native API, over real HTTP and two nodes.

@@ -1,9 +1,8 @@
+import CommandSupport
 import Foundation
 import Model
 import NIOHTTP1
 import Testing
-
-@testable import Gateway
 
 /// Third-party clients of Azure Notification Hubs, over real HTTP and TLS (docs/architecture.md, I11 and I12).
 @Suite(.serialized, .timeLimit(.minutes(10)))

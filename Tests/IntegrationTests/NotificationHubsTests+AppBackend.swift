@@ -1,12 +1,11 @@
 import AsyncHTTPClient
+import CommandSupport
 import Crypto
 import Foundation
 import Model
 import NIOCore
 import NIOHTTP1
 import Testing
-
-@testable import Gateway
 
 /// docs/contracts/notificationhubs.md#10: the back end of the rich-push tutorial, as its app calls it.
 extension NotificationHubsTests {

@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import CommandSupport
 import Coverage
 import Crypto
 import Foundation
@@ -6,8 +7,6 @@ import Model
 import NIOCore
 import NIOHTTP1
 import Testing
-
-@testable import Gateway
 
 /// Azure Notification Hubs over real HTTP, PostgreSQL and the simulator (docs/contracts/notificationhubs.md#3,
 /// docs/contracts/notificationhubs.md#4, docs/contracts/notificationhubs.md#6, docs/contracts/notificationhubs.md#7).

@@ -1,9 +1,8 @@
+import CommandSupport
 import Coverage
 import Foundation
 import Model
 import Testing
-
-@testable import Gateway
 
 /// RationalOwl's device calls, the calls of the SDK shim, and the unsupported paths, over real HTTP, PostgreSQL and
 /// the simulator.

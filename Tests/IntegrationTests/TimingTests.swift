@@ -1,8 +1,7 @@
+import CommandSupport
 import Foundation
 import Model
 import Testing
-
-@testable import Gateway
 
 /// Time zones, quiet hours, windows and caps, from the provisioning file and the native API to the push.
 @Suite(.serialized, .timeLimit(.minutes(5)))

@@ -1,9 +1,8 @@
+import CommandSupport
 import Coverage
 import Foundation
 import Model
 import Testing
-
-@testable import Gateway
 
 // Lines 3, 7 and 8 of docs/contracts/upmc.md#1.14 in full, and the calls that no sequence of an app contains.
 extension UPMCGatewayTests {

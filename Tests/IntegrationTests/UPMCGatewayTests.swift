@@ -1,10 +1,9 @@
+import CommandSupport
 import Coverage
 import Foundation
 import Model
 import NIOHTTP1
 import Testing
-
-@testable import Gateway
 
 /// UPMC over real HTTP: a gateway, its PostgreSQL and the simulator, from the view of its apps and back ends.
 @Suite(.serialized, .timeLimit(.minutes(20)), .sharedWorld())

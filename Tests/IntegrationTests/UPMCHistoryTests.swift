@@ -3,8 +3,6 @@ import Foundation
 import Model
 import Testing
 
-@testable import Gateway
-
 // Histories, docs/contracts/upmc.md#1.11: a list and its pages, one message, read messages, the count, and callers
 // without access.
 extension UPMCGatewayTests {

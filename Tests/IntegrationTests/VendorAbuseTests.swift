@@ -7,7 +7,7 @@ import NIOHTTP1
 import TestKit
 import Testing
 
-@testable import Gateway
+@testable import CommandSupport
 @testable import UPMC
 
 /// I5 over real HTTP for UPMC and iPNS: 200 mutations of each call, half of them with correct types, get the vendor's own shape and never a 5xx,

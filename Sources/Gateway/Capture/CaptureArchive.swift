@@ -1,18 +1,19 @@
 import EngineStore
-import Foundation
-import Model
+package import Foundation
+package import Model
+import Observability
 
 /// A capture as an HTTP archive (HAR 1.2), which the network panels of browsers open. Source: "HTTP Archive (HAR) format", W3C Web Performance,
 /// 2012-08-14; read 2026-11.
 ///
 /// Written in three parts, so that no more than a page of exchanges is in memory. What the archive demands and a capture does not keep says so: the
 /// host is `gateway.invalid` (RFC 2606), the HTTP version `unknown`, times are 0, a status has no text. Everything stays masked as it stands in the capture.
-enum CaptureArchive {
+package enum CaptureArchive {
     private static let host = "http://gateway.invalid"
     private static let hidden = "<hidden>"
 
     /// Everything before the first entry.
-    static func opening(of id: UUID, vendor: Vendor, app: AppID) -> String {
+    package static func opening(of id: UUID, vendor: Vendor, app: AppID) -> String {
         let creator: JSON = ["name": "push-gateway", "version": .string(GatewayVersion.text)]
         let comment =
             "capture \(id.lowercased) of \(vendor) of \(app), masked: host, HTTP version and durations are not kept"
@@ -20,14 +21,14 @@ enum CaptureArchive {
             + "\(JSONWriter.text(.string(comment))),\"entries\":["
     }
 
-    static let closing = "]}}"
+    package static let closing = "]}}"
 
     /// One exchange, behind a comma unless it is the first.
-    static func entry(_ exchange: CapturedExchange, isFirst: Bool) -> String {
+    package static func entry(_ exchange: CapturedExchange, isFirst: Bool) -> String {
         (isFirst ? "" : ",") + JSONWriter.text(entry(exchange))
     }
 
-    static func entry(_ exchange: CapturedExchange) -> JSON {
+    package static func entry(_ exchange: CapturedExchange) -> JSON {
         let reason = exchange.reason.map { ": \($0)" } ?? ""
         return [
             "startedDateTime": .string(time(exchange.at)), "time": 0, "request": request(exchange),

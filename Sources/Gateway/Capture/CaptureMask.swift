@@ -1,3 +1,4 @@
+import Adapters
 import Foundation
 import HTTPTypes
 import Model
@@ -16,7 +17,7 @@ struct CaptureMask: Sendable {
     let values: ValueMask
 
     /// The names of the product's vendors.
-    private static let productNames = KeyClass.names(of: GatewayRuntime.vendors)
+    private static let productNames = KeyClass.names(of: VendorCatalog.product)
 
     /// Without `names`, the names of the product's vendors apply.
     init(keepsTexts: Bool, names: [String: KeyClass] = Self.productNames) {

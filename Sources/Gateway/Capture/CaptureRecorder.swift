@@ -5,6 +5,7 @@ import Logging
 import Metrics
 import Model
 import NIOConcurrencyHelpers
+import Observability
 import ServiceLifecycle
 
 /// What the recorder asks of the store.
@@ -18,41 +19,6 @@ protocol CaptureSink: Sendable {
 }
 
 extension PostgresCaptureStore: CaptureSink {}
-
-/// How a vendor's call fared, as the endpoint saw it on its way.
-struct CallWitness: Sendable {
-    /// Whose call it was; nil: no binding was found for it.
-    var owner: Owner?
-    var outcome = CapturedExchange.Outcome.unknown
-    /// A word of ours, never of the caller's.
-    var reason: String?
-    /// False: nobody keeps it, such as a call beyond its address's rate.
-    var isKept = true
-
-    struct Owner: Sendable, Hashable {
-        var tenant: TenantID
-        var app: AppID
-    }
-
-    mutating func refused(_ error: AdapterError) {
-        switch error.code {
-        case .notFound, .methodNotAllowed: outcome = .unknown
-        case .unreadable, .missing, .invalid, .tooLarge, .tooManyRequests, .unauthorized, .timedOut, .withheld:
-            outcome = .refused
-        }
-        reason = "\(error.code)"
-    }
-
-    mutating func answered(_ replies: [Reply]) {
-        outcome = .known
-        for case .refused(let refusal) in replies {
-            outcome = .refused
-            // Its kind only: what is in it may be a name that the caller sent.
-            reason = String("\(refusal)".prefix { $0 != "(" })
-            if case .unsupported = refusal { outcome = .unknown }
-        }
-    }
-}
 
 /// Writes the calls of captured bindings beside their answers. While nothing is captured, a call costs one look at an empty table.
 ///
@@ -69,7 +35,7 @@ final class CaptureRecorder: Service {
         var call: VendorRequest
         var vendor: Vendor
         var answer: VendorResponse
-        var witness: CallWitness
+        var record: CallRecord
 
         var size: Int { call.body.count + answer.body.count + call.path.utf8.count + (call.query?.utf8.count ?? 0) }
     }
@@ -119,13 +85,13 @@ final class CaptureRecorder: Service {
     }
 
     /// Takes a call that was answered, if somebody captures it. Never waits.
-    func offer(_ call: VendorRequest, _ answer: VendorResponse, _ witness: CallWitness, vendor: Vendor) {
+    func offer(_ call: VendorRequest, _ answer: VendorResponse, _ record: CallRecord, vendor: Vendor) {
         let offered = state.withLockedValue { state -> (item: Item, isTaken: Bool)? in
-            guard witness.isKept, let captures = state.running[vendor] else { return nil }
-            if let owner = witness.owner {
+            guard record.isKept, let captures = state.running[vendor] else { return nil }
+            if let owner = record.owner {
                 guard captures.contains(where: { $0.tenant == owner.tenant && $0.app == owner.app }) else { return nil }
             }
-            let item = Item(call: call, vendor: vendor, answer: answer, witness: witness)
+            let item = Item(call: call, vendor: vendor, answer: answer, record: record)
             guard state.waitingBytes + item.size <= Self.queueLimitBytes else { return (item, false) }
             state.waitingBytes += item.size
             return (item, true)
@@ -163,7 +129,7 @@ final class CaptureRecorder: Service {
     /// Whose a call is: its binding's; of one without, whose key stands in it; where one app alone has the dialect, that one's. When two could be
     /// meant, nobody's: a tenant must not read another's calls.
     static func capture(of item: Item, among captures: [RunningCapture]) -> RunningCapture? {
-        if let owner = item.witness.owner {
+        if let owner = item.record.owner {
             return captures.first { $0.tenant == owner.tenant && $0.app == owner.app }
         }
         let text = [
@@ -187,8 +153,8 @@ final class CaptureRecorder: Service {
         return CapturedExchange(
             at: call.receivedAt,
             route: call.route,
-            outcome: item.witness.outcome,
-            reason: item.witness.reason,
+            outcome: item.record.outcome,
+            reason: item.record.reason,
             request: CapturedExchange.Request(
                 method: String(call.method.rawValue.prefix(16)),
                 path: mask.path(call.path),

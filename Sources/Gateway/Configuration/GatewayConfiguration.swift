@@ -1,26 +1,27 @@
 import Configuration
 import Foundation
-import Logging
+import GatewayHTTP
+package import Logging
 import SystemPackage
 
 /// What a gateway process is told: flags win over the environment, the environment over the YAML file; one name each
 /// (`--database-url` = `DATABASE_URL` = `database.url`).
-struct GatewayConfiguration: Sendable {
+package struct GatewayConfiguration: Sendable {
     /// Where everything of this node lives: embedded cluster, master key, lock.
-    var dataDirectory: String
+    package var dataDirectory: String
     /// Nil: the gateway starts and owns a private PostgreSQL.
-    var databaseURL: String?
+    package var databaseURL: String?
     /// For the two roles of the gateway on the operator's own database; default: `databaseURL` with `user=` replaced.
     var callDatabaseURL: String?
     var engineDatabaseURL: String?
-    var masterKeyFile: String
+    package var masterKeyFile: String
     var listen: [ListenAddress]
     var tlsListen: [ListenAddress]
     var tlsCertificateFile: String?
     var tlsKeyFile: String?
     var adminListen: [ListenAddress]
     var addressFile: String?
-    var logLevel: Logger.Level
+    package var logLevel: Logger.Level
     /// Webhook targets that may be private: CIDR ranges.
     var webhookAllowedNetworks: [String]
     /// Scales the waits of the retry table; below 1 only against a simulator.
@@ -58,7 +59,7 @@ struct GatewayConfiguration: Sendable {
     ///   - configFile: the YAML file, if one was named.
     /// - Returns: the settings that hold.
     /// - Throws: `ConfigurationProblem` that names the setting, or the file reader's error.
-    static func load(flags: [String: String], configFile: String?) async throws -> GatewayConfiguration {
+    package static func load(flags: [String: String], configFile: String?) async throws -> GatewayConfiguration {
         let values = Dictionary(
             flags.map {
                 (
@@ -78,29 +79,7 @@ struct GatewayConfiguration: Sendable {
 
     /// - Throws: `ConfigurationProblem` that names the setting.
     init(_ reader: ConfigReader) throws(ConfigurationProblem) {
-        // Flags come as text, and a provider does not turn text into a number by itself.
-        func integer(_ key: ConfigKey, default fallback: Int) -> Int {
-            reader.string(forKey: key).flatMap { Int($0) } ?? reader.int(forKey: key) ?? fallback
-        }
-        func list(_ key: ConfigKey) -> [String] {
-            let texts = reader.string(forKey: key).map { $0.split(separator: ",").map(String.init) }
-            return (texts ?? reader.stringArray(forKey: key) ?? [])
-                .map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
-        }
-        func addresses(_ key: ConfigKey, _ name: String, default fallback: [ListenAddress]) throws(ConfigurationProblem)
-            -> [ListenAddress]
-        {
-            let texts = list(key)
-            if texts.isEmpty { return fallback }
-            var out: [ListenAddress] = []
-            for text in texts {
-                guard let address = ListenAddress(text) else {
-                    throw ConfigurationProblem(setting: name, problem: "'\(text)' is not host:port")
-                }
-                out.append(address)
-            }
-            return out
-        }
+        let settings = SettingReader(reader: reader)
         let environment = ProcessInfo.processInfo.environment
         dataDirectory = reader.string(
             forKey: "data.dir",
@@ -110,63 +89,30 @@ struct GatewayConfiguration: Sendable {
         callDatabaseURL = reader.string(forKey: "database.call.url", isSecret: true)
         engineDatabaseURL = reader.string(forKey: "database.engine.url", isSecret: true)
         masterKeyFile = reader.string(forKey: "master.key.file", default: dataDirectory + "/master.key")
-        tlsListen = try addresses("tls.listen", "tls-listen", default: [])
-        listen = try addresses("listen", "listen", default: [Self.defaultListen])
-        adminListen = try addresses("admin.listen", "admin-listen", default: [Self.defaultAdminListen])
+        tlsListen = try settings.addresses("tls.listen", "tls-listen", default: [])
+        listen = try settings.addresses("listen", "listen", default: [Self.defaultListen])
+        adminListen = try settings.addresses("admin.listen", "admin-listen", default: [Self.defaultAdminListen])
         tlsCertificateFile = reader.string(forKey: "tls.cert")
         tlsKeyFile = reader.string(forKey: "tls.key")
         addressFile = reader.string(forKey: "address.file")
-        let level = reader.string(forKey: "log.level", default: "info")
-        guard let known = Logger.Level(rawValue: level) else {
-            throw ConfigurationProblem(
-                setting: "log-level",
-                problem: "'\(level)' is none of trace, debug, info, notice, warning, error, critical"
-            )
-        }
-        logLevel = known
-        webhookAllowedNetworks = list("webhook.allow")
-        let scale = reader.string(forKey: "retry.scale", default: "1")
-        guard let value = Double(scale), value > 0, value <= 10 else {
-            throw ConfigurationProblem(setting: "retry-scale", problem: "'\(scale)' is not a number in 0…10")
-        }
-        retryScale = value
-        leaseSeconds = min(600, max(2, integer("lease.seconds", default: 30)))
-        let calls =
-            reader.string(forKey: "calls.per.second") ?? reader.double(forKey: "calls.per.second").map { "\($0)" }
-            ?? "0"
-        guard let limit = Double(calls), limit >= 0, limit <= 1_000_000 else {
-            throw ConfigurationProblem(
-                setting: "calls-per-second",
-                problem: "'\(calls)' is not a number in 0…1,000,000"
-            )
-        }
-        callsPerSecond = limit
-        drainSeconds = integer("drain.seconds", default: 25)
-        databaseConnections = min(64, max(1, integer("database.connections", default: 6)))
-        databaseNotify = try Self.isOn("database.notify", "database-notify", reader)
-        databaseSharedFlush = try Self.isOn("database.shared.flush", "database-shared-flush", reader)
+        logLevel = try settings.logLevel("log.level", "log-level")
+        webhookAllowedNetworks = settings.list("webhook.allow")
+        retryScale = try settings.retryScale("retry.scale", "retry-scale")
+        leaseSeconds = min(600, max(2, settings.integer("lease.seconds", default: 30)))
+        callsPerSecond = try settings.rate("calls.per.second", "calls-per-second")
+        drainSeconds = settings.integer("drain.seconds", default: 25)
+        databaseConnections = min(64, max(1, settings.integer("database.connections", default: 6)))
+        databaseNotify = try settings.isOn("database.notify", "database-notify")
+        databaseSharedFlush = try settings.isOn("database.shared.flush", "database-shared-flush")
         guard tlsListen.isEmpty || (tlsCertificateFile != nil && tlsKeyFile != nil) else {
             throw ConfigurationProblem(setting: "tls-listen", problem: "needs --tls-cert and --tls-key")
         }
     }
 }
 
-extension GatewayConfiguration {
-    private static func isOn(_ key: ConfigKey, _ name: String, _ reader: ConfigReader) throws(ConfigurationProblem)
-        -> Bool
-    {
-        guard let text = reader.string(forKey: key) else { return reader.bool(forKey: key) ?? true }
-        switch text {
-        case "true", "on", "yes": return true
-        case "false", "off", "no": return false
-        default: throw ConfigurationProblem(setting: name, problem: "'\(text)' is neither true nor false")
-        }
-    }
-}
-
 /// A setting that cannot be used, in words that say which.
-struct ConfigurationProblem: Error, CustomStringConvertible {
+package struct ConfigurationProblem: Error, CustomStringConvertible {
     var setting: String
     var problem: String
-    var description: String { "--\(setting): \(problem)" }
+    package var description: String { "--\(setting): \(problem)" }
 }

@@ -1,5 +1,5 @@
 import EngineStore
-import Logging
+package import Logging
 import Metrics
 import Model
 import NIOConcurrencyHelpers
@@ -9,13 +9,13 @@ import ServiceLifecycle
 ///
 /// Every node does, so that any of them tells all of it and none is missed when it ends: a dashboard takes the largest. The gauges keep their last
 /// values while the database does not answer; `database_sample_age_seconds` says how old they are.
-final class DatabaseSampler: Service {
+package final class DatabaseSampler: Service {
     /// 15 s, as often as Prometheus looks by default: more is not seen, less makes alerts late.
-    static let period = Duration.seconds(15)
+    package static let period = Duration.seconds(15)
     /// Every twentieth round, five minutes: what is dear to count and slow to change.
-    static let roundsPerStock = 20
+    package static let roundsPerStock = 20
     /// 5 s for a round: a sample that takes longer is itself a load.
-    static let patience = Duration.seconds(5)
+    package static let timeLimit = Duration.seconds(5)
 
     /// When each kind of sample last came; since the start until the first has.
     private struct Ages {
@@ -27,12 +27,12 @@ final class DatabaseSampler: Service {
     private let logger: Logger
     private let ages = NIOLockedValueBox(Ages())
 
-    init(store: PostgresStatusStore, logger: Logger) {
+    package init(store: PostgresStatusStore, logger: Logger) {
         self.store = store
         self.logger = logger
     }
 
-    func run() async throws {
+    package func run() async throws {
         await cancelWhenGracefulShutdown {
             var round = 0
             while !Task.isCancelled {
@@ -44,12 +44,12 @@ final class DatabaseSampler: Service {
     }
 
     /// One round. What fails keeps its last values.
-    func sample(withStock: Bool) async {
+    package func sample(withStock: Bool) async {
         do throws(StoreError) {
-            Self.show(try await store.queueGauges(within: Self.patience))
+            Self.show(try await store.queueGauges(within: Self.timeLimit))
             ages.withLockedValue { $0.queue = .now }
             if withStock {
-                Self.show(try await store.stockGauges(within: Self.patience))
+                Self.show(try await store.stockGauges(within: Self.timeLimit))
                 ages.withLockedValue { $0.stock = .now }
             }
         } catch {
@@ -58,7 +58,7 @@ final class DatabaseSampler: Service {
     }
 
     /// Sets how old the samples are. Called when somebody looks.
-    func showAge() {
+    package func showAge() {
         let ages = ages.withLockedValue { $0 }
         MetricName.sampleAge.meter([("sample", "queue")]).set((ContinuousClock.now - ages.queue) / .seconds(1))
         MetricName.sampleAge.meter([("sample", "stock")]).set((ContinuousClock.now - ages.stock) / .seconds(1))

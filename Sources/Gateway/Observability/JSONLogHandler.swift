@@ -1,28 +1,28 @@
 import Foundation
-import Logging
+package import Logging
 import Model
 import NIOConcurrencyHelpers
 
 /// One JSON object per line on standard error: time, level, message, label and the metadata, flat.
-struct JSONLogHandler: LogHandler {
+package struct JSONLogHandler: LogHandler {
     /// 2 KiB per value: a log line must fit a collector's limit whatever a peer sends.
-    static let valueLimitBytes = 2048
+    package static let valueLimitBytes = 2048
 
-    var logLevel: Logger.Level
-    var metadata: Logger.Metadata = [:]
+    package var logLevel: Logger.Level
+    package var metadata: Logger.Metadata = [:]
     private let label: String
 
-    init(label: String, level: Logger.Level) {
+    package init(label: String, level: Logger.Level) {
         self.label = label
         self.logLevel = level
     }
 
-    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+    package subscript(metadataKey key: String) -> Logger.Metadata.Value? {
         get { metadata[key] }
         set { metadata[key] = newValue }
     }
 
-    func log(event: LogEvent) {
+    package func log(event: LogEvent) {
         var object = JSONObject()
         object["time"] = .string(Self.timestamp())
         object["level"] = .string(event.level.rawValue)
@@ -46,16 +46,16 @@ struct JSONLogHandler: LogHandler {
 }
 
 /// Keys of log metadata, once each.
-enum LogKey {
-    static let tenant = "tenant"
-    static let app = "app"
-    static let vendor = "vendor"
-    static let route = "route"
-    static let status = "status"
-    static let peer = "peer"
-    static let reason = "reason"
-    static let error = "error"
-    static let address = "address"
-    static let credential = "credential"
-    static let milliseconds = "ms"
+package enum LogKey {
+    package static let tenant = "tenant"
+    package static let app = "app"
+    package static let vendor = "vendor"
+    package static let route = "route"
+    package static let status = "status"
+    package static let peer = "peer"
+    package static let reason = "reason"
+    package static let error = "error"
+    package static let address = "address"
+    package static let credential = "credential"
+    package static let milliseconds = "ms"
 }

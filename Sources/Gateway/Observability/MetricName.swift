@@ -1,9 +1,9 @@
-import Metrics
+package import Metrics
 
 /// The name of every metric that is not the delivery engine's own (`EngineMetrics.Name`), once each.
 ///
 /// `docs/operations.md` says what each means; a test holds the two together, and the dashboards and alerts of `ops/` to both.
-enum MetricName: String, CaseIterable {
+package enum MetricName: String, CaseIterable {
     // Calls.
     case vendorCalls = "vendor_calls_total"
     case nativeCalls = "native_calls_total"
@@ -54,8 +54,8 @@ enum MetricName: String, CaseIterable {
     case sampleAge = "database_sample_age_seconds"
 
     /// A count of this process.
-    func counter(_ labels: [(String, String)] = []) -> Counter { Counter(label: rawValue, dimensions: labels) }
+    package func counter(_ labels: [(String, String)] = []) -> Counter { Counter(label: rawValue, dimensions: labels) }
 
     /// A value that goes up and down.
-    func meter(_ labels: [(String, String)] = []) -> Meter { Meter(label: rawValue, dimensions: labels) }
+    package func meter(_ labels: [(String, String)] = []) -> Meter { Meter(label: rawValue, dimensions: labels) }
 }

@@ -1,17 +1,17 @@
-import CoreMetrics
+package import CoreMetrics
 import Metrics
 import NIOConcurrencyHelpers
 
 /// A swift-metrics backend that writes Prometheus text exposition 0.0.4.
 ///
 /// Handles are kept by their owners: looking one up by its labels takes the registry's lock, counting does not.
-final class PrometheusRegistry: MetricsFactory, Sendable {
+package final class PrometheusRegistry: MetricsFactory, Sendable {
     /// 10,000 series. Above it new ones are dropped and counted: a label that grows with traffic must not eat the memory.
-    static let seriesLimit = 10_000
+    package static let seriesLimit = 10_000
 
-    struct Series: Hashable {
-        var name: String
-        var labels: String
+    package struct Series: Hashable {
+        package var name: String
+        package var labels: String
     }
 
     private struct State {
@@ -25,7 +25,9 @@ final class PrometheusRegistry: MetricsFactory, Sendable {
 
     private let state = NIOLockedValueBox(State())
 
-    func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
+    package init() {}
+
+    package func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
         let series = Self.series(label, dimensions)
         return state.withLockedValue { state in
             if let known = state.counters[series] { return known }
@@ -35,22 +37,22 @@ final class PrometheusRegistry: MetricsFactory, Sendable {
         }
     }
 
-    func makeMeter(label: String, dimensions: [(String, String)]) -> any MeterHandler {
+    package func makeMeter(label: String, dimensions: [(String, String)]) -> any MeterHandler {
         gauge(label, dimensions)
     }
 
-    func makeRecorder(label: String, dimensions: [(String, String)], aggregate: Bool) -> any RecorderHandler {
+    package func makeRecorder(label: String, dimensions: [(String, String)], aggregate: Bool) -> any RecorderHandler {
         aggregate ? histogram(label, dimensions, scale: 1) : gauge(label, dimensions)
     }
 
-    func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
+    package func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
         histogram(label + "_seconds", dimensions, scale: 1e-9)
     }
 
-    func destroyCounter(_ handler: any CounterHandler) {}
-    func destroyMeter(_ handler: any MeterHandler) {}
-    func destroyRecorder(_ handler: any RecorderHandler) {}
-    func destroyTimer(_ handler: any TimerHandler) {}
+    package func destroyCounter(_ handler: any CounterHandler) {}
+    package func destroyMeter(_ handler: any MeterHandler) {}
+    package func destroyRecorder(_ handler: any RecorderHandler) {}
+    package func destroyTimer(_ handler: any TimerHandler) {}
 
     private func gauge(_ label: String, _ dimensions: [(String, String)]) -> PrometheusGauge {
         let series = Self.series(label, dimensions)
@@ -91,7 +93,7 @@ final class PrometheusRegistry: MetricsFactory, Sendable {
     }
 
     /// The whole registry as text, sorted, so that two scrapes can be compared.
-    func exposition() -> String {
+    package func exposition() -> String {
         let (counters, gauges, histograms, dropped) = state.withLockedValue {
             ($0.counters, $0.gauges, $0.histograms, $0.dropped)
         }
@@ -121,7 +123,7 @@ final class PrometheusRegistry: MetricsFactory, Sendable {
             .sorted { $0.key < $1.key }
     }
 
-    static func braces(_ labels: String) -> String { labels.isEmpty ? "" : "{\(labels)}" }
+    package static func braces(_ labels: String) -> String { labels.isEmpty ? "" : "{\(labels)}" }
 }
 
 /// A count that only grows.

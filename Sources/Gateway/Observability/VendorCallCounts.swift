@@ -1,11 +1,11 @@
 import Metrics
-import Model
+package import Model
 import NIOConcurrencyHelpers
 
 /// How many calls each route answered how. Looking a counter up by its labels costs more than reading a receipt, so the handles are kept.
 ///
 /// Bounded: routes are the adapters' own, and statuses those they answer.
-final class VendorCallCounts: Sendable {
+package final class VendorCallCounts: Sendable {
     private struct Key: Hashable {
         var vendor: Vendor
         var route: String
@@ -14,7 +14,9 @@ final class VendorCallCounts: Sendable {
 
     private let counters = NIOLockedValueBox<[Key: Counter]>([:])
 
-    func count(_ vendor: Vendor, _ route: String, _ status: Int) {
+    package init() {}
+
+    package func count(_ vendor: Vendor, _ route: String, _ status: Int) {
         let key = Key(vendor: vendor, route: route, status: status)
         let counter = counters.withLockedValue { counters in
             if let known = counters[key] { return known }

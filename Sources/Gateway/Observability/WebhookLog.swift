@@ -1,13 +1,17 @@
-import Logging
+package import Logging
 import Metrics
 import Model
-import Webhooks
+package import Webhooks
 
 /// Counts what became of outgoing calls, and logs what somebody must look at. Never the URL or the secret.
-struct WebhookLog: Sendable {
-    let logger: Logger
+package struct WebhookLog: Sendable {
+    package let logger: Logger
 
-    func note(_ event: WebhookEvent) {
+    package init(logger: Logger) {
+        self.logger = logger
+    }
+
+    package func note(_ event: WebhookEvent) {
         switch event {
         case .accepted(_, let targets):
             count("accepted")

@@ -1,19 +1,33 @@
+import Adapters
 import Crypto
 import DeliveryEngine
 import EngineStore
 import Foundation
 import Logging
-import Model
+package import Model
+package import Secrets
 
 /// Applies a provisioning file: reads, checks, seals, and stores it all or nothing.
-struct Provisioner: Sendable {
+package struct Provisioner: Sendable {
     let store: PostgresProvisioningStore
     let directory: PostgresDirectory
     let masterKey: MasterKey
-    var vendors = GatewayRuntime.vendors
+    let vendors: VendorCatalog
+
+    package init(
+        store: PostgresProvisioningStore,
+        directory: PostgresDirectory,
+        masterKey: MasterKey,
+        vendors: VendorCatalog = .product
+    ) {
+        self.store = store
+        self.directory = directory
+        self.masterKey = masterKey
+        self.vendors = vendors
+    }
 
     /// - Throws: `ProvisioningProblem` for the file, `ProvisioningError` for what is stored, `MasterKeyError`.
-    func apply(fileAt path: String, allowsInlineSecrets: Bool) async throws -> ProvisioningSummary {
+    package func apply(fileAt path: String, allowsInlineSecrets: Bool) async throws -> ProvisioningSummary {
         guard let data = FileManager.default.contents(atPath: path) else {
             throw ProvisioningProblem(path: "", problem: "cannot read \(path)")
         }
@@ -34,7 +48,7 @@ struct Provisioner: Sendable {
     /// Binds this database to our master key, or refuses when it is bound to another.
     ///
     /// - Throws: `MasterKeyError.mismatch`, `StoreError`.
-    func checkMasterKey() async throws {
+    package func checkMasterKey() async throws {
         let ours = MasterKeyCheck(keyID: masterKey.id, checkValue: masterKey.checkValue)
         let standing = try await directory.adoptMasterKey(ours)
         guard standing.keyID == ours.keyID, standing.checkValue == ours.checkValue else {

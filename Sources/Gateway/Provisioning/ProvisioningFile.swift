@@ -1,9 +1,11 @@
+import Adapters
 import EngineStore
 import Foundation
 import Model
+import Secrets
 
 /// What a provisioning file says, checked, with its secrets read but not yet sealed.
-struct ProvisioningFile: Sendable {
+package struct ProvisioningFile: Sendable {
     struct Tenant: Sendable {
         var id: TenantID
         var apiKeys: [APIKey]
@@ -54,7 +56,7 @@ struct ProvisioningFile: Sendable {
     }
 
     /// The scopes an API key may have.
-    static let scopes: Set<String> = ["send", "devices", "read", "admin"]
+    package static let scopes: Set<String> = ["send", "devices", "read", "admin"]
 
     var tenants: [Tenant]
 }
@@ -73,7 +75,7 @@ struct ProvisioningReader: SecretSource {
         directory: String,
         environment: [String: String],
         allowsInlineSecrets: Bool,
-        vendors: VendorCatalog = GatewayRuntime.vendors
+        vendors: VendorCatalog = VendorCatalog.product
     ) {
         self.directory = directory
         self.environment = environment

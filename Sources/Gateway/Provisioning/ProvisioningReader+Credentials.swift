@@ -1,5 +1,6 @@
 import Foundation
 import Model
+import Secrets
 
 /// Credentials and other secrets of a provisioning file.
 extension ProvisioningReader {

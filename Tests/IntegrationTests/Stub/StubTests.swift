@@ -3,7 +3,7 @@ import Model
 import TestVendors
 import Testing
 
-@testable import Gateway
+@testable import CommandSupport
 
 /// A vendor that was added as described in docs/adding-a-vendor.md, over real HTTP, PostgreSQL and the simulator:
 /// register, send, receipt.

@@ -5,7 +5,7 @@ import NIOConcurrencyHelpers
 import NIOCore
 import ServiceLifecycle
 
-@testable import Gateway
+@testable import GatewayHTTP
 
 /// A back end that receives tracking callbacks. It refuses the configured number of calls first, and keeps those that
 /// it accepts.

@@ -6,7 +6,10 @@ import Model
 import PostgresClient
 import Testing
 
+@testable import CommandSupport
 @testable import Gateway
+@testable import GatewayBench
+@testable import Observability
 
 /// Several gateways on one database, as real processes. The first one owns the embedded PostgreSQL; the others get its URL.
 ///
@@ -22,7 +25,7 @@ final class Cluster: @unchecked Sendable {
 
     /// A gateway other than the first.
     private struct Node {
-        var process: DemoProcess
+        var process: ChildProcess
         var http: HTTPCaller
     }
 
@@ -85,7 +88,7 @@ final class Cluster: @unchecked Sendable {
         let url = try await first("PostgreSQL accepts connections") { await connectableURL() }
         let log = world.material.path("gateway-\(number)-\(UInt32.random(in: 0...9999)).log")
         let error = starts[number].clockError
-        let process = try DemoProcess(
+        let process = try ChildProcess(
             "push-gateway serve \(number)",
             // The library creates its own environment in the first program that loads it, and Swift then misses its
             // arguments.
@@ -100,7 +103,7 @@ final class Cluster: @unchecked Sendable {
         )
         guard let addresses = try? await readAddressFile(address, of: process) else {
             let text = FileManager.default.contents(atPath: log) ?? Data()
-            throw DemoFailure("node \(number) did not start: \(String(decoding: text.suffix(800), as: UTF8.self))")
+            throw StageFailure("node \(number) did not start: \(String(decoding: text.suffix(800), as: UTF8.self))")
         }
         let http = try #require(addresses["http"]?.string)
         others[number] = Node(process: process, http: HTTPCaller(base: "http://\(http)"))

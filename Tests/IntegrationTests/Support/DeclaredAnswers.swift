@@ -2,7 +2,8 @@ import HTTPTypes
 import Model
 import Testing
 
-@testable import Gateway
+@testable import CommandSupport
+@testable import NativeHTTP
 
 /// Checks every native call of the tests against the declarations: a status or a problem code that its operation does
 /// not declare is an issue.

@@ -6,7 +6,10 @@ import Model
 import ServiceLifecycle
 import Testing
 
+@testable import CommandSupport
 @testable import Gateway
+@testable import Observability
+@testable import Secrets
 
 /// One gateway with the vendors of the test, in the test's own process, with its own PostgreSQL and the simulator.
 /// Its tenant `acme` has the app `shop`.

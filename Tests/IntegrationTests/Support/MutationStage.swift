@@ -14,6 +14,7 @@ import TestKit
 import Testing
 
 @testable import Gateway
+@testable import GatewayHTTP
 
 /// Two tenants on a database of the test cluster, without processes. The vendor endpoint is called directly.
 struct MutationStage: Sendable {

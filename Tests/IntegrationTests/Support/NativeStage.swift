@@ -1,3 +1,4 @@
+import Adapters
 import AsyncHTTPClient
 import Commands
 import DatabaseSupport
@@ -14,7 +15,12 @@ import Store
 import Testing
 import Webhooks
 
+@testable import CommandSupport
 @testable import Gateway
+@testable import GatewayHTTP
+@testable import Imports
+@testable import NativeHTTP
+@testable import Secrets
 
 /// Two nodes of the native API behind real HTTP, each with its own pools, on one database of the test cluster.
 /// Nothing is sent, because no engine runs.
@@ -128,11 +134,11 @@ struct NativeStage: Sendable {
         )
         let directory = PostgresDirectory(call: database.call, engine: database.engine)
         let cache = CachedDirectory(store: directory, clock: clock)
-        let adapters = GatewayRuntime.vendors.byVendor
+        let adapters = VendorCatalog.product.byVendor
         let queries = PostgresQueryStore(call: database.call)
         let devices = PostgresDeviceStore(call: database.call)
         return GatewayResponder(
-            mounts: VendorMounts(GatewayRuntime.vendors.adapters),
+            mounts: VendorMounts(VendorCatalog.product.adapters),
             vendors: VendorEndpoint(
                 directory: cache,
                 handler: handler,
@@ -140,23 +146,25 @@ struct NativeStage: Sendable {
                 limiter: RateLimiter(perSecond: 0, burst: 0),
                 identifiers: identifiers,
                 logger: logger,
-                multiStep: GatewayRuntime.vendors.multiStep
+                multiStep: VendorCatalog.product.multiStep
             ),
             native: NativeAPI(
                 directory: cache,
                 handler: handler,
                 handOver: { _ in },
-                queries: queries,
-                devices: devices,
+                stores: NativeStores(
+                    queries: queries,
+                    devices: devices,
+                    audit: PostgresAuditStore(call: database.call),
+                    captures: PostgresCaptureStore(call: database.call, engine: database.engine)
+                ),
                 identifiers: identifiers,
                 previews: PayloadPreview(
                     directory: directory,
-                    vendors: GatewayRuntime.vendors,
+                    vendors: VendorCatalog.product,
                     clock: clock,
                     identifiers: identifiers
                 ),
-                audit: PostgresAuditStore(call: database.call),
-                captureStore: PostgresCaptureStore(call: database.call, engine: database.engine),
                 explainer: DeliveryExplainer(
                     queries: queries,
                     directory: directory,
@@ -170,13 +178,14 @@ struct NativeStage: Sendable {
                     identifiers: identifiers,
                     clock: clock
                 ),
-                desk: WebhookDesk(
+                webhooks: WebhookRegistry(
                     store: PostgresSubscriptionStore(call: database.call),
-                    masterKey: try MasterKey(bytes: [UInt8](repeating: 7, count: 32)),
-                    identifiers: identifiers,
+                    secrets: WebhookSecrets(
+                        masterKey: try MasterKey(bytes: [UInt8](repeating: 7, count: 32)),
+                        identifiers: identifiers
+                    ),
                     addresses: AddressGuard()
                 ),
-                followers: EventSeats(),
                 clock: clock,
                 logger: logger
             )

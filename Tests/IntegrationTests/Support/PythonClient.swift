@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import Gateway
+@testable import CommandSupport
 
 /// A script of `Clients`, run by the system's Python or in its own virtual environment.
 struct PythonClient {
@@ -54,7 +54,7 @@ struct PythonClient {
         status: Int32?, log: String
     ) {
         let log = world.material.path("python.log")
-        let process = try DemoProcess(
+        let process = try ChildProcess(
             "python3",
             program: program,
             arguments: arguments,

@@ -4,7 +4,7 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 
-@testable import Gateway
+@testable import CommandSupport
 
 extension HTTPCaller {
     /// Runs `body` and closes the client.

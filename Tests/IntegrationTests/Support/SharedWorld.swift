@@ -1,7 +1,5 @@
 import Testing
 
-@testable import Gateway
-
 /// Starts one simulator and one gateway for all tests of a suite, because a start takes seconds and most tests only need their own apps.
 ///
 /// The suite must be `.serialized`, because only one task at a time may drive a world. A test that kills a process, or counts everything that the

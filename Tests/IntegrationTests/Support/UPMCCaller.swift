@@ -7,7 +7,9 @@ import NIOHTTP1
 import PostgresClient
 import Testing
 
+@testable import CommandSupport
 @testable import Gateway
+@testable import Observability
 
 /// Calls of a UPMC app and of a UPMC back end, as forms over real HTTP.
 struct UPMCCaller: Sendable {
@@ -181,7 +183,7 @@ extension World {
 
                   - id: \(name)\(ending)
                     platforms:
-                      ios: { topic: \(DemoMaterial.topic), production: apple }
+                      ios: { topic: \(StageMaterial.topic), production: apple }
                     bindings:
                       upmc: { applicationId: com.example.\(name)\(ending), version: "\(version)"\(rest), settings: { mutableContent: "off"\(page)
             """

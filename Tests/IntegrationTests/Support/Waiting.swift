@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import Gateway
+@testable import CommandSupport
 
 /// Polls until `condition` holds, instead of sleeping for a guessed time.
 ///
@@ -63,7 +63,7 @@ func closing(_ close: () async throws -> Void, after body: () async throws -> Vo
     try await close()
 }
 
-extension DemoProcess {
+extension ChildProcess {
     /// Returns when the process has ended, on its own or by a kill.
     func ended(
         within limit: Duration = .seconds(120),

@@ -2,7 +2,10 @@ import Foundation
 import Model
 import Testing
 
+@testable import CommandSupport
 @testable import Gateway
+@testable import GatewayHTTP
+@testable import Secrets
 
 /// One simulator and one gateway as real processes in their own directory, which outlives kills of either.
 ///
@@ -10,12 +13,12 @@ import Testing
 /// nothing else may call it. Groups within a test capture the values they need instead.
 final class World: @unchecked Sendable {
     let directory: String
-    let material: DemoMaterial
+    let material: StageMaterial
     let account: String
     let service: String
     let apiKey: String
-    private(set) var simulator: DemoProcess?
-    private(set) var gateway: DemoProcess?
+    private(set) var simulator: ChildProcess?
+    private(set) var gateway: ChildProcess?
     private(set) var http: HTTPCaller
     private(set) var https: HTTPCaller
     private(set) var control: HTTPCaller
@@ -61,7 +64,7 @@ final class World: @unchecked Sendable {
             withIntermediateDirectories: true,
             attributes: [.posixPermissions: 0o755]
         )
-        material = DemoMaterial(directory: directory)
+        material = StageMaterial(directory: directory)
         try material.write()
         account = identifiers.uuid(at: Timestamp(milliseconds: 1_700_000_000_000)).lowercased
         service = identifiers.randomHex(byteCount: 16)
@@ -76,7 +79,7 @@ final class World: @unchecked Sendable {
     /// Starts the simulator; after a kill, on the same ports and with the same authority.
     func startSimulator() async throws {
         try? FileManager.default.removeItem(atPath: material.path("simulator.json"))
-        let process = try DemoProcess(
+        let process = try ChildProcess(
             "apns-simulator",
             program: Self.programs + "/apns-simulator",
             arguments: [
@@ -99,7 +102,7 @@ final class World: @unchecked Sendable {
     func startGateway() async throws {
         try? FileManager.default.removeItem(atPath: material.path("gateway.json"))
         gatewayLogFile = material.path("gateway-\(UInt32.random(in: 0...9999)).log")
-        let process = try DemoProcess(
+        let process = try ChildProcess(
             "push-gateway serve",
             program: gatewayProgram,
             arguments: [
@@ -143,7 +146,7 @@ final class World: @unchecked Sendable {
         status: Int32?, log: String
     ) {
         let log = material.path("command.log")
-        let process = try DemoProcess(
+        let process = try ChildProcess(
             arguments.first ?? "",
             program: gatewayProgram,
             arguments: arguments + place,
@@ -165,7 +168,7 @@ final class World: @unchecked Sendable {
     func killGateway() async throws { try await kill(gateway) }
     func killSimulator() async throws { try await kill(simulator) }
 
-    private func kill(_ process: DemoProcess?) async throws {
+    private func kill(_ process: ChildProcess?) async throws {
         guard let process else { return }
         process.kill()
         try await process.ended()

@@ -1,0 +1,90 @@
+import AsyncHTTPClient
+import Foundation
+package import Model
+import NIOCore
+import NIOHTTP1
+import NIOSSL
+
+/// A small HTTP client for commands: JSON or a form in, JSON out, bounded.
+package struct HTTPCaller: Sendable {
+    package struct Answer: Sendable {
+        package var status: Int
+        package var bytes: [UInt8]
+        package var json: JSON? { try? JSONParser.parse(bytes) }
+        package var text: String { String(decoding: bytes, as: UTF8.self) }
+    }
+
+    package let base: String
+    private let client: HTTPClient
+
+    /// - Parameters:
+    ///   - base: scheme, host and port.
+    ///   - trustRootsFile: PEM of the only authority to trust, for a listener with a certificate of its own making.
+    package init(base: String, trustRootsFile: String? = nil) {
+        self.base = base
+        var configuration = HTTPClient.Configuration(timeout: .init(connect: .seconds(5), read: .seconds(30)))
+        if let trustRootsFile {
+            var tls = TLSConfiguration.makeClientConfiguration()
+            tls.trustRoots = .file(trustRootsFile)
+            configuration.tlsConfiguration = tls
+        }
+        client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+    }
+
+    /// - Throws: the client's error when there is no answer.
+    package func call(
+        _ method: String,
+        _ path: String,
+        _ body: JSON? = nil,
+        headers: [String: String] = [:],
+        bearer: String? = nil
+    ) async throws -> Answer {
+        var request = HTTPClientRequest(url: base + path)
+        request.method = .RAW(value: method)
+        for (name, value) in headers { request.headers.add(name: name, value: value) }
+        if let bearer { request.headers.add(name: "authorization", value: "Bearer \(bearer)") }
+        if let body {
+            request.headers.add(name: "content-type", value: "application/json; charset=utf-8")
+            request.body = .bytes(ByteBuffer(bytes: JSONWriter.bytes(body)))
+        }
+        return try await execute(request)
+    }
+
+    /// - Throws: the client's error when there is no answer.
+    package func put(_ path: String, _ bytes: [UInt8], bearer: String) async throws -> Answer {
+        var request = HTTPClientRequest(url: base + path)
+        request.method = .PUT
+        request.headers.add(name: "authorization", value: "Bearer \(bearer)")
+        request.body = .bytes(ByteBuffer(bytes: bytes))
+        return try await execute(request)
+    }
+
+    /// Posts a form, as browsers and older libraries write one.
+    ///
+    /// - Throws: the client's error when there is no answer.
+    package func post(_ path: String, form fields: [String: String]) async throws -> Answer {
+        var request = HTTPClientRequest(url: base + path)
+        request.method = .POST
+        request.headers.add(name: "content-type", value: "application/x-www-form-urlencoded")
+        let form = fields.sorted { $0.key < $1.key }.map { Self.encode($0.key) + "=" + Self.encode($0.value) }
+        request.body = .bytes(ByteBuffer(string: form.joined(separator: "&")))
+        return try await execute(request)
+    }
+
+    /// Percent-encodes all but the unreserved characters of RFC 3986, §2.3.
+    package static func encode(_ text: String) -> String {
+        var unreserved = CharacterSet(charactersIn: "-._~")
+        for range in ["a"..."z", "A"..."Z", "0"..."9"] as [ClosedRange<Unicode.Scalar>] {
+            unreserved.insert(charactersIn: range)
+        }
+        return text.addingPercentEncoding(withAllowedCharacters: unreserved) ?? ""
+    }
+
+    private func execute(_ request: HTTPClientRequest) async throws -> Answer {
+        let response = try await client.execute(request, timeout: .seconds(30))
+        let buffer = try await response.body.collect(upTo: 16 << 20)
+        return Answer(status: Int(response.status.code), bytes: Array(buffer.readableBytesView))
+    }
+
+    package func close() async { try? await client.shutdown() }
+}

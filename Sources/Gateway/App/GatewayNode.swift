@@ -1,0 +1,323 @@
+import APNs
+import AsyncHTTPClient
+import Commands
+import DeliveryEngine
+import EngineStore
+import GatewayHTTP
+import Imports
+import Logging
+import Model
+import NativeHTTP
+import Observability
+import PostgresClient
+import Secrets
+import ServiceLifecycle
+import Store
+import Webhooks
+
+/// The parts of one node, built in the order of their dependencies, and the services and responders that are made of them.
+struct GatewayNode {
+    /// What all parts share.
+    struct Base {
+        let configuration: GatewayConfiguration
+        let vendors: VendorCatalog
+        let database: Database
+        let logger: Logger
+        let node: NodeID
+        let identifiers: any IdentifierSource
+        let masterKey: MasterKey
+        let directory: PostgresDirectory
+        let clock: DatabaseClock
+    }
+
+    /// What sends pushes.
+    struct Delivery {
+        let transport: APNsTransport
+        let engine: DeliveryEngine
+    }
+
+    /// What follows changes of provisioning, and what those change.
+    struct Provisioning {
+        let cache: CachedDirectory
+        let expiries: CredentialExpiries
+        let captures: PostgresCaptureStore
+        let recorder: CaptureRecorder
+        let service: ProvisioningService
+    }
+
+    let base: Base
+    let delivery: Delivery
+    let provisioning: Provisioning
+    let handler: CommandHandler
+    let webhooks: WebhookRegistry
+    let secrets: WebhookSecrets
+    let sampler: DatabaseSampler
+
+    /// Builds the parts, and opens the provisioned credentials.
+    ///
+    /// - Throws: what stops the node from starting.
+    static func make(
+        _ configuration: GatewayConfiguration,
+        _ vendors: VendorCatalog,
+        _ database: Database,
+        _ logger: Logger
+    ) async throws -> GatewayNode {
+        let base = try await base(configuration, vendors, database, logger)
+        let delivery = try await delivery(base)
+        let provisioning = provisioning(base, delivery)
+        await provisioning.service.follow()
+        let secrets = WebhookSecrets(masterKey: base.masterKey, identifiers: base.identifiers)
+        return GatewayNode(
+            base: base,
+            delivery: delivery,
+            provisioning: provisioning,
+            handler: commandHandler(base, delivery.engine),
+            webhooks: WebhookRegistry(
+                store: PostgresSubscriptionStore(call: database.call),
+                secrets: secrets,
+                addresses: AddressGuard(allowing: try webhookNetworks(configuration))
+            ),
+            secrets: secrets,
+            sampler: DatabaseSampler(store: PostgresStatusStore(engine: database.engine), logger: logger)
+        )
+    }
+
+    private static func base(
+        _ configuration: GatewayConfiguration,
+        _ vendors: VendorCatalog,
+        _ database: Database,
+        _ logger: Logger
+    ) async throws -> Base {
+        let identifiers = SystemIdentifiers()
+        let masterKey = try MasterKey.load(path: configuration.masterKeyFile, createIfMissing: database.isEmbedded)
+        let directory = PostgresDirectory(call: database.call, engine: database.engine)
+        try await Provisioner(
+            store: PostgresProvisioningStore(engine: database.engine),
+            directory: directory,
+            masterKey: masterKey
+        ).checkMasterKey()
+        return Base(
+            configuration: configuration,
+            vendors: vendors,
+            database: database,
+            logger: logger,
+            node: NodeID("node-\(identifiers.randomHex(byteCount: 8))"),
+            identifiers: identifiers,
+            masterKey: masterKey,
+            directory: directory,
+            clock: DatabaseClock()
+        )
+    }
+
+    private static func delivery(_ base: Base) async throws -> Delivery {
+        let tokens = SealedProviderTokenStore(directory: base.directory, masterKey: base.masterKey)
+        let transport = try APNsTransport(tokens: SharedTokens(store: tokens, clock: base.clock))
+        var policy = EnginePolicy()
+        policy.retryScale = base.configuration.retryScale
+        policy.lease = .seconds(base.configuration.leaseSeconds)
+        policy.drainDeadline = .seconds(base.configuration.drainSeconds)
+        let engine = DeliveryEngine(
+            store: PostgresDeliveryStore(engine: base.database.engine, inboxVendors: base.vendors.inboxes),
+            transports: [.ios: transport],
+            adapters: base.vendors.byVendor,
+            identifiers: base.identifiers,
+            policy: policy,
+            node: base.node,
+            clock: base.clock,
+            logger: base.logger
+        )
+        try await startClock(engine, base)
+        return Delivery(transport: transport, engine: engine)
+    }
+
+    /// The database's clock must be known before the first id is made.
+    private static func startClock(_ engine: DeliveryEngine, _ base: Base) async throws {
+        let asked = ContinuousClock.now
+        let now = try await PostgresDeliveryStore(engine: base.database.engine).heartbeat(base.node)
+        engine.clock.adjust(databaseTime: now, askedFor: ContinuousClock.now - asked)
+    }
+
+    private static func provisioning(_ base: Base, _ delivery: Delivery) -> Provisioning {
+        let cache = CachedDirectory(store: base.directory, clock: base.clock, masterKey: base.masterKey)
+        let expiries = CredentialExpiries()
+        let captures = PostgresCaptureStore(call: base.database.call, engine: base.database.engine)
+        let recorder = CaptureRecorder(sink: captures, logger: base.logger)
+        let service = ProvisioningService(
+            directory: base.directory,
+            cache: cache,
+            recorder: recorder,
+            transport: delivery.transport,
+            engine: delivery.engine,
+            masterKey: base.masterKey,
+            expiries: expiries,
+            listener: base.configuration.databaseNotify
+                ? PostgresListener(
+                    base.database.engineConfiguration,
+                    channels: [PostgresChannel.provisioning],
+                    logger: base.logger
+                ) : nil,
+            logger: base.logger
+        )
+        return Provisioning(
+            cache: cache,
+            expiries: expiries,
+            captures: captures,
+            recorder: recorder,
+            service: service
+        )
+    }
+
+    private static func commandHandler(_ base: Base, _ engine: DeliveryEngine) -> CommandHandler {
+        CommandHandler(
+            store: OperationStore(call: base.database.call, node: base.node),
+            clock: base.clock,
+            identifiers: base.identifiers,
+            policy: CommandPolicy(
+                lease: .seconds(base.configuration.leaseSeconds),
+                handsOver: { !engine.isDraining },
+                inboxVendors: base.vendors.inboxes
+            ),
+            node: base.node
+        )
+    }
+
+    /// - Throws: `ConfigurationProblem`.
+    private static func webhookNetworks(
+        _ configuration: GatewayConfiguration
+    ) throws(ConfigurationProblem) -> [AddressRange] {
+        var allowed: [AddressRange] = []
+        for text in configuration.webhookAllowedNetworks {
+            guard let range = AddressRange(text) else {
+                throw ConfigurationProblem(setting: "webhook-allow", problem: "'\(text)' is no CIDR range")
+            }
+            allowed.append(range)
+        }
+        return allowed
+    }
+}
+
+// MARK: Responders
+
+extension GatewayNode {
+    /// Passes slices that were accepted as already leased to the engine of this node.
+    private var handOver: @Sendable ([SliceLease]) -> Void {
+        let engine = delivery.engine
+        return { engine.offer($0) }
+    }
+
+    /// What answers calls of vendors and of the native API.
+    func responder() -> GatewayResponder {
+        let directory = base.directory
+        return GatewayResponder(
+            mounts: VendorMounts(base.vendors.adapters),
+            pages: PageEndpoint(find: { (id) async throws(StoreError) in try await directory.page(id) }),
+            vendors: VendorEndpoint(
+                directory: provisioning.cache,
+                handler: handler,
+                handOver: handOver,
+                limiter: RateLimiter(perSecond: base.configuration.callsPerSecond),
+                identifiers: base.identifiers,
+                logger: base.logger,
+                recorder: provisioning.recorder,
+                multiStep: base.vendors.multiStep
+            ),
+            native: nativeAPI()
+        )
+    }
+
+    private func nativeAPI() -> NativeAPI {
+        let call = base.database.call
+        let queries = PostgresQueryStore(call: call)
+        let devices = PostgresDeviceStore(call: call)
+        return NativeAPI(
+            directory: provisioning.cache,
+            handler: handler,
+            handOver: handOver,
+            stores: NativeStores(
+                queries: queries,
+                devices: devices,
+                audit: PostgresAuditStore(call: call),
+                captures: provisioning.captures
+            ),
+            identifiers: base.identifiers,
+            previews: PayloadPreview(
+                directory: base.directory,
+                vendors: base.vendors,
+                clock: base.clock,
+                identifiers: base.identifiers
+            ),
+            explainer: DeliveryExplainer(
+                queries: queries,
+                directory: base.directory,
+                adapters: base.vendors.byVendor,
+                identifiers: base.identifiers
+            ),
+            imports: DeviceImports(
+                devices: devices,
+                commands: OperationStore(call: call, node: base.node),
+                maintenance: PostgresMaintenance(engine: base.database.engine, node: base.node),
+                identifiers: base.identifiers,
+                clock: base.clock
+            ),
+            webhooks: webhooks,
+            clock: base.clock,
+            logger: base.logger
+        )
+    }
+
+    /// What answers `/healthz`, `/readyz` and `/metrics`.
+    func adminResponder(_ registry: PrometheusRegistry) -> AdminResponder {
+        let diagnosis = Diagnosis(database: base.database, masterKey: base.masterKey)
+        let metrics = GatewayMetrics(
+            engine: delivery.engine,
+            transport: delivery.transport,
+            call: base.database.call,
+            enginePool: base.database.engine,
+            expiries: provisioning.expiries,
+            sampler: sampler
+        )
+        return AdminResponder(
+            readiness: { await diagnosis.readiness() },
+            registry: registry,
+            refresh: { metrics.refresh() }
+        )
+    }
+}
+
+// MARK: Services
+
+extension GatewayNode {
+    /// What runs apart from the listeners. The order is that of the dependencies: the group stops the last service first.
+    func services() -> [any Service] {
+        let engine = base.database.engine
+        return [
+            ClusterService(database: base.database, logger: base.logger),
+            TransportService(transport: delivery.transport, drain: .seconds(base.configuration.drainSeconds)),
+            delivery.engine,
+            webhookDispatcher(),
+            MaintenanceService(
+                maintenance: PostgresMaintenance(engine: engine, node: base.node),
+                logger: base.logger
+            ),
+            sampler,
+            provisioning.recorder,
+            provisioning.service,
+        ]
+    }
+
+    private func webhookDispatcher() -> any Service {
+        let (secrets, masterKey, log) = (secrets, base.masterKey, WebhookLog(logger: base.logger))
+        return WebhookDispatcher(
+            store: PostgresWebhookStore(engine: base.database.engine),
+            caller: HTTPWebhookCaller(addressGuard: webhooks.addresses),
+            node: base.node,
+            clock: ContinuousClock(),
+            encode: { [callbacks = base.vendors.callbacks] vendor, deliveries, settings in
+                callbacks[vendor]?.trackingCallback(for: deliveries, settings: settings)
+            },
+            open: { tenant, id, secret in secrets.open(secret, of: id, in: tenant) },
+            derive: { masterKey.senderSecret($0, $1, $2, $3) },
+            observe: { log.note($0) }
+        )
+    }
+}

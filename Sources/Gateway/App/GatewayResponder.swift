@@ -1,0 +1,44 @@
+import GatewayHTTP
+import HTTPTypes
+import Hummingbird
+import Logging
+import Model
+import NIOCore
+import NativeHTTP
+
+/// The front door: native API, then vendors, then 404 as problem details.
+///
+/// A class, as `VendorEndpoint` is: a call that waits holds one reference, not copies of all that these are made of.
+final class GatewayResponder: HTTPResponder {
+    typealias Context = CallContext
+
+    private let mounts: VendorMounts
+    private let pages: PageEndpoint?
+    private let vendors: VendorEndpoint
+    private let native: NativeRouter
+
+    init(mounts: VendorMounts, pages: PageEndpoint? = nil, vendors: VendorEndpoint, native: NativeAPI) {
+        self.mounts = mounts
+        self.pages = pages
+        self.vendors = vendors
+        self.native = NativeRouter(native)
+    }
+
+    func respond(to request: Request, context: CallContext) async throws -> Response {
+        let path = request.uri.path
+        if path == "/v1" || path.hasPrefix("/v1/") || path == NativeRouter.documentPath {
+            return try await native.respond(to: request, context: context)
+        }
+        if path.hasPrefix("/r/"), let pages { return await pages.respond(to: path, method: request.method) }
+        if let match = mounts.match(path: path, method: request.method) {
+            let answer = await vendors.respond(
+                to: request,
+                match: match,
+                remoteAddress: context.remoteAddress,
+                channel: context.channel
+            )
+            return Response(answer)
+        }
+        return Problem.notFound("no such path").response
+    }
+}

@@ -1,0 +1,107 @@
+import Adapters
+import Foundation
+import GatewayHTTP
+import Logging
+package import Model
+package import Observability
+import ServiceLifecycle
+import UnixSignals
+
+/// Opens the database, builds the parts of one node (`GatewayNode`) and runs them until the process is told to stop.
+package struct GatewayRuntime {
+    private let configuration: GatewayConfiguration
+    private let registry: PrometheusRegistry
+    private let vendors: VendorCatalog
+
+    /// - Parameters:
+    ///   - configuration: the settings of this node.
+    ///   - registry: what `/metrics` shows.
+    ///   - vendors: the vendors that this node serves. Tests add vendors of their own.
+    package init(
+        configuration: GatewayConfiguration,
+        registry: PrometheusRegistry,
+        vendors: VendorCatalog = .product
+    ) {
+        self.configuration = configuration
+        self.registry = registry
+        self.vendors = vendors
+    }
+
+    /// - Throws: what stops it from starting; returns after an orderly end.
+    package func run() async throws {
+        let logger = Logger(label: "push-gateway")
+        try prepareDataDirectory()
+        let database = try await Database.open(configuration, mayAttach: false, logger: logger) {
+            logger.notice("\($0)")
+        }
+        do {
+            try await serve(database, logger)
+        } catch {
+            await database.close()
+            throw error
+        }
+        await database.close()
+        logger.notice("stopped")
+    }
+
+    private func prepareDataDirectory() throws {
+        let attributes: [FileAttributeKey: Any] = [.posixPermissions: 0o755]
+        try FileManager.default.createDirectory(
+            atPath: configuration.dataDirectory,
+            withIntermediateDirectories: true,
+            attributes: attributes
+        )
+    }
+
+    private func serve(_ database: Database, _ logger: Logger) async throws {
+        let node = try await GatewayNode.make(configuration, vendors, database, logger)
+        let addresses = BoundAddresses(
+            expected: configuration.listen.count + configuration.tlsListen.count + configuration.adminListen.count
+        )
+        var services = node.services()
+        services += try listeners(node.responder(), node.adminResponder(registry), addresses, logger)
+        services.append(AddressFileService(addresses: addresses, path: configuration.addressFile, logger: logger))
+        try await runGroup(services, logger)
+    }
+
+    private func listeners(
+        _ responder: GatewayResponder,
+        _ admin: AdminResponder,
+        _ addresses: BoundAddresses,
+        _ logger: Logger
+    ) throws -> [any Service] {
+        var services = try configuration.adminListen.map {
+            try Listener.service(.admin, on: $0, responder: admin, tls: nil, addresses: addresses, logger: logger)
+        }
+        services += try configuration.listen.map {
+            try Listener.service(.http, on: $0, responder: responder, tls: nil, addresses: addresses, logger: logger)
+        }
+        guard let certificate = configuration.tlsCertificateFile, let key = configuration.tlsKeyFile else {
+            return services
+        }
+        let tls = try Listener.tlsConfiguration(certificateFile: certificate, keyFile: key)
+        services += try configuration.tlsListen.map {
+            try Listener.service(.https, on: $0, responder: responder, tls: tls, addresses: addresses, logger: logger)
+        }
+        return services
+    }
+
+    private func runGroup(_ services: [any Service], _ logger: Logger) async throws {
+        var group = ServiceGroupConfiguration(
+            services: services.map {
+                .init(
+                    service: $0,
+                    successTerminationBehavior: .ignore,
+                    failureTerminationBehavior: .gracefullyShutdownGroup
+                )
+            },
+            gracefulShutdownSignals: [.sigterm, .sigint],
+            logger: logger
+        )
+        group.maximumGracefulShutdownDuration = .seconds(configuration.drainSeconds + 5)
+        // Outside the group: it must receive the second signal while the group drains.
+        let secondSignal = Task { try await SecondSignalService(logger: logger).run() }
+        defer { secondSignal.cancel() }
+        try await ServiceGroup(configuration: group).run()
+    }
+}

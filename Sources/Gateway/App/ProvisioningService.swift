@@ -1,0 +1,142 @@
+import APNs
+import DeliveryEngine
+import EngineStore
+import Foundation
+import Logging
+import Model
+import Observability
+import PostgresClient
+import Secrets
+import ServiceLifecycle
+
+/// Opens the provisioned credentials and follows their changes: a rotated key drains its old connections, a removed one closes them.
+///
+/// It hears of changes by notification, and looks anyway every second, because a notification may be lost.
+final class ProvisioningService: Service {
+    /// One second: docs/operations.md#provisioning promises that a running gateway applies changes within it.
+    static let period = Duration.seconds(1)
+
+    private let directory: PostgresDirectory
+    private let cache: CachedDirectory
+    private let recorder: CaptureRecorder
+    private let transport: APNsTransport
+    private let engine: DeliveryEngine
+    private let masterKey: MasterKey
+    private let expiries: CredentialExpiries
+    /// Nil: it only looks.
+    private let listener: PostgresListener?
+    private let logger: Logger
+    private let opened: OpenCredentials
+
+    init(
+        directory: PostgresDirectory,
+        cache: CachedDirectory,
+        recorder: CaptureRecorder,
+        transport: APNsTransport,
+        engine: DeliveryEngine,
+        masterKey: MasterKey,
+        expiries: CredentialExpiries,
+        listener: PostgresListener?,
+        logger: Logger
+    ) {
+        self.directory = directory
+        self.cache = cache
+        self.recorder = recorder
+        self.transport = transport
+        self.engine = engine
+        self.masterKey = masterKey
+        self.expiries = expiries
+        self.listener = listener
+        self.logger = logger
+        opened = OpenCredentials()
+    }
+
+    func run() async throws {
+        await withDiscardingTaskGroup { group in
+            group.addTask { await self.listen() }
+            group.addTask { await self.poll() }
+            do { try await gracefulShutdown() } catch {}
+            group.cancelAll()
+        }
+    }
+
+    private func listen() async {
+        guard let listener else { return }
+        for await event in listener.events() {
+            switch event {
+            case .mayHaveMissed: await changed()
+            case .notification(let channel, _) where channel == PostgresChannel.provisioning: await changed()
+            case .notification: engine.wake()
+            }
+        }
+    }
+
+    private func poll() async {
+        while !Task.isCancelled {
+            await follow()
+            try? await cache.flushUses()
+            try? await Task.sleep(for: Self.period)
+        }
+    }
+
+    private func changed() async {
+        cache.forget()
+        await follow()
+    }
+
+    /// Brings the open credentials in line with the stored ones, and the captures that run.
+    func follow() async {
+        await recorder.refresh()
+        let stored: [StoredCredential]
+        do { stored = try await directory.credentials() } catch {
+            logger.debug("cannot read credentials", metadata: [LogKey.error: "\(error)"])
+            return
+        }
+        engine.limit(Dictionary(stored.map { ($0.key, $0.rates) }, uniquingKeysWith: { first, _ in first }))
+        let changes = await opened.changes(to: stored)
+        for credential in changes.opened { await open(credential) }
+        for key in changes.removed {
+            transport.remove(key)
+            expiries.note(key, nil)
+            logger.notice(
+                "credential removed",
+                metadata: [LogKey.tenant: "\(key.tenant)", LogKey.credential: "\(key.credential)"]
+            )
+        }
+    }
+
+    private func open(_ stored: StoredCredential) async {
+        let metadata: Logger.Metadata = [
+            LogKey.tenant: "\(stored.key.tenant)", LogKey.credential: "\(stored.key.credential)",
+        ]
+        do {
+            let credential = try CredentialSecret.open(stored, with: masterKey)
+            try transport.open(stored.key, credential)
+            expiries.note(stored.key, credential.preflight(for: [], at: engine.clock.now()).expiresAt)
+            await engine.forget(stored.key)
+            logger.notice("credential opened", metadata: metadata)
+        } catch {
+            logger.error("credential cannot be opened", metadata: metadata.merging([LogKey.error: "\(error)"]) { $1 })
+        }
+    }
+}
+
+/// Which credentials are open, in which version.
+actor OpenCredentials {
+    private var versions: [CredentialKey: Int64] = [:]
+
+    struct Changes: Sendable {
+        var opened: [StoredCredential]
+        var removed: [CredentialKey]
+    }
+
+    /// What must be opened anew and what removed, and remembers it as done.
+    func changes(to stored: [StoredCredential]) -> Changes {
+        let fresh = stored.filter { versions[$0.key] != $0.version }
+        let keys = Set(stored.map(\.key))
+        let removed = versions.keys.filter { !keys.contains($0) }
+        for credential in fresh { versions[credential.key] = credential.version }
+        for key in removed { versions[key] = nil }
+        return Changes(opened: fresh, removed: removed)
+    }
+}

@@ -1,0 +1,81 @@
+import Configuration
+import Foundation
+import GatewayHTTP
+import Logging
+
+/// Reads one setting at a time and checks it. Flags are text, and a provider does not turn text into a number by itself.
+///
+/// `key` is the setting's dotted name, `name` its flag without dashes, for messages.
+struct SettingReader {
+    let reader: ConfigReader
+
+    func integer(_ key: ConfigKey, default fallback: Int) -> Int {
+        reader.string(forKey: key).flatMap { Int($0) } ?? reader.int(forKey: key) ?? fallback
+    }
+
+    func list(_ key: ConfigKey) -> [String] {
+        let texts = reader.string(forKey: key).map { $0.split(separator: ",").map(String.init) }
+        return (texts ?? reader.stringArray(forKey: key) ?? [])
+            .map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
+    }
+
+    /// - Throws: `ConfigurationProblem`.
+    func addresses(
+        _ key: ConfigKey,
+        _ name: String,
+        default fallback: [ListenAddress]
+    ) throws(ConfigurationProblem) -> [ListenAddress] {
+        let texts = list(key)
+        if texts.isEmpty { return fallback }
+        var out: [ListenAddress] = []
+        for text in texts {
+            guard let address = ListenAddress(text) else {
+                throw ConfigurationProblem(setting: name, problem: "'\(text)' is not host:port")
+            }
+            out.append(address)
+        }
+        return out
+    }
+
+    /// - Throws: `ConfigurationProblem`.
+    func logLevel(_ key: ConfigKey, _ name: String) throws(ConfigurationProblem) -> Logger.Level {
+        let text = reader.string(forKey: key, default: "info")
+        guard let level = Logger.Level(rawValue: text) else {
+            throw ConfigurationProblem(
+                setting: name,
+                problem: "'\(text)' is none of trace, debug, info, notice, warning, error, critical"
+            )
+        }
+        return level
+    }
+
+    /// - Throws: `ConfigurationProblem`.
+    func retryScale(_ key: ConfigKey, _ name: String) throws(ConfigurationProblem) -> Double {
+        let text = reader.string(forKey: key, default: "1")
+        guard let value = Double(text), value > 0, value <= 10 else {
+            throw ConfigurationProblem(setting: name, problem: "'\(text)' is not a number in 0…10")
+        }
+        return value
+    }
+
+    /// A number of calls per second; 0: no limit.
+    ///
+    /// - Throws: `ConfigurationProblem`.
+    func rate(_ key: ConfigKey, _ name: String) throws(ConfigurationProblem) -> Double {
+        let text = reader.string(forKey: key) ?? reader.double(forKey: key).map { "\($0)" } ?? "0"
+        guard let rate = Double(text), rate >= 0, rate <= 1_000_000 else {
+            throw ConfigurationProblem(setting: name, problem: "'\(text)' is not a number in 0…1,000,000")
+        }
+        return rate
+    }
+
+    /// - Throws: `ConfigurationProblem`.
+    func isOn(_ key: ConfigKey, _ name: String) throws(ConfigurationProblem) -> Bool {
+        guard let text = reader.string(forKey: key) else { return reader.bool(forKey: key) ?? true }
+        switch text {
+        case "true", "on", "yes": return true
+        case "false", "off", "no": return false
+        default: throw ConfigurationProblem(setting: name, problem: "'\(text)' is neither true nor false")
+        }
+    }
+}

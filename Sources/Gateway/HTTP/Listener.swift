@@ -1,0 +1,63 @@
+package import Hummingbird
+import HummingbirdCore
+import HummingbirdTLS
+package import Logging
+package import NIOCore
+package import NIOSSL
+import Observability
+package import ServiceLifecycle
+
+/// Listeners of one kind and the addresses they got.
+package enum Listener {
+    /// What a listener serves.
+    package enum Kind: String, Sendable { case http, https, admin }
+
+    /// 60 s without a byte ends a connection: half-open ones must not pile up.
+    package static let idleTimeout = TimeAmount.seconds(60)
+    /// 16,384 connections per listener; above it new ones wait in the kernel's backlog.
+    package static let connectionLimit = 16_384
+
+    /// A service that serves `responder` on `address` and reports where.
+    ///
+    /// - Throws: when the TLS files cannot be used.
+    package static func service<Responder: HTTPResponder>(
+        _ kind: Kind,
+        on address: ListenAddress,
+        responder: Responder,
+        tls: TLSConfiguration?,
+        addresses: BoundAddresses,
+        logger: Logger
+    ) throws -> any Service where Responder.Context: InitializableFromSource<ApplicationRequestContextSource> {
+        let http1 = HTTPServerBuilder.http1(configuration: .init(idleTimeout: idleTimeout))
+        let server = try tls.map { try HTTPServerBuilder.tls(http1, tlsConfiguration: $0) } ?? http1
+        return Application(
+            responder: responder,
+            server: server,
+            configuration: ApplicationConfiguration(
+                address: .hostname(address.host, port: address.port),
+                serverName: "push-gateway",
+                availableConnectionsDelegate: .maximum(connectionLimit, logger: logger)
+            ),
+            onServerRunning: { channel in
+                let port = channel.localAddress?.port ?? address.port
+                let bound = ListenAddress(host: address.host, port: port)
+                logger.notice("listening", metadata: [LogKey.address: "\(kind.rawValue) \(bound)"])
+                addresses.opened(kind, bound)
+            },
+            logger: logger
+        )
+    }
+
+    /// - Throws: when a file is missing or is no PEM.
+    package static func tlsConfiguration(certificateFile: String, keyFile: String) throws -> TLSConfiguration {
+        let chain = try NIOSSLCertificate.fromPEMFile(certificateFile).map { NIOSSLCertificateSource.certificate($0) }
+        let key = try NIOSSLPrivateKey(file: keyFile, format: .pem)
+        var configuration = TLSConfiguration.makeServerConfiguration(
+            certificateChain: chain,
+            privateKey: .privateKey(key)
+        )
+        configuration.minimumTLSVersion = .tlsv12
+        configuration.applicationProtocols = ["http/1.1"]
+        return configuration
+    }
+}

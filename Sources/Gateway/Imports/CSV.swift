@@ -1,0 +1,62 @@
+/// One record of comma-separated values, RFC 4180.
+package enum CSV {
+    /// What is wrong with a record.
+    package struct Fault: Error, Equatable {
+        package var what: String
+    }
+
+    /// The fields of a record, quotes taken off.
+    ///
+    /// - Throws: `Fault` for a quote that is not closed, text behind a closing one, and what is not UTF-8.
+    package static func fields(_ record: [UInt8]) throws(Fault) -> [String] {
+        var fields: [String] = []
+        var index = 0
+        while true {
+            fields.append(try field(record, &index))
+            guard index < record.count else { return fields }
+            guard record[index] == comma else { throw Fault(what: "has text behind a closing quote") }
+            index += 1
+        }
+    }
+
+    private static let comma = UInt8(ascii: ",")
+    private static let quote = UInt8(ascii: "\"")
+
+    /// The field that begins at `index`, which is left behind it. By bytes: quotes and commas are no part of another character.
+    private static func field(_ record: [UInt8], _ index: inout Int) throws(Fault) -> String {
+        guard index < record.count, record[index] == quote else {
+            let start = index
+            while index < record.count, record[index] != comma { index += 1 }
+            return try text(record[start..<index])
+        }
+        index += 1
+        var field: [UInt8] = []
+        while index < record.count {
+            let byte = record[index]
+            index += 1
+            if byte != quote {
+                field.append(byte)
+            } else if index < record.count, record[index] == quote {
+                index += 1
+                field.append(quote)
+            } else {
+                return try text(field[...])
+            }
+        }
+        throw Fault(what: "has a quote that is not closed")
+    }
+
+    private static func text(_ bytes: ArraySlice<UInt8>) throws(Fault) -> String {
+        guard let text = String(validating: bytes, as: UTF8.self) else { throw Fault(what: "is not UTF-8") }
+        return text
+    }
+
+    /// The record of these fields, without a line end.
+    package static func record(_ fields: [String]) -> String { fields.map(quoted).joined(separator: ",") }
+
+    private static func quoted(_ field: String) -> String {
+        let needsQuotes = field.unicodeScalars.contains { $0 == "," || $0 == "\"" || $0 == "\n" || $0 == "\r" }
+        guard needsQuotes else { return field }
+        return "\"" + field.replacing("\"", with: "\"\"") + "\""
+    }
+}

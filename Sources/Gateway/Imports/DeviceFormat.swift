@@ -1,0 +1,220 @@
+import Adapters
+import Commands
+package import Model
+import Store
+
+/// How a file of devices is written: a JSON object per line, or a table with its columns named in the first line.
+package enum DeviceFormat: String, CaseIterable, Sendable {
+    case ndjson, csv
+
+    /// By the file's ending; nil for others.
+    package init?(fileName: String) {
+        switch fileName.split(separator: ".").last.map({ $0.lowercased() }) {
+        case "csv": self = .csv
+        case "ndjson", "jsonl", "json": self = .ndjson
+        default: return nil
+        }
+    }
+}
+
+/// One row of such a file.
+package enum DeviceLine {
+    /// Why a row is not taken, as a sentence about it.
+    package struct Fault: Error, Equatable {
+        package var reason: String
+    }
+
+    /// The columns, in the order in which they are written.
+    package static let columns = DeviceColumn.allCases.map(\.rawValue)
+
+    /// The vendors whose devices can be imported.
+    package static let vendors = VendorCatalog.product.vendors { VendorCatalog.product.importing[$0] != nil }
+
+    /// Their names, for help and messages.
+    package static let vendorNames = vendors.map(\.rawValue).joined(separator: ", ")
+
+    /// The vendor's own names of columns, each with the column that it stands for.
+    package static func ownColumns(of vendor: Vendor, _ vendors: VendorCatalog = VendorCatalog.product) -> [String:
+        String]
+    {
+        (vendors.importing[vendor]?.importColumns ?? [:]).mapValues(\.rawValue)
+    }
+
+    /// `fields` by the names of `columns`.
+    ///
+    /// - Throws: `Fault` when two names of a row stand for the same column.
+    package static func renamed(_ fields: [String: JSON], _ own: [String: String]) throws(Fault) -> [String: JSON] {
+        guard fields.keys.contains(where: { own[$0] != nil }) else { return fields }
+        var renamed: [String: JSON] = [:]
+        for (name, value) in fields {
+            guard renamed.updateValue(value, forKey: own[name] ?? name) == nil else {
+                throw Fault(reason: "\(own[name] ?? name): appears twice, once by another name")
+            }
+        }
+        return renamed
+    }
+
+    /// The members of a JSON line.
+    ///
+    /// - Throws: `Fault`.
+    package static func fields(json record: [UInt8]) throws(Fault) -> [String: JSON] {
+        let value: JSON
+        do { value = try JSONParser.parse(record) } catch { throw Fault(reason: "is no JSON: \(error.what)") }
+        guard let object = value.object else { throw Fault(reason: "is no JSON object") }
+        var fields: [String: JSON] = [:]
+        for (name, value) in object.pairs where value != .null { fields[name] = value }
+        return fields
+    }
+
+    /// The fields of a CSV line under its headings; empty ones are left out.
+    ///
+    /// - Throws: `Fault`.
+    package static func fields(csv record: [UInt8], headings: [String]) throws(Fault) -> [String: JSON] {
+        let values: [String]
+        do { values = try CSV.fields(record) } catch { throw Fault(reason: error.what) }
+        guard values.count <= headings.count else {
+            throw Fault(reason: "has \(values.count) fields under \(headings.count) headings")
+        }
+        var fields: [String: JSON] = [:]
+        for (heading, value) in zip(headings, values) where !value.isEmpty {
+            switch heading {
+            case "attributes":
+                guard let attributes = try? JSONParser.parse(value) else {
+                    throw Fault(reason: "attributes: is no JSON")
+                }
+                fields[heading] = attributes
+            case "tags":
+                // A separator alone makes an empty list, which an empty field is not.
+                fields[heading] = .array(value.split { $0 == " " || $0 == ";" }.map { .string(String($0)) })
+            default: fields[heading] = .string(value)
+            }
+        }
+        return fields
+    }
+
+    /// The registration that a row stands for.
+    ///
+    /// A row without a key gets one made of its token, the same at each import, so that a file can be imported again.
+    ///
+    /// - Throws: `Fault`, naming the field.
+    package static func registration(
+        _ fields: [String: JSON],
+        _ identifiers: any IdentifierSource
+    ) throws(Fault) -> DeviceRegistration {
+        if let unknown = fields.keys.filter({ !columns.contains($0) }).min() {
+            throw Fault(reason: "'\(unknown)' is no column; there are \(columns.joined(separator: ", "))")
+        }
+        guard let platform = Platform(rawValue: try text("platform", fields) ?? "ios") else {
+            throw Fault(reason: "platform: must be ios or android")
+        }
+        var environment: PushEnvironment?
+        if let name = try text("environment", fields) {
+            guard let known = PushEnvironment(rawValue: name) else {
+                throw Fault(reason: "environment: must be production or sandbox")
+            }
+            environment = known
+        }
+        var token: DeviceToken?
+        if let text = try text("token", fields) {
+            token = platform == .ios ? DeviceToken(apns: text) : DeviceToken(fcm: text)
+            guard token != nil else { throw Fault(reason: "token: is no token of that platform") }
+        }
+        var attributes = JSONObject()
+        if let value = fields["attributes"] {
+            guard let object = value.object else { throw Fault(reason: "attributes: must be an object") }
+            attributes = object
+        }
+        let given =
+            try text("key", fields) ?? token.map { keyPrefix + identifiers.sha256(Array($0.text.utf8)).prefix(32) }
+        guard let key = given else { throw Fault(reason: "key: is missing, and there is no token to make one of") }
+        let phone = try text("phone", fields)
+        var clock = DeviceClock()
+        if let name = try text("timeZone", fields) {
+            clock.timeZone = TimeZoneName(name)
+            guard clock.timeZone != nil else { throw Fault(reason: "timeZone: is no name of the IANA database") }
+        }
+        if let text = try text("receivingWindow", fields) {
+            clock.window = DailyWindow(text)
+            guard clock.window != nil else { throw Fault(reason: "receivingWindow: must be like 0900-2100") }
+        }
+        let registration = DeviceRegistration(
+            key: VendorDeviceKey(key),
+            platform: platform,
+            environment: environment,
+            token: token,
+            user: try text("user", fields).map { UserID($0) },
+            name: try text("name", fields),
+            phone: phone.map { $0.filter(\.isNumber) },
+            rawPhone: phone,
+            attributes: attributes,
+            tags: try tags(fields),
+            clock: clock
+        )
+        if let field = registration.unstorableField { throw Fault(reason: "\(field): is too long or cannot be stored") }
+        return registration
+    }
+
+    private static let keyPrefix = "token-"
+
+    /// All its tags from now on, folded; nil when the row says nothing of them.
+    private static func tags(_ fields: [String: JSON]) throws(Fault) -> [Tag]? {
+        guard let value = fields["tags"] else { return nil }
+        guard let array = value.array else { throw Fault(reason: "tags: must be an array") }
+        var tags: [Tag] = []
+        for element in array {
+            guard let text = element.string, let tag = Tag(text) else {
+                throw Fault(reason: "tags: '\(JSONWriter.text(element).prefix(64))' is no tag")
+            }
+            tags.append(tag)
+        }
+        return tags
+    }
+
+    /// A text; a number is taken as it is spelt, because tables of phones often have them so.
+    private static func text(_ name: String, _ fields: [String: JSON]) throws(Fault) -> String? {
+        switch fields[name] {
+        case nil: return nil
+        case .string(let text): return text.isEmpty ? nil : text
+        case .number(let text): return text
+        default: throw Fault(reason: "\(name): must be text")
+        }
+    }
+
+    // MARK: Out
+
+    /// One identity of a device as a row. Unlike elsewhere the token is whole: a copy without it would be none.
+    package static func values(_ device: DeviceFacts, _ identity: IdentityEntry) -> [(column: String, value: JSON?)] {
+        [
+            ("key", .string(identity.key.rawValue)),
+            ("platform", .string(device.platform.rawValue)),
+            ("environment", .string(device.environment.rawValue)),
+            ("token", device.tokenState == .active ? device.token.map { .string($0.text) } : nil),
+            ("user", identity.user.map { .string($0.rawValue) }),
+            ("name", identity.name.map { .string($0) }),
+            ("phone", identity.phone.map { .string($0) }),
+            ("attributes", identity.attributes.isEmpty ? nil : .object(identity.attributes)),
+            ("timeZone", device.clock.timeZone.map { .string($0.text) }),
+            ("receivingWindow", device.clock.window.map { .string($0.description) }),
+            ("tags", identity.tags.isEmpty ? nil : .array(identity.tags.map { .string($0.text) })),
+        ]
+    }
+
+    /// A row as a line of that format, without its end.
+    package static func line(_ values: [(column: String, value: JSON?)], _ format: DeviceFormat) -> String {
+        switch format {
+        case .ndjson:
+            return JSONWriter.text(.object(JSONObject(values.compactMap { row in row.value.map { (row.column, $0) } })))
+        case .csv:
+            return CSV.record(
+                values.map { row in
+                    switch row.value {
+                    case nil: ""
+                    case .string(let text): text
+                    case .array(let tags): tags.compactMap(\.string).joined(separator: " ")
+                    case .some(let value): JSONWriter.text(value)
+                    }
+                }
+            )
+        }
+    }
+}

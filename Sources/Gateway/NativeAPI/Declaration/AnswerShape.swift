@@ -1,0 +1,232 @@
+package import Model
+
+/// How a value is written in answers. The members give the schema as well as the JSON, so that the two cannot differ.
+package struct AnswerShape<Value>: Sendable {
+    struct Member: Sendable {
+        let name: String
+        let schema: JSONSchema
+        /// False: it may be left out.
+        let isRequired: Bool
+        let write: @Sendable (Value) -> JSON?
+
+        init(
+            _ name: String,
+            _ schema: JSONSchema,
+            isRequired: Bool = true,
+            write: @escaping @Sendable (Value) -> JSON?
+        ) {
+            self.name = name
+            self.schema = schema
+            self.isRequired = isRequired
+            self.write = write
+        }
+    }
+
+    let members: [Member]
+    let schema: JSONSchema
+    /// Members that the value itself names, after the declared ones.
+    private let others: (@Sendable (Value) -> JSONObject)?
+
+    /// `name` is that of the schema in the document. `others` gives members that the value itself names; declared members win.
+    init(_ name: String, _ members: [Member], others: (@Sendable (Value) -> JSONObject)? = nil) {
+        self.members = members
+        self.others = others
+        schema = JSONSchema.object(
+            members.map { ($0.name, $0.schema, $0.isRequired) },
+            isOpen: others != nil
+        ).named(name)
+    }
+
+    package func object(_ value: Value) -> JSONObject {
+        var object = JSONObject()
+        for member in members { object[member.name] = member.write(value) }
+        for (key, json) in others?(value).pairs ?? [] where object[key] == nil { object[key] = json }
+        return object
+    }
+
+    package func json(_ value: Value) -> JSON { .object(object(value)) }
+}
+
+extension AnswerShape.Member {
+    typealias Member = Self
+
+    static func text(
+        _ name: String,
+        _ description: String = "",
+        format: String? = nil,
+        example: String? = nil,
+        _ read: @escaping @Sendable (Value) -> String
+    ) -> Member {
+        Member(name, .text(format: format, example: example).described(description)) { .string(read($0)) }
+    }
+
+    static func optionalText(
+        _ name: String,
+        _ description: String = "",
+        format: String? = nil,
+        example: String? = nil,
+        _ read: @escaping @Sendable (Value) -> String?
+    ) -> Member {
+        let schema = JSONSchema.text(format: format, example: example).nullable.described(description)
+        return Member(name, schema) { read($0).map { .string($0) } ?? .null }
+    }
+
+    static func id(
+        _ name: String,
+        _ description: String = "",
+        _ read: @escaping @Sendable (Value) -> String
+    ) -> Member {
+        Member(name, .uuid.described(description)) { .string(read($0)) }
+    }
+
+    static func optionalID(
+        _ name: String,
+        _ description: String = "",
+        _ read: @escaping @Sendable (Value) -> String?
+    ) -> Member {
+        Member(name, .uuid.nullable.described(description)) { read($0).map { .string($0) } ?? .null }
+    }
+
+    static func word<Word: RawRepresentable & CaseIterable & Sendable>(
+        _ name: String,
+        _ description: String = "",
+        _ read: @escaping @Sendable (Value) -> Word
+    ) -> Member where Word.RawValue == String {
+        Member(name, .words(Word.allCases.map(\.rawValue)).described(description)) { .string(read($0).rawValue) }
+    }
+
+    /// One of some words.
+    static func word(
+        _ name: String,
+        among words: [String],
+        _ description: String = "",
+        _ read: @escaping @Sendable (Value) -> String
+    ) -> Member {
+        Member(name, .words(words).described(description)) { .string(read($0)) }
+    }
+
+    static func int(
+        _ name: String,
+        _ description: String = "",
+        _ read: @escaping @Sendable (Value) -> Int
+    ) -> Member {
+        Member(name, .integer(example: 1).described(description)) { .int(read($0)) }
+    }
+
+    static func optionalInt(
+        _ name: String,
+        _ description: String = "",
+        _ read: @escaping @Sendable (Value) -> Int?
+    ) -> Member {
+        Member(name, .integer(example: 1).nullable.described(description)) { read($0).map { .int($0) } ?? .null }
+    }
+
+    static func int64(
+        _ name: String,
+        _ description: String = "",
+        _ read: @escaping @Sendable (Value) -> Int64
+    ) -> Member {
+        Member(name, .integer(example: 1).described(description)) { .int(read($0)) }
+    }
+
+    static func flag(
+        _ name: String,
+        _ description: String = "",
+        _ read: @escaping @Sendable (Value) -> Bool
+    ) -> Member {
+        Member(name, .flag.described(description)) { .bool(read($0)) }
+    }
+
+    static func time(
+        _ name: String,
+        _ description: String = "",
+        _ read: @escaping @Sendable (Value) -> Timestamp
+    ) -> Member {
+        Member(name, .time.described(description)) { .string(read($0).rfc3339) }
+    }
+
+    static func optionalTime(
+        _ name: String,
+        _ description: String = "",
+        _ read: @escaping @Sendable (Value) -> Timestamp?
+    ) -> Member {
+        Member(name, .time.nullable.described(description)) { read($0).map { .string($0.rfc3339) } ?? .null }
+    }
+
+    static func texts(
+        _ name: String,
+        _ description: String = "",
+        example: String? = nil,
+        _ read: @escaping @Sendable (Value) -> [String]
+    ) -> Member {
+        Member(name, .list(of: .text(example: example)).described(description)) { .array(read($0).map { .string($0) }) }
+    }
+
+    /// An object with any members.
+    static func anyObject(
+        _ name: String,
+        _ description: String = "",
+        _ read: @escaping @Sendable (Value) -> JSONObject
+    ) -> Member {
+        Member(name, .anyObject.described(description)) { .object(read($0)) }
+    }
+
+    /// A value of another shape.
+    static func shape<Part>(
+        _ name: String,
+        _ shape: AnswerShape<Part>,
+        _ description: String = "",
+        _ read: @escaping @Sendable (Value) -> Part
+    ) -> Member {
+        Member(name, shape.schema.described(description)) { shape.json(read($0)) }
+    }
+
+    /// A value of another shape, or null.
+    static func optionalShape<Part>(
+        _ name: String,
+        _ shape: AnswerShape<Part>,
+        _ description: String = "",
+        _ read: @escaping @Sendable (Value) -> Part?
+    ) -> Member {
+        Member(name, shape.schema.nullable.described(description)) { read($0).map { shape.json($0) } ?? .null }
+    }
+
+    static func list<Part>(
+        _ name: String,
+        _ shape: AnswerShape<Part>,
+        _ description: String = "",
+        _ read: @escaping @Sendable (Value) -> [Part]
+    ) -> Member {
+        Member(name, .list(of: shape.schema).described(description)) { .array(read($0).map { shape.json($0) }) }
+    }
+}
+
+/// One page of a list: the items, and `next`, which is `after` of the page that follows.
+struct AnswerPage<Item>: Sendable {
+    let name: String
+    let shape: AnswerShape<Item>
+    let schema: JSONSchema
+
+    /// `next` is the schema of `next` where it is not null; `title` names the page's schema, without it `name` does.
+    init(_ name: String, _ shape: AnswerShape<Item>, next: JSONSchema = .text(), title: String? = nil) {
+        self.name = name
+        self.shape = shape
+        let title = title ?? name.prefix(1).uppercased() + name.dropFirst()
+        schema = JSONSchema.object([
+            (name, .list(of: shape.schema), true),
+            (
+                "next",
+                next.nullable.described("`after` of the next page; null: this is the last one."),
+                true
+            ),
+        ]).named("\(title)Page")
+    }
+
+    /// `next` is written when the page is full: there may be more.
+    func json(_ items: [Item], limit: Int, next: (Item) -> JSON) -> JSON {
+        [
+            name: .array(items.map { shape.json($0) }),
+            "next": items.count == limit ? items.last.map(next) ?? .null : .null,
+        ]
+    }
+}

@@ -1,0 +1,118 @@
+import GatewayHTTP
+import HTTPTypes
+import Hummingbird
+import Model
+import NIOCore
+import Store
+
+/// What an API key may do.
+enum APIScope: String, Sendable, CaseIterable {
+    case send, devices, read, admin
+}
+
+/// The caller of an operation, and the connection it uses.
+struct NativeCaller: Sendable {
+    var request: Request
+    var grant: APIKeyGrant
+    var remoteAddress: String?
+    /// The call's connection; nil: of a test without one.
+    var channel: (any Channel)?
+
+    var tenant: TenantID { grant.tenant }
+    var actor: AuditActor { .key(grant.name) }
+
+    /// - Throws: `Problem` when the key lacks the scope. `admin` includes every other scope.
+    func require(_ scope: APIScope) throws(Problem) {
+        guard grant.scopes.contains(scope.rawValue) || grant.scopes.contains(APIScope.admin.rawValue) else {
+            throw .forbidden(scope)
+        }
+    }
+}
+
+/// One call of an operation: its caller, and the declared inputs by name (`try call.app`).
+@dynamicMemberLookup
+struct NativeCall<Input: InputFields>: Sendable {
+    let caller: NativeCaller
+    let values: InputValues<Input>
+    /// The body as it was sent; empty for an operation without a body and for one that reads it as a stream.
+    let bytes: [UInt8]
+
+    var tenant: TenantID { caller.tenant }
+    var actor: AuditActor { caller.actor }
+
+    subscript<Value>(dynamicMember member: KeyPath<Input, InputField<Value>>) -> Value {
+        get throws(Problem) { try values[dynamicMember: member] }
+    }
+
+    /// The members of an open body that no field declares.
+    var undeclared: JSONObject {
+        let known = Set(values.fields.declared.lazy.filter { $0.place == .body }.map(\.name))
+        return JSONObject(values.body.pairs.lazy.filter { !known.contains($0.key) }.map { ($0.key, $0.value) })
+    }
+}
+
+/// What the body of an operation's request is.
+enum NativeBody: Sendable {
+    /// Whatever is sent is not read.
+    case none
+    /// A JSON object of the declared body fields. `isOpen`: other members are allowed as well.
+    case json(isOpen: Bool = false)
+    /// Bytes, read whole.
+    case bytes(type: String)
+    /// Bytes of one of these types, which the operation reads as they come.
+    case stream(types: [String])
+}
+
+/// One answer that an operation may give.
+struct DeclaredAnswer: Sendable {
+    struct Header: Sendable {
+        let name: String
+        let schema: JSONSchema
+        let description: String
+    }
+
+    let status: Int
+    let description: String
+    /// Nil: it has no body.
+    let type: String?
+    let schema: JSONSchema
+    let example: JSON?
+    var headers: [Header] = []
+
+    /// An answer with status 200.
+    static func json(_ schema: JSONSchema, _ description: String, example: JSON? = nil) -> DeclaredAnswer {
+        json(200, schema, description, example: example)
+    }
+
+    /// Without `example`, one is made of the examples of the schema.
+    static func json(
+        _ status: Int,
+        _ schema: JSONSchema,
+        _ description: String,
+        example: JSON? = nil
+    ) -> DeclaredAnswer {
+        DeclaredAnswer(
+            status: status,
+            description: description,
+            type: "application/json",
+            schema: schema,
+            example: example ?? schema.exampleValue
+        )
+    }
+
+    static func empty(_ description: String) -> DeclaredAnswer {
+        DeclaredAnswer(status: 204, description: description, type: nil, schema: .anything, example: nil)
+    }
+
+    /// One JSON object per line. `schema` is that of a line.
+    static func lines(_ schema: JSONSchema, _ description: String, headers: [Header]) -> DeclaredAnswer {
+        DeclaredAnswer(
+            status: 200,
+            description: description,
+            type: "application/x-ndjson",
+            schema: schema,
+            example: schema.exampleValue,
+            headers: headers
+        )
+    }
+}

@@ -1,0 +1,46 @@
+import Model
+import NIOConcurrencyHelpers
+
+/// Limits the event streams of this node, because each stream queries the store four times a second.
+final class EventStreamLimit: Sendable {
+    /// 64 streams on one node, 8 of one tenant: one tenant's readers must not keep the others out.
+    static let perNode = 64
+    static let perTenant = 8
+
+    /// Permits one stream. Released when the stream ends, and also when the stream never started.
+    final class Permit: Sendable {
+        private let onRelease: NIOLockedValueBox<(@Sendable () -> Void)?>
+
+        init(_ onRelease: @escaping @Sendable () -> Void) { self.onRelease = NIOLockedValueBox(onRelease) }
+
+        func release() {
+            let onRelease = onRelease.withLockedValue { box in
+                defer { box = nil }
+                return box
+            }
+            onRelease?()
+        }
+
+        deinit { release() }
+    }
+
+    private let counts = NIOLockedValueBox<[TenantID: Int]>([:])
+
+    /// Nil when the limit is reached.
+    func acquire(_ tenant: TenantID) -> Permit? {
+        let isFree = counts.withLockedValue { counts in
+            guard counts[tenant, default: 0] < Self.perTenant, counts.values.reduce(0, +) < Self.perNode else {
+                return false
+            }
+            counts[tenant, default: 0] += 1
+            return true
+        }
+        guard isFree else { return nil }
+        return Permit { [counts] in
+            counts.withLockedValue { counts in
+                let left = counts[tenant, default: 1] - 1
+                counts[tenant] = left > 0 ? left : nil
+            }
+        }
+    }
+}

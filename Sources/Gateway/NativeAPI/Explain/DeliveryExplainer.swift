@@ -1,0 +1,184 @@
+import APNs
+import ApplePayload
+import Commands
+import DeliveryEngine
+import EngineStore
+import Foundation
+package import Model
+import Store
+
+/// Why a delivery is where it is: for the native API and `message show --device`.
+package struct DeliveryExplainer: Sendable {
+    let queries: PostgresQueryStore
+    let directory: PostgresDirectory
+    let adapters: [Vendor: any VendorAdapter]
+    let identifiers: any IdentifierSource
+
+    package init(
+        queries: PostgresQueryStore,
+        directory: PostgresDirectory,
+        adapters: [Vendor: any VendorAdapter],
+        identifiers: any IdentifierSource
+    ) {
+        self.queries = queries
+        self.directory = directory
+        self.adapters = adapters
+        self.identifiers = identifiers
+    }
+
+    /// All about one delivery; nil when the message has no such target.
+    ///
+    /// - Throws: `StoreError`.
+    package func explain(
+        _ message: MessageFacts,
+        to target: TargetID,
+        in tenant: TenantID
+    ) async throws(StoreError) -> DeliveryExplanation? {
+        guard let trail = try await queries.trail(of: message, target: target, in: tenant) else { return nil }
+        let route = trail.target.flatMap { trail.routes[$0.destination.platform] }
+        var credential = trail.queue?.heldBy
+        if let facts = trail.target, credential == nil {
+            credential = route?.credentials[facts.destination.environment]
+        }
+        var standing: CredentialStanding?
+        if let credential {
+            standing = try await directory.standing(of: CredentialKey(tenant: tenant, credential: credential))
+        }
+        var explanation = DeliveryExplanation(
+            message: message,
+            trail: trail,
+            topic: route?.topic,
+            credential: credential,
+            standing: standing
+        )
+        if let facts = trail.target, let adapter = adapters[facts.vendor] {
+            let settings = try await directory.settings(of: message.scope.app, in: tenant)[facts.vendor]
+            explanation.push = PushPicture.make(
+                adapter,
+                Notification(
+                    message: message.id,
+                    origin: message.scope.vendor,
+                    content: message.content,
+                    sentAt: message.dueAt,
+                    expiresAt: message.expiresAt,
+                    collapseID: message.collapseID
+                ),
+                facts,
+                settings ?? BindingSettings(tenant: tenant, app: message.scope.app),
+                topic: route?.topic ?? "",
+                id: PushID(
+                    trail.delivery.transportID ?? identifiers.transportID(message: message.id, target: target)
+                )
+            )
+        }
+        return explanation
+    }
+}
+
+/// One delivery, explained. What was written with its outcome is told as it was; the rest is made again from what is stored now, and said to be so.
+package struct DeliveryExplanation: Sendable {
+    let message: MessageFacts
+    let trail: DeliveryTrail
+    /// Of the app on the device's platform.
+    let topic: String?
+    /// The one that it waits for, or that the app has for the device's environment.
+    let credential: CredentialID?
+    /// Nil when that is not provisioned any more.
+    let standing: CredentialStanding?
+    /// Nil when nobody answers to the target any more, or its dialect is not in this build.
+    var push: Result<PushPicture, AdapterError>?
+
+    /// What is made again, by its place in `explanation`: it may differ from what was sent, if the device, the app or its settings changed since.
+    static let recomputed = ["device", "identity", "route", "push"]
+
+    var delivery: DeliveryFacts { trail.delivery }
+    var reason: ReasonText.Entry? { delivery.snapshot.reason.flatMap(ReasonText.entry) }
+    var token: String { trail.target?.destination.token?.masked ?? "…" }
+
+    var standingText: String {
+        let queue = trail.queue.map { queue in
+            ReasonText.QueueWords(
+                isLeased: queue.state == "leased",
+                isPaused: queue.isLanePaused || message.state == .paused,
+                isReserved: delivery.snapshot.isReserved && queue.state == "ready",
+                attempts: queue.attempts,
+                holder: queue.heldBy.map { ($0.rawValue, standing?.refusal) },
+                deadReason: queue.deadReason,
+                hours: waiting(queue)?.sentence,
+                nextTry: Self.text(queue.nextAt)
+            )
+        }
+        return ReasonText.standing(delivery, queue: queue)
+    }
+
+    func waiting(_ queue: QueueFacts) -> HoursWords? {
+        guard message.state != .canceled, let target = trail.target else { return nil }
+        let rules = TimingRules(
+            app: trail.timing,
+            lane: message.lane,
+            dueAt: message.dueAt,
+            localDue: message.localDue,
+            expiresAt: message.expiresAt
+        )
+        guard rules.concerns(target.clock.window) else { return nil }
+        guard case .wait(let until, let why) = rules.verdict(target.clock, now: queue.seenAt) else { return nil }
+        // A message for everybody's one time is reserved, whatever the hours.
+        if message.localDue == nil, until <= message.dueAt { return nil }
+        return HoursWords(why: why, until: until, rules: rules, clock: target.clock)
+    }
+
+    private static func text(_ time: Timestamp?) -> String {
+        guard let time else { return "" }
+        return Date(timeIntervalSince1970: Double(time.milliseconds) / 1000).formatted(.iso8601)
+    }
+
+    /// As people read it: a name and a value per line; what is made again comes under a heading that says so.
+    package var text: String {
+        let snapshot = delivery.snapshot
+        var rows: [(String, String?)] = [
+            ("target", snapshot.target.description), ("address", snapshot.address?.canonical),
+            ("state", snapshot.state.rawValue), ("", standingText), ("reason", snapshot.reason),
+            ("", reason?.meaning), ("", reason?.advice), ("sent", Self.text(snapshot.sentAt)),
+            ("received", Self.text(snapshot.receivedAt)), ("read", Self.text(snapshot.readAt)),
+            ("transport", delivery.transport), ("apns-id", delivery.transportID?.lowercased),
+            ("attempts", "\(delivery.attempts)"),
+            ("payload", delivery.payloadBytes > 0 ? "\(delivery.payloadBytes) bytes" : nil), ("cut", delivery.reduced),
+        ]
+        if let queue = trail.queue {
+            rows.append(("slice", "\(queue.slice), \(queue.state), put back \(queue.attempts) times"))
+        }
+        return Self.lines(rows) + "\n\nas it would be sent now:\n" + Self.lines(nowRows)
+    }
+
+    private var nowRows: [(String, String?)] {
+        guard let target = trail.target else { return [("device", "nobody answers to this target")] }
+        let health = standing.map { $0.refusal ?? "works" } ?? "is not provisioned"
+        var rows: [(String, String?)] = [
+            ("device", target.device?.description),
+            ("platform", "\(target.destination.platform.rawValue) \(target.destination.environment.rawValue)"),
+            ("token", "\(token) \(target.destination.tokenState.rawValue) \(trail.tokenReason ?? "")"),
+            ("identity", "\(target.vendor) \(target.key) \(target.identityState.rawValue)"),
+            ("credential", credential.map { "\($0) \(health)" }),
+        ]
+        switch push {
+        case nil: break
+        case .failure(let error): rows.append(("push", "cannot be written: \(error)"))
+        case .success(let picture):
+            rows.append(("payload", "\(picture.payload.bytes.count) bytes"))
+            if !picture.payload.reduced.isEmpty {
+                rows.append(("cut", picture.payload.reduced.joined(separator: ", ")))
+            }
+            if let fault = picture.preview.fault { rows.append(("refused", fault.description)) }
+            rows += picture.headers(token: token).map { ($0.name, $0.value) }
+        }
+        return rows
+    }
+
+    private static func lines(_ rows: [(String, String?)]) -> String {
+        let shown = rows.compactMap { name, value in value.flatMap { $0.isEmpty ? nil : (name, $0) } }
+        let width = shown.map(\.0.count).max() ?? 0
+        return shown.map { name, value in
+            name + String(repeating: " ", count: width - name.count + 2) + value.trimmingCharacters(in: .whitespaces)
+        }.joined(separator: "\n")
+    }
+}

@@ -1,0 +1,102 @@
+import EngineStore
+package import Model
+import Store
+
+/// How an explained delivery is written: as elsewhere, with `explanation`.
+extension DeliveryExplanation {
+    static let shape = AnswerShape<DeliveryExplanation>(
+        "ExplainedDelivery",
+        NativeShapes.deliveryMembers.map { member in
+            .init(member.name, member.schema) { member.write($0.delivery) }
+        } + [.shape("explanation", explanation, "Where the delivery stands and why.") { $0 }]
+    )
+
+    package var json: JSON { Self.shape.json(self) }
+
+    private static let explanation = AnswerShape<DeliveryExplanation>(
+        "Explanation",
+        [
+            .text("standing", "Where the delivery stands, in a sentence.") { $0.standingText },
+            .optionalText("meaning", "What the reason means.") { $0.reason?.meaning },
+            .optionalText("advice", "What to do about it.") { $0.reason?.advice },
+            .optionalShape("device", device, "The device as it is now.") { $0.known },
+            .optionalShape("identity", identity, "The identity as it is now.") { $0.trail.target },
+            .shape("route", route, "The app's topic and credential as they are now.") { $0 },
+            .init("push", push, write: \.pushJSON),
+            .optionalShape("waits", HoursWords.shape, "The hours that it waits for.") { explanation in
+                explanation.trail.queue.flatMap { explanation.waiting($0) }
+            },
+            .optionalShape("queue", queue, "Its place in the queue.") { $0.trail.queue },
+            .texts("recomputed", "Members made from what is stored now, not from when it was sent.") { _ in
+                DeliveryExplanation.recomputed
+            },
+        ]
+    )
+
+    private struct KnownDevice: Sendable {
+        var target: TargetFacts
+        var tokenReason: String?
+    }
+
+    private var known: KnownDevice? { trail.target.map { KnownDevice(target: $0, tokenReason: trail.tokenReason) } }
+
+    private static let device = AnswerShape<KnownDevice>(
+        "ExplainedDevice",
+        [
+            .optionalID("id") { $0.target.device?.description },
+            .word("platform") { $0.target.destination.platform },
+            .word("environment") { $0.target.destination.environment },
+            .optionalText("token", "Masked.") { $0.target.destination.token?.masked },
+            .word("tokenState") { $0.target.destination.tokenState },
+            .optionalText("tokenReason", "Why the push service rejected the token.") { $0.tokenReason },
+            .optionalTime("tokenRegisteredAt") { $0.target.destination.tokenRegisteredAt },
+            .optionalText("timeZone") { $0.target.clock.timeZone?.text },
+            .optionalShape("receivingWindow", NativeShapes.window) { $0.target.clock.window },
+        ]
+    )
+
+    private static let identity = AnswerShape<TargetFacts>(
+        "ExplainedIdentity",
+        [
+            .id("id") { $0.identity.description },
+            .text("vendor", example: "native") { $0.vendor.rawValue },
+            .text("key", example: "phone-1") { $0.key.rawValue },
+            .word("state") { $0.identityState },
+            .flag("acceptsPush") { $0.acceptsPush },
+        ]
+    )
+
+    private static let route = AnswerShape<DeliveryExplanation>(
+        "ExplainedRoute",
+        [
+            .optionalText("topic", example: "com.example.shop") { $0.topic },
+            .optionalText("credential", example: "apple") { $0.credential?.rawValue },
+            .optionalText("kind", "The credential's kind; null: it is not provisioned.") { $0.standing?.kind },
+            .optionalText("refusal", "Why the push service refused the credential.") { $0.standing?.refusal },
+            .optionalTime("refusedAt") { $0.standing?.refusedAt },
+        ]
+    )
+
+    private static let queue = AnswerShape<QueueFacts>(
+        "QueuePlace",
+        [
+            .int("slice", "The part of the message.") { $0.slice },
+            .text("state", "`ready` or `leased`.", example: "ready") { $0.state },
+            .time("nextTryAt", "When it is due, or when a lease ends.") { $0.nextAt },
+            .int("attempts", "How often it was put back.") { $0.attempts },
+            .optionalText("heldBy", "The credential that it waits for.") { $0.heldBy?.rawValue },
+            .flag("isPaused", "Whether its lane is paused.") { $0.isLanePaused },
+            .optionalText("gaveUp", "Why it was given up.") { $0.deadReason },
+        ]
+    )
+
+    private static let push = PushPicture.schema.nullable.described("The push as it would be sent now.")
+
+    private var pushJSON: JSON? {
+        switch push {
+        case nil: .null
+        case .success(let picture): picture.json(token: token)
+        case .failure(let error): PushPicture.json(of: error)
+        }
+    }
+}

@@ -1,0 +1,252 @@
+package import Commands
+import EngineStore
+import Foundation
+package import GatewayHTTP
+import HTTPTypes
+import Hummingbird
+package import Imports
+package import Logging
+import Metrics
+package import Model
+import NIOCore
+import Observability
+import Store
+
+/// The native HTTP API under `/v1`: JSON, bearer keys, problem details for errors.
+package struct NativeAPI: Sendable {
+    /// 10 MiB: the largest image a message may carry.
+    static let bodyLimitBytes = 10 << 20
+    /// 1,000 rows: a page is one statement and one answer.
+    static let pageLimit = 1000
+
+    let directory: any CallDirectory
+    let handler: CommandHandler
+    let handOver: @Sendable ([SliceLease]) -> Void
+    let stores: NativeStores
+    let identifiers: any IdentifierSource
+    let previews: PayloadPreview
+    let explainer: DeliveryExplainer
+    let imports: DeviceImports
+    let webhooks: WebhookRegistry
+    let eventStreams = EventStreamLimit()
+    let clock: any WallClock
+    let logger: Logger
+
+    package init(
+        directory: any CallDirectory,
+        handler: CommandHandler,
+        handOver: @escaping @Sendable ([SliceLease]) -> Void,
+        stores: NativeStores,
+        identifiers: any IdentifierSource,
+        previews: PayloadPreview,
+        explainer: DeliveryExplainer,
+        imports: DeviceImports,
+        webhooks: WebhookRegistry,
+        clock: any WallClock,
+        logger: Logger
+    ) {
+        self.directory = directory
+        self.handler = handler
+        self.handOver = handOver
+        self.stores = stores
+        self.identifiers = identifiers
+        self.previews = previews
+        self.explainer = explainer
+        self.imports = imports
+        self.webhooks = webhooks
+        self.clock = clock
+        self.logger = logger
+    }
+
+    var queries: PostgresQueryStore { stores.queries }
+    var devices: PostgresDeviceStore { stores.devices }
+    var audit: PostgresAuditStore { stores.audit }
+    var captureStore: PostgresCaptureStore { stores.captures }
+
+    /// Authenticates the caller, then reads, checks and carries out one call of `operation`.
+    func respond(to request: Request, _ context: CallContext, with operation: NativeOperation) async -> Response {
+        do throws(Problem) {
+            let caller = try await authenticated(request, context)
+            try caller.require(operation.scope)
+            let response = try await operation.perform(self, caller, context.parameters)
+            count(response)
+            return response
+        } catch {
+            return refuse(error, request, context.remoteAddress)
+        }
+    }
+
+    /// Answers with a problem, and logs it.
+    func refuse(_ problem: Problem, _ request: Request, _ remoteAddress: String?) -> Response {
+        logger.info(
+            "native call refused",
+            metadata: [
+                LogKey.status: "\(problem.status)", LogKey.reason: "\(problem.code.rawValue)",
+                LogKey.peer: "\(remoteAddress ?? "?")",
+                LogKey.route: "\(request.method) \(request.uri.path.prefix(64))",
+            ]
+        )
+        let response = problem.response
+        count(response)
+        // An answer to HEAD has no body; one that has breaks the connection for the client.
+        return request.method == .head ? response.createHeadResponse() : response
+    }
+
+    private func count(_ response: Response) {
+        MetricName.nativeCalls.counter([("status", "\(response.status.code)")]).increment()
+    }
+
+    private func authenticated(_ request: Request, _ context: CallContext) async throws(Problem) -> NativeCaller {
+        guard let header = request.headers[.authorization], header.lowercased().hasPrefix("bearer ") else {
+            throw .unauthorized
+        }
+        let secret = header.dropFirst(7).trimmingCharacters(in: .whitespaces)
+        let grant: APIKeyGrant?
+        do { grant = try await directory.apiKey(secret) } catch { throw .unavailable(5) }
+        guard let grant else { throw .unauthorized }
+        return NativeCaller(
+            request: request,
+            grant: grant,
+            remoteAddress: context.remoteAddress,
+            channel: context.channel
+        )
+    }
+
+    // MARK: Shared by the handlers
+
+    /// The body's bytes.
+    ///
+    /// - Throws: `Problem`.
+    static func body(of caller: NativeCaller) async throws(Problem) -> [UInt8] {
+        do {
+            return try await BodyReader.read(caller.request, on: caller.channel, limitBytes: bodyLimitBytes)
+        } catch .tooLarge {
+            throw .tooLarge(bodyLimitBytes)
+        } catch { throw .tooSlow }
+    }
+
+    private func scope(_ caller: NativeCaller, _ app: AppID, _ vendor: Vendor) -> CallScope {
+        CallScope(
+            tenant: caller.tenant,
+            app: app,
+            vendor: vendor,
+            settings: BindingSettings(tenant: caller.tenant, app: app),
+            remoteAddress: caller.remoteAddress,
+            actor: caller.actor.description
+        )
+    }
+
+    /// Carries out one command and gives its reply. `vendor`: in whose dialect, for what only one dialect has.
+    ///
+    /// - Throws: `Problem` for a refusal.
+    func perform(
+        _ command: Command,
+        _ caller: NativeCaller,
+        app: AppID,
+        vendor: Vendor = .native
+    ) async throws(Problem) -> Reply {
+        let result = await handler.perform([command], in: scope(caller, app, vendor))
+        if !result.handover.isEmpty { handOver(result.handover) }
+        guard let reply = result.replies.first else { throw .unavailable(5) }
+        if case .refused(let refusal) = reply { throw Problem(refusal, app: app) }
+        return reply
+    }
+
+    /// Carries out one command and answers it; once, when the call has a repeat key.
+    ///
+    /// - Throws: `Problem` for a refusal.
+    func perform(
+        _ command: Command,
+        _ caller: NativeCaller,
+        app: AppID,
+        once key: IdempotencyKey?,
+        answer: @escaping @Sendable (Reply) -> KeptAnswer?
+    ) async throws(Problem) -> Response {
+        guard let key else {
+            guard let answer = answer(try await perform(command, caller, app: app)) else { throw .unavailable(5) }
+            return .kept(answer)
+        }
+        switch await handler.perform(command, in: scope(caller, app, .native), keeping: Keep(key, answer: answer)) {
+        case .success(let answer): return .kept(answer)
+        case .failure(let other):
+            if case .refused(let refusal) = other.reply { throw Problem(refusal, app: app) }
+            throw .unavailable(5)
+        }
+    }
+
+    /// Carries out one act of a store and answers it; once, when the call has a repeat key. `answer` nil: there is no such thing, nothing was done.
+    ///
+    /// - Throws: `Problem`.
+    func act<Result: Sendable>(
+        once key: IdempotencyKey?,
+        missing: String,
+        answer: @escaping @Sendable (Result) -> KeptAnswer?,
+        _ act: (Keep<Result>?) async throws(StoreError) -> Kept<Result>
+    ) async throws(Problem) -> Response {
+        try await self.act(once: key, refused: { _ in .notFound(missing) }, answer: answer, act)
+    }
+
+    /// The same, for an act that is refused for more than one reason: `refused` says which, where `answer` has none.
+    ///
+    /// - Throws: `Problem`.
+    func act<Result: Sendable>(
+        once key: IdempotencyKey?,
+        refused: (Result) -> Problem,
+        answer: @escaping @Sendable (Result) -> KeptAnswer?,
+        _ act: (Keep<Result>?) async throws(StoreError) -> Kept<Result>
+    ) async throws(Problem) -> Response {
+        let outcome = try await asked { () async throws(StoreError) in
+            try await repeatingConflicts { () async throws(StoreError) in
+                try await act(key.map { Keep($0, answer: answer) })
+            }
+        }
+        switch outcome {
+        case .done(let result):
+            guard let answer = answer(result) else { throw refused(result) }
+            return .kept(answer)
+        case .repeated(let first): return .kept(first)
+        case .mismatch: throw .conflict
+        case .tooLarge:
+            throw .invalid(
+                "Idempotency-Key",
+                "the answer has more than \(KeptAnswer.limitBytes) bytes: send without it"
+            )
+        }
+    }
+
+    /// A repeat key with a digest of what it came with: method, path, query and body. Nil: the call has none.
+    func repeatKey<Input>(_ key: String?, _ call: NativeCall<Input>) -> IdempotencyKey? {
+        guard let key else { return nil }
+        let head = Array(Self.head(of: call.caller.request).utf8)
+        return IdempotencyKey(key: key, bodyHash: identifiers.sha256(head + call.bytes))
+    }
+
+    /// What of a request, beside its body, a repeat must have in common.
+    static func head(of request: Request) -> String { "\(request.method) \(request.head.path ?? "")\n" }
+
+    /// Runs a query; a store that is down is a 503.
+    ///
+    /// - Throws: `Problem`.
+    func asked<Value: Sendable>(_ query: () async throws(StoreError) -> Value) async throws(Problem) -> Value {
+        do { return try await query() } catch {
+            logger.warning("the store refused", metadata: [LogKey.error: "\(error)"])
+            throw .unavailable(5)
+        }
+    }
+}
+
+extension KeptAnswer {
+    /// A JSON answer.
+    static func json(_ value: JSON, status: Int = 200) -> KeptAnswer {
+        KeptAnswer(status: status, body: JSONWriter.bytes(value))
+    }
+}
+
+extension Response {
+    /// An answer that is, or could be, kept. Without a body it has no content type.
+    static func kept(_ answer: KeptAnswer) -> Response {
+        var response = Response(VendorResponse(status: answer.status, body: answer.body))
+        if !answer.body.isEmpty { response.headers[.contentType] = "application/json; charset=utf-8" }
+        return response
+    }
+}

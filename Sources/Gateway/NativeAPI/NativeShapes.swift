@@ -1,0 +1,175 @@
+import Commands
+package import Model
+import Store
+
+/// How the native API and `--json` of the commands write what the store knows. Times are RFC 3339, unknown values are null, tokens are masked.
+package enum NativeShapes {
+    static let funnel = AnswerShape<Funnel>(
+        "Funnel",
+        [
+            .optionalInt("recipients", "Targets; null while the audience is being expanded.") { $0.recipients },
+            .int("sent", "Accepted by the push service.") { $0.sent },
+            .int("received", "Reported as received by the device.") { $0.received },
+            .int("read", "Reported as read.") { $0.read },
+            .int("failed", "Rejected by the push service.") { $0.failed },
+            .int("suppressed", "Not tried; each delivery has the reason.") { $0.suppressed },
+            .int("expired", "Not sent in time.") { $0.expired },
+            .int("canceled", "Canceled before they were sent.") { $0.canceled },
+        ]
+    )
+
+    private static let dead = AnswerShape<DeadPart>(
+        "FailedPart",
+        [
+            .text("reason", "Why the part was given up.", example: "noCredential") { $0.reason },
+            .int("slices", "Parts with this reason.") { $0.slices },
+            .int("targets", "Targets in them without an outcome.") { $0.targets },
+        ]
+    )
+
+    private static let messageMembers: [AnswerShape<MessageFacts>.Member] = [
+        .id("id", "The message's id.") { $0.id.description },
+        .text("app", "The app.", example: "shop") { $0.scope.app.rawValue },
+        .text("vendor", "The vendor whose call it was; `native` for this API.", example: "native") {
+            $0.scope.vendor.rawValue
+        },
+        .word("state", "Where the message is.") { $0.state },
+        .optionalText("title", "The title.", example: "Hello") { $0.content.title },
+        .text("body", "The text.", example: "Your parcel is here.") { $0.content.body },
+        .time("acceptedAt", "When it was accepted.") { $0.acceptedAt },
+        .time("dueAt", "When the first target is due.") { $0.dueAt },
+        .optionalText("localDue", "The wall-clock time in each device's zone, if it was given.") {
+            $0.localDue?.description
+        },
+        .time("expiresAt", "Nothing is sent after this.") { $0.expiresAt },
+        .optionalInt("recipients", "Targets; null while the audience is being expanded.") { $0.recipients },
+    ]
+
+    /// A message in a list.
+    static let messageSummary = AnswerShape<MessageFacts>("MessageSummary", messageMembers)
+
+    package static let message = AnswerShape<MessageFacts>(
+        "Message",
+        messageMembers + [
+            .shape("funnel", funnel, "Counts by stage.") { $0.funnel },
+            .list("dead", dead, "Parts that were given up, by reason. A requeue tries them again.") { $0.dead },
+        ]
+    )
+
+    /// The message after it was changed, and whether that changed anything: what `message pause` and the like print.
+    package static func controlled(_ facts: MessageFacts, _ isChanged: Bool) -> JSON {
+        var object = message.object(facts)
+        object["changed"] = .bool(isChanged)
+        return .object(object)
+    }
+
+    static let deliveryMembers: [AnswerShape<DeliveryFacts>.Member] = [
+        .id("target", "The target's id.") { $0.snapshot.target.description },
+        .optionalID("device", "The device's id; null: it was erased, or there was none.") { $0.device?.description },
+        .optionalText("address", "How the caller named the target.", example: "key:phone-1") {
+            $0.snapshot.address?.canonical
+        },
+        .word("state", "Where the delivery is.") { $0.snapshot.state },
+        .optionalText("reason", "Why it did not succeed.", example: "noDevice") { $0.snapshot.reason },
+        .optionalTime("sentAt", "When the push service was asked.") { $0.snapshot.sentAt },
+        .optionalTime("receivedAt", "When the device received it.") { $0.snapshot.receivedAt },
+        .optionalTime("readAt", "When it was read.") { $0.snapshot.readAt },
+        .optionalText("transport", "The push service; null: it was not asked.", example: "apns") { $0.transport },
+        .optionalID("transportId", "The push service's id, `apns-id`.") { $0.transportID?.lowercased },
+        .flag("certain", "False: the connection broke before the push service answered.") { $0.isCertain },
+        .int("attempts", "How often it was tried.") { $0.attempts },
+        .int("payloadBytes", "The size of the payload.") { $0.payloadBytes },
+        .optionalText("reduced", "What was shortened or left out to fit.") { $0.reduced },
+    ]
+
+    package static let delivery = AnswerShape<DeliveryFacts>("Delivery", deliveryMembers)
+
+    static let window = AnswerShape<DailyWindow>(
+        "DailyWindow",
+        [
+            .text("from", "The first minute, HHMM.", example: "0800") { DailyWindow.text($0.from) },
+            .text("to", "The last minute, HHMM.", example: "2200") { DailyWindow.text($0.to) },
+        ]
+    )
+
+    static let identity = AnswerShape<IdentityEntry>(
+        "Identity",
+        [
+            .id("id", "The identity's id: `target` of its deliveries.") { $0.id.description },
+            .text("vendor", "The vendor whose identity it is.", example: "native") { $0.vendor.rawValue },
+            .text("key", "What the vendor's clients call the device.", example: "phone-1") { $0.key.rawValue },
+            .word("state", "Only an active identity receives pushes.") { $0.state },
+            .optionalText("user", "The user.", example: "u-1") { $0.user?.rawValue },
+            .optionalText("name", "The user's display name.") { $0.name },
+            .optionalText("phone", "The phone number.", example: "821012345678") { $0.phone },
+            .flag("acceptsPush", "Whether pushes are sent to it.") { $0.acceptsPush },
+            .anyObject("attributes", "What was registered with it.") { $0.attributes },
+            .texts("tags", "Its tags.", example: "seoul") { $0.tags.map(\.text) },
+            .time("registeredAt", "When it was last registered.") { $0.registeredAt },
+        ]
+    )
+
+    static let device = AnswerShape<DeviceFacts>(
+        "Device",
+        [
+            .id("id", "The device's id.") { $0.id.description },
+            .text("app", "The app.", example: "shop") { $0.app.rawValue },
+            .word("platform", "The platform.") { $0.platform },
+            .word("environment", "Apple's environment of the token.") { $0.environment },
+            .optionalText("token", "The push token, masked.", example: "8d7c2b…504f") { $0.token?.masked },
+            .word("tokenState", "Whether the token can be used.") { $0.tokenState },
+            .time("createdAt", "When it was first registered.") { $0.createdAt },
+            .optionalTime("seenAt", "When it last called.") { $0.seenAt },
+            .list("identities", identity, "What the vendors call the device.") { $0.identities },
+            .optionalText("timeZone", "Its time zone.", example: "Asia/Seoul") { $0.clock.timeZone?.text },
+            .optionalShape("receivingWindow", window, "When it may be notified.") { $0.clock.window },
+            .init(
+                "unread",
+                .integer(0...Int64(HistoryPage.lookLimit)).described(
+                    "Unread messages among the newest \(HistoryPage.lookLimit) of the device, whoever used it. Not in lists."
+                ),
+                isRequired: false
+            ) { $0.unread.map { .int($0) } },
+        ]
+    )
+
+    static let inboxItem = AnswerShape<InboxItem>(
+        "InboxMessage",
+        [
+            .id("message", "The message's id.") { $0.entry.notification.message.description },
+            .text("app", "The app.", example: "shop") { $0.app.rawValue },
+            .optionalText("title", "The title.") { $0.entry.notification.content.title },
+            .text("body", "The text.") { $0.entry.notification.content.body },
+            .time("sentAt", "When the message was due.") { $0.entry.notification.sentAt },
+            .word("state", "Where the delivery to this device is.") { $0.delivery.state },
+            .optionalTime("receivedAt", "When the device received it.") { $0.delivery.receivedAt },
+            .optionalTime("readAt", "When it was read.") { $0.delivery.readAt },
+        ]
+    )
+
+    static let day = AnswerShape<FunnelDay>(
+        "FunnelDay",
+        [
+            .text("app", "The app.", example: "shop") { $0.app.rawValue },
+            .text("vendor", "The vendor.", example: "native") { $0.vendor.rawValue },
+            .text("day", "The UTC day on which the messages were due.", format: "date", example: "2026-12-25") {
+                $0.day.rfc3339Date
+            },
+            .shape("funnel", funnel, "Counts by stage.") { $0.funnel },
+        ]
+    )
+
+    package static let audit = AnswerShape<AuditEntry>(
+        "AuditEntry",
+        [
+            .int64("position", "Grows by one, in the order of commits.") { $0.position },
+            .time("at", "When it was done.") { $0.at },
+            .text("actor", "The API key, command or service that did it.", example: "key:backend") { $0.actor },
+            .text("action", "What was done.", example: "erase_device") { $0.action },
+            .text("subject", "What it was done to.", example: "device 0198a1f0-7c00-7000-8000-000000000001") {
+                $0.subject
+            },
+            .init("data", .anything.described("Details; null: there are none.")) { $0.data ?? .null },
+        ]
+    )
+}

@@ -1,0 +1,193 @@
+import Commands
+import EngineStore
+import Foundation
+import GatewayHTTP
+import Hummingbird
+import Model
+import Store
+
+/// `/v1/captures`. Each needs `admin`: what callers sent, masked or not, is not for dashboards.
+enum CaptureOperations {
+    static let all = [start, list, show, delete, stop]
+
+    static let missing = "no such capture"
+
+    static let id = PathField.required("capture", .captureID, "The capture's id.")
+
+    struct StartInput: InputFields {
+        let once = CommonInputs.repeatKey
+        let app = BodyField.required("app", .app, "The app's id.")
+        let vendor = BodyField.required("vendor", .vendor, "The vendor whose calls are recorded.")
+        let minutes = BodyField.optional("minutes", .integer(1...1440), default: 15, as: 15, "How long it records.")
+        let exchanges = BodyField.optional(
+            "exchanges",
+            .integer(1...1000),
+            default: 200,
+            as: 200,
+            "After how many calls it ends."
+        )
+        let texts = BodyField.optional("texts", .flag, default: false, as: false, "Record texts in full.")
+    }
+
+    static let start = NativeOperation(
+        "startCapture",
+        .post,
+        "/v1/captures",
+        scope: .admin,
+        "Record what callers of one of an app's bindings send, masked.",
+        input: StartInput(),
+        example: ["app": "shop", "vendor": "upmc", "minutes": 15, "exchanges": 200],
+        answers: [.json(201, CaptureShapes.facts.schema, "The capture.")],
+        problems: [.notFound],
+        NativeAPI.startCapture
+    )
+
+    static let list = NativeOperation(
+        "listCaptures",
+        .get,
+        "/v1/captures",
+        scope: .admin,
+        "List all captures, newest first.",
+        input: NoInput(),
+        answers: [
+            .json(
+                JSONSchema.object([("captures", .list(of: CaptureShapes.facts.schema), true)]).named("Captures"),
+                "The captures."
+            )
+        ],
+        NativeAPI.listCaptures
+    )
+
+    struct ShowInput: InputFields {
+        let capture = CaptureOperations.id
+        let after = QueryField.optional("after", .integer(0...Int.max), "`next` of the previous page.")
+        let limit = CommonInputs.limit
+    }
+
+    static let show = NativeOperation(
+        "showCapture",
+        .get,
+        "/v1/captures/{capture}",
+        scope: .admin,
+        "Show a capture with a page of the recorded calls.",
+        input: ShowInput(),
+        answers: [.json(CaptureShapes.withPage.schema, "The capture and a page of its calls.")],
+        problems: [.notFound],
+        NativeAPI.showCapture
+    )
+
+    struct DeleteInput: InputFields {
+        let capture = CaptureOperations.id
+        let once = CommonInputs.repeatKey
+    }
+
+    static let delete = NativeOperation(
+        "deleteCapture",
+        .delete,
+        "/v1/captures/{capture}",
+        scope: .admin,
+        "Delete a capture.",
+        input: DeleteInput(),
+        answers: [.empty("The capture is deleted.")],
+        problems: [.notFound],
+        NativeAPI.deleteCapture
+    )
+
+    struct IDInput: InputFields {
+        let capture = CaptureOperations.id
+    }
+
+    static let stop = NativeOperation(
+        "stopCapture",
+        .post,
+        "/v1/captures/{capture}/stop",
+        scope: .admin,
+        "End a capture. A repeated call changes nothing and succeeds.",
+        input: IDInput(),
+        answers: [.json(CaptureShapes.facts.schema, "The capture as it is now.")],
+        problems: [.notFound],
+        NativeAPI.stopCapture
+    )
+}
+
+extension InputKind where Value == UUID {
+    fileprivate static let captureID = InputKind(.uuid) { (json, _) throws(Problem) in
+        guard let id = json.string.flatMap({ UUID(uuidString: $0) }) else { throw .notFound(CaptureOperations.missing) }
+        return id
+    }
+}
+
+extension NativeAPI {
+    private func capture(_ id: UUID, in tenant: TenantID) async throws(Problem) -> CaptureFacts {
+        let facts = try await asked { () async throws(StoreError) in try await captureStore.capture(id, in: tenant) }
+        guard let facts else { throw .notFound(CaptureOperations.missing) }
+        return facts
+    }
+
+    func startCapture(_ call: NativeCall<CaptureOperations.StartInput>) async throws(Problem) -> Response {
+        let order = CaptureOrder(
+            app: try call.app,
+            vendor: try call.vendor,
+            limits: CaptureLimits(duration: .seconds(try call.minutes * 60), exchangeCount: try call.exchanges),
+            keepsTexts: try call.texts
+        )
+        let id = identifiers.uuid(at: clock.now())
+        return try await act(
+            once: repeatKey(try call.once, call),
+            refused: { Self.refusal(of: $0, order) },
+            answer: { (start: CaptureStart) in
+                guard case .started(let facts) = start else { return nil }
+                return .json(CaptureShapes.facts.json(facts), status: 201)
+            },
+            { (keep) async throws(StoreError) in
+                try await captureStore.start(order, id: id, in: call.tenant, by: call.actor, keeping: keep)
+            }
+        )
+    }
+
+    private static func refusal(of start: CaptureStart, _ order: CaptureOrder) -> Problem {
+        switch start {
+        case .started: .unavailable(5)
+        case .missing:
+            .notFound("app '\(order.app.rawValue.prefix(64))' has no binding of '\(order.vendor.rawValue.prefix(64))'")
+        case .running: .invalid("vendor", "a capture of this binding is already running; stop it first")
+        case .tooMany: .invalid("app", "at most \(CaptureLimits.capturesPerTenant) captures; delete one first")
+        }
+    }
+
+    func listCaptures(_ call: NativeCall<NoInput>) async throws(Problem) -> Response {
+        let found = try await asked { () async throws(StoreError) in try await captureStore.list(in: call.tenant) }
+        return .json(["captures": .array(found.map(CaptureShapes.facts.json))])
+    }
+
+    func showCapture(_ call: NativeCall<CaptureOperations.ShowInput>) async throws(Problem) -> Response {
+        let id = try call.capture
+        let limit = try call.limit
+        let after = try call.after ?? 0
+        let facts = try await capture(id, in: call.tenant)
+        let exchanges = try await asked { () async throws(StoreError) in
+            try await captureStore.exchanges(of: id, in: call.tenant, after: after, limit: limit)
+        }
+        return .json(CaptureShapes.withPage.json(.init(facts: facts, exchanges: exchanges, limit: limit)))
+    }
+
+    func deleteCapture(_ call: NativeCall<CaptureOperations.DeleteInput>) async throws(Problem) -> Response {
+        let id = try call.capture
+        return try await act(
+            once: repeatKey(try call.once, call),
+            missing: CaptureOperations.missing,
+            answer: { (isRemoved: Bool) in isRemoved ? KeptAnswer(status: 204) : nil },
+            { (keep) async throws(StoreError) in
+                try await captureStore.remove(id, in: call.tenant, by: call.actor, keeping: keep)
+            }
+        )
+    }
+
+    func stopCapture(_ call: NativeCall<CaptureOperations.IDInput>) async throws(Problem) -> Response {
+        let id = try call.capture
+        _ = try await asked { () async throws(StoreError) in
+            try await captureStore.stop(id, in: call.tenant, by: call.actor)
+        }
+        return .json(CaptureShapes.facts.json(try await capture(id, in: call.tenant)))
+    }
+}

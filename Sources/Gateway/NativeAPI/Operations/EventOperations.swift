@@ -1,0 +1,222 @@
+import Adapters
+import GatewayHTTP
+import HTTPTypes
+import Hummingbird
+import Model
+import NIOCore
+import Store
+
+/// `/v1/events`, `/v1/audit` and `/v1/analytics`: what happened.
+enum EventOperations {
+    static let all = [list, audit, funnel]
+
+    private static let formats = VendorCatalog.product.exporters.keys.sorted()
+
+    struct ListInput: InputFields {
+        let after = QueryField.optional(
+            "after",
+            .position,
+            default: 0,
+            as: 0,
+            "The offset after which to start; 0: the oldest event that is kept."
+        )
+        let limit = CommonInputs.limit
+        let kinds = QueryField.optional(
+            "kinds",
+            .list(.word(among: EventKind.allCases.map(\.rawValue)), limit: EventKind.allCases.count),
+            default: [],
+            "Only these kinds, comma-separated."
+        )
+        let app = CommonInputs.appFilter
+        let vendor = QueryField.optional("vendor", .vendor, "Only of this vendor.")
+        let follow = QueryField.optional(
+            "follow",
+            .flag,
+            default: false,
+            as: false,
+            "Keep the answer open and write events as they happen."
+        )
+        let format = QueryField.optional(
+            "format",
+            .word(among: EventOperations.formats),
+            "A vendor's own shape of events; null: the gateway's."
+        )
+    }
+
+    /// As `EventRecord.json` writes it, which webhooks do too; a test compares the two.
+    static let event = JSONSchema.object([
+        ("offset", .integer(1...Int64.max, example: 42).described("The event's place in the log."), true),
+        ("at", .time.described("When it happened."), true),
+        ("kind", JSONSchema.text(example: "sent").described("What happened. More kinds may be added."), true),
+        ("app", JSONSchema.text(example: "shop").described("The app."), true),
+        ("vendor", JSONSchema.text(example: "native").described("The vendor; absent for a device."), false),
+        ("sender", JSONSchema.text().described("The back end that sent the message."), false),
+        ("message", .uuid.described("The message's id."), false),
+        ("target", .uuid.described("The delivery's target; absent for the message as a whole."), false),
+        ("identity", .uuid.described("The identity's id."), false),
+        ("device", .uuid.described("The device's id."), false),
+        ("address", JSONSchema.text(example: "key:phone-1").described("How the caller named the target."), false),
+        ("reason", JSONSchema.text(example: "noDevice").described("Why a delivery did not succeed."), false),
+        ("data", .anything.described("What else belongs to the kind."), false),
+    ]).named("Event")
+
+    /// The last line of a stream.
+    private static let end = JSONSchema.object([
+        ("kind", .words(["stream_ended"]), true),
+        ("offset", .integer(0...Int64.max).described("`after` of the call that resumes."), true),
+        ("head", .integer(0...Int64.max).described("The last offset of the log."), true),
+    ]).named("StreamEnd")
+
+    static let list = NativeOperation(
+        "listEvents",
+        .get,
+        "/v1/events",
+        scope: .read,
+        "Read the event log as lines of JSON, in the order of commits.",
+        input: ListInput(),
+        answers: [
+            .lines(
+                .any(of: [event, end, JSONSchema.anyObject.described("With `format`: an event in that shape.")]),
+                "Events, one per line.",
+                headers: [
+                    .init(
+                        name: "X-Event-Offset",
+                        schema: .integer(0...Int64.max),
+                        description: "`after` of the next call."
+                    ),
+                    .init(
+                        name: "X-Event-Head",
+                        schema: .integer(0...Int64.max),
+                        description: "The last offset of the log."
+                    ),
+                ]
+            )
+        ],
+        problems: [.gone, .rateLimited],
+        NativeAPI.listEvents
+    )
+
+    struct AuditInput: InputFields {
+        let after = QueryField.optional("after", .position, default: 0, as: 0, "`next` of the previous page.")
+        let limit = CommonInputs.limit
+    }
+
+    static let auditPage = AnswerPage("entries", NativeShapes.audit, next: .integer(example: 42), title: "Audit")
+
+    /// Needs `admin`, not `read`: the audit names people and keys, and `read` is what dashboards get.
+    static let audit = NativeOperation(
+        "listAudit",
+        .get,
+        "/v1/audit",
+        scope: .admin,
+        "List administrative acts, in the order of commits.",
+        input: AuditInput(),
+        answers: [.json(auditPage.schema, "A page of entries.")],
+        NativeAPI.listAudit
+    )
+
+    struct FunnelInput: InputFields {
+        let app = CommonInputs.appFilter
+        let from = QueryField.optional("from", .time, "Messages due from here on; default: 7 days ago.")
+        let to = QueryField.optional("to", .time, "Messages due before this; default: tomorrow.")
+    }
+
+    static let funnel = NativeOperation(
+        "showFunnel",
+        .get,
+        "/v1/analytics/funnel",
+        scope: .read,
+        "Count deliveries by stage, per app, vendor and day.",
+        input: FunnelInput(),
+        answers: [
+            .json(
+                JSONSchema.object([("days", .list(of: NativeShapes.day.schema), true)]).named("FunnelDays"),
+                "The counts."
+            )
+        ],
+        NativeAPI.showFunnel
+    )
+}
+
+extension NativeAPI {
+    func listEvents(_ call: NativeCall<EventOperations.ListInput>) async throws(Problem) -> Response {
+        let limit = try call.limit
+        let filter = EventFilter(app: try call.app, vendor: try call.vendor, kinds: try call.kinds)
+        let after = try call.after
+        let lines = try eventLines(try call.format, call.tenant)
+        let follows = try call.follow
+        let bounds = try await asked { () async throws(StoreError) in try await queries.eventBounds(in: call.tenant) }
+        // A reader at 0 gets what is kept; one that resumes must learn that events are missing.
+        guard after == 0 || after >= bounds.first else { throw .gone("events up to offset \(bounds.first)") }
+        guard after <= bounds.head else { throw .invalid("after", "the log ends at offset \(bounds.head)") }
+        let start = max(after, bounds.first)
+        if follows { return try follow(call.caller, filter, after: start, head: bounds.head, lines) }
+        let page = try await asked { () async throws(StoreError) in
+            try await queries.events(in: call.tenant, after: start, limit: limit, filter: filter)
+        }
+        let written = try await asked { () async throws(StoreError) in try await lines(page.events) }
+        return Response(
+            status: .ok,
+            headers: EventLines.headers(through: page.through, head: page.head),
+            body: ResponseBody(byteBuffer: EventLines.buffer(written))
+        )
+    }
+
+    /// How events are written: the gateway's own way, or in a vendor's shape.
+    private func eventLines(_ format: String?, _ tenant: TenantID) throws(Problem) -> EventLines.Spelling {
+        guard let format else { return { $0.map(\.json) } }
+        guard let exporter = previews.vendors.exporters[format] else {
+            throw .invalid("format", "is not available on this gateway")
+        }
+        return { (events) async throws(StoreError) in
+            if events.isEmpty { return [] }
+            let facts = try await queries.eventFacts(of: events, data: exporter.exportedData, in: tenant)
+            return events.flatMap { exporter.export($0, facts) }
+        }
+    }
+
+    private func follow(
+        _ caller: NativeCaller,
+        _ filter: EventFilter,
+        after: Int64,
+        head: Int64,
+        _ lines: @escaping EventLines.Spelling
+    ) throws(Problem) -> Response {
+        guard let permit = eventStreams.acquire(caller.tenant) else { throw .rateLimited(30) }
+        let tenant = caller.tenant
+        let channel = caller.channel
+        let disconnect: @Sendable () -> Void = { channel?.close(promise: nil) }
+        let follower = EventFollower(disconnect: disconnect, lines: lines) { (offset) async throws(StoreError) in
+            try await queries.events(in: tenant, after: offset, limit: EventFollower.pageSize, filter: filter)
+        }
+        return Response(
+            status: .ok,
+            headers: EventLines.headers(through: after, head: head),
+            body: ResponseBody { writer in
+                // Kept until the stream ends, or until the response is dropped before it began.
+                defer { permit.release() }
+                try await follower.run(after: after, into: &writer)
+            }
+        )
+    }
+
+    func listAudit(_ call: NativeCall<EventOperations.AuditInput>) async throws(Problem) -> Response {
+        let after = try call.after
+        let limit = try call.limit
+        let entries = try await asked { () async throws(StoreError) in
+            try await audit.entries(in: call.tenant, after: after, limit: limit)
+        }
+        return .json(EventOperations.auditPage.json(entries, limit: limit) { .int($0.position) })
+    }
+
+    func showFunnel(_ call: NativeCall<EventOperations.FunnelInput>) async throws(Problem) -> Response {
+        let now = clock.now()
+        let from = try call.from ?? now + .seconds(-7 * 86_400)
+        let to = try call.to ?? now + .seconds(86_400)
+        let app = try call.app
+        let days = try await asked { () async throws(StoreError) in
+            try await queries.funnel(in: call.tenant, app: app, from: from, to: to)
+        }
+        return .json(["days": .array(days.map(NativeShapes.day.json))])
+    }
+}

@@ -1,0 +1,237 @@
+import Commands
+import GatewayHTTP
+import Hummingbird
+import Model
+import Store
+
+/// `/v1/apps/{app}/groups`: named sets of users, which a message may be sent to.
+enum GroupOperations {
+    static let all = [list, create, show, delete, changeMembers, listMembers]
+
+    struct ListInput: InputFields {
+        let app = CommonInputs.app
+        let vendor = CommonInputs.vendor
+        let after = CommonInputs.afterName
+        let limit = CommonInputs.limit
+    }
+
+    struct Shown: Sendable {
+        var facts: GroupFacts
+        var app: AppID
+    }
+
+    static let group = AnswerShape<Shown>(
+        "Group",
+        [
+            .text("app", "The app.", example: "shop") { $0.app.rawValue },
+            .text("group", "The group's name.", example: "early birds") { $0.facts.name.rawValue },
+            .int("members", "Users in it, with a device or without.") { $0.facts.memberCount },
+            .time("createdAt", "When it was created.") { $0.facts.createdAt },
+        ]
+    )
+
+    static let page = AnswerPage("groups", group, next: .text(example: "early birds"))
+
+    static let list = NativeOperation(
+        "listGroups",
+        .get,
+        "/v1/apps/{app}/groups",
+        scope: .read,
+        "List an app's groups by name.",
+        input: ListInput(),
+        answers: [.json(page.schema, "A page of groups.")],
+        problems: [.notFound],
+        NativeAPI.listGroups
+    )
+
+    struct GroupInput: InputFields {
+        let app = CommonInputs.app
+        let group = CommonInputs.group
+        let vendor = CommonInputs.vendor
+    }
+
+    static let create = NativeOperation(
+        "createGroup",
+        .put,
+        "/v1/apps/{app}/groups/{group}",
+        scope: .devices,
+        "Create a group unless it exists.",
+        input: GroupInput(),
+        answers: [
+            .json(201, group.schema, "The group was created."),
+            .json(200, group.schema, "The group exists already."),
+        ],
+        problems: [.notFound],
+        NativeAPI.createGroup
+    )
+
+    static let show = NativeOperation(
+        "showGroup",
+        .get,
+        "/v1/apps/{app}/groups/{group}",
+        scope: .read,
+        "Show a group and its exact count of members.",
+        input: GroupInput(),
+        answers: [.json(group.schema, "The group.")],
+        problems: [.notFound],
+        NativeAPI.showGroup
+    )
+
+    static let delete = NativeOperation(
+        "deleteGroup",
+        .delete,
+        "/v1/apps/{app}/groups/{group}",
+        scope: .devices,
+        "Delete a group and its memberships. The users stay.",
+        input: GroupInput(),
+        answers: [.empty("The group is deleted.")],
+        problems: [.notFound],
+        NativeAPI.deleteGroup
+    )
+
+    struct MembersInput: InputFields {
+        let app = CommonInputs.app
+        let group = CommonInputs.group
+        let vendor = CommonInputs.vendor
+        let remove = BodyField.optional(
+            "remove",
+            .list(.user, limit: GroupChange.limit),
+            default: [],
+            "Users to remove, before others are added."
+        )
+        let add = BodyField.optional("add", .list(.user, limit: GroupChange.limit), default: [], "Users to add.")
+    }
+
+    static let changeMembers = NativeOperation(
+        "changeGroupMembers",
+        .post,
+        "/v1/apps/{app}/groups/{group}/members",
+        scope: .devices,
+        "Remove users from a group, then add others; at most \(GroupChange.limit) together.",
+        input: MembersInput(),
+        example: ["add": ["u-1", "u-2"], "remove": ["u-3"]],
+        answers: [
+            .json(
+                JSONSchema.object([
+                    ("added", .integer(0...Int64.max).described("Users who were not in the group before."), true),
+                    ("removed", .integer(0...Int64.max).described("Users who were in the group before."), true),
+                ]).named("ChangedMembers"),
+                "How many users it changed."
+            )
+        ],
+        problems: [.notFound],
+        NativeAPI.changeGroupMembers
+    )
+
+    struct ListMembersInput: InputFields {
+        let app = CommonInputs.app
+        let group = CommonInputs.group
+        let vendor = CommonInputs.vendor
+        let after = CommonInputs.afterName
+        let limit = CommonInputs.limit
+    }
+
+    private static let member = AnswerShape<UserID>(
+        "Member",
+        [.text("user", "The user's id.", example: "u-1") { $0.rawValue }]
+    )
+
+    static let members = AnswerPage("members", member, next: .text(example: "u-1"))
+
+    static let listMembers = NativeOperation(
+        "listGroupMembers",
+        .get,
+        "/v1/apps/{app}/groups/{group}/members",
+        scope: .read,
+        "List a group's members by id.",
+        input: ListMembersInput(),
+        answers: [.json(members.schema, "A page of members.")],
+        problems: [.notFound],
+        NativeAPI.listGroupMembers
+    )
+}
+
+extension NativeAPI {
+    private func ask(
+        _ command: GroupCommand,
+        _ caller: NativeCaller,
+        _ scope: AppScope
+    ) async throws(Problem) -> GroupReply {
+        let reply = try await perform(.group(command), caller, app: scope.app, vendor: scope.vendor)
+        guard case .group(let reply) = reply else { throw .unavailable(5) }
+        return reply
+    }
+
+    private func facts(
+        _ group: GroupName,
+        _ caller: NativeCaller,
+        _ scope: AppScope
+    ) async throws(Problem) -> GroupOperations.Shown {
+        guard case .found(let facts) = try await ask(.find(group), caller, scope) else { throw .unavailable(5) }
+        return GroupOperations.Shown(facts: facts, app: scope.app)
+    }
+
+    func listGroups(_ call: NativeCall<GroupOperations.ListInput>) async throws(Problem) -> Response {
+        let scope = AppScope(app: try call.app, vendor: try call.vendor)
+        let after = try call.after
+        let limit = try call.limit
+        try await known(scope.app, call.caller)
+        let page = try await asked { () async throws(StoreError) in
+            try await queries.groups(of: scope, in: call.tenant, after: after.map { GroupName($0) }, limit: limit)
+        }
+        let shown = page.map { GroupOperations.Shown(facts: $0, app: scope.app) }
+        return .json(GroupOperations.page.json(shown, limit: limit) { .string($0.facts.name.rawValue) })
+    }
+
+    func createGroup(_ call: NativeCall<GroupOperations.GroupInput>) async throws(Problem) -> Response {
+        let scope = AppScope(app: try call.app, vendor: try call.vendor)
+        let group = try call.group
+        guard case .put(let isNew) = try await ask(.put(group), call.caller, scope) else {
+            throw .unavailable(5)
+        }
+        let shown = try await facts(group, call.caller, scope)
+        return .json(GroupOperations.group.json(shown), status: isNew ? .created : .ok)
+    }
+
+    func showGroup(_ call: NativeCall<GroupOperations.GroupInput>) async throws(Problem) -> Response {
+        let scope = AppScope(app: try call.app, vendor: try call.vendor)
+        return .json(GroupOperations.group.json(try await facts(try call.group, call.caller, scope)))
+    }
+
+    func deleteGroup(_ call: NativeCall<GroupOperations.GroupInput>) async throws(Problem) -> Response {
+        let scope = AppScope(app: try call.app, vendor: try call.vendor)
+        _ = try await ask(.delete(try call.group), call.caller, scope)
+        return Response(status: .noContent)
+    }
+
+    func changeGroupMembers(_ call: NativeCall<GroupOperations.MembersInput>) async throws(Problem) -> Response {
+        let scope = AppScope(app: try call.app, vendor: try call.vendor)
+        let change = GroupChange(add: try call.add, remove: try call.remove)
+        guard !change.add.isEmpty || !change.remove.isEmpty else {
+            throw .invalid("add", "name users to add or to remove")
+        }
+        let command = GroupCommand.changeMembers(try call.group, change)
+        guard case .membersChanged(let added, let removed) = try await ask(command, call.caller, scope) else {
+            throw .unavailable(5)
+        }
+        return .json(["added": .int(added), "removed": .int(removed)])
+    }
+
+    func listGroupMembers(_ call: NativeCall<GroupOperations.ListMembersInput>) async throws(Problem) -> Response {
+        let scope = AppScope(app: try call.app, vendor: try call.vendor)
+        let group = try call.group
+        let after = try call.after
+        let limit = try call.limit
+        _ = try await facts(group, call.caller, scope)
+        let page = try await asked { () async throws(StoreError) in
+            try await queries.members(
+                of: group,
+                scope,
+                in: call.tenant,
+                after: after.map { UserID($0) },
+                limit: limit
+            )
+        }
+        return .json(GroupOperations.members.json(page, limit: limit) { .string($0.rawValue) })
+    }
+}

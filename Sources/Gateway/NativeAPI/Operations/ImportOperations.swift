@@ -1,0 +1,125 @@
+import Commands
+import HTTPTypes
+import Hummingbird
+import Imports
+import Model
+
+/// `/v1/apps/{app}/imports`.
+enum ImportOperations {
+    static let all = [importDevices]
+
+    struct Input: InputFields {
+        let once = CommonInputs.repeatKey
+        let app = CommonInputs.app
+        let vendor = QueryField.optional(
+            "vendor",
+            .vendor(among: DeviceLine.vendors),
+            default: .native,
+            as: .string(Vendor.native.rawValue),
+            "The vendor whose devices they are."
+        )
+        let format = QueryField.optional(
+            "format",
+            .word(DeviceFormat.self),
+            "The body's format; null: by the content type."
+        )
+        let contentType = HeaderField.optional("Content-Type", .text(256), "Tells the format if `format` does not.")
+        let dryRun = QueryField.optional("dryRun", .flag, default: false, as: false, "Only count what would change.")
+        let after = QueryField.optional(
+            "after",
+            .integer(0...Int.max),
+            default: 0,
+            as: 0,
+            "The last line that an earlier call has committed."
+        )
+    }
+
+    private static let reject = AnswerShape<(line: Int, reason: String)>(
+        "RejectedLine",
+        [.int("line", "The line, from 1.") { $0.line }, .text("reason", "Why it was rejected.") { $0.reason }]
+    )
+
+    /// What an import answers, and what `import` of a problem holds.
+    static let progress = AnswerShape<DeviceImports.Report>(
+        "ImportReport",
+        [
+            .flag("dryRun", "Whether nothing was changed.") { $0.isDryRun },
+            .int("line", "The last line that is done: `after` of a call that resumes.") { $0.progress.line },
+            .int("created", "New devices.") { $0.progress.state.checkpoint.created },
+            .int("updated", "Changed devices.") { $0.progress.state.checkpoint.updated },
+            .int("unchanged", "Devices that were as in the body.") { $0.progress.state.unchanged },
+            .int("rejected", "Lines that were not accepted.") { $0.progress.state.checkpoint.rejected },
+            .list("rejects", reject, "The first \(DeviceImports.listedRejects) rejected lines.") {
+                $0.progress.rejects
+            },
+        ]
+    )
+
+    static let importDevices = NativeOperation(
+        "importDevices",
+        .post,
+        "/v1/apps/{app}/imports",
+        scope: .devices,
+        "Register the devices of an NDJSON or CSV body. Batches are committed as the body arrives.",
+        input: Input(),
+        body: .stream(types: ["application/x-ndjson", "text/csv"]),
+        answers: [.json(progress.schema, "The counts, and the lines that were rejected.")],
+        problems: [.notFound, .rateLimited],
+        NativeAPI.importDevices
+    )
+}
+
+extension NativeAPI {
+    func importDevices(_ call: NativeCall<ImportOperations.Input>) async throws(Problem) -> Response {
+        let order = try importRequest(call)
+        try await known(order.scope.app, call.caller)
+        guard let permit = imports.acquire() else { throw .rateLimited(10) }
+        let request = call.caller.request
+        if let stated = request.headers[.contentLength].flatMap({ Int($0) }), stated > DeviceImports.bodyLimitBytes {
+            throw .tooLarge(DeviceImports.bodyLimitBytes)
+        }
+        let outcome = await imports.run(order, body: request.body) {
+            .json(ImportOperations.progress.json($0))
+        }
+        withExtendedLifetime(permit) {}
+        switch outcome {
+        case .done(let answer): return .kept(answer)
+        case .mismatch: throw .conflict
+        case .failed(let failure, let progress):
+            let report = DeviceImports.Report(progress: progress, isDryRun: order.isDryRun)
+            return Self.problem(failure).response(with: ("import", ImportOperations.progress.json(report)))
+        }
+    }
+
+    private func importRequest(_ call: NativeCall<ImportOperations.Input>) throws(Problem) -> DeviceImports.Request {
+        DeviceImports.Request(
+            tenant: call.tenant,
+            scope: AppScope(app: try call.app, vendor: try call.vendor),
+            format: try Self.format(call),
+            isDryRun: try call.dryRun,
+            after: try call.after,
+            actor: call.actor,
+            repeatKey: try call.once,
+            head: Self.head(of: call.caller.request)
+        )
+    }
+
+    /// By `?format=`, else by the content type.
+    private static func format(_ call: NativeCall<ImportOperations.Input>) throws(Problem) -> DeviceFormat {
+        if let format = try call.format { return format }
+        switch try call.contentType?.split(separator: ";").first?.lowercased() {
+        case "text/csv": return .csv
+        case "application/x-ndjson", "application/jsonl", "application/json": return .ndjson
+        default: throw .invalid("Content-Type", "must be text/csv or application/x-ndjson; or give ?format=")
+        }
+    }
+
+    private static func problem(_ failure: DeviceImports.Failure) -> Problem {
+        switch failure {
+        case .tooLarge: .tooLarge(DeviceImports.bodyLimitBytes)
+        case .tooSlow, .broken: .importTooSlow
+        case .headings(let what): .invalid("body", what)
+        case .store(let error): error.isRetriable ? .unavailable(5) : .invalid("body", "the database refuses every row")
+        }
+    }
+}

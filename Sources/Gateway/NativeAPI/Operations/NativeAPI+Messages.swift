@@ -1,0 +1,148 @@
+import Commands
+import GatewayHTTP
+import Hummingbird
+import Model
+import Store
+
+/// What carries out `MessageOperations`.
+extension NativeAPI {
+    func sendMessage(_ call: NativeCall<MessageOperations.SendInput>) async throws(Problem) -> Response {
+        let app = try call.app
+        var submission = try submission(call)
+        if let key = try call.once {
+            submission.idempotencyKey = key
+            submission.bodyHash = identifiers.sha256(call.bytes)
+        }
+        if try call.preview {
+            let preview = submission
+            return .json(
+                try await asked { () async throws(StoreError) in
+                    try await previews.json(preview, app: app, tenant: call.tenant)
+                }
+            )
+        }
+        guard
+            case .submission(.accepted(let id, let recipients)) = try await perform(
+                .submission(.submit(submission)),
+                call.caller,
+                app: app
+            )
+        else { throw .unavailable(5) }
+        let accepted = MessageOperations.Accepted(id: id, recipients: recipients)
+        return .json(MessageOperations.accepted.json(accepted), status: .accepted)
+    }
+
+    private func submission(_ call: NativeCall<MessageOperations.SendInput>) throws(Problem) -> Submission {
+        let audience = try call.to
+        var content = Content(
+            title: try call.title,
+            subtitle: try call.subtitle,
+            body: try call.body,
+            badge: try call.badge,
+            sound: try call.sound,
+            category: try call.category,
+            threadID: try call.threadID,
+            data: try call.data ?? JSONObject(),
+            isUrgent: try call.urgent,
+            isSilent: try call.silent
+        )
+        if let rule = try call.consent { content.consent = rule }
+        if let raw = try call.raw { content.raw = .object(raw) }
+        if let hash = try call.image {
+            content.media = MediaReference(id: identifiers.randomHex(byteCount: 16), hash: hash)
+        }
+        let schedule = try call.sendAt
+        return Submission(
+            content: content,
+            audience: audience,
+            timing: SubmissionTiming(
+                dueAt: schedule?.at,
+                localDue: schedule?.local,
+                timeToLive: try call.ttlSeconds.map { .seconds($0) }
+            ),
+            collapseID: try call.collapseID,
+            lane: Self.lane(content, audience)
+        )
+    }
+
+    private static func lane(_ content: Content, _ audience: Audience) -> Lane {
+        if content.isUrgent { return .urgent }
+        if content.isSilent { return .background }
+        switch audience {
+        case .listed(let list): return list.count == 1 ? .transactional : .bulk
+        case .users(let users): return users.count == 1 ? .transactional : .bulk
+        case .groups, .tags, .everyone: return .bulk
+        }
+    }
+
+    func listMessages(_ call: NativeCall<MessageOperations.ListInput>) async throws(Problem) -> Response {
+        let app = try call.app
+        let state = try call.state
+        let after = try call.after
+        let limit = try call.limit
+        let page = try await asked { () async throws(StoreError) in
+            try await queries.messages(in: call.tenant, app: app, state: state, after: after, limit: limit)
+        }
+        return .json(MessageOperations.page.json(page, limit: limit) { .string($0.id.description) })
+    }
+
+    private func found(_ reference: String, in tenant: TenantID) async throws(Problem) -> MessageFacts {
+        let facts = try await asked { () async throws(StoreError) in
+            try await queries.message(reference, in: tenant)
+        }
+        guard let facts else { throw .notFound("no such message") }
+        return facts
+    }
+
+    func showMessage(_ call: NativeCall<MessageOperations.IDInput>) async throws(Problem) -> Response {
+        .json(NativeShapes.message.json(try await found(try call.message, in: call.tenant)))
+    }
+
+    func withdrawMessage(_ call: NativeCall<MessageOperations.ControlInput>) async throws(Problem) -> Response {
+        try await controlMessage(call, .cancel, answer: "canceled")
+    }
+
+    /// The member `name` of the answer says whether anything changed.
+    ///
+    /// - Throws: `Problem`.
+    func controlMessage(
+        _ call: NativeCall<MessageOperations.ControlInput>,
+        _ control: MessageControl,
+        answer name: String
+    ) async throws(Problem) -> Response {
+        let facts = try await found(try call.message, in: call.tenant)
+        let id = facts.id.description
+        return try await perform(
+            .submission(.control(control, message: id)),
+            call.caller,
+            app: facts.scope.app,
+            once: repeatKey(try call.once, call)
+        ) { reply in
+            guard case .submission(.controlled(let isChanged)) = reply else { return nil }
+            return .json(["id": .string(id), name: .bool(isChanged)])
+        }
+    }
+
+    func listDeliveries(_ call: NativeCall<MessageOperations.DeliveriesInput>) async throws(Problem) -> Response {
+        let state = try call.state
+        let after = try call.after
+        let limit = try call.limit
+        let facts = try await found(try call.message, in: call.tenant)
+        let page = try await asked { () async throws(StoreError) in
+            try await queries.deliveries(of: facts.id, in: call.tenant, state: state, after: after, limit: limit)
+        }
+        return .json(
+            MessageOperations.deliveries.json(page, limit: limit) { .string($0.snapshot.target.description) }
+        )
+    }
+
+    func showDelivery(_ call: NativeCall<MessageOperations.DeliveryInput>) async throws(Problem) -> Response {
+        let target = try call.target
+        let facts = try await found(try call.message, in: call.tenant)
+        let explanation = try await asked { () async throws(StoreError) in
+            try await explainer.explain(facts, to: target, in: call.tenant)
+        }
+        guard let explanation else { throw .notFound("no such delivery") }
+        return .json(DeliveryExplanation.shape.json(explanation))
+    }
+}

@@ -1,0 +1,296 @@
+import Commands
+import GatewayHTTP
+import Hummingbird
+import Model
+import Store
+
+/// `/v1/users/{user}`, `/v1/apps/{app}/users` and `/v1/apps/{app}/consents`: what is known of users beyond their devices.
+enum UserOperations {
+    static let all = [list, show, update, erase, changeConsents, showConsents]
+
+    struct ListInput: InputFields {
+        let app = CommonInputs.app
+        let vendor = CommonInputs.vendor
+        let after = CommonInputs.afterName
+        let limit = CommonInputs.limit
+    }
+
+    private static let listed = AnswerShape<ListedUser>(
+        "ListedUser",
+        [
+            .text("user", "The user's id.", example: "u-1") { $0.user.rawValue },
+            .int("devices", "Active devices of the user.") { $0.devices },
+        ]
+    )
+
+    static let page = AnswerPage("users", listed, next: .text(example: "u-1"))
+
+    static let list = NativeOperation(
+        "listUsers",
+        .get,
+        "/v1/apps/{app}/users",
+        scope: .read,
+        "List an app's users by id: those with a registration, and those with attributes or consents.",
+        input: ListInput(),
+        answers: [.json(page.schema, "A page of users.")],
+        problems: [.notFound],
+        NativeAPI.listUsers
+    )
+
+    struct UserInput: InputFields {
+        let app = CommonInputs.app
+        let user = CommonInputs.user
+        let vendor = CommonInputs.vendor
+    }
+
+    private static let alias = AnswerShape<UserAlias>(
+        "UserAlias",
+        [.text("label") { $0.label }, .text("name") { $0.name }]
+    )
+
+    private static let act = AnswerShape<ActTally>(
+        "UserActivity",
+        [
+            .word("kind", "What kind of activity it is.") { $0.kind },
+            .text("name", "Its name.", example: "signed_up") { $0.name },
+            .int("count", "How often it happened.") { $0.count },
+            .time("firstAt", "When it first happened.") { $0.firstAt },
+            .time("lastAt", "When it last happened.") { $0.lastAt },
+        ]
+    )
+
+    // Tokens are shown nowhere.
+    private static let device = AnswerShape<UserDevice>(
+        "UserDevice",
+        [
+            .text("key", "The device's key.", example: "phone-1") { $0.key.rawValue },
+            .word("platform", "Its platform.") { $0.platform },
+            .flag("acceptsPush", "Whether pushes are sent to it.") { $0.acceptsPush },
+            .flag("hasToken", "Whether it has a push token.") { $0.token != nil },
+        ]
+    )
+
+    private static let consentSchema = JSONSchema.map(of: .words(ConsentState.allCases.map(\.rawValue)))
+        .example(["news": "subscribed"])
+
+    private static func consents(_ user: DescribedUser) -> JSON {
+        .object(JSONObject(user.consents.sorted { $0.key < $1.key }.map { ($0.key, .string($0.value.rawValue)) }))
+    }
+
+    static let user = AnswerShape<DescribedUser>(
+        "User",
+        [
+            .text("user", "The user's id.", example: "u-1") { $0.user.rawValue },
+            .anyObject("attributes", "The user's attributes.") { $0.attributes },
+            .init("consents", consentSchema.described("By subject."), write: consents),
+            .list("aliases", alias, "Other names of the user.") { $0.aliases },
+            .list("acts", act, "What the user did, and how often.") { $0.tallies },
+            .list("devices", device, "The user's devices.") { $0.devices },
+        ]
+    )
+
+    static let show = NativeOperation(
+        "showUser",
+        .get,
+        "/v1/apps/{app}/users/{user}",
+        scope: .read,
+        "Show a user: attributes, consents, aliases, activities and devices.",
+        input: UserInput(),
+        answers: [.json(user.schema, "The user.")],
+        problems: [.notFound],
+        NativeAPI.showUser
+    )
+
+    struct UpdateInput: InputFields {
+        let app = CommonInputs.app
+        let user = CommonInputs.user
+        let vendor = CommonInputs.vendor
+        let attributes = BodyField.optional(
+            "attributes",
+            .anyObject,
+            "Attributes to set; null as a value removes the attribute."
+        )
+        let acceptsPush = BodyField.optional(
+            "acceptsPush",
+            .flag,
+            "Whether pushes are sent to the user's devices; null: unchanged."
+        )
+    }
+
+    static let update = NativeOperation(
+        "updateUser",
+        .patch,
+        "/v1/apps/{app}/users/{user}",
+        scope: .devices,
+        "Change a user's attributes and push preference. An unknown user is created.",
+        input: UpdateInput(),
+        example: ["attributes": ["plan": "gold", "trial": .null]],
+        answers: [.json(user.schema, "The user as it is now.")],
+        problems: [.notFound, .conflict, .rateLimited],
+        NativeAPI.updateUser
+    )
+
+    struct EraseInput: InputFields {
+        let user = CommonInputs.user
+        let once = CommonInputs.repeatKey
+    }
+
+    static let erase = NativeOperation(
+        "eraseUser",
+        .delete,
+        "/v1/users/{user}",
+        scope: .devices,
+        "Erase a user in every app: devices, identities, groups, attributes and consents. Writes an audit entry.",
+        input: EraseInput(),
+        answers: [
+            .json(
+                JSONSchema.object([("erased", .integer(0...Int64.max).described("Erased identities."), true)])
+                    .named("ErasedUser"),
+                "How much was erased; 0: the user was not known."
+            )
+        ],
+        NativeAPI.eraseUser
+    )
+
+    struct ConsentsInput: InputFields {
+        let app = CommonInputs.app
+        let vendor = CommonInputs.vendor
+        let subject = BodyField.required(
+            "subject",
+            .text(CommandLimits.keyBytes, atLeast: 1).example("news"),
+            "What the users consent to."
+        )
+        let state = BodyField.required("state", .word(ConsentState.self), "What they said.")
+        let users = BodyField.required(
+            "users",
+            .list(.user, limit: CommandLimits.usersPerCall),
+            "The users. An unknown user is created."
+        )
+    }
+
+    static let changeConsents = NativeOperation(
+        "changeConsents",
+        .post,
+        "/v1/apps/{app}/consents",
+        scope: .devices,
+        "Record whether users consent to a subject.",
+        input: ConsentsInput(),
+        answers: [
+            .json(
+                JSONSchema.object([("changed", .integer(0...Int64.max).described("Users it changed."), true)])
+                    .named("ChangedConsents"),
+                "How many users it changed."
+            )
+        ],
+        problems: [.notFound, .rateLimited],
+        NativeAPI.changeConsents
+    )
+
+    static let consentsOfUser = AnswerShape<DescribedUser>(
+        "UserConsents",
+        [
+            .text("user", "The user's id.", example: "u-1") { $0.user.rawValue },
+            .init("consents", consentSchema.described("By subject."), write: consents),
+        ]
+    )
+
+    static let showConsents = NativeOperation(
+        "showConsents",
+        .get,
+        "/v1/apps/{app}/consents/{user}",
+        scope: .read,
+        "Show what a user consents to.",
+        input: UserInput(),
+        answers: [.json(consentsOfUser.schema, "The user's consents.")],
+        problems: [.notFound],
+        NativeAPI.showConsents
+    )
+}
+
+extension NativeAPI {
+    /// Carries out a command for users of `vendor`.
+    ///
+    /// - Throws: `Problem`.
+    private func ask(
+        _ command: UserCommand,
+        _ caller: NativeCaller,
+        _ scope: AppScope
+    ) async throws(Problem) -> UserReply {
+        let reply = try await perform(.user(command), caller, app: scope.app, vendor: scope.vendor)
+        guard case .user(let reply) = reply else { throw .unavailable(5) }
+        return reply
+    }
+
+    private func described(
+        _ user: UserID,
+        _ caller: NativeCaller,
+        _ scope: AppScope
+    ) async throws(Problem) -> DescribedUser {
+        guard case .described(let found) = try await ask(.describe([.id(user)]), caller, scope) else {
+            throw .unavailable(5)
+        }
+        guard let first = found.first, let user = first else { throw .notFound("no such user") }
+        return user
+    }
+
+    func listUsers(_ call: NativeCall<UserOperations.ListInput>) async throws(Problem) -> Response {
+        let scope = AppScope(app: try call.app, vendor: try call.vendor)
+        let after = try call.after
+        let limit = try call.limit
+        try await known(scope.app, call.caller)
+        let page = try await asked { () async throws(StoreError) in
+            try await queries.users(of: scope, in: call.tenant, after: after.map { UserID($0) }, limit: limit)
+        }
+        return .json(UserOperations.page.json(page, limit: limit) { .string($0.user.rawValue) })
+    }
+
+    func showUser(_ call: NativeCall<UserOperations.UserInput>) async throws(Problem) -> Response {
+        let scope = AppScope(app: try call.app, vendor: try call.vendor)
+        return .json(UserOperations.user.json(try await described(try call.user, call.caller, scope)))
+    }
+
+    func updateUser(_ call: NativeCall<UserOperations.UpdateInput>) async throws(Problem) -> Response {
+        let scope = AppScope(app: try call.app, vendor: try call.vendor)
+        let user = try call.user
+        let changes = (try call.attributes ?? JSONObject()).pairs.map { name, value in
+            AttributeChange(name, value == .null ? .remove : .set(value))
+        }
+        let patch = UserPatch(user: .id(user), changes: changes, acceptsPush: try call.acceptsPush)
+        let command = UserCommand.track(UserBatch(patches: [patch]))
+        guard case .tracked(let patches, _) = try await ask(command, call.caller, scope) else { throw .unavailable(5) }
+        if let first = patches.first, let refusal = first { throw Problem(refusal, app: scope.app) }
+        return .json(UserOperations.user.json(try await described(user, call.caller, scope)))
+    }
+
+    func eraseUser(_ call: NativeCall<UserOperations.EraseInput>) async throws(Problem) -> Response {
+        let user = try call.user
+        return try await act(
+            once: repeatKey(try call.once, call),
+            missing: "no such user",
+            answer: { (count: Int) in .json(["erased": .int(count)]) },
+            { (keep) async throws(StoreError) in
+                try await devices.eraseUser(user, in: call.tenant, by: call.actor, keeping: keep)
+            }
+        )
+    }
+
+    func changeConsents(_ call: NativeCall<UserOperations.ConsentsInput>) async throws(Problem) -> Response {
+        let scope = AppScope(app: try call.app, vendor: try call.vendor)
+        let users = try call.users
+        guard !users.isEmpty else { throw .invalid("users", "must not be empty") }
+        let change = ConsentChange(
+            subject: try call.subject,
+            state: try call.state,
+            users: users.map { .id($0) }
+        )
+        guard case .consented(let count) = try await ask(.consent([change]), call.caller, scope) else {
+            throw .unavailable(5)
+        }
+        return .json(["changed": .int(count)])
+    }
+
+    func showConsents(_ call: NativeCall<UserOperations.UserInput>) async throws(Problem) -> Response {
+        let scope = AppScope(app: try call.app, vendor: try call.vendor)
+        return .json(UserOperations.consentsOfUser.json(try await described(try call.user, call.caller, scope)))
+    }
+}

@@ -1,0 +1,255 @@
+import GatewayHTTP
+import Hummingbird
+import Model
+import Secrets
+import Store
+
+/// `/v1/webhooks`. A webhook receives every event of the tenant, so that changing one needs `admin`.
+enum WebhookOperations {
+    static let all = [create, list, show, update, delete, replay]
+
+    static let id = PathField.required("webhook", .id(WebhookID.self, missing: "no such webhook"), "The webhook's id.")
+
+    struct Shown: Sendable {
+        var facts: WebhookFacts
+        /// The last offset of the tenant's log.
+        var head: Int64
+        /// Only in the answer to its creation.
+        var secret: String?
+
+        var state: String {
+            if facts.isActive { return facts.attempts == 0 ? "active" : "failing" }
+            return facts.failure == nil ? "paused" : "stopped"
+        }
+    }
+
+    private static let members: [AnswerShape<Shown>.Member] = [
+        .id("id", "The webhook's id.") { $0.facts.id.description },
+        .text("url", "Where it calls.", example: "https://example.com/events") { $0.facts.url },
+        .optionalText("app", "Only events of this app; null: of all.", example: "shop") {
+            $0.facts.filter.app?.rawValue
+        },
+        .texts("kinds", "Only these kinds of events; empty: all.", example: "sent") { $0.facts.filter.kinds },
+        .flag("active", "Whether it calls.") { $0.facts.isActive },
+        .word(
+            "state",
+            among: ["active", "failing", "paused", "stopped"],
+            "`paused` by its owner; `stopped` by the gateway after three days of failures."
+        ) { $0.state },
+        .text("keyId", "The signing key's id.", example: "whk_01020304") { $0.facts.keyID },
+        .time("createdAt", "When it was created.") { $0.facts.createdAt },
+        .int64("cursor", "The offset of the last event that was delivered.") { $0.facts.cursor },
+        .int64("head", "The last offset of the log.") { $0.head },
+        .int("failures", "Failures in a row.") { $0.facts.attempts },
+        .optionalText("lastError", "Why the last call failed.", example: "timeout") { $0.facts.failure },
+    ]
+
+    static let webhook = AnswerShape<Shown>("Webhook", members)
+
+    static let created = AnswerShape<Shown>(
+        "CreatedWebhook",
+        members + [
+            .text("secret", "The signing secret. It is not shown again.", example: "whsec_0123456789abcdef") {
+                $0.secret ?? ""
+            }
+        ]
+    )
+
+    private static let kinds = InputKind<[String]>.list(
+        .word(among: EventKind.allCases.map(\.rawValue)),
+        limit: EventKind.allCases.count
+    )
+
+    private static let urlKind = InputKind<String>.text(WebhookRegistry.urlLimitBytes, atLeast: 1)
+        .example("https://example.com/events")
+
+    struct CreateInput: InputFields {
+        let url = BodyField.required("url", WebhookOperations.urlKind, "Where to call: http or https.")
+        let app = BodyField.optional("app", .app, "Only events of this app; null: of all.")
+        let kinds = BodyField.optional("kinds", WebhookOperations.kinds, default: [], "Only these kinds; empty: all.")
+        let secret = BodyField.optional(
+            "secret",
+            .text(WebhookRegistry.secretBytes.upperBound, atLeast: WebhookRegistry.secretBytes.lowerBound)
+                .example("whsec_000102030405060708090a0b0c0d0e0f"),
+            "The signing secret; null: the gateway makes one."
+        )
+        let active = BodyField.optional("active", .flag, default: true, as: true, "Whether it calls.")
+    }
+
+    static let create = NativeOperation(
+        "createWebhook",
+        .post,
+        "/v1/webhooks",
+        scope: .admin,
+        "Subscribe a URL to events from now on.",
+        input: CreateInput(),
+        example: ["url": "https://example.com/events", "kinds": ["sent", "failed"]],
+        answers: [.json(201, created.schema, "The webhook, with its secret.")],
+        NativeAPI.createWebhook
+    )
+
+    static let list = NativeOperation(
+        "listWebhooks",
+        .get,
+        "/v1/webhooks",
+        scope: .read,
+        "List all webhooks and their states.",
+        input: NoInput(),
+        answers: [
+            .json(
+                JSONSchema.object([("webhooks", .list(of: webhook.schema), true)]).named("Webhooks"),
+                "The webhooks."
+            )
+        ],
+        NativeAPI.listWebhooks
+    )
+
+    struct IDInput: InputFields {
+        let webhook = WebhookOperations.id
+    }
+
+    static let show = NativeOperation(
+        "showWebhook",
+        .get,
+        "/v1/webhooks/{webhook}",
+        scope: .read,
+        "Show a webhook and its state.",
+        input: IDInput(),
+        answers: [.json(webhook.schema, "The webhook.")],
+        problems: [.notFound],
+        NativeAPI.showWebhook
+    )
+
+    struct UpdateInput: InputFields {
+        let webhook = WebhookOperations.id
+        let url = BodyField.optional("url", WebhookOperations.urlKind, "Where to call; null: unchanged.")
+        let kinds = BodyField.optional("kinds", WebhookOperations.kinds, "Only these kinds; null: unchanged.")
+        let active = BodyField.optional("active", .flag, "False pauses it, true resumes it; null: unchanged.")
+    }
+
+    static let update = NativeOperation(
+        "updateWebhook",
+        .patch,
+        "/v1/webhooks/{webhook}",
+        scope: .admin,
+        "Change a webhook's URL or kinds, pause it, or resume it.",
+        input: UpdateInput(),
+        example: ["active": true],
+        answers: [.json(webhook.schema, "The webhook as it is now.")],
+        problems: [.notFound],
+        NativeAPI.updateWebhook
+    )
+
+    static let delete = NativeOperation(
+        "deleteWebhook",
+        .delete,
+        "/v1/webhooks/{webhook}",
+        scope: .admin,
+        "Delete a webhook.",
+        input: IDInput(),
+        answers: [.empty("The webhook is deleted.")],
+        problems: [.notFound],
+        NativeAPI.deleteWebhook
+    )
+
+    struct ReplayInput: InputFields {
+        let webhook = WebhookOperations.id
+        let from = BodyField.required("from", .position, "The offset; everything after it is delivered again.")
+    }
+
+    static let replay = NativeOperation(
+        "replayWebhook",
+        .post,
+        "/v1/webhooks/{webhook}/replay",
+        scope: .admin,
+        "Deliver everything after an offset again.",
+        input: ReplayInput(),
+        answers: [.json(webhook.schema, "The webhook as it is now.")],
+        problems: [.notFound],
+        NativeAPI.replayWebhook
+    )
+}
+
+extension NativeAPI {
+    private func shown(
+        _ id: WebhookID,
+        in tenant: TenantID,
+        secret: String? = nil
+    ) async throws(Problem) -> WebhookOperations.Shown {
+        let facts = try await asked { () async throws(StoreError) in try await webhooks.store.webhook(id, in: tenant) }
+        guard let facts else { throw .notFound("no such webhook") }
+        return WebhookOperations.Shown(facts: facts, head: try await head(of: tenant), secret: secret)
+    }
+
+    private func head(of tenant: TenantID) async throws(Problem) -> Int64 {
+        try await asked { () async throws(StoreError) in try await queries.eventBounds(in: tenant).head }
+    }
+
+    func createWebhook(_ call: NativeCall<WebhookOperations.CreateInput>) async throws(Problem) -> Response {
+        let url = try webhooks.url(try call.url)
+        let filter = EventFilter(app: try call.app, kinds: try call.kinds)
+        let secret = try call.secret ?? webhooks.secrets.make()
+        let id = WebhookID(rawValue: identifiers.uuid(at: clock.now()))
+        let webhook = NewWebhook(
+            id: id,
+            url: url,
+            filter: filter,
+            secret: try webhooks.seal(secret, of: id, in: call.tenant),
+            isActive: try call.active
+        )
+        let isCreated = try await asked { () async throws(StoreError) in
+            try await webhooks.store.create(webhook, in: call.tenant, limit: WebhookRegistry.perTenant)
+        }
+        guard isCreated else { throw .invalid("webhooks", "a tenant has at most \(WebhookRegistry.perTenant)") }
+        let shown = try await shown(id, in: call.tenant, secret: secret)
+        return .json(WebhookOperations.created.json(shown), status: .created)
+    }
+
+    func listWebhooks(_ call: NativeCall<NoInput>) async throws(Problem) -> Response {
+        let all = try await asked { () async throws(StoreError) in try await webhooks.store.webhooks(in: call.tenant) }
+        let head = try await head(of: call.tenant)
+        let shown = all.map { WebhookOperations.Shown(facts: $0, head: head) }
+        return .json(["webhooks": .array(shown.map(WebhookOperations.webhook.json))])
+    }
+
+    func showWebhook(_ call: NativeCall<WebhookOperations.IDInput>) async throws(Problem) -> Response {
+        .json(WebhookOperations.webhook.json(try await shown(try call.webhook, in: call.tenant)))
+    }
+
+    func updateWebhook(_ call: NativeCall<WebhookOperations.UpdateInput>) async throws(Problem) -> Response {
+        let id = try call.webhook
+        var change = WebhookChange()
+        if let text = try call.url { change.url = try webhooks.url(text) }
+        change.kinds = try call.kinds
+        change.isActive = try call.active
+        let wanted = change
+        let isKnown = try await asked { () async throws(StoreError) in
+            try await webhooks.store.change(id, wanted, in: call.tenant)
+        }
+        guard isKnown else { throw .notFound("no such webhook") }
+        return .json(WebhookOperations.webhook.json(try await shown(id, in: call.tenant)))
+    }
+
+    func deleteWebhook(_ call: NativeCall<WebhookOperations.IDInput>) async throws(Problem) -> Response {
+        let id = try call.webhook
+        let isKnown = try await asked { () async throws(StoreError) in
+            try await webhooks.store.remove(id, in: call.tenant)
+        }
+        guard isKnown else { throw .notFound("no such webhook") }
+        return Response(status: .noContent)
+    }
+
+    func replayWebhook(_ call: NativeCall<WebhookOperations.ReplayInput>) async throws(Problem) -> Response {
+        let id = try call.webhook
+        let from = try call.from
+        let outcome = try await asked { () async throws(StoreError) in
+            try await webhooks.store.replay(id, from: from, in: call.tenant)
+        }
+        switch outcome {
+        case .moved: return .json(WebhookOperations.webhook.json(try await shown(id, in: call.tenant)))
+        case .unknown: throw .notFound("no such webhook")
+        case .outside(let bounds):
+            throw .invalid("from", "the log holds what is after \(bounds.first), up to \(bounds.head)")
+        }
+    }
+}

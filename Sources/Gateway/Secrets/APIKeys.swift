@@ -1,0 +1,11 @@
+import Crypto
+package import Model
+
+/// How API keys look and are kept: `pgw_` and 48 random hex digits; only SHA-256 is stored. A fast hash is right because the secret is random, not chosen.
+package enum APIKeys {
+    package static func hash(_ secret: String) -> [UInt8] { Array(SHA256.hash(data: Array(secret.utf8))) }
+
+    package static func make(_ identifiers: any IdentifierSource) -> String {
+        "pgw_" + identifiers.randomHex(byteCount: 24)
+    }
+}

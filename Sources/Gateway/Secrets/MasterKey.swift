@@ -1,0 +1,126 @@
+import Crypto
+import Foundation
+package import Model
+
+/// The key that seals every secret at rest: 32 random bytes in a file of their own, outside the database cluster's directory.
+///
+/// A key id and a check value are stored in the database, so that a node with another key refuses to start instead of writing what nobody can open.
+package struct MasterKey: Sendable {
+    /// First 16 hex digits of SHA-256 over the key with a label: tells keys apart, says nothing of the key.
+    package let id: String
+    private let key: SymmetricKey
+
+    /// - Throws: `MasterKeyError.wrongLength` unless there are exactly 32 bytes.
+    package init(bytes: [UInt8]) throws(MasterKeyError) {
+        guard bytes.count == 32 else { throw .wrongLength(bytes.count) }
+        key = SymmetricKey(data: bytes)
+        let digest = HMAC<SHA256>.authenticationCode(for: Array("push-gateway key id".utf8), using: key)
+        id = HexCoding.encode(Array(digest).prefix(8))
+    }
+
+    /// What the database holds to recognise this key: a MAC of a fixed text.
+    package var checkValue: [UInt8] {
+        Array(HMAC<SHA256>.authenticationCode(for: Array("push-gateway check value".utf8), using: key))
+    }
+
+    /// Seals `secret` for one place (`context`): it opens nowhere else.
+    ///
+    /// Shape: 12 bytes nonce, ciphertext, 16 bytes tag (AES-256-GCM).
+    ///
+    /// - Throws: `MasterKeyError.sealing`, which a working generator never causes.
+    package func seal(_ secret: [UInt8], context: String) throws(MasterKeyError) -> [UInt8] {
+        do {
+            let box = try AES.GCM.seal(secret, using: key, authenticating: Array(context.utf8))
+            guard let combined = box.combined else { throw MasterKeyError.sealing }
+            return Array(combined)
+        } catch {
+            throw .sealing
+        }
+    }
+
+    /// The same, with the same bytes for the same secret and place: what is applied again unchanged is unchanged. The nonce is a MAC of both, so that no
+    /// two of them share one.
+    ///
+    /// - Throws: `MasterKeyError.sealing`.
+    package func sealSame(_ secret: [UInt8], context: String) throws(MasterKeyError) -> [UInt8] {
+        let name = Array("push-gateway nonce".utf8) + [0] + Array(context.utf8) + [0] + secret
+        do {
+            let digest = HMAC<SHA256>.authenticationCode(for: name, using: key)
+            let nonce = try AES.GCM.Nonce(data: Array(digest).prefix(12))
+            let box = try AES.GCM.seal(secret, using: key, nonce: nonce, authenticating: Array(context.utf8))
+            guard let combined = box.combined else { throw MasterKeyError.sealing }
+            return Array(combined)
+        } catch {
+            throw .sealing
+        }
+    }
+
+    /// The 32 bytes that sign the calls to a sender: always the same, so they need not be kept.
+    package func senderSecret(_ tenant: TenantID, _ app: AppID, _ vendor: Vendor, _ sender: SenderID) -> [UInt8] {
+        var code = HMAC<SHA256>(key: key)
+        // A NUL stands in none of them: no two senders make the same text.
+        for part in ["push-gateway sender", "\(tenant)", "\(app)", "\(vendor)", "\(sender)"] {
+            code.update(data: Array(part.utf8) + [0])
+        }
+        return Array(code.finalize())
+    }
+
+    /// Opens what `seal` wrote for the same `context`.
+    ///
+    /// - Throws: `MasterKeyError.notOurs` for another key, another context or damaged bytes.
+    package func open(_ sealed: [UInt8], context: String) throws(MasterKeyError) -> [UInt8] {
+        do {
+            let box = try AES.GCM.SealedBox(combined: sealed)
+            return Array(try AES.GCM.open(box, using: key, authenticating: Array(context.utf8)))
+        } catch {
+            throw .notOurs
+        }
+    }
+
+    /// Reads the key file, or makes it (mode 0600) when it is absent and `createIfMissing`.
+    ///
+    /// - Throws: `MasterKeyError`.
+    package static func load(path: String, createIfMissing: Bool) throws(MasterKeyError) -> MasterKey {
+        if let text = FileManager.default.contents(atPath: path) {
+            let hex = String(decoding: text, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+            guard let bytes = HexCoding.decode(hex) else { throw .unreadable(path) }
+            return try MasterKey(bytes: bytes)
+        }
+        guard createIfMissing else { throw .missing(path) }
+        var generator = SystemRandomNumberGenerator()
+        let bytes = (0..<32).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+        let made = try MasterKey(bytes: bytes)
+        let text = Data((HexCoding.encode(bytes) + "\n").utf8)
+        let attributes: [FileAttributeKey: Any] = [.posixPermissions: 0o600]
+        guard FileManager.default.createFile(atPath: path, contents: text, attributes: attributes) else {
+            throw .unwritable(path)
+        }
+        return made
+    }
+}
+
+/// Why the master key cannot be used. The paths are the operator's own.
+package enum MasterKeyError: Error, CustomStringConvertible {
+    case missing(String)
+    case unreadable(String)
+    case unwritable(String)
+    case wrongLength(Int)
+    case sealing
+    case notOurs
+    case mismatch(stored: String, ours: String)
+
+    package var description: String {
+        switch self {
+        case .missing(let path):
+            "there is no master key file at \(path): copy it from another node, or, for the first node of a new database, make one: "
+                + "mkdir -p $(dirname '\(path)') && (umask 077 && openssl rand -hex 32 >'\(path)')"
+        case .unreadable(let path): "the master key file \(path) must hold 64 hex digits"
+        case .unwritable(let path): "cannot write the master key file \(path)"
+        case .wrongLength(let count): "a master key has 32 bytes, this one has \(count)"
+        case .sealing: "sealing failed"
+        case .notOurs: "a sealed secret does not open with this master key"
+        case .mismatch(let stored, let ours):
+            "the database's secrets are sealed with master key \(stored), this node has \(ours); start it with the right --master-key-file"
+        }
+    }
+}

@@ -1,0 +1,36 @@
+package import Model
+
+/// Creates the secrets of webhooks, and seals each for one webhook: it opens for no other.
+package struct WebhookSecrets: Sendable {
+    private let masterKey: MasterKey
+    private let identifiers: any IdentifierSource
+
+    package init(masterKey: MasterKey, identifiers: any IdentifierSource) {
+        self.masterKey = masterKey
+        self.identifiers = identifiers
+    }
+
+    /// 256 random bits, recognisable to people and to scanners of leaked secrets.
+    package func make() -> String { "whsec_" + identifiers.randomHex(byteCount: 32) }
+
+    /// - Throws: `MasterKeyError`.
+    package func seal(
+        _ secret: String,
+        of id: WebhookID,
+        in tenant: TenantID
+    ) throws(MasterKeyError) -> SealedSecret {
+        let bytes = try masterKey.seal(Array(secret.utf8), context: Self.context(id, tenant))
+        return SealedSecret(keyID: "whk_" + identifiers.randomHex(byteCount: 4), bytes: bytes)
+    }
+
+    /// The secret; nil when it was sealed with another master key.
+    package func open(_ secret: SealedSecret, of id: WebhookID, in tenant: TenantID) -> [UInt8]? {
+        do throws(MasterKeyError) {
+            return try masterKey.open(secret.bytes, context: Self.context(id, tenant))
+        } catch {
+            return nil
+        }
+    }
+
+    private static func context(_ id: WebhookID, _ tenant: TenantID) -> String { "webhook \(tenant) \(id)" }
+}

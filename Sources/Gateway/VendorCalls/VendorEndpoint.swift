@@ -1,0 +1,278 @@
+import Commands
+import DeliveryEngine
+import GatewayHTTP
+import HTTPTypes
+import HummingbirdCore
+import Logging
+import Model
+import NIOCore
+import Observability
+
+/// Carries one vendor call through: read, locate, prove, decode, command, encode. Knows no vendor.
+final class VendorEndpoint: Sendable {
+    private let directory: any CallDirectory
+    private let handler: CommandHandler
+    private let handOver: @Sendable ([SliceLease]) -> Void
+    private let limiter: RateLimiter
+    private let identifiers: any IdentifierSource
+    private let logger: Logger
+    private let recorder: CaptureRecorder?
+    private let multiStep: [Vendor: any MultiStepVendor]
+    private let counts = VendorCallCounts()
+
+    /// Without a recorder nothing is ever captured.
+    init(
+        directory: any CallDirectory,
+        handler: CommandHandler,
+        handOver: @escaping @Sendable ([SliceLease]) -> Void,
+        limiter: RateLimiter,
+        identifiers: any IdentifierSource,
+        logger: Logger,
+        recorder: CaptureRecorder? = nil,
+        multiStep: [Vendor: any MultiStepVendor]
+    ) {
+        self.directory = directory
+        self.handler = handler
+        self.handOver = handOver
+        self.limiter = limiter
+        self.identifiers = identifiers
+        self.logger = logger
+        self.recorder = recorder
+        self.multiStep = multiStep
+    }
+
+    /// The answer to `request`, always in the vendor's own shape.
+    func respond(
+        to request: Request,
+        match: VendorMounts.Match,
+        remoteAddress: String?,
+        channel: (any Channel)?
+    ) async -> VendorResponse {
+        let started = ContinuousClock.now
+        var call = begun(request, match, remoteAddress)
+        var record = CallRecord()
+        let response = await answer(&call, request, match, channel, &record)
+        ended(call, response, record, match, started)
+        return response
+    }
+
+    // As in `CommandHandler`: these are no parts of the functions that wait.
+
+    @inline(never)
+    private func begun(_ request: Request, _ match: VendorMounts.Match, _ remoteAddress: String?) -> VendorRequest {
+        VendorRequest(
+            route: match.route.name,
+            method: request.method,
+            path: request.uri.path,
+            query: request.uri.query,
+            headers: Self.headersWithHost(request),
+            remoteAddress: remoteAddress,
+            receivedAt: handler.now
+        )
+    }
+
+    @inline(never)
+    private func ended(
+        _ call: VendorRequest,
+        _ response: VendorResponse,
+        _ record: CallRecord,
+        _ match: VendorMounts.Match,
+        _ started: ContinuousClock.Instant
+    ) {
+        recorder?.offer(call, response, record, vendor: match.adapter.vendor)
+        counts.count(match.adapter.vendor, match.route.name, response.status)
+        let elapsed = ContinuousClock.now - started
+        logger.debug(
+            "vendor call",
+            metadata: [
+                LogKey.vendor: "\(match.adapter.vendor)", LogKey.route: "\(match.route.name)",
+                LogKey.status: "\(response.status)", LogKey.milliseconds: "\(elapsed.milliseconds)",
+            ]
+        )
+    }
+
+    private static let hostField = HTTPField.Name("host")
+
+    /// HTTP/1.1's Host becomes `:authority` in HTTPTypes; adapters look for the field.
+    private static func headersWithHost(_ request: Request) -> HTTPFields {
+        var headers = request.headers
+        if let host = hostField, headers[host] == nil, let authority = request.head.authority {
+            headers[host] = authority
+        }
+        return headers
+    }
+
+    private func answer(
+        _ call: inout VendorRequest,
+        _ request: Request,
+        _ match: VendorMounts.Match,
+        _ channel: (any Channel)?,
+        _ record: inout CallRecord
+    ) async -> VendorResponse {
+        let adapter = match.adapter
+        guard match.methodFits else { return refused(.methodNotAllowed, call, adapter, &record) }
+        guard limiter.admits(call.remoteAddress) else {
+            record.isKept = false
+            return refused(.tooManyRequests, call, adapter, &record)
+        }
+        do {
+            call.body = try await BodyReader.read(request, on: channel, limitBytes: match.route.bodyLimitBytes)
+        } catch {
+            return refused(error == .tooLarge ? .tooLarge : .timedOut, call, adapter, &record)
+        }
+        if BodyInflater.isNeeded(call.headers), let code = inflate(&call, limitBytes: match.route.bodyLimitBytes) {
+            return refused(code, call, adapter, &record)
+        }
+        return await carryOut(call, adapter, &record)
+    }
+
+    /// Why the body cannot be read; nil: it is as its sender wrote it now.
+    @inline(never)
+    private func inflate(_ call: inout VendorRequest, limitBytes: Int) -> AdapterError.Code? {
+        do {
+            call.body = try BodyInflater.inflated(
+                call.body,
+                coding: call.headers[.contentEncoding] ?? "",
+                limitBytes: limitBytes
+            )
+        } catch {
+            return error == .tooLarge ? .tooLarge : .unreadable
+        }
+        call.headers[.contentEncoding] = nil
+        return nil
+    }
+
+    /// Everything after the body is read: pure but for the store. Fuzzed as it is.
+    func carryOut(_ call: VendorRequest, _ adapter: any VendorAdapter) async -> VendorResponse {
+        var record = CallRecord()
+        return await carryOut(call, adapter, &record)
+    }
+
+    private func carryOut(
+        _ call: VendorRequest,
+        _ adapter: any VendorAdapter,
+        _ record: inout CallRecord
+    ) async -> VendorResponse {
+        var settings = BindingSettings.unbound
+        do throws(AdapterError) {
+            let (key, proof) = try adapter.locate(call)
+            let binding: BoundCall?
+            let isProven: Bool
+            do throws(StoreError) {
+                if let remembered = directory.remembered(key) {
+                    binding = remembered
+                } else {
+                    binding = try await directory.binding(key)
+                }
+                if case .bearer(let secret) = proof {
+                    isProven = try await proves(secret, binding)
+                } else {
+                    isProven = Self.isLeftToTheAdapter(proof)
+                }
+            } catch {
+                note(call, adapter, "\(error)")
+                return refused(.unavailable(retryAfter: .seconds(5)), call, adapter, &record)
+            }
+            guard let binding else { return refused(.unknownBinding, call, adapter, &record) }
+            settings = binding.settings
+            record.owner = CallRecord.Owner(tenant: binding.tenant, app: binding.app)
+            guard isProven else { throw AdapterError(.unauthorized) }
+            let commands = withBodyHash(try adapter.decode(call, settings: settings), call.body)
+            let scope = CallScope(
+                tenant: binding.tenant,
+                app: binding.app,
+                vendor: adapter.vendor,
+                settings: settings,
+                remoteAddress: call.remoteAddress
+            )
+            var replies = await perform(commands, in: scope)
+            if let multiStep = multiStep[adapter.vendor] {
+                for _ in 0..<Self.sequelLimit {
+                    let sequel = try multiStep.sequel(to: replies, of: call, settings: settings)
+                    if sequel.isEmpty { break }
+                    replies = await perform(withBodyHash(sequel, call.body), in: scope)
+                }
+            }
+            record.answered(replies)
+            return adapter.encode(replies, for: call, settings: settings)
+        } catch {
+            note(call, adapter, "\(error)")
+            record.refused(error)
+            return adapter.refuse(error, for: call, settings: settings)
+        }
+    }
+
+    /// Six sequels: three times read and written. Who loses three times in a row is told to come again.
+    private static let sequelLimit = 6
+
+    private func perform(_ commands: [Command], in scope: CallScope) async -> [Reply] {
+        let result = await handler.perform(commands, in: scope)
+        if !result.handover.isEmpty { handOver(result.handover) }
+        return result.replies
+    }
+
+    /// The scope that a key must have for a vendor's call: those that show one are sends.
+    private static let provenScope = "send"
+
+    /// Whether one of our keys may speak for the tenant of a call's binding.
+    ///
+    /// - Throws: `StoreError` when it cannot be known now.
+    private func proves(_ secret: String, _ binding: BoundCall?) async throws(StoreError) -> Bool {
+        guard let grant = try await directory.apiKey(secret), grant.tenant == binding?.tenant else { return false }
+        return !grant.scopes.isDisjoint(with: [Self.provenScope, "admin"])
+    }
+
+    /// A key that the dialect issues itself is judged by its adapter, which has the binding's secret.
+    private static func isLeftToTheAdapter(_ proof: Proof) -> Bool {
+        switch proof {
+        case .none, .authorizationKey, .sharedAccessSignature: true
+        // No adapter shows the last two yet.
+        case .bearer, .basic, .jwt: false
+        }
+    }
+
+    @inline(never)
+    private func refused(
+        _ code: AdapterError.Code,
+        _ call: VendorRequest,
+        _ adapter: any VendorAdapter,
+        _ record: inout CallRecord
+    ) -> VendorResponse {
+        record.refused(AdapterError(code))
+        return adapter.refuse(AdapterError(code), for: call, settings: .unbound)
+    }
+
+    @inline(never)
+    private func refused(
+        _ refusal: Refusal,
+        _ call: VendorRequest,
+        _ adapter: any VendorAdapter,
+        _ record: inout CallRecord
+    ) -> VendorResponse {
+        let replies = [Reply.refused(refusal)]
+        record.answered(replies)
+        return adapter.encode(replies, for: call, settings: .unbound)
+    }
+
+    @inline(never)
+    private func withBodyHash(_ commands: [Command], _ body: [UInt8]) -> [Command] {
+        commands.map { command in
+            guard case .submission(.submit(var submission)) = command, submission.idempotencyKey != nil else {
+                return command
+            }
+            submission.bodyHash = identifiers.sha256(body)
+            return .submission(.submit(submission))
+        }
+    }
+
+    @inline(never)
+    private func note(_ call: VendorRequest, _ adapter: any VendorAdapter, _ reason: String) {
+        logger.info(
+            "vendor call refused",
+            metadata: [
+                LogKey.vendor: "\(adapter.vendor)", LogKey.route: "\(call.route)", LogKey.reason: "\(reason)",
+                LogKey.peer: "\(call.remoteAddress ?? "?")",
+            ]
+        )
+    }
+}

@@ -1,0 +1,66 @@
+import ArgumentParser
+import CommandSupport
+import Foundation
+import Model
+
+/// `bench history`: whether a page far back in a long history costs what the first one does.
+struct BenchHistory: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "history",
+        abstract: "Measure pages of a long history while it grows: the first, and the one that is 10,000 pages back.",
+        discussion: """
+            One device has all messages and another of its user every tenth, over so many weeks; a tenth of them is written while pages are asked for. \
+            A user of UPMC has all too, nine of ten of them read. Pages are asked for over HTTP, one after the other, the first and the far one in turn; \
+            of the unread count, in place of a page, that of a user with few messages and that of the one with all. 'ratio' is that of their medians.
+            """
+    )
+
+    @Option(help: "How many messages.") var messages = 1_000_000
+    @Option(help: "Over how many weeks.") var weeks = 26
+    @Option(help: "How many pages of 50 the far one is back; at most what is there.") var back = 10_000
+    @Option(help: "How many of each page are asked for.") var pages = 300
+    @Flag(help: "Print JSON.") var json = false
+
+    func validate() throws {
+        guard (1000...5_000_000).contains(messages) else {
+            throw ValidationError("--messages must be 1000 to 5000000")
+        }
+        guard (1...50).contains(weeks) else { throw ValidationError("--weeks must be 1 to 50") }
+        guard (1...messages / 100).contains(back) else {
+            throw ValidationError("--back must be 1 to \(messages / 100): half of what is there")
+        }
+        guard (10...10_000).contains(pages) else { throw ValidationError("--pages must be 10 to 10000") }
+    }
+
+    func run() async throws {
+        try await BenchStage.with(peer: nil, nodes: 1) { stage in
+            let run = HistoryRun(stage: stage, messages: messages, weeks: weeks, back: back, pages: pages)
+            let samples = try await run.measure()
+            let settings = try await stage.settings()
+            guard json else {
+                let rows = samples.map { sample in
+                    [
+                        sample.name, String(format: "%.2f ms", sample.first), String(format: "%.2f ms", sample.far),
+                        String(format: "%.2f", sample.far / sample.first),
+                    ]
+                }
+                Console.print(
+                    Console.table(["call", "first p50", "\(back) back p50", "ratio"], rows) + "\n"
+                        + settings.map { "\($0.0) = \($0.1)" }.joined(separator: ", ")
+                )
+                return
+            }
+            func number(_ value: Double) -> JSON { .number(String(format: "%.3f", value)) }
+            for sample in samples {
+                Console.print(
+                    [
+                        "call": .string(sample.name), "messages": .int(messages), "weeks": .int(weeks),
+                        "back": .int(back), "firstP50Ms": number(sample.first), "farP50Ms": number(sample.far),
+                        "ratio": number(sample.far / sample.first),
+                        "settings": .object(JSONObject(settings.map { ($0.0, .string($0.1)) })),
+                    ] as JSON
+                )
+            }
+        }
+    }
+}

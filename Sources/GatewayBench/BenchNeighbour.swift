@@ -1,0 +1,167 @@
+import ArgumentParser
+import CommandSupport
+import Foundation
+import Gateway
+import Model
+import PostgresClient
+
+/// `bench neighbour`: a tenant's single messages, in turn with and without another tenant's campaign that is in trouble (I9).
+struct BenchNeighbour: AsyncParsableCommand {
+    enum Trouble: String, CaseIterable, ExpressibleByArgument {
+        /// Nobody listens where its credential leads.
+        case dead
+        /// Its push service answers after 30 seconds.
+        case slow
+    }
+
+    static let configuration = CommandConfiguration(
+        commandName: "neighbour",
+        abstract: "Measure what one tenant's trouble costs another: pairs of phases with and without it, in turn.",
+        discussion: """
+            One tenant sends messages to one recipient each, at a steady rate. In every other phase its neighbour has a campaign to everyone under way whose \
+            credential is dead, or whose push service answers after 30 seconds. The figure is the median of the pairs' ratios of p99.
+            """
+    )
+
+    @Option(help: "What the neighbour suffers: \(Trouble.allCases.map(\.rawValue).joined(separator: " or ")).")
+    var trouble = Trouble.dead
+    @Option(help: "Pairs of phases; which of a pair is first changes.") var pairs = 5
+    @Option(help: "Seconds of each phase.") var seconds = 5
+    @Option(help: "Messages per second of the tenant that is measured.") var rate = 50
+    @Option(help: "Devices of the neighbour's campaign.") var devices = 20_000
+    @Option(help: "The apns-accept-server program. Default: beside this program.") var peer: String?
+    @Flag(help: "Print JSON.") var json = false
+
+    private static let neighbour: TenantID = "neighbour"
+    private static let ownDevices = 10_000
+    private static let callers = 16
+
+    func validate() throws {
+        guard (1...50).contains(pairs) else { throw ValidationError("--pairs must be 1 to 50") }
+        guard (1...600).contains(seconds) else { throw ValidationError("--seconds must be 1 to 600") }
+        guard (1...1000).contains(rate) else { throw ValidationError("--rate must be 1 to 1000") }
+        guard (1...1_000_000).contains(devices) else { throw ValidationError("--devices must be 1 to 1000000") }
+    }
+
+    func run() async throws {
+        let peer = peer ?? Bench.peer
+        try await BenchStage.with(peer: peer, nodes: 1) { stage in
+            let slow = trouble == .slow ? try await stage.startPeer(peer, "slow", latency: .seconds(30)) : nil
+            do {
+                let key = try await stage.addTenant(
+                    Self.neighbour,
+                    apnsAddress: "localhost:\(slow?.port ?? BenchStage.discardPort)"
+                )
+                try await stage.makeAudience(Self.ownDevices)
+                try await stage.makeAudience(devices, of: Self.neighbour)
+                try await report(stage, try await measure(stage, key))
+            } catch {
+                _ = await slow?.0.stop()
+                throw error
+            }
+            _ = await slow?.0.stop()
+        }
+    }
+
+    private struct Pair {
+        var without: TransactionalPhase
+        var with: TransactionalPhase
+
+        var acceptRatio: Double { with.acceptMilliseconds(0.99) / max(without.acceptMilliseconds(0.99), 0.001) }
+        var pushRatio: Double { Double(with.pushP99) / Double(max(without.pushP99, 1)) }
+    }
+
+    private func measure(_ stage: BenchStage, _ neighbourKey: String) async throws -> [Pair] {
+        let callers = TransactionalCallers(
+            gateway: stage.gateway,
+            apiKey: stage.apiKey,
+            count: Self.callers,
+            devices: Self.ownDevices
+        )
+        func phase() async throws -> TransactionalPhase {
+            try await TransactionalPhase.measure(callers, at: Double(rate), for: .seconds(seconds), on: stage)
+        }
+        func troubled() async throws -> TransactionalPhase {
+            let campaign = try await stage.send(["app": "shop", "to": "everyone", "body": "sale"], as: neighbourKey)
+            try await meetTrouble(stage)
+            let phase = try await phase()
+            let canceled = try await stage.gateway.call("DELETE", "/v1/messages/\(campaign)", bearer: neighbourKey)
+            guard canceled.status == 200 else { throw StageFailure("canceling answered \(canceled.status)") }
+            try await TransactionalPhase.settle(stage, tenant: Self.neighbour)
+            return phase
+        }
+        // Connections are open, statements prepared and the server has its statistics.
+        _ = try await callers.atRate(Double(rate), for: .seconds(3))
+        try await TransactionalPhase.settle(stage)
+        try await stage.psql("ANALYZE")
+        _ = try await phase()
+        var rows: [Pair] = []
+        for number in 0..<pairs {
+            let row: Pair
+            if number.isMultiple(of: 2) {
+                let without = try await phase()
+                row = Pair(without: without, with: try await troubled())
+            } else {
+                let with = try await troubled()
+                row = Pair(without: try await phase(), with: with)
+            }
+            rows.append(row)
+            Console.error(String(format: "pair %d: accept %.2f, push %.2f", number + 1, row.acceptRatio, row.pushRatio))
+        }
+        return rows
+    }
+
+    /// Until the audience is expanded and each of its slices has met its trouble: what any campaign costs is not what is measured.
+    private func meetTrouble(_ stage: BenchStage) async throws {
+        let untried = Statement(
+            """
+            SELECT count(*) AS number FROM gateway.slice
+            WHERE tenant_id = $1 AND (kind = 'expand' AND state <> 'done' OR state = 'ready' AND next_at <= now())
+            """,
+            [.text(Self.neighbour.rawValue)]
+        )
+        try await Task.sleep(for: .seconds(1))
+        for _ in 0..<100 {
+            if try await stage.database.engine.run(untried, tenant: nil).only().int("number") == 0 { return }
+            try await Task.sleep(for: .milliseconds(100))
+        }
+        throw StageFailure("not every slice of the campaign was tried within ten seconds")
+    }
+
+    private func report(_ stage: BenchStage, _ rows: [Pair]) async throws {
+        let accept = BenchReport.median(rows.map(\.acceptRatio))
+        let push = BenchReport.median(rows.map(\.pushRatio))
+        let settings = try await stage.settings()
+        guard json else {
+            let table = rows.enumerated().map { number, row in
+                [
+                    "\(number + 1)",
+                    String(
+                        format: "%.1f → %.1f ms",
+                        row.without.acceptMilliseconds(0.99),
+                        row.with.acceptMilliseconds(0.99)
+                    ),
+                    "\(row.without.pushP99) → \(row.with.pushP99) ms",
+                ]
+            }
+            Console.print(
+                Console.table(["pair", "accept p99, without → \(trouble.rawValue)", "accept → APNs p99"], table) + "\n"
+                    + String(format: "median ratio: accept %.2f, accept → APNs %.2f\n", accept, push)
+                    + settings.map { "\($0.0) = \($0.1)" }.joined(separator: ", ")
+            )
+            return
+        }
+        func number(_ value: Double) -> JSON { .number(String(format: "%.2f", value)) }
+        Console.print(
+            [
+                "trouble": .string(trouble.rawValue), "pairs": .int(rows.count), "perSecond": .int(rate),
+                "acceptP99Ratio": number(accept), "acceptToPushP99Ratio": number(push),
+                "acceptP99Ms": .array(
+                    rows.map { .array([$0.without, $0.with].map { number($0.acceptMilliseconds(0.99)) }) }
+                ),
+                "acceptToPushP99Ms": .array(rows.map { .array([$0.without, $0.with].map { .int($0.pushP99) }) }),
+                "settings": .object(JSONObject(settings.map { ($0.0, .string($0.1)) })),
+            ] as JSON
+        )
+    }
+}

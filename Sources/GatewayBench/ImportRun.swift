@@ -1,0 +1,122 @@
+import CommandSupport
+import Foundation
+import Gateway
+import Model
+import PostgresClient
+
+/// One import of a file into empty tables, and COPY of what it wrote.
+struct ImportRun {
+    let stage: BenchStage
+    /// This program.
+    let program: String
+    let rows: Int
+
+    /// 5,000 rows per write: some half a megabyte in memory.
+    private static let pageCount = 5000
+
+    private var file: String { stage.material.path("devices.csv") }
+
+    // MARK: The file
+
+    /// Writes the file: tokens in no order, as those of a grown audience are, and keys in theirs, as an export has them.
+    ///
+    /// - Throws: what the file system says.
+    func writeFile() throws {
+        _ = FileManager.default.createFile(atPath: file, contents: nil)
+        guard let handle = FileHandle(forWritingAtPath: file) else { throw StageFailure("cannot write \(file)") }
+        try handle.write(contentsOf: Data("key,platform,environment,token,user,name,phone\n".utf8))
+        for first in stride(from: 0, to: rows, by: Self.pageCount) {
+            var text = ""
+            for number in first..<min(first + Self.pageCount, rows) {
+                let phone = String(10_000_000_000 + number)
+                text += "bench-\(number),ios,production,\(Self.token(number)),user-\(number),Name \(number),\(phone)\n"
+            }
+            try handle.write(contentsOf: Data(text.utf8))
+        }
+        try handle.close()
+    }
+
+    /// 64 hex digits, different for each number: the finalizer of SplitMix64 is a bijection.
+    private static func token(_ number: Int) -> String {
+        var text = ""
+        for part in 0..<4 {
+            var word = UInt64(truncatingIfNeeded: number) &+ UInt64(part) &* 0x9E37_79B9_7F4A_7C15
+            word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
+            word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
+            let hex = String(word ^ (word >> 31), radix: 16)
+            text += String(repeating: "0", count: 16 - hex.count) + hex
+        }
+        return text
+    }
+
+    // MARK: Measuring
+
+    private static let counted = "SELECT count(*) AS count FROM gateway.identity WHERE tenant_id = $1"
+
+    /// - Throws: `StageFailure` when not every row was taken.
+    func measure() async throws -> ImportSample {
+        try await stage.psql("TRUNCATE gateway.identity, gateway.device, gateway.identity_count CASCADE; CHECKPOINT;")
+        let before = try stage.postgresCPU()
+        let started = ContinuousClock.now
+        let log = stage.material.path("import.log")
+        let process = try ChildProcess(
+            "push-gateway devices import",
+            program: program,
+            arguments: [
+                "devices", "import", file, "--tenant", BenchStage.tenant.rawValue, "--app", BenchStage.app.rawValue,
+                "--data-dir", stage.material.path("data"),
+            ],
+            logFile: log
+        )
+        var (peak, own) = (0.0, 0.0)
+        while process.isRunning {
+            // Zero once it has ended.
+            peak = max(peak, ProcessUsage.peakMiB(process.processID))
+            own = max(own, ProcessUsage.cpuSeconds(process.processID))
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        let seconds = (ContinuousClock.now - started) / .seconds(1)
+        let after = try stage.postgresCPU()
+        guard await process.stop() == 0 else {
+            let text = FileManager.default.contents(atPath: log) ?? Data()
+            throw StageFailure("the import failed: \(String(decoding: text.suffix(500), as: UTF8.self))")
+        }
+        let statement = Statement(Self.counted, [.text(BenchStage.tenant.rawValue)])
+        let taken = try await stage.database.engine.run(statement, tenant: nil).only().int("count")
+        guard taken == rows else { throw StageFailure("only \(taken) of \(rows) rows were taken") }
+        return ImportSample(
+            seconds: seconds,
+            perSecond: Double(rows) / seconds,
+            copyPerSecond: try await copy(),
+            peakMiB: peak,
+            gatewayMicroseconds: own / Double(rows) * 1e6,
+            postgresMicroseconds: (after - before) / Double(rows) * 1e6
+        )
+    }
+
+    /// Device and identity rows per second of COPY, as pairs; `token_digest` is generated, as it is for the import.
+    private func copy() async throws -> Double {
+        let files = (stage.material.path("device.copy"), stage.material.path("identity.copy"))
+        let device =
+            "tenant_id, device_id, app_id, platform, environment, token, token_state, token_registered_at, created_at, seen_at"
+        try await stage.psql(
+            """
+            \\copy (SELECT \(device) FROM gateway.device ORDER BY device_id) TO '\(files.0)' (FORMAT binary)
+            \\copy (SELECT * FROM gateway.identity ORDER BY identity_id) TO '\(files.1)' (FORMAT binary)
+            DROP SCHEMA IF EXISTS bench CASCADE;
+            CREATE SCHEMA bench;
+            CREATE TABLE bench.device (LIKE gateway.device INCLUDING ALL) WITH (fillfactor = 90);
+            CREATE TABLE bench.identity (LIKE gateway.identity INCLUDING ALL) WITH (fillfactor = 90);
+            CHECKPOINT;
+            """
+        )
+        let started = ContinuousClock.now
+        try await stage.psql(
+            """
+            \\copy bench.device (\(device)) FROM '\(files.0)' (FORMAT binary)
+            \\copy bench.identity FROM '\(files.1)' (FORMAT binary)
+            """
+        )
+        return Double(rows) / ((ContinuousClock.now - started) / .seconds(1))
+    }
+}

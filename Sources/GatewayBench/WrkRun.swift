@@ -1,0 +1,103 @@
+import CommandSupport
+import Foundation
+
+/// One turn of wrk: what it counted, and what the processes took for it.
+struct WrkTurn {
+    var perSecond = 0.0
+    /// Unit: milliseconds.
+    var p99 = 0.0
+    var requests = 0
+    /// CPU time per request, of the gateways and of PostgreSQL. Unit: microseconds.
+    var gateway = 0.0
+    var postgres = 0.0
+}
+
+/// Runs wrk on the core that it shares with PostgreSQL.
+struct WrkRun {
+    let stage: BenchStage
+    let connections: Int
+    let core: Int
+
+    /// PostgreSQL with all its processes to the other core; what those start later stays with them.
+    func pinPostgres() throws {
+        let postmaster = try ClusterProcess.postmaster(of: stage.material.path("data/postgres"))
+        for process in [postmaster] + ProcessUsage.children(of: postmaster) { try Self.pin(process, to: core) }
+    }
+
+    private static func pin(_ process: Int32, to core: Int) throws {
+        let taskset = Process()
+        taskset.executableURL = URL(fileURLWithPath: "/usr/bin/taskset")
+        taskset.arguments = ["-acp", "\(core)", "\(process)"]
+        taskset.standardOutput = FileHandle.nullDevice
+        taskset.standardError = FileHandle.nullDevice
+        try taskset.run()
+        taskset.waitUntilExit()
+    }
+
+    /// Runs a script of Lua, whose `request` makes one request after the other.
+    ///
+    /// - Throws: `StageFailure` when wrk does not run, or when an answer was no 2xx.
+    func run(_ script: String, named name: String, at base: String, for seconds: Int) async throws -> WrkTurn {
+        let file = stage.material.path("wrk.lua")
+        try Data(script.utf8).write(to: URL(fileURLWithPath: file))
+        let log = stage.material.path("wrk.log")
+        let (gateway, postgres) = (usage(), try stage.postgresCPU())
+        let wrk = try ChildProcess(
+            "wrk",
+            program: "/usr/bin/taskset",
+            arguments: [
+                "-c", "\(core)", "/usr/bin/wrk", "-t1", "-c\(connections)", "-d\(seconds)s", "--timeout", "30s",
+                "--latency", "-s", file, base,
+            ],
+            logFile: log
+        )
+        while wrk.isRunning { try await Task.sleep(for: .milliseconds(20)) }
+        let text = String(decoding: FileManager.default.contents(atPath: log) ?? Data(), as: UTF8.self)
+        guard await wrk.stop() == 0, let report = WrkReport(text) else { throw StageFailure("wrk: \(text)") }
+        guard report.errors == nil else { throw StageFailure("\(name): \(report.errors ?? "")") }
+        let count = Double(max(1, report.requests))
+        return WrkTurn(
+            perSecond: report.perSecond,
+            p99: report.p99,
+            requests: report.requests,
+            gateway: (usage() - gateway) / count * 1e6,
+            postgres: (try stage.postgresCPU() - postgres) / count * 1e6
+        )
+    }
+
+    private func usage() -> Double { stage.nodes.map { ProcessUsage.cpuSeconds($0.processID) }.reduce(0, +) }
+}
+
+/// What wrk prints.
+struct WrkReport: Equatable {
+    var requests: Int
+    var perSecond: Double
+    /// Unit: milliseconds.
+    var p99: Double
+    /// The line that tells of answers that are no 2xx, or of sockets.
+    var errors: String?
+
+    /// Nil when the text is no report.
+    init?(_ text: String) {
+        let lines = text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
+        guard let rate = lines.first(where: { $0.hasPrefix("Requests/sec:") })?.split(separator: " ").last,
+            let perSecond = Double(rate),
+            let total = lines.first(where: { $0.contains(" requests in ") })?.split(separator: " ").first,
+            let requests = Int(total),
+            let latency = lines.first(where: { $0.hasPrefix("99%") })?.split(separator: " ").last,
+            let p99 = Self.milliseconds(latency)
+        else { return nil }
+        self.requests = requests
+        self.perSecond = perSecond
+        self.p99 = p99
+        errors = lines.first { $0.hasPrefix("Non-2xx") || $0.hasPrefix("Socket errors") }
+    }
+
+    /// `812.00us`, `1.20ms`, `1.03s`, `1.00m`.
+    private static func milliseconds(_ text: Substring) -> Double? {
+        for (unit, factor) in [("us", 0.001), ("ms", 1), ("s", 1000), ("m", 60_000)] where text.hasSuffix(unit) {
+            return Double(text.dropLast(unit.count)).map { $0 * factor }
+        }
+        return nil
+    }
+}

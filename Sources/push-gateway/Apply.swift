@@ -1,0 +1,59 @@
+import ArgumentParser
+import CommandSupport
+import EngineStore
+import Foundation
+import Gateway
+import Model
+import Secrets
+
+/// Applies a provisioning file, all or nothing.
+struct Apply: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Apply a provisioning file: tenants, keys, credentials, apps, bindings.",
+        discussion:
+            "Idempotent. What the file no longer lists for its tenants goes away. A running gateway follows within a second."
+    )
+
+    @Option(name: [.short, .long], help: "The provisioning file (YAML).")
+    var file: String
+
+    @Flag(
+        help: "Permit secrets inside the file. They end up in backups and histories: prefer files or the environment."
+    )
+    var allowInlineSecrets = false
+
+    @Flag(help: "Print the result as JSON.")
+    var json = false
+
+    @OptionGroup var common: CommonOptions
+
+    func run() async throws {
+        let summary = try await common.withDatabase { configuration, database in
+            let directory = PostgresDirectory(call: database.call, engine: database.engine)
+            let provisioner = Provisioner(
+                store: PostgresProvisioningStore(engine: database.engine),
+                directory: directory,
+                masterKey: try MasterKey.load(path: configuration.masterKeyFile, createIfMissing: database.isEmbedded)
+            )
+            do {
+                return try await provisioner.apply(fileAt: file, allowsInlineSecrets: allowInlineSecrets)
+            } catch let problem as ProvisioningProblem {
+                throw CommandFailure("apply: \(file): \(problem). Nothing was changed.")
+            }
+        }
+        if json {
+            Console.print([
+                "changed": .bool(summary.isChanged), "tenants": .int(summary.tenants), "apps": .int(summary.apps),
+                "credentials": .int(summary.credentials), "bindings": .int(summary.bindings),
+                "apiKeys": .int(summary.apiKeys),
+                "removed": .int(summary.removed),
+            ])
+        } else if summary.isChanged {
+            Console.print(
+                "applied: \(summary.tenants) tenant(s), \(summary.apps) app(s), \(summary.credentials) credential(s), \(summary.bindings) binding(s), \(summary.apiKeys) key(s) written; \(summary.removed) removed"
+            )
+        } else {
+            Console.print("nothing to change")
+        }
+    }
+}

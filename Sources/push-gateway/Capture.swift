@@ -1,0 +1,206 @@
+import Adapters
+import ArgumentParser
+import CommandSupport
+import Commands
+import EngineStore
+import Foundation
+import Gateway
+import Model
+import NativeHTTP
+
+/// `capture start|stop|list|show|remove`.
+struct Capture: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Record what callers of a binding send, masked, for a while.",
+        discussion: """
+            Off unless started; bounded in time, count and bytes over all nodes. Tokens, secrets, names, numbers and (without --texts) texts are
+            masked to their kind and length before anything is written. See docs/capture.md.
+            """,
+        subcommands: [Start.self, Stop.self, List.self, Show.self, Remove.self]
+    )
+
+    /// What each of them takes.
+    struct Options: ParsableArguments {
+        @Option(help: "The tenant; may be left out where there is one only.") var tenant: String?
+        @OptionGroup var common: CommonOptions
+
+        /// Runs `body` on the captures of the tenant that is meant.
+        ///
+        /// - Throws: `CommandFailure` when it is not clear which.
+        func with<Value: Sendable>(
+            _ body: (PostgresCaptureStore, TenantID) async throws -> Value
+        ) async throws -> Value {
+            try await common.withDatabase { _, database in
+                let store = PostgresCaptureStore(call: database.call, engine: database.engine)
+                if let tenant { return try await body(store, TenantID(tenant)) }
+                let tenants = try await PostgresStatusStore(engine: database.engine).tenants()
+                guard tenants.count == 1, let only = tenants.first else {
+                    throw CommandFailure("capture: there are \(tenants.count) tenants; say --tenant", isUsage: true)
+                }
+                return try await body(store, only)
+            }
+        }
+    }
+
+    /// Which capture.
+    struct Reference: ParsableArguments {
+        @Argument(help: "The capture's id, or its first characters.") var id: String
+
+        /// - Throws: `CommandFailure` when none or several begin so.
+        func find(_ store: PostgresCaptureStore, _ tenant: TenantID) async throws -> CaptureFacts {
+            let found = try await store.list(in: tenant).filter { $0.id.lowercased.hasPrefix(id.lowercased()) }
+            guard found.count == 1, let only = found.first else {
+                throw CommandFailure("capture: \(found.isEmpty ? "no" : "more than one") capture '\(id)'")
+            }
+            return only
+        }
+    }
+
+    struct Start: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Start one, and print its id.")
+        @Option(help: "The app.") var app: String
+        @Option(help: "The vendor whose calls: \(VendorCatalog.product.names { _ in true }.joined(separator: ", ")).")
+        var vendor: String
+        @Option(help: "For how many minutes, 1 to 1440.") var minutes = 15
+        @Option(help: "How many exchanges at most, 1 to 1000.") var count = 200
+        @Flag(help: "Keep titles and bodies of messages readable.") var texts = false
+        @Flag(help: "Print JSON.") var json = false
+        @OptionGroup var options: Options
+
+        func validate() throws {
+            guard (1...1440).contains(minutes) else { throw ValidationError("--minutes must be 1 to 1440") }
+            guard CaptureLimits.exchangeCounts.contains(count) else {
+                throw ValidationError("--count must be 1 to 1000")
+            }
+        }
+
+        func run() async throws {
+            let order = CaptureOrder(
+                app: AppID(app),
+                vendor: Vendor(vendor),
+                limits: CaptureLimits(duration: .seconds(minutes * 60), exchangeCount: count),
+                keepsTexts: texts
+            )
+            let kept = try await options.with { store, tenant in
+                try await store.start(order, id: UUID(), in: tenant, by: .command(user: getuid()))
+            }
+            // Without a repeat key nothing is repeated.
+            guard case .done(let start) = kept else { throw CommandFailure("capture start: not done") }
+            switch start {
+            case .started(let facts):
+                guard json else { return Console.print(facts.id.lowercased) }
+                Console.print(CaptureShapes.facts.json(facts))
+            case .missing: throw CommandFailure("capture start: app '\(app)' has no binding of '\(vendor)'")
+            case .running: throw CommandFailure("capture start: one of this binding runs already; stop it first")
+            case .tooMany:
+                throw CommandFailure(
+                    "capture start: a tenant has at most \(CaptureLimits.capturesPerTenant); remove one first"
+                )
+            }
+        }
+    }
+
+    struct Stop: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "End one before its time; what it has stays.")
+        @OptionGroup var reference: Reference
+        @OptionGroup var options: Options
+
+        func run() async throws {
+            let didStop = try await options.with { store, tenant in
+                let facts = try await reference.find(store, tenant)
+                return try await store.stop(facts.id, in: tenant, by: .command(user: getuid()))
+            }
+            Console.print(didStop ? "stopped" : "it was over already")
+        }
+    }
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "List captures, newest first.")
+        @Flag(help: "Print JSON.") var json = false
+        @OptionGroup var options: Options
+
+        func run() async throws {
+            let captures = try await options.with { store, tenant in try await store.list(in: tenant) }
+            if json { return Console.print(.array(captures.map(CaptureShapes.facts.json))) }
+            let rows = captures.map {
+                [
+                    $0.id.lowercased, $0.app.rawValue, $0.vendor.rawValue, CaptureShapes.state($0),
+                    "\($0.exchangeCount)/\($0.exchangeLimit)", "\($0.byteCount)/\($0.byteLimit)",
+                    Date(timeIntervalSince1970: Double($0.endsAt.milliseconds) / 1000).formatted(.iso8601),
+                    $0.startedBy,
+                ]
+            }
+            Console.print(
+                Console.table(["id", "app", "vendor", "state", "exchanges", "bytes", "until", "by"], rows)
+            )
+        }
+    }
+
+    struct Show: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Print what was captured.",
+            discussion: """
+                With --json one line of JSON per exchange; --after goes on behind a number. With --har a file that the network panel of a \
+                browser opens (HAR 1.2), masked like everything else.
+                """
+        )
+        @OptionGroup var reference: Reference
+        @Option(help: "Only exchanges behind this number.") var after = 0
+        @Flag(help: "Print JSON, a line per exchange.") var json = false
+        @Flag(help: "Print a HAR file.") var har = false
+        @OptionGroup var options: Options
+
+        func validate() throws {
+            guard !json || !har else { throw ValidationError("--json and --har exclude each other") }
+        }
+
+        func run() async throws {
+            try await options.with { store, tenant in
+                let facts = try await reference.find(store, tenant)
+                if let head = head(facts) { Console.print(head) }
+                var last = max(0, after)
+                var isFirst = true
+                while true {
+                    let page = try await store.exchanges(of: facts.id, in: tenant, after: last, limit: Self.pageSize)
+                    for exchange in page {
+                        Console.print(text(exchange, isFirst: isFirst))
+                        isFirst = false
+                        last = exchange.sequence
+                    }
+                    if page.count < Self.pageSize { break }
+                }
+                if har { Console.print(CaptureArchive.closing) }
+            }
+        }
+
+        private func head(_ facts: CaptureFacts) -> String? {
+            if har { return CaptureArchive.opening(of: facts.id, vendor: facts.vendor, app: facts.app) }
+            if json { return nil }
+            return "\(facts.vendor) of \(facts.app): \(CaptureShapes.state(facts)), "
+                + "\(facts.exchangeCount) of \(facts.exchangeLimit) exchanges, "
+                + "\(facts.byteCount) of \(facts.byteLimit) bytes\n"
+        }
+
+        private func text(_ exchange: CapturedExchange, isFirst: Bool) -> String {
+            if har { return CaptureArchive.entry(exchange, isFirst: isFirst) }
+            return json ? JSONWriter.text(CaptureShapes.exchange.json(exchange)) : CaptureShapes.page(exchange) + "\n"
+        }
+
+        /// 50 exchanges, some 2 MiB at most in memory.
+        private static let pageSize = 50
+    }
+
+    struct Remove: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Remove one with all that it holds.")
+        @OptionGroup var reference: Reference
+        @OptionGroup var options: Options
+
+        func run() async throws {
+            _ = try await options.with { store, tenant in
+                let facts = try await reference.find(store, tenant)
+                return try await store.remove(facts.id, in: tenant, by: .command(user: getuid()))
+            }
+            Console.print("removed")
+        }
+    }
+}

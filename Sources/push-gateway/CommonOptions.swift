@@ -1,0 +1,89 @@
+import ArgumentParser
+import CommandSupport
+import Foundation
+import Gateway
+import Logging
+import Observability
+
+/// What every command that touches the database takes.
+struct CommonOptions: ParsableArguments {
+    @Option(
+        help:
+            "Directory of this node: embedded database, master key. Default: the user's state directory; for root /var/lib/push-gateway."
+    )
+    var dataDir: String?
+
+    @Option(
+        help:
+            "PostgreSQL to use, as URL or libpq connection string. Without it a private one is started in the data directory."
+    )
+    var databaseUrl: String?
+
+    @Option(help: "File that holds the master key (64 hex digits). Default: master.key in the data directory.")
+    var masterKeyFile: String?
+
+    @Option(help: "YAML file with settings; flags and environment win over it.")
+    var config: String?
+
+    @Option(help: "trace, debug, info, notice, warning, error or critical.")
+    var logLevel: String?
+
+    /// Dotted names to values, as given.
+    var flags: [String: String] {
+        var flags: [String: String] = [:]
+        flags["data.dir"] = dataDir.map(Self.absolute)
+        flags["database.url"] = databaseUrl
+        flags["master.key.file"] = masterKeyFile
+        flags["log.level"] = logLevel
+        return flags
+    }
+
+    private static func absolute(_ path: String) -> String {
+        path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
+    }
+
+    /// The configuration of a short command: quiet unless asked.
+    ///
+    /// - Throws: `ConfigurationProblem`.
+    func load(_ more: [String: String] = [:]) async throws -> GatewayConfiguration {
+        try await GatewayConfiguration.load(flags: flags.merging(more) { $1 }, configFile: config)
+    }
+
+    /// A logger of a short command: warnings on standard error.
+    func commandLogger() -> Logger {
+        let level = logLevel.flatMap { Logger.Level(rawValue: $0) } ?? .warning
+        return Logger(label: "push-gateway") { JSONLogHandler(label: $0, level: level) }
+    }
+
+    /// Runs `body` on an open database and closes it again, whatever happens.
+    ///
+    /// - Throws: what `body` or the opening throws.
+    func withDatabase<Value: Sendable>(
+        migrates: Bool = false,
+        _ body: (GatewayConfiguration, Database) async throws -> Value
+    ) async throws -> Value {
+        let configuration = try await load()
+        return try await Database.with(
+            configuration,
+            migrates: migrates,
+            logger: commandLogger(),
+            progress: { Console.error("push-gateway: \($0)") }
+        ) { try await body(configuration, $0) }
+    }
+
+    /// Runs `body` on the database as its administrator has it, and closes it again.
+    ///
+    /// - Throws: what `body` or the opening throws.
+    func withAdminDatabase<Value: Sendable>(
+        _ access: AdminDatabase.Access,
+        _ body: (AdminDatabase) async throws -> Value
+    ) async throws -> Value {
+        try await AdminDatabase.with(
+            try await load(),
+            access,
+            logger: commandLogger(),
+            progress: { Console.error("push-gateway: \($0)") },
+            body
+        )
+    }
+}

@@ -1,0 +1,128 @@
+import ArgumentParser
+import CommandSupport
+import EngineStore
+import Foundation
+import Gateway
+import Logging
+import NIOConcurrencyHelpers
+import PostgresBackup
+import PostgresClient
+import Secrets
+
+extension DatabaseCommand {
+    /// `database backup`.
+    struct Backup: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Write a consistent copy of the gateway's data to a file, while it runs.",
+            discussion: """
+                The file is in pg_dump's custom format and holds every device token, so it is readable by you alone. The master key is not in it: keep a copy of
+                that elsewhere, without it no credential of the backup opens.
+                """
+        )
+        @Option(help: "The file to write; must not exist.") var out: String
+        @OptionGroup var common: CommonOptions
+
+        func run() async throws {
+            let configuration = try await common.load()
+            let logger = common.commandLogger()
+            let started = ContinuousClock.now
+            let bytes = try await common.withAdminDatabase(.existing) { database in
+                let line = GrowthLine()
+                let bytes = try await DatabaseBackup(connectionString: database.connectionString, logger: logger)
+                    .write(to: out) { line.show("\(GrowthLine.size($0)) written") }
+                line.end()
+                return bytes
+            }
+            let seconds = Int((ContinuousClock.now - started) / .seconds(1))
+            Console.print("wrote \(out): \(GrowthLine.size(bytes)) in \(seconds) s")
+            let key = configuration.masterKeyFile
+            Console.error("push-gateway: the master key (\(key)) is not in it: keep a copy elsewhere")
+        }
+    }
+
+    /// `database restore`.
+    struct Restore: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Read a backup into an empty database: all of it, or nothing.",
+            discussion: """
+                Into --database-url, or into a new embedded cluster under --data-dir. A database that has a gateway schema is refused, and no gateway may run on it.
+                A backup of an older version is brought up to date. Give the node the master key of the gateway that was backed up.
+                """
+        )
+        @Argument(help: "A file that 'database backup' wrote.") var file: String
+        @OptionGroup var common: CommonOptions
+
+        func run() async throws {
+            let configuration = try await common.load()
+            let logger = common.commandLogger()
+            let keyAdvice = try await common.withAdminDatabase(.exclusive) { database in
+                let line = GrowthLine()
+                try await DatabaseBackup(connectionString: database.connectionString, logger: logger)
+                    .restore(from: file) { line.say($0) }
+                return try await Self.checkKey(configuration, database, logger)
+            }
+            Console.print("restored \(file)")
+            if let keyAdvice { Console.error("push-gateway: \(keyAdvice)") }
+        }
+
+        /// What is to be done about the master key; nil when the one that is here fits.
+        private static func checkKey(
+            _ configuration: GatewayConfiguration,
+            _ database: AdminDatabase,
+            _ logger: Logger
+        ) async throws -> String? {
+            let path = configuration.masterKeyFile
+            guard FileManager.default.fileExists(atPath: path) else {
+                return "before serving, copy the master key of the gateway that was backed up to \(path)"
+            }
+            let key = try MasterKey.load(path: path, createIfMissing: false)
+            let pool = PostgresPool(PostgresConfiguration(database.engineConnectionString), logger: logger)
+            let provisioner = Provisioner(
+                store: PostgresProvisioningStore(engine: pool),
+                directory: PostgresDirectory(call: pool, engine: pool),
+                masterKey: key
+            )
+            do {
+                try await provisioner.checkMasterKey()
+            } catch let error as MasterKeyError {
+                await pool.close()
+                return "the data is restored, but \(path) is another key than the one that sealed its secrets: \(error)"
+            } catch {
+                await pool.close()
+                throw error
+            }
+            await pool.close()
+            return nil
+        }
+    }
+}
+
+/// What long work without a known end has come to: one line drawn again on a terminal, a line every ten seconds elsewhere.
+private final class GrowthLine: Sendable {
+    private static let reprint = 10
+    private let isTerminal = isatty(STDERR_FILENO) == 1
+    private let count = NIOLockedValueBox(0)
+
+    /// How far it is. Called about once a second.
+    func show(_ text: String) {
+        let turn = count.withLockedValue { count in
+            count += 1
+            return count
+        }
+        if isTerminal {
+            FileHandle.standardError.write(Data("\r\u{1B}[K\(text)".utf8))
+        } else if turn % Self.reprint == 0 {
+            Console.error("push-gateway: \(text)")
+        }
+    }
+
+    /// A step, which stays to be read.
+    func say(_ text: String) { Console.error("push-gateway: \(text)") }
+
+    func end() { if isTerminal, count.withLockedValue({ $0 }) > 0 { FileHandle.standardError.write(Data("\n".utf8)) } }
+
+    /// Bytes as a person reads them.
+    static func size(_ bytes: Int) -> String {
+        bytes < 1 << 20 ? "\(bytes / 1024) KiB" : "\(bytes / (1 << 20)) MiB"
+    }
+}

@@ -1,0 +1,41 @@
+import ArgumentParser
+import CommandSupport
+import DatabaseSchema
+import Gateway
+import PostgresClient
+
+extension DatabaseCommand {
+    /// `database distribute`.
+    struct Distribute: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Print the steps that spread the database over Citus by tenant; changes nothing.",
+            discussion: """
+                SQL with comments, in order, made from this database's catalog: what to check before, reference tables, distributed tables, what stays, what to
+                compare afterwards. What of the schema could not be spread goes to standard error, and the exit status is 1.
+                """
+        )
+        @OptionGroup var common: CommonOptions
+
+        func run() async throws {
+            let logger = common.commandLogger()
+            let (catalog, version) = try await common.withAdminDatabase(.existing) { database in
+                let admin = try await PostgresConnection.connect(
+                    PostgresConfiguration(database.connectionString),
+                    logger: logger
+                )
+                let status = try await Migrator.bundled().status(admin)
+                if let obstacle = status.obstacle {
+                    throw CommandFailure("\(obstacle); run 'push-gateway database migrate' first")
+                }
+                let catalog = try await SchemaCatalog(admin)
+                await admin.close()
+                return (catalog, status.databaseVersion)
+            }
+            Console.print(DistributionPlan(catalog, schemaVersion: version).text)
+            guard catalog.breaches.isEmpty else {
+                for breach in catalog.breaches { Console.error("push-gateway: \(breach.subject): \(breach.rule)") }
+                throw CommandFailure("this schema cannot be spread as it is: mend the above first")
+            }
+        }
+    }
+}

@@ -1,0 +1,51 @@
+import Adapters
+import ArgumentParser
+import CommandSupport
+import Foundation
+import Gateway
+import GatewayDemo
+import Model
+
+/// `demo`: the whole gateway on this machine, with nobody's account.
+struct Demo: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Start PostgreSQL, an APNs simulator and the gateway, and play each vendor's story on them.",
+        discussion:
+            "Exit status 0 only if every step held. With --stay it goes on serving until ^C and prints URLs and keys."
+    )
+
+    @Flag(help: "Leave everything running at the end.")
+    var stay = false
+
+    @Option(help: "The apns-simulator program. Default: beside this program.")
+    var simulator: String?
+
+    @Flag(help: "Show each request and answer in full.")
+    var verbose = false
+
+    func run() async throws {
+        let own = (CommandLine.arguments.first.map { URL(fileURLWithPath: $0) } ?? URL(fileURLWithPath: "push-gateway"))
+            .resolvingSymlinksInPath()
+        let beside = own.deletingLastPathComponent().appendingPathComponent("apns-simulator").path
+        let identifiers = SystemIdentifiers()
+        let stories = VendorCatalog.product.adapters.compactMap { adapter in
+            (adapter as? any StoryVendor).map { (vendor: adapter.vendor, story: $0.story(identifiers)) }
+        }
+        let stage = try await DemoStage.open(gateway: own.path, simulator: simulator ?? beside, stories: stories)
+        do {
+            try await DemoRun(stage: stage, isVerbose: verbose).play(stories.map(\.story))
+            Console.print("\nEvery step held.")
+            if stay {
+                Console.print(stage.description)
+                Console.print("Running; ^C ends it.")
+                await TerminationSignal.wait()
+            }
+            try await stage.close()
+        } catch {
+            Console.error("demo: \(error)")
+            Console.error("demo: logs are in \(stage.directory)")
+            await stage.abandon()
+            throw ExitCode(1)
+        }
+    }
+}

@@ -1,0 +1,185 @@
+import Adapters
+import ArgumentParser
+import CommandSupport
+import Commands
+import EngineStore
+import Foundation
+import Gateway
+import Model
+import NativeHTTP
+import Store
+
+/// Sends through a running gateway's native API.
+struct Send: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Send a message through a running gateway.",
+        discussion: "Uses POST /v1/messages, with the API key from the environment variable PUSH_GATEWAY_KEY."
+    )
+
+    @Option(help: "The gateway's URL.") var url = "http://127.0.0.1:8080"
+    @Option(help: "The app.") var app: String
+    @Option(help: "A phone number; may repeat.") var phone: [String] = []
+    @Option(help: "A user id; may repeat.") var user: [String] = []
+    @Option(help: "A device id; may repeat.") var device: [String] = []
+    @Option(help: "A group of users; may repeat.") var group: [String] = []
+    @Option(help: "A tag expression, such as 'seoul && !quiet'.") var tags: String?
+    @Flag(help: "Every device of the app.") var everyone = false
+    @Option(help: "The title.") var title: String?
+    @Option(help: "The text.") var body: String
+    @Flag(help: "Show the headers and bytes that each dialect would send; send nothing.") var dryRun = false
+    @Flag(help: "Print JSON, also in a dry run.") var json = false
+
+    func validate() throws {
+        let kinds = [everyone, tags != nil, !group.isEmpty, !user.isEmpty, !(phone + device).isEmpty].count { $0 }
+        guard kinds > 0 else {
+            throw ValidationError("say to whom: --phone, --device, --user, --group, --tags or --everyone")
+        }
+        guard kinds == 1 else {
+            throw ValidationError(
+                "--user, --group, --tags and --everyone stand alone; --phone and --device may stand together"
+            )
+        }
+    }
+
+    func run() async throws {
+        guard let key = ProcessInfo.processInfo.environment["PUSH_GATEWAY_KEY"] else {
+            throw CommandFailure("send: set PUSH_GATEWAY_KEY to an API key (push-gateway key create)", isUsage: true)
+        }
+        var to = JSONObject()
+        if everyone { to["everyone"] = true }
+        to["tags"] = tags.map { .string($0) }
+        let lists = [("phones", phone), ("users", user), ("devices", device), ("groups", group)]
+        for (name, values) in lists where !values.isEmpty {
+            to[name] = .array(values.map { .string($0) })
+        }
+        var message = JSONObject([("app", .string(app)), ("to", .object(to)), ("body", .string(body))])
+        message["title"] = title.map { .string($0) }
+        let client = HTTPCaller(base: url)
+        let answer = try await client.call(
+            "POST",
+            "/v1/messages\(dryRun ? "?preview=true" : "")",
+            .object(message),
+            bearer: key
+        )
+        await client.close()
+        if dryRun, !json, let previews = answer.json?["previews"]?.object {
+            Console.print(DryRun.text(previews))
+        } else {
+            Console.print(answer.json ?? .string(answer.text))
+        }
+        guard (200..<300).contains(answer.status) else {
+            throw CommandFailure("send: the gateway answered \(answer.status)")
+        }
+    }
+}
+
+/// `message show`.
+struct MessageCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "message",
+        abstract: "Look at messages, and steer them.",
+        subcommands: [Show.self, Pause.self, Resume.self, Requeue.self, Cancel.self]
+    )
+
+    struct Show: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Show a message, its funnel and its deliveries.")
+        @Argument(help: "The message's id, or the vendor's own number.") var id: String
+        @Option(help: "The tenant.") var tenant: String
+        @Option(help: "Explain the delivery to this device: its id, or what the vendor's SDK calls it.") var device:
+            String?
+        @Option(help: "How many deliveries to show.") var limit = 20
+        @Flag(help: "Print JSON.") var json = false
+        @OptionGroup var common: CommonOptions
+
+        func run() async throws {
+            if let device { return try await explain(device) }
+            let (facts, deliveries) = try await common.withDatabase { _, database in
+                let facts = try await found(database)
+                let queries = PostgresQueryStore(call: database.call)
+                let page = try await queries.deliveries(of: facts.id, in: TenantID(tenant), limit: max(1, limit))
+                return (facts, page)
+            }
+            if json {
+                Console.print([
+                    "message": NativeShapes.message.json(facts),
+                    "deliveries": .array(deliveries.map(NativeShapes.delivery.json)),
+                ])
+                return
+            }
+            Console.print(
+                "message \(facts.id)  app \(facts.scope.app)  by \(facts.scope.vendor)  \(facts.state.rawValue)"
+            )
+            Console.print(FunnelTable.text([(facts.id.description, facts.funnel)]))
+            for part in facts.dead {
+                Console.print(
+                    "gave up: \(part.targets) targets in \(part.slices) slices (\(part.reason)); 'message requeue' tries them anew"
+                )
+            }
+            let rows = deliveries.map { delivery -> [String] in
+                let snapshot = delivery.snapshot
+                return [
+                    snapshot.target.description, snapshot.address?.canonical ?? "", snapshot.state.rawValue,
+                    snapshot.reason ?? "",
+                    delivery.transportID?.lowercased ?? "", "\(delivery.attempts)", "\(delivery.payloadBytes)",
+                ]
+            }
+            Console.print(
+                Console.table(["target", "address", "state", "reason", "transport id", "tries", "bytes"], rows)
+            )
+        }
+
+        private func found(_ database: Database) async throws -> MessageFacts {
+            let queries = PostgresQueryStore(call: database.call)
+            guard let facts = try await queries.message(id, in: TenantID(tenant)) else {
+                throw CommandFailure("message show: tenant '\(tenant)' has no message '\(id)'")
+            }
+            return facts
+        }
+
+        private func explain(_ device: String) async throws {
+            let explanations = try await common.withDatabase { _, database in
+                let facts = try await found(database)
+                let queries = PostgresQueryStore(call: database.call)
+                let explainer = DeliveryExplainer(
+                    queries: queries,
+                    directory: PostgresDirectory(call: database.call, engine: database.engine),
+                    adapters: VendorCatalog.product.byVendor,
+                    identifiers: SystemIdentifiers()
+                )
+                var explanations: [DeliveryExplanation] = []
+                for target in try await queries.targets(of: facts, device: device, in: TenantID(tenant)) {
+                    if let one = try await explainer.explain(facts, to: target, in: TenantID(tenant)) {
+                        explanations.append(one)
+                    }
+                }
+                return explanations
+            }
+            guard !explanations.isEmpty else {
+                throw CommandFailure(
+                    "message show: '\(device)' is none of its targets; it was not addressed, or its device was erased"
+                )
+            }
+            if json {
+                Console.print(["message": .string(id), "deliveries": .array(explanations.map(\.json))])
+            } else {
+                Console.print(explanations.map(\.text).joined(separator: "\n\n"))
+            }
+        }
+    }
+}
+
+/// The funnel as people read it.
+enum FunnelTable {
+    static func text(_ rows: [(String, Funnel)]) -> String {
+        Console.table(
+            ["message", "recipients", "sent", "received", "read", "failed", "suppressed", "expired"],
+            rows.map { name, funnel in
+                [
+                    name, funnel.recipients.map { "\($0)" } ?? "?", "\(funnel.sent)", "\(funnel.received)",
+                    "\(funnel.read)",
+                    "\(funnel.failed)", "\(funnel.suppressed)", "\(funnel.expired)",
+                ]
+            }
+        )
+    }
+}

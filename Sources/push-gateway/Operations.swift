@@ -1,0 +1,122 @@
+import ArgumentParser
+import CommandSupport
+import EngineStore
+import Foundation
+import Gateway
+import Logging
+import Model
+import Secrets
+
+/// `database migrate|status|backup|restore|distribute`.
+struct DatabaseCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "database",
+        abstract: "Migrate the database, show where its schema is, back it up, restore it, or say how to spread it.",
+        subcommands: [Migrate.self, SchemaStatus.self, Backup.self, Restore.self, Distribute.self]
+    )
+
+    struct Migrate: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Bring the schema up to date; forward only, safe while an older version runs."
+        )
+        @OptionGroup var common: CommonOptions
+
+        func run() async throws {
+            try await common.withDatabase(migrates: true) { _, _ in }
+            Console.print("the schema is up to date")
+        }
+    }
+
+    struct SchemaStatus: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "status",
+            abstract: "Show the schema's version, and the server's settings that durability rests on."
+        )
+        @OptionGroup var common: CommonOptions
+
+        func run() async throws {
+            let (schema, settings) = try await common.withDatabase { _, database in
+                let schema = try await database.schema(common.commandLogger())
+                return (schema, try await PostgresStatusStore(engine: database.engine).settings())
+            }
+            Console.print(
+                "schema version \(schema.databaseVersion), which serves programs for version \(schema.oldestProgram) and later; "
+                    + "this program is for version \(schema.programVersion)"
+            )
+            Console.print(
+                Console.table(["setting", "value"], settings.sorted { $0.key < $1.key }.map { [$0.key, $0.value] })
+            )
+        }
+    }
+}
+
+/// `status`: nodes, backlog, stopped credentials.
+struct Status: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Show nodes, backlog and stopped credentials.")
+    @Flag(help: "Print JSON.") var json = false
+    @OptionGroup var common: CommonOptions
+
+    func run() async throws {
+        let status = try await common.withDatabase { _, database in
+            try await PostgresStatusStore(engine: database.engine).status()
+        }
+        if json {
+            Console.print(Self.shape(status))
+            return
+        }
+        Console.print(
+            Console.table(
+                ["node", "seen s ago"],
+                status.nodes.map { [$0.id.rawValue, "\((status.now - $0.seenAt).components.seconds)"] }
+            )
+        )
+        Console.print(
+            Console.table(["lane", "slices"], Lane.allCases.map { ["\($0)", "\(status.backlog[$0] ?? 0)"] })
+        )
+        for stopped in status.stoppedCredentials {
+            Console.print("stopped: \(stopped.key.tenant)/\(stopped.key.credential): \(stopped.reason)")
+        }
+    }
+
+    private static func shape(_ status: StoreStatus) -> JSON {
+        [
+            "nodes": .array(
+                status.nodes.map { ["id": .string($0.id.rawValue), "seenAt": .int($0.seenAt.milliseconds)] }
+            ),
+            "backlog": .object(JSONObject(Lane.allCases.map { ("\($0)", .int(status.backlog[$0] ?? 0)) })),
+            "stoppedCredentials": .array(
+                status.stoppedCredentials.map {
+                    [
+                        "tenant": .string($0.key.tenant.rawValue), "credential": .string($0.key.credential.rawValue),
+                        "reason": .string($0.reason),
+                    ]
+                }
+            ),
+            "defaultPartitionRows": .int(status.defaultPartitionRows),
+        ]
+    }
+}
+
+/// `doctor`: is everything as it must be, and what to do if not.
+struct Doctor: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Check the installation and say what to mend.")
+    @Flag(help: "Print JSON.") var json = false
+    @OptionGroup var common: CommonOptions
+
+    func run() async throws {
+        let readiness = try await common.withDatabase { configuration, database in
+            let key = try MasterKey.load(path: configuration.masterKeyFile, createIfMissing: database.isEmbedded)
+            return await Diagnosis(database: database, masterKey: key).readiness()
+        }
+        if json {
+            Console.print(readiness.json)
+        } else {
+            for check in readiness.checks {
+                Console.print(
+                    "\(check.isFine ? "ok  " : check.isVital ? "FAIL" : "warn")  \(check.name): \(check.detail)"
+                )
+            }
+        }
+        guard readiness.isReady else { throw ExitCode(1) }
+    }
+}
