@@ -1,3 +1,4 @@
+import EmbeddedPostgres
 import DatabaseSchema
 import FoundationEssentials
 import Glibc

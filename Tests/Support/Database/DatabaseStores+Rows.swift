@@ -1,3 +1,4 @@
+import Store
 package import Model
 import PostgresClient
 
