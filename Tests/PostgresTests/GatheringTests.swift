@@ -2,6 +2,7 @@ import DatabaseSupport
 import Foundation
 import Testing
 
+@testable import DatabaseSchema
 @testable import PostgresClient
 
 /// Short writes that share one flush: who leaves when, and what each gets.

@@ -1,5 +1,5 @@
-import EmbeddedPostgres
 import DatabaseSchema
+import EmbeddedPostgres
 import FoundationEssentials
 import Glibc
 package import Logging

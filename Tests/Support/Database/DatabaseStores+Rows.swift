@@ -1,6 +1,6 @@
-import Store
 package import Model
 import PostgresClient
+import Store
 
 /// A slice's row.
 package struct StoredSlice: Sendable {
