@@ -386,7 +386,8 @@ var parts: [Part] = [
     .tests(
         "CommandsTests",
         [
-            .ours("Commands"), .ours("DatabaseSupport"), .ours("DeliveryEngine"), .ours("EngineStore"),
+            .ours("Commands"), .ours("DatabaseSchema"), .ours("DatabaseSupport"), .ours("DeliveryEngine"),
+            .ours("EngineStore"),
             .ours("Model"), .ours("PostgresClient"), .ours("Store"), .ours("TestKit"),
         ]
     ),

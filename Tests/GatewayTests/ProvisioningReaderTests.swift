@@ -1,3 +1,4 @@
+import EngineStore
 import Foundation
 import Model
 import Testing

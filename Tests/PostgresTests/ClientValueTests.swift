@@ -2,6 +2,7 @@ import DatabaseSupport
 import Foundation
 import Testing
 
+@testable import DatabaseSchema
 @testable import PostgresClient
 
 /// Values written to a real server and read back.

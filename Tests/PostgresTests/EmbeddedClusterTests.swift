@@ -2,6 +2,7 @@ import DatabaseSupport
 import Foundation
 import Testing
 
+@testable import DatabaseSchema
 @testable import EmbeddedPostgres
 @testable import PostgresClient
 

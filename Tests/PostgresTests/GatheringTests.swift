@@ -2,6 +2,7 @@ import DatabaseSupport
 import Foundation
 import Testing
 
+@testable import DatabaseSchema
 @testable import PostgresClient
 
 /// Short writes that share one flush: when each is sent, and which result each gets.

@@ -3,6 +3,7 @@ import Foundation
 import Model
 import Testing
 
+@testable import DatabaseSchema
 @testable import EngineStore
 @testable import PostgresClient
 @testable import Store

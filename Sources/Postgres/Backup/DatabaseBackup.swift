@@ -1,4 +1,5 @@
 import DatabaseSchema
+import EmbeddedPostgres
 import FoundationEssentials
 import Glibc
 package import Logging

@@ -40,7 +40,14 @@ package struct ResultSet: Sendable {
     }
 
     /// No rows, no columns.
-    package static let empty = ResultSet(shape: .empty, bytes: [], cells: [], rowCount: 0, affectedRows: 0, commandTag: "")
+    package static let empty = ResultSet(
+        shape: .empty,
+        bytes: [],
+        cells: [],
+        rowCount: 0,
+        affectedRows: 0,
+        commandTag: ""
+    )
 
     /// The columns' names, in order.
     package var columnNames: [String] { shape.names }

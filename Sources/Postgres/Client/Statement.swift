@@ -99,7 +99,9 @@ package enum SQLText {
     /// A quoted identifier.
     ///
     /// - Throws: `invalidParameter` for a NUL.
-    package static func identifier(_ text: String) throws(PostgresError) -> String { "\"" + (try doubled(text, "\"")) + "\"" }
+    package static func identifier(_ text: String) throws(PostgresError) -> String {
+        "\"" + (try doubled(text, "\"")) + "\""
+    }
 
     private static func doubled(_ text: String, _ quote: Character) throws(PostgresError) -> String {
         var out = ""

@@ -16,6 +16,11 @@ package struct ClusterCommand {
     package struct Ending: Sendable {
         package var isSuccess: Bool
         package var output: String
+
+        package init(isSuccess: Bool, output: String) {
+            self.isSuccess = isSuccess
+            self.output = output
+        }
     }
 
     /// Runs to the end.

@@ -2,7 +2,7 @@ import FoundationEssentials
 import Glibc
 
 /// Files and directories of a cluster, with their owners.
-enum ClusterFiles {
+package enum ClusterFiles {
     /// Creates a directory, or takes an existing one of the right owner.
     ///
     /// - Throws: `noAccess` when the path is somebody else's, `failed`.
@@ -78,7 +78,7 @@ enum ClusterFiles {
     }
 
     /// Why the last system call failed.
-    static func reason() -> String {
+    package static func reason() -> String {
         guard let text = unsafe strerror(errno) else { return "error \(errno)" }
         return unsafe String(cString: text)
     }

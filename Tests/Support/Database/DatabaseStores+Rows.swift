@@ -1,5 +1,6 @@
 package import Model
 import PostgresClient
+import Store
 
 /// A slice's row.
 package struct StoredSlice: Sendable {

@@ -1,3 +1,4 @@
+import DatabaseSchema
 import DeliveryEngine
 package import EngineStore
 package import Model
