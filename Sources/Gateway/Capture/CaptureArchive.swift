@@ -1,4 +1,4 @@
-import EngineStore
+package import EngineStore
 package import Foundation
 package import Model
 import Observability

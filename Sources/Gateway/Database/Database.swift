@@ -1,9 +1,9 @@
-import DatabaseSchema
-import EmbeddedPostgres
+package import DatabaseSchema
+package import EmbeddedPostgres
 import Foundation
 package import Logging
 import Model
-import PostgresClient
+package import PostgresClient
 
 /// The database a command works on: the operator's own, or the embedded cluster, which is started when nobody runs it.
 package struct Database: Sendable {

@@ -1,7 +1,7 @@
 import Adapters
 import Commands
 package import Model
-import Store
+package import Store
 
 /// How a file of devices is written: a JSON object per line, or a table with its columns named in the first line.
 package enum DeviceFormat: String, CaseIterable, Sendable {

@@ -1,6 +1,6 @@
 package import Foundation
 package import Model
-import Store
+package import Store
 
 /// Reads a file of devices and registers them, batch after batch; flat in the file's size.
 ///

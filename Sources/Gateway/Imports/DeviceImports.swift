@@ -1,10 +1,10 @@
 import Crypto
-import EngineStore
+package import EngineStore
 import Foundation
 package import Model
 import NIOConcurrencyHelpers
 package import NIOCore
-import Store
+package import Store
 
 /// Imports by `POST /v1/apps/{app}/imports`: a body of any length, taken in batches as it comes and never held.
 package struct DeviceImports: Sendable {

@@ -1,6 +1,6 @@
 import Foundation
 import Model
-import Store
+package import Store
 
 /// How far an import has come, in a file beside its source: what is committed is in it, so that a killed import goes on where it was.
 ///

@@ -1,4 +1,4 @@
-import EngineStore
+package import EngineStore
 package import Model
 
 /// Has the planner look at the tables while they grow: after the first batch, and whenever there is ten times as much.

@@ -1,4 +1,4 @@
-import EngineStore
+package import EngineStore
 import Foundation
 import Model
 

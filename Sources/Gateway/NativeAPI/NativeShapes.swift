@@ -1,6 +1,6 @@
 import Commands
 package import Model
-import Store
+package import Store
 
 /// How the native API and `--json` of the commands write what the store knows. Times are RFC 3339, unknown values are null, tokens are masked.
 package enum NativeShapes {

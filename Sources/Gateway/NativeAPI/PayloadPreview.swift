@@ -1,6 +1,6 @@
 import APNs
 import DeliveryEngine
-import EngineStore
+package import EngineStore
 import FoundationEssentials
 package import Model
 

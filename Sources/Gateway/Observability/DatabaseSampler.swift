@@ -1,4 +1,4 @@
-import EngineStore
+package import EngineStore
 package import Logging
 import Metrics
 import Model

@@ -1,7 +1,7 @@
 import Adapters
 import Crypto
 import DeliveryEngine
-import EngineStore
+package import EngineStore
 import Foundation
 import Logging
 package import Model

@@ -1,6 +1,6 @@
 package import APNs
 import Crypto
-import EngineStore
+package import EngineStore
 import Foundation
 package import Model
 

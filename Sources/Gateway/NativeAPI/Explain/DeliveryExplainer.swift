@@ -2,10 +2,10 @@ import APNs
 import ApplePayload
 import Commands
 import DeliveryEngine
-import EngineStore
+package import EngineStore
 import Foundation
 package import Model
-import Store
+package import Store
 
 /// Why a delivery is where it is: for the native API and `message show --device`.
 package struct DeliveryExplainer: Sendable {
