@@ -325,7 +325,7 @@ var parts: [Part] = [
     .library(
         "GatewayBench",
         [
-            .ours("EmbeddedPostgres"), .ours("PostgresClient"), .ours("Store"),
+            .ours("DatabaseSchema"), .ours("EmbeddedPostgres"), .ours("PostgresClient"), .ours("Store"),
             .ours("APNs"), .ours("ApplePayload"), .ours("CommandSupport"), .ours("DeliveryEngine"), .ours("Gateway"),
             .ours("Model"), .ours("Observability"), .ours("Secrets"), argumentParser, locks, log,
         ]

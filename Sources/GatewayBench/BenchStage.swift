@@ -1,4 +1,5 @@
 import CommandSupport
+import DatabaseSchema
 import EmbeddedPostgres
 import Foundation
 import Gateway

@@ -7,6 +7,7 @@ import Foundation
 import Gateway
 import Model
 import NativeHTTP
+import Store
 
 /// `capture start|stop|list|show|remove`.
 struct Capture: AsyncParsableCommand {

@@ -6,6 +6,7 @@ import Foundation
 import Gateway
 import Model
 import Secrets
+import Store
 
 /// API keys of the native API.
 struct Key: AsyncParsableCommand {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CommandSupport
+import DatabaseSchema
 import EngineStore
 import Foundation
 import Gateway

@@ -3,6 +3,7 @@ import Foundation
 import Testing
 
 @testable import DatabaseSchema
+@testable import EmbeddedPostgres
 @testable import PostgresClient
 
 /// The client's behavior under time limits, cancelled callers and server failures.

@@ -4,6 +4,7 @@ import Testing
 
 @testable import DatabaseSchema
 @testable import PostgresClient
+@testable import Store
 
 /// Short writes that share one flush: when each is sent, and which result each gets.
 @Suite struct GatheringTests {

@@ -6,6 +6,7 @@ import Testing
 
 @testable import EngineStore
 @testable import PostgresClient
+@testable import Store
 
 /// The samples of the queue and the server for the metrics.
 @Suite struct StoreGaugeTests {

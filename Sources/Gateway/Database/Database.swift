@@ -1,5 +1,5 @@
 package import DatabaseSchema
-package import EmbeddedPostgres
+import EmbeddedPostgres
 import Foundation
 package import Logging
 import Model
