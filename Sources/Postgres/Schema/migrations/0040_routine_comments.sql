@@ -1,3 +1,3 @@
 -- Comments of routines in full sentences; the statements of the routines do not change.
 -- Oldest program: 39
--- Routines: 19345bc924e79b22
+-- Routines: ec2e947f8a303532

@@ -1,4 +1,4 @@
--- Sets a new token for the active identity of a key. Returns 1, or 0 if there is no active identity.
+-- Sets a new token for the active identity of a key. Returns 1, or 0 if the key has no active identity.
 CREATE OR REPLACE FUNCTION gateway.update_token(
     p_tenant text, p_app text, p_vendor text, p_key text, p_environment text, p_token text, p_at timestamptz)
 RETURNS bigint LANGUAGE plpgsql AS $$
