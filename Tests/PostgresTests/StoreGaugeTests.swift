@@ -6,6 +6,7 @@ import Testing
 
 @testable import EngineStore
 @testable import PostgresClient
+@testable import Store
 
 /// What the metrics sample of the queue and the server.
 @Suite struct StoreGaugeTests {

@@ -1,3 +1,4 @@
+import DatabaseSchema
 import EmbeddedPostgres
 import Foundation
 import Logging

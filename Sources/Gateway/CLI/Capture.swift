@@ -3,6 +3,7 @@ import Commands
 import EngineStore
 import Foundation
 import Model
+import Store
 
 /// `capture start|stop|list|show|remove`.
 struct Capture: AsyncParsableCommand {

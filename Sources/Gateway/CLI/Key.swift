@@ -2,6 +2,7 @@ import ArgumentParser
 import EngineStore
 import Foundation
 import Model
+import Store
 
 /// API keys of the native API.
 struct Key: AsyncParsableCommand {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import DatabaseSchema
 import EngineStore
 import Foundation
 import Logging
