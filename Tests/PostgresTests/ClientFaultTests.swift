@@ -1,4 +1,5 @@
 import DatabaseSupport
+import EmbeddedPostgres
 import Foundation
 import Testing
 
