@@ -99,8 +99,8 @@ import Testing
         (#"{"user":"u"}"#, "key"), (#"{"key":"k","platform":"amiga"}"#, "platform"),
         (#"{"key":"k","token":"xyz"}"#, "token"),
         (#"{"key":"k","environment":"prod"}"#, "environment"), (#"{"key":"k","attributes":[]}"#, "attributes"),
-        (#"{"key":"k","colour":"red"}"#, "'colour'"), (#"{"key":["k"]}"#, "key"), ("[]", "is no JSON object"),
-        ("{", "is no JSON"),
+        (#"{"key":"k","colour":"red"}"#, "'colour'"), (#"{"key":["k"]}"#, "key"), ("[]", "is not a JSON object"),
+        ("{", "is not JSON"),
     ])
     func invalidRowNamesItsFault(json: String, start: String) {
         do throws(DeviceLine.Fault) {
