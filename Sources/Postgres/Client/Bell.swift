@@ -1,8 +1,8 @@
 import NIOConcurrencyHelpers
 
 /// An alarm clock for one thread: rings at a set time, at the latest after a second, or when somebody rings it.
-final class Bell: Sendable {
-    private enum Signal: Equatable { case quiet, rung }
+final class WakeupTimer: Sendable {
+    private enum Signal: Equatable { case quiet, woken }
 
     private struct State {
         var next: ContinuousClock.Instant?
@@ -22,7 +22,7 @@ final class Bell: Sendable {
         let longest = ContinuousClock.now + Self.longestWait
         let pause = min(next ?? longest, longest) - .now
         // At least a millisecond: a deadline in the past must not spin.
-        if signal.lock(whenValue: .rung, timeoutSeconds: max(Double(pause.milliseconds) / 1000, 0.001)) {
+        if signal.lock(whenValue: .woken, timeoutSeconds: max(Double(pause.milliseconds) / 1000, 0.001)) {
             signal.unlock(withValue: .quiet)
         }
         return state.withLockedValue { !$0.isStopped }
@@ -32,14 +32,14 @@ final class Bell: Sendable {
     func next(_ instant: ContinuousClock.Instant?) { state.withLockedValue { $0.next = instant } }
 
     /// Rings now.
-    func ring() {
+    func wake() {
         signal.lock()
-        signal.unlock(withValue: .rung)
+        signal.unlock(withValue: .woken)
     }
 
     /// Ends the thread that waits.
     func stop() {
         state.withLockedValue { $0.isStopped = true }
-        ring()
+        wake()
     }
 }

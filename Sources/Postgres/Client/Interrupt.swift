@@ -5,7 +5,7 @@ import NIOConcurrencyHelpers
 /// How another thread reaches a thread that waits on a socket: a descriptor to poll, and what is to be given up.
 ///
 /// One per session. `cancel` may be called from anywhere at any time; a ticket that is no longer running is ignored.
-final class Interrupt: Sendable {
+final class CancellationSignal: Sendable {
     private struct State {
         var lastTicket: UInt64 = 0
         var cancelledTicket: UInt64 = 0
@@ -60,19 +60,19 @@ final class Interrupt: Sendable {
     private func wake() { _ = eventfd_write(descriptor, 1) }
 }
 
-/// How long one run waits, and what ended its patience. Used by the session's thread only.
-final class Patience {
+/// How long one run waits, and what ended its deadline. Used by the session's thread only.
+final class Deadline {
     /// How long the server may take to confirm a cancellation before the session is given up.
     static let grace: Duration = .seconds(2)
 
-    var deadline: ContinuousClock.Instant
+    var instant: ContinuousClock.Instant
     let ticket: UInt64
 
     /// Why a cancellation was asked for: `cancelled` or `timeout`; nil while all is well.
     private(set) var interruption: PostgresError.Code?
 
-    init(until deadline: ContinuousClock.Instant, ticket: UInt64) {
-        self.deadline = deadline
+    init(until instant: ContinuousClock.Instant, ticket: UInt64) {
+        self.instant = instant
         self.ticket = ticket
     }
 
@@ -80,19 +80,19 @@ final class Patience {
     enum Verdict {
         /// Poll for so many milliseconds.
         case wait(Int32)
-        /// Patience has just ended: ask the server to cancel. Goes to: wait, with the grace period.
+        /// Deadline has just ended: ask the server to cancel. Goes to: wait, with the grace period.
         case interrupt
         /// The grace period is over too.
         case giveUp
     }
 
     func verdict(now: ContinuousClock.Instant, isCancelled: Bool) -> Verdict {
-        if interruption == nil, isCancelled || now >= deadline {
+        if interruption == nil, isCancelled || now >= instant {
             interruption = isCancelled ? .cancelled : .timeout
-            deadline = now + Self.grace
+            instant = now + Self.grace
             return .interrupt
         }
-        let left = (deadline - now).milliseconds
+        let left = (instant - now).milliseconds
         if interruption != nil, left <= 0 { return .giveUp }
         // Rounded up: a poll of 0 ms would spin until the deadline.
         return .wait(Int32(clamping: left + 1))

@@ -17,17 +17,17 @@ package actor PostgresConnection {
     }
 
     private nonisolated let executor: ThreadExecutor
-    private nonisolated let interrupt: Interrupt
+    private nonisolated let cancellation: CancellationSignal
     private nonisolated let configuration: PostgresConfiguration
     private nonisolated let logger: Logger
-    private var session: Session?
+    private var session: PostgresSession?
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
 
     private init(_ configuration: PostgresConfiguration, logger: Logger) throws(PostgresError) {
         self.configuration = configuration
         self.logger = logger
-        interrupt = try Interrupt()
+        cancellation = try CancellationSignal()
         executor = try ThreadExecutor.start()
     }
 
@@ -43,8 +43,8 @@ package actor PostgresConnection {
     ) async throws(PostgresError) -> PostgresConnection {
         let connection = try PostgresConnection(configuration, logger: logger)
         let own = ContinuousClock.now + configuration.connectTimeout
-        let patience = deadline.map { min($0, own) } ?? own
-        try await connection.cancellable { connection, ticket in await connection.open(until: patience, ticket) }.get()
+        let end = deadline.map { min($0, own) } ?? own
+        try await connection.cancellable { connection, ticket in await connection.open(until: end, ticket) }.get()
         return connection
     }
 
@@ -75,7 +75,7 @@ package actor PostgresConnection {
     /// - Throws: the first failure. A transaction left open is rolled back.
     package nonisolated func script(_ sql: String, timeout: Duration? = nil) async throws(PostgresError) {
         let end = deadline(timeout)
-        try await cancellable { connection, ticket in await connection.script(sql, Patience.Terms(end, ticket)) }.get()
+        try await cancellable { connection, ticket in await connection.script(sql, Deadline.Terms(end, ticket)) }.get()
     }
 
     /// Copies rows in. Row-level security must not apply to the role.
@@ -90,36 +90,40 @@ package actor PostgresConnection {
 
     // MARK: For the pool
 
-    /// As a group all wait for one flush; see `Session.run(group:_:)`.
+    /// As a group all wait for one flush; see `PostgresSession.run(group:_:)`.
     nonisolated func perform(
         _ transactions: [Transaction],
         asGroup isGroup: Bool = false,
         until deadline: ContinuousClock.Instant
     ) async -> Performance {
         await cancellable { connection, ticket in
-            await connection.perform(transactions, asGroup: isGroup, Patience.Terms(deadline, ticket))
+            await connection.perform(transactions, asGroup: isGroup, Deadline.Terms(deadline, ticket))
         }
     }
 
     nonisolated func perform(_ copy: Copy, until deadline: ContinuousClock.Instant) async
         -> (Result<Int, PostgresError>, isReusable: Bool)
     {
-        await cancellable { connection, ticket in await connection.copy(copy, Patience.Terms(deadline, ticket)) }
+        await cancellable { connection, ticket in await connection.copy(copy, Deadline.Terms(deadline, ticket)) }
     }
 
     // MARK: On the thread
 
     private func open(until deadline: ContinuousClock.Instant, _ ticket: UInt64) -> Result<Void, PostgresError> {
         do throws(PostgresError) {
-            let patience = Patience(until: deadline, ticket: ticket)
-            session = try Session(configuration, interrupt: interrupt, patience: patience, logger: logger)
+            session = try PostgresSession(
+                configuration,
+                cancellation: cancellation,
+                deadline: Deadline(until: deadline, ticket: ticket),
+                logger: logger
+            )
             return .success(())
         } catch {
             return .failure(error)
         }
     }
 
-    private func perform(_ transactions: [Transaction], asGroup isGroup: Bool, _ terms: Patience.Terms) -> Performance {
+    private func perform(_ transactions: [Transaction], asGroup isGroup: Bool, _ terms: Deadline.Terms) -> Performance {
         func all(_ error: PostgresError) -> [Result<[ResultSet], PostgresError>] {
             transactions.map { _ in .failure(error) }
         }
@@ -128,25 +132,25 @@ package actor PostgresConnection {
         if session.isStale() {
             return Performance(results: all(PostgresError(.connectionLost)), isReusable: false, wasStale: true)
         }
-        let patience = Patience(until: terms.deadline, ticket: terms.ticket)
-        let results = isGroup ? session.run(group: transactions, patience) : session.run(transactions, patience)
+        let deadline = Deadline(until: terms.instant, ticket: terms.ticket)
+        let results = isGroup ? session.run(group: transactions, deadline) : session.run(transactions, deadline)
         return Performance(results: results, isReusable: session.isUsable)
     }
 
-    private func script(_ sql: String, _ terms: Patience.Terms) -> Result<Void, PostgresError> {
+    private func script(_ sql: String, _ terms: Deadline.Terms) -> Result<Void, PostgresError> {
         guard let session, session.isUsable else { return .failure(PostgresError(.closed)) }
         do throws(PostgresError) {
-            return .success(try session.script(sql, Patience(until: terms.deadline, ticket: terms.ticket)))
+            return .success(try session.script(sql, Deadline(until: terms.instant, ticket: terms.ticket)))
         } catch {
             return .failure(error)
         }
     }
 
-    private func copy(_ copy: Copy, _ terms: Patience.Terms) -> (Result<Int, PostgresError>, isReusable: Bool) {
+    private func copy(_ copy: Copy, _ terms: Deadline.Terms) -> (Result<Int, PostgresError>, isReusable: Bool) {
         guard let session, !session.isStale() else { return (.failure(PostgresError(.connectionLost)), false) }
         if let error = notBegun(terms) { return (.failure(error), true) }
         do throws(PostgresError) {
-            let count = try session.copy(copy, Patience(until: terms.deadline, ticket: terms.ticket))
+            let count = try session.copy(copy, Deadline(until: terms.instant, ticket: terms.ticket))
             return (.success(count), session.isUsable)
         } catch {
             return (.failure(error), session.isUsable)
@@ -154,9 +158,9 @@ package actor PostgresConnection {
     }
 
     /// A call that was given up before its turn costs nothing but this look.
-    private func notBegun(_ terms: Patience.Terms) -> PostgresError? {
-        if interrupt.isCancelled(terms.ticket) { return PostgresError(.cancelled) }
-        return ContinuousClock.now >= terms.deadline ? PostgresError(.timeout) : nil
+    private func notBegun(_ terms: Deadline.Terms) -> PostgresError? {
+        if cancellation.isCancelled(terms.ticket) { return PostgresError(.cancelled) }
+        return ContinuousClock.now >= terms.instant ? PostgresError(.timeout) : nil
     }
 
     // MARK: Helpers
@@ -169,23 +173,23 @@ package actor PostgresConnection {
     private nonisolated func cancellable<Value: Sendable>(
         _ body: @Sendable (PostgresConnection, UInt64) async -> Value
     ) async -> Value {
-        let ticket = interrupt.nextTicket()
+        let ticket = cancellation.nextTicket()
         return await withTaskCancellationHandler {
             await body(self, ticket)
         } onCancel: {
-            interrupt.cancel(ticket)
+            cancellation.cancel(ticket)
         }
     }
 }
 
-extension Patience {
-    /// What a `Patience` is made from, for crossing threads.
+extension Deadline {
+    /// What a `Deadline` is made from, for crossing threads.
     struct Terms: Sendable {
-        var deadline: ContinuousClock.Instant
+        var instant: ContinuousClock.Instant
         var ticket: UInt64
 
-        init(_ deadline: ContinuousClock.Instant, _ ticket: UInt64) {
-            self.deadline = deadline
+        init(_ instant: ContinuousClock.Instant, _ ticket: UInt64) {
+            self.instant = instant
             self.ticket = ticket
         }
     }

@@ -20,7 +20,7 @@ package final class PostgresPool: Sendable {
     }
 
     /// Wakes the housekeeper, which holds this and not the pool.
-    private let bell = Bell()
+    private let timer = WakeupTimer()
     private let state: NIOLockedValueBox<State>
     /// Short writes that go together.
     let gathering = NIOLockedValueBox(GatherMachine<PendingCall>(limits: GatherLimits()))
@@ -34,15 +34,15 @@ package final class PostgresPool: Sendable {
         self.limits = limits
         self.logger = logger
         state = NIOLockedValueBox(State(machine: PoolMachine(limits: limits)))
-        let bell = bell
+        let timer = timer
         let isKept = NativeThread.start { [weak self] in
             // Waiters' deadlines and idle sessions; the thread ends with the pool.
-            while bell.wait() { bell.next(self?.tick()) }
+            while timer.wait() { timer.next(self?.tick()) }
         }
         if !isKept { logger.debug("No thread for the pool's housekeeping") }
     }
 
-    deinit { bell.stop() }
+    deinit { timer.stop() }
 
     /// Runs statements as one transaction of `tenant` (nil: of none).
     ///
@@ -154,9 +154,9 @@ package final class PostgresPool: Sendable {
     }
 
     private func acquire(until deadline: ContinuousClock.Instant) async throws(PostgresError) -> Lease {
-        let patience = min(deadline, .now + limits.waitTimeout)
+        let waitEnd = min(deadline, .now + limits.waitTimeout)
         while true {
-            switch await grant(until: patience) {
+            switch await grant(until: waitEnd) {
             case .lease(let slot):
                 if let lease = lease(slot) { return lease }
             case .open(let slot):
@@ -164,7 +164,7 @@ package final class PostgresPool: Sendable {
                     return try await open(slot, until: deadline)
                 } catch {
                     // A server that restarts is worth waiting for; one that does not know us is not.
-                    guard error.isRetriable, ContinuousClock.now < patience else { throw error }
+                    guard error.isRetriable, ContinuousClock.now < waitEnd else { throw error }
                 }
             case .fail(let error): throw error
             }
@@ -196,7 +196,7 @@ package final class PostgresPool: Sendable {
             // One caller's short time says nothing about the server: others need not pause for it.
             let verdict = isHurried && error.code == .timeout ? PostgresError(.cancelled) : error
             perform(state.withLockedValue { $0.machine.openFailed(slot, verdict, now: .now, random: &random) })
-            bell.ring()
+            timer.wake()
             throw error
         }
     }
@@ -207,17 +207,17 @@ package final class PostgresPool: Sendable {
 
     // MARK: Waiting
 
-    private func grant(until patience: ContinuousClock.Instant) async -> PoolMachine.Grant {
+    private func grant(until waitEnd: ContinuousClock.Instant) async -> PoolMachine.Grant {
         if let grant = state.withLockedValue({ $0.machine.acquired(now: .now) }) { return grant }
         let waiter = state.withLockedValue { $0.machine.makeWaiter() }
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let action = state.withLockedValue { state in
                     state.continuations[waiter] = continuation
-                    return state.machine.waited(waiter, until: patience, now: .now)
+                    return state.machine.waited(waiter, until: waitEnd, now: .now)
                 }
                 perform(action)
-                bell.ring()
+                timer.wake()
                 // Cancelled before it had a place in the queue: nobody else will tell it.
                 if Task.isCancelled { giveUp(waiter) }
             }

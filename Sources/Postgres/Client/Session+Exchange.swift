@@ -1,5 +1,5 @@
 /// One thing to send in a pipeline.
-enum Command {
+enum SessionCommand {
     /// BEGIN, SET LOCAL, COMMIT, ROLLBACK, DEALLOCATE: no parameters, no rows.
     case control(String)
     case prepare(name: String, key: PreparedStatements.Key)
@@ -8,7 +8,7 @@ enum Command {
 
 /// Commands that end with a synchronisation point: when one fails, the server skips the others up to that point.
 struct Segment {
-    var commands: [Command]
+    var commands: [SessionCommand]
 }
 
 /// How one segment ended.
@@ -29,28 +29,28 @@ struct SegmentOutcome {
     var isComplete = false
 }
 
-extension Session {
+extension PostgresSession {
     /// Sends all segments at once and reads their outcomes: one round trip.
     ///
     /// A lost connection does not throw: what was confirmed before counts, and every later outcome carries the error.
-    func exchange(_ segments: [Segment], _ patience: Patience) -> [SegmentOutcome] {
+    func exchange(_ segments: [Segment], _ deadline: Deadline) -> [SegmentOutcome] {
         var outcomes = [SegmentOutcome](repeating: SegmentOutcome(), count: segments.count)
         do throws(PostgresError) {
             for segment in segments { try send(segment) }
-            try flush(patience)
-            for index in segments.indices { try read(segments[index], into: &outcomes[index], patience) }
+            try flush(deadline)
+            for index in segments.indices { try read(segments[index], into: &outcomes[index], deadline) }
         } catch {
             isUsable = false
             for index in outcomes.indices where !outcomes[index].isComplete && outcomes[index].error == nil {
                 outcomes[index].error = error
             }
         }
-        return outcomes.map { explained($0, patience) }
+        return outcomes.map { explained($0, deadline) }
     }
 
     /// A cancellation that we asked for comes back as 57014: say why we asked.
-    private func explained(_ outcome: SegmentOutcome, _ patience: Patience) -> SegmentOutcome {
-        guard let code = patience.interruption, let error = outcome.error,
+    private func explained(_ outcome: SegmentOutcome, _ deadline: Deadline) -> SegmentOutcome {
+        guard let code = deadline.interruption, let error = outcome.error,
             error.sqlState == "57014" || error.code == .connectionLost
         else { return outcome }
         var explained = outcome
@@ -71,14 +71,14 @@ extension Session {
         guard connection.pipelineSync() else { throw lost() }
     }
 
-    private func read(_ segment: Segment, into outcome: inout SegmentOutcome, _ patience: Patience)
+    private func read(_ segment: Segment, into outcome: inout SegmentOutcome, _ deadline: Deadline)
         throws(PostgresError)
     {
-        for command in segment.commands { try read(command, into: &outcome, patience) }
+        for command in segment.commands { try read(command, into: &outcome, deadline) }
         // An implicit transaction commits here, so a failure may still come, in front of the sync.
         var emptyCount = 0
         while true {
-            guard let result = try nextResult(patience) else {
+            guard let result = try nextResult(deadline) else {
                 emptyCount += 1
                 if connection.isBad || emptyCount > 4 { throw lost() }
                 continue
@@ -94,10 +94,10 @@ extension Session {
     }
 
     /// Reads all results of one command. Those after a failure come as `aborted`.
-    private func read(_ command: Command, into outcome: inout SegmentOutcome, _ patience: Patience)
+    private func read(_ command: SessionCommand, into outcome: inout SegmentOutcome, _ deadline: Deadline)
         throws(PostgresError)
     {
-        while let result = try nextResult(patience) {
+        while let result = try nextResult(deadline) {
             switch result.kind {
             case .rows, .done: succeed(command, result, into: &outcome)
             case .aborted: break
@@ -108,7 +108,7 @@ extension Session {
         }
     }
 
-    private func succeed(_ command: Command, _ result: PGResult, into outcome: inout SegmentOutcome) {
+    private func succeed(_ command: SessionCommand, _ result: PGResult, into outcome: inout SegmentOutcome) {
         switch command {
         case .control: outcome.lastControlTag = result.copyOut().commandTag
         case .prepare(_, let key): prepared.confirm(key)
@@ -119,7 +119,7 @@ extension Session {
     /// Keeps the first failure of a segment.
     ///
     /// - Throws: `connectionLost` when the failure is libpq's own word for that.
-    private func note(_ result: PGResult, _ command: Command?, into outcome: inout SegmentOutcome)
+    private func note(_ result: PGResult, _ command: SessionCommand?, into outcome: inout SegmentOutcome)
         throws(PostgresError)
     {
         let error = result.error

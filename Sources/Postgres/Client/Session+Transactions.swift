@@ -14,27 +14,27 @@ private struct Plan {
     var body = Segment(commands: [])
 }
 
-extension Session {
+extension PostgresSession {
     /// Runs independent transactions in order, in as few round trips as they allow. The session is clean afterwards:
     /// no transaction, no tenant; or it is not usable.
-    func run(_ transactions: [Transaction], _ patience: Patience) -> [Result<[ResultSet], PostgresError>] {
+    func run(_ transactions: [Transaction], _ deadline: Deadline) -> [Result<[ResultSet], PostgresError>] {
         var results: [Result<[ResultSet], PostgresError>] = []
         var plain: [Transaction] = []
         func runPlain() {
-            if !plain.isEmpty { results += runPipeline(plain, patience, mayRepeat: true) }
+            if !plain.isEmpty { results += runPipeline(plain, deadline, mayRepeat: true) }
             plain = []
         }
         for transaction in transactions {
             if transaction.then != nil {
                 runPlain()
-                results.append(runSteps(transaction, patience, mayRepeat: true))
+                results.append(runSteps(transaction, deadline, mayRepeat: true))
             } else {
                 plain.append(transaction)
                 if plain.count >= SessionLimits.pipelineDepth { runPlain() }
             }
         }
         runPlain()
-        rollBackIfNeeded(patience)
+        rollBackIfNeeded(deadline)
         return results
     }
 
@@ -42,22 +42,22 @@ extension Session {
     /// no longer than it computes; one flush behind the last covers all of them, and what they read.
     ///
     /// All wait for the flush: when it fails, each that had not failed before may or may not be on disk.
-    func run(group transactions: [Transaction], _ patience: Patience) -> [Result<[ResultSet], PostgresError>] {
-        let results = runPipeline(transactions, patience, mayRepeat: true, sharesFlush: true)
-        rollBackIfNeeded(patience)
+    func run(group transactions: [Transaction], _ deadline: Deadline) -> [Result<[ResultSet], PostgresError>] {
+        let results = runPipeline(transactions, deadline, mayRepeat: true, sharesFlush: true)
+        rollBackIfNeeded(deadline)
         return results
     }
 
     /// Writes a record to the log; its commit waits until it, and with it all that went before, is as durable as the session's commits are.
     ///
     /// A commit that wrote nothing waits for nothing, so a call that only finds what another did, which is not flushed yet, needs it as well.
-    private static let flush = Command.control("SELECT pg_logical_emit_message(true, 'push-gateway', '')")
+    private static let flush = SessionCommand.control("SELECT pg_logical_emit_message(true, 'push-gateway', '')")
 
     // MARK: Transactions without steps: all at once
 
     private func runPipeline(
         _ transactions: [Transaction],
-        _ patience: Patience,
+        _ deadline: Deadline,
         mayRepeat: Bool,
         sharesFlush: Bool = false
     ) -> [Result<[ResultSet], PostgresError>] {
@@ -80,7 +80,7 @@ extension Session {
             prepares += plan.prepares
         }
         if sharesFlush { segments.append(Segment(commands: [Self.flush])) }
-        let outcomes = exchange(prepares + segments, patience)
+        let outcomes = exchange(prepares + segments, deadline)
         let refusals = settle(prepares, outcomes)
         let main = outcomes.dropFirst(prepares.count)
         var results = answers.map { answer in
@@ -98,7 +98,7 @@ extension Session {
             else { continue }
             let key = main[main.startIndex + range.lowerBound].failedKey
             results[index] = afterStalePlan(key, error, refusals, mayRepeat) {
-                runPipeline([transactions[index]], patience, mayRepeat: false, sharesFlush: sharesFlush)[0]
+                runPipeline([transactions[index]], deadline, mayRepeat: false, sharesFlush: sharesFlush)[0]
             }
         }
         return results
@@ -129,7 +129,7 @@ extension Session {
 
     // MARK: Transactions with steps: one round trip each
 
-    private func runSteps(_ transaction: Transaction, _ patience: Patience, mayRepeat: Bool)
+    private func runSteps(_ transaction: Transaction, _ deadline: Deadline, mayRepeat: Bool)
         -> Result<[ResultSet], PostgresError>
     {
         var plan = Plan()
@@ -142,15 +142,15 @@ extension Session {
                 let isLast = step.then == nil
                 let prepares = takeDeallocations() + plan.prepares
                 let commit = isLast ? [Segment(commands: [.control("COMMIT")])] : []
-                let outcomes = exchange(prepares + [plan.body] + commit, patience)
+                let outcomes = exchange(prepares + [plan.body] + commit, deadline)
                 let refusals = settle(prepares, outcomes)
                 let body = outcomes[prepares.count]
                 if var error = body.error {
                     error.isIndeterminate = isLast && error.sqlState == nil
-                    rollBackIfNeeded(patience)
+                    rollBackIfNeeded(deadline)
                     guard error.code == .stalePlan else { return .failure(error) }
                     return afterStalePlan(body.failedKey, error, refusals, mayRepeat) {
-                        runSteps(transaction, patience, mayRepeat: false)
+                        runSteps(transaction, deadline, mayRepeat: false)
                     }
                 }
                 results += body.results
@@ -163,7 +163,7 @@ extension Session {
             }
             throw PostgresError(.invalidParameter, reason: "too many steps")
         } catch {
-            rollBackIfNeeded(patience)
+            rollBackIfNeeded(deadline)
             return .failure(error)
         }
     }
@@ -225,9 +225,9 @@ extension Session {
     }
 
     /// Ends a transaction that is still open, or the session with it.
-    private func rollBackIfNeeded(_ patience: Patience) {
+    private func rollBackIfNeeded(_ deadline: Deadline) {
         guard isUsable, !connection.isIdle else { return }
-        _ = exchange([Segment(commands: [.control("ROLLBACK")])], patience)
+        _ = exchange([Segment(commands: [.control("ROLLBACK")])], deadline)
         if !connection.isIdle { isUsable = false }
     }
 }

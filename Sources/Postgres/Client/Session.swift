@@ -5,10 +5,10 @@ import Logging
 /// One open session with the server: sends, waits, reads, and knows whether it may be used again.
 ///
 /// Made and used on one thread; made by `PostgresConnection` and `PostgresListener`. Other threads reach it through
-/// its `Interrupt` only.
-final class Session {
+/// its `CancellationSignal` only.
+final class PostgresSession {
     let connection: PGConnection
-    let interrupt: Interrupt
+    let cancellation: CancellationSignal
     var prepared = PreparedStatements()
 
     /// False once the state of the session is unknown or the server is gone. Goes to: nothing; open another session.
@@ -22,11 +22,11 @@ final class Session {
     /// Opens a session.
     ///
     /// - Throws: `cannotConnect`, `authenticationFailed`, `shuttingDown`, `overloaded`, `timeout`, `cancelled`.
-    init(_ configuration: PostgresConfiguration, interrupt: Interrupt, patience: Patience, logger: Logger)
+    init(_ configuration: PostgresConfiguration, cancellation: CancellationSignal, deadline: Deadline, logger: Logger)
         throws(PostgresError)
     {
-        self.interrupt = interrupt
-        connection = try Self.connect(try Self.parameters(of: configuration), interrupt, patience, logger)
+        self.cancellation = cancellation
+        connection = try Self.connect(try Self.parameters(of: configuration), cancellation, deadline, logger)
         cancelHandle = connection.makeCancelHandle()
         guard connection.enterPipeline() else { throw PostgresError(.other, reason: "no pipeline mode") }
     }
@@ -54,18 +54,18 @@ final class Session {
     /// Connects to the first server of the list that takes us, each with an equal share of the time that is left.
     private static func connect(
         _ parameters: HostList.Parameters,
-        _ interrupt: Interrupt,
-        _ patience: Patience,
+        _ cancellation: CancellationSignal,
+        _ deadline: Deadline,
         _ logger: Logger
     ) throws(PostgresError) -> PGConnection {
         let list = HostList(parameters)
         var failure = PostgresError(.cannotConnect, reason: "no server is named")
         for (tried, index) in list.order.enumerated() {
             let now = ContinuousClock.now
-            let share = (patience.deadline - now) / (list.servers.count - tried)
+            let share = (deadline.instant - now) / (list.servers.count - tried)
             do throws(PostgresError) {
                 let connection = try PGConnection(parameters: list.servers[index], logger: logger)
-                try open(connection, interrupt, Patience(until: now + share, ticket: patience.ticket))
+                try open(connection, cancellation, Deadline(until: now + share, ticket: deadline.ticket))
                 list.answered(index)
                 return connection
             } catch {
@@ -77,7 +77,7 @@ final class Session {
         throw failure
     }
 
-    private static func open(_ connection: PGConnection, _ interrupt: Interrupt, _ patience: Patience)
+    private static func open(_ connection: PGConnection, _ cancellation: CancellationSignal, _ deadline: Deadline)
         throws(PostgresError)
     {
         // Connecting begins as if the last poll had asked to write (libpq manual §34.1, PQconnectPoll).
@@ -87,8 +87,8 @@ final class Session {
             switch progress {
             case .open: return
             case .failed: throw connectError(connection.errorMessage)
-            case .wantsRead: try waitToOpen(connection, POLLIN, interrupt, patience)
-            case .wantsWrite: try waitToOpen(connection, POLLOUT, interrupt, patience)
+            case .wantsRead: try waitToOpen(connection, POLLIN, cancellation, deadline)
+            case .wantsWrite: try waitToOpen(connection, POLLOUT, cancellation, deadline)
             }
             progress = connection.pollConnect()
         }
@@ -97,14 +97,16 @@ final class Session {
     private static func waitToOpen(
         _ connection: PGConnection,
         _ events: Int32,
-        _ interrupt: Interrupt,
-        _ patience: Patience
+        _ cancellation: CancellationSignal,
+        _ deadline: Deadline
     ) throws(PostgresError) {
         while true {
-            switch patience.verdict(now: .now, isCancelled: interrupt.isCancelled(patience.ticket)) {
-            case .interrupt, .giveUp: throw PostgresError(patience.interruption ?? .timeout, reason: "connecting")
+            switch deadline.verdict(now: .now, isCancelled: cancellation.isCancelled(deadline.ticket)) {
+            case .interrupt, .giveUp: throw PostgresError(deadline.interruption ?? .timeout, reason: "connecting")
             case .wait(let milliseconds):
-                if Poller.wait(connection.socket, for: events, orFor: interrupt, milliseconds: milliseconds) { return }
+                if Poller.wait(connection.socket, for: events, orFor: cancellation, milliseconds: milliseconds) {
+                    return
+                }
             }
         }
     }
@@ -139,17 +141,19 @@ final class Session {
 
     /// Waits until the socket can do one of `events`, sending what is left to send meanwhile.
     ///
-    /// When patience ends the server is asked, from another thread, to cancel; then a short grace period runs.
-    /// - Throws: `connectionLost` or, after the grace period, why patience ended. The session is then unusable.
-    func wait(for events: Int32, _ patience: Patience) throws(PostgresError) {
+    /// When deadline ends the server is asked, from another thread, to cancel; then a short grace period runs.
+    /// - Throws: `connectionLost` or, after the grace period, why deadline ended. The session is then unusable.
+    func wait(for events: Int32, _ deadline: Deadline) throws(PostgresError) {
         while true {
-            switch patience.verdict(now: .now, isCancelled: interrupt.isCancelled(patience.ticket)) {
+            switch deadline.verdict(now: .now, isCancelled: cancellation.isCancelled(deadline.ticket)) {
             case .interrupt: askToCancel()
             case .giveUp:
                 isUsable = false
-                throw PostgresError(patience.interruption ?? .timeout)
+                throw PostgresError(deadline.interruption ?? .timeout)
             case .wait(let milliseconds):
-                if Poller.wait(connection.socket, for: events, orFor: interrupt, milliseconds: milliseconds) { return }
+                if Poller.wait(connection.socket, for: events, orFor: cancellation, milliseconds: milliseconds) {
+                    return
+                }
             }
         }
     }
@@ -163,12 +167,12 @@ final class Session {
     }
 
     /// Sends what libpq holds, reading meanwhile so that neither side waits for the other.
-    func flush(_ patience: Patience) throws(PostgresError) {
+    func flush(_ deadline: Deadline) throws(PostgresError) {
         while true {
             switch connection.flush() {
             case 0: return
             case 1:
-                try wait(for: POLLIN | POLLOUT, patience)
+                try wait(for: POLLIN | POLLOUT, deadline)
                 try consume()
             default: throw lost()
             }
@@ -176,11 +180,11 @@ final class Session {
     }
 
     /// The next result of the running command; nil at its end.
-    func nextResult(_ patience: Patience) throws(PostgresError) -> PGResult? {
+    func nextResult(_ deadline: Deadline) throws(PostgresError) -> PGResult? {
         while connection.isBusy {
-            try flush(patience)
+            try flush(deadline)
             guard connection.isBusy else { break }
-            try wait(for: POLLIN, patience)
+            try wait(for: POLLIN, deadline)
             try consume()
         }
         return connection.nextResult()
@@ -197,18 +201,20 @@ final class Session {
     }
 }
 
-/// `poll` on a socket and on an interrupt at once.
+/// `poll` on a socket and on a cancellation at once.
 enum Poller {
-    /// True when the socket has one of `events` or failed; false after the time, a signal or an interrupt.
-    static func wait(_ socket: Int32, for events: Int32, orFor interrupt: Interrupt?, milliseconds: Int32) -> Bool {
+    /// True when the socket has one of `events` or failed; false after the time, a signal or a cancellation.
+    static func wait(_ socket: Int32, for events: Int32, orFor cancellation: CancellationSignal?, milliseconds: Int32)
+        -> Bool
+    {
         guard socket >= 0 else { return true }  // The next call to libpq tells what happened.
         var descriptors = [
             pollfd(fd: socket, events: Int16(events), revents: 0),
-            pollfd(fd: interrupt?.descriptor ?? -1, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: cancellation?.descriptor ?? -1, events: Int16(POLLIN), revents: 0),
         ]
         let ready = unsafe poll(&descriptors, nfds_t(descriptors.count), milliseconds)
         guard ready > 0 else { return false }
-        if descriptors[1].revents != 0 { interrupt?.clear() }
+        if descriptors[1].revents != 0 { cancellation?.clear() }
         return descriptors[0].revents != 0
     }
 }
