@@ -1,18 +1,18 @@
 package import Logging
 
-/// One session with the server, as an actor on a thread of its own.
+/// One session with the server, as an actor with its own thread.
 ///
-/// Made by `PostgresPool`, or by hand for migrations and tests. Ends when nobody holds it. Calls run one after the
-/// other; while C blocks, only this actor's thread does.
+/// Made by `PostgresPool`, or directly for migrations and tests. The session ends when the last reference is gone. Calls run one after the
+/// other; libpq blocks only the thread of this actor.
 package actor PostgresConnection {
-    /// What a run came to, for the pool.
+    /// The result of a run, for the pool.
     struct Performance: Sendable {
         var results: [Result<[ResultSet], PostgresError>] = []
 
         /// Whether the session may serve another call.
         var isReusable = true
 
-        /// The session had ended before this call: nothing was sent, so another session may be asked instead.
+        /// The session had ended before this call: nothing was sent, so the pool can use another session.
         var wasStale = false
     }
 
@@ -50,7 +50,7 @@ package actor PostgresConnection {
 
     /// Runs one transaction.
     ///
-    /// - Throws: any code of the server's or ours; see `PostgresError.Code`.
+    /// - Throws: any code of the server or the client; see `PostgresError.Code`.
     package nonisolated func run(_ transaction: Transaction, timeout: Duration? = nil) async throws(PostgresError)
         -> [ResultSet]
     {
@@ -59,9 +59,9 @@ package actor PostgresConnection {
         return try result.get()
     }
 
-    /// Runs independent transactions in one round trip where they allow it.
+    /// Runs independent transactions, in one round trip if none of them has steps.
     ///
-    /// - Throws: only when nothing could be asked; each transaction's own failure is in its result.
+    /// - Throws: only when nothing could be sent. The failure of a transaction is in its result.
     package nonisolated func run(pipeline: [Transaction], timeout: Duration? = nil) async throws(PostgresError)
         -> [Result<[ResultSet], PostgresError>]
     {
@@ -78,19 +78,19 @@ package actor PostgresConnection {
         try await cancellable { connection, ticket in await connection.script(sql, Deadline.Terms(end, ticket)) }.get()
     }
 
-    /// Copies rows in. Row-level security must not apply to the role.
+    /// Copies rows into a table. Row-level security must not apply to the role.
     ///
-    /// - Throws: the server's refusal; then no row was kept.
+    /// - Throws: the error of the server. No row was stored then.
     package nonisolated func copy(_ copy: Copy, timeout: Duration? = nil) async throws(PostgresError) -> Int {
         try await perform(copy, until: deadline(timeout)).0.get()
     }
 
-    /// Ends the session after what runs. Every later call throws `closed`.
+    /// Ends the session after the current run. Every later call throws `closed`.
     package func close() { session = nil }
 
     // MARK: For the pool
 
-    /// As a group all wait for one flush; see `PostgresSession.run(group:_:)`.
+    /// With `isGroup`, all transactions wait for one flush; see `PostgresSession.run(group:_:)`.
     nonisolated func perform(
         _ transactions: [Transaction],
         asGroup isGroup: Bool = false,
@@ -157,7 +157,7 @@ package actor PostgresConnection {
         }
     }
 
-    /// A call that was given up before its turn costs nothing but this look.
+    /// Checks whether the call was cancelled or timed out before its turn.
     private func notBegun(_ terms: Deadline.Terms) -> PostgresError? {
         if cancellation.isCancelled(terms.ticket) { return PostgresError(.cancelled) }
         return ContinuousClock.now >= terms.instant ? PostgresError(.timeout) : nil
@@ -169,7 +169,7 @@ package actor PostgresConnection {
         .now + (timeout ?? configuration.batchTimeout)
     }
 
-    /// Runs `body` with a ticket that the task's cancellation revokes.
+    /// Runs `body` with a ticket that is cancelled together with the task.
     private nonisolated func cancellable<Value: Sendable>(
         _ body: @Sendable (PostgresConnection, UInt64) async -> Value
     ) async -> Value {
@@ -183,7 +183,7 @@ package actor PostgresConnection {
 }
 
 extension Deadline {
-    /// What a `Deadline` is made from, for crossing threads.
+    /// The values from which the session's thread makes a `Deadline`.
     struct Terms: Sendable {
         var instant: ContinuousClock.Instant
         var ticket: UInt64

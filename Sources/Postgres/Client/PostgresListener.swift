@@ -2,25 +2,25 @@ import Glibc
 package import Logging
 import NIOConcurrencyHelpers
 
-/// What a listening session hears.
+/// An event of a listening session.
 package enum ListenEvent: Sendable, Equatable {
     /// `NOTIFY channel, 'payload'`.
     case notification(channel: String, payload: String)
 
-    /// Notifications may have been missed: the session is new (the first time too), or the listener too slow. Read the
-    /// tables.
+    /// Notifications may have been missed, because the session is new (this includes the first one) or the consumer is too slow. The consumer must read
+    /// the tables.
     case mayHaveMissed
 }
 
-/// A session of its own that listens on channels, and comes back after every loss.
+/// A separate session that listens on channels and reconnects after every loss.
 ///
-/// Notifications are hints (design §5.9): whoever listens must be right without them. The session is opened by `events`
-/// and ended by the end of its consumer or by `stop`.
+/// Notifications are hints: a consumer must work correctly without them. `events` opens the session. It ends when its consumer ends, or
+/// by `stop`.
 package final class PostgresListener: Sendable {
-    /// 1024 events wait for a slow consumer. More are dropped, and `mayHaveMissed` says so.
+    /// 1024 events are buffered for a slow consumer. Further events are dropped and reported as `mayHaveMissed`.
     package static let bufferCount = 1024
 
-    /// How long silence lasts before the server is asked whether it is still there.
+    /// After this time of silence, a statement checks whether the server still answers.
     static let keepAlive: Duration = .seconds(20)
 
     private let configuration: PostgresConfiguration
@@ -62,7 +62,7 @@ package final class PostgresListener: Sendable {
             do throws(PostgresError) {
                 let cancellation = try CancellationSignal()
                 self.cancellation.withLockedValue { $0 = cancellation }
-                // `stop` may have come before it could see this cancellation.
+                // `stop` may have been called before the cancellation signal was visible to it.
                 if isStopped.withLockedValue({ $0 }) { break }
                 let session = try open(cancellation)
                 backoff.succeeded()
@@ -91,7 +91,7 @@ package final class PostgresListener: Sendable {
                 mailbox.deliver(.notification(channel: channel, payload: payload))
             }
             mailbox.repeatIfDropped()
-            // Before each wait: a `stop` during the last call has used up its wake-up.
+            // Checked before each wait: the last call has already consumed the wake-up of a `stop`.
             if session.cancellation.isStopped { throw PostgresError(.closed) }
             let hasInput = Poller.wait(
                 session.connection.socket,
@@ -109,7 +109,7 @@ package final class PostgresListener: Sendable {
         }
     }
 
-    /// Waits out a pause, `stop` permitting.
+    /// Waits until the pause ends or `stop` is called.
     private func sleep(_ pause: Duration) {
         guard let cancellation = cancellation.withLockedValue({ $0 }), !cancellation.isStopped else { return }
         var descriptor = pollfd(fd: cancellation.descriptor, events: Int16(POLLIN), revents: 0)
@@ -117,7 +117,7 @@ package final class PostgresListener: Sendable {
     }
 }
 
-/// The stream's buffer, and whether something did not fit.
+/// The buffer of the stream, and whether an event was dropped.
 private struct Mailbox {
     let continuation: AsyncStream<ListenEvent>.Continuation
     private var hasDropped = false

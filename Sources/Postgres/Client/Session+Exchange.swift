@@ -1,28 +1,28 @@
-/// One thing to send in a pipeline.
+/// A command that is sent in a pipeline.
 enum SessionCommand {
-    /// BEGIN, SET LOCAL, COMMIT, ROLLBACK, DEALLOCATE: no parameters, no rows.
+    /// BEGIN, SET LOCAL, COMMIT, ROLLBACK or DEALLOCATE, without parameters and rows.
     case control(String)
     case prepare(name: String, key: PreparedStatements.Key)
     case execute(name: String, key: PreparedStatements.Key, EncodedParameters)
 }
 
-/// Commands that end with a synchronisation point: when one fails, the server skips the others up to that point.
+/// Commands that end with a synchronisation point. When one command fails, the server skips the others up to that point.
 struct Segment {
     var commands: [SessionCommand]
 }
 
-/// How one segment ended.
+/// The outcome of one segment.
 struct SegmentOutcome {
     /// The results of its `execute` commands, in order, up to the first failure.
     var results: [ResultSet] = []
 
-    /// The tag of the last `control` command that ran: COMMIT answers `ROLLBACK` in a failed transaction.
+    /// The tag of the last `control` command that ran. COMMIT returns `ROLLBACK` in a failed transaction.
     var lastControlTag = ""
 
     /// The first failure.
     var error: PostgresError?
 
-    /// The statement that failed, where one did.
+    /// The statement that failed, if a statement did.
     var failedKey: PreparedStatements.Key?
 
     /// Whether the server has confirmed the end of the segment.
@@ -30,9 +30,9 @@ struct SegmentOutcome {
 }
 
 extension PostgresSession {
-    /// Sends all segments at once and reads their outcomes: one round trip.
+    /// Sends all segments at once and reads their outcomes, in one round trip.
     ///
-    /// A lost connection does not throw: what was confirmed before counts, and every later outcome carries the error.
+    /// A lost connection does not throw: outcomes confirmed before the loss are valid, and every later outcome contains the error.
     func exchange(_ segments: [Segment], _ deadline: Deadline) -> [SegmentOutcome] {
         var outcomes = [SegmentOutcome](repeating: SegmentOutcome(), count: segments.count)
         do throws(PostgresError) {
@@ -48,7 +48,7 @@ extension PostgresSession {
         return outcomes.map { explained($0, deadline) }
     }
 
-    /// A cancellation that we asked for comes back as 57014: say why we asked.
+    /// A cancellation by the client returns as 57014. Replaces that code by the reason for the cancellation.
     private func explained(_ outcome: SegmentOutcome, _ deadline: Deadline) -> SegmentOutcome {
         guard let code = deadline.interruption, let error = outcome.error,
             error.sqlState == "57014" || error.code == .connectionLost
@@ -75,7 +75,7 @@ extension PostgresSession {
         throws(PostgresError)
     {
         for command in segment.commands { try read(command, into: &outcome, deadline) }
-        // An implicit transaction commits here, so a failure may still come, in front of the sync.
+        // An implicit transaction commits here, so an error may still arrive before the sync result.
         var emptyCount = 0
         while true {
             guard let result = try nextResult(deadline) else {
@@ -93,7 +93,7 @@ extension PostgresSession {
         }
     }
 
-    /// Reads all results of one command. Those after a failure come as `aborted`.
+    /// Reads all results of one command. Results after a failure have the kind `aborted`.
     private func read(_ command: SessionCommand, into outcome: inout SegmentOutcome, _ deadline: Deadline)
         throws(PostgresError)
     {
@@ -102,7 +102,7 @@ extension PostgresSession {
             case .rows, .done: succeed(command, result, into: &outcome)
             case .aborted: break
             case .failed: try note(result, command, into: &outcome)
-            // COPY inside a pipeline, or a sync too early: libpq and we disagree about the conversation.
+            // A COPY inside a pipeline, or a sync too early: the state of libpq does not match the state of the session.
             case .copyIn, .sync: throw lost()
             }
         }
@@ -118,7 +118,7 @@ extension PostgresSession {
 
     /// Keeps the first failure of a segment.
     ///
-    /// - Throws: `connectionLost` when the failure is libpq's own word for that.
+    /// - Throws: `connectionLost` when libpq reports that failure.
     private func note(_ result: PGResult, _ command: SessionCommand?, into outcome: inout SegmentOutcome)
         throws(PostgresError)
     {

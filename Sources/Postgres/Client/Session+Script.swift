@@ -1,5 +1,5 @@
 extension PostgresSession {
-    /// Runs many statements by the simple protocol, text in, nothing out. Stops at the first failure.
+    /// Runs many statements as text by the simple protocol and ignores their rows. Stops at the first failure.
     ///
     /// - Throws: that failure; `other` when the script left a transaction open, which is then rolled back.
     func script(_ sql: String, _ deadline: Deadline) throws(PostgresError) {
@@ -15,10 +15,10 @@ extension PostgresSession {
         if let failure { throw failure }
     }
 
-    /// `COPY … FROM STDIN` of `copy`'s rows, a transaction of its own.
+    /// Copies the rows of `copy` by `COPY … FROM STDIN`, in a separate transaction.
     ///
-    /// - Returns: how many rows the server took.
-    /// - Throws: the server's refusal; `invalidParameter` for a row that cannot be written, and nothing is kept.
+    /// - Returns: how many rows the server stored.
+    /// - Throws: the error of the server; `invalidParameter` for a row that cannot be written. Nothing is stored then.
     func copy(_ copy: Copy, _ deadline: Deadline) throws(PostgresError) -> Int {
         var columns: [String] = []
         for column in copy.columns { columns.append(try SQLText.identifier(column)) }
@@ -44,9 +44,9 @@ extension PostgresSession {
 
     /// Sends the rows in blocks.
     ///
-    /// - Returns: why a row could not be written; the rows before it are sent and must be abandoned.
+    /// - Returns: why a row could not be written. The rows before it are sent already and must be abandoned.
     private func sendRows(_ copy: Copy, _ deadline: Deadline) throws(PostgresError) -> PostgresError? {
-        // 64 KiB: enough for one write, small beside the rows that the caller holds anyway.
+        // 64 KiB: enough for one write, and small compared with the rows, which the caller holds anyway.
         let blockBytes = 65_536
         // The signature, flags and extension length of the binary format (PostgreSQL manual, COPY, "Binary Format").
         var block: [UInt8] = Array("PGCOPY\n".utf8) + [0xFF, 0x0D, 0x0A, 0, 0, 0, 0, 0, 0, 0, 0, 0]
@@ -101,7 +101,7 @@ extension PostgresSession {
                 if error.sqlState == nil && connection.isBad { throw lost() }
                 if failure == nil { failure = error }
             case .rows, .done: body(result)
-            // COPY FROM STDIN inside a script: there is nothing to send.
+            // COPY FROM STDIN inside a script: it has no data to send.
             case .copyIn: try put(deadline) { connection.putCopyEnd(failing: "no data") }
             case .sync, .aborted: break
             }

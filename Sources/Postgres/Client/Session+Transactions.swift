@@ -1,22 +1,22 @@
-/// Bounds of what one call may put on one session.
+/// Limits of one call on one session.
 enum SessionLimits {
-    /// 256 transactions per round trip. Their answers wait in libpq's memory until the last is read.
+    /// 256 transactions per round trip. Their results stay in libpq's memory until the last one is read.
     static let pipelineDepth = 256
 
-    /// 16 steps per transaction. Each is a round trip with locks held; a rule that needs more belongs into SQL.
+    /// 16 steps per transaction. Each step is a round trip with locks held. A rule that needs more steps belongs in SQL.
     static let stepCount = 16
 }
 
-/// A transaction turned into what to send.
+/// The commands of one transaction.
 private struct Plan {
-    /// What goes ahead, each in a segment of its own, so that a refused statement stops only its users.
+    /// The statements to prepare first, each in its own segment, so that a rejected statement stops only the transactions that use it.
     var prepares: [Segment] = []
     var body = Segment(commands: [])
 }
 
 extension PostgresSession {
-    /// Runs independent transactions in order, in as few round trips as they allow. The session is clean afterwards:
-    /// no transaction, no tenant; or it is not usable.
+    /// Runs independent transactions in order, in as few round trips as possible. Afterwards the session has no open transaction
+    /// and no tenant, or it is not usable.
     func run(_ transactions: [Transaction], _ deadline: Deadline) -> [Result<[ResultSet], PostgresError>] {
         var results: [Result<[ResultSet], PostgresError>] = []
         var plain: [Transaction] = []
@@ -38,19 +38,19 @@ extension PostgresSession {
         return results
     }
 
-    /// Runs independent transactions without steps in order, in one round trip. Each commits by itself without waiting for the disk, so it holds its locks
-    /// no longer than it computes; one flush behind the last covers all of them, and what they read.
+    /// Runs independent transactions without steps in order, in one round trip. Each commits separately without waiting for the disk, so it holds its locks
+    /// only while it computes. One flush after the last transaction covers all of them and everything that they read.
     ///
-    /// All wait for the flush: when it fails, each that had not failed before may or may not be on disk.
+    /// All of them wait for the flush. When the flush fails, every transaction that had not failed before may or may not be on disk.
     func run(group transactions: [Transaction], _ deadline: Deadline) -> [Result<[ResultSet], PostgresError>] {
         let results = runPipeline(transactions, deadline, mayRepeat: true, sharesFlush: true)
         rollBackIfNeeded(deadline)
         return results
     }
 
-    /// Writes a record to the log; its commit waits until it, and with it all that went before, is as durable as the session's commits are.
+    /// Writes a record to the WAL. Its commit waits until the record and everything before it is as durable as the session's commits are.
     ///
-    /// A commit that wrote nothing waits for nothing, so a call that only finds what another did, which is not flushed yet, needs it as well.
+    /// A commit that wrote nothing does not wait. A call that only reads another call's unflushed row therefore needs this record too.
     private static let flush = SessionCommand.control("SELECT pg_logical_emit_message(true, 'push-gateway', '')")
 
     // MARK: Transactions without steps: all at once
@@ -104,13 +104,13 @@ extension PostgresSession {
         return results
     }
 
-    /// The answer of one transaction: its body's segment and, where there is one, COMMIT's.
+    /// Builds the result of one transaction from the segment of its body and, if it has one, the segment of its COMMIT.
     private static func result(of outcomes: ArraySlice<SegmentOutcome>) -> Result<[ResultSet], PostgresError> {
         guard let body = outcomes.first, let last = outcomes.last else { return .success([]) }
         let isExplicit = outcomes.count == 2
         if var error = body.error {
-            // COMMIT had left together with the body: silence says nothing about it. An implicit transaction may even
-            // have committed when the server announces its own end.
+            // COMMIT was sent together with the body, so a missing answer does not say whether it happened. An implicit transaction may even
+            // have committed when the server announces its shutdown.
             error.isIndeterminate =
                 error.sqlState == nil || (!isExplicit && error.code == .shuttingDown && body.results.count > 0)
             return .failure(error)
@@ -119,7 +119,7 @@ extension PostgresSession {
         return .success(body.results)
     }
 
-    /// Why a COMMIT did not commit.
+    /// The reason why a COMMIT did not commit.
     private static func commitFailure(_ outcome: SegmentOutcome) -> PostgresError? {
         if outcome.lastControlTag == "COMMIT" { return nil }
         guard var error = outcome.error else { return PostgresError(.other, reason: "rolled back at commit") }
@@ -177,7 +177,7 @@ extension PostgresSession {
         plan.body.commands.append(.control("BEGIN"))
         if sharesFlush { plan.body.commands.append(.control("SET LOCAL synchronous_commit = off")) }
         guard let tenant = transaction.tenant else { return }
-        // A literal, not set_config(): Citus hands only SET LOCAL on to its workers (citus-notes, rule 23).
+        // SET LOCAL with a literal instead of set_config(), because Citus propagates only SET LOCAL to its workers.
         plan.body.commands.append(.control("SET LOCAL gateway.tenant = \(try SQLText.literal(tenant))"))
     }
 
@@ -196,7 +196,7 @@ extension PostgresSession {
         return prepared.takeAbandonedNames().map { Segment(commands: [.control("DEALLOCATE \($0)")]) }
     }
 
-    /// Forgets the statements that the server refused to prepare, and gives the reasons.
+    /// Removes the statements that the server refused to prepare, and returns the errors.
     private func settle(_ prepares: [Segment], _ outcomes: [SegmentOutcome]) -> [PreparedStatements.Key: PostgresError]
     {
         var refusals: [PreparedStatements.Key: PostgresError] = [:]
@@ -208,9 +208,9 @@ extension PostgresSession {
         return refusals
     }
 
-    /// A statement that the server does not know (it refused to prepare it), or no longer honours (the schema changed).
+    /// Handles a statement that the server does not know (it refused to prepare it), or no longer accepts (the schema changed).
     ///
-    /// The second is repeated once: the failed transaction left nothing behind.
+    /// In the second case the transaction is repeated once: the failed attempt changed nothing.
     private func afterStalePlan(
         _ key: PreparedStatements.Key?,
         _ error: PostgresError,
@@ -224,7 +224,7 @@ extension PostgresSession {
         return mayRepeat && isUsable ? run() : .failure(error)
     }
 
-    /// Ends a transaction that is still open, or the session with it.
+    /// Ends a transaction that is still open. If that fails, the session becomes unusable.
     private func rollBackIfNeeded(_ deadline: Deadline) {
         guard isUsable, !connection.isIdle else { return }
         _ = exchange([Segment(commands: [.control("ROLLBACK")])], deadline)
