@@ -27,7 +27,10 @@ extension DeliveryExplanation {
                 explanation.trail.queue.flatMap { explanation.waiting($0) }
             },
             .optionalShape("queue", queue, "The delivery's place in the queue.") { $0.trail.queue },
-            .texts("recomputed", "Members computed from the present data, which may have changed since the push was sent.") { _ in
+            .texts(
+                "recomputed",
+                "Members computed from the present data, which may have changed since the push was sent."
+            ) { _ in
                 DeliveryExplanation.recomputed
             },
         ]

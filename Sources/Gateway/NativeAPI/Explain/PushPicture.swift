@@ -65,7 +65,9 @@ struct PushPicture: Sendable {
             .int("priority", "`apns-priority`.") { Int($0.picture.payload.priority) },
             .optionalText("collapseId", "`apns-collapse-id`.") { $0.picture.payload.collapseID },
             .int("bytes", "The payload's size.") { $0.picture.payload.bytes.count },
-            .texts("reduced", "The parts that were shortened or left out to fit the size limit.") { $0.picture.payload.reduced },
+            .texts("reduced", "The parts that were shortened or left out to fit the size limit.") {
+                $0.picture.payload.reduced
+            },
             .init("headers", .map(of: .text()).described("The request's headers.")) { shown in
                 .object(
                     JSONObject(shown.picture.headers(token: shown.token).map { ($0.name, .string($0.value)) })
