@@ -8,7 +8,11 @@ package enum CaptureShapes {
         .id("id", "The capture's id.") { $0.id.lowercased },
         .text("app", "The app.", example: "shop") { $0.app.rawValue },
         .text("vendor", "The vendor whose calls are recorded.", example: "upmc") { $0.vendor.rawValue },
-        .word("state", among: ["running", "over", "stopped", "full"], "Whether the capture is running, or why it ended.") {
+        .word(
+            "state",
+            among: ["running", "over", "stopped", "full"],
+            "Whether the capture is running, or why it ended."
+        ) {
             state($0)
         },
         .time("startedAt", "When the capture was started.") { $0.startedAt },
