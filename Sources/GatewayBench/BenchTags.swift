@@ -10,9 +10,9 @@ struct BenchTags: AsyncParsableCommand {
         abstract:
             "Measure the expansion of tag expressions into slices, compared with plain scans of the same rows.",
         discussion: """
-            The result of each expression is compared with a set computed without tags. 'rows' is the number of index rows of the tags in the expression, or of all \
-            identities where it tests only for absence: the minimum that any evaluation reads. 'paged' is the ratio to reading these rows in pages \
-            of 500, each page by its own statement; 'scan' is the ratio to one statement per index that counts them.
+            The result of each expression is compared with a set computed without tags. 'rows' is the number of index rows of the tags in the \
+            expression, or of all identities where it tests only for absence: the minimum that any evaluation reads. 'paged' is the ratio to reading \
+            these rows in pages of 500, each page by its own statement; 'scan' is the ratio to one statement per index that counts them.
             """
     )
 

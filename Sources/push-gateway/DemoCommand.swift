@@ -26,12 +26,12 @@ struct Demo: AsyncParsableCommand {
     func run() async throws {
         let own = (CommandLine.arguments.first.map { URL(fileURLWithPath: $0) } ?? URL(fileURLWithPath: "push-gateway"))
             .resolvingSymlinksInPath()
-        let beside = own.deletingLastPathComponent().appendingPathComponent("apns-simulator").path
+        let neighbour = own.deletingLastPathComponent().appendingPathComponent("apns-simulator").path
         let identifiers = SystemIdentifiers()
         let stories = VendorCatalog.product.adapters.compactMap { adapter in
             (adapter as? any StoryVendor).map { (vendor: adapter.vendor, story: $0.story(identifiers)) }
         }
-        let stage = try await DemoStage.open(gateway: own.path, simulator: simulator ?? beside, stories: stories)
+        let stage = try await DemoStage.open(gateway: own.path, simulator: simulator ?? neighbour, stories: stories)
         do {
             try await DemoRun(stage: stage, isVerbose: verbose).play(stories.map(\.story))
             Console.print("\nEvery step held.")
