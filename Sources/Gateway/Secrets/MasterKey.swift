@@ -41,7 +41,6 @@ package struct MasterKey: Sendable {
 
     /// Seals `secret` like `seal`, with equal output for equal secrets and contexts, so that applying unchanged content changes nothing. The nonce is a MAC of
     /// both, so that different inputs have different nonces.
-    /// two of them share one.
     ///
     /// - Throws: `MasterKeyError.sealing`.
     package func sealSame(_ secret: [UInt8], context: String) throws(MasterKeyError) -> [UInt8] {
