@@ -18,10 +18,10 @@ struct Send: AsyncParsableCommand {
 
     @Option(help: "The gateway's URL.") var url = "http://127.0.0.1:8080"
     @Option(help: "The app.") var app: String
-    @Option(help: "A phone number; may repeat.") var phone: [String] = []
-    @Option(help: "A user id; may repeat.") var user: [String] = []
-    @Option(help: "A device id; may repeat.") var device: [String] = []
-    @Option(help: "A group of users; may repeat.") var group: [String] = []
+    @Option(help: "A phone number; may be repeated.") var phone: [String] = []
+    @Option(help: "A user id; may be repeated.") var user: [String] = []
+    @Option(help: "A device id; may be repeated.") var device: [String] = []
+    @Option(help: "A group of users; may be repeated.") var group: [String] = []
     @Option(help: "A tag expression, such as 'seoul && !quiet'.") var tags: String?
     @Flag(help: "Every device of the app.") var everyone = false
     @Option(help: "The title.") var title: String?
@@ -32,11 +32,11 @@ struct Send: AsyncParsableCommand {
     func validate() throws {
         let kinds = [everyone, tags != nil, !group.isEmpty, !user.isEmpty, !(phone + device).isEmpty].count { $0 }
         guard kinds > 0 else {
-            throw ValidationError("say to whom: --phone, --device, --user, --group, --tags or --everyone")
+            throw ValidationError("give the audience: --phone, --device, --user, --group, --tags or --everyone")
         }
         guard kinds == 1 else {
             throw ValidationError(
-                "--user, --group, --tags and --everyone stand alone; --phone and --device may stand together"
+                "--user, --group, --tags and --everyone cannot be combined; --phone and --device can"
             )
         }
     }
@@ -77,7 +77,7 @@ struct Send: AsyncParsableCommand {
 struct MessageCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "message",
-        abstract: "Look at messages, and steer them.",
+        abstract: "Show and control messages.",
         subcommands: [Show.self, Pause.self, Resume.self, Requeue.self, Cancel.self]
     )
 
@@ -85,9 +85,9 @@ struct MessageCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Show a message, its funnel and its deliveries.")
         @Argument(help: "The message's id, or the vendor's own number.") var id: String
         @Option(help: "The tenant.") var tenant: String
-        @Option(help: "Explain the delivery to this device: its id, or what the vendor's SDK calls it.") var device:
+        @Option(help: "Explain the delivery to this device: its id, or its name in the vendor's SDK.") var device:
             String?
-        @Option(help: "How many deliveries to show.") var limit = 20
+        @Option(help: "Number of deliveries to show.") var limit = 20
         @Flag(help: "Print JSON.") var json = false
         @OptionGroup var common: CommonOptions
 
@@ -112,7 +112,7 @@ struct MessageCommand: AsyncParsableCommand {
             Console.print(FunnelTable.text([(facts.id.description, facts.funnel)]))
             for part in facts.dead {
                 Console.print(
-                    "gave up: \(part.targets) targets in \(part.slices) slices (\(part.reason)); 'message requeue' tries them anew"
+                    "gave up: \(part.targets) targets in \(part.slices) slices (\(part.reason)); 'message requeue' tries them again"
                 )
             }
             let rows = deliveries.map { delivery -> [String] in
@@ -156,7 +156,7 @@ struct MessageCommand: AsyncParsableCommand {
             }
             guard !explanations.isEmpty else {
                 throw CommandFailure(
-                    "message show: '\(device)' is none of its targets; it was not addressed, or its device was erased"
+                    "message show: '\(device)' is not one of its targets; it was not addressed, or its device was erased"
                 )
             }
             if json {
@@ -168,7 +168,7 @@ struct MessageCommand: AsyncParsableCommand {
     }
 }
 
-/// The funnel as people read it.
+/// Formats the counts of a message for people.
 enum FunnelTable {
     static func text(_ rows: [(String, Funnel)]) -> String {
         Console.table(

@@ -76,14 +76,14 @@ struct ImportKillTests {
                 process.kill()
                 try await process.ended()
                 #expect(isRunning, "\(text(log(cluster, round)))")
-                if text(log(cluster, round)).contains("Going on at line") { wentOn += 1 }
+                if text(log(cluster, round)).contains("Continuing at line") { wentOn += 1 }
                 let count = try await imported(cluster)
                 print("kill \(round + 1): \(count) of \(Self.good) rows are in")
             }
             let last = try start(cluster, path, Self.kills)
             try await last.ended(within: .seconds(600))
             #expect(await last.stop() == 0, "\(text(log(cluster, Self.kills)))")
-            if text(log(cluster, Self.kills)).contains("Going on at line") { wentOn += 1 }
+            if text(log(cluster, Self.kills)).contains("Continuing at line") { wentOn += 1 }
             #expect(wentOn > 0, "each began anew")
             try await expectAll(cluster)
             try expectRejects(path + ".rejects")

@@ -151,7 +151,7 @@ struct NativeExplainTests {
             let page = try await stage.native(.GET, "/v1/messages/\(nobody)/deliveries")
             let lost = try #require(page.json?["deliveries"]?.array?.first?["target"]?.string)
             let lostWhy = try await explained(stage, nobody, lost)["explanation"]
-            #expect(lostWhy?["meaning"]?.string?.hasPrefix("Nobody answers") == true && lostWhy?["device"] == .null)
+            #expect(lostWhy?["meaning"]?.string?.hasPrefix("No active identity") == true && lostWhy?["device"] == .null)
 
             #expect(try await stage.native(.GET, "/v1/messages/\(failed)/deliveries/\(UUID())").status == 404)
             // I6

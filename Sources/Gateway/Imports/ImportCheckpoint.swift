@@ -34,7 +34,7 @@ package struct ImportCheckpoint: Equatable {
             let line = number(object, "line"), let created = number(object, "created"),
             let updated = number(object, "updated"), let rejected = number(object, "rejected"),
             let rejectBytes = number(object, "rejectBytes"), let headings = object["headings"]?.array
-        else { throw ImportProblem("devices import: \(path) is not a checkpoint of an import; remove it to start over") }
+        else { throw ImportProblem("devices import: \(path) is not a checkpoint of an import; remove it") }
         var checkpoint = ImportCheckpoint(sourceBytes: sourceBytes)
         (checkpoint.offset, checkpoint.line) = (offset, line)
         (checkpoint.created, checkpoint.updated, checkpoint.rejected) = (created, updated, rejected)

@@ -63,7 +63,7 @@ package struct NativeAPI: Sendable {
     var audit: PostgresAuditStore { stores.audit }
     var captureStore: PostgresCaptureStore { stores.captures }
 
-    /// Authenticates the caller, then reads, checks and carries out one call of `operation`.
+    /// Authenticates the caller, then reads, checks and executes one call of `operation`.
     func respond(to request: Request, _ context: CallContext, with operation: NativeOperation) async -> Response {
         do throws(Problem) {
             let caller = try await authenticated(request, context)
@@ -88,7 +88,7 @@ package struct NativeAPI: Sendable {
         )
         let response = problem.response
         count(response)
-        // An answer to HEAD has no body; one that has breaks the connection for the client.
+        // An answer to HEAD must not have a body, which would break the connection for the client.
         return request.method == .head ? response.createHeadResponse() : response
     }
 
@@ -136,7 +136,7 @@ package struct NativeAPI: Sendable {
         )
     }
 
-    /// Carries out one command and gives its reply. `vendor`: in whose dialect, for what only one dialect has.
+    /// Executes one command and returns its reply. `vendor` selects the dialect, for commands that only one dialect supports.
     ///
     /// - Throws: `Problem` for a refusal.
     func perform(
@@ -152,7 +152,7 @@ package struct NativeAPI: Sendable {
         return reply
     }
 
-    /// Carries out one command and answers it; once, when the call has a repeat key.
+    /// Executes one command and answers it. With an idempotency key the command is executed only once.
     ///
     /// - Throws: `Problem` for a refusal.
     func perform(
@@ -174,7 +174,8 @@ package struct NativeAPI: Sendable {
         }
     }
 
-    /// Carries out one act of a store and answers it; once, when the call has a repeat key. `answer` nil: there is no such thing, nothing was done.
+    /// Executes one act of a store and answers it. With an idempotency key the act is executed only once. `answer` returns nil when the object does not exist
+    /// and nothing was done.
     ///
     /// - Throws: `Problem`.
     func act<Result: Sendable>(
@@ -186,7 +187,7 @@ package struct NativeAPI: Sendable {
         try await self.act(once: key, refused: { _ in .notFound(missing) }, answer: answer, act)
     }
 
-    /// The same, for an act that is refused for more than one reason: `refused` says which, where `answer` has none.
+    /// Executes an act that can be refused for more than one reason. `refused` returns the problem where `answer` returns nil.
     ///
     /// - Throws: `Problem`.
     func act<Result: Sendable>(
@@ -214,22 +215,22 @@ package struct NativeAPI: Sendable {
         }
     }
 
-    /// A repeat key with a digest of what it came with: method, path, query and body. Nil: the call has none.
+    /// The idempotency key with a digest of its request: method, path, query and body. Nil: the call has no key.
     func repeatKey<Input>(_ key: String?, _ call: NativeCall<Input>) -> IdempotencyKey? {
         guard let key else { return nil }
         let head = Array(Self.head(of: call.caller.request).utf8)
         return IdempotencyKey(key: key, bodyHash: identifiers.sha256(head + call.bytes))
     }
 
-    /// What of a request, beside its body, a repeat must have in common.
+    /// The part of a request, in addition to its body, that a repeated call must have in common with the first.
     static func head(of request: Request) -> String { "\(request.method) \(request.head.path ?? "")\n" }
 
-    /// Runs a query; a store that is down is a 503.
+    /// Runs a query; an unavailable store is answered with 503.
     ///
     /// - Throws: `Problem`.
     func asked<Value: Sendable>(_ query: () async throws(StoreError) -> Value) async throws(Problem) -> Value {
         do { return try await query() } catch {
-            logger.warning("the store refused", metadata: [LogKey.error: "\(error)"])
+            logger.warning("the store failed", metadata: [LogKey.error: "\(error)"])
             throw .unavailable(5)
         }
     }
@@ -243,7 +244,7 @@ extension KeptAnswer {
 }
 
 extension Response {
-    /// An answer that is, or could be, kept. Without a body it has no content type.
+    /// The response for an answer that is, or could be, stored under an idempotency key. Without a body it has no content type.
     static func kept(_ answer: KeptAnswer) -> Response {
         var response = Response(VendorResponse(status: answer.status, body: answer.body))
         if !answer.body.isEmpty { response.headers[.contentType] = "application/json; charset=utf-8" }

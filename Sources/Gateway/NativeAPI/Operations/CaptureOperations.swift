@@ -6,7 +6,7 @@ import Hummingbird
 import Model
 import Store
 
-/// `/v1/captures`. Each needs `admin`: what callers sent, masked or not, is not for dashboards.
+/// `/v1/captures`. Each operation needs `admin`: captured calls, masked or not, are too sensitive for dashboards.
 enum CaptureOperations {
     static let all = [start, list, show, delete, stop]
 
@@ -18,13 +18,19 @@ enum CaptureOperations {
         let once = CommonInputs.repeatKey
         let app = BodyField.required("app", .app, "The app's id.")
         let vendor = BodyField.required("vendor", .vendor, "The vendor whose calls are recorded.")
-        let minutes = BodyField.optional("minutes", .integer(1...1440), default: 15, as: 15, "How long it records.")
+        let minutes = BodyField.optional(
+            "minutes",
+            .integer(1...1440),
+            default: 15,
+            as: 15,
+            "The capture ends after this number of minutes."
+        )
         let exchanges = BodyField.optional(
             "exchanges",
             .integer(1...1000),
             default: 200,
             as: 200,
-            "After how many calls it ends."
+            "The capture ends after this number of calls."
         )
         let texts = BodyField.optional("texts", .flag, default: false, as: false, "Record texts in full.")
     }
@@ -34,7 +40,7 @@ enum CaptureOperations {
         .post,
         "/v1/captures",
         scope: .admin,
-        "Record what callers of one of an app's bindings send, masked.",
+        "Record the calls of one of an app's bindings, masked.",
         input: StartInput(),
         example: ["app": "shop", "vendor": "upmc", "minutes": 15, "exchanges": 200],
         answers: [.json(201, CaptureShapes.facts.schema, "The capture.")],
@@ -104,7 +110,7 @@ enum CaptureOperations {
         scope: .admin,
         "End a capture. A repeated call changes nothing and succeeds.",
         input: IDInput(),
-        answers: [.json(CaptureShapes.facts.schema, "The capture as it is now.")],
+        answers: [.json(CaptureShapes.facts.schema, "The capture.")],
         problems: [.notFound],
         NativeAPI.stopCapture
     )
