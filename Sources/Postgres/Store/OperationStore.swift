@@ -12,8 +12,8 @@ package struct OperationStore: Sendable {
     private static var sharingLimit: Int { 8 }
 
     /// - Parameters:
+    ///   - call: the pool of `gateway_call`.
     ///   - node: the node whose row of the counters this process updates.
-    ///   - node: whose row of the counters this process adds to.
     package init(call: PostgresPool, node: NodeID) {
         pool = call
         self.node = node

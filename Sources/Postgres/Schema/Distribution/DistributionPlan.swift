@@ -1,11 +1,11 @@
-/// The steps that spread a gateway's database over Citus, as SQL to be read and run by an administrator. Made from the catalog; changes nothing.
+/// The steps that distribute a gateway's database over Citus, as SQL that an administrator reads and runs. Made from the catalog; changes nothing.
 package struct DistributionPlan: Sendable {
     private let catalog: SchemaCatalog
     private let schemaVersion: Int
 
     /// - Parameters:
-    ///   - catalog: of the database.
-    ///   - schemaVersion: what the plan is for, as its heading says.
+    ///   - catalog: the catalog of the database.
+    ///   - schemaVersion: the schema version of the plan, which its heading shows.
     package init(_ catalog: SchemaCatalog, schemaVersion: Int) {
         self.catalog = catalog
         self.schemaVersion = schemaVersion
