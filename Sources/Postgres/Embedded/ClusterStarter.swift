@@ -110,7 +110,10 @@ struct ClusterStarter {
 
     private func checked(_ postmaster: Postmaster) async throws(EmbeddedClusterError) -> Postmaster {
         guard await answers(within: options.startTimeout) else {
-            throw EmbeddedClusterError(.failed, "PostgreSQL started, but rejects the gateway's connections; see \(layout.log)")
+            throw EmbeddedClusterError(
+                .failed,
+                "PostgreSQL started, but rejects the gateway's connections; see \(layout.log)"
+            )
         }
         return postmaster
     }

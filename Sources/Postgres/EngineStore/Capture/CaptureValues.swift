@@ -38,7 +38,7 @@ package struct CaptureLimits: Sendable, Hashable {
     }
 }
 
-/// What somebody wants captured: the calls of one binding.
+/// A request to capture the calls of one binding.
 package struct CaptureOrder: Sendable, Hashable {
     package var app: AppID
     package var vendor: Vendor

@@ -69,7 +69,7 @@ private struct ProvisioningPlan: Sendable {
         }
     }
 
-    /// What an abandoned transaction meant.
+    /// Converts the reason of an abandoned transaction to an error.
     func refusal(for error: PostgresError) -> ProvisioningError {
         let words = (error.reason ?? "").split(separator: " ")
         guard error.code == .abandoned, words.count == 3, let index = Int(words[1]), let place = Int(words[2]),

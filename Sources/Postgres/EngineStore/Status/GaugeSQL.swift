@@ -61,8 +61,8 @@ enum GaugeSQL {
         "SELECT count(*) AS stopped FROM gateway.credential WHERE refusal IS NOT NULL"
     )
 
-    /// What holds back vacuum: transactions and snapshots of this database's sessions, replication slots, prepared transactions. Vacuum itself does not
-    /// count. Without pg_read_all_stats, sessions of other roles are not visible; `sees_all` shows whether they are.
+    /// The sessions that hold back vacuum: transactions and snapshots of this database's sessions, replication slots, prepared transactions. Vacuum itself does
+    /// not count. Without pg_read_all_stats, sessions of other roles are not visible; `sees_all` shows whether they are.
     static let activity = StoreSQL.global(
         """
         SELECT coalesce(extract(epoch FROM now() - min(a.xact_start) FILTER (WHERE a.backend_type = 'client backend')), 0)::float8

@@ -19,8 +19,8 @@ enum CatalogSQL {
         ORDER BY c.oid
         """
 
-    /// The properties of schema `$1` that prevent its distribution. `$2`: names of the distributed tables, `$3`: of the reference tables; a partition belongs to
-    /// its parent. Each rule names the failure that was observed without it.
+    /// The properties of schema `$1` that prevent its distribution. `$2`: names of the distributed tables, `$3`: of the reference tables. A partition belongs
+    /// to its parent. Each rule names the failure that was observed without it.
     private static let breaches = """
         WITH k AS (
             SELECT c.oid, c.relname::text AS name, c.relowner, c.relispartition, c.relrowsecurity, c.relforcerowsecurity,

@@ -79,8 +79,8 @@ package struct SchemaCatalog: Sendable {
     /// The tables of one kind, in order.
     package func names(_ place: Place) -> [String] { tables.filter { $0.place == place }.map(\.name) }
 
-    /// A table whose key does not begin with the tenant is looked up without a tenant: it must be on every server, and so must the tables that it references, if
-    /// one of them is the list of tenants itself.
+    /// A table whose key does not begin with the tenant is looked up without a tenant: it must be on every server, and so must the tables that it
+    /// references, if one of them is the list of tenants itself.
     static func placed(_ tables: [Table], _ keys: [String: [String]]) -> [Table] {
         var tables = tables
         for index in tables.indices where tables[index].place == .distributed {

@@ -13,7 +13,7 @@ package struct Migrator: Sendable {
     /// How long one transaction may take. Statements that read a whole table belong in index and backfill steps.
     static let scriptTimeout: Duration = .seconds(3600)
 
-    /// How often a transaction is retried that could not lock a table within `lockTimeout`. Other sessions wait behind a pending lock, so each attempt is short.
+    /// How often a transaction is retried that could not lock a table within `lockTimeout`. Other sessions wait behind a pending lock, so an attempt is short.
     static let lockAttempts = 30
 
     /// In the format of PostgreSQL.

@@ -29,7 +29,7 @@ package struct SchemaFiles: Sendable {
     package init(tables: [File], routines: [File], migrations: [Migration], finish: String = "")
         throws(MigrationError)
     {
-        guard let first = migrations.first else { throw MigrationError(.badFiles("there is no migration")) }
+        guard let first = migrations.first else { throw MigrationError(.badFiles("no migration was found")) }
         for (index, migration) in migrations.enumerated() where migration.version != first.version + index {
             throw MigrationError(.badFiles("number \(migration.version) where \(first.version + index) should be"))
         }
