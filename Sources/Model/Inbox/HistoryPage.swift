@@ -33,7 +33,7 @@ package struct HistoryPage: Sendable, Hashable {
 
 /// How a history is read when nothing is to count as received.
 package struct HistoryLook: Sendable, Hashable {
-    /// Only messages that the user has read, or has not read. Nil: both. Applies to the first `HistoryPage.lookLimit` messages of the page.
+    /// Only messages that the user has read, or has not read. Nil: both. Searched among `HistoryPage.lookLimit` messages from the beginning of the page on.
     package var isRead: Bool?
     /// The key of a message's data under which `N` excludes it from histories.
     package var hiddenBy: String?

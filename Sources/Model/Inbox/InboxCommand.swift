@@ -39,7 +39,7 @@ package struct InboxEntry: Sendable, Hashable {
     package var readAt: Timestamp?
     /// Whether it was sent to one of the user's devices. Set only for histories that are looked at.
     package var wasSent: Bool
-    /// The values of the user's placeholders, including a default for the name. Set only for histories that are looked at.
+    /// The values of the user's placeholders. `name` is the user's name if they do not contain it. Set only for histories that are looked at.
     package var variables: JSONObject
     package var name: String?
 

@@ -123,7 +123,7 @@ package struct VendorBinding: Sendable, Hashable {
     package var settings: JSONObject
     /// By the name under which calls find them in `BindingSettings.secrets`. Not sealed yet.
     package var secrets: [String: String]
-    /// What happens to messages of the vendor's devices outside of their receiving windows. Nil: no default. The app's `receivingWindows` take precedence.
+    /// The handling of messages to the vendor's devices outside of their receiving windows. Nil: no default. The app's `receivingWindows` take precedence.
     package var outsideWindow: AppTiming.Hold?
 
     package init(

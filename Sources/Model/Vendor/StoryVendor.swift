@@ -99,7 +99,7 @@ package protocol StoryStage: Sendable {
     /// Makes the error of the current step.
     func failure(_ what: String) -> any Error
 
-    /// - Throws: when there is no answer.
+    /// - Throws: when no answer arrives.
     func call(_ call: StoryCall) async throws -> StoryAnswer
 
     /// Calls the native API.
@@ -109,7 +109,7 @@ package protocol StoryStage: Sendable {
 
     /// Uploads bytes by the native API.
     ///
-    /// - Throws: when there is no answer.
+    /// - Throws: when no answer arrives.
     func upload(_ path: String, _ bytes: [UInt8]) async throws -> Int
 
     /// Waits until no delivery of a message is queued and returns the message.
@@ -119,7 +119,7 @@ package protocol StoryStage: Sendable {
 
     /// Returns the pushes that the simulator received for a token, each with its `headers` and `payload`.
     ///
-    /// - Throws: when there is no answer.
+    /// - Throws: when no answer arrives.
     func pushes(to token: String) async throws -> [JSON]
 
     /// Sets the rules by which the simulator answers further pushes; see docs/simulator.md.
@@ -129,7 +129,7 @@ package protocol StoryStage: Sendable {
 
     /// Returns the simulator's counters.
     ///
-    /// - Throws: when there is no answer.
+    /// - Throws: when no answer arrives.
     func simulatorCounts() async throws -> JSON
 
     /// Compares the funnels of the named messages, which must be all messages since `counts`, with what the simulator has counted since.
@@ -182,7 +182,7 @@ extension StoryStage {
 
     /// Repeats a call while its answer shows that the binding is not served yet: a running gateway applies a provisioning file within a second.
     ///
-    /// - Throws: when there is no answer.
+    /// - Throws: when no answer arrives.
     package func call(_ call: StoryCall, while isUnbound: (StoryAnswer) -> Bool) async throws -> StoryAnswer {
         var answer = try await self.call(call)
         for _ in 0..<100 where isUnbound(answer) {

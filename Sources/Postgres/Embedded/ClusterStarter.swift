@@ -6,7 +6,7 @@ import PostgresClient
 /// Starts the server of a cluster: creates the data, adopts a running server, or starts a new one.
 struct ClusterStarter {
     /// How long the remains of a killed server may prevent the start of the next one.
-    private static let leftoverPatience: Duration = .seconds(20)
+    private static let leftoverTimeout: Duration = .seconds(20)
 
     let layout: ClusterLayout
     let account: ClusterAccount
@@ -78,7 +78,7 @@ struct ClusterStarter {
         rotateLog()
         let hadPredecessor = FileManager.default.fileExists(atPath: layout.postmasterFile)
         progress("starting PostgreSQL \(command.binaries.version)")
-        let deadline = ContinuousClock.now + Self.leftoverPatience
+        let deadline = ContinuousClock.now + Self.leftoverTimeout
         while true {
             let ending = try await launch(command)
             if ending.isSuccess, let postmaster = Postmaster.running(in: layout.data) {
@@ -119,8 +119,8 @@ struct ClusterStarter {
     }
 
     /// Tries until the superuser gets a session. Returns whether it did.
-    private func answers(within patience: Duration) async -> Bool {
-        let deadline = ContinuousClock.now + patience
+    private func answers(within timeout: Duration) async -> Bool {
+        let deadline = ContinuousClock.now + timeout
         let host = layout.socketDirectory.replacing("\\", with: "\\\\").replacing("'", with: "\\'")
         let configuration = PostgresConfiguration(
             "host='\(host)' port=\(ClusterLayout.port) user=\(ClusterSettings.superuser) dbname=postgres"
@@ -132,7 +132,7 @@ struct ClusterStarter {
                     logger: logger,
                     deadline: deadline
                 )
-                _ = try await connection.run(Transaction(tenant: nil, [Statement("SELECT 1")]), timeout: patience)
+                _ = try await connection.run(Transaction(tenant: nil, [Statement("SELECT 1")]), timeout: timeout)
                 return true
             } catch {
                 guard error.isRetriable, ContinuousClock.now < deadline else { return false }

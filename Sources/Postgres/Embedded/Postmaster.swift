@@ -46,17 +46,17 @@ struct Postmaster: Sendable, Equatable {
     ///
     /// Neither loses committed data; the second requires recovery at the next start.
     /// - Throws: `failed` when the server does not stop.
-    func stop(within patience: Duration) async throws(EmbeddedClusterError) {
+    func stop(within timeout: Duration) async throws(EmbeddedClusterError) {
         kill(processID, SIGINT)
-        if await hasEnded(within: patience) { return }
+        if await hasEnded(within: timeout) { return }
         kill(processID, SIGQUIT)
         if await hasEnded(within: .seconds(10)) { return }
         throw EmbeddedClusterError(.failed, "PostgreSQL (process \(processID)) does not stop")
     }
 
     /// Polls, because the end of a process that is not a child is not reported.
-    private func hasEnded(within patience: Duration) async -> Bool {
-        let deadline = ContinuousClock.now + patience
+    private func hasEnded(within timeout: Duration) async -> Bool {
+        let deadline = ContinuousClock.now + timeout
         while isAlive {
             if ContinuousClock.now >= deadline { return false }
             do { try await Task.sleep(for: .milliseconds(5)) } catch { usleep(5000) }

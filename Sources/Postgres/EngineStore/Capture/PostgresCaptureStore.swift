@@ -51,7 +51,7 @@ package struct PostgresCaptureStore: Sendable {
             try isBound ? Self.outcome(results) : .missing
         } last: { start in
             guard case .started = start else { return [] }
-            return Self.told(.start, id, data, by: actor, in: tenant)
+            return Self.auditing(.start, id, data, by: actor, in: tenant)
         }
     }
 
@@ -117,7 +117,7 @@ package struct PostgresCaptureStore: Sendable {
         try await act([statement], in: tenant, keep) { (results) throws(PostgresError) in
             try results.result(0).first != nil
         } last: { isDone in
-            isDone ? Self.told(action, id, nil, by: actor, in: tenant) : []
+            isDone ? Self.auditing(action, id, nil, by: actor, in: tenant) : []
         }
     }
 
@@ -138,7 +138,7 @@ package struct PostgresCaptureStore: Sendable {
         }
     }
 
-    private static func told(
+    private static func auditing(
         _ action: AuditAction,
         _ id: UUID,
         _ data: JSON?,

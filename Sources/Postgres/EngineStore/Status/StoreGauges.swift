@@ -54,10 +54,10 @@ package struct StockGauges: Sendable, Hashable {
 extension PostgresStatusStore {
     /// Samples the queue and the server.
     ///
-    /// - Parameter patience: the time after which the sample is abandoned.
+    /// - Parameter timeout: the time after which the sample is abandoned.
     /// - Returns: a sample.
     /// - Throws: `StoreError`.
-    package func queueGauges(within patience: Duration) async throws(StoreError) -> QueueGauges {
+    package func queueGauges(within timeout: Duration) async throws(StoreError) -> QueueGauges {
         try await asStore { () throws(PostgresError) in
             // Each statement is a separate transaction, so that none holds the snapshot of the others.
             let statements = [
@@ -66,7 +66,7 @@ extension PostgresStatusStore {
             ]
             let outcomes = try await engine.run(
                 pipeline: statements.map { Transaction(tenant: nil, [$0]) },
-                timeout: patience
+                timeout: timeout
             )
             var results: [ResultSet] = []
             for outcome in outcomes { results.append(try outcome.get().result(0)) }
@@ -94,16 +94,16 @@ extension PostgresStatusStore {
 
     /// Samples the values that are expensive to count.
     ///
-    /// - Parameter patience: the time after which each value is abandoned.
+    /// - Parameter timeout: the time after which each value is abandoned.
     /// - Returns: a sample.
     /// - Throws: `StoreError`.
-    package func stockGauges(within patience: Duration) async throws(StoreError) -> StockGauges {
+    package func stockGauges(within timeout: Duration) async throws(StoreError) -> StockGauges {
         try await asStore { () throws(PostgresError) in
-            let givenUp = try await engine.run(GaugeSQL.givenUp(), tenant: nil, timeout: patience)
-            let strays = try await engine.run(StatusSQL.strays(), tenant: nil, timeout: patience)
-            let partitions = try await engine.run(StatusSQL.partitions(), tenant: nil, timeout: patience)
+            let givenUp = try await engine.run(GaugeSQL.givenUp(), tenant: nil, timeout: timeout)
+            let strays = try await engine.run(StatusSQL.strays(), tenant: nil, timeout: timeout)
+            let partitions = try await engine.run(StatusSQL.partitions(), tenant: nil, timeout: timeout)
             let names = try partitions.rows { (row) throws(PostgresError) in try row.text("relname") }
-            let today = try await engine.run(StatusSQL.now(), tenant: nil, timeout: patience).only().time("now").day
+            let today = try await engine.run(StatusSQL.now(), tenant: nil, timeout: timeout).only().time("now").day
             let end = DeliveryPartition.endDay(of: names.last) ?? 0
             return StockGauges(
                 slicesGivenUp: try givenUp.only().int("slices"),

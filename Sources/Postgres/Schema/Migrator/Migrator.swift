@@ -8,7 +8,7 @@ package struct Migrator: Sendable {
     static let lockKey: Int64 = 0x6761_7465_7761_796D
 
     /// How long to wait for another node's migration.
-    private static let lockPatience: Duration = .seconds(300)
+    private static let migrationLockTimeout: Duration = .seconds(300)
 
     /// How long one transaction may take. Statements that read a whole table belong in index and backfill steps.
     static let scriptTimeout: Duration = .seconds(3600)
@@ -244,7 +244,7 @@ package struct Migrator: Sendable {
     }
 
     private func lock(_ admin: PostgresConnection) async throws(MigrationError) {
-        let deadline = ContinuousClock.now + Self.lockPatience
+        let deadline = ContinuousClock.now + Self.migrationLockTimeout
         let attempt = Statement("SELECT pg_try_advisory_lock($1) AS held", [.int64(Self.lockKey)])
         while true {
             let isHeld = try await asking { () async throws(PostgresError) in
