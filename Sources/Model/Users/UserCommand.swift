@@ -196,7 +196,7 @@ package enum UserReply: Sendable, Hashable {
     case identified(Int)
     /// The number of users that were merged and removed.
     case merged(Int)
-    /// The number of valid changes.
+    /// The number of applied changes, counted per user.
     case consented(Int)
 }
 

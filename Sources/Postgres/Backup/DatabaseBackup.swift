@@ -69,7 +69,7 @@ package struct DatabaseBackup: Sendable {
     ///
     /// - Parameters:
     ///   - file: a file that `write` created with this version of the program or an older one.
-    ///   - progress: receives a sentence for each step, and the size of the database about once a second.
+    ///   - progress: receives a sentence for each step.
     /// - Throws: `BackupError`.
     package func restore(from file: String, progress: @escaping @Sendable (String) -> Void) async throws(BackupError) {
         let (version, objects) = try await asking { (admin) throws(PostgresError) in
