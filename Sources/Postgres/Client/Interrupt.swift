@@ -76,7 +76,7 @@ final class Deadline {
         self.ticket = ticket
     }
 
-    /// What to do next while waiting.
+    /// The next action of a waiting run.
     enum Verdict {
         /// Poll for this number of milliseconds.
         case wait(Int32)

@@ -70,7 +70,7 @@ package actor PostgresConnection {
         return performance.results
     }
 
-    /// Runs many statements without parameters, by the simple protocol. Not for anything that holds a caller's text.
+    /// Runs many statements without parameters, by the simple protocol. Must not be used for SQL that contains a caller's text.
     ///
     /// - Throws: the first failure. A transaction left open is rolled back.
     package nonisolated func script(_ sql: String, timeout: Duration? = nil) async throws(PostgresError) {

@@ -1,7 +1,7 @@
 import PostgresClient
 import Store
 
-/// Captures of a vendor's calls. What is written into one goes through `record_exchange` alone, which holds the limits.
+/// Captures of a vendor's calls. Exchanges are written only by `record_exchange`, which enforces the limits.
 enum CaptureSQL {
     private static let columns = """
         c.capture_id, c.app_id, c.vendor, c.started_at, c.ends_at, c.ended_at, c.ended_by, c.started_by, c.keeps_texts, \
@@ -22,7 +22,7 @@ enum CaptureSQL {
         "DELETE FROM gateway.capture c WHERE c.tenant_id = $1 AND c.capture_id = $2 RETURNING c.capture_id"
     )
 
-    /// Newest first; there are few.
+    /// Newest first. A tenant has few captures.
     static let list = StoreSQL.tenant(
         "SELECT \(columns) FROM gateway.capture c WHERE c.tenant_id = $1 ORDER BY c.started_at DESC, c.capture_id"
     )
@@ -40,7 +40,7 @@ enum CaptureSQL {
         """
     )
 
-    /// Every tenant's running captures: what a node asks each second, and what is mostly nothing.
+    /// The running captures of all tenants. Each node runs this every second, and it normally returns no rows.
     static let running = StoreSQL.global(
         """
         SELECT c.tenant_id, c.capture_id, c.app_id, c.vendor, c.keeps_texts, c.body_limit, c.ends_at FROM gateway.capture c
@@ -56,7 +56,7 @@ enum CaptureSQL {
         """
     )
 
-    /// The dialects that one app alone has a binding of.
+    /// The dialects of which only one app has a binding.
     static let sole = StoreSQL.global(
         """
         SELECT b.vendor FROM gateway.binding b WHERE b.vendor = ANY ($1::text[]) GROUP BY b.vendor

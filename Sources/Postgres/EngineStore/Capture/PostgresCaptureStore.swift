@@ -3,7 +3,7 @@ package import Model
 package import PostgresClient
 package import Store
 
-/// Captures: a tenant's own under row-level security; the engine's role only looks which ones run.
+/// Stores captures. A tenant's captures are accessed under row-level security; the engine's role only finds the running ones.
 package struct PostgresCaptureStore: Sendable {
     private let call: PostgresPool
     private let engine: PostgresPool
@@ -16,7 +16,7 @@ package struct PostgresCaptureStore: Sendable {
         self.engine = engine
     }
 
-    /// Whether the app has a binding of the dialect. Bindings are a reference table, which calls may not read.
+    /// Whether the app has a binding of the dialect. Bindings are in a reference table, which the call role may not read.
     ///
     /// - Throws: `StoreError`.
     package func hasBinding(_ order: CaptureOrder, in tenant: TenantID) async throws(StoreError) -> Bool {
@@ -27,7 +27,7 @@ package struct PostgresCaptureStore: Sendable {
         }
     }
 
-    /// Starts one, notes who did it, and tells the nodes.
+    /// Starts a capture, records the actor in the audit, and notifies the nodes.
     ///
     /// - Throws: `StoreError`.
     package func start(
@@ -40,7 +40,7 @@ package struct PostgresCaptureStore: Sendable {
         let isBound = try await hasBinding(order, in: tenant)
         guard isBound || keep != nil else { return .done(.missing) }
         let find = CaptureSQL.find(.id(tenant), .uuid(id))
-        // A repeat gets its first answer, although the binding may be gone since.
+        // A repeated call gets its first answer, even if the binding has been removed meanwhile.
         let statements = isBound ? [Self.starting(order, id, in: tenant, by: actor), find] : [find]
         let data: JSON = [
             "app": .string(order.app.rawValue), "vendor": .string(order.vendor.rawValue),
@@ -51,7 +51,7 @@ package struct PostgresCaptureStore: Sendable {
             try isBound ? Self.outcome(results) : .missing
         } last: { start in
             guard case .started = start else { return [] }
-            return Self.told(.start, id, data, by: actor, in: tenant)
+            return Self.auditing(.start, id, data, by: actor, in: tenant)
         }
     }
 
@@ -86,7 +86,7 @@ package struct PostgresCaptureStore: Sendable {
         }
     }
 
-    /// Ends one that runs; false when there is none.
+    /// Ends a running capture. Returns false when no such capture is running.
     ///
     /// - Throws: `StoreError`.
     package func stop(_ id: UUID, in tenant: TenantID, by actor: AuditActor) async throws(StoreError) -> Bool {
@@ -94,7 +94,7 @@ package struct PostgresCaptureStore: Sendable {
         return kept == .done(true)
     }
 
-    /// Removes one with all that it holds; false when there is none.
+    /// Removes a capture with all its exchanges. Returns false when it does not exist.
     ///
     /// - Throws: `StoreError`.
     package func remove(
@@ -117,11 +117,11 @@ package struct PostgresCaptureStore: Sendable {
         try await act([statement], in: tenant, keep) { (results) throws(PostgresError) in
             try results.result(0).first != nil
         } last: { isDone in
-            isDone ? Self.told(action, id, nil, by: actor, in: tenant) : []
+            isDone ? Self.auditing(action, id, nil, by: actor, in: tenant) : []
         }
     }
 
-    /// One transaction, under a repeat key or without; `last` ends it.
+    /// Runs one transaction, with or without a repeat key. `last` is its last statement.
     private func act<Result: Sendable>(
         _ statements: [Statement],
         in tenant: TenantID,
@@ -138,7 +138,7 @@ package struct PostgresCaptureStore: Sendable {
         }
     }
 
-    private static func told(
+    private static func auditing(
         _ action: AuditAction,
         _ id: UUID,
         _ data: JSON?,
@@ -149,7 +149,7 @@ package struct PostgresCaptureStore: Sendable {
         return [[record].written(by: actor, in: tenant), ProvisioningSQL.notify()]
     }
 
-    /// A tenant's captures, newest first.
+    /// Returns a tenant's captures, newest first.
     ///
     /// - Throws: `StoreError`.
     package func list(in tenant: TenantID) async throws(StoreError) -> [CaptureFacts] {
@@ -165,7 +165,7 @@ package struct PostgresCaptureStore: Sendable {
         }
     }
 
-    /// A page of what was captured, after a number, in order.
+    /// Returns a page of exchanges after a number, in order.
     ///
     /// - Throws: `StoreError`.
     package func exchanges(
@@ -185,7 +185,7 @@ package struct PostgresCaptureStore: Sendable {
         }
     }
 
-    /// Where an exchange is written.
+    /// The place at which an exchange is written.
     private struct Place: Sendable {
         var tenant: TenantID
         var capture: UUID
@@ -213,7 +213,7 @@ package struct PostgresCaptureStore: Sendable {
         p["p_answer_bytes"] = { .int($1.answer.bodyBytes) }
     }
 
-    /// Writes one exchange; 0 when the capture is over or full, and then nothing was written.
+    /// Writes one exchange. Returns 0 when the capture has ended or is full; nothing is written then.
     ///
     /// - Throws: `StoreError`.
     package func record(
@@ -227,7 +227,7 @@ package struct PostgresCaptureStore: Sendable {
         }
     }
 
-    /// Every tenant's running captures with the keys that lead to them. One cheap look when nothing runs.
+    /// Returns the running captures of all tenants with the keys that lead to them. Costs one cheap query when none is running.
     ///
     /// - Throws: `StoreError`.
     package func running() async throws(StoreError) -> [RunningCapture] {

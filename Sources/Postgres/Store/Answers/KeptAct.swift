@@ -1,9 +1,10 @@
 package import Model
 package import PostgresClient
 
-/// Statements that are run unless their repeat key came before, and whose answer is kept in their transaction.
+/// Statements that run unless their repeat key was used before. Their answer is stored in the same transaction.
 ///
-/// Three steps, because the answer is made of the results: take the key, act, keep. Only calls with a key pay for them. A refusal keeps nothing.
+/// Three steps, because the answer depends on the results: reserve the key, run the statements, store the answer. Only calls with a key pay for the
+/// additional steps. A refusal stores nothing.
 package struct KeptAct<Result: Sendable>: Sendable {
     private let statements: [Statement]
     private let keep: Keep<Result>
@@ -11,10 +12,10 @@ package struct KeptAct<Result: Sendable>: Sendable {
     private let last: @Sendable (Result) -> [Statement]
 
     /// - Parameters:
-    ///   - statements: the act.
-    ///   - keep: the key, and what is kept under it.
-    ///   - read: what the act's results say.
-    ///   - last: what ends the transaction, such as a line of the audit.
+    ///   - statements: the statements of the call.
+    ///   - keep: the key, and the answer to store under it.
+    ///   - read: converts the results of the statements.
+    ///   - last: the statement that ends the transaction, such as a row of the audit.
     package init(
         _ statements: [Statement],
         _ keep: Keep<Result>,
@@ -59,7 +60,7 @@ package struct KeptAct<Result: Sendable>: Sendable {
         }
     }
 
-    /// The statement that keeps an answer.
+    /// The statement that stores an answer.
     static func kept(
         _ answer: KeptAnswer,
         under key: IdempotencyKey,

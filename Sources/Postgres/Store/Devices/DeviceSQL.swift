@@ -1,6 +1,6 @@
 import PostgresClient
 
-/// Devices as the native API shows, changes and erases them.
+/// Devices, as the native API reads, changes and erases them.
 enum DeviceSQL {
     private static let columns = """
         d.device_id, d.app_id, d.platform, d.environment, d.token, d.token_state, d.token_registered_at, d.created_at, d.seen_at,
@@ -15,8 +15,8 @@ enum DeviceSQL {
         """
     )
 
-    /// Devices by what an active identity of theirs has, `$4` to `$7`, and by token, `$8`; null: any. The app is joined so that each lookup goes
-    /// through an index that begins with it.
+    /// Finds devices by attributes of an active identity, `$4` to `$7`, and by token, `$8`; null matches any. The app is joined so that each look-up uses
+    /// an index that begins with it.
     static let filtered = StoreSQL.tenant(
         """
         SELECT \(columns) FROM gateway.device d
@@ -52,7 +52,7 @@ enum DeviceSQL {
 
     static let erase = StoreSQL.function("erase_devices", 4, columns: "erase_devices AS count")
 
-    /// What is unread of the newest `$3` of a device, whoever used it: no index knows a receipt, so it costs a look at each.
+    /// Counts the unread messages among the newest `$3` of a device, for all of its users. No index contains receipts, so each row is read.
     static let unread = StoreSQL.tenant(
         """
         SELECT count(*) FILTER (WHERE l.is_unread) AS unread FROM (
@@ -63,7 +63,7 @@ enum DeviceSQL {
         """
     )
 
-    /// What `import` would do. A null field changes nothing.
+    /// Computes the changes that `import` would make. A null field changes nothing.
     static let previewImport = StoreSQL.tenant(
         """
         SELECT count(*) FILTER (WHERE p.is_new) AS created, count(*) FILTER (WHERE NOT p.is_new AND p.is_changed) AS changed,

@@ -1,14 +1,14 @@
 package import Model
 import PostgresClient
 
-/// Devices by the file.
+/// Imports devices from a file.
 extension PostgresDeviceStore {
-    /// What an import did, or would do.
+    /// The counts of an import or of its preview.
     package struct ImportCounts: Sendable, Equatable {
         package var created = 0
-        /// Known before. In a preview only those that the file changes.
+        /// Devices that were known before. A preview counts only those that the file changes.
         package var updated = 0
-        /// Known before and the same; a preview's.
+        /// Devices that the file does not change. Only counted by a preview.
         package var unchanged = 0
 
         package init(created: Int = 0, updated: Int = 0, unchanged: Int = 0) {
@@ -24,16 +24,16 @@ extension PostgresDeviceStore {
         }
     }
 
-    /// 500 registrations per transaction of those that are not new: they take two locks each, and the server has some 6,400 for all.
+    /// 500 known registrations per transaction: each takes two locks, and the server has about 6,400 for all sessions.
     static let knownRowCount = 500
 
-    /// How an import's rows are taken, beyond the rows.
+    /// How the rows of an import are stored.
     package struct ImportManner: Sendable {
-        /// When they registered, by the database's clock.
+        /// The time of registration, on the database's clock.
         package var at: Timestamp
-        /// Set for the first rows: the audit says that an import began, in the transaction that takes them.
+        /// Set for the first rows: the audit row for the start of the import is written in their transaction.
         package var begunBy: AuditActor?
-        /// Before each further try of a transaction that may go well in a moment. Unit: seconds.
+        /// The pauses before each retry of a transaction that failed temporarily. Unit: seconds.
         package var pauses: [Int]
 
         package init(at: Timestamp, begunBy: AuditActor? = nil, pauses: [Int] = []) {
@@ -43,20 +43,20 @@ extension PostgresDeviceStore {
         }
     }
 
-    /// Registers devices as if one after the other: new ones as a set in one transaction, then the others, 500 per transaction.
+    /// Registers devices as if one after the other: new devices as a set in one transaction, then the others, 500 per transaction.
     ///
-    /// Rows of two calls may be under way at once when they share neither key nor token, and the later call's others wait for `turn`: what is new is
-    /// bound to nothing that a row of another call names.
+    /// The rows of two calls may run concurrently if they share neither a key nor a token, and if the known rows of the later call wait for `turn`: new rows
+    /// depend on nothing that a row of another call names.
     ///
     /// - Parameters:
-    ///   - rows: each with a key and within `unstorableField`.
-    ///   - scope: the app, and the dialect whose identities they are.
-    ///   - tenant: whose app it is.
-    ///   - identifiers: makes the ids of what is new.
-    ///   - manner: when, by whom, how often.
-    ///   - turn: waits until the rows before these are in.
-    /// - Returns: how many were new and how many were known.
-    /// - Throws: `StoreError`, or what `turn` throws. Some may be in then; the same may be imported again.
+    ///   - rows: rows that have a key and pass `unstorableField`.
+    ///   - scope: the app, and the dialect of the identities.
+    ///   - tenant: the tenant of the app.
+    ///   - identifiers: makes the ids of new rows.
+    ///   - manner: the time, the author and the retries.
+    ///   - turn: waits until the preceding rows are stored.
+    /// - Returns: how many devices were new and how many were known.
+    /// - Throws: `StoreError`, or an error of `turn`. Some rows may be stored then; the same rows may be imported again.
     package func importDevices(
         _ rows: [DeviceRegistration],
         _ scope: AppScope,
@@ -75,7 +75,7 @@ extension PostgresDeviceStore {
             try row.bools("known")
         }
         guard known.count == first.count else {
-            throw StoreError(.unavailable, "import_new told of \(known.count) rows")
+            throw StoreError(.unavailable, "import_new returned \(known.count) rows")
         }
         let others = (zip(first, known).compactMap { $1 ? $0 : nil } + repeats).sorted()
         var counts = ImportCounts(created: rows.count - others.count)
@@ -92,7 +92,7 @@ extension PostgresDeviceStore {
         return counts
     }
 
-    /// The places of rows that are the first with their key and with their token, and of the others.
+    /// Separates the positions of rows that are the first with their key and with their token from all others.
     private static func firstUses(_ rows: [DeviceRegistration]) -> (first: [Int], repeats: [Int]) {
         var (keys, tokens) = (Set<VendorDeviceKey?>(), Set<DeviceToken>())
         keys.reserveCapacity(rows.count)
@@ -106,7 +106,7 @@ extension PostgresDeviceStore {
         return (first, repeats)
     }
 
-    /// Whose devices are imported, and when.
+    /// The target of an import, and its time.
     struct Importing: Sendable {
         var tenant: TenantID
         var scope: AppScope
@@ -149,12 +149,12 @@ extension PostgresDeviceStore {
         p["p_at"] = { importing, _ in .time(importing.at) }
     }
 
-    /// Per row its tags, parted by spaces, which no tag has.
+    /// The tags of each row, separated by spaces, which no tag contains.
     private static func tags(_ rows: [DeviceRegistration]) -> PostgresValue {
         .strings(rows.map { row in row.tags.map { Set($0.map(\.text)).sorted().joined(separator: " ") } })
     }
 
-    /// One transaction, tried again as often as there are pauses.
+    /// Runs one transaction, with one retry for each pause.
     private func asked<Value: Sendable>(
         _ statements: [Statement],
         in tenant: TenantID,
@@ -181,7 +181,7 @@ extension PostgresDeviceStore {
         }
     }
 
-    /// Notes in the audit that an import ended, with its counts; under a repeat key the answer is kept in the same transaction.
+    /// Records the end of an import and its counts in the audit. With a repeat key, the answer is stored in the same transaction.
     ///
     /// - Throws: `StoreError`.
     package func noteImport(
@@ -200,7 +200,7 @@ extension PostgresDeviceStore {
         return try await act([[record].written(by: actor, in: tenant)], in: tenant, keep) { _ in }
     }
 
-    /// What an import's repeat key stands for already, and the digest it came with; nil when it is free.
+    /// Returns the stored answer of an import's repeat key, with the digest of its request. Nil when the key is free.
     ///
     /// - Throws: `StoreError`.
     package func keptAnswer(
@@ -225,7 +225,7 @@ extension PostgresDeviceStore {
 
     private static func subject(_ scope: AppScope) -> String { "devices of app \(scope.app), \(scope.vendor)" }
 
-    /// What `importDevices` would do; it only reads. Rows that stand twice are counted twice.
+    /// Computes the result of `importDevices` without changing anything. Repeated rows are counted repeatedly.
     ///
     /// - Throws: `StoreError`.
     package func previewImport(

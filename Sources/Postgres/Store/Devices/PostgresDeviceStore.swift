@@ -1,19 +1,19 @@
 package import Model
 package import PostgresClient
 
-/// Devices as the native API shows, changes and erases them, under row-level security. They are created by registering.
+/// Reads, changes and erases devices for the native API, under row-level security. Registrations create devices.
 package struct PostgresDeviceStore: Sendable {
     let call: PostgresPool
 
     /// - Parameter call: the pool of `gateway_call`.
     package init(call: PostgresPool) { self.call = call }
 
-    /// Statements of a tenant, one transaction.
+    /// Runs statements of a tenant in one transaction.
     func run(_ statements: [Statement], in tenant: TenantID) async throws(PostgresError) -> [ResultSet] {
         try await call.run(statements, tenant: tenant.rawValue)
     }
 
-    /// A page of devices in the order of their ids.
+    /// Returns a page of devices, ordered by id.
     ///
     /// - Throws: `StoreError`.
     package func devices(
@@ -43,7 +43,7 @@ package struct PostgresDeviceStore: Sendable {
         }
     }
 
-    /// A page of devices in the order of their ids; `app` nil: of every app.
+    /// Returns a page of devices, ordered by id. With `app` nil, the devices of every app.
     ///
     /// - Throws: `StoreError`.
     package func devices(
@@ -55,7 +55,7 @@ package struct PostgresDeviceStore: Sendable {
         try await devices(in: tenant, DeviceFilter(app: app), after: after, limit: limit)
     }
 
-    /// One device, with its count of what is unread.
+    /// Returns one device with the number of its unread messages.
     ///
     /// - Throws: `StoreError`.
     package func device(_ id: DeviceID, in tenant: TenantID) async throws(StoreError) -> DeviceFacts? {
@@ -118,7 +118,7 @@ package struct PostgresDeviceStore: Sendable {
         )
     }
 
-    /// Changes a device's active identities; nil when there is no such device.
+    /// Changes a device's active identities. Returns nil when the device does not exist.
     ///
     /// - Throws: `StoreError`.
     package func patch(
@@ -148,7 +148,7 @@ package struct PostgresDeviceStore: Sendable {
         }
     }
 
-    /// Erases a device: the row, its identities and who they were in its deliveries. Writes the audit row. False: there is none.
+    /// Erases a device: its row, its identities, and its personal data in deliveries. Writes an audit row. Returns false when the device does not exist.
     ///
     /// - Throws: `StoreError`.
     package func erase(
@@ -163,7 +163,7 @@ package struct PostgresDeviceStore: Sendable {
         }
     }
 
-    /// One transaction, under a repeat key or without.
+    /// Runs one transaction, with or without a repeat key.
     func act<Result: Sendable>(
         _ statements: [Statement],
         in tenant: TenantID,

@@ -1,7 +1,7 @@
 package import Model
 package import PostgresClient
 
-/// Webhooks as a tenant makes them, under row-level security.
+/// Manages the webhooks of a tenant, under row-level security.
 package struct PostgresSubscriptionStore: SubscriptionStore {
     private let call: PostgresPool
 

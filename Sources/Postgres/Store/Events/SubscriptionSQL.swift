@@ -1,6 +1,6 @@
 import PostgresClient
 
-/// Webhooks as their tenant makes, changes and removes them.
+/// Webhooks, as their tenant creates, changes and removes them.
 enum SubscriptionSQL {
     static let create = StoreSQL.function("create_webhook", 9, columns: "create_webhook AS created")
 

@@ -2,7 +2,7 @@ package import Model
 import PostgresClient
 
 extension PostgresDeviceStore {
-    /// Erases every device and identity of a user; gives how many identities went.
+    /// Erases every device and identity of a user. Returns the number of erased identities.
     ///
     /// - Throws: `StoreError`.
     package func eraseUser(

@@ -1,6 +1,6 @@
 import PostgresClient
 
-/// Users as the native API lists and erases them, in the order of their ids. `''` as the key before the first one starts at the beginning.
+/// Users, as the native API lists and erases them, ordered by id. `''` as the previous key starts at the beginning.
 enum UserListSQL {
     /// Users with an identity or a profile. Each branch reads one page from its index.
     static let users = StoreSQL.tenant(
