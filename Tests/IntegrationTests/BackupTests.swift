@@ -101,7 +101,7 @@ struct BackupTests {
         let world = try World()
         let answer = try await world.command(["database", "backup", "--out", world.material.path("x")])
         #expect(answer.status == 1)
-        #expect(answer.log.contains("there is no database"), "\(answer.log)")
+        #expect(answer.log.contains("no database in"), "\(answer.log)")
         #expect(!FileManager.default.fileExists(atPath: world.material.path("data/postgres")))
         await world.close()
     }
