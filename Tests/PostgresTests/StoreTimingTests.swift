@@ -170,7 +170,7 @@ import Testing
         #expect(clocks["c"]?.clock.timeZone?.text == "UTC")
         let id = try #require(clocks["a"]?.id)
         let patch = DevicePatch(clock: DeviceClock(window: DailyWindow("0000-2359")))
-        guard case .done(let patched) = try await fixture.devices.patch(id, patch, in: fixture.acme) else {
+        guard case .done(let patched) = try await fixture.patch(id, patch, in: fixture.acme) else {
             Issue.record("not patched")
             return
         }

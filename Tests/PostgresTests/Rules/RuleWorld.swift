@@ -43,8 +43,8 @@ struct RuleWorld: Sendable {
     /// Erases like the native API.
     func erase(_ what: Erasure) async throws {
         switch what {
-        case .device(let id): _ = try await fixture.devices.erase(id, in: tenant, by: .key("test"))
-        case .user(let id): _ = try await fixture.devices.eraseUser(id, in: tenant, by: .key("test"))
+        case .device(let id): _ = try await fixture.erase(id, in: tenant, by: .key("test"))
+        case .user(let id): _ = try await fixture.eraseUser(id, in: tenant, by: .key("test"))
         }
     }
 

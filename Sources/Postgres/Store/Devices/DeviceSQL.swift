@@ -1,6 +1,6 @@
 import PostgresClient
 
-/// Devices as the native API shows, changes and erases them.
+/// Devices as the native API shows them.
 enum DeviceSQL {
     private static let columns = """
         d.device_id, d.app_id, d.platform, d.environment, d.token, d.token_state, d.token_registered_at, d.created_at, d.seen_at,
@@ -43,14 +43,6 @@ enum DeviceSQL {
         FROM gateway.identity i WHERE i.tenant_id = $1 AND i.device_id = ANY ($2) ORDER BY i.device_id, i.vendor, i.identity_id
         """
     )
-
-    static let patch = StoreSQL.function("patch_identities", 6)
-
-    static let tag = StoreSQL.function("tag_device", 3, columns: "tag_device AS count")
-
-    static let setClock = StoreSQL.function("set_clock", 5)
-
-    static let erase = StoreSQL.function("erase_devices", 4, columns: "erase_devices AS count")
 
     /// What is unread of the newest `$3` of a device, whoever used it: no index knows a receipt, so it costs a look at each.
     static let unread = StoreSQL.tenant(
