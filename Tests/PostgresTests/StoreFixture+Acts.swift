@@ -37,3 +37,31 @@ extension StoreFixture {
         return try await commands.run(request, in: tenant, keeping: keep)
     }
 }
+
+/// A tenant's webhooks, by the rules that the native API uses.
+struct SubscriptionActs: Sendable {
+    let commands: OperationStore
+    let queries: PostgresQueryStore
+
+    func create(_ webhook: NewWebhook, in tenant: TenantID, limit: Int) async throws -> Bool {
+        try await commands.run(WebhookRules.create(webhook, limit: limit), in: tenant)
+    }
+
+    func webhooks(in tenant: TenantID) async throws -> [WebhookFacts] { try await queries.webhooks(in: tenant) }
+
+    func webhook(_ id: WebhookID, in tenant: TenantID) async throws -> WebhookFacts? {
+        try await queries.webhook(id, in: tenant)
+    }
+
+    func change(_ id: WebhookID, _ change: WebhookChange, in tenant: TenantID) async throws -> Bool {
+        try await commands.run(WebhookRules.change(id, change), in: tenant)
+    }
+
+    func remove(_ id: WebhookID, in tenant: TenantID) async throws -> Bool {
+        try await commands.run(WebhookRules.remove(id), in: tenant)
+    }
+
+    func replay(_ id: WebhookID, from offset: Int64, in tenant: TenantID) async throws -> ReplayOutcome {
+        try await commands.run(WebhookRules.replay(id, from: offset), in: tenant)
+    }
+}

@@ -73,7 +73,6 @@ struct GatewayNode {
             provisioning: provisioning,
             handler: commandHandler(base, delivery.engine),
             webhooks: WebhookRegistry(
-                store: PostgresSubscriptionStore(call: database.call),
                 secrets: secrets,
                 addresses: AddressGuard(allowing: try webhookNetworks(configuration))
             ),

@@ -1,22 +1,18 @@
-package import Model
+import Model
 package import Secrets
 package import Webhooks
 
-/// The webhooks of all tenants as the native API uses them: their rows, their secrets, and the addresses that they may name.
+/// The webhooks of all tenants as the native API uses them: their secrets, and the addresses that they may name.
 package struct WebhookRegistry: Sendable {
-    /// 20 webhooks of one tenant: each is a reader of its whole log.
-    static let perTenant = 20
     /// 2048 bytes: longer addresses are refused by servers along the way.
     static let urlLimitBytes = 2048
     /// 32 to 128 bytes: at least as strong as what it keys, and no document.
     static let secretBytes = 32...128
 
-    let store: any SubscriptionStore
     let secrets: WebhookSecrets
     package let addresses: AddressGuard
 
-    package init(store: any SubscriptionStore, secrets: WebhookSecrets, addresses: AddressGuard) {
-        self.store = store
+    package init(secrets: WebhookSecrets, addresses: AddressGuard) {
         self.secrets = secrets
         self.addresses = addresses
     }

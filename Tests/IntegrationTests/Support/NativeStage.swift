@@ -179,7 +179,6 @@ struct NativeStage: Sendable {
                     clock: clock
                 ),
                 webhooks: WebhookRegistry(
-                    store: PostgresSubscriptionStore(call: database.call),
                     secrets: WebhookSecrets(
                         masterKey: try MasterKey(bytes: [UInt8](repeating: 7, count: 32)),
                         identifiers: identifiers

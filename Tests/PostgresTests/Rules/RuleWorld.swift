@@ -25,7 +25,7 @@ struct RuleWorld: Sendable {
     var commands: OperationStore { fixture.commands }
     var deliveries: PostgresDeliveryStore { fixture.delivery }
     var webhooks: PostgresWebhookStore { fixture.webhooks }
-    var subscriptions: PostgresSubscriptionStore { fixture.subscriptions }
+    var subscriptions: SubscriptionActs { fixture.subscriptions }
 
     /// The database's time. The server runs on this machine.
     func now() -> Timestamp { Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000)) }

@@ -1,37 +1,3 @@
-/// Webhooks as a tenant makes them. The dispatcher's view of them is `WebhookStore`.
-///
-/// What the implementer owes: nothing of another tenant is seen or changed; a new webhook starts at the tenant's current offset; `change` and
-/// `replay` end a lease that somebody holds, so that no bookkeeping of an older call undoes them, and forget failures.
-package protocol SubscriptionStore: Sendable {
-    /// False when the tenant has `limit` already.
-    ///
-    /// - Throws: `StoreError`.
-    func create(_ webhook: NewWebhook, in tenant: TenantID, limit: Int) async throws(StoreError) -> Bool
-
-    /// Every webhook of the tenant, oldest first.
-    ///
-    /// - Throws: `StoreError`.
-    func webhooks(in tenant: TenantID) async throws(StoreError) -> [WebhookFacts]
-
-    /// - Throws: `StoreError`.
-    func webhook(_ id: WebhookID, in tenant: TenantID) async throws(StoreError) -> WebhookFacts?
-
-    /// False when there is none.
-    ///
-    /// - Throws: `StoreError`.
-    func change(_ id: WebhookID, _ change: WebhookChange, in tenant: TenantID) async throws(StoreError) -> Bool
-
-    /// False when there is none.
-    ///
-    /// - Throws: `StoreError`.
-    func remove(_ id: WebhookID, in tenant: TenantID) async throws(StoreError) -> Bool
-
-    /// Tells it everything after `offset` again.
-    ///
-    /// - Throws: `StoreError`.
-    func replay(_ id: WebhookID, from offset: Int64, in tenant: TenantID) async throws(StoreError) -> ReplayOutcome
-}
-
 /// A webhook to be stored.
 package struct NewWebhook: Sendable, Hashable {
     package var id: WebhookID
